@@ -1,0 +1,14 @@
+#include "base/error.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace dragoman {
+
+void invariant(bool condition, const char* what, std::source_location where) {
+  if (condition) [[likely]] return;
+  std::fprintf(stderr, "dragoman: broken invariant: %s (%s:%u)\n", what, where.file_name(), where.line());
+  std::abort();
+}
+
+}  // namespace dragoman
