@@ -1,0 +1,42 @@
+#pragma once
+#include <fmt/format.h>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+/// One enumerator and the word that users, configuration files and messages have for it.
+template <class E>
+struct EnumName {
+  E value;
+  std::string_view name;
+};
+
+/// An enum with names has, beside it and in its namespace, `std::span<const EnumName<E>> enum_names(E)` (the argument
+/// only selects the table). These three do the rest.
+template <class E>
+std::string_view name_of(E value) {
+  for (const auto& entry : enum_names(E{}))
+    if (entry.value == value) return entry.name;
+  return "?";
+}
+
+template <class E>
+std::optional<E> from_name(std::string_view name) {
+  for (const auto& entry : enum_names(E{}))
+    if (entry.name == name) return entry.value;
+  return std::nullopt;
+}
+
+/// "relu, gelu, swish": for messages.
+template <class E>
+std::string all_names() {
+  std::string list;
+  for (const auto& entry : enum_names(E{})) list.append(list.empty() ? "" : ", ").append(entry.name);
+  return list;
+}
+
+}  // namespace dragoman

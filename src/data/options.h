@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vocab/options.h"
+
+namespace dragoman {
+
+/// Where training text comes from and how it becomes batches. Pairs of values are {source, target}.
+struct DataOptions {
+  std::vector<std::string> train_sets;
+  std::vector<std::string> vocabs;  // made from train_sets when missing; the same name twice: one joint vocabulary
+  std::vector<int> dim_vocabs = {32000};  // pieces of a vocabulary to be made; one number for both sides or one each
+  VocabularyType vocabulary_type = VocabularyType::bpe;
+  std::string normalization = "nmt_nfkc";    // SentencePiece rule for a vocabulary to be made
+  std::vector<double> sentencepiece_alphas;  // subword sampling while training, one per side; empty or 0: off
+  bool no_spm_encode = false;                // the text is already pieces, split at blanks
+  int max_length = 256;                      // pieces a side; longer pairs are dropped and counted
+  int64_t mini_batch_words = 4096;           // target tokens, end of sentence included; 0: no limit
+  int64_t mini_batch = 0;                    // sentences; 0: no limit
+  int64_t maxi_batch = 1000;                 // mini-batches' worth of sentences sorted by length together
+  bool no_shuffle = false;                   // keep the order of the corpus in every epoch
+};
+
+}  // namespace dragoman

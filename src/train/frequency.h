@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+/// A point in a run, or how often something happens: "10e" epochs, "8000u" (or "8000") updates, "20Mt" target tokens,
+/// "30m" minutes of training. Before the unit k, M and G multiply by a thousand, a million, a billion. 0: never.
+struct Frequency {
+  enum Unit { updates, epochs, target_tokens, minutes };
+  int64_t count = 0;
+  Unit unit = updates;
+  bool operator==(const Frequency&) const = default;
+};
+
+/// Throws Error when `text` is not a whole number, at least 0, with one of the units.
+Frequency parse_frequency(std::string_view text);
+
+/// Several, separated by commas: "10e,8000u".
+std::vector<Frequency> parse_frequencies(std::string_view text);
+
+/// The shortest text that parse_frequency() reads back.
+std::string to_string(Frequency frequency);
+
+}  // namespace dragoman

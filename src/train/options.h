@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/enum_names.h"
+#include "train/frequency.h"
+
+namespace dragoman {
+
+/// What validation can measure. bleu and chrf translate the validation set with beam search.
+enum class ValidMetric { cross_entropy, perplexity, bleu, chrf };
+
+inline std::span<const EnumName<ValidMetric>> enum_names(ValidMetric) {
+  static constexpr EnumName<ValidMetric> names[] = {{ValidMetric::cross_entropy, "cross-entropy"},
+                                                    {ValidMetric::perplexity, "perplexity"},
+                                                    {ValidMetric::bleu, "bleu"},
+                                                    {ValidMetric::chrf, "chrf"}};
+  return names;
+}
+
+/// How long a run lasts, how often it reports, validates and saves, and where.
+struct TrainingOptions {
+  std::string model;                    // the model file; the training state lies beside it
+  std::vector<std::string> valid_sets;  // {source, target}; empty: no validation
+  std::vector<ValidMetric> valid_metrics = {ValidMetric::cross_entropy};  // the first decides early stopping
+  Frequency valid_freq = {1000, Frequency::updates};
+  Frequency save_freq = {1000, Frequency::updates};
+  Frequency disp_freq = {100, Frequency::updates};
+  std::vector<Frequency> after;  // the first one reached ends the run; empty: only early stopping does
+  int64_t early_stopping = 10;   // validations in a row without improvement; 0: never
+  int64_t keep_last = 0;         // numbered checkpoints to keep beside the model, for averaging
+  bool keep_best = false;        // also keep the best model of each metric
+  bool overwrite = false;        // begin anew although the model file exists
+  bool no_reload = false;        // take the weights of an existing model, not its training state
+  uint64_t seed = 1;
+  int cpu_threads = 0;  // 0: one a core
+  bool quiet = false;   // only warnings and errors on stderr
+  int valid_beam_size = 4;
+  double valid_normalize = 1;   // as SearchOptions::normalize
+  int64_t valid_max_lines = 0;  // translate only the first lines of the validation set; 0: all
+};
+
+}  // namespace dragoman
