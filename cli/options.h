@@ -1,0 +1,117 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/options.h"
+#include "decode/options.h"
+#include "model/config.h"
+#include "optim/options.h"
+#include "train/options.h"
+#include "vocab/options.h"
+
+namespace dragoman {
+
+/// One struct a subcommand, filled by its flag table (cli/*_flags.cpp) and checked there. "-" as a file is stdin or
+/// stdout. The command functions return the exit code and throw Error for what the user can mend.
+
+struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOptions {
+  std::string task;  // the preset that was chosen, empty: none
+};
+
+struct TranslateCommandOptions : SearchOptions, TranslateOptions {};
+
+/// What `score --summary` prints in place of one line a pair.
+enum class Summary { none, cross_entropy, ce_mean, ce_mean_words, perplexity };
+
+struct ScoreOptions {
+  std::string model;
+  std::vector<std::string> train_sets;  // {source, target}, as Marian calls them
+  std::string output = "-";
+  Summary summary = Summary::none;
+  bool normalize = false;            // divide each log-probability by the target's length
+  bool no_spm_encode = false;        // the text is already pieces, split at blanks
+  int64_t mini_batch_words = 4096;   // target tokens
+  int64_t maxi_batch_lines = 10000;  // lines read ahead and sorted by length
+  int cpu_threads = 0;               // 0: one a core
+  bool quiet = false;
+};
+
+struct AverageOptions {
+  std::string output;
+  std::vector<std::string> models;
+};
+
+enum class CorpusMetric { bleu, chrf };
+enum class TokenizerName { thirteen_a, intl, character, none };
+
+struct EvaluateOptions {
+  std::vector<std::string> references;  // several: each line may match any of them
+  std::vector<std::string> hypotheses;  // one file a system; "-": stdin
+  std::vector<CorpusMetric> metrics = {CorpusMetric::bleu, CorpusMetric::chrf};
+  TokenizerName tokenize = TokenizerName::thirteen_a;  // for BLEU
+  bool lowercase = false;
+  bool json = false;
+};
+
+struct InspectOptions {
+  std::string model;
+  bool devices = false;  // list the hardware instead
+  bool json = false;
+};
+
+enum class VocabAction { train, encode, decode, inspect };
+
+struct VocabOptions {
+  VocabAction action = VocabAction::inspect;
+  std::string model;                // the SentencePiece file; made by train
+  std::vector<std::string> inputs;  // train: text files; encode, decode: stdin when empty
+  std::string output = "-";         // encode, decode, inspect
+  int size = 32000;                 // train: pieces, bytes and special ones included
+  VocabularyType type = VocabularyType::bpe;
+  std::string normalization = "nmt_nfkc";
+  double character_coverage = 1;
+  bool no_byte_fallback = false;
+  std::vector<std::string> user_symbols;  // pieces that are never split
+  double alpha = 0;                       // encode: subword sampling; 0: the best segmentation
+  uint64_t seed = 1;                      // of sampling and training
+  bool ids = false;                       // encode, decode: numbers in place of pieces
+  int cpu_threads = 0;                    // 0: one a core
+};
+
+inline std::span<const EnumName<Summary>> enum_names(Summary) {
+  static constexpr EnumName<Summary> names[] = {{Summary::none, "none"},
+                                                {Summary::cross_entropy, "cross-entropy"},
+                                                {Summary::ce_mean, "ce-mean"},
+                                                {Summary::ce_mean_words, "ce-mean-words"},
+                                                {Summary::perplexity, "perplexity"}};
+  return names;
+}
+inline std::span<const EnumName<CorpusMetric>> enum_names(CorpusMetric) {
+  static constexpr EnumName<CorpusMetric> names[] = {{CorpusMetric::bleu, "bleu"}, {CorpusMetric::chrf, "chrf"}};
+  return names;
+}
+inline std::span<const EnumName<TokenizerName>> enum_names(TokenizerName) {
+  static constexpr EnumName<TokenizerName> names[] = {{TokenizerName::thirteen_a, "13a"},
+                                                      {TokenizerName::intl, "intl"},
+                                                      {TokenizerName::character, "char"},
+                                                      {TokenizerName::none, "none"}};
+  return names;
+}
+inline std::span<const EnumName<VocabAction>> enum_names(VocabAction) {
+  static constexpr EnumName<VocabAction> names[] = {{VocabAction::train, "train"},
+                                                    {VocabAction::encode, "encode"},
+                                                    {VocabAction::decode, "decode"},
+                                                    {VocabAction::inspect, "inspect"}};
+  return names;
+}
+
+int train_command(const TrainOptions& options);
+int translate_command(const TranslateCommandOptions& options);
+int score_command(const ScoreOptions& options);
+int average_command(const AverageOptions& options);
+int vocab_command(const VocabOptions& options);
+int evaluate_command(const EvaluateOptions& options);
+int inspect_command(const InspectOptions& options);
+
+}  // namespace dragoman
