@@ -1,0 +1,91 @@
+#include "tensor/arena.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace dragoman {
+namespace {
+
+constexpr int64_t alignment = 64;  // bytes: a cache line, and the widest vector register
+
+int64_t machine_memory() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE); }
+
+}  // namespace
+
+struct Arena::Pool {
+  std::byte* base = nullptr;
+  int64_t capacity = 0, top = 0, peak = 0, used = 0;  // top: end of the highest live block
+  std::map<int64_t, int64_t> free;                    // offset -> bytes, no two neighbours, all below top
+
+  ~Pool() { munmap(base, capacity); }
+
+  int64_t take(int64_t bytes) {
+    const auto fits = std::find_if(free.begin(), free.end(), [&](const auto& hole) { return hole.second >= bytes; });
+    used += bytes;
+    if (fits == free.end()) {
+      const int64_t offset = top;
+      top += bytes;
+      peak = std::max(peak, top);
+      return offset;
+    }
+    const auto [offset, size] = *fits;
+    free.erase(fits);
+    if (size > bytes) free.emplace(offset + bytes, size - bytes);
+    return offset;
+  }
+
+  void give_back(int64_t offset, int64_t bytes) {
+    used -= bytes;
+    auto next = free.lower_bound(offset);
+    if (next != free.end() && next->first == offset + bytes) {
+      bytes += next->second;
+      next = free.erase(next);
+    }
+    if (next != free.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == offset) {
+        offset = before->first;
+        bytes += before->second;
+        free.erase(before);
+      }
+    }
+    if (offset + bytes == top) {
+      top = offset;
+    } else {
+      free.emplace(offset, bytes);
+    }
+  }
+};
+
+Arena::Arena(Reserve reserve, int64_t capacity) : pool_(std::make_shared<Pool>()) {
+  const bool touchable = reserve == Reserve::memory;
+  pool_->capacity = capacity > 0 ? capacity : touchable ? machine_memory() : int64_t{1} << 44;
+  void* base = mmap(nullptr, pool_->capacity, touchable ? PROT_READ | PROT_WRITE : PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  require(base != MAP_FAILED, "cannot reserve {} MiB of addresses; a limit on virtual memory (ulimit -v) is in the way",
+          pool_->capacity >> 20);
+  pool_->base = static_cast<std::byte*>(base);
+}
+
+Tensor Arena::allocate(Shape shape, DType dtype) {
+  const int64_t bytes =
+      std::max(alignment, (shape.elements() * size_of(dtype) + alignment - 1) / alignment * alignment);
+  const int64_t offset = pool_->take(bytes);
+  if (pool_->top > pool_->capacity) {
+    pool_->give_back(offset, bytes);
+    throw Error(fmt::format("out of memory: a tensor {} of {} MiB does not fit into {} MiB", shape, bytes >> 20,
+                            pool_->capacity >> 20),
+                "use smaller batches: --mini-batch-words");
+  }
+  std::byte* data = pool_->base + offset;
+  std::shared_ptr<void> owner(data, [pool = pool_, offset, bytes](void*) { pool->give_back(offset, bytes); });
+  return Tensor(std::move(owner), data, shape, dtype);
+}
+
+int64_t Arena::peak() const { return pool_->peak; }
+int64_t Arena::in_use() const { return pool_->used; }
+void Arena::reset_peak() { pool_->peak = pool_->top; }
+
+}  // namespace dragoman

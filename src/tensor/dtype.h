@@ -1,0 +1,61 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+/// Element types of tensors, named as in safetensors files.
+enum class DType : uint8_t { f64, f32, bf16, f16, i64, i32, u8 };
+
+int64_t size_of(DType dtype);           // bytes of one element
+std::string_view name_of(DType dtype);  // "F64", "F32", "BF16", "F16", "I64", "I32", "U8"
+
+/// The type that statistics (means, log-sum-exps, losses) of values of `dtype` are kept in: f64 for f64, else f32.
+constexpr DType stat_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+template <class T>
+constexpr DType dtype_of();
+template <>
+constexpr DType dtype_of<double>() {
+  return DType::f64;
+}
+template <>
+constexpr DType dtype_of<float>() {
+  return DType::f32;
+}
+template <>
+constexpr DType dtype_of<int64_t>() {
+  return DType::i64;
+}
+template <>
+constexpr DType dtype_of<int32_t>() {
+  return DType::i32;
+}
+template <>
+constexpr DType dtype_of<uint8_t>() {
+  return DType::u8;
+}
+
+/// Calls f.operator()<T>() with the C++ type of a floating-point dtype: the one place where dtypes become types.
+template <class F>
+void for_dtype(DType dtype, F f) {
+  switch (dtype) {
+    case DType::f64:
+      return f.template operator()<double>();
+    case DType::f32:
+      return f.template operator()<float>();
+    default:
+      fail("no kernel here computes in {}", name_of(dtype));
+  }
+}
+
+}  // namespace dragoman
+
+template <>
+struct fmt::formatter<dragoman::DType> : fmt::formatter<std::string_view> {
+  auto format(dragoman::DType dtype, format_context& context) const {
+    return fmt::formatter<std::string_view>::format(dragoman::name_of(dtype), context);
+  }
+};

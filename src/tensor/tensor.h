@@ -1,0 +1,73 @@
+#pragma once
+#include <memory>
+#include <type_traits>
+
+#include "base/error.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace dragoman {
+
+/// Typed access to a matrix inside a kernel: x(n, d), x.row(n); a vector (D) is seen as one row: x(d).
+template <class T>
+struct View {
+  T* data = nullptr;
+  int64_t rows = 0, cols = 0, stride = 0;  // stride: elements from one row to the next
+
+  T& operator()(int64_t n, int64_t d) const { return data[n * stride + d]; }
+  T& operator()(int64_t d) const { return data[d]; }
+  T* row(int64_t n) const { return data + n * stride; }
+  explicit operator bool() const { return data != nullptr; }
+};
+
+/// A typed view of memory with a shape, at most rank 3, whose rows may lie apart (columns of a wider matrix).
+/// Cheap to copy. Keeps the arena block it looks at alive; memory from elsewhere (mapped file, host vector) must
+/// outlive it. An empty tensor (rank 0) stands for "not there" in optional arguments.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(std::shared_ptr<void> owner, void* data, Shape shape, DType dtype)
+      : owner_(std::move(owner)), data_(data), shape_(shape), dtype_(dtype), stride_(shape.back()) {}
+  /// Borrows `data`: the caller keeps it alive.
+  template <class T>
+  static Tensor borrow(T* data, Shape shape) {
+    return Tensor(nullptr, const_cast<std::remove_const_t<T>*>(data), shape, dtype_of<std::remove_const_t<T>>());
+  }
+
+  explicit operator bool() const { return shape_.rank() > 0; }
+  const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
+  int64_t cols() const { return shape_.back(); }                                // extent of the last axis
+  int64_t rows() const { return cols() == 0 ? outer() : elements() / cols(); }  // product of the others, 1 for a vector
+  int64_t elements() const { return shape_.elements(); }
+  int64_t bytes() const { return elements() * size_of(dtype_); }
+  int64_t stride() const { return stride_; }
+  bool contiguous() const { return stride_ == cols() || rows() <= 1; }
+  void* data() const { return data_; }
+
+  template <class T>
+  T* as() const {
+    invariant(!*this || dtype_ == dtype_of<std::remove_const_t<T>>(), "tensor read as another type than it holds");
+    return static_cast<T*>(data_);
+  }
+  template <class T>
+  View<T> view() const {
+    if (!*this) return {};
+    return {as<T>(), rows(), cols(), stride_};
+  }
+
+  Tensor columns(int64_t from, int64_t count) const;    // (N,D) -> (N,count), same memory
+  Tensor row_range(int64_t from, int64_t count) const;  // (N,D) -> (count,D); of a vector (D): elements
+  Tensor reshaped(Shape shape) const;                   // contiguous, as many elements
+
+ private:
+  int64_t outer() const;
+
+  std::shared_ptr<void> owner_;
+  void* data_ = nullptr;
+  Shape shape_;
+  DType dtype_ = DType::f32;
+  int64_t stride_ = 0;
+};
+
+}  // namespace dragoman
