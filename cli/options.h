@@ -15,11 +15,23 @@ namespace dragoman {
 /// One struct a subcommand, filled by its flag table (cli/*_flags.cpp) and checked there. "-" as a file is stdin or
 /// stdout. The command functions return the exit code and throw Error for what the user can mend.
 
+/// Sets of defaults that `--task` names.
+enum class Task { none, base, big, base_prenorm, big_prenorm, tiny };
+
+/// The members here are only spellings that Marian has: the table's check turns them into the inherited ones.
 struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOptions {
-  std::string task;  // the preset that was chosen, empty: none
+  Task task = Task::none;
+  std::string preprocess;           // "n": pre-norm, together with …
+  std::string postprocess = "dan";  // … "da"
+  bool learned_positions = false;
+  bool depth_scaling = false;
+  bool overwrite = false;
+  std::vector<double> optimizer_params = {0.9, 0.98, 1e-9};  // beta1, beta2, epsilon
 };
 
-struct TranslateCommandOptions : SearchOptions, TranslateOptions {};
+struct TranslateCommandOptions : SearchOptions, TranslateOptions {
+  std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
+};
 
 /// What `score --summary` prints in place of one line a pair.
 enum class Summary { none, cross_entropy, ce_mean, ce_mean_words, perplexity };
@@ -79,6 +91,15 @@ struct VocabOptions {
   int cpu_threads = 0;                    // 0: one a core
 };
 
+inline std::span<const EnumName<Task>> enum_names(Task) {
+  static constexpr EnumName<Task> names[] = {{Task::none, "none"},
+                                             {Task::base, "transformer-base"},
+                                             {Task::big, "transformer-big"},
+                                             {Task::base_prenorm, "transformer-base-prenorm"},
+                                             {Task::big_prenorm, "transformer-big-prenorm"},
+                                             {Task::tiny, "transformer-tiny"}};
+  return names;
+}
 inline std::span<const EnumName<Summary>> enum_names(Summary) {
   static constexpr EnumName<Summary> names[] = {{Summary::none, "none"},
                                                 {Summary::cross_entropy, "cross-entropy"},

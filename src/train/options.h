@@ -29,10 +29,9 @@ struct TrainingOptions {
   Frequency disp_freq = {100, Frequency::updates};
   std::vector<Frequency> after;  // the first one reached ends the run; empty: only early stopping does
   int64_t early_stopping = 10;   // validations in a row without improvement; 0: never
-  int64_t keep_last = 0;         // numbered checkpoints to keep beside the model, for averaging
+  int64_t keep_last = 0;         // numbered checkpoints to keep beside the model, for averaging; 0: none
   bool keep_best = false;        // also keep the best model of each metric
-  bool overwrite = false;        // begin anew although the model file exists
-  bool no_reload = false;        // take the weights of an existing model, not its training state
+  bool no_reload = false;        // begin anew although the model file exists
   uint64_t seed = 1;
   int cpu_threads = 0;  // 0: one a core
   bool quiet = false;   // only warnings and errors on stderr
