@@ -1,0 +1,146 @@
+#include "base/compression.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <boost/iostreams/filter/gzip.hpp>
+#include <boost/iostreams/filter/lzma.hpp>
+#include <boost/iostreams/filter/zstd.hpp>
+#include <boost/iostreams/filtering_streambuf.hpp>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+namespace io = boost::iostreams;
+constexpr std::streamsize buffer_bytes = 1 << 16;
+
+// Our descriptors as Boost devices, so that their errors are ours.
+struct Source {
+  using char_type = char;
+  using category = io::source_tag;
+  FileDescriptor* file;
+  std::streamsize read(char* data, std::streamsize bytes) {
+    const auto got = std::streamsize(file->read(data, size_t(bytes)));
+    return got == 0 ? -1 : got;  // -1 is Boost's end of file
+  }
+};
+
+struct Sink {
+  using char_type = char;
+  using category = io::sink_tag;
+  FileDescriptor* file;
+  std::streamsize write(const char* data, std::streamsize bytes) {
+    file->write({data, size_t(bytes)});
+    return bytes;
+  }
+};
+
+// Walks the frames of a zstd file (RFC 8878, section 3.1) without decompressing: every block says how long it is.
+class ZstdWalk {
+ public:
+  explicit ZstdWalk(const FileDescriptor& file) : file_(file), size_(file.size()) {}
+
+  // Whether the file holds whole frames only, at least one.
+  bool is_whole() {
+    do {
+      if (!pass_frame()) return false;
+    } while (at_ < size_);
+    return at_ == size_;
+  }
+
+ private:
+  // The next little-endian number of `bytes` bytes; none beyond the end of the file.
+  std::optional<uint32_t> take(int bytes) {
+    std::array<uint8_t, 4> raw{};
+    if (pread(file_.number(), raw.data(), size_t(bytes), at_) != bytes) return std::nullopt;
+    at_ += bytes;
+    return raw[0] | raw[1] << 8 | raw[2] << 16 | uint32_t(raw[3]) << 24;
+  }
+
+  bool pass_frame() {
+    const auto magic = take(4);
+    if (magic && (*magic & 0xFFFFFFF0) == 0x184D2A50) {  // a skippable frame
+      const auto bytes = take(4);
+      at_ += bytes.value_or(0);
+      return bytes.has_value();
+    }
+    if (magic != 0xFD2FB528) return magic.has_value();  // not zstd at all: the decoder says so better
+    const auto descriptor = take(1);
+    if (!descriptor) return false;
+    const bool single_segment = *descriptor & 0x20, checksum = *descriptor & 0x04;
+    constexpr int dictionary_bytes[] = {0, 1, 2, 4}, size_bytes[] = {0, 2, 4, 8};
+    at_ += dictionary_bytes[*descriptor & 3] + (single_segment ? 0 : 1);
+    at_ += *descriptor >> 6 == 0 ? single_segment : size_bytes[*descriptor >> 6];
+    for (bool last = false; !last;) {
+      const auto block = take(3);
+      if (!block) return false;
+      last = *block & 1;
+      const bool repeats_one_byte = (*block >> 1 & 3) == 1;
+      at_ += repeats_one_byte ? 1 : *block >> 3;
+    }
+    at_ += checksum ? 4 : 0;
+    return true;
+  }
+
+  const FileDescriptor& file_;
+  const int64_t size_;
+  int64_t at_ = 0;
+};
+
+}  // namespace
+
+Compression compression_of(const std::string& path) {
+  const std::string_view name = path;
+  if (name.ends_with(".gz")) return Compression::gzip;
+  if (name.ends_with(".xz")) return Compression::xz;
+  if (name.ends_with(".zst")) return Compression::zstd;
+  return Compression::none;
+}
+
+std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression) {
+  if (compression == Compression::zstd && file.is_regular() && !ZstdWalk(file).is_whole())
+    throw Error(file.name() + " ends in the middle of its compressed data", "fetch it again; zstd -t tests it");
+  auto chain = std::make_unique<io::filtering_istreambuf>();
+  switch (compression) {
+    case Compression::gzip:
+      chain->push(io::gzip_decompressor(io::zlib::default_window_bits, buffer_bytes));
+      break;
+    case Compression::xz:
+      chain->push(io::lzma_decompressor(buffer_bytes));
+      break;
+    case Compression::zstd:
+      chain->push(io::zstd_decompressor(buffer_bytes));
+      break;
+    case Compression::none:
+      break;
+  }
+  chain->push(Source{&file}, buffer_bytes);
+  return chain;
+}
+
+std::unique_ptr<std::streambuf> compress(FileDescriptor& file, Compression compression) {
+  auto chain = std::make_unique<io::filtering_ostreambuf>();
+  switch (compression) {
+    case Compression::gzip:
+      chain->push(io::gzip_compressor(io::gzip_params(), buffer_bytes));
+      break;
+    case Compression::xz:
+      chain->push(io::lzma_compressor(io::lzma_params(), buffer_bytes));
+      break;
+    case Compression::zstd:
+      chain->push(io::zstd_compressor(io::zstd_params(), buffer_bytes));
+      break;
+    case Compression::none:
+      break;
+  }
+  chain->push(Sink{&file}, buffer_bytes);
+  return chain;
+}
+
+void finish(std::streambuf& compressor) { dynamic_cast<io::filtering_ostreambuf&>(compressor).reset(); }
+
+}  // namespace dragoman

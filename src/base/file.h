@@ -1,0 +1,83 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace dragoman {
+
+/// Thrown when the reader at the other end of a pipe has gone (`dragoman translate | head`). That is no error: main()
+/// ends the program quietly with exit code 0. Needs SIGPIPE to be ignored, which main() does first.
+struct BrokenPipe {};
+
+/// An open file descriptor, closed with the object unless it was borrowed (stdin and stdout are).
+class FileDescriptor {
+ public:
+  static FileDescriptor to_read(const std::string& path);   // "-": stdin
+  static FileDescriptor to_write(const std::string& path);  // "-": stdout; else made or emptied
+  FileDescriptor(FileDescriptor&& other) noexcept
+      : number_(std::exchange(other.number_, -1)), owned_(other.owned_), name_(std::move(other.name_)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) = delete;
+  ~FileDescriptor();
+
+  size_t read(char* data, size_t bytes);  // at most `bytes`, as soon as there are any; 0 at the end
+  bool readable_now() const;              // read() would not wait: there is data, or the end
+  void write(std::string_view data);      // all of it, or Error; BrokenPipe
+  void close();                           // says what a silent close would hide (a full disk on NFS); once
+  bool is_regular() const;                // a file on disk, not a pipe, terminal or device
+  int64_t size() const;                   // bytes of a regular file
+  int number() const { return number_; }
+  const std::string& name() const { return name_; }  // for messages: the path, "stdin" or "stdout"
+
+ private:
+  friend class AtomicFile;
+  FileDescriptor(int number, bool owned, std::string name) : number_(number), owned_(owned), name_(std::move(name)) {}
+  int number_;
+  bool owned_;
+  std::string name_;
+};
+
+/// The whole file as it is. For small files: models are mapped.
+std::string read_file(const std::string& path);
+
+/// A regular file mapped into memory, read-only. Pages come from disk when they are first touched and are shared by
+/// all processes that map the file. The file must not be truncated while it is mapped (write_atomically never does).
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  MappedFile(MappedFile&& other) noexcept : data_(std::exchange(other.data_, {})) {}
+  MappedFile& operator=(MappedFile&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~MappedFile();
+  std::span<const std::byte> bytes() const { return data_; }
+  const std::byte* data() const { return data_.data(); }
+  size_t size() const { return data_.size(); }
+
+ private:
+  std::span<const std::byte> data_;
+};
+
+/// What write_atomically lends to its callback: bytes appended, buffered; Error on the write that fails.
+class FileWriter {
+ public:
+  explicit FileWriter(FileDescriptor& file) : file_(file) {}
+  void write(std::string_view bytes);
+  void write(const void* data, size_t bytes) { write({static_cast<const char*>(data), bytes}); }
+  void flush();
+
+ private:
+  FileDescriptor& file_;
+  std::string buffer_;
+};
+
+/// Writes a file that is there whole or not at all: under a temporary name beside it, fsync, rename, fsync of the
+/// folder. When `write` or the disk fails, the temporary file goes, an older file stays as it was, and the exception
+/// comes through. A symbolic link is followed.
+void write_atomically(const std::string& path, const std::function<void(FileWriter&)>& write);
+
+}  // namespace dragoman

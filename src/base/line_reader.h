@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <streambuf>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+
+namespace dragoman {
+
+/// The lines of a text file, plain or compressed (.gz, .xz, .zst), or of stdin ("-").
+/// A line ends at '\n' and nowhere else (not at U+2028, '\r', form feed …), a last line without '\n' is a line too. A
+/// '\r' before the end does not belong to it. NUL bytes are kept. Ill-formed UTF-8 is replaced by U+FFFD and counted;
+/// one warning at the end of the file says how many lines had some and which was the first.
+class LineReader {
+ public:
+  explicit LineReader(const std::string& path);
+
+  /// The next line; false at the end. Waits for a pipe when `ready()` is false.
+  bool next(std::string& line);
+
+  /// Whether `next` returns without waiting: a whole line, or the end, is here already or can be read at once.
+  bool ready();
+
+  int64_t lines() const { return lines_; }  // returned so far; so the number of the last one, counted from 1
+  int64_t invalid_lines() const { return invalid_lines_; }
+  int64_t first_invalid_line() const { return first_invalid_line_; }  // 0: none
+  const std::string& name() const { return file_->name(); }           // the path, or "stdin"
+
+ private:
+  bool find_line_end();
+  bool fill();
+  size_t read_block(char* data, size_t bytes);
+  void clean(std::string& line);
+  void report_invalid();
+
+  std::unique_ptr<FileDescriptor> file_;  // its address is known to decoder_
+  std::unique_ptr<std::streambuf> decoder_;
+  std::vector<char> buffer_;
+  size_t begin_ = 0, searched_ = 0, end_ = 0;  // unread is [begin_, end_), without '\n' up to searched_
+  bool at_end_ = false, reported_ = false;
+  int64_t lines_ = 0, invalid_lines_ = 0, first_invalid_line_ = 0;
+};
+
+/// Every line of a file, for small ones.
+std::vector<std::string> read_lines(const std::string& path);
+
+}  // namespace dragoman

@@ -1,0 +1,43 @@
+#include "base/line_writer.h"
+
+#include "base/compression.h"
+
+namespace dragoman {
+
+constexpr size_t block_bytes = 1 << 16;
+
+LineWriter::LineWriter(const std::string& path)
+    : file_(std::make_unique<FileDescriptor>(FileDescriptor::to_write(path))) {
+  const Compression compression = compression_of(path);
+  if (compression != Compression::none) encoder_ = compress(*file_, compression);
+}
+
+LineWriter::~LineWriter() {
+  if (!file_) return;  // moved from
+  try {
+    close();
+  } catch (...) {  // an exception is under way already, or nobody asked
+  }
+}
+
+void LineWriter::write(std::string_view line) {
+  buffer_.append(line).push_back('\n');
+  if (buffer_.size() >= block_bytes) flush();
+}
+
+void LineWriter::flush() {
+  const std::string data = std::exchange(buffer_, {});  // a failing write is not tried again by the destructor
+  if (encoder_)
+    encoder_->sputn(data.data(), std::streamsize(data.size()));
+  else
+    file_->write(data);
+}
+
+void LineWriter::close() {
+  flush();
+  if (encoder_) finish(*encoder_);
+  encoder_.reset();
+  file_->close();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,82 @@
+#include "base/utf8.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+struct Sequence {
+  size_t bytes;
+  bool valid;
+};
+
+// What the second byte may be after a given first one; the third and fourth are always 80…BF.
+struct Lead {
+  size_t bytes;
+  uint8_t low, high;
+};
+
+Lead lead(uint8_t first) {
+  if (first < 0xC2) return {0, 0, 0};  // a continuation byte, or an overlong form of ASCII
+  if (first < 0xE0) return {2, 0x80, 0xBF};
+  if (first == 0xE0) return {3, 0xA0, 0xBF};  // below: overlong
+  if (first == 0xED) return {3, 0x80, 0x9F};  // above: surrogates
+  if (first < 0xF0) return {3, 0x80, 0xBF};
+  if (first == 0xF0) return {4, 0x90, 0xBF};  // below: overlong
+  if (first < 0xF4) return {4, 0x80, 0xBF};
+  if (first == 0xF4) return {4, 0x80, 0x8F};  // above: beyond U+10FFFF
+  return {0, 0, 0};
+}
+
+// The well-formed sequence that the text begins with, or its ill-formed maximal subpart. The text is not empty.
+Sequence first_sequence(std::string_view text) {
+  const auto byte = [&](size_t i) { return uint8_t(text[i]); };
+  if (byte(0) < 0x80) return {1, true};
+  const Lead expected = lead(byte(0));
+  if (expected.bytes == 0) return {1, false};
+  for (size_t i = 1; i < expected.bytes; ++i) {
+    const uint8_t low = i == 1 ? expected.low : 0x80, high = i == 1 ? expected.high : 0xBF;
+    if (i == text.size() || byte(i) < low || byte(i) > high) return {i, false};
+  }
+  return {expected.bytes, true};
+}
+
+// Bytes before the first ill-formed sequence. ASCII is passed eight bytes at a time.
+size_t valid_prefix(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    uint64_t eight;
+    if (text.size() - at >= 8 && (std::memcpy(&eight, text.data() + at, 8), (eight & 0x8080808080808080) == 0)) {
+      at += 8;
+      continue;
+    }
+    const Sequence next = first_sequence(text.substr(at));
+    if (!next.valid) break;
+    at += next.bytes;
+  }
+  return at;
+}
+
+}  // namespace
+
+bool is_valid_utf8(std::string_view text) { return valid_prefix(text) == text.size(); }
+
+bool clean_utf8(std::string& text) {
+  std::string_view rest = text;
+  size_t good = valid_prefix(rest);
+  if (good == rest.size()) return false;
+  std::string clean;
+  clean.reserve(text.size() + replacement.size());
+  while (good < rest.size()) {
+    clean.append(rest.substr(0, good)).append(replacement);
+    rest.remove_prefix(good + first_sequence(rest.substr(good)).bytes);
+    good = valid_prefix(rest);
+  }
+  text = clean.append(rest);
+  return true;
+}
+
+}  // namespace dragoman
