@@ -5,6 +5,7 @@
 
 #include "data/options.h"
 #include "decode/options.h"
+#include "metrics/tokenize.h"
 #include "model/config.h"
 #include "optim/options.h"
 #include "train/options.h"
@@ -55,13 +56,12 @@ struct AverageOptions {
 };
 
 enum class CorpusMetric { bleu, chrf };
-enum class TokenizerName { thirteen_a, intl, character, none };
 
 struct EvaluateOptions {
   std::vector<std::string> references;  // several: each line may match any of them
   std::vector<std::string> hypotheses;  // one file a system; "-": stdin
   std::vector<CorpusMetric> metrics = {CorpusMetric::bleu, CorpusMetric::chrf};
-  TokenizerName tokenize = TokenizerName::thirteen_a;  // for BLEU
+  Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
   bool lowercase = false;
   bool json = false;
 };
@@ -110,13 +110,6 @@ inline std::span<const EnumName<Summary>> enum_names(Summary) {
 }
 inline std::span<const EnumName<CorpusMetric>> enum_names(CorpusMetric) {
   static constexpr EnumName<CorpusMetric> names[] = {{CorpusMetric::bleu, "bleu"}, {CorpusMetric::chrf, "chrf"}};
-  return names;
-}
-inline std::span<const EnumName<TokenizerName>> enum_names(TokenizerName) {
-  static constexpr EnumName<TokenizerName> names[] = {{TokenizerName::thirteen_a, "13a"},
-                                                      {TokenizerName::intl, "intl"},
-                                                      {TokenizerName::character, "char"},
-                                                      {TokenizerName::none, "none"}};
   return names;
 }
 inline std::span<const EnumName<VocabAction>> enum_names(VocabAction) {
