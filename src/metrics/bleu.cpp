@@ -1,0 +1,87 @@
+#include "metrics/bleu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "metrics/ngrams.h"
+#include "metrics/text.h"
+
+namespace dragoman {
+namespace {
+
+std::u32string prepare(std::string_view line, Tokenizer tokenizer, Case letters) {
+  std::u32string text = text::decode(line);
+  if (letters == Case::lower) text = text::lower(text);
+  return tokenize(text::strip_right(text), tokenizer);
+}
+
+// `length` where it is closest to the hypothesis's so far; of two as close the shorter.
+bool closer(int64_t length, int64_t closest, int64_t hypothesis) {
+  const int64_t difference = std::abs(length - hypothesis), least = std::abs(closest - hypothesis);
+  return difference < least || (difference == least && length < closest);
+}
+
+}  // namespace
+
+BleuStats& BleuStats::operator+=(const BleuStats& other) {
+  hypothesis_words += other.hypothesis_words;
+  reference_words += other.reference_words;
+  for (int n = 0; n < bleu_order; ++n) {
+    matches[n] += other.matches[n];
+    totals[n] += other.totals[n];
+  }
+  return *this;
+}
+
+double Bleu::ratio() const {
+  return stats.reference_words > 0 ? double(stats.hypothesis_words) / double(stats.reference_words) : 0;
+}
+
+BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references, Tokenizer tokenizer,
+                     Case letters) {
+  std::vector<std::u32string> texts{prepare(hypothesis, tokenizer, letters)};  // WordNumbers looks into them
+  for (const auto reference : references) texts.push_back(prepare(reference, tokenizer, letters));
+  WordNumbers numbers;
+  std::vector<std::u32string> words;
+  for (const auto& text : texts) words.push_back(numbers(text::split(text)));
+
+  BleuStats stats;
+  stats.hypothesis_words = int64_t(words[0].size());
+  stats.reference_words = int64_t(words.at(1).size());
+  for (size_t r = 2; r < words.size(); ++r)
+    if (const auto length = int64_t(words[r].size()); closer(length, stats.reference_words, stats.hypothesis_words))
+      stats.reference_words = length;
+  const NgramCounts matches = clipped_matches(words[0], std::span(words).subspan(1), bleu_order);
+  const NgramCounts totals = ngram_counts(words[0].size(), bleu_order);
+  std::copy_n(matches.begin(), bleu_order, stats.matches.begin());
+  std::copy_n(totals.begin(), bleu_order, stats.totals.begin());
+  return stats;
+}
+
+Bleu bleu(const BleuStats& stats) {
+  Bleu result{.stats = stats};
+  const auto hypothesis = double(stats.hypothesis_words), reference = double(stats.reference_words);
+  if (hypothesis < reference) result.brevity_penalty = hypothesis > 0 ? std::exp(1 - reference / hypothesis) : 0;
+  if (std::all_of(stats.matches.begin(), stats.matches.end(), [](int64_t m) { return m == 0; })) return result;
+
+  double smoothing = 1, logarithms = 0;
+  for (int n = 0; n < bleu_order; ++n) {
+    if (stats.totals[n] == 0) return result;  // a precision of 0 / 0 makes the mean 0
+    double found = double(stats.matches[n]);
+    if (stats.matches[n] == 0) found = 1 / (smoothing *= 2);
+    result.precisions[n] = 100 * found / double(stats.totals[n]);
+    logarithms += std::log(result.precisions[n]);
+  }
+  result.score = result.brevity_penalty * std::exp(logarithms / bleu_order);
+  return result;
+}
+
+Bleu bleu(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer, Case letters) {
+  require_parallel(hypotheses, references);
+  return bleu(sum_over_lines<BleuStats>(hypotheses.size(), [&](size_t line) {
+    return bleu_stats(hypotheses[line], references_of(references, line), tokenizer, letters);
+  }));
+}
+
+}  // namespace dragoman

@@ -1,0 +1,112 @@
+#include "metrics/chrf.h"
+
+#include "base/error.h"
+#include "metrics/ngrams.h"
+#include "metrics/text.h"
+
+namespace dragoman {
+namespace {
+
+bool is_ascii_punctuation(char32_t c) {
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+}
+
+// Popović's chrF++.py: one mark is taken off the end of a word, else one off its beginning.
+void append_word(std::vector<std::u32string_view>& words, std::u32string_view word) {
+  size_t cut = 0;
+  if (word.size() > 1 && is_ascii_punctuation(word.back())) {
+    cut = word.size() - 1;
+  } else if (word.size() > 1 && is_ascii_punctuation(word.front())) {
+    cut = 1;
+  }
+  if (cut > 0) words.push_back(word.substr(0, cut));
+  words.push_back(word.substr(cut));
+}
+
+struct Line {
+  std::u32string text;
+  std::u32string characters;               // without white space
+  std::vector<std::u32string_view> words;  // into `text`; empty unless word n-grams are asked for
+
+  Line(std::string_view utf8, Case letters, int word_order) : text(text::decode(utf8)) {
+    if (letters == Case::lower) text = text::lower(text);
+    for (const auto word : text::split(text)) {
+      characters += word;
+      if (word_order > 0) append_word(words, word);
+    }
+  }
+  Line(const Line&) = delete;
+};
+
+void add_orders(ChrfStats& stats, int first, std::u32string_view hypothesis, const std::u32string& reference,
+                int order) {
+  const NgramCounts matches = clipped_matches(hypothesis, {&reference, 1}, order);
+  const NgramCounts of_hypothesis = ngram_counts(hypothesis.size(), order);
+  const NgramCounts of_reference = ngram_counts(reference.size(), order);
+  for (int n = 0; n < order; ++n) {
+    const bool counts = of_reference[n] > 0;  // n-grams that nothing could match are no mistakes
+    stats.orders[first + n] = {counts ? of_hypothesis[n] : 0, of_reference[n], matches[n]};
+  }
+}
+
+ChrfStats compare(const Line& hypothesis, const Line& reference, int word_order) {
+  ChrfStats stats;
+  add_orders(stats, 0, hypothesis.characters, reference.characters, chrf_character_order);
+  if (word_order == 0) return stats;
+  WordNumbers numbers;
+  const std::u32string words = numbers(hypothesis.words);
+  add_orders(stats, chrf_character_order, words, numbers(reference.words), word_order);
+  return stats;
+}
+
+}  // namespace
+
+ChrfStats& ChrfStats::operator+=(const ChrfStats& other) {
+  for (size_t i = 0; i < orders.size(); ++i) {
+    orders[i].hypothesis += other.orders[i].hypothesis;
+    orders[i].reference += other.orders[i].reference;
+    orders[i].matches += other.orders[i].matches;
+  }
+  return *this;
+}
+
+ChrfStats chrf_stats(std::string_view hypothesis, std::span<const std::string_view> references, Case letters,
+                     int word_order) {
+  invariant(word_order >= 0 && word_order <= chrf_longest_word_order, "chrf_stats: word n-grams up to 2");
+  const Line line(hypothesis, letters, word_order);
+  ChrfStats best;
+  double best_score = -1;
+  for (const auto reference : references) {
+    const ChrfStats stats = compare(line, Line(reference, letters, word_order), word_order);
+    if (const double score = chrf(stats); score > best_score) {
+      best = stats;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+double chrf(const ChrfStats& stats) {
+  double precision = 0, recall = 0;
+  int orders = 0;
+  for (const auto& [hypothesis, reference, matches] : stats.orders) {
+    if (hypothesis == 0 || reference == 0) continue;
+    precision += double(matches) / double(hypothesis);
+    recall += double(matches) / double(reference);
+    ++orders;
+  }
+  if (precision == 0) return 0;  // and recall, which has the same matches
+  precision /= orders;
+  recall /= orders;
+  constexpr double beta_squared = 4;
+  return 100 * (1 + beta_squared) * precision * recall / (beta_squared * precision + recall);
+}
+
+double chrf(Segments hypotheses, const std::vector<Segments>& references, Case letters, int word_order) {
+  require_parallel(hypotheses, references);
+  return chrf(sum_over_lines<ChrfStats>(hypotheses.size(), [&](size_t line) {
+    return chrf_stats(hypotheses[line], references_of(references, line), letters, word_order);
+  }));
+}
+
+}  // namespace dragoman

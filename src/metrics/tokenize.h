@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/enum_names.h"
+
+namespace dragoman {
+
+/// How BLEU cuts lines into words. The names are sacreBLEU's, and so is every detail (Post 2018, "A Call for Clarity in
+/// Reporting BLEU Scores"): equal names give equal figures.
+///   thirteen_a  mteval-v13a of the NIST, which WMT reports: splits ASCII punctuation, keeps 1,000.5 whole
+///   intl        mteval-v14's international one: splits the punctuation and symbols of all of Unicode
+///   character   every character is a word: for Chinese, Japanese and other writing without blanks
+///   none        words are what stands between white space: for text that is tokenised already
+enum class Tokenizer { thirteen_a, intl, character, none };
+
+inline std::span<const EnumName<Tokenizer>> enum_names(Tokenizer) {
+  static constexpr EnumName<Tokenizer> names[] = {{Tokenizer::thirteen_a, "13a"},
+                                                  {Tokenizer::intl, "intl"},
+                                                  {Tokenizer::character, "char"},
+                                                  {Tokenizer::none, "none"}};
+  return names;
+}
+
+/// `text` with white space put between words: text::split gives them.
+std::u32string tokenize(std::u32string_view text, Tokenizer tokenizer);
+
+}  // namespace dragoman
