@@ -1,0 +1,68 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "tensor/dtype.h"
+
+namespace dragoman {
+
+/// Named tensors in one file, as https://github.com/huggingface/safetensors defines it: 8 bytes of header length, a
+/// JSON header, the data. docs/model_format.md says what dragoman's model files hold.
+
+/// One tensor: row-major, little-endian. `bytes` belongs to somebody else: the file, or whoever wants it written.
+struct TensorEntry {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;  // empty: a single number
+  std::span<const std::byte> bytes;
+};
+
+using Metadata = std::map<std::string, std::string>;
+
+/// A safetensors file, mapped, and checked whole before anything is taken from it: sizes, header, types, shapes, that
+/// the tensors fill the data without holes or overlaps, and the checksum if it has one. What does not hold is an Error
+/// that names the file. Costs one pass over the data. The entries are valid while the object (or what it was moved
+/// to) lives. Files of other programs may hold unaligned tensors: copy them out (values_of does).
+class SafetensorsFile {
+ public:
+  explicit SafetensorsFile(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const Metadata& metadata() const { return metadata_; }
+  std::span<const TensorEntry> tensors() const { return tensors_; }  // by name
+  const TensorEntry* find(std::string_view name) const;              // null: not there
+  const TensorEntry& get(std::string_view name) const;               // Error: not there
+
+ private:
+  std::string path_;
+  MappedFile file_;
+  Metadata metadata_;
+  std::vector<TensorEntry> tensors_;
+};
+
+/// Writes the file whole or not at all (write_atomically). Wide types come first and U8 last, so that every tensor is
+/// aligned; the metadata gets a "checksum" of everything else. The same content makes the same bytes.
+void write_safetensors(const std::string& path, std::vector<TensorEntry> tensors, Metadata metadata);
+
+/// 16 hexadecimal digits: XXH64 over metadata (but "checksum") and tensors, each in order of name, so that it depends
+/// on the content and not on how the file is laid out. docs/model_format.md has the definition.
+std::string content_checksum(std::span<const TensorEntry> by_name, const Metadata& metadata);
+
+/// A copy of the elements; Error if they are of another type.
+template <class T>
+std::vector<T> values_of(const TensorEntry& tensor) {
+  require(tensor.dtype == dtype_of<T>(), "tensor {} is of type {}, expected {}", tensor.name, tensor.dtype,
+          dtype_of<T>());
+  std::vector<T> values(tensor.bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values;
+}
+
+}  // namespace dragoman
