@@ -40,7 +40,7 @@ BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_vi
                      Case letters = Case::mixed);
 Bleu bleu(const BleuStats& stats);
 
-/// The BLEU of a corpus. Throws Error when the sides differ in length. About 6 µs a line of 25 words on one core.
+/// The BLEU of a corpus. Throws Error when the sides differ in length. About 8 µs a line of 18 words on one core.
 Bleu bleu(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer = Tokenizer::thirteen_a,
           Case letters = Case::mixed);
 

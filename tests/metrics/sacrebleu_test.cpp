@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "metrics/bleu.h"
+#include "metrics/chrf.h"
+
+// Whole corpora, and the figures that sacreBLEU itself has for them: sacrebleu.json, which make.py wrote.
+namespace dragoman {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+struct Corpus {
+  std::string name;
+  Lines hypotheses;
+  std::vector<Lines> references;
+  nlohmann::json figures;
+  std::vector<Segments> reference_sets() const { return {references.begin(), references.end()}; }
+};
+
+std::vector<Corpus> corpora() {
+  const auto document = nlohmann::json::parse(read_file(DRAGOMAN_SOURCE_DIR "/tests/metrics/sacrebleu.json"));
+  std::vector<Corpus> all;
+  for (const auto& c : document.at("corpora"))
+    all.push_back({c.at("name"), c.at("hypotheses"), c.at("references"), c.at("figures")});
+  return all;
+}
+
+constexpr std::pair<Case, const char*> cases[] = {{Case::mixed, "mixed"}, {Case::lower, "lower"}};
+constexpr double tolerance = 1e-9;
+
+}  // namespace
+
+TEST(SacreBleu, HasTheSameBleuForEveryTokenizerWithAndWithoutCapitals) {
+  const auto all = corpora();
+  ASSERT_GE(all.size(), 10u);
+  for (const auto& corpus : all)
+    for (const auto& [letters, name] : cases)
+      for (const auto& [tokenizer, tokenizer_name] : enum_names(Tokenizer{})) {
+        SCOPED_TRACE(fmt::format("{}, {}, {}", corpus.name, name, tokenizer_name));
+        const auto& expected = corpus.figures.at(name).at("bleu").at(std::string(tokenizer_name));
+        const Bleu result = bleu(corpus.hypotheses, corpus.reference_sets(), tokenizer, letters);
+        EXPECT_NEAR(result.score, expected.at("score").get<double>(), tolerance);
+        EXPECT_NEAR(result.brevity_penalty, expected.at("brevity_penalty").get<double>(), tolerance);
+        EXPECT_EQ(result.stats.hypothesis_words, expected.at("hypothesis_words").get<int64_t>());
+        EXPECT_EQ(result.stats.reference_words, expected.at("reference_words").get<int64_t>());
+        for (int n = 0; n < bleu_order; ++n)
+          EXPECT_NEAR(result.precisions[n], expected.at("precisions").at(n).get<double>(), tolerance);
+      }
+}
+
+TEST(SacreBleu, HasTheSameChrfForEveryWordOrderWithAndWithoutCapitals) {
+  for (const auto& corpus : corpora())
+    for (const auto& [letters, name] : cases)
+      for (int word_order = 0; word_order <= chrf_longest_word_order; ++word_order) {
+        SCOPED_TRACE(fmt::format("{}, {}, word order {}", corpus.name, name, word_order));
+        const double expected = corpus.figures.at(name).at("chrf").at(word_order);
+        EXPECT_NEAR(chrf(corpus.hypotheses, corpus.reference_sets(), letters, word_order), expected, tolerance);
+      }
+}
+
+}  // namespace dragoman

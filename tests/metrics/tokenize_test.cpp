@@ -1,0 +1,66 @@
+#include "metrics/tokenize.h"
+
+#include <gmock/gmock.h>
+
+#include "metrics/text.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::u32string> words(std::u32string_view line, Tokenizer tokenizer) {
+  const std::u32string text = tokenize(line, tokenizer);
+  const auto views = text::split(text);
+  return {views.begin(), views.end()};
+}
+
+}  // namespace
+
+TEST(Tokenize13a, SplitsPunctuationButNotApostrophesAndHyphens) {
+  EXPECT_THAT(words(U"(It's a well-known \"fact\")!", Tokenizer::thirteen_a),
+              ElementsAre(U"(", U"It's", U"a", U"well-known", U"\"", U"fact", U"\"", U")", U"!"));
+}
+
+TEST(Tokenize13a, KeepsPeriodsAndCommasWithinNumbers) {
+  EXPECT_THAT(words(U"$1,234.56, no.", Tokenizer::thirteen_a), ElementsAre(U"$", U"1,234.56", U",", U"no", U"."));
+}
+
+TEST(Tokenize13a, SplitsThePeriodAfterANumberAtTheEnd) {
+  EXPECT_THAT(words(U"in 2014.", Tokenizer::thirteen_a), ElementsAre(U"in", U"2014", U"."));
+}
+
+TEST(Tokenize13a, SplitsAHyphenOnlyAfterADigit) {
+  EXPECT_THAT(words(U"3-4 x-y -5", Tokenizer::thirteen_a), ElementsAre(U"3", U"-", U"4", U"x-y", U"-5"));
+}
+
+TEST(Tokenize13a, UndoesMarkupOnce) {
+  EXPECT_THAT(words(U"&quot;a&amp;lt;&gt;<skipped>", Tokenizer::thirteen_a), ElementsAre(U"\"", U"a", U"<", U">"));
+}
+
+TEST(Tokenize13a, LeavesPunctuationBeyondAscii) {
+  EXPECT_THAT(words(U"¿Qué? «oui»", Tokenizer::thirteen_a), ElementsAre(U"¿Qué", U"?", U"«oui»"));
+}
+
+TEST(TokenizeIntl, SplitsPunctuationAndSymbolsOfAllScripts) {
+  EXPECT_THAT(words(U"«oui»，今天€5", Tokenizer::intl), ElementsAre(U"«", U"oui", U"»", U"，", U"今天", U"€", U"5"));
+}
+
+TEST(TokenizeIntl, KeepsPunctuationBetweenNumbersOfAnyScript) {
+  EXPECT_THAT(words(U"1.5 ٣٫٥ Ⅷ,½", Tokenizer::intl), ElementsAre(U"1.5", U"٣٫٥", U"Ⅷ,½"));
+}
+
+// As mteval-v14 has it, and unlike 13a.
+TEST(TokenizeIntl, LeavesThePeriodAfterANumberAtTheVeryEnd) {
+  EXPECT_THAT(words(U"in 2014.", Tokenizer::intl), ElementsAre(U"in", U"2014."));
+}
+
+TEST(TokenizeChar, MakesEveryCharacterAWord) {
+  EXPECT_THAT(words(U"今a 天e\u0301", Tokenizer::character), ElementsAre(U"今", U"a", U"天", U"e", U"\u0301"));
+}
+
+TEST(TokenizeNone, OnlySplitsAtWhiteSpace) {
+  EXPECT_THAT(words(U"it 's , (ok)\u3000x", Tokenizer::none), ElementsAre(U"it", U"'s", U",", U"(ok)", U"x"));
+}
+
+}  // namespace dragoman
