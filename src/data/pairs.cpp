@@ -1,0 +1,64 @@
+#include "data/pairs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/grouped.h"
+#include "base/line_reader.h"
+
+namespace dragoman {
+namespace {
+
+// How badly two lines fit: the logarithm of the ratio of their lengths.
+double misfit(int32_t a, int32_t b) { return std::abs(std::log((1.0 + a) / (1.0 + b))); }
+
+// Supposes that a run of lines has no counterpart in `fewer` and finds where it begins: lines before it pair as they
+// stand, lines after it shifted, and the split with the least total misfit is the likeliest. One pass; counts from 0.
+size_t likeliest_gap(std::span<const int32_t> more, std::span<const int32_t> fewer) {
+  const size_t shift = more.size() - fewer.size();
+  double gain = 0, best = 0;
+  size_t gap = 0;
+  for (size_t i = 0; i < fewer.size(); ++i) {
+    gain += misfit(more[i + shift], fewer[i]) - misfit(more[i], fewer[i]);
+    if (gain >= best) best = gain, gap = i + 1;
+  }
+  return gap;
+}
+
+std::vector<std::string> read_side(const std::string& path, int64_t max_lines) {
+  LineReader reader(path);
+  std::vector<std::string> lines;
+  std::string line;
+  while ((max_lines == 0 || reader.lines() < max_lines) && reader.next(line)) lines.push_back(line);
+  return lines;
+}
+
+std::vector<int32_t> lengths_of(const std::vector<std::string>& lines) {
+  std::vector<int32_t> lengths;
+  for (const std::string& line : lines) lengths.push_back(int32_t(line.size()));
+  return lengths;
+}
+
+}  // namespace
+
+void require_paired(const std::array<std::string, 2>& paths, const std::array<std::span<const int32_t>, 2>& lengths) {
+  const auto& [source, target] = lengths;
+  if (source.size() == target.size()) return;
+  const bool source_is_longer = source.size() > target.size();
+  const size_t gap = source_is_longer ? likeliest_gap(source, target) : likeliest_gap(target, source);
+  throw Error(fmt::format("{} has {} lines, {} has {}\n"
+                          "  The two sides must pair line by line. Judging by the lengths of lines, line {} of {} is "
+                          "the first without a partner.",
+                          paths[0], grouped(source.size()), paths[1], grouped(target.size()), grouped(gap + 1),
+                          paths[source_is_longer ? 0 : 1]),
+              "compare the files around that line; line i of one must be the translation of line i of the other");
+}
+
+LinePairs read_line_pairs(const std::array<std::string, 2>& paths, int64_t max_lines) {
+  LinePairs pairs{read_side(paths[0], max_lines), read_side(paths[1], max_lines)};
+  require_paired(paths, {lengths_of(pairs.source), lengths_of(pairs.target)});
+  return pairs;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/philox.h"
+
+namespace dragoman {
+
+/// What is put into random order; each draws from a sequence of its own.
+enum class Shuffled : uint32_t { pairs, batches };
+
+/// The random numbers that order an epoch: a function of (seed, epoch, what), the same on every machine.
+PhiloxSequence shuffle_numbers(uint64_t seed, int64_t epoch, Shuffled what);
+
+/// Uniform over all orders (Fisher and Yates; Knuth, TAOCP 2, algorithm 3.4.2P). Unlike std::shuffle it has one result
+/// for a sequence, whatever the standard library.
+template <class T>
+void shuffle(std::vector<T>& items, PhiloxSequence& numbers) {
+  for (uint64_t rest = items.size(); rest > 1; --rest) std::swap(items[rest - 1], items[numbers.below(rest)]);
+}
+
+/// The order of [0, n) in an epoch.
+std::vector<int64_t> permutation(int64_t n, uint64_t seed, int64_t epoch);
+
+}  // namespace dragoman

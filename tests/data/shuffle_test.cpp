@@ -1,0 +1,44 @@
+#include "data/shuffle.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace dragoman {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+// From a Philox and a Fisher-Yates written in Python; below(n) takes two 32-bit words, the first one high.
+TEST(Shuffle, GivesTheOrderThatAnotherImplementationGives) {
+  EXPECT_THAT(permutation(10, 1, 0), ElementsAre(3, 7, 0, 4, 5, 8, 1, 9, 2, 6));
+  EXPECT_THAT(permutation(10, 1, 1), ElementsAre(0, 7, 5, 4, 3, 9, 1, 2, 6, 8));
+  EXPECT_THAT(permutation(10, 2, 0), ElementsAre(9, 2, 7, 0, 8, 3, 1, 5, 6, 4));
+}
+
+TEST(Shuffle, OfNothingAndOfOneIsTrivial) {
+  EXPECT_TRUE(permutation(0, 1, 0).empty());
+  EXPECT_THAT(permutation(1, 1, 0), ElementsAre(0));
+}
+
+TEST(Shuffle, KeepsEveryItem) {
+  std::vector<std::string> words = {"a", "b", "c", "c"};
+  PhiloxSequence numbers = shuffle_numbers(5, 3, Shuffled::batches);
+  shuffle(words, numbers);
+  EXPECT_THAT(words, UnorderedElementsAre("a", "b", "c", "c"));
+}
+
+// 6 orders in 6,000 epochs: a fair share is 1,000 with a standard deviation of 29.
+TEST(Shuffle, GivesEveryOrderItsShareOfTheEpochs) {
+  std::map<std::vector<int64_t>, int> seen;
+  for (int epoch = 0; epoch < 6000; ++epoch) ++seen[permutation(3, 1, epoch)];
+  EXPECT_EQ(seen.size(), 6u);
+  for (const auto& [order, count] : seen) EXPECT_NEAR(count, 1000, 150);
+}
+
+TEST(Shuffle, OfBatchesAndOfPairsDrawsDifferentNumbers) {
+  PhiloxSequence pairs = shuffle_numbers(1, 0, Shuffled::pairs), batches = shuffle_numbers(1, 0, Shuffled::batches);
+  EXPECT_NE(pairs.next(), batches.next());
+}
+
+}  // namespace dragoman
