@@ -68,8 +68,11 @@ class ZstdWalk {
       at_ += bytes.value_or(0);
       return bytes.has_value();
     }
-    if (magic != 0xFD2FB528) return magic.has_value();  // not zstd at all: the decoder says so better
-    const auto descriptor = take(1);
+    if (magic && magic != 0xFD2FB528) {  // not zstd at all: the decoder says so better
+      at_ = size_;
+      return true;
+    }
+    const auto descriptor = magic ? take(1) : std::nullopt;
     if (!descriptor) return false;
     const bool single_segment = *descriptor & 0x20, checksum = *descriptor & 0x04;
     constexpr int dictionary_bytes[] = {0, 1, 2, 4}, size_bytes[] = {0, 2, 4, 8};

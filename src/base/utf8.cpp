@@ -44,18 +44,29 @@ Sequence first_sequence(std::string_view text) {
   return {expected.bytes, true};
 }
 
-// Bytes before the first ill-formed sequence. ASCII is passed eight bytes at a time.
+// Bytes before the first ill-formed sequence. ASCII is passed eight bytes at a time; the commonest two- and three-byte
+// sequences are recognised here, so that only rare ones take the exact test above.
 size_t valid_prefix(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  const auto continues = [&](size_t i) { return (bytes[i] & 0xC0) == 0x80; };
   size_t at = 0;
   while (at < text.size()) {
-    uint64_t eight;
-    if (text.size() - at >= 8 && (std::memcpy(&eight, text.data() + at, 8), (eight & 0x8080808080808080) == 0)) {
+    uint64_t eight = 0x80;
+    if (at + 8 <= text.size()) std::memcpy(&eight, bytes + at, 8);
+    const uint8_t first = bytes[at];
+    if ((eight & 0x8080808080808080) == 0) {
       at += 8;
-      continue;
+    } else if (first < 0x80) {
+      ++at;
+    } else if (first >= 0xC2 && first < 0xE0 && at + 1 < text.size() && continues(at + 1)) {
+      at += 2;
+    } else if (first > 0xE0 && first < 0xED && at + 2 < text.size() && continues(at + 1) && continues(at + 2)) {
+      at += 3;
+    } else {
+      const Sequence next = first_sequence(text.substr(at));
+      if (!next.valid) break;
+      at += next.bytes;
     }
-    const Sequence next = first_sequence(text.substr(at));
-    if (!next.valid) break;
-    at += next.bytes;
   }
   return at;
 }

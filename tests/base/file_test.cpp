@@ -1,0 +1,91 @@
+#include "base/file.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+template <class F>
+Error error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error("no error");
+}
+
+TEST(WriteAtomically, ReplacesTheFileAndLeavesNothingElse) {
+  TemporaryFolder folder;
+  const std::string path = folder.make("model", "old");
+  const std::string large(3'000'000, 'x');
+  write_atomically(path, [&](FileWriter& file) {
+    file.write("new ");
+    file.write(large.data(), large.size());
+    file.write("!");
+  });
+  EXPECT_EQ(folder.content_of("model"), "new " + large + "!");
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(WriteAtomically, KeepsTheOldFileWhenTheWriterThrows) {
+  TemporaryFolder folder;
+  const std::string path = folder.make("model", "old");
+  const auto broken = [](FileWriter& file) {
+    file.write(std::string(3'000'000, 'x'));
+    fail("the pieces ran out");
+  };
+  EXPECT_STREQ(error_of([&] { write_atomically(path, broken); }).what(), "the pieces ran out");
+  EXPECT_EQ(folder.content_of("model"), "old");
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(WriteAtomically, FollowsALinkInsteadOfReplacingIt) {
+  TemporaryFolder folder;
+  folder.make("real", "old");
+  std::filesystem::create_symlink("real", folder / "link");
+  write_atomically(folder / "link", [](FileWriter& file) { file.write("new"); });
+  EXPECT_EQ(folder.content_of("real"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+}
+
+TEST(WriteAtomically, SaysWhichFolderIsMissing) {
+  TemporaryFolder folder;
+  const Error error = error_of([&] { write_atomically(folder / "no/model", [](FileWriter&) {}); });
+  EXPECT_EQ(error.what(), folder / "no/model" + ": there is no folder " + folder / "no");
+  EXPECT_EQ(error.hint(), "mkdir -p " + folder / "no");
+}
+
+TEST(WriteAtomically, DoesNotReplaceADevice) {
+  EXPECT_THAT(error_of([] { write_atomically("/dev/null", [](FileWriter&) {}); }).what(), HasSubstr("is not a file"));
+}
+
+TEST(MappedFile, ShowsTheBytesOfTheFile) {
+  TemporaryFolder folder;
+  const MappedFile file(folder.make("data", std::string("ab\0c", 4)));
+  ASSERT_EQ(file.size(), 4u);
+  EXPECT_EQ(file.data()[3], std::byte{'c'});
+  EXPECT_EQ(MappedFile(folder.make("empty", "")).size(), 0u);
+}
+
+TEST(MappedFile, RefusesWhatIsNotAFileOnDisk) {
+  TemporaryFolder folder;
+  EXPECT_THAT(error_of([&] { MappedFile(folder / "."); }).what(), HasSubstr("is a folder"));
+  EXPECT_THAT(error_of([&] { MappedFile("/dev/null"); }).what(), HasSubstr("is not a file on disk"));
+  EXPECT_THAT(error_of([&] { MappedFile(folder / "gone"); }).what(), HasSubstr("gone: cannot be opened: No such file"));
+}
+
+TEST(ReadFile, GivesEverythingAsItIs) {
+  TemporaryFolder folder;
+  const std::string content = std::string(2'500'000, 'a') + std::string("\r\n\0\xFF", 4);
+  EXPECT_EQ(read_file(folder.make("data", content)), content);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,199 @@
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/line_reader.h"
+#include "base/line_writer.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Lines = std::vector<std::string>;
+
+std::string message_of_reading(const std::string& path) {
+  try {
+    read_lines(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// A pipe that a LineReader opens by name, as it would /dev/fd/63 of a shell's <(…).
+struct Pipe {
+  int ends[2];
+  Pipe() { EXPECT_EQ(pipe(ends), 0); }
+  ~Pipe() { close(ends[0]), stop(); }
+  std::string name() const { return "/dev/fd/" + std::to_string(ends[0]); }
+  void send(std::string_view text) const { EXPECT_EQ(write(ends[1], text.data(), text.size()), ssize_t(text.size())); }
+  void stop() {
+    if (ends[1] >= 0) close(std::exchange(ends[1], -1));
+  }
+};
+
+TEST(LineReader, EndsALineAtLineFeedsOnly) {
+  TemporaryFolder folder;
+  EXPECT_THAT(read_lines(folder.make("a", "one\n\ntwo\u2028still two\x0B\x0C\u0085\n")),
+              ElementsAre("one", "", "two\u2028still two\x0B\x0C\u0085"));
+  EXPECT_THAT(read_lines(folder.make("b", "dos\r\nin\rside\nlast\r")), ElementsAre("dos", "in\rside", "last"));
+  EXPECT_THAT(read_lines(folder.make("c", std::string("a\0b\n\0", 5))),
+              ElementsAre(std::string("a\0b", 3), std::string("\0", 1)));
+}
+
+TEST(LineReader, TakesALastLineWithoutItsEnd) {
+  TemporaryFolder folder;
+  EXPECT_THAT(read_lines(folder.make("a", "one\ntwo")), ElementsAre("one", "two"));
+  EXPECT_THAT(read_lines(folder.make("b", "one\n")), ElementsAre("one"));
+  EXPECT_THAT(read_lines(folder.make("c", "\n")), ElementsAre(""));
+  EXPECT_THAT(read_lines(folder.make("d", "")), IsEmpty());
+}
+
+TEST(LineReader, TakesLinesOfAnyLength) {
+  TemporaryFolder folder;
+  const std::string mebibyte(1 << 20, 'm'), odd(300'001, 'o');
+  EXPECT_EQ(read_lines(folder.make("a", mebibyte + "\n" + odd + "\n\n" + mebibyte)),
+            (Lines{mebibyte, odd, "", mebibyte}));
+}
+
+TEST(LineReader, ReplacesAndCountsInvalidUtf8) {
+  TemporaryFolder folder;
+  LineReader reader(folder.make("a",
+                                "good\nb\xFF"
+                                "d\ngood\n\xC3"));
+  Lines lines;
+  for (std::string line; reader.next(line);) lines.push_back(line);
+  EXPECT_THAT(lines, ElementsAre("good", "b\uFFFDd", "good", "\uFFFD"));
+  EXPECT_EQ(reader.lines(), 4);
+  EXPECT_EQ(reader.invalid_lines(), 2);
+  EXPECT_EQ(reader.first_invalid_line(), 2);
+}
+
+TEST(LineReader, IsNotReadyWhileOnlyAPartOfALineIsThere) {
+  Pipe pipe;
+  LineReader reader(pipe.name());
+  std::string line;
+  EXPECT_FALSE(reader.ready());
+  pipe.send("one\ntwo\nthr");
+  EXPECT_TRUE(reader.ready());
+  EXPECT_TRUE(reader.next(line) && line == "one");
+  EXPECT_TRUE(reader.ready());
+  EXPECT_TRUE(reader.next(line) && line == "two");
+  EXPECT_FALSE(reader.ready());
+  pipe.send("ee\n");
+  EXPECT_TRUE(reader.ready());
+  EXPECT_TRUE(reader.next(line) && line == "three");
+  EXPECT_FALSE(reader.ready());
+  pipe.stop();
+  EXPECT_TRUE(reader.ready());
+  EXPECT_FALSE(reader.next(line));
+}
+
+TEST(LineReader, IsReadyForALastLineWithoutItsEndOnceThePipeIsClosed) {
+  Pipe pipe;
+  LineReader reader(pipe.name());
+  pipe.send("last");
+  EXPECT_FALSE(reader.ready());
+  pipe.stop();
+  std::string line;
+  EXPECT_TRUE(reader.ready());
+  EXPECT_TRUE(reader.next(line) && line == "last");
+  EXPECT_TRUE(reader.ready());
+  EXPECT_FALSE(reader.next(line));
+}
+
+TEST(LineReader, SaysWhatItCannotRead) {
+  TemporaryFolder folder;
+  EXPECT_EQ(message_of_reading(folder / "gone"), folder / "gone" + ": cannot be opened: No such file or directory");
+  EXPECT_EQ(message_of_reading(folder / "."), folder / "." + " is a folder, expected a file");
+  const std::string locked = folder.make("locked", "text\n");
+  std::filesystem::permissions(locked, std::filesystem::perms::none);
+  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  EXPECT_EQ(message_of_reading(locked), locked + ": cannot be opened: Permission denied");
+}
+
+class CompressedLines : public testing::TestWithParam<std::string> {};
+
+TEST_P(CompressedLines, ComeBackAsTheyWereWritten) {
+  TemporaryFolder folder;
+  Lines lines;
+  for (int i = 0; i < 20'000; ++i) lines.push_back("line " + std::to_string(i * 7919 % 10'007));
+  LineWriter writer(folder / "text" + GetParam());
+  for (const auto& line : lines) writer.write(line);
+  writer.close();
+  EXPECT_EQ(read_lines(folder / "text" + GetParam()), lines);
+}
+
+TEST_P(CompressedLines, GoOnThroughFilesLaidEndToEnd) {
+  TemporaryFolder folder;
+  for (std::string name : {"a", "b"}) {
+    LineWriter writer(folder / name + GetParam());
+    writer.write("of " + name);
+  }
+  folder.make("both" + GetParam(), folder.content_of("a" + GetParam()) + folder.content_of("b" + GetParam()));
+  EXPECT_THAT(read_lines(folder / "both" + GetParam()), ElementsAre("of a", "of b"));
+}
+
+TEST_P(CompressedLines, EndInAnErrorWhenTheFileIsCutOffAnywhere) {
+  TemporaryFolder folder;
+  LineWriter writer(folder / "whole" + GetParam());
+  for (int i = 0; i < 200'000; ++i) writer.write(std::to_string(i));
+  writer.close();
+  const std::string whole = folder.content_of("whole" + GetParam());
+  for (size_t bytes : {size_t(0), size_t(2), size_t(4), size_t(5), size_t(11), whole.size() / 2, whole.size() - 1})
+    EXPECT_NE(message_of_reading(folder.make("cut" + GetParam(), whole.substr(0, bytes))), "no error")
+        << bytes << " of " << whole.size() << " bytes";
+}
+
+TEST_P(CompressedLines, EndInAnErrorWhenTheFileHoldsSomethingElse) {
+  TemporaryFolder folder;
+  EXPECT_THAT(message_of_reading(folder.make("plain" + GetParam(), "just a few words of plain text\n")),
+              HasSubstr("damaged or cut-off"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, CompressedLines, testing::Values(".gz", ".xz", ".zst"),
+                         [](const auto& info) { return info.param.substr(1); });
+
+TEST(LineWriter, WritesWhatWasFlushedAndTheRestWhenClosed) {
+  TemporaryFolder folder;
+  LineWriter writer(folder / "out");
+  writer.write("one");
+  EXPECT_EQ(folder.content_of("out"), "");
+  writer.flush();
+  EXPECT_EQ(folder.content_of("out"), "one\n");
+  writer.write(std::string("t\0o", 3));
+  writer.close();
+  EXPECT_EQ(folder.content_of("out"), std::string("one\nt\0o\n", 8));
+}
+
+TEST(LineWriter, TellsAFullDiskByTheNameOfTheFile) {
+  LineWriter writer("/dev/full");
+  writer.write("text");
+  try {
+    writer.close();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "/dev/full: writing failed: No space left on device");
+    EXPECT_THAT(error.hint(), HasSubstr("df -h"));
+  }
+}
+
+TEST(LineWriter, TellsABrokenPipeFromAnError) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Pipe pipe;
+  LineWriter writer("/dev/fd/" + std::to_string(pipe.ends[1]));
+  close(std::exchange(pipe.ends[0], -1));
+  writer.write("text");
+  EXPECT_THROW(writer.flush(), BrokenPipe);
+  EXPECT_NO_THROW(writer.close());
+}
+
+}  // namespace
+}  // namespace dragoman
