@@ -1,0 +1,26 @@
+#include "autodiff/context.h"
+
+namespace dragoman {
+
+Var Context::make(Shape shape, DType dtype) const {
+  return Var(arena.allocate(shape, dtype), tape ? std::make_shared<Node>() : nullptr);
+}
+
+void Context::record(const char* name, const Var& output, Tape::Function backward) const {
+  if (tape) tape->record(name, output, std::move(backward));
+}
+
+Dropout Context::dropout(double rate, const Tensor& places) {
+  const uint32_t op = random_ops++;
+  if (!training || rate <= 0) return {};
+  return {.rate = rate, .seed = seed, .update = update, .op = op, .places = places};
+}
+
+Tensor int_tensor(std::vector<int32_t> values, Shape shape) {
+  invariant(int64_t(values.size()) == shape.elements(), "as many integers as the shape holds");
+  auto owner = std::make_shared<std::vector<int32_t>>(std::move(values));
+  int32_t* data = owner->data();
+  return Tensor(std::move(owner), data, shape, DType::i32);
+}
+
+}  // namespace dragoman

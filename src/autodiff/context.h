@@ -1,0 +1,38 @@
+#pragma once
+#include <unordered_map>
+
+#include "autodiff/tape.h"
+
+namespace dragoman {
+
+/// Weights rearranged for decoding, by the address of the weight they were made from (Backend::pack).
+using PackedWeights = std::unordered_map<const void*, Tensor>;
+
+/// What every op needs: where to compute, where to put results, whether to record. One for each forward pass; not
+/// copied. Without a tape nothing is recorded, and the same model code scores and translates.
+struct Context {
+  const Backend& backend;
+  Arena& arena;
+  Tape* tape = nullptr;
+  const PackedWeights* packed = nullptr;  // where products take their weights from, if there
+  uint64_t seed = 0;                      // of dropout
+  uint32_t update = 0;
+  bool training = false;    // dropout is on
+  uint32_t random_ops = 0;  // applications of dropout so far in this pass
+
+  /// A new value; with a tape, one that takes a gradient.
+  Var make(Shape shape, DType dtype) const;
+  /// Memory that backward will read, or that one kernel works in.
+  Tensor save(Shape shape, DType dtype) const { return arena.allocate(shape, dtype); }
+  Tensor scratch(int64_t bytes) const { return arena.allocate({std::max<int64_t>(bytes, 1)}, DType::u8); }
+  void record(const char* name, const Var& output, Tape::Function backward) const;
+
+  /// The next dropout of this pass: which one it is, is part of the random counter. `places` (N,2) int32 says sentence
+  /// and token of each row.
+  Dropout dropout(double rate, const Tensor& places);
+};
+
+/// Integers for kernels, owned by the tensor itself.
+Tensor int_tensor(std::vector<int32_t> values, Shape shape);
+
+}  // namespace dragoman

@@ -1,0 +1,148 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "backend/attention_shape.h"
+#include "backend/dropout.h"
+#include "backend/kernel.h"
+#include "tensor/activation.h"
+
+namespace dragoman {
+
+/// Table row + position of each token: y = dropout(scale · table[id] + positions[token]).
+struct Embedding {
+  Tensor ids;        // (N) int32
+  Tensor places;     // (N,2) int32: sentence, token; the token picks the position
+  Tensor table;      // (V,D)
+  Tensor positions;  // (P,D) or empty
+  double scale = 1;  // √D
+  Dropout dropout;
+};
+
+/// Where each row of a decoding step finds its past. Row r has `length(r)` keys; the t-th lies in row
+/// `table(r, t)` of the key matrix, or, without a table, in row `begin(r) + t`.
+struct StepKeys {
+  Tensor length;  // (R) int32
+  Tensor begin;   // (R) int32, where table is empty
+  Tensor table;   // (R,T) int32 or empty: through it beams find their ancestors
+};
+
+/// One parameter of a multi-tensor Adam update (Kingma & Ba 2015, algorithm 1; decoupled weight decay).
+struct AdamTensor {
+  Tensor parameter, gradient, first_moment, second_moment;  // same shape
+};
+struct AdamStep {
+  double rate, beta1, beta2, epsilon, weight_decay;
+  double correction1, correction2;  // 1 - beta^t
+};
+
+/// THE boundary to hardware: every computation on tensors is a slot here. Contract of all kernels: outputs come first,
+/// then inputs, then numbers; shapes were checked by the caller; nothing is allocated (scratch is an argument, its
+/// size a query); nothing is known of the tape. Rows may be strided (columns of a wider matrix) unless said otherwise.
+/// The `reference` backend is the readable definition of each.
+struct Backend {
+  std::string name;
+
+  // Elementwise
+  Kernel<void(const Tensor& y, double value)> fill{"fill"};
+  Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};               // converts between f32 and f64
+  Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x
+
+  // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D)
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear"};
+  Kernel<void(Grad dx, const Tensor& dy, const Tensor& w)> linear_backward_input{"linear_backward_input"};
+  Kernel<void(Grad dw, Grad db, const Tensor& dy, const Tensor& x)> linear_backward_weight{"linear_backward_weight"};
+
+  // Products for decoding: w is rearranged once; each output is one chain of fused multiply-adds over k, in order, so
+  // a row's result does not depend on its neighbours, its place or the number of threads.
+  Kernel<int64_t(int64_t D, int64_t K)> packed_elements{"packed_elements"};
+  Kernel<void(const Tensor& packed, const Tensor& w)> pack{"pack"};
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act)> linear_packed{
+      "linear_packed"};
+
+  // y = act(x); backward from what was saved: y for relu, x for gelu and swish. dx may be dy's memory.
+  Kernel<void(const Tensor& y, const Tensor& x, Activation act)> activation{"activation"};
+  Kernel<void(Grad dx, const Tensor& dy, const Tensor& saved, Activation act)> activation_backward{
+      "activation_backward"};
+
+  // Embedding.  y, dy (N,D)
+  Kernel<void(const Tensor& y, const Embedding& e)> embedding{"embedding"};
+  Kernel<void(Grad dtable, Grad dpositions, const Tensor& dy, const Embedding& e)> embedding_backward{
+      "embedding_backward"};
+
+  // y = x + dropout(r), x may be empty.  dr = mask · dy.
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop)> dropout{"dropout"};
+  Kernel<void(Grad dr, const Tensor& dy, const Dropout& drop)> dropout_backward{"dropout_backward"};
+
+  // Layer normalisation over columns.  y, x, sum (N,D)  mean, rstd (N) stat type  gamma, beta (D)
+  Kernel<void(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gamma,
+              const Tensor& beta, double eps)>
+      layer_norm{"layer_norm"};
+  // sum = x + dropout(r), y = norm(sum).
+  struct ResidualNorm {
+    Tensor y, sum, mean, rstd;
+    Tensor x, r, gamma, beta;
+    Dropout dropout;
+    double eps;
+  };
+  Kernel<void(const ResidualNorm& a)> residual_norm{"residual_norm"};
+  // Backward of both: dx of the sum, dr (empty for plain layer_norm) through the mask.
+  struct NormBackward {
+    Grad dx, dr, dgamma, dbeta;
+    Tensor dy, sum, mean, rstd, gamma;
+    Dropout dropout;
+    Tensor scratch;  // norm_scratch bytes
+  };
+  Kernel<int64_t(int64_t D)> norm_scratch{"norm_scratch"};
+  Kernel<void(const NormBackward& b)> norm_backward{"norm_backward"};
+
+  // Attention over packed rows.  q (Nq,H*K)  k (Nk,H*K)  v (Nk,H*V)  y (Nq,H*V)  lse (Nq,H) stat type:
+  // log Σ exp(score), from which backward recomputes the weights.
+  struct AttentionBackward {
+    Grad dq, dk, dv;
+    Tensor dy, q, k, v, y, lse;
+    AttentionShape shape;
+    Tensor scratch;
+  };
+  Kernel<int64_t(const AttentionShape& shape, int64_t key_size, int64_t value_size)> attention_scratch{
+      "attention_scratch"};
+  Kernel<void(const Tensor& y, const Tensor& lse, const Tensor& q, const Tensor& k, const Tensor& v,
+              const AttentionShape& shape, const Tensor& scratch)>
+      attention{"attention"};
+  Kernel<void(const AttentionBackward& b)> attention_backward{"attention_backward"};
+  // One query a row against keys in cache rows.  q (R,H*K)  k (C,H*K)  v (C,H*V)  y (R,H*V)  scratch (threads,…)
+  Kernel<int64_t(int64_t longest)> attention_step_scratch{"attention_step_scratch"};
+  Kernel<void(const Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v, const StepKeys& keys, int heads,
+              const Tensor& scratch)>
+      attention_step{"attention_step"};
+
+  // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
+  // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
+  // With dx or dw, gradients of the sum of losses.
+  struct LinearCrossEntropy {
+    Tensor loss, log_prob;
+    Grad dx, dw;
+    Tensor x, w, labels;
+    double label_smoothing = 0;
+    Tensor scratch;
+  };
+  Kernel<int64_t(int64_t N, int64_t V, DType dtype)> linear_cross_entropy_scratch{"linear_cross_entropy_scratch"};
+  Kernel<void(const LinearCrossEntropy& l)> linear_cross_entropy{"linear_cross_entropy"};
+
+  // The k best of each row of logits (R,V), best first, ties to the lower id, and log Σ exp of the row.
+  // values (R,k)  ids (R,k) int32  lse (R) stat type.
+  Kernel<void(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits)> top_k{"top_k"};
+
+  // Rows by index (int32).  gather: y[i] = x[rows[i]].  scatter: y[rows[i]] = x[i].
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& rows)> gather_rows{"gather_rows"};
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& rows)> scatter_rows{"scatter_rows"};
+
+  // Reductions and the optimiser.  Sums in f64, in an order fixed by the sizes alone.
+  Kernel<double(const Tensor& x)> sum{"sum"};
+  Kernel<double(const Tensor& x)> sum_of_squares{"sum_of_squares"};
+  // gradient_scale multiplies gradients as they are read (one over labels, clipping).
+  Kernel<void(std::span<const AdamTensor> tensors, const AdamStep& step, double gradient_scale)> adam{"adam"};
+  Kernel<void(const Tensor& average, const Tensor& x, double weight)> moving_average{"moving_average"};
+};
+
+}  // namespace dragoman

@@ -1,0 +1,105 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/dropout.cpp"
+#include <hwy/foreach_target.h>
+//
+#include "backend/cpu/families.h"
+#include "backend/cpu/simd-inl.h"
+#include "base/threads.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::cpu {
+namespace HWY_NAMESPACE {
+
+// y (+)= x + mask · r over one row; x may be null.
+HWY_INLINE void MaskedRow(float* y, const float* x, const float* r, int64_t cols, const Dropout& drop, const Mask& mask,
+                          const int32_t* place, bool adds) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  HWY_ALIGN float factors[128];
+  std::fill_n(factors, 128, 1.0f);
+  for (int64_t from = 0; from < cols; from += 128) {
+    if (drop.active()) MaskGroup(mask, place[0], place[1], uint32_t(from / 128), factors);
+    const int64_t count = std::min<int64_t>(128, cols - from);
+    for (int64_t c = 0; c < count; c += L) {
+      const int64_t n = count - c;
+      VF v = hn::Mul(hn::LoadU(d, factors + c), LoadN(d, r + from + c, n));
+      if (x) v = hn::Add(v, LoadN(d, x + from + c, n));
+      if (adds) v = hn::Add(v, LoadN(d, y + from + c, n));
+      StoreN(v, d, y + from + c, n);
+    }
+  }
+}
+
+void MaskedRows(View<float> Y, View<const float> X, View<const float> R, const Dropout& drop, bool adds, Range rows) {
+  const Mask mask = MaskOf(drop, drop.op);
+  const auto places = drop.places.view<int32_t>();
+  for (int64_t n = rows.begin; n < rows.end; ++n)
+    MaskedRow(Y.row(n), X ? X.row(n) : nullptr, R.row(n), R.cols, drop, mask, drop.active() ? places.row(n) : nullptr,
+              adds);
+}
+
+// y += factor · x
+void AddRows(View<float> Y, View<const float> X, float factor, Range rows) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  for (int64_t n = rows.begin; n < rows.end; ++n)
+    for (int64_t c = 0; c < X.cols; c += L) {
+      const int64_t left = X.cols - c;
+      const VF y = hn::MulAdd(hn::Set(d, factor), LoadN(d, X.row(n) + c, left), LoadN(d, Y.row(n) + c, left));
+      StoreN(y, d, Y.row(n) + c, left);
+    }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman::cpu {
+namespace {
+
+HWY_EXPORT(MaskedRows);
+HWY_EXPORT(AddRows);
+
+// One pass, 12 bytes an element; the mask is drawn in registers and never meets memory.
+void dropout(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop) {
+  const auto Y = y.view<float>();
+  const auto X = x.view<const float>(), R = r.view<const float>();
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(MaskedRows);
+  parallel_blocks(Y.rows, 16, [&](Range rows, int) { rows_of(Y, X, R, drop, false, rows); });
+}
+
+void dropout_backward(Grad dr, const Tensor& dy, const Dropout& drop) {
+  const auto DR = dr.tensor.view<float>();
+  const auto DY = dy.view<const float>();
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(MaskedRows);
+  parallel_blocks(DY.rows, 16, [&](Range rows, int) { rows_of(DR, {}, DY, drop, dr.adds(), rows); });
+}
+
+void add(const Tensor& y, const Tensor& x, double factor) {
+  const auto Y = y.view<float>();
+  const auto X = x.view<const float>();
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(AddRows);
+  parallel_blocks(X.rows, 16, [&](Range rows, int) { rows_of(Y, X, float(factor), rows); });
+}
+
+void fill(const Tensor& y, double value) {
+  if (y.dtype() != DType::f32)
+    return for_dtype(y.dtype(), [&]<class T>() { std::fill_n(y.as<T>(), y.elements(), T(value)); });
+  const auto Y = y.view<float>();
+  parallel_blocks(Y.rows, 1, [&](Range rows, int) {
+    for (int64_t n = rows.begin; n < rows.end; ++n) std::fill_n(Y.row(n), Y.cols, float(value));
+  });
+}
+
+}  // namespace
+
+void install_dropout(Backend& b) {
+  b.dropout = dropout;
+  b.dropout_backward = dropout_backward;
+  b.add = add;
+  b.fill = fill;
+}
+
+}  // namespace dragoman::cpu
+#endif

@@ -1,0 +1,21 @@
+#include "backend/cpu/install.h"
+
+#include "backend/cpu/families.h"
+
+namespace dragoman::cpu {
+
+void install(Backend& b) {
+  install_activation(b);
+  install_attention(b);
+  install_attention_step(b);
+  install_dropout(b);
+  install_embedding(b);
+  install_linear(b);
+  install_linear_packed(b);
+  install_loss(b);
+  install_norm(b);
+  install_optimizer(b);
+  install_top_k(b);
+}
+
+}  // namespace dragoman::cpu

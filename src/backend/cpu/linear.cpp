@@ -1,0 +1,59 @@
+#include "backend/cpu/families.h"
+#include "backend/cpu/sgemm.h"
+#include "base/threads.h"
+
+namespace dragoman::cpu {
+namespace {
+
+// Bias and activation over rows that a product has just left in the cache.
+void finish_rows(View<float> Y, const float* bias, Activation act, Range rows) {
+  for (int64_t n = rows.begin; n < rows.end; ++n) {
+    float* y = Y.row(n);
+    if (bias)
+      for (int64_t d = 0; d < Y.cols; ++d) y[d] += bias[d];
+    if (act == Activation::relu)
+      for (int64_t d = 0; d < Y.cols; ++d) y[d] = std::max(y[d], 0.0f);
+  }
+}
+
+// Blocks of rows small enough that y is still in L2 when its bias is added.
+void linear(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
+  invariant(act == Activation::none || act == Activation::relu, "linear fuses relu only");
+  const auto Y = y.view<float>();
+  const int64_t block = std::max<int64_t>(512, (1 << 18) / std::max<int64_t>(1, Y.cols));
+  for (int64_t from = 0; from < Y.rows; from += block) {
+    const int64_t count = std::min(block, Y.rows - from);
+    const Tensor part = y.row_range(from, count);
+    sgemm(part, x.row_range(from, count), Transpose::no, w, Transpose::yes, Accumulate::no);
+    if (b || act == Activation::relu)
+      parallel_blocks(
+          count, 8, [&](Range rows, int) { finish_rows(part.view<float>(), b ? b.as<float>() : nullptr, act, rows); });
+  }
+}
+
+void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
+  sgemm(dx.tensor, dy, Transpose::no, w, Transpose::no, dx.mode);
+}
+
+// A thread owns columns of db, so the order of addition is the order of rows.
+void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
+  if (dw) sgemm(dw.tensor, dy, Transpose::yes, x, Transpose::no, dw.mode);
+  if (!db) return;
+  const auto DY = dy.view<const float>();
+  float* sums = db.tensor.as<float>();
+  parallel_blocks(DY.cols, 16, [&](Range columns, int) {
+    if (!db.adds()) std::fill(sums + columns.begin, sums + columns.end, 0.0f);
+    for (int64_t n = 0; n < DY.rows; ++n)
+      for (int64_t d = columns.begin; d < columns.end; ++d) sums[d] += DY(n, d);
+  });
+}
+
+}  // namespace
+
+void install_linear(Backend& b) {
+  b.linear = linear;
+  b.linear_backward_input = backward_input;
+  b.linear_backward_weight = backward_weight;
+}
+
+}  // namespace dragoman::cpu

@@ -1,0 +1,98 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/loss.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <cmath>
+#include <limits>
+
+#include "backend/cpu/families.h"
+#include "backend/cpu/sgemm.h"
+#include "backend/cpu/simd-inl.h"
+#include "base/threads.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::cpu {
+namespace HWY_NAMESPACE {
+
+// One row of logits: loss and log_prob, and, where wanted, the row becomes its own gradient.
+void CrossEntropyRow(float* z, int64_t V, int32_t label, float smoothing, bool gradient, float& loss, float& log_prob) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d), full = V / L * L;
+  VF tops = hn::Set(d, -std::numeric_limits<float>::infinity()), totals = hn::Zero(d);
+  for (int64_t v = 0; v < full; v += L) {
+    const VF x = hn::LoadU(d, z + v);
+    tops = hn::Max(tops, x);
+    totals = hn::Add(totals, x);
+  }
+  float top = full ? Max(d, tops) : -std::numeric_limits<float>::infinity(), total = full ? Sum(d, totals) : 0;
+  for (int64_t v = full; v < V; ++v) top = std::max(top, z[v]), total += z[v];
+
+  const float label_logit = z[label];
+  VF sums = hn::Zero(d);
+  for (int64_t v = 0; v < full; v += L) {
+    const VF e = hn::Exp(d, hn::Sub(hn::LoadU(d, z + v), hn::Set(d, top)));
+    sums = hn::Add(sums, e);
+    if (gradient) hn::StoreU(e, d, z + v);
+  }
+  float sum = Sum(d, sums);
+  for (int64_t v = full; v < V; ++v) {
+    const float e = std::exp(z[v] - top);
+    sum += e;
+    if (gradient) z[v] = e;
+  }
+  const float lse = top + std::log(sum);
+  log_prob = label_logit - lse;
+  loss = -(1 - smoothing) * log_prob - smoothing * (total / float(V) - lse);
+  if (!gradient) return;
+
+  const float scale = 1 / sum, share = smoothing / float(V);
+  for (int64_t v = 0; v < full; v += L)
+    hn::StoreU(hn::MulSub(hn::LoadU(d, z + v), hn::Set(d, scale), hn::Set(d, share)), d, z + v);
+  for (int64_t v = full; v < V; ++v) z[v] = z[v] * scale - share;
+  z[label] -= 1 - smoothing;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman::cpu {
+namespace {
+
+HWY_EXPORT(CrossEntropyRow);
+
+// Rows of logits that exist at a time. Each chunk reads w and reads and writes dw whole, so few rows drown in that.
+constexpr int64_t chunk_rows = 512;
+
+void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
+  const int64_t N = l.x.rows(), V = l.w.rows();
+  const bool gradient = l.dx || l.dw;
+  const auto row_of = HWY_DYNAMIC_DISPATCH(CrossEntropyRow);
+  if (N == 0 && l.dw && !l.dw.adds()) std::fill_n(l.dw.tensor.as<float>(), l.dw.tensor.elements(), 0.0f);
+  for (int64_t from = 0; from < N; from += chunk_rows) {
+    const int64_t count = std::min(chunk_rows, N - from);
+    const Tensor z = Tensor::borrow(static_cast<float*>(l.scratch.data()), {count, V});
+    const Tensor x = l.x.row_range(from, count);
+    sgemm(z, x, Transpose::no, l.w, Transpose::yes, Accumulate::no);
+    parallel_blocks(count, 4, [&](Range rows, int) {
+      for (int64_t n = rows.begin; n < rows.end; ++n)
+        row_of(z.view<float>().row(n), V, l.labels.as<int32_t>()[from + n], float(l.label_smoothing), gradient,
+               l.loss.as<float>()[from + n], l.log_prob.as<float>()[from + n]);
+    });
+    if (l.dx) sgemm(l.dx.tensor.row_range(from, count), z, Transpose::no, l.w, Transpose::no, l.dx.mode);
+    if (l.dw) sgemm(l.dw.tensor, z, Transpose::yes, x, Transpose::no, from > 0 ? Accumulate::yes : l.dw.mode);
+  }
+}
+
+}  // namespace
+
+void install_loss(Backend& b) {
+  b.linear_cross_entropy_scratch = [](int64_t N, int64_t V, DType dtype) {
+    return std::min(N, chunk_rows) * V * size_of(dtype);
+  };
+  b.linear_cross_entropy = linear_cross_entropy;
+}
+
+}  // namespace dragoman::cpu
+#endif

@@ -1,0 +1,171 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/norm.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <cmath>
+
+#include "backend/cpu/families.h"
+#include "backend/cpu/simd-inl.h"
+#include "base/threads.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::cpu {
+namespace HWY_NAMESPACE {
+
+// y = (s - mean) · rstd · gamma + beta over one row that lies in L1.
+HWY_INLINE void NormRow(float* y, float& mean, float& rstd, const float* s, const float* gamma, const float* beta,
+                        int64_t D, float eps) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  VF sum = hn::Zero(d), squares = hn::Zero(d);
+  for (int64_t c = 0; c < D; c += L) sum = hn::Add(sum, LoadN(d, s + c, D - c));
+  mean = Sum(d, sum) / float(D);
+  const VF m = hn::Set(d, mean);
+  for (int64_t c = 0; c < D; c += L) {
+    VF x = hn::Sub(LoadN(d, s + c, D - c), m);
+    if (D - c < L) x = hn::IfThenElseZero(hn::FirstN(d, D - c), x);
+    squares = hn::MulAdd(x, x, squares);
+  }
+  rstd = 1 / std::sqrt(Sum(d, squares) / float(D) + eps);
+  const VF r = hn::Set(d, rstd);
+  for (int64_t c = 0; c < D; c += L) {
+    const int64_t n = D - c;
+    const VF x = hn::Mul(hn::Sub(LoadN(d, s + c, n), m), r);
+    StoreN(hn::MulAdd(x, LoadN(d, gamma + c, n), LoadN(d, beta + c, n)), d, y + c, n);
+  }
+}
+
+void LayerNormRows(View<float> Y, float* mean, float* rstd, View<const float> X, const float* gamma, const float* beta,
+                   float eps, Range rows) {
+  for (int64_t n = rows.begin; n < rows.end; ++n)
+    NormRow(Y.row(n), mean[n], rstd[n], X.row(n), gamma, beta, X.cols, eps);
+}
+
+void ResidualNormRows(const Backend::ResidualNorm& a, Range rows) {
+  const F32 d;
+  const auto Y = a.y.view<float>(), S = a.sum.view<float>();
+  const auto X = a.x.view<const float>(), R = a.r.view<const float>();
+  const int64_t L = hn::Lanes(d), D = X.cols;
+  const Mask mask = MaskOf(a.dropout, a.dropout.op);
+  const auto places = a.dropout.places.view<int32_t>();
+  HWY_ALIGN float factors[128];
+  std::fill_n(factors, 128, 1.0f);
+  for (int64_t n = rows.begin; n < rows.end; ++n) {
+    const float *x = X.row(n), *r = R.row(n);
+    float* s = S.row(n);
+    for (int64_t from = 0; from < D; from += 128) {
+      if (a.dropout.active()) MaskGroup(mask, places(n, 0), places(n, 1), uint32_t(from / 128), factors);
+      for (int64_t c = from; c < std::min(D, from + 128); c += L)
+        StoreN(hn::MulAdd(hn::LoadU(d, factors + (c - from)), LoadN(d, r + c, D - c), LoadN(d, x + c, D - c)), d, s + c,
+               D - c);
+    }
+    NormRow(Y.row(n), a.mean.as<float>()[n], a.rstd.as<float>()[n], s, a.gamma.as<float>(), a.beta.as<float>(), D,
+            float(a.eps));
+  }
+}
+
+// Rows of one thread; its share of dgamma and dbeta goes to `partial` (2,D), summed over threads afterwards.
+void NormBackwardRows(const Backend::NormBackward& b, float* partial, Range rows) {
+  const F32 d;
+  const auto DX = b.dx.tensor.view<float>(), DR = b.dr.tensor.view<float>();
+  const auto DY = b.dy.view<const float>(), X = b.sum.view<const float>();
+  const float *gamma = b.gamma.as<float>(), *means = b.mean.as<float>(), *rstds = b.rstd.as<float>();
+  const int64_t L = hn::Lanes(d), D = X.cols;
+  const Mask mask = MaskOf(b.dropout, b.dropout.op);
+  const auto places = b.dropout.places.view<int32_t>();
+  HWY_ALIGN float factors[128];
+  std::fill_n(factors, 128, 1.0f);
+  float *dgamma = partial, *dbeta = partial + D;
+  std::fill_n(partial, 2 * D, 0.0f);
+  for (int64_t n = rows.begin; n < rows.end; ++n) {
+    const float *x = X.row(n), *dy = DY.row(n);
+    const VF mean = hn::Set(d, means[n]), rstd = hn::Set(d, rstds[n]);
+    VF sum_g = hn::Zero(d), sum_gn = hn::Zero(d);
+    for (int64_t c = 0; c < D; c += L) {
+      const int64_t k = D - c;
+      const VF normed = hn::Mul(hn::Sub(LoadN(d, x + c, k), mean), rstd), y = LoadN(d, dy + c, k);
+      const VF g = hn::Mul(y, LoadN(d, gamma + c, k));
+      sum_g = hn::Add(sum_g, g);
+      sum_gn = hn::MulAdd(g, normed, sum_gn);
+      StoreN(hn::MulAdd(y, normed, LoadN(d, dgamma + c, k)), d, dgamma + c, k);
+      StoreN(hn::Add(y, LoadN(d, dbeta + c, k)), d, dbeta + c, k);
+    }
+    const VF mean_g = hn::Set(d, Sum(d, sum_g) / float(D)), mean_gn = hn::Set(d, Sum(d, sum_gn) / float(D));
+    for (int64_t from = 0; from < D; from += 128) {
+      if (DR && b.dropout.active()) MaskGroup(mask, places(n, 0), places(n, 1), uint32_t(from / 128), factors);
+      for (int64_t c = from; c < std::min(D, from + 128); c += L) {
+        const int64_t k = D - c;
+        const VF normed = hn::Mul(hn::Sub(LoadN(d, x + c, k), mean), rstd);
+        const VF g = hn::Mul(LoadN(d, dy + c, k), LoadN(d, gamma + c, k));
+        const VF dx = hn::Mul(rstd, hn::NegMulAdd(normed, mean_gn, hn::Sub(g, mean_g)));
+        if (DX) StoreN(b.dx.adds() ? hn::Add(dx, LoadN(d, DX.row(n) + c, k)) : dx, d, DX.row(n) + c, k);
+        const VF dr = hn::Mul(dx, hn::LoadU(d, factors + (c - from)));
+        if (DR) StoreN(b.dr.adds() ? hn::Add(dr, LoadN(d, DR.row(n) + c, k)) : dr, d, DR.row(n) + c, k);
+      }
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman::cpu {
+namespace {
+
+HWY_EXPORT(LayerNormRows);
+HWY_EXPORT(ResidualNormRows);
+HWY_EXPORT(NormBackwardRows);
+
+void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gamma,
+                const Tensor& beta, double eps) {
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(LayerNormRows);
+  parallel_blocks(x.rows(), 16, [&](Range rows, int) {
+    rows_of(y.view<float>(), mean.as<float>(), rstd.as<float>(), x.view<const float>(), gamma.as<float>(),
+            beta.as<float>(), float(eps), rows);
+  });
+}
+
+// One pass: residual + dropout + layer norm. A row stays in L1 between the loops, so memory sees x and r once and sum
+// and y once: 16 bytes an element instead of 36.
+void residual_norm(const Backend::ResidualNorm& a) {
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(ResidualNormRows);
+  parallel_blocks(a.x.rows(), 16, [&](Range rows, int) { rows_of(a, rows); });
+}
+
+void add_or_put(const Grad& g, float sum, int64_t d) {
+  float& place = g.tensor.as<float>()[d];
+  place = g.adds() ? place + sum : sum;
+}
+
+// Partial sums a thread, then over threads in order: the same bits for the same number of threads.
+void norm_backward(const Backend::NormBackward& b) {
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(NormBackwardRows);
+  const int64_t D = b.sum.cols();
+  float* partial = static_cast<float*>(b.scratch.data());
+  int used[256] = {};  // threads that had rows
+  parallel_blocks(b.sum.rows(), 16, [&](Range rows, int t) {
+    rows_of(b, partial + t * 2 * D, rows);
+    used[t] = 1;
+  });
+  for (int64_t d = 0; d < D; ++d) {
+    float gamma = 0, beta = 0;
+    for (int t = 0; t < thread_count(); ++t)
+      if (used[t]) gamma += partial[t * 2 * D + d], beta += partial[t * 2 * D + D + d];
+    if (b.dgamma) add_or_put(b.dgamma, gamma, d);
+    if (b.dbeta) add_or_put(b.dbeta, beta, d);
+  }
+}
+
+}  // namespace
+
+void install_norm(Backend& b) {
+  b.layer_norm = layer_norm;
+  b.residual_norm = residual_norm;
+  b.norm_scratch = [](int64_t D) { return thread_count() * 2 * D * int64_t{sizeof(float)}; };
+  b.norm_backward = norm_backward;
+}
+
+}  // namespace dragoman::cpu
+#endif

@@ -1,0 +1,102 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/optimizer.cpp"
+#include <hwy/foreach_target.h>
+//
+#include <cmath>
+#include <vector>
+
+#include "backend/cpu/families.h"
+#include "backend/cpu/simd-inl.h"
+#include "base/threads.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::cpu {
+namespace HWY_NAMESPACE {
+
+void AdamRange(const AdamTensor& t, const AdamStep& s, float gradient_scale, Range range) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  float *p = t.parameter.as<float>(), *g = t.gradient.as<float>(), *m = t.first_moment.as<float>(),
+        *v = t.second_moment.as<float>();
+  const VF scale = hn::Set(d, gradient_scale), b1 = hn::Set(d, float(s.beta1)), b2 = hn::Set(d, float(s.beta2)),
+           c1 = hn::Set(d, float(1 - s.beta1)), c2 = hn::Set(d, float(1 - s.beta2)),
+           rate = hn::Set(d, float(s.rate / s.correction1)), root = hn::Set(d, float(1 / std::sqrt(s.correction2))),
+           eps = hn::Set(d, float(s.epsilon)), keep = hn::Set(d, float(1 - s.rate * s.weight_decay));
+  for (int64_t i = range.begin; i < range.end; i += L) {
+    const int64_t n = range.end - i;
+    const VF gradient = hn::Mul(LoadN(d, g + i, n), scale);
+    const VF first = hn::MulAdd(b1, LoadN(d, m + i, n), hn::Mul(c1, gradient));
+    const VF second = hn::MulAdd(b2, LoadN(d, v + i, n), hn::Mul(c2, hn::Mul(gradient, gradient)));
+    const VF step = hn::Div(first, hn::MulAdd(hn::Sqrt(second), root, eps));
+    StoreN(first, d, m + i, n);
+    StoreN(second, d, v + i, n);
+    StoreN(hn::NegMulAdd(rate, step, hn::Mul(keep, LoadN(d, p + i, n))), d, p + i, n);
+  }
+}
+
+void AverageRange(float* average, const float* x, float weight, Range range) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  for (int64_t i = range.begin; i < range.end; i += L) {
+    const int64_t n = range.end - i;
+    const VF a = LoadN(d, average + i, n);
+    StoreN(hn::MulAdd(hn::Set(d, weight), hn::Sub(LoadN(d, x + i, n), a), a), d, average + i, n);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman::cpu {
+namespace {
+
+HWY_EXPORT(AdamRange);
+HWY_EXPORT(AverageRange);
+
+// One pass over parameter, gradient and both moments: 28 bytes an element.
+void adam(std::span<const AdamTensor> tensors, const AdamStep& step, double gradient_scale) {
+  const auto range_of = HWY_DYNAMIC_DISPATCH(AdamRange);
+  for (const AdamTensor& t : tensors) {
+    invariant(t.parameter.contiguous() && t.gradient.contiguous(), "adam takes contiguous tensors");
+    parallel_blocks(t.parameter.elements(), 1024,
+                    [&](Range range, int) { range_of(t, step, float(gradient_scale), range); });
+  }
+}
+
+void moving_average(const Tensor& average, const Tensor& x, double weight) {
+  const auto range_of = HWY_DYNAMIC_DISPATCH(AverageRange);
+  parallel_blocks(x.elements(), 1024,
+                  [&](Range range, int) { range_of(average.as<float>(), x.as<float>(), float(weight), range); });
+}
+
+// Blocks of 4,096 elements are summed in f64 each and then in order: the same bits on any number of threads.
+template <class F>
+double reduce(const Tensor& x, F f) {
+  invariant(x.contiguous(), "reductions take contiguous tensors");
+  if (x.dtype() != DType::f32) fail("the cpu backend computes in F32, not in {}", x.dtype());
+  constexpr int64_t block = 4096;
+  const int64_t n = x.elements();
+  std::vector<double> sums((n + block - 1) / block);
+  const float* data = x.as<float>();
+  parallel_blocks(int64_t(sums.size()), 1, [&](Range blocks, int) {
+    for (int64_t b = blocks.begin; b < blocks.end; ++b)
+      for (int64_t i = b * block; i < std::min(n, (b + 1) * block); ++i) sums[b] += f(double(data[i]));
+  });
+  double total = 0;
+  for (double s : sums) total += s;
+  return total;
+}
+
+}  // namespace
+
+void install_optimizer(Backend& b) {
+  b.adam = adam;
+  b.moving_average = moving_average;
+  b.sum = [](const Tensor& x) { return reduce(x, [](double v) { return v; }); };
+  b.sum_of_squares = [](const Tensor& x) { return reduce(x, [](double v) { return v * v; }); };
+}
+
+}  // namespace dragoman::cpu
+#endif

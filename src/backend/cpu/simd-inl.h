@@ -1,0 +1,103 @@
+// What the vector kernels share. Included once for every instruction set by Highway's foreach_target, hence the guard.
+#if defined(DRAGOMAN_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+  #ifdef DRAGOMAN_CPU_SIMD_INL_H_
+    #undef DRAGOMAN_CPU_SIMD_INL_H_
+  #else
+    #define DRAGOMAN_CPU_SIMD_INL_H_
+  #endif
+
+  #include <hwy/contrib/math/math-inl.h>
+  #include <hwy/highway.h>
+
+  #include <algorithm>
+
+  #include "backend/dropout.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using F32 = hn::ScalableTag<float>;
+using VF = hn::Vec<F32>;
+
+/// The first min(n, lanes) floats at p, zeros behind: reads nothing beyond p + n.
+HWY_INLINE VF LoadN(F32 d, const float* p, int64_t n) {
+  if (n >= int64_t(hn::Lanes(d))) return hn::LoadU(d, p);
+  HWY_ALIGN float padded[HWY_MAX_BYTES / sizeof(float)] = {};
+  for (int64_t i = 0; i < n; ++i) padded[i] = p[i];
+  return hn::Load(d, padded);
+}
+
+/// Writes the first min(n, lanes) floats of v.
+HWY_INLINE void StoreN(VF v, F32 d, float* p, int64_t n) {
+  if (n >= int64_t(hn::Lanes(d))) return hn::StoreU(v, d, p);
+  HWY_ALIGN float padded[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(v, d, padded);
+  for (int64_t i = 0; i < n; ++i) p[i] = padded[i];
+}
+
+HWY_INLINE float Sum(F32 d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
+HWY_INLINE float Max(F32 d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
+
+/// A dropout mask's constants, read once a kernel call.
+struct Mask {
+  PhiloxKey key;
+  uint32_t stream, threshold;
+  float scale;
+};
+
+HWY_INLINE Mask MaskOf(const Dropout& drop, uint32_t stream) {
+  return {drop.key(), stream, drop.threshold(), float(drop.scale())};
+}
+
+template <class V>
+HWY_INLINE V MulHigh32(V a, V m) {
+  const hn::ScalableTag<uint32_t> d;
+  #if HWY_TARGET == HWY_SCALAR
+  return hn::Set(d, uint32_t(uint64_t{hn::GetLane(a)} * hn::GetLane(m) >> 32));
+  #else
+  const auto even = hn::BitCast(d, hn::MulEven(a, m));
+  const auto odd = hn::BitCast(d, hn::MulEven(hn::Shuffle2301(a), m));
+  return hn::OddEven(odd, hn::Shuffle2301(even));
+  #endif
+}
+
+/// Factors (0 or scale) of the 128 columns of group `group` of one row: the vector form of dropout_factor.
+HWY_INLINE void MaskGroup(const Mask& mask, uint32_t sentence, uint32_t token, uint32_t group,
+                          float* HWY_RESTRICT out) {
+  const hn::ScalableTag<uint32_t> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const F32 df;
+  const auto m0 = hn::Set(d, 0xD2511F53), m1 = hn::Set(d, 0xCD9E8D57);
+  const auto threshold = hn::Set(di, int32_t(mask.threshold));
+  const auto low = hn::Set(d, 0xFFFF);
+  for (uint32_t lane = 0; lane < 16; lane += uint32_t(hn::Lanes(d))) {
+    auto c0 = hn::Iota(d, group * 16 + lane), c1 = hn::Set(d, token), c2 = hn::Set(d, sentence),
+         c3 = hn::Set(d, mask.stream);
+    uint32_t k0 = mask.key[0], k1 = mask.key[1];
+    for (int round = 0; round < 10; ++round) {
+      const auto a_high = MulHigh32(c0, m0), a_low = hn::Mul(c0, m0);
+      const auto b_high = MulHigh32(c2, m1), b_low = hn::Mul(c2, m1);
+      c0 = hn::Xor(hn::Xor(b_high, c1), hn::Set(d, k0));
+      c2 = hn::Xor(hn::Xor(a_high, c3), hn::Set(d, k1));
+      c1 = b_low;
+      c3 = a_low;
+      k0 += 0x9E3779B9;
+      k1 += 0xBB67AE85;
+    }
+    int j = 0;
+    for (const auto word : {c0, c1, c2, c3})
+      for (const auto number : {hn::And(word, low), hn::ShiftRight<16>(word)}) {
+        const auto kept = hn::Not(hn::Lt(hn::BitCast(di, number), threshold));
+        hn::StoreU(hn::IfThenElseZero(hn::RebindMask(df, kept), hn::Set(df, mask.scale)), df, out + 16 * j + lane);
+        ++j;
+      }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,20 @@
+#pragma once
+#include "backend/kernel.h"
+
+namespace dragoman::reference {
+
+/// Writes or adds, as the gradient asks for.
+template <class T>
+void put(T& place, T value, Accumulate mode) {
+  place = mode == Accumulate::yes ? place + value : value;
+}
+
+/// Zeroes what is to be overwritten, so that a kernel may then only add.
+template <class T>
+void begin(View<T> grad, Accumulate mode) {
+  if (mode == Accumulate::yes) return;
+  for (int64_t n = 0; n < grad.rows; ++n)
+    for (int64_t d = 0; d < grad.cols; ++d) grad(n, d) = 0;
+}
+
+}  // namespace dragoman::reference

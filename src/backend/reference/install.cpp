@@ -1,0 +1,20 @@
+#include "backend/reference/install.h"
+
+#include "backend/reference/families.h"
+
+namespace dragoman::reference {
+
+void install(Backend& b) {
+  install_activation(b);
+  install_attention(b);
+  install_dropout(b);
+  install_elementwise(b);
+  install_embedding(b);
+  install_linear(b);
+  install_loss(b);
+  install_norm(b);
+  install_optimizer(b);
+  install_rows(b);
+}
+
+}  // namespace dragoman::reference

@@ -1,0 +1,78 @@
+#include "backend/reference/accumulate.h"
+#include "backend/reference/activation.h"
+#include "backend/reference/families.h"
+
+namespace dragoman::reference {
+namespace {
+
+// y = act(x · wᵀ + b).  y (N,D)  x (N,K)  w (D,K)  b (D) or empty
+void forward(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
+  for_dtype(x.dtype(), [&]<class T>() {
+    const auto Y = y.view<T>(), X = x.view<T>(), W = w.view<T>(), B = b.view<T>();
+    for (int64_t n = 0; n < Y.rows; ++n)
+      for (int64_t d = 0; d < Y.cols; ++d) {
+        T sum = 0;
+        for (int64_t k = 0; k < X.cols; ++k) sum = std::fma(X(n, k), W(d, k), sum);
+        Y(n, d) = activate(sum + (B ? B(d) : T(0)), act);
+      }
+  });
+}
+
+// dx = dy · w
+void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
+  for_dtype(dy.dtype(), [&]<class T>() {
+    const auto DX = dx.tensor.view<T>(), DY = dy.view<T>(), W = w.view<T>();
+    for (int64_t n = 0; n < DX.rows; ++n)
+      for (int64_t k = 0; k < DX.cols; ++k) {
+        T sum = 0;
+        for (int64_t d = 0; d < DY.cols; ++d) sum += DY(n, d) * W(d, k);
+        put(DX(n, k), sum, dx.mode);
+      }
+  });
+}
+
+// dw = dyᵀ · x,  db = Σ_n dy
+void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
+  for_dtype(dy.dtype(), [&]<class T>() {
+    const auto DW = dw.tensor.view<T>(), DB = db.tensor.view<T>(), DY = dy.view<T>(), X = x.view<T>();
+    for (int64_t d = 0; d < DY.cols; ++d) {
+      for (int64_t k = 0; DW && k < X.cols; ++k) {
+        T sum = 0;
+        for (int64_t n = 0; n < DY.rows; ++n) sum += DY(n, d) * X(n, k);
+        put(DW(d, k), sum, dw.mode);
+      }
+      T sum = 0;
+      for (int64_t n = 0; n < DY.rows; ++n) sum += DY(n, d);
+      if (DB) put(DB(d), sum, db.mode);
+    }
+  });
+}
+
+// Here a packed weight is w as it is: (D,K).
+int64_t packed_elements(int64_t D, int64_t K) { return D * K; }
+
+void pack(const Tensor& packed, const Tensor& w) {
+  for_dtype(w.dtype(), [&]<class T>() {
+    const auto W = w.view<T>();
+    T* out = packed.as<T>();
+    for (int64_t d = 0; d < W.rows; ++d)
+      for (int64_t k = 0; k < W.cols; ++k) *out++ = W(d, k);
+  });
+}
+
+void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act) {
+  forward(y, x, packed.row_range(0, y.cols() * x.cols()).reshaped({y.cols(), x.cols()}), b, act);
+}
+
+}  // namespace
+
+void install_linear(Backend& b) {
+  b.linear = forward;
+  b.linear_backward_input = backward_input;
+  b.linear_backward_weight = backward_weight;
+  b.packed_elements = packed_elements;
+  b.pack = pack;
+  b.linear_packed = linear_packed;
+}
+
+}  // namespace dragoman::reference

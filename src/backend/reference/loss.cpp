@@ -1,0 +1,52 @@
+#include <cmath>
+#include <limits>
+
+#include "backend/reference/accumulate.h"
+#include "backend/reference/families.h"
+
+namespace dragoman::reference {
+namespace {
+
+// With z = w · x and p = softmax(z):  log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ_v log p_v,
+// dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ.
+template <class T>
+void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
+  const auto X = l.x.view<T>(), W = l.w.view<T>(), DX = l.dx.tensor.view<T>(), DW = l.dw.tensor.view<T>(),
+             loss = l.loss.view<T>(), log_prob = l.log_prob.view<T>();
+  const auto labels = l.labels.view<int32_t>();
+  const T eps = T(l.label_smoothing), V = T(W.rows);
+  const View<T> z{static_cast<T*>(l.scratch.data()), 1, W.rows, W.rows};
+  if (DW) begin(DW, l.dw.mode);
+  if (DX) begin(DX, l.dx.mode);
+  for (int64_t n = 0; n < X.rows; ++n) {
+    T top = -std::numeric_limits<T>::infinity(), sum = 0, total = 0;
+    for (int64_t v = 0; v < W.rows; ++v) {
+      z(v) = 0;
+      for (int64_t k = 0; k < X.cols; ++k) z(v) += X(n, k) * W(v, k);
+      top = std::max(top, z(v));
+      total += z(v);
+    }
+    for (int64_t v = 0; v < W.rows; ++v) sum += std::exp(z(v) - top);
+    const T lse = top + std::log(sum);
+    log_prob(n) = z(labels(n)) - lse;
+    loss(n) = -(1 - eps) * log_prob(n) - eps * (total / V - lse);
+    for (int64_t v = 0; (DX || DW) && v < W.rows; ++v) {
+      const T dz = std::exp(z(v) - lse) - (v == labels(n) ? 1 - eps : T(0)) - eps / V;
+      for (int64_t k = 0; k < X.cols; ++k) {
+        if (DX) DX(n, k) += dz * W(v, k);
+        if (DW) DW(v, k) += dz * X(n, k);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void install_loss(Backend& b) {
+  b.linear_cross_entropy_scratch = [](int64_t, int64_t V, DType dtype) { return V * size_of(dtype); };
+  b.linear_cross_entropy = [](const Backend::LinearCrossEntropy& l) {
+    for_dtype(l.x.dtype(), [&]<class T>() { cross_entropy_rows<T>(l); });
+  };
+}
+
+}  // namespace dragoman::reference

@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "backend/reference/families.h"
+
+namespace dragoman::reference {
+namespace {
+
+// values (R,k)  ids (R,k)  lse (R)  logits (R,V)
+void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits) {
+  for_dtype(logits.dtype(), [&]<class T>() {
+    const auto Z = logits.view<T>(), best = values.view<T>(), log_sum = lse.view<T>();
+    const auto which = ids.view<int32_t>();
+    std::vector<int32_t> order(Z.cols);
+    for (int64_t r = 0; r < Z.rows; ++r) {
+      const T* z = Z.row(r);
+      const T top = *std::max_element(z, z + Z.cols);
+      T sum = 0;
+      for (int64_t v = 0; v < Z.cols; ++v) sum += std::exp(z[v] - top);
+      log_sum(r) = top + std::log(sum);
+      std::iota(order.begin(), order.end(), 0);
+      const auto better = [&](int32_t a, int32_t b) { return z[a] != z[b] ? z[a] > z[b] : a < b; };
+      std::partial_sort(order.begin(), order.begin() + best.cols, order.end(), better);
+      for (int64_t i = 0; i < best.cols; ++i) {
+        which(r, i) = order[i];
+        best(r, i) = z[order[i]];
+      }
+    }
+  });
+}
+
+void gather_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
+  for_dtype(x.dtype(), [&]<class T>() {
+    const auto Y = y.view<T>(), X = x.view<T>();
+    for (int64_t i = 0; i < Y.rows; ++i) std::copy_n(X.row(rows.as<int32_t>()[i]), Y.cols, Y.row(i));
+  });
+}
+
+void scatter_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
+  for_dtype(x.dtype(), [&]<class T>() {
+    const auto Y = y.view<T>(), X = x.view<T>();
+    for (int64_t i = 0; i < X.rows; ++i) std::copy_n(X.row(i), X.cols, Y.row(rows.as<int32_t>()[i]));
+  });
+}
+
+}  // namespace
+
+void install_rows(Backend& b) {
+  b.top_k = top_k;
+  b.gather_rows = gather_rows;
+  b.scatter_rows = scatter_rows;
+}
+
+}  // namespace dragoman::reference

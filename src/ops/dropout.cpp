@@ -1,0 +1,26 @@
+#include "ops/dropout.h"
+
+namespace dragoman {
+
+Var residual(Context& cx, const Var& x, const Var& r, const Dropout& drop) {
+  require(r.shape() == x.shape(), "residual: r is {}, expected {} as x", r.shape(), x.shape());
+  Var y = cx.make(x.shape(), x.dtype());
+  cx.backend.dropout(y, x, r, drop);
+  cx.record("residual", y, [=](Backward& b) {
+    if (const Grad dr = b.grad(r)) b.backend.dropout_backward(dr, b.grad_out(), drop);
+    b.pass(x);
+  });
+  return y;
+}
+
+Var dropout(Context& cx, const Var& x, const Dropout& drop) {
+  if (!drop.active()) return x;
+  Var y = cx.make(x.shape(), x.dtype());
+  cx.backend.dropout(y, Tensor(), x, drop);
+  cx.record("dropout", y, [=](Backward& b) {
+    if (const Grad dx = b.grad(x)) b.backend.dropout_backward(dx, b.grad_out(), drop);
+  });
+  return y;
+}
+
+}  // namespace dragoman

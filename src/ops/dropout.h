@@ -1,0 +1,12 @@
+#pragma once
+#include "autodiff/context.h"
+
+namespace dragoman {
+
+/// y = x + dropout(r), all (N,D). An inactive `drop` adds.
+Var residual(Context& cx, const Var& x, const Var& r, const Dropout& drop);
+
+/// y = dropout(x). An inactive `drop` gives x itself.
+Var dropout(Context& cx, const Var& x, const Dropout& drop);
+
+}  // namespace dragoman

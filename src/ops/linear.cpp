@@ -1,0 +1,44 @@
+#include "ops/linear.h"
+
+namespace dragoman {
+namespace {
+
+void check(const Var& x, const Var& w, const Var& b) {
+  require(x.shape().rank() == 2 && w.shape().rank() == 2 && x.cols() == w.cols(),
+          "linear: x is {} and w {}, expected (N,K) and (D,K)", x.shape(), w.shape());
+  require(!b || b.shape() == Shape{w.rows()}, "linear: b is {}, expected {}", b.shape(), Shape{w.rows()});
+}
+
+}  // namespace
+
+Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act) {
+  check(x, w, b);
+  if (act == Activation::gelu || act == Activation::swish) return activation(cx, linear(cx, x, w, b), act);
+  Var y = cx.make({x.rows(), w.rows()}, x.dtype());
+  const auto packed = cx.packed && !cx.tape ? cx.packed->find(w.value().data()) : PackedWeights::const_iterator{};
+  if (cx.packed && !cx.tape && packed != cx.packed->end()) {
+    cx.backend.linear_packed(y, x, packed->second, b, act);
+  } else {
+    cx.backend.linear(y, x, w, b, act);
+  }
+  cx.record("linear", y, [=](Backward& back) {
+    const Tensor& dy = back.grad_out();
+    if (act == Activation::relu) back.backend.activation_backward(Grad{dy}, dy, y, act);
+    if (const Grad dw = back.grad(w), db = b ? back.grad(b) : Grad{}; dw || db)
+      back.backend.linear_backward_weight(dw, db, dy, x);
+    if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dy, w);
+  });
+  return y;
+}
+
+Var activation(Context& cx, const Var& x, Activation act) {
+  Var y = cx.make(x.shape(), x.dtype());
+  cx.backend.activation(y, x, act);
+  const Var saved = act == Activation::relu ? y : x;
+  cx.record("activation", y, [=](Backward& back) {
+    if (const Grad dx = back.grad(x)) back.backend.activation_backward(dx, back.grad_out(), saved, act);
+  });
+  return y;
+}
+
+}  // namespace dragoman

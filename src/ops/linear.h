@@ -1,0 +1,13 @@
+#pragma once
+#include "autodiff/context.h"
+
+namespace dragoman {
+
+/// y (N,D) = act(x (N,K) · w (D,K)ᵀ + b (D)); b may be empty.  The tape keeps x, and y or the sum where act needs it.
+/// Without a tape and with packed weights in the context, a row's result depends on that row alone.
+Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act = Activation::none);
+
+/// y = act(x), elementwise.
+Var activation(Context& cx, const Var& x, Activation act);
+
+}  // namespace dragoman

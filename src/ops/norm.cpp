@@ -1,0 +1,60 @@
+#include "ops/norm.h"
+
+namespace dragoman {
+namespace {
+
+void check(const char* op, const Var& x, const Var& gamma, const Var& beta) {
+  require(x.shape().rank() == 2, "{}: x is {}, expected (N,D)", op, x.shape());
+  require(gamma.shape() == Shape{x.cols()}, "{}: gamma is {}, expected {}", op, gamma.shape(), Shape{x.cols()});
+  require(beta.shape() == Shape{x.cols()}, "{}: beta is {}, expected {}", op, beta.shape(), Shape{x.cols()});
+}
+
+}  // namespace
+
+Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, double eps) {
+  check("layer_norm", x, gamma, beta);
+  Var y = cx.make(x.shape(), x.dtype());
+  const DType stat = stat_type(x.dtype());
+  const Tensor mean = cx.save({x.rows()}, stat), rstd = cx.save({x.rows()}, stat);
+  cx.backend.layer_norm(y, mean, rstd, x, gamma, beta, eps);
+  cx.record("layer_norm", y, [=](Backward& b) {
+    const Tensor scratch = b.scratch(b.backend.norm_scratch(x.cols()));
+    b.backend.norm_backward(Backend::NormBackward{.dx = b.grad(x),
+                                                  .dgamma = b.grad(gamma),
+                                                  .dbeta = b.grad(beta),
+                                                  .dy = b.grad_out(),
+                                                  .sum = x,
+                                                  .mean = mean,
+                                                  .rstd = rstd,
+                                                  .gamma = gamma,
+                                                  .scratch = scratch});
+  });
+  return y;
+}
+
+Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, const Var& beta, const Dropout& drop,
+                  double eps) {
+  check("residual_norm", x, gamma, beta);
+  require(r.shape() == x.shape(), "residual_norm: r is {}, expected {} as x", r.shape(), x.shape());
+  Var y = cx.make(x.shape(), x.dtype());
+  const DType stat = stat_type(x.dtype());
+  const Tensor sum = cx.save(x.shape(), x.dtype()), mean = cx.save({x.rows()}, stat), rstd = cx.save({x.rows()}, stat);
+  cx.backend.residual_norm(Backend::ResidualNorm{y, sum, mean, rstd, x, r, gamma, beta, drop, eps});
+  cx.record("residual_norm", y, [=](Backward& b) {
+    const Tensor scratch = b.scratch(b.backend.norm_scratch(x.cols()));
+    b.backend.norm_backward(Backend::NormBackward{.dx = b.grad(x),
+                                                  .dr = b.grad(r),
+                                                  .dgamma = b.grad(gamma),
+                                                  .dbeta = b.grad(beta),
+                                                  .dy = b.grad_out(),
+                                                  .sum = sum,
+                                                  .mean = mean,
+                                                  .rstd = rstd,
+                                                  .gamma = gamma,
+                                                  .dropout = drop,
+                                                  .scratch = scratch});
+  });
+  return y;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,15 @@
+#pragma once
+#include "autodiff/context.h"
+
+namespace dragoman {
+
+/// y = (x - mean) / √(variance + eps) · gamma + beta over the columns of each row (Ba et al. 2016, eq. 3).
+/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers a row.
+Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, double eps = 1e-5);
+
+/// y = layer_norm(x + dropout(r)): the sublayer connection of Vaswani et al. 2017, section 3.1, in one pass.
+/// x, r, y (N,D).  The tape keeps the sum.
+Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, const Var& beta, const Dropout& drop,
+                  double eps = 1e-5);
+
+}  // namespace dragoman
