@@ -1,1 +1,98 @@
-int main() {}
+#include <dnnl.h>
+
+#include <csignal>
+#include <exception>
+#include <string>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/suggest.h"
+
+namespace dragoman {
+namespace {
+
+std::string_view instruction_set(dnnl_cpu_isa_t isa) {
+  switch (int(isa)) {
+    case dnnl_cpu_isa_sse41:
+      return "SSE4.1";
+    case dnnl_cpu_isa_avx:
+      return "AVX";
+    case dnnl_cpu_isa_avx2:
+      return "AVX2";
+    case dnnl_cpu_isa_avx512_core:
+      return "AVX-512";
+    case dnnl_cpu_isa_avx512_core_vnni:
+      return "AVX-512 VNNI";
+    case dnnl_cpu_isa_avx512_core_bf16:
+      return "AVX-512 bf16";
+    case dnnl_cpu_isa_avx512_core_amx:
+      return "AVX-512 AMX";
+    case dnnl_cpu_isa_avx2_vnni:
+      return "AVX2 VNNI";
+    default:
+      return "plain x86-64";
+  }
+}
+
+std::string version_page() {
+  const dnnl_version_t* onednn = dnnl_version();
+  return fmt::format("dragoman {}\noneDNN {}.{}.{} on {}\n", DRAGOMAN_VERSION, onednn->major, onednn->minor,
+                     onednn->patch, instruction_set(dnnl_get_effective_cpu_isa()));
+}
+
+const Command& command_called(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : all_commands()) {
+    if (command.about.name == name) return command;
+    names.emplace_back(command.about.name);
+  }
+  const std::string near = did_you_mean(name, names);
+  throw Error(fmt::format("there is no command '{}', only {}", name, fmt::join(names, ", ")),
+              near.empty() ? "dragoman --help lists them" : near);
+}
+
+int help(const Words& topics) {
+  if (topics.empty())
+    print_page(overview(all_commands()));
+  else if (topics[0] == "--markdown")
+    print_page(options_page(all_commands()));
+  else
+    return command_called(topics[0]).run({"--help"});
+  return 0;
+}
+
+int run(const Words& arguments) {
+  if (arguments.empty()) throw Error("no command given", "dragoman --help lists them");
+  const std::string& first = arguments[0];
+  const Words rest(arguments.begin() + 1, arguments.end());
+  if (first == "--version") return print_page(version_page()), 0;
+  if (first == "help" || first == "--help" || first == "-h") return help(rest);
+  return command_called(first).run(rest);
+}
+
+void report(const Error& error) {
+  fmt::print(stderr, "error: {}\n", error.what());
+  if (!error.hint().empty()) fmt::print(stderr, "  hint: {}\n", error.hint());
+}
+
+}  // namespace
+}  // namespace dragoman
+
+// 0: done, also when nobody read the output to its end; 2: something the user can mend; 1: a bug, or no memory.
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe then throws BrokenPipe
+  dragoman::set_up_log(false);
+  try {
+    return dragoman::run({argv + 1, argv + argc});
+  } catch (const dragoman::BrokenPipe&) {
+    return 0;
+  } catch (const dragoman::Error& error) {
+    dragoman::report(error);
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n  hint: this should not happen; please report it with the command\n", error.what());
+    return 1;
+  }
+}

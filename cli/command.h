@@ -1,0 +1,91 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/threads.h"
+#include "cli/flags.h"
+#include "cli/help.h"
+#include "cli/parse.h"
+
+namespace dragoman {
+
+enum class Dump { none, minimal, full };
+
+inline std::span<const EnumName<Dump>> enum_names(Dump) {
+  static constexpr EnumName<Dump> names[] = {{Dump::none, "none"}, {Dump::minimal, "minimal"}, {Dump::full, "full"}};
+  return names;
+}
+
+/// Options that every subcommand has besides its own; they are no keys of a configuration file.
+struct CommonOptions {
+  bool help = false;
+  std::vector<std::string> config;
+  Dump dump_config = Dump::none;
+};
+
+const std::vector<Flag<CommonOptions>>& common_flags();
+
+/// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
+/// over the one before; then checks. Returns what is to be printed in place of running, if --help or --dump-config
+/// asked for that; with --help nothing is checked.
+template <class Options>
+std::optional<std::string> parse(const Table<Options>& table, const Words& arguments, Options& options) {
+  CommonOptions common;
+  std::vector<Option> own = bind_flags(table.flags, options), shared = bind_flags(common_flags(), common);
+  const Assignments line = read_command_line(arguments, joined(own, shared));
+  assign(line, shared);
+  if (common.help) return help_page(table.about, joined(own, shared));
+
+  const Assignments all = with_configs(common.config, own, line);
+  if (table.preset) {
+    assign_only(table.preset_flag, all, own);
+    table.preset(options);
+  }
+  assign(all, own);
+  if (table.check) table.check(options, Given(own));
+  if (common.dump_config != Dump::none) return to_yaml(own, common.dump_config == Dump::full);
+  require_all(own);
+  return std::nullopt;
+}
+
+/// A subcommand whatever its options: a row in the table of main().
+struct Command {
+  About about;
+  std::function<int(const Words& arguments)> run;
+  std::function<std::vector<Option>()> options;  // its own and the common ones at their defaults, for docs/options.md
+};
+
+/// Writes a page to stdout; BrokenPipe when nobody reads it.
+void print_page(const std::string& page);
+
+/// Joins a table with the function that does the work. What several subcommands have is put into effect here: how
+/// much is logged and how many threads there are.
+template <class Options>
+Command make_command(Table<Options> given_table, int (*body)(const Options&)) {
+  const auto table = std::make_shared<const Table<Options>>(std::move(given_table));
+  const auto run = [table, body](const Words& arguments) {
+    Options options;
+    if (const auto page = parse(*table, arguments, options)) {
+      print_page(*page);
+      return 0;
+    }
+    if constexpr (requires { options.quiet; })
+      if (options.quiet) spdlog::set_level(spdlog::level::warn);
+    if constexpr (requires { options.cpu_threads; })
+      if (options.cpu_threads > 0) set_thread_count(options.cpu_threads);
+    return body(options);
+  };
+  const auto defaults = std::make_shared<Options>();
+  const auto common = std::make_shared<CommonOptions>();
+  const auto options = [=] { return joined(bind_flags(table->flags, *defaults), bind_flags(common_flags(), *common)); };
+  return {table->about, run, options};
+}
+
+/// Every subcommand, in the order of `dragoman --help`.
+const std::vector<Command>& all_commands();
+
+}  // namespace dragoman

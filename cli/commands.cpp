@@ -1,0 +1,11 @@
+#include "cli/command.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+
+const std::vector<Command>& all_commands() {
+  static const std::vector<Command> commands = {};
+  return commands;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,87 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+void check_evaluate(EvaluateOptions& o, const Given&) {
+  const auto from_stdin = std::count(o.hypotheses.begin(), o.hypotheses.end(), "-") +
+                          std::count(o.references.begin(), o.references.end(), "-");
+  require(from_stdin <= 1, "only one file of --hypotheses and --references can be '-' (stdin), found {}", from_stdin);
+  require(!o.metrics.empty(), "--metrics needs a value");
+}
+
+void check_inspect(InspectOptions& o, const Given& given) {
+  if (given("model") != o.devices) return;
+  if (o.devices) fail("--devices lists the hardware and takes no model, found {}", o.model);
+  throw Error("there is nothing to inspect", "give a model file or --devices; see --help");
+}
+
+}  // namespace
+
+Table<EvaluateOptions> evaluate_table() {
+  using O = EvaluateOptions;
+  static constexpr auto files = "Files", figures = "Figures";
+  return {
+      .about = {.name = "evaluate",
+                .summary = "compare translations with references: BLEU, chrF",
+                .usage = "--references FILE... --hypotheses FILE... [OPTION...]",
+                .text = "Prints corpus BLEU and chrF2 for each file of translations. The figures equal sacreBLEU's."},
+      .flags =
+          {
+              {.name = "references",
+               .letter = 'r',
+               .field = &O::references,
+               .value = "FILE...",
+               .group = files,
+               .help = "translations by people; of several files, any may be matched",
+               .required = true},
+              {.name = "hypotheses",
+               .letter = 'i',
+               .field = &O::hypotheses,
+               .value = "FILE...",
+               .group = files,
+               .help = "translations to be judged, a file a system; - is stdin",
+               .required = true},
+              {.name = "metrics",
+               .field = &O::metrics,
+               .value = "NAME...",
+               .group = figures,
+               .help = "what to compute"},
+              {.name = "tokenize",
+               .field = &O::tokenize,
+               .value = "NAME",
+               .group = figures,
+               .help = "how BLEU finds words: 13a is WMT's, none is for text that is tokenised already"},
+              {.name = "lowercase", .field = &O::lowercase, .group = figures, .help = "ignore case"},
+              {.name = "json", .field = &O::json, .group = figures, .help = "print one JSON object"},
+          },
+      .check = check_evaluate};
+}
+
+Table<InspectOptions> inspect_table() {
+  using O = InspectOptions;
+  static constexpr auto group = "Options";
+  return {.about = {.name = "inspect",
+                    .summary = "say what a model file holds, or what hardware there is",
+                    .usage = "MODEL | --devices",
+                    .text = "Prints the configuration, the vocabularies and the parameters of a model."},
+          .flags = {{.name = "model",
+                     .letter = 'm',
+                     .field = &O::model,
+                     .value = "MODEL",
+                     .group = group,
+                     .help = "the model file",
+                     .positional = true},
+                    {.name = "devices",
+                     .letter = 'd',
+                     .field = &O::devices,
+                     .group = group,
+                     .help = "list the hardware that can be used instead"},
+                    {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
+          .check = check_inspect};
+}
+
+}  // namespace dragoman

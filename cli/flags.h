@@ -1,0 +1,109 @@
+#pragma once
+#include <concepts>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/values.h"
+
+namespace dragoman {
+
+/// How to set and show one member of Options (or of a struct that it inherits), whatever the member's type.
+template <class Options>
+struct Field {
+  template <class T, class B>
+  requires std::derived_from<Options, B> Field(T B::*member)  // NOLINT: implicit, so that a row says .field = &O::x
+      : set([=](Options& o, const Words& words, Bounds bounds) { read_words(o.*member, words, bounds); }),
+        show([=](const Options& o) { return show_words(o.*member); }),
+        choices(choices_of<T>()),
+        list(List<T>),
+        boolean(std::same_as<T, bool>) {}
+
+  std::function<void(Options&, const Words&, Bounds)> set;
+  std::function<Words(const Options&)> show;
+  std::string choices;  // "relu, gelu, swish", empty when any word of the type will do
+  bool list;
+  bool boolean;
+};
+
+/// A row: one option of a subcommand. From it come the parser, --help, the YAML key, docs/options.md and the advice on
+/// slips. Its default is the member's own.
+template <class Options>
+struct Flag {
+  std::string_view name;        // --name, and the key in YAML
+  char letter = 0;              // -l, or none
+  std::string_view alias = "";  // a second --name
+  Field<Options> field;
+  std::string_view value = "";  // what --help calls the value: "N", "FILE"
+  std::string_view group;
+  std::string_view help;
+  Bounds range = {};
+  std::string_view implicit = "";  // the value when the option stands alone
+  std::string_view unit = "";      // a suffix that may follow a number: 4000u
+  bool required = false;
+  bool positional = false;  // its words need no name before them
+};
+
+/// A row bound to the struct that its values go to.
+struct Option {
+  std::string_view name;
+  char letter;
+  std::string_view alias, value, group, help;
+  Bounds range;
+  std::string_view implicit, unit;
+  bool required, positional, list, boolean;
+  std::string choices;
+  std::function<void(const Words&)> set;
+  std::function<Words()> show;
+  Words standard;      // what it shows before anything is set
+  bool given = false;  // on the command line or in a file
+
+  bool stands_alone() const { return boolean || !implicit.empty(); }
+};
+
+/// The rows of `flags`, bound. The result refers to both arguments.
+template <class Options>
+std::vector<Option> bind_flags(const std::vector<Flag<Options>>& flags, Options& options) {
+  std::vector<Option> bound;
+  for (const Flag<Options>& f : flags) {
+    Option o{f.name,     f.letter, f.alias,    f.value,      f.group,      f.help,          f.range,
+             f.implicit, f.unit,   f.required, f.positional, f.field.list, f.field.boolean, f.field.choices,
+             {},         {},       {}};
+    o.set = [&f, &options](const Words& words) { f.field.set(options, words, f.range); };
+    o.show = [&f, &options] { return f.field.show(options); };
+    o.standard = o.show();
+    bound.push_back(std::move(o));
+  }
+  return bound;
+}
+
+/// Which options the user gave, as opposed to those that kept their defaults.
+class Given {
+ public:
+  explicit Given(const std::vector<Option>& options) : options_(options) {}
+  bool operator()(std::string_view name) const;
+
+ private:
+  const std::vector<Option>& options_;
+};
+
+/// What help pages say of a subcommand.
+struct About {
+  std::string_view name;
+  std::string_view summary;  // one line for `dragoman --help`
+  std::string_view usage;    // what follows the name
+  std::string_view text;     // a paragraph or two for its own page
+};
+
+/// A subcommand's options and what holds between them.
+template <class Options>
+struct Table {
+  About about;
+  std::vector<Flag<Options>> flags;
+  void (*check)(Options&, const Given&) = nullptr;  // throws Error for contradictions; resolves alternative spellings
+  std::string_view preset_flag = "";                // when there is one it is set first, then `preset` runs,
+  void (*preset)(Options&) = nullptr;               // then all other options
+};
+
+}  // namespace dragoman

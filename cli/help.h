@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/flags.h"
+
+namespace dragoman {
+
+struct Command;
+
+/// `dragoman --help`: the subcommands, one line each, and three examples.
+std::string overview(const std::vector<Command>& commands);
+
+/// `dragoman train --help`: every option by group with its default, at most 90 columns wide.
+std::string help_page(const About& about, const std::vector<Option>& options);
+
+/// docs/options.md: the same as tables, for all subcommands.
+std::string options_page(const std::vector<Command>& commands);
+
+}  // namespace dragoman

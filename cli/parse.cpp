@@ -1,0 +1,191 @@
+#include "cli/parse.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+
+#include "base/error.h"
+#include "cli/suggest.h"
+
+namespace dragoman {
+namespace {
+
+namespace po = boost::program_options;
+
+const Option* find(const std::vector<Option>& options, std::string_view name) {
+  for (const Option& option : options)
+    if (option.name == name || (!option.alias.empty() && option.alias == name)) return &option;
+  return nullptr;
+}
+
+// The option that `argument` names ("--normalize", "-n"), when that is all it says.
+const Option* named_by(const std::vector<Option>& options, const std::string& argument) {
+  if (argument.starts_with("--")) return find(options, std::string_view(argument).substr(2));
+  if (argument.size() != 2 || argument[0] != '-') return nullptr;
+  for (const Option& option : options)
+    if (option.letter == argument[1]) return &option;
+  return nullptr;
+}
+
+bool is_value_of(const Option& option, const std::string& word) {
+  if (option.boolean)
+    return word == "true" || word == "false" || word == "yes" || word == "no" || word == "on" || word == "off";
+  double number;
+  try {
+    read_word(number, word, {});
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// Boost takes an optional value only after '='. Here each option that may stand alone gets its value that way: the
+// next argument when that is one, else what standing alone means. So `--normalize 0.6` and `--quiet file` both work.
+Words with_values_attached(const Words& arguments, const std::vector<Option>& options) {
+  Words attached;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--") {
+      attached.insert(attached.end(), arguments.begin() + i, arguments.end());
+      break;
+    }
+    const Option* option = named_by(options, arguments[i]);
+    if (!option || !option->stands_alone()) {
+      attached.push_back(arguments[i]);
+      continue;
+    }
+    const bool follows = i + 1 < arguments.size() && is_value_of(*option, arguments[i + 1]);
+    const std::string value = follows ? arguments[++i] : option->boolean ? "true" : std::string(option->implicit);
+    attached.push_back(fmt::format("--{}={}", option->name, value));
+  }
+  return attached;
+}
+
+po::options_description describe(const std::vector<Option>& options) {
+  po::options_description description;
+  for (const Option& option : options) {
+    auto* value = po::value<Words>();
+    if (option.list) value->multitoken();
+    const std::string letter = option.letter ? fmt::format(",{}", option.letter) : "";
+    description.add_options()(fmt::format("{}{}", option.name, letter).c_str(), value);
+    if (!option.alias.empty()) {
+      auto* same = po::value<Words>();
+      if (option.list) same->multitoken();
+      description.add_options()(std::string(option.alias).c_str(), same);
+    }
+  }
+  return description;
+}
+
+po::positional_options_description positions(const std::vector<Option>& options) {
+  po::positional_options_description positions;
+  for (const Option& option : options)
+    if (option.positional) positions.add(std::string(option.name).c_str(), option.list ? -1 : 1);
+  positions.add("(surplus)", -1);  // no option is called so: read_command_line() can name the word
+  return positions;
+}
+
+std::vector<po::option> split(const Words& arguments, const std::vector<Option>& options) {
+  using namespace po::command_line_style;
+  const auto description = describe(options);
+  const auto positional = positions(options);
+  try {
+    return po::command_line_parser(arguments)
+        .options(description)
+        .positional(positional)
+        .style(unix_style & ~allow_guessing)
+        .run()
+        .options;
+  } catch (const po::unknown_option& e) {
+    const std::string name = e.get_option_name();
+    const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    throw Error(fmt::format("there is no option {}", name), did_you_mean(bare, all_names(options), "--"));
+  } catch (const po::invalid_command_line_syntax& e) {
+    fail("{} needs a value", e.get_option_name());
+  } catch (const po::error& e) {
+    fail("the command line: {}", e.what());
+  }
+}
+
+void check_word_count(const Option& option, const Words& words, const std::string& where) {
+  require(option.list || words.size() == 1, "{} takes one value, found {}: {}", where, words.size(),
+          fmt::join(words, " "));
+}
+
+std::string without_unit(std::string word, std::string_view unit) {
+  if (!unit.empty() && word.size() > unit.size() && word.ends_with(unit)) word.resize(word.size() - unit.size());
+  return word;
+}
+
+}  // namespace
+
+bool Given::operator()(std::string_view name) const {
+  const Option* option = find(options_, name);
+  invariant(option, "Given: asked for an option that the table has");
+  return option->given;
+}
+
+std::vector<Option> joined(std::vector<Option> first, const std::vector<Option>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+std::vector<std::string> all_names(const std::vector<Option>& options) {
+  std::vector<std::string> names;
+  for (const Option& option : options) {
+    names.emplace_back(option.name);
+    if (!option.alias.empty()) names.emplace_back(option.alias);
+  }
+  return names;
+}
+
+Assignments read_command_line(const Words& arguments, const std::vector<Option>& options) {
+  Assignments assignments;
+  for (const po::option& found : split(with_values_attached(arguments, options), options)) {
+    const Option* option = find(options, found.string_key);
+    require(option, "'{}' follows no option that takes it", fmt::join(found.value, " "));
+    Assignment& assignment = assignments[option->name];
+    assignment.where = found.position_key >= 0 ? std::string(option->value) : fmt::format("--{}", option->name);
+    if (!option->list) assignment.words.clear();
+    assignment.words.insert(assignment.words.end(), found.value.begin(), found.value.end());
+  }
+  return assignments;
+}
+
+Assignments with_configs(const Words& paths, const std::vector<Option>& options, const Assignments& line) {
+  Assignments all;
+  for (const std::string& path : paths) read_config(path, options, all);
+  for (const auto& [name, assignment] : line) all[name] = assignment;
+  return all;
+}
+
+void assign_only(std::string_view name, const Assignments& assignments, std::vector<Option>& options) {
+  const auto found = assignments.find(name);
+  if (found != assignments.end()) assign({*found}, options);
+}
+
+void assign(const Assignments& assignments, std::vector<Option>& options) {
+  for (Option& option : options) {
+    const auto found = assignments.find(option.name);
+    if (found == assignments.end()) continue;
+    const auto& [words, where] = found->second;
+    check_word_count(option, words, where);
+    Words bare;
+    for (const std::string& word : words) bare.push_back(without_unit(word, option.unit));
+    try {
+      option.set(bare);
+    } catch (const Error& e) {
+      throw Error(fmt::format("{}: {}", where, e.what()), e.hint());
+    }
+    option.given = !words.empty();
+  }
+}
+
+void require_all(const std::vector<Option>& options) {
+  for (const Option& option : options) {
+    if (!option.required || option.given) continue;
+    throw Error(option.positional ? fmt::format("{} is missing: {}", option.value, option.help)
+                                  : fmt::format("--{} {} is missing: {}", option.name, option.value, option.help),
+                "see --help");
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,19 @@
+#pragma once
+#include "cli/flags.h"
+#include "cli/options.h"
+
+namespace dragoman {
+
+/// The options of each subcommand, a file a table. To add an option: a member in its options struct, a row here.
+Table<TrainOptions> train_table();
+Table<TranslateCommandOptions> translate_table();
+Table<ScoreOptions> score_table();
+Table<AverageOptions> average_table();
+Table<VocabOptions> vocab_table();
+Table<EvaluateOptions> evaluate_table();
+Table<InspectOptions> inspect_table();
+
+/// Throws Error unless `files` is empty or {source, target}, of which at most one is stdin.
+void check_pair(std::string_view option, const std::vector<std::string>& files);
+
+}  // namespace dragoman

@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/train_table.h"
+
+namespace dragoman {
+namespace {
+
+void check_norm_place(TrainOptions& o) {
+  const bool post = o.preprocess.empty() && o.postprocess == "dan";
+  const bool pre = o.preprocess == "n" && o.postprocess == "da";
+  if (!post && !pre)
+    throw Error(fmt::format("--transformer-preprocess '{}' and --transformer-postprocess '{}' do not go together",
+                            o.preprocess, o.postprocess),
+                "there are '' and dan (norm after each sublayer), n and da (before)");
+  o.norm = pre ? NormPlace::pre : NormPlace::post;
+}
+
+void check_positions(TrainOptions& o, const Given& given) {
+  if (!o.learned_positions) return;
+  require(!given("transformer-positions") || o.positions == Positions::learned,
+          "--transformer-train-position-embeddings contradicts --transformer-positions {}", name_of(o.positions));
+  o.positions = Positions::learned;
+}
+
+void check_sizes(const TrainOptions& o) {
+  require(o.type == "transformer", "--type: there is no model '{}', only transformer", o.type);
+  if (o.key_size == 0 && o.dim % o.heads != 0)
+    throw Error(fmt::format("--dim-emb {} cannot be divided among --transformer-heads {}", o.dim, o.heads),
+                "or say how many columns a head has with --transformer-dim-key");
+  require(o.positions == Positions::learned || o.dim % 2 == 0,
+          "--dim-emb {} is odd, but sines and cosines of --transformer-positions {} come in pairs", o.dim,
+          name_of(o.positions));
+  require(o.positions != Positions::learned || o.max_length < o.max_positions,
+          "--max-length {} and the end of sentence do not fit into --transformer-max-positions {}", o.max_length,
+          o.max_positions);
+}
+
+// One matrix for everything is the default of joint vocabularies only; an explicit wish that cannot be is an error.
+void check_tying(TrainOptions& o, const Given& given) {
+  const bool joint = o.vocabs.size() < 2 || o.vocabs[0] == o.vocabs[1];
+  if (!given("tied-embeddings-all")) {
+    const bool partial = o.tied_embeddings || o.tied_embeddings_src;
+    o.tied_embeddings_all = joint && !partial;
+    if (!joint && !given("tied-embeddings")) o.tied_embeddings = true;
+  }
+  if (joint || !o.ties_source()) return;
+  throw Error(
+      fmt::format("--tied-embeddings-{} shares a matrix between source and target, but --vocabs are two: {}, {}",
+                  o.tied_embeddings_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),
+      "give the same vocabulary twice, or only --tied-embeddings");
+}
+
+void check_per_side(std::string_view option, size_t values) {
+  require(values <= 2, "--{} takes one number for both sides or one each, found {}", option, values);
+}
+
+void check_data(const TrainOptions& o) {
+  check_pair("train-sets", o.train_sets);
+  check_pair("vocabs", o.vocabs);
+  check_pair("valid-sets", o.valid_sets);
+  for (const auto& files : {o.train_sets, o.vocabs, o.valid_sets})
+    for (const auto& file : files)
+      require(file != "-", "--train-sets, --valid-sets and --vocabs are read more than once, so '-' cannot be one");
+  check_per_side("dim-vocabs", o.dim_vocabs.size());
+  check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size());
+  require(!o.dim_vocabs.empty(), "--dim-vocabs needs a value");
+  require(o.vocabs.size() < 2 || o.vocabs[0] != o.vocabs[1] || o.dim_vocabs.front() == o.dim_vocabs.back(),
+          "--dim-vocabs {} {}: one joint vocabulary has one size", o.dim_vocabs.front(), o.dim_vocabs.back());
+  require(o.mini_batch_words > 0 || o.mini_batch > 0,
+          "--mini-batch-words and --mini-batch are both 0: no limit is left");
+  const bool samples =
+      std::any_of(o.sentencepiece_alphas.begin(), o.sentencepiece_alphas.end(), [](double a) { return a > 0; });
+  require(!samples || !o.no_spm_encode,
+          "--sentencepiece-alphas samples pieces, but --no-spm-encode says they are given");
+}
+
+void check_optimizer(TrainOptions& o) {
+  require(o.optimizer_params.size() == 3, "--optimizer-params takes beta1, beta2 and epsilon, found {} numbers",
+          o.optimizer_params.size());
+  o.beta1 = o.optimizer_params[0], o.beta2 = o.optimizer_params[1], o.epsilon = o.optimizer_params[2];
+  require(o.beta1 < 1 && o.beta2 < 1, "--optimizer-params: beta1 {} and beta2 {} must be below 1", o.beta1, o.beta2);
+  if (o.decay_from > 0)
+    require(o.schedule == Schedule::inverse_sqrt, "--lr-decay-inv-sqrt {} contradicts --lr-schedule {}", o.decay_from,
+            name_of(o.schedule));
+  const bool ends = o.schedule == Schedule::cosine || o.schedule == Schedule::linear;
+  require(!ends || o.decay_updates > o.warmup,
+          "--lr-schedule {} needs --lr-decay-updates above --lr-warmup {}, found {}", name_of(o.schedule), o.warmup,
+          o.decay_updates);
+  require(ends || o.decay_updates == 0, "--lr-decay-updates is for the schedules cosine and linear, not for {}",
+          name_of(o.schedule));
+  require(o.schedule != Schedule::noam || o.warmup > 0, "--lr-schedule noam divides by --lr-warmup, which is 0");
+}
+
+void check_run(const TrainOptions& o) {
+  require(!o.keep_best || !o.valid_sets.empty(), "--keep-best goes by validation, but there are no --valid-sets");
+  require(!o.valid_metrics.empty(), "--valid-metrics needs a value");
+  require(!o.overwrite || o.keep_last == 0, "--overwrite keeps no checkpoints, --keep-last {} does", o.keep_last);
+  require(o.model != "-", "--model is a file that is written more than once, so it cannot be '-'");
+}
+
+}  // namespace
+
+void check_pair(std::string_view option, const std::vector<std::string>& files) {
+  require(files.empty() || files.size() == 2, "--{} takes two files, source and target, found {}: {}", option,
+          files.size(), fmt::join(files, " "));
+  require(files.empty() || files[0] != "-" || files[1] != "-", "--{}: only one side can be '-' (stdin)", option);
+}
+
+void apply_task(TrainOptions& o) {
+  if (o.task == Task::big || o.task == Task::big_prenorm)
+    o.dim = 1024, o.feed_forward = 4096, o.heads = 16, o.dropout = 0.3;
+  if (o.task == Task::tiny) {
+    o.encoder_layers = o.decoder_layers = 4;
+    o.dim = 128, o.feed_forward = 256, o.heads = 4, o.dropout = 0.3;
+  }
+  if (o.task == Task::base_prenorm || o.task == Task::big_prenorm)
+    o.preprocess = std::string("n"), o.postprocess = "da";
+}
+
+void check_train(TrainOptions& o, const Given& given) {
+  if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
+  check_norm_place(o);
+  check_positions(o, given);
+  check_sizes(o);
+  check_data(o);
+  check_tying(o, given);
+  check_optimizer(o);
+  check_run(o);
+}
+
+}  // namespace dragoman

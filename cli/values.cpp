@@ -1,0 +1,80 @@
+#include "cli/values.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "cli/suggest.h"
+
+namespace dragoman {
+namespace {
+
+std::string range_text(Bounds bounds) {
+  const bool low = std::isfinite(bounds.low), high = std::isfinite(bounds.high);
+  if (low && high) return fmt::format("from {:.16g} to {:.16g}", bounds.low, bounds.high);
+  return low ? fmt::format("at least {:.16g}", bounds.low) : fmt::format("at most {:.16g}", bounds.high);
+}
+
+template <class T>
+void read_number(T& value, const std::string& word, Bounds bounds, std::string_view kind) {
+  const char* end = word.data() + word.size();
+  T number{};
+  const auto [rest, error] = std::from_chars(word.data(), end, number);
+  require(error != std::errc::result_out_of_range, "'{}' is too large", word);
+  require(error == std::errc{} && rest == end && std::isfinite(double(number)), "'{}' is not {}", word, kind);
+  require(double(number) >= bounds.low && double(number) <= bounds.high, "{} is out of range, expected {}", word,
+          range_text(bounds));
+  value = number;
+}
+
+}  // namespace
+
+void read_word(std::string& value, const std::string& word, Bounds) { value = word; }
+
+void read_word(bool& value, const std::string& word, Bounds) {
+  if (word == "true" || word == "yes" || word == "on")
+    value = true;
+  else if (word == "false" || word == "no" || word == "off")
+    value = false;
+  else
+    fail("'{}' is neither true nor false", word);
+}
+
+void read_word(int& value, const std::string& word, Bounds bounds) {
+  read_number(value, word, bounds, "a whole number");
+}
+void read_word(int64_t& value, const std::string& word, Bounds bounds) {
+  read_number(value, word, bounds, "a whole number");
+}
+void read_word(uint64_t& value, const std::string& word, Bounds bounds) {
+  read_number(value, word, bounds, "a whole number of at least 0");
+}
+void read_word(double& value, const std::string& word, Bounds bounds) { read_number(value, word, bounds, "a number"); }
+void read_word(Frequency& value, const std::string& word, Bounds) { value = parse_frequency(word); }
+
+std::string show_word(const std::string& value) { return value; }
+std::string show_word(bool value) { return value ? "true" : "false"; }
+std::string show_word(int value) { return std::to_string(value); }
+std::string show_word(int64_t value) { return std::to_string(value); }
+std::string show_word(uint64_t value) { return std::to_string(value); }
+std::string show_word(double value) { return fmt::format("{}", value); }
+std::string show_word(Frequency value) { return to_string(value); }
+
+void fail_choice(const std::string& word, const std::string& choices) {
+  Words names;
+  for (const std::string& name : split_at_commas({choices})) names.push_back(name.substr(name.find_first_not_of(' ')));
+  throw Error(fmt::format("'{}' is none of {}", word, choices), did_you_mean(word, names));
+}
+
+Words split_at_commas(const Words& words) {
+  Words parts;
+  for (const std::string& word : words) {
+    size_t from = 0;
+    for (size_t comma; (comma = word.find(',', from)) != std::string::npos; from = comma + 1)
+      parts.push_back(word.substr(from, comma - from));
+    parts.push_back(word.substr(from));
+  }
+  return parts;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,103 @@
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/enum_names.h"
+#include "train/frequency.h"
+
+namespace dragoman {
+
+/// An option's value as it was typed: one word, or several for a list.
+using Words = std::vector<std::string>;
+
+/// Where a number must lie, both ends included.
+struct Bounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+/// read_word() turns one word into a value and throws Error ("'x' is not a whole number") where it is none;
+/// show_word() is its inverse. There is a pair for each type that an option can have.
+void read_word(std::string& value, const std::string& word, Bounds bounds);
+void read_word(bool& value, const std::string& word, Bounds bounds);
+void read_word(int& value, const std::string& word, Bounds bounds);
+void read_word(int64_t& value, const std::string& word, Bounds bounds);
+void read_word(uint64_t& value, const std::string& word, Bounds bounds);
+void read_word(double& value, const std::string& word, Bounds bounds);
+void read_word(Frequency& value, const std::string& word, Bounds bounds);
+
+std::string show_word(const std::string& value);
+std::string show_word(bool value);
+std::string show_word(int value);
+std::string show_word(int64_t value);
+std::string show_word(uint64_t value);
+std::string show_word(double value);
+std::string show_word(Frequency value);
+
+/// Throws the Error for a word that names no enumerator.
+[[noreturn]] void fail_choice(const std::string& word, const std::string& choices);
+
+template <class E>
+requires std::is_enum_v<E>
+void read_word(E& value, const std::string& word, Bounds) {
+  const auto found = from_name<E>(word);
+  if (!found) fail_choice(word, all_names<E>());
+  value = *found;
+}
+template <class E>
+requires std::is_enum_v<E> std::string show_word(E value) { return std::string(name_of(value)); }
+
+template <class T>
+struct ElementOf {
+  using type = T;
+};
+template <class T>
+struct ElementOf<std::vector<T>> {
+  using type = T;
+};
+
+template <class T>
+concept List = !std::same_as<T, typename ElementOf<T>::type>;
+
+/// The parts of `words` between commas: "bleu,chrf" is two values. Not for file names, which may hold commas.
+Words split_at_commas(const Words& words);
+
+template <class T>
+void read_words(T& value, const Words& words, Bounds bounds) {
+  read_word(value, words.at(0), bounds);
+}
+template <class T>
+void read_words(std::vector<T>& value, const Words& words, Bounds bounds) {
+  value.clear();
+  for (const std::string& word : std::same_as<T, std::string> ? words : split_at_commas(words)) {
+    T element{};
+    read_word(element, word, bounds);
+    value.push_back(element);
+  }
+}
+
+template <class T>
+Words show_words(const T& value) {
+  return {show_word(value)};
+}
+template <class T>
+Words show_words(const std::vector<T>& value) {
+  Words words;
+  for (const T& element : value) words.push_back(show_word(element));
+  return words;
+}
+
+/// The words an option of type T accepts when they are few: "relu, gelu, swish"; else empty.
+template <class T>
+std::string choices_of() {
+  using Element = typename ElementOf<T>::type;
+  if constexpr (std::is_enum_v<Element>) return all_names<Element>();
+  return "";
+}
+
+}  // namespace dragoman

@@ -1,0 +1,111 @@
+#include "base/error.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+using O = VocabOptions;
+
+std::vector<Flag<O>> file_flags() {
+  static constexpr auto group = "Files";
+  return {
+      {.name = "action",
+       .field = &O::action,
+       .value = "ACTION",
+       .group = group,
+       .help = "what to do",
+       .required = true,
+       .positional = true},
+      {.name = "model",
+       .letter = 'm',
+       .field = &O::model,
+       .value = "FILE",
+       .group = group,
+       .help = "the SentencePiece model; train makes it",
+       .required = true},
+      {.name = "input",
+       .letter = 'i',
+       .field = &O::inputs,
+       .value = "FILE...",
+       .group = group,
+       .help = "text to learn from, to encode, or pieces to decode; without it stdin"},
+      {.name = "output", .letter = 'o', .field = &O::output, .value = "FILE", .group = group, .help = "- is stdout"},
+  };
+}
+
+std::vector<Flag<O>> training_flags() {
+  static constexpr auto group = "Training";
+  return {
+      {.name = "size",
+       .field = &O::size,
+       .value = "N",
+       .group = group,
+       .help = "pieces, the 256 bytes and the special ones included",
+       .range = {16, 1'000'000}},
+      {.name = "type", .field = &O::type, .value = "TYPE", .group = group, .help = "how pieces are learned"},
+      {.name = "normalization",
+       .field = &O::normalization,
+       .value = "RULE",
+       .group = group,
+       .help = "what is done to text first: nmt_nfkc, nmt_nfkc_cf (lower case), nfkc, nfkc_cf or identity"},
+      {.name = "character-coverage",
+       .field = &O::character_coverage,
+       .value = "P",
+       .group = group,
+       .help = "share of the text's characters that get pieces of their own; the rest is spelt in bytes",
+       .range = {0.9, 1}},
+      {.name = "user-symbols",
+       .field = &O::user_symbols,
+       .value = "PIECE...",
+       .group = group,
+       .help = "pieces that are never split"},
+      {.name = "no-byte-fallback",
+       .field = &O::no_byte_fallback,
+       .group = group,
+       .help = "no byte pieces: a character without a piece becomes <unk>"},
+      {.name = "cpu-threads",
+       .field = &O::cpu_threads,
+       .value = "N",
+       .group = group,
+       .help = "threads; 0: one a core",
+       .range = {0, 1024}},
+  };
+}
+
+std::vector<Flag<O>> encoding_flags() {
+  static constexpr auto group = "Encoding and decoding";
+  return {
+      {.name = "ids", .field = &O::ids, .group = group, .help = "numbers in place of pieces"},
+      {.name = "alpha",
+       .field = &O::alpha,
+       .value = "A",
+       .group = group,
+       .help = "encode: sample segmentations (unigram: 0.1 is usual; bpe: dropout of merges); 0: the best one",
+       .range = {0, 10}},
+      {.name = "seed", .field = &O::seed, .value = "N", .group = group, .help = "of that sampling and of train"},
+  };
+}
+
+void check(O& o, const Given& given) {
+  require(!given("action") || o.action != VocabAction::train || !o.inputs.empty(),
+          "dragoman vocab train needs --input FILE...: the text to learn from");
+  require(o.alpha == 0 || o.action == VocabAction::encode, "--alpha is for vocab encode, not for vocab {}",
+          name_of(o.action));
+}
+
+}  // namespace
+
+Table<O> vocab_table() {
+  Table<O> table{
+      .about = {.name = "vocab",
+                .summary = "make and use SentencePiece vocabularies",
+                .usage = "train|encode|decode|inspect -m FILE [OPTION...]",
+                .text = "train learns a vocabulary from text; encode turns lines into pieces and decode turns "
+                        "pieces into lines; inspect says what a vocabulary holds."},
+      .check = check};
+  for (auto part : {file_flags, training_flags, encoding_flags})
+    for (auto& flag : part()) table.flags.push_back(std::move(flag));
+  return table;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,76 @@
+#include <yaml-cpp/yaml.h>
+
+#include "base/error.h"
+#include "cli/parse.h"
+#include "cli/suggest.h"
+
+namespace dragoman {
+namespace {
+
+YAML::Node load(const std::string& path) {
+  try {
+    return YAML::LoadFile(path);
+  } catch (const YAML::BadFile&) {
+    throw Error(fmt::format("cannot read the configuration file {}", path), "-c FILE names a YAML file of options");
+  } catch (const YAML::ParserException& e) {
+    fail("{}, line {}: not YAML: {}", path, e.mark.line + 1, e.msg);
+  }
+}
+
+Words words_of(const YAML::Node& value, const std::string& where) {
+  if (value.IsScalar()) return {value.Scalar()};
+  require(value.IsSequence(), "{}: expected a value or a list of values", where);
+  Words words;
+  for (const YAML::Node& item : value) {
+    require(item.IsScalar(), "{}: expected a list of plain values", where);
+    words.push_back(item.Scalar());
+  }
+  return words;
+}
+
+std::string_view key_in(const std::vector<Option>& options, const std::string& key, const std::string& place) {
+  for (const Option& option : options)
+    if (option.name == key || (!option.alias.empty() && option.alias == key)) return option.name;
+  throw Error(fmt::format("{}: there is no option '{}'", place, key), did_you_mean(key, all_names(options)));
+}
+
+std::string quoted(const Words& words, bool list) {
+  YAML::Emitter out;
+  if (list)
+    out << YAML::Flow << words;
+  else
+    out << words.at(0);
+  return out.c_str();
+}
+
+}  // namespace
+
+void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into) {
+  const YAML::Node file = load(path);
+  if (file.IsNull()) return;  // empty, or only comments
+  require(file.IsMap(), "{}: expected lines of the form 'option: value'", path);
+  Assignments read;
+  for (const auto& entry : file) {
+    const std::string place = fmt::format("{}, line {}", path, entry.first.Mark().line + 1);
+    require(entry.first.IsScalar(), "{}: expected the name of an option", place);
+    const std::string key = entry.first.Scalar();
+    const std::string_view name = key_in(options, key, place);
+    require(!read.contains(name), "{}: '{}' stands in the file twice", place, key);
+    const std::string where = fmt::format("{}: {}", place, key);
+    read[name] = {words_of(entry.second, where), where};
+  }
+  read.merge(into);  // what the file says wins over what was there
+  into = std::move(read);
+}
+
+std::string to_yaml(const std::vector<Option>& options, bool full) {
+  std::string text;
+  for (const Option& option : options) {
+    const Words words = option.show();
+    if (words == option.standard && !full) continue;
+    text += fmt::format("{}: {}\n", option.name, quoted(words, option.list));
+  }
+  return text;
+}
+
+}  // namespace dragoman
