@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""The rules of docs/architecture.md that a program can check: who may include whom, how long things may be."""
+
+import re
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# A room includes itself and those before it; vocab includes base alone.
+ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim data metrics io decode train score serve "
+         "cli").split()
+ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
+
+FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120
+OPTION_TABLES = re.compile(r"cli/\w+_flags\.cpp")  # functions that return a table of options: data, as long as it is
+DEVICE_CONDITIONS = {"src/backend/registry.cpp", "src/comm/communicator.cpp"}
+FUNCTION_MACROS = {"DRAGOMAN_CUDA_CHECK", "DRAGOMAN_DNNL_CHECK"}
+NOT_FUNCTIONS = re.compile(r"(namespace|class|struct|enum|union|extern)\b")
+
+
+def room_of(path):
+    """src/nn/linear.h -> nn, vocab/encode.h -> vocab, None outside the rooms."""
+    parts = path.split("/")
+    room = parts[1] if parts[0] == "src" else parts[0]
+    return room if room in ROOMS else None
+
+
+def bad_includes(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        included = re.match(r'\s*#\s*include "([^"]+)"', line)
+        if not included or not room_of(path):
+            continue
+        target = included[1].split("/")[0]
+        if target not in ROOMS:
+            yield f'{path}:{number}: "{included[1]}" is not written from src/ or the root'
+        elif target not in ALLOWED[room_of(path)]:
+            yield f'{path}:{number}: {room_of(path)} may not include "{included[1]}"'
+
+
+def functions(text, indent):
+    """(first line, number of lines) of the functions that start at this indentation in clang-formatted code.
+
+    At indentation 2 these are the methods inside a class; the blocks of a function count too, but are shorter than it.
+    """
+    margin, first, statement, inside = " " * indent, 0, "", False
+    for number, line in enumerate(text.splitlines(), 1):
+        if inside:
+            if line.startswith(margin + "}"):
+                yield first, number - first + 1
+                inside = False
+            continue
+        starts = re.match(margin + r"[^\s#/}]", line)
+        if not statement and not starts:
+            continue
+        first, statement = (first if statement else number), statement + line.strip() + " "
+        inside = line.endswith("{") and "(" in statement and not NOT_FUNCTIONS.match(statement)
+        if inside or not line or line[-1] in ";{}:":
+            statement = ""
+
+
+def long_things(path, text):
+    lines = text.count("\n")
+    if lines > FILE_LINES:
+        yield f"{path}: {lines} lines, at most {FILE_LINES}"
+    if OPTION_TABLES.fullmatch(path):
+        return
+    limit = KERNEL_LINES if path.startswith("src/backend/") else FUNCTION_LINES
+    for indent in (0, 2):
+        for first, length in functions(text, indent):
+            if length > limit:
+                yield f"{path}:{first}: a function of {length} lines, at most {limit}"
+
+
+def bad_preprocessing(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*#\s*(el)?if.*(CUDA|MPI|NCCL)", line) and path not in DEVICE_CONDITIONS:
+            yield f"{path}:{number}: conditions on CUDA or MPI belong in {' and '.join(sorted(DEVICE_CONDITIONS))}"
+        macro = re.match(r"\s*#\s*define (\w+)\(", line)
+        if macro and macro[1] not in FUNCTION_MACROS and not path.startswith("tests/"):
+            yield f"{path}:{number}: {macro[1]} is a function macro; write a function"
+
+
+def loose_ends(path, text):
+    if path.endswith(".h") and not path.endswith("-inl.h") and "#pragma once" not in text:  # -inl.h: Highway
+        yield f"{path}: no #pragma once"
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", line):
+            yield f"{path}:{number}: a TODO names its issue, TODO(#12), or does not exist"
+
+
+def sources():
+    for top in ("src", "vocab", "cli", "tests"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
+                yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
+class Tree(unittest.TestCase):
+    def check(self, rule):
+        broken = [message for path, text in sources() for message in rule(path, text)]
+        self.assertEqual(broken, [], "\n" + "\n".join(broken))
+
+    def test_rooms_include_only_rooms_before_them(self):
+        self.check(bad_includes)
+
+    def test_files_and_functions_are_short(self):
+        self.check(long_things)
+
+    def test_devices_are_chosen_in_two_files_and_macros_are_rare(self):
+        self.check(bad_preprocessing)
+
+    def test_headers_are_guarded_and_todos_have_issues(self):
+        self.check(loose_ends)
+
+    def test_each_folder_of_the_tree_has_its_place_in_the_order(self):
+        folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
+        self.assertEqual(folders - set(ROOMS), set())
+
+
+class Rules(unittest.TestCase):
+    """The rules themselves, on small examples."""
+
+    def test_an_include_of_a_later_room_is_found(self):
+        text = '#include <vector>\n#include "base/error.h"\n#include "train/trainer.h"\n#include "linear.h"\n'
+        self.assertEqual(list(bad_includes("src/nn/linear.cpp", text)),
+                         ['src/nn/linear.cpp:3: nn may not include "train/trainer.h"',
+                          'src/nn/linear.cpp:4: "linear.h" is not written from src/ or the root'])
+        self.assertEqual(len(list(bad_includes("vocab/encode.cpp", '#include "tensor/tensor.h"\n'))), 1)
+        self.assertEqual(list(bad_includes("tests/nn/linear_test.cpp", '#include "train/trainer.h"\n')), [])
+
+    def test_functions_are_measured_from_signature_to_brace(self):
+        text = ("namespace dragoman {\n\nconst int table[] = {\n    1,\n};\n\ntemplate <class T>\nint f(int a,\n"
+                "      int b) {\n  if (a) {\n    return b;\n  }\n  return a;\n}\n\nstruct S {\n  int a = 0;\n"
+                "  int g() const {\n    return a;\n  }\n};\n\nint h();\nint k() {\n}\n}  // namespace dragoman\n")
+        self.assertEqual(list(functions(text, 0)), [(7, 8), (24, 2)])
+        self.assertEqual(list(functions(text, 2)), [(10, 3), (18, 3)])  # the if, and the method
+
+    def test_a_long_function_is_found_and_kernels_may_be_longer(self):
+        text = "void f() {\n" + "  g();\n" * 70 + "}\n"
+        self.assertEqual(list(long_things("src/nn/a.cpp", text)),
+                         ["src/nn/a.cpp:1: a function of 72 lines, at most 60"])
+        self.assertEqual(list(long_things("src/backend/cpu/a.cpp", text)), [])
+        self.assertEqual(list(long_things("cli/a.cpp", "int a;\n" * 401)), ["cli/a.cpp: 401 lines, at most 400"])
+
+    def test_device_conditions_and_function_macros_are_found(self):
+        text = "#ifdef DRAGOMAN_CUDA\n#endif\n#define SQUARE(x) x\n"
+        self.assertEqual(len(list(bad_preprocessing("src/nn/a.cpp", text))), 2)
+        self.assertEqual(len(list(bad_preprocessing("src/backend/registry.cpp", text))), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
