@@ -1,0 +1,154 @@
+#include "vocab/training.h"
+
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/line_reader.h"
+#include "base/log.h"
+#include "vocab/sampling.h"
+
+namespace dragoman {
+namespace {
+
+using Arguments = std::unordered_map<std::string, std::string>;
+
+// All files one after the other, as the library asks for them. Exceptions must not pass through the library, so one
+// waits here until the training has returned.
+class Sentences : public sentencepiece::SentenceIterator {
+ public:
+  explicit Sentences(const std::vector<std::string>& paths) : paths_(paths) { Next(); }
+
+  bool done() const override { return done_; }
+  const std::string& value() const override { return line_; }
+  sentencepiece::util::Status status() const override { return {}; }
+  void Next() override {
+    try {
+      done_ = !read();
+    } catch (...) {
+      done_ = true;
+      thrown_ = std::current_exception();
+    }
+  }
+
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+  int64_t lines() const { return lines_; }
+
+ private:
+  bool read() {
+    for (;;) {
+      if (!reader_ && file_ == paths_.size()) return false;
+      if (!reader_) reader_.emplace(paths_[file_++]);
+      if (!reader_->next(line_)) {
+        reader_.reset();
+        continue;
+      }
+      std::replace(line_.begin(), line_.end(), '\0', ' ');  // the library takes NUL for a sign of a wrong encoding
+      if (line_.find_first_not_of(" \t\v\f\r") != std::string::npos) break;  // text without any ends in an abort
+    }
+    ++lines_;
+    return true;
+  }
+
+  const std::vector<std::string>& paths_;
+  size_t file_ = 0;
+  std::optional<LineReader> reader_;
+  std::string line_;
+  bool done_ = false;
+  int64_t lines_ = 0;
+  std::exception_ptr thrown_;
+};
+
+// One field of a comma-separated list.
+std::string quoted(std::string symbol) {
+  for (size_t at = 0; (at = symbol.find('"', at)) != std::string::npos; at += 2) symbol.insert(at, 1, '"');
+  return '"' + symbol + '"';
+}
+
+Arguments arguments_of(const VocabularyTraining& training) {
+  Arguments arguments = {
+      {"model_type", std::string(name_of(training.type))},
+      {"vocab_size", std::to_string(training.size)},
+      {"character_coverage", fmt::format("{}", training.character_coverage)},
+      {"byte_fallback", training.byte_fallback ? "true" : "false"},
+      {"normalization_rule_name", training.normalization},
+      {"input_sentence_size", std::to_string(training.sample_lines)},
+      {"max_sentence_length", "65536"},  // bytes; longer lines, hardly sentences, are passed over
+      {"num_threads", "16"},  // not those of the machine: sums are rounded in an order that depends on their number
+      {"unk_id", "0"},
+      {"bos_id", "1"},
+      {"eos_id", "2"},
+      {"pad_id", "-1"},
+      {"minloglevel", "2"},  // errors only, and those come back as a status
+  };
+  std::string symbols;
+  for (const auto& symbol : training.user_symbols) symbols += (symbols.empty() ? "" : ",") + quoted(symbol);
+  if (!symbols.empty()) arguments["user_defined_symbols"] = symbols;
+  return arguments;
+}
+
+void check(const VocabularyTraining& training) {
+  constexpr std::string_view rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
+  constexpr std::string_view special[] = {"", "<unk>", "<s>", "</s>"};
+  require(!training.inputs.empty(), "no text to learn a vocabulary from, expected one file or more");
+  require(std::ranges::count(rules, training.normalization) == 1, "unknown normalization \"{}\", expected one of {}",
+          training.normalization, fmt::join(rules, ", "));
+  require(training.character_coverage >= 0.98 && training.character_coverage <= 1,
+          "a character coverage of {}, expected 0.98 to 1", training.character_coverage);
+  for (const auto& symbol : training.user_symbols)
+    require(std::ranges::count(special, symbol) == 0, "\"{}\" cannot be a user symbol", symbol);
+  const int least = (training.byte_fallback ? 256 : 0) + 4 + int(training.user_symbols.size());
+  require(training.size >= least, "a vocabulary of {} pieces, expected at least {}: bytes, special pieces and more",
+          training.size, least);
+}
+
+// The number behind `words` in one of the library's messages.
+std::optional<int> number_after(std::string_view message, std::string_view words) {
+  const size_t at = message.find(words);
+  if (at == std::string_view::npos) return std::nullopt;
+  return std::atoi(std::string(message.substr(at + words.size())).c_str());
+}
+
+// The library's messages speak of its own source files and flags; the two that users meet are said in our words.
+[[noreturn]] void explain(const VocabularyTraining& training, std::string_view message) {
+  if (const auto largest = number_after(message, "Please set it to a value <= "))
+    throw Error(fmt::format("the text is too small for a vocabulary of {} pieces, expected at most {}", training.size,
+                            *largest),
+                fmt::format("set the size to {} or less, or give more text", *largest));
+  if (const auto least = number_after(message, " vs "))
+    throw Error(fmt::format("a vocabulary of {} pieces cannot hold the characters of the text, expected at least {}",
+                            training.size, *least),
+                training.byte_fallback ? "set a larger size, or a character coverage of 0.9995: bytes spell the rest"
+                                       : "set a larger size, or a character coverage of 0.9995");
+  fail("learning the vocabulary failed: {}", message);
+}
+
+}  // namespace
+
+void train_vocabulary(const VocabularyTraining& training) {
+  check(training);
+  spdlog::info("Learning a vocabulary of {} pieces ({}) from {}", training.size, name_of(training.type),
+               fmt::join(training.inputs, ", "));
+  Sentences sentences(training.inputs);
+  std::string model;
+  sentencepiece::util::Status status;
+  with_sampling_seed(training.seed, [&] {
+    status = sentencepiece::SentencePieceTrainer::Train(arguments_of(training), &sentences, &model);
+  });
+  sentences.rethrow();
+  require(sentences.lines() > 0, "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
+  if (!status.ok()) explain(training, status.error_message());
+  write_atomically(training.model, [&](FileWriter& file) { file.write(model); });
+  spdlog::info("Learned from {} lines, written to {}", sentences.lines(), training.model);
+}
+
+}  // namespace dragoman

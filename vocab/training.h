@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vocab/options.h"
+
+namespace dragoman {
+
+/// What a new vocabulary is learned from, and how. Pieces 0, 1 and 2 are <unk>, <s> and </s>; there is no padding.
+struct VocabularyTraining {
+  std::vector<std::string> inputs;  // text files, one sentence a line; plain, .gz, .xz, .zst or "-"
+  std::string model;                // the file to make
+  int size = 32000;                 // pieces in all: the special ones, user symbols and bytes included
+  VocabularyType type = VocabularyType::bpe;
+  std::string normalization = "nmt_nfkc";  // or nfkc, nmt_nfkc_cf, nfkc_cf (lower-cased), identity
+  double character_coverage = 1;           // share of the text whose characters become pieces of their own
+  bool byte_fallback = true;               // other characters are spelled by their UTF-8 bytes: nothing is unknown
+  std::vector<std::string> user_symbols;   // pieces that are never split
+  int64_t sample_lines = 10'000'000;  // learn from that many lines, chosen at random; more cost memory, not quality
+  uint64_t seed = 1;                  // of that choice
+};
+
+/// Learns the vocabulary and writes the file atomically. The same text and options give the same file on any machine.
+/// Memory: about ten times the size of the text. Error when the text is too small for the size, with the largest one.
+void train_vocabulary(const VocabularyTraining& training);
+
+}  // namespace dragoman

@@ -1,0 +1,92 @@
+#include "vocab/vocabulary.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "vocab/sampling.h"
+
+namespace dragoman {
+namespace {
+
+// Nothing that a user does makes encoding fail; a status that is not ok is still never dropped.
+void check(const sentencepiece::util::Status& status) {
+  require(status.ok(), "SentencePiece: {}", status.error_message());
+}
+
+constexpr int whole_lattice = -1;  // sample from all segmentations, not from the n best
+
+}  // namespace
+
+Vocabulary Vocabulary::load(const std::string& path) { return from_bytes(read_file(path), path); }
+
+Vocabulary Vocabulary::from_bytes(std::string bytes, const std::string& name) {
+  auto processor = std::make_shared<sentencepiece::SentencePieceProcessor>();
+  const auto status = processor->LoadFromSerializedProto(bytes);
+  if (!status.ok() || processor->GetPieceSize() == 0)
+    throw Error(name + " is not a SentencePiece model, or only a part of one",
+                "dragoman vocab train makes one from text");
+  require(processor->unk_id() >= 0 && processor->eos_id() >= 0,
+          "{}: the vocabulary has no unknown piece or no end of sentence, expected both", name);
+  return {std::make_shared<const std::string>(std::move(bytes)), std::move(processor)};
+}
+
+int Vocabulary::size() const { return processor_->GetPieceSize(); }
+int32_t Vocabulary::unk() const { return processor_->unk_id(); }
+int32_t Vocabulary::bos() const { return processor_->bos_id(); }
+int32_t Vocabulary::eos() const { return processor_->eos_id(); }
+
+const std::string& Vocabulary::piece(int32_t id) const {
+  require(id >= 0 && id < size(), "piece {} is outside of a vocabulary of {}", id, size());
+  return processor_->IdToPiece(id);
+}
+
+bool Vocabulary::is_byte(int32_t id) const { return processor_->IsByte(id); }
+
+bool Vocabulary::has_byte_fallback() const { return processor_->IsByte(processor_->PieceToId("<0x00>")); }
+
+std::vector<int32_t> Vocabulary::encode(std::string_view line) const {
+  std::vector<int32_t> ids;
+  check(processor_->Encode(line, &ids));
+  return ids;
+}
+
+std::vector<int32_t> Vocabulary::encode_given_pieces(std::string_view line) const {
+  std::vector<int32_t> ids;
+  while (!line.empty()) {
+    const size_t blank = std::min(line.find(' '), line.size());
+    if (blank > 0) {
+      const int32_t id = processor_->PieceToId(line.substr(0, blank));
+      ids.push_back(processor_->IsControl(id) ? unk() : id);
+    }
+    line.remove_prefix(std::min(blank + 1, line.size()));
+  }
+  return ids;
+}
+
+std::vector<std::vector<int32_t>> Vocabulary::encode_block(std::span<const std::string> lines, double alpha,
+                                                           uint64_t seed) const {
+  std::vector<std::vector<int32_t>> block(lines.size());
+  if (alpha == 0) {
+    std::transform(lines.begin(), lines.end(), block.begin(), [&](const auto& line) { return encode(line); });
+    return block;
+  }
+  with_sampling_seed(seed, [&] {
+    for (size_t i = 0; i < lines.size(); ++i)
+      check(processor_->SampleEncode(lines[i], whole_lattice, float(alpha), &block[i]));
+  });
+  return block;
+}
+
+std::string Vocabulary::decode(std::span<const int32_t> ids) const {
+  for (const int32_t id : ids) require(id >= 0 && id < size(), "piece {} is outside of a vocabulary of {}", id, size());
+  std::string text;
+  check(processor_->Decode(std::vector<int>(ids.begin(), ids.end()), &text));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
+
+namespace dragoman {
+
+/// Text to piece numbers and back: a SentencePiece model (Kudo and Richardson 2018). Copies share the model, which
+/// never changes; all members may be called from several threads at once. Numbers are in [0, size()). Special pieces
+/// written out in text (`</s>`, `<unk>`, `<0x41>`) are plain text like any other.
+class Vocabulary {
+ public:
+  static Vocabulary load(const std::string& path);
+  static Vocabulary from_bytes(std::string bytes,
+                               const std::string& name);  // `name` says in errors where they are from
+
+  const std::string& bytes() const { return *bytes_; }  // the model as load() and from_bytes() take it
+  int size() const;
+  int32_t unk() const;
+  int32_t bos() const;  // -1 if the model has none, as foreign ones may
+  int32_t eos() const;
+  const std::string& piece(int32_t id) const;
+  bool is_byte(int32_t id) const;
+  bool has_byte_fallback() const;
+
+  /// The best segmentation, without end of sentence.
+  std::vector<int32_t> encode(std::string_view line) const;
+
+  /// A line whose blanks separate pieces already (--no-spm-encode). What is no piece becomes unk().
+  std::vector<int32_t> encode_given_pieces(std::string_view line) const;
+
+  /// One random segmentation a line. For bpe, alpha is the probability to leave out a merge (BPE-dropout, Provilkov et
+  /// al. 2020; 0.1 is usual); for unigram the exponent on the probabilities of segmentations (Kudo 2018; 0.1 to 0.5),
+  /// smaller is wilder. 0 is the best segmentation for both. The same lines, alpha and seed give the same pieces.
+  /// Only one block is sampled at a time, whatever the thread or vocabulary: the library's generator allows no more.
+  std::vector<std::vector<int32_t>> encode_block(std::span<const std::string> lines, double alpha, uint64_t seed) const;
+
+  /// Always one line: byte pieces can spell a line break, which becomes a blank. Special pieces vanish but unk(),
+  /// which becomes " ⁇ ".
+  std::string decode(std::span<const int32_t> ids) const;
+
+ private:
+  Vocabulary(std::shared_ptr<const std::string> bytes,
+             std::shared_ptr<const sentencepiece::SentencePieceProcessor> processor)
+      : bytes_(std::move(bytes)), processor_(std::move(processor)) {}
+  std::shared_ptr<const std::string> bytes_;
+  std::shared_ptr<const sentencepiece::SentencePieceProcessor> processor_;
+};
+
+}  // namespace dragoman
