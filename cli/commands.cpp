@@ -4,7 +4,9 @@
 namespace dragoman {
 
 const std::vector<Command>& all_commands() {
-  static const std::vector<Command> commands = {};
+  static const std::vector<Command> commands = {
+      make_command(evaluate_table(), evaluate_command),
+  };
   return commands;
 }
 

@@ -1,0 +1,99 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/options.h"
+
+// The subcommand as a user meets it: files in, a page on stdout.
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+class Evaluate : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "evaluate-XXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, std::string_view text) const {
+    const std::string path = folder_ + "/" + name;
+    write_atomically(path, [&](FileWriter& writer) { writer.write(text); });
+    return path;
+  }
+
+  static std::string output_of(const EvaluateOptions& options) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(evaluate_command(options), 0);
+    return testing::internal::GetCapturedStdout();
+  }
+
+  std::string folder_;
+};
+
+constexpr auto hypothesis = "The cat sat on the mat.\nIt rained, all day.\n";
+constexpr auto reference = "The cat sat on a mat.\nIt rained all day.\n";
+constexpr double expected_bleu = 40.016016,
+                 expected_chrf = 73.843119;  // sacrebleu 2.6.0: sacrebleu ref -i hyp -m bleu chrf -w 6
+
+}  // namespace
+
+TEST_F(Evaluate, PrintsOneObjectForOneSystem) {
+  const auto page = json::parse(
+      output_of({.references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis)}, .json = true}));
+  EXPECT_NEAR(page.at("bleu").get<double>(), expected_bleu, 1e-6);
+  EXPECT_NEAR(page.at("chrf").get<double>(), expected_chrf, 1e-6);
+  EXPECT_THAT(page.at("system").get<std::string>(), EndsWith("/hyp"));
+  EXPECT_THAT(page.at("bleu_signature").get<std::string>(), HasSubstr("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"));
+}
+
+TEST_F(Evaluate, PrintsAnArrayForSeveralSystems) {
+  const std::string ref = file("ref", reference);
+  const auto page =
+      json::parse(output_of({.references = {ref}, .hypotheses = {file("hyp", hypothesis), ref}, .json = true}));
+  ASSERT_EQ(page.at("systems").size(), 2u);
+  EXPECT_NEAR(page.at("systems")[0].at("bleu").get<double>(), expected_bleu, 1e-6);
+  EXPECT_NEAR(page.at("systems")[1].at("bleu").get<double>(), 100, 1e-6);
+  EXPECT_NEAR(page.at("systems")[1].at("chrf").get<double>(), 100, 1e-6);
+}
+
+TEST_F(Evaluate, ComputesOnlyTheMetricsThatWereNamed) {
+  EvaluateOptions options{
+      .references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis)}, .json = true};
+  options.metrics = {CorpusMetric::chrf};
+  const auto page = json::parse(output_of(options));
+  EXPECT_TRUE(page.contains("chrf"));
+  EXPECT_FALSE(page.contains("bleu"));
+}
+
+TEST_F(Evaluate, PrintsATableWithARowForEachSystem) {
+  const std::string page = output_of(
+      {.references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis), file("h", reference)}});
+  EXPECT_THAT(page, HasSubstr("BLEU  1-gram  2-gram  3-gram  4-gram  brevity  length   chrF2\n"));
+  EXPECT_THAT(page, HasSubstr("/hyp   "));
+  EXPECT_THAT(page, HasSubstr(" 100.00 "));
+}
+
+TEST_F(Evaluate, NamesBothFilesAndTheirLinesWhenTheyDoNotPair) {
+  const std::string ref = file("ref", "a\nb\nc\n"), hyp = file("hyp", "a\n");
+  try {
+    evaluate_command({.references = {ref}, .hypotheses = {hyp}});
+    FAIL() << "files of different lengths were accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), fmt::format("{} has 1 line, {} has 3 lines", hyp, ref));
+    EXPECT_THAT(error.hint(), HasSubstr("--hypotheses"));
+  }
+}
+
+TEST_F(Evaluate, RefusesReferencesWithoutLines) {
+  EXPECT_THROW(evaluate_command({.references = {file("ref", "")}, .hypotheses = {file("hyp", "")}}), Error);
+}
+
+}  // namespace dragoman
