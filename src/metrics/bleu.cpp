@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/error.h"
 #include "metrics/ngrams.h"
 #include "metrics/text.h"
 
@@ -40,6 +41,7 @@ double Bleu::ratio() const {
 
 BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references, Tokenizer tokenizer,
                      Case letters) {
+  invariant(!references.empty(), "bleu_stats: a reference");
   std::vector<std::u32string> texts{prepare(hypothesis, tokenizer, letters)};  // WordNumbers looks into them
   for (const auto reference : references) texts.push_back(prepare(reference, tokenizer, letters));
   WordNumbers numbers;
@@ -48,7 +50,7 @@ BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_vi
 
   BleuStats stats;
   stats.hypothesis_words = int64_t(words[0].size());
-  stats.reference_words = int64_t(words.at(1).size());
+  stats.reference_words = int64_t(words[1].size());
   for (size_t r = 2; r < words.size(); ++r)
     if (const auto length = int64_t(words[r].size()); closer(length, stats.reference_words, stats.hypothesis_words))
       stats.reference_words = length;
