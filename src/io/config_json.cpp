@@ -1,0 +1,94 @@
+#include "io/config_json.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+
+/// The one list of what is stored: calls f(key, member) for each.
+template <class Config, class F>
+void for_each_member(Config& c, F f) {
+  f("type", c.type);
+  f("dim", c.dim);
+  f("encoder_layers", c.encoder_layers);
+  f("decoder_layers", c.decoder_layers);
+  f("heads", c.heads);
+  f("key_size", c.key_size);
+  f("value_size", c.value_size);
+  f("feed_forward", c.feed_forward);
+  f("activation", c.activation);
+  f("norm", c.norm);
+  f("positions", c.positions);
+  f("max_positions", c.max_positions);
+  f("tied_embeddings_all", c.tied_embeddings_all);
+  f("tied_embeddings", c.tied_embeddings);
+  f("tied_embeddings_src", c.tied_embeddings_src);
+  f("initialisation", c.initialisation);
+  f("dropout", c.dropout);
+  f("dropout_attention", c.dropout_attention);
+  f("dropout_activation", c.dropout_activation);
+  f("dropout_embedding", c.dropout_embedding);
+  f("source_vocabulary", c.source_vocabulary);
+  f("target_vocabulary", c.target_vocabulary);
+}
+
+template <class T>
+void read(const json& value, T& member, const std::string& key, const std::string& where) {
+  const auto complain = [&](const std::string& expected) {
+    fail("{}: '{}' is {} in the model's configuration, expected {}", where, key, value.dump(), expected);
+  };
+  if constexpr (std::is_enum_v<T>) {
+    const auto named = value.is_string() ? from_name<T>(value.template get<std::string>()) : std::nullopt;
+    if (!named) complain(all_names<T>());
+    member = *named;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    if (!value.is_string()) complain("text");
+    member = value.template get<std::string>();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (!value.is_boolean()) complain("true or false");
+    member = value.template get<bool>();
+  } else if constexpr (std::is_same_v<T, int>) {
+    if (!value.is_number_integer() || value < 0 || value > 1'000'000'000) complain("a whole number");
+    member = value.template get<int>();
+  } else {
+    if (!value.is_number()) complain("a number");
+    member = value.template get<T>();
+  }
+}
+
+}  // namespace
+
+std::string to_json(const ModelConfig& config) {
+  nlohmann::ordered_json out;
+  for_each_member(config, [&](const char* key, const auto& member) {
+    if constexpr (std::is_enum_v<std::decay_t<decltype(member)>>) {
+      out[key] = name_of(member);
+    } else {
+      out[key] = member;
+    }
+  });
+  return out.dump();
+}
+
+ModelConfig config_from_json(const std::string& text, const std::string& where) {
+  const json in = json::parse(text, nullptr, false);
+  require(in.is_object(), "{}: the model's configuration is no JSON object", where);
+  ModelConfig config;
+  std::set<std::string> known;
+  for_each_member(config, [&](const char* key, auto& member) {
+    known.insert(key);
+    if (in.contains(key)) read(in[key], member, key, where);
+  });
+  for (const auto& [key, value] : in.items())
+    if (!known.contains(key))
+      throw Error(fmt::format("{}: unknown entry '{}' in the model's configuration", where, key),
+                  "the file may come from a newer dragoman: dragoman --version tells this one's");
+  return config;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,55 @@
+#pragma once
+#include <memory>
+#include <span>
+
+#include "model/batch.h"
+#include "model/config.h"
+#include "nn/parameters.h"
+#include "ops/loss.h"
+
+namespace dragoman {
+
+/// One hypothesis to continue in a decoding step.
+struct StepRow {
+  int sentence;   // handle that Decoding::add gave
+  int parent;     // its row in the step before; -1: the sentence's first step
+  int32_t token;  // its last token; <s> in the first step
+};
+
+/// Sentences being decoded together. What a model remembers of them (cached keys, states) is its own affair: the
+/// search sees handles and rows. Sentences come and go between steps. The logits of a row depend on its sentence and
+/// its tokens only, to the bit, whatever else is being decoded.
+class Decoding {
+ public:
+  virtual ~Decoding() = default;
+  /// Encodes more sentences; `width` bounds the rows of each in any step. Gives consecutive handles from the first.
+  virtual int add(const PackedIds& source, int width) = 0;
+  /// Next-token logits (R,V) of each row. Rows of a sentence stand together.
+  virtual Tensor step(std::span<const StepRow> rows) = 0;
+  virtual void remove(int sentence) = 0;
+};
+
+/// A sequence-to-sequence model: what training, scoring and decoding need to know of one.
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual const ModelConfig& config() const = 0;
+  virtual Parameters& parameters() = 0;
+
+  /// Losses of all target tokens of the batch, end of sentence included; with a tape in the context, ready for
+  /// Tape::backward (gradients of their sum).
+  virtual LabelLoss loss(Context& cx, const Batch& batch, double label_smoothing) = 0;
+  /// Logits (N,V) of all target tokens at once, for comparison with the steps of decoding.
+  virtual Tensor logits(Context& cx, const Batch& batch) = 0;
+  /// The context outlives the decoding; it has no tape.
+  virtual std::unique_ptr<Decoding> decode(Context& cx) = 0;
+};
+
+/// Ids that every vocabulary of ours shares (vocab/vocabulary.h).
+constexpr int32_t unk_id = 0, bos_id = 1, eos_id = 2;
+
+/// The model that `config.type` names, its weights uninitialised.
+std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
+                                  bool gradients);
+
+}  // namespace dragoman

@@ -1,0 +1,34 @@
+#pragma once
+#include "nn/parameters.h"
+#include "tensor/activation.h"
+
+namespace dragoman {
+
+/// y = act(x · weightᵀ + bias).
+struct Linear {
+  Var weight, bias;  // (D_out,D_in) (D_out)
+
+  /// One product for several outputs of the same input: `names` are the parts, each `rows[i]` columns of the result.
+  static Linear make(Parameters& p, const std::vector<std::string>& names, const std::vector<int64_t>& rows,
+                     int64_t inputs, double gain = 1);
+  Var operator()(Context& cx, const Var& x, Activation act = Activation::none) const;
+};
+
+/// Layer normalisation with learned gain and shift.
+struct Norm {
+  Var weight, bias;  // (D) (D)
+
+  static Norm make(Parameters& p, const std::string& name, int64_t dim);
+  Var operator()(Context& cx, const Var& x) const;
+};
+
+/// down(dropout(act(up(x)))): Vaswani et al. 2017, section 3.3.
+struct FeedForward {
+  Linear up, down;  // (F,D) (D,F)
+  Activation act;
+  double dropout = 0;  // of the inner columns
+
+  Var operator()(Context& cx, const Var& x, const Tensor& places) const;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,98 @@
+#include "nn/parameters.h"
+
+#include <cmath>
+
+namespace dragoman {
+namespace {
+
+// FNV-1a: which random sequence a name owns.
+uint64_t hash(const std::string& name) {
+  uint64_t h = 0xcbf29ce484222325;
+  for (unsigned char c : name) h = (h ^ c) * 0x100000001b3;
+  return h;
+}
+
+void draw(const Tensor& value, Init init, PhiloxSequence random) {
+  for_dtype(value.dtype(), [&]<class T>() {
+    T* data = value.as<T>();
+    for (int64_t i = 0; i < value.elements(); ++i) {
+      switch (init.kind) {
+        case Init::constant:
+          data[i] = T(init.value);
+          break;
+        case Init::uniform:
+          data[i] = T((2 * random.uniform() - 1) * init.value);
+          break;
+        case Init::normal:
+          data[i] = T(random.normal() * init.value);
+          break;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Init Init::glorot(int64_t rows, int64_t cols, double gain) {
+  return {uniform, gain * std::sqrt(6.0 / double(rows + cols))};
+}
+
+Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients)
+    : backend_(backend), arena_(arena), dtype_(dtype), gradients_(gradients) {}
+
+Var Parameters::add(const std::vector<Part>& parts, Shape shape) {
+  const Tensor value = arena_.allocate(shape, dtype_);
+  std::shared_ptr<Node> node;
+  if (gradients_) {
+    node = std::make_shared<Node>();
+    node->gradient = arena_.allocate(shape, dtype_);
+  }
+  int64_t from = 0;
+  for (const Part& p : parts) {
+    named_.push_back(
+        {p.name, value.row_range(from, p.rows), node ? node->gradient.row_range(from, p.rows) : Tensor(), p.init});
+    from += p.rows;
+  }
+  buffers_.emplace_back(value, std::move(node));
+  return buffers_.back();
+}
+
+Var Parameters::matrix(const std::vector<Part>& parts, int64_t cols) {
+  int64_t rows = 0;
+  for (const Part& p : parts) rows += p.rows;
+  return add(parts, {rows, cols});
+}
+
+Var Parameters::vector(const std::vector<Part>& parts) {
+  int64_t rows = 0;
+  for (const Part& p : parts) rows += p.rows;
+  return add(parts, {rows});
+}
+
+void Parameters::initialise(uint64_t seed) {
+  for (const Named& p : named_) draw(p.value, p.init, PhiloxSequence(seed, hash(p.name)));
+}
+
+void Parameters::forget_gradients() {
+  for (const Var& v : buffers_)
+    if (v.node()) v.node()->written = false;
+}
+
+PackedWeights Parameters::pack() const {
+  PackedWeights packed;
+  for (const Var& w : buffers_) {
+    if (w.shape().rank() != 2) continue;
+    const Tensor copy = arena_.allocate({backend_.packed_elements(w.rows(), w.cols())}, w.dtype());
+    backend_.pack(copy, w);
+    packed.emplace(w.value().data(), copy);
+  }
+  return packed;
+}
+
+int64_t Parameters::count() const {
+  int64_t sum = 0;
+  for (const Named& p : named_) sum += p.value.elements();
+  return sum;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,63 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "autodiff/context.h"
+
+namespace dragoman {
+
+/// What a parameter holds before the first update.
+struct Init {
+  enum Kind { constant, uniform, normal } kind = constant;
+  double value = 0;  // the constant, the limit ± of the uniform, the deviation of the normal
+
+  static Init zeros() { return {}; }
+  static Init ones() { return {constant, 1}; }
+  /// Glorot & Bengio 2010, eq. 16: uniform in ±√(6 / (rows + cols)), times `gain`.
+  static Init glorot(int64_t rows, int64_t cols, double gain = 1);
+};
+
+/// All weights of a model, in the order they were made. A weight may be one part of a larger matrix (queries, keys
+/// and values are multiplied at once): kernels and the optimiser see the matrix, files and messages the named parts.
+class Parameters {
+ public:
+  struct Part {
+    std::string name;  // as in files: "encoder.3.self_attention.query.weight"
+    int64_t rows;
+    Init init;
+  };
+  /// A part with where it lies.
+  struct Named {
+    std::string name;
+    Tensor value, gradient;  // (rows, cols) or (rows); gradient is empty where none is kept
+    Init init;
+  };
+
+  Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients);
+
+  Var matrix(const std::vector<Part>& parts, int64_t cols);  // (Σ rows, cols)
+  Var vector(const std::vector<Part>& parts);                // (Σ rows)
+
+  /// Draws every part from its own random sequence of (seed, name): the same values whatever else the model has.
+  void initialise(uint64_t seed);
+  /// The next backward pass overwrites all gradients.
+  void forget_gradients();
+  /// Every 2-D weight rearranged for decoding; valid while the weights do not change.
+  PackedWeights pack() const;
+
+  const std::vector<Named>& named() const { return named_; }
+  const std::vector<Var>& buffers() const { return buffers_; }
+  int64_t count() const;  // numbers in all parts
+
+ private:
+  Var add(const std::vector<Part>& parts, Shape shape);
+
+  const Backend& backend_;
+  Arena& arena_;
+  const DType dtype_;
+  const bool gradients_;
+  std::vector<Named> named_;
+  std::vector<Var> buffers_;
+};
+
+}  // namespace dragoman
