@@ -1,0 +1,101 @@
+#include "io/model_file.h"
+
+#include <set>
+
+#include "io/config_json.h"
+
+namespace dragoman {
+namespace {
+
+constexpr const char* format_version = "1";
+
+std::string entry(const SafetensorsFile& file, const std::string& key) {
+  const auto found = file.metadata().find(key);
+  if (found == file.metadata().end())
+    throw Error(
+        fmt::format("{} is a safetensors file but no dragoman model: it has no metadata '{}'", file.path(), key),
+        "models are written by dragoman train and dragoman average");
+  return found->second;
+}
+
+ModelConfig read_config(const SafetensorsFile& file) {
+  const std::string version = entry(file, "version");
+  if (version != format_version)
+    throw Error(fmt::format("{} is of format version {}, this dragoman reads {}", file.path(), version, format_version),
+                "use the dragoman that wrote it, or a newer one");
+  return config_from_json(entry(file, "config"), file.path());
+}
+
+Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name, int expected) {
+  const TensorEntry& stored = file.get(name);
+  require(stored.dtype == DType::u8, "{}: tensor {} is of type {}, expected U8", file.path(), name, stored.dtype);
+  Vocabulary vocabulary = Vocabulary::from_bytes(
+      {reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size()}, file.path() + ": " + name);
+  require(vocabulary.size() == expected, "{}: {} has {} pieces, the model's configuration says {}", file.path(), name,
+          vocabulary.size(), expected);
+  return vocabulary;
+}
+
+TensorEntry entry_of(const std::string& name, const Tensor& value) {
+  invariant(value.contiguous(), "weights are stored contiguous");
+  std::vector<int64_t> shape;
+  for (int i = 0; i < value.shape().rank(); ++i) shape.push_back(value.shape()[i]);
+  return {name, value.dtype(), shape, {static_cast<const std::byte*>(value.data()), size_t(value.bytes())}};
+}
+
+TensorEntry entry_of(const std::string& name, const Vocabulary& vocabulary) {
+  const std::string& bytes = vocabulary.bytes();
+  return {name, DType::u8, {int64_t(bytes.size())}, std::as_bytes(std::span(bytes))};
+}
+
+}  // namespace
+
+std::vector<NamedTensor> weights_of(const Parameters& parameters) {
+  std::vector<NamedTensor> weights;
+  for (const auto& p : parameters.named()) weights.push_back({p.name, p.value});
+  return weights;
+}
+
+void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
+                const std::vector<NamedTensor>& weights) {
+  std::vector<TensorEntry> tensors;
+  for (const NamedTensor& w : weights) tensors.push_back(entry_of(w.name, w.value));
+  tensors.push_back(entry_of("vocabulary.source", vocabularies.source));
+  tensors.push_back(entry_of("vocabulary.target", vocabularies.target));
+  write_safetensors(path, std::move(tensors),
+                    {{"format", "dragoman"}, {"version", format_version}, {"config", to_json(config)}});
+}
+
+ModelFile::ModelFile(const std::string& path)
+    : file_(path),
+      config_(read_config(file_)),
+      vocabularies_{read_vocabulary(file_, "vocabulary.source", config_.source_vocabulary),
+                    read_vocabulary(file_, "vocabulary.target", config_.target_vocabulary)} {}
+
+void ModelFile::load_weights(const Parameters& parameters) const {
+  std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
+  for (const auto& p : parameters.named()) {
+    const TensorEntry& stored = file_.get(p.name);
+    known.insert(p.name);
+    const TensorEntry wanted = entry_of(p.name, p.value);
+    require(stored.shape == wanted.shape, "{}: {} is ({}), the model's configuration makes it ({})", file_.path(),
+            p.name, fmt::join(stored.shape, ","), fmt::join(wanted.shape, ","));
+    for_dtype(stored.dtype, [&]<class S>() {
+      const std::vector<S> values = values_of<S>(stored);
+      for_dtype(p.value.dtype(), [&]<class T>() { std::copy(values.begin(), values.end(), p.value.as<T>()); });
+    });
+  }
+  for (const TensorEntry& t : file_.tensors())
+    require(known.contains(t.name), "{}: tensor {} is not part of the model that the configuration describes",
+            file_.path(), t.name);
+}
+
+LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena) {
+  const ModelFile file(path);
+  LoadedModel loaded{make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}};
+  file.load_weights(loaded.model->parameters());
+  loaded.packed = loaded.model->parameters().pack();
+  return loaded;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,52 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/safetensors.h"
+#include "model/model.h"
+#include "vocab/vocabulary.h"
+
+namespace dragoman {
+
+/// One file is a model (docs/model_format.md): weights by name, the configuration and both vocabularies.
+struct Vocabularies {
+  Vocabulary source, target;
+};
+
+struct NamedTensor {
+  std::string name;
+  Tensor value;  // contiguous
+};
+std::vector<NamedTensor> weights_of(const Parameters& parameters);
+
+/// Writes the file whole or not at all.
+void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
+                const std::vector<NamedTensor>& weights);
+
+/// A model file, opened and checked but for its weights.
+class ModelFile {
+ public:
+  explicit ModelFile(const std::string& path);
+
+  const ModelConfig& config() const { return config_; }
+  const Vocabularies& vocabularies() const { return vocabularies_; }
+  const SafetensorsFile& tensors() const { return file_; }
+  /// Copies the weights, converted to the parameters' type. Error when one is missing, unknown or of another shape.
+  void load_weights(const Parameters& parameters) const;
+
+ private:
+  SafetensorsFile file_;
+  ModelConfig config_;
+  Vocabularies vocabularies_;
+};
+
+/// A model ready to decode or score: no gradients, weights packed.
+struct LoadedModel {
+  std::unique_ptr<Model> model;
+  Vocabularies vocabularies;
+  PackedWeights packed;
+};
+LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena);
+
+}  // namespace dragoman
