@@ -10,6 +10,12 @@ void Context::record(const char* name, const Var& output, Tape::Function backwar
   if (tape) tape->record(name, output, std::move(backward));
 }
 
+const Tensor* Context::packed_form(const Var& weight) const {
+  if (tape || !packed) return nullptr;
+  const auto found = packed->find(weight.value().data());
+  return found == packed->end() ? nullptr : &found->second;
+}
+
 Dropout Context::dropout(double rate, const Tensor& places) {
   const uint32_t op = random_ops++;
   if (!training || rate <= 0) return {};

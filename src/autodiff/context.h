@@ -27,6 +27,9 @@ struct Context {
   Tensor scratch(int64_t bytes) const { return arena.allocate({std::max<int64_t>(bytes, 1)}, DType::u8); }
   void record(const char* name, const Var& output, Tape::Function backward) const;
 
+  /// The weight rearranged for decoding, or null: recorded passes use weights as they are.
+  const Tensor* packed_form(const Var& weight) const;
+
   /// The next dropout of this pass: which one it is, is part of the random counter. `places` (N,2) int32 says sentence
   /// and token of each row.
   Dropout dropout(double rate, const Tensor& places);

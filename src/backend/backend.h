@@ -123,6 +123,7 @@ struct Backend {
     Tensor loss, log_prob;
     Grad dx, dw;
     Tensor x, w, labels;
+    Tensor packed;  // w rearranged by `pack`, or empty: with it a row's result depends on that row alone
     double label_smoothing = 0;
     Tensor scratch;
   };

@@ -31,6 +31,11 @@ class Parameters {
     std::string name;
     Tensor value, gradient;  // (rows, cols) or (rows); gradient is empty where none is kept
     Init init;
+    size_t buffer;  // which matrix it is a part of …
+    int64_t first;  // … and from which row
+
+    /// The same part of a tensor shaped like the matrix: of a moment, of an average.
+    Tensor part_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };
 
   Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients);

@@ -15,9 +15,8 @@ Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act
   check(x, w, b);
   if (act == Activation::gelu || act == Activation::swish) return activation(cx, linear(cx, x, w, b), act);
   Var y = cx.make({x.rows(), w.rows()}, x.dtype());
-  const auto packed = cx.packed && !cx.tape ? cx.packed->find(w.value().data()) : PackedWeights::const_iterator{};
-  if (cx.packed && !cx.tape && packed != cx.packed->end()) {
-    cx.backend.linear_packed(y, x, packed->second, b, act);
+  if (const Tensor* packed = cx.packed_form(w)) {
+    cx.backend.linear_packed(y, x, *packed, b, act);
   } else {
     cx.backend.linear(y, x, w, b, act);
   }

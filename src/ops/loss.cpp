@@ -17,6 +17,8 @@ LabelLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Te
     Backward root(cx.backend, cx.arena, x);
     l.dx = root.grad(x);
     l.dw = root.grad(w);
+  } else if (const Tensor* packed = cx.packed_form(w)) {
+    l.packed = *packed;
   }
   cx.backend.linear_cross_entropy(l);
   return out;

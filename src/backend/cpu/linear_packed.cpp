@@ -2,6 +2,8 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/linear_packed.cpp"
 #include <hwy/foreach_target.h>
 //
+#include "backend/cpu/linear_packed.h"
+
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
 #include "base/threads.h"
@@ -104,6 +106,8 @@ void pack(const Tensor& packed, const Tensor& w) {
   });
 }
 
+}  // namespace
+
 // Threads share the panels of columns and meet no sum, so their number changes nothing.
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act) {
   invariant(act == Activation::none || act == Activation::relu, "linear_packed fuses relu only");
@@ -112,8 +116,6 @@ void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const
     panels_fn(y.view<float>(), x.view<const float>(), packed.as<float>(), b ? b.as<float>() : nullptr, act, panels);
   });
 }
-
-}  // namespace
 
 void install_linear_packed(Backend& b) {
   b.packed_elements = [](int64_t D, int64_t K) { return panels_of(D) * panel * K; };

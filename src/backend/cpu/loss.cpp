@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backend/cpu/families.h"
+#include "backend/cpu/linear_packed.h"
 #include "backend/cpu/sgemm.h"
 #include "backend/cpu/simd-inl.h"
 #include "base/threads.h"
@@ -74,7 +75,11 @@ void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
     const int64_t count = std::min(chunk_rows, N - from);
     const Tensor z = Tensor::borrow(static_cast<float*>(l.scratch.data()), {count, V});
     const Tensor x = l.x.row_range(from, count);
-    sgemm(z, x, Transpose::no, l.w, Transpose::yes, Accumulate::no);
+    if (l.packed) {
+      linear_packed(z, x, l.packed, Tensor(), Activation::none);
+    } else {
+      sgemm(z, x, Transpose::no, l.w, Transpose::yes, Accumulate::no);
+    }
     parallel_blocks(count, 4, [&](Range rows, int) {
       for (int64_t n = rows.begin; n < rows.end; ++n)
         row_of(z.view<float>().row(n), V, l.labels.as<int32_t>()[from + n], float(l.label_smoothing), gradient,

@@ -1,0 +1,30 @@
+#include "optim/average.h"
+
+#include <algorithm>
+
+namespace dragoman {
+
+MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight)
+    : backend_(backend), arena_(arena), parameters_(parameters), weight_(weight) {
+  for (const Var& v : parameters.buffers()) {
+    averages_.push_back(arena.allocate(v.shape(), v.dtype()));
+    backend.copy(averages_.back(), v);
+  }
+}
+
+void MovingAverage::update(int64_t step) {
+  const double weight = std::max(weight_, 9.0 / double(step + 10));
+  for (size_t i = 0; i < averages_.size(); ++i) backend_.moving_average(averages_[i], parameters_.buffers()[i], weight);
+}
+
+void MovingAverage::swap() {
+  for (size_t i = 0; i < averages_.size(); ++i) {
+    const Tensor& value = parameters_.buffers()[i];
+    const Tensor kept = arena_.allocate(value.shape(), value.dtype());
+    backend_.copy(kept, value);
+    backend_.copy(value, averages_[i]);
+    backend_.copy(averages_[i], kept);
+  }
+}
+
+}  // namespace dragoman

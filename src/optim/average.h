@@ -1,0 +1,26 @@
+#pragma once
+#include "nn/parameters.h"
+
+namespace dragoman {
+
+/// Exponential moving average of all parameters (Marian's --exponential-smoothing): after update t,
+/// average += max(weight, 9 / (t + 10)) · (parameter - average), so that early weights fade quickly.
+class MovingAverage {
+ public:
+  MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight);
+
+  void update(int64_t step);
+  /// Exchanges parameters and averages: validation and the model file see the smoothed ones. Twice is nothing.
+  void swap();
+  /// Parts as files name them.
+  Tensor part(const Parameters::Named& p) const { return p.part_of(averages_[p.buffer]); }
+
+ private:
+  const Backend& backend_;
+  Arena& arena_;
+  const Parameters& parameters_;
+  const double weight_;
+  std::vector<Tensor> averages_;  // one a parameter buffer
+};
+
+}  // namespace dragoman

@@ -1,0 +1,26 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "model/model.h"
+
+namespace dragoman {
+
+/// A sentence pair as ids; both sides end with </s>.
+struct IdPair {
+  std::vector<int32_t> source, target;
+};
+
+/// Where scoring computes. Nothing is recorded; with packed weights a score depends on its pair alone, to the bit.
+struct ScoringPlace {
+  const Backend& backend;
+  Arena& arena;
+  const PackedWeights& packed;
+};
+
+/// log p(target | source) of each pair, end of sentence included, in the order given. Batches are made of pairs of
+/// similar length with at most `batch_words` target tokens (and as many source tokens again), or one pair.
+std::vector<double> score_pairs(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
+                                int64_t batch_words);
+
+}  // namespace dragoman
