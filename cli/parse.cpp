@@ -26,11 +26,13 @@ const Option* named_by(const std::vector<Option>& options, const std::string& ar
   return nullptr;
 }
 
+// Whether a word after an option that may stand alone is its value: a choice, a truth or a number.
 bool is_value_of(const Option& option, const std::string& word) {
-  if (option.boolean)
-    return word == "true" || word == "false" || word == "yes" || word == "no" || word == "on" || word == "off";
-  double number;
+  static const std::string truths = "true, false, yes, no, on, off";
+  const std::string& choices = option.boolean ? truths : option.choices;
+  if (!choices.empty()) return fmt::format(", {},", choices).find(fmt::format(" {},", word)) != std::string::npos;
   try {
+    double number;
     read_word(number, word, {});
   } catch (const Error&) {
     return false;
@@ -77,9 +79,13 @@ po::options_description describe(const std::vector<Option>& options) {
 
 po::positional_options_description positions(const std::vector<Option>& options) {
   po::positional_options_description positions;
-  for (const Option& option : options)
-    if (option.positional) positions.add(std::string(option.name).c_str(), option.list ? -1 : 1);
-  positions.add("(surplus)", -1);  // no option is called so: read_command_line() can name the word
+  bool endless = false;
+  for (const Option& option : options) {
+    if (!option.positional) continue;
+    positions.add(std::string(option.name).c_str(), option.list ? -1 : 1);
+    endless |= option.list;
+  }
+  if (!endless) positions.add("(surplus)", -1);  // is no option, so that read_command_line() can name the word
   return positions;
 }
 
@@ -95,9 +101,8 @@ std::vector<po::option> split(const Words& arguments, const std::vector<Option>&
         .run()
         .options;
   } catch (const po::unknown_option& e) {
-    const std::string name = e.get_option_name();
-    const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-    throw Error(fmt::format("there is no option {}", name), did_you_mean(bare, all_names(options), "--"));
+    const std::string name = e.get_option_name(), bare = name.substr(name.find_first_not_of('-'));
+    throw Error(fmt::format("there is no option {}", name), advice_on(bare, all_names(options), "--"));
   } catch (const po::invalid_command_line_syntax& e) {
     fail("{} needs a value", e.get_option_name());
   } catch (const po::error& e) {
@@ -182,9 +187,10 @@ void assign(const Assignments& assignments, std::vector<Option>& options) {
 void require_all(const std::vector<Option>& options) {
   for (const Option& option : options) {
     if (!option.required || option.given) continue;
-    throw Error(option.positional ? fmt::format("{} is missing: {}", option.value, option.help)
-                                  : fmt::format("--{} {} is missing: {}", option.name, option.value, option.help),
-                "see --help");
+    const std::string name =
+        option.positional ? std::string(option.value) : fmt::format("--{} {}", option.name, option.value);
+    const std::string choices = option.choices.empty() ? "" : fmt::format(" ({})", option.choices);
+    throw Error(fmt::format("{} is missing: {}{}", name, option.help, choices), "see --help");
   }
 }
 

@@ -31,7 +31,7 @@ Words words_of(const YAML::Node& value, const std::string& where) {
 std::string_view key_in(const std::vector<Option>& options, const std::string& key, const std::string& place) {
   for (const Option& option : options)
     if (option.name == key || (!option.alias.empty() && option.alias == key)) return option.name;
-  throw Error(fmt::format("{}: there is no option '{}'", place, key), did_you_mean(key, all_names(options)));
+  throw Error(fmt::format("{}: there is no option '{}'", place, key), advice_on(key, all_names(options), ""));
 }
 
 std::string quoted(const Words& words, bool list) {

@@ -1,0 +1,194 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TrainOptions train(Words arguments, const Words& vocabs = {"v", "v"}) {
+  arguments.insert(arguments.end(), {"-m", "m", "-t", "a", "b", "-v"});
+  arguments.insert(arguments.end(), vocabs.begin(), vocabs.end());
+  TrainOptions options;
+  parse(train_table(), arguments, options);
+  return options;
+}
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TranslateCommandOptions translate(Words arguments) {
+  arguments.insert(arguments.end(), {"-m", "m"});
+  TranslateCommandOptions options;
+  parse(translate_table(), arguments, options);
+  return options;
+}
+
+TEST(TrainFlags, HaveTheBaseModelOfThePaperAsTheDefault) {
+  const TrainOptions o = train({});
+  EXPECT_EQ(o.dim, 512);
+  EXPECT_EQ(o.encoder_layers, 6);
+  EXPECT_EQ(o.decoder_layers, 6);
+  EXPECT_EQ(o.heads, 8);
+  EXPECT_EQ(o.head_keys(), 64);
+  EXPECT_EQ(o.feed_forward, 2048);
+  EXPECT_EQ(o.dropout, 0.1);
+  EXPECT_EQ(o.label_smoothing, 0.1);
+  EXPECT_EQ(o.norm, NormPlace::post);
+}
+
+TEST(TrainFlags, ATaskIsASetOfDefaultsThatOptionsOverride) {
+  const TrainOptions big = train({"--task", "transformer-big-prenorm", "--transformer-heads", "8"});
+  EXPECT_EQ(big.dim, 1024);
+  EXPECT_EQ(big.feed_forward, 4096);
+  EXPECT_EQ(big.heads, 8);
+  EXPECT_EQ(big.dropout, 0.3);
+  EXPECT_EQ(big.norm, NormPlace::pre);
+  const TrainOptions tiny = train({"--dec-depth", "2", "--task", "transformer-tiny"});
+  EXPECT_EQ(tiny.encoder_layers, 4);
+  EXPECT_EQ(tiny.decoder_layers, 2);
+  EXPECT_EQ(tiny.dim, 128);
+  EXPECT_EQ(tiny.feed_forward, 256);
+  EXPECT_EQ(tiny.heads, 4);
+  EXPECT_EQ(tiny.dropout, 0.3);
+}
+
+TEST(TrainFlags, TakeMariansSpellingsOfNormPlaceAndPositions) {
+  EXPECT_EQ(train({"--transformer-preprocess", "n", "--transformer-postprocess", "da"}).norm, NormPlace::pre);
+  EXPECT_EQ(train({"--transformer-preprocess", "", "--transformer-postprocess", "dan"}).norm, NormPlace::post);
+  EXPECT_EQ(train({"--transformer-train-position-embeddings"}).positions, Positions::learned);
+  EXPECT_EQ(train({"--transformer-depth-scaling"}).initialisation, Initialisation::depth_scaled);
+  EXPECT_THAT(error_of([] {
+                train({"--transformer-preprocess", "n"});
+              }),
+              HasSubstr("'n' and --transformer-postprocess 'dan'"));
+}
+
+TEST(TrainFlags, TakeAdamsNumbersTogether) {
+  const TrainOptions o = train({"--optimizer-params", "0.8", "0.95", "1e-7"});
+  EXPECT_EQ(o.beta1, 0.8);
+  EXPECT_EQ(o.beta2, 0.95);
+  EXPECT_EQ(o.epsilon, 1e-7);
+  EXPECT_THAT(error_of([] { train({"--optimizer-params", "0.9"}); }), HasSubstr("beta1, beta2 and epsilon, found 1"));
+}
+
+TEST(TrainFlags, TieEverythingOnlyWhenTheVocabularyIsJointAndNothingElseIsSaid) {
+  EXPECT_TRUE(train({}).tied_embeddings_all);
+  const TrainOptions apart = train({}, {"v", "w"});
+  EXPECT_FALSE(apart.ties_source());
+  EXPECT_TRUE(apart.ties_output());
+  const TrainOptions target = train({"--tied-embeddings"});
+  EXPECT_FALSE(target.ties_source());
+  EXPECT_TRUE(target.ties_output());
+  EXPECT_FALSE(train({"--tied-embeddings-all", "false"}).ties_output());
+  EXPECT_THAT(error_of([] { train({"--tied-embeddings-all"}, {"v", "w"}); }), HasSubstr("--vocabs are two: v, w"));
+  EXPECT_THAT(error_of([] { train({"--tied-embeddings-src"}, {"v", "w"}); }), HasSubstr("--tied-embeddings-src"));
+}
+
+TEST(TrainFlags, NameBothOfTwoOptionsThatContradictEachOther) {
+  const auto message = [](const Words& arguments) { return error_of([&] { train(arguments); }); };
+  EXPECT_THAT(message({"--transformer-heads", "7"}),
+              HasSubstr("--dim-emb 512 cannot be divided among --transformer-heads 7"));
+  EXPECT_EQ(message({"--transformer-heads", "7", "--transformer-dim-key", "64"}), "no error");
+  EXPECT_THAT(message({"--dim-emb", "33", "--transformer-heads", "3"}), HasSubstr("--dim-emb 33 is odd"));
+  EXPECT_THAT(message({"--lr-schedule", "cosine"}),
+              HasSubstr("needs --lr-decay-updates above --lr-warmup 4000, found 0"));
+  EXPECT_THAT(message({"--lr-decay-inv-sqrt", "4000", "--lr-schedule", "constant"}),
+              HasSubstr("--lr-schedule constant"));
+  EXPECT_THAT(message({"--mini-batch-words", "0"}), HasSubstr("--mini-batch-words and --mini-batch are both 0"));
+  EXPECT_THAT(message({"--keep-best"}), HasSubstr("no --valid-sets"));
+  EXPECT_THAT(message({"--overwrite", "--keep-last", "5"}), HasSubstr("--keep-last 5"));
+  EXPECT_THAT(message({"--sentencepiece-alphas", "0.1", "--no-spm-encode"}), HasSubstr("--no-spm-encode"));
+  EXPECT_THAT(message({"--dim-vocabs", "100", "200"}), HasSubstr("one joint vocabulary has one size"));
+  EXPECT_THAT(message({"--dim-vocabs", "100", "200", "300"}), HasSubstr("found 3"));
+  EXPECT_THAT(message({"--valid-sets", "one"}),
+              HasSubstr("--valid-sets takes two files, source and target, found 1: one"));
+}
+
+TEST(TranslateFlags, HaveEitherOfTwoLengthPenalties) {
+  EXPECT_EQ(translate({}).normalize, 1);
+  const auto gnmt = translate({"--length-penalty", "gnmt", "0.6"});
+  EXPECT_EQ(gnmt.length_penalty, 0.6);
+  EXPECT_EQ(gnmt.normalize, 0);
+  EXPECT_THAT(error_of([] { translate({"--length-penalty", "gnmt", "0.6", "-n"}); }), HasSubstr("give one"));
+  EXPECT_THAT(error_of([] { translate({"--length-penalty", "gnmt", "big"}); }), HasSubstr("'big' is not a number"));
+  EXPECT_THAT(error_of([] { translate({"--length-penalty", "0.6"}); }), HasSubstr("expected gnmt and a number"));
+}
+
+TEST(TranslateFlags, ListNBestUpToTheBeam) {
+  EXPECT_EQ(translate({}).n_best, 0);
+  EXPECT_EQ(translate({"--n-best", "-b", "7"}).n_best, 7);
+  EXPECT_EQ(translate({"--n-best", "2", "-b", "7"}).n_best, 2);
+  EXPECT_THAT(error_of([] {
+                translate({"--n-best", "8", "-b", "7"});
+              }),
+              HasSubstr("--n-best 8 is more than --beam-size 7"));
+}
+
+TEST(OtherFlags, TakeBareWords) {
+  AverageOptions average;
+  parse(average_table(), {"--output", "o", "a", "b"}, average);
+  EXPECT_THAT(average.models, ElementsAre("a", "b"));
+  VocabOptions vocab;
+  parse(vocab_table(), {"encode", "-m", "v.spm", "--ids"}, vocab);
+  EXPECT_EQ(vocab.action, VocabAction::encode);
+  InspectOptions inspect;
+  parse(inspect_table(), {"m.safetensors"}, inspect);
+  EXPECT_EQ(inspect.model, "m.safetensors");
+}
+
+TEST(OtherFlags, SayWhatIsMissingOrTooMuch) {
+  EXPECT_THAT(error_of([] {
+                InspectOptions o;
+                parse(inspect_table(), {}, o);
+              }),
+              HasSubstr("nothing to inspect"));
+  EXPECT_THAT(error_of([] {
+                InspectOptions o;
+                parse(inspect_table(), {"m", "-d"}, o);
+              }),
+              HasSubstr("--devices"));
+  EXPECT_THAT(error_of([] {
+                InspectOptions o;
+                parse(inspect_table(), {"m", "n"}, o);
+              }),
+              HasSubstr("'n'"));
+  EXPECT_THAT(error_of([] {
+                VocabOptions o;
+                parse(vocab_table(), {"train", "-m", "v"}, o);
+              }),
+              HasSubstr("--input"));
+  EXPECT_THAT(error_of([] {
+                ScoreOptions o;
+                parse(score_table(), {"-m", "m", "-t", "-", "-"}, o);
+              }),
+              HasSubstr("stdin"));
+  EXPECT_THAT(error_of([] {
+                EvaluateOptions o;
+                parse(evaluate_table(), {"-r", "-", "-i", "-"}, o);
+              }),
+              HasSubstr("stdin"));
+}
+
+TEST(ScoreFlags, TakeASummaryAloneOrByName) {
+  ScoreOptions alone, named;
+  parse(score_table(), {"-m", "m", "--summary", "-t", "a", "b"}, alone);
+  EXPECT_EQ(alone.summary, Summary::cross_entropy);
+  parse(score_table(), {"-m", "m", "-t", "a", "b", "--summary", "perplexity"}, named);
+  EXPECT_EQ(named.summary, Summary::perplexity);
+}
+
+}  // namespace
+}  // namespace dragoman

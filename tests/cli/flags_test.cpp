@@ -1,0 +1,222 @@
+#include "cli/flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+enum class Colour { red, green };
+std::span<const EnumName<Colour>> enum_names(Colour) {
+  static constexpr EnumName<Colour> names[] = {{Colour::red, "red"}, {Colour::green, "green"}};
+  return names;
+}
+
+struct Base {
+  int depth = 6;
+};
+struct Toy : Base {
+  std::string file;
+  std::vector<std::string> pair;
+  std::vector<double> weights;
+  std::vector<std::string> rest;
+  double power = 0;
+  double rate = 0.5;
+  int64_t updates = 4000;
+  uint64_t seed = 1;
+  bool quiet = false;
+  bool tied = true;
+  Colour colour = Colour::red;
+  Frequency every = {1000, Frequency::updates};
+};
+
+Table<Toy> toy_table() {
+  return {
+      .about = {"toy", "a toy", "[OPTION...]", "For tests."},
+      .flags = {
+          {.name = "file", .letter = 'f', .field = &Toy::file, .value = "FILE", .group = "G", .help = "h"},
+          {.name = "depth",
+           .letter = 'd',
+           .alias = "layers",
+           .field = &Toy::depth,
+           .value = "N",
+           .group = "G",
+           .help = "h",
+           .range = {1, 64}},
+          {.name = "pair", .letter = 'p', .field = &Toy::pair, .value = "A B", .group = "G", .help = "h"},
+          {.name = "weights", .field = &Toy::weights, .value = "W...", .group = "G", .help = "h"},
+          {.name = "power",
+           .letter = 'n',
+           .field = &Toy::power,
+           .value = "A",
+           .group = "G",
+           .help = "h",
+           .implicit = "1"},
+          {.name = "rate", .field = &Toy::rate, .value = "X", .group = "G", .help = "h", .range = {0, 1}},
+          {.name = "updates", .field = &Toy::updates, .value = "N", .group = "G", .help = "h", .unit = "u"},
+          {.name = "seed", .field = &Toy::seed, .value = "N", .group = "G", .help = "h"},
+          {.name = "quiet", .field = &Toy::quiet, .group = "G", .help = "h"},
+          {.name = "tied", .field = &Toy::tied, .group = "G", .help = "h"},
+          {.name = "colour", .field = &Toy::colour, .value = "C", .group = "G", .help = "h"},
+          {.name = "every", .field = &Toy::every, .value = "F", .group = "G", .help = "h"},
+          {.name = "rest", .field = &Toy::rest, .value = "WORD...", .group = "G", .help = "h", .positional = true}}};
+}
+
+Toy toy(const Words& arguments) {
+  Toy options;
+  parse(toy_table(), arguments, options);
+  return options;
+}
+
+std::string error_of(const Words& arguments) {
+  try {
+    toy(arguments);
+  } catch (const Error& e) {
+    return fmt::format("{} | {}", e.what(), e.hint());
+  }
+  return "no error";
+}
+
+TEST(CommandLine, LeavesDefaultsWhereNothingIsSaid) {
+  const Toy t = toy({});
+  EXPECT_EQ(t.depth, 6);
+  EXPECT_TRUE(t.tied);
+  EXPECT_FALSE(t.quiet);
+}
+
+TEST(CommandLine, TakesLongShortAttachedAndAliasedForms) {
+  EXPECT_EQ(toy({"--depth", "3"}).depth, 3);
+  EXPECT_EQ(toy({"--depth=3"}).depth, 3);
+  EXPECT_EQ(toy({"-d", "3"}).depth, 3);
+  EXPECT_EQ(toy({"-d3"}).depth, 3);
+  EXPECT_EQ(toy({"--layers", "3"}).depth, 3);
+}
+
+TEST(CommandLine, LetsTheLastOfTwoScalarsWinAndListsGrow) {
+  EXPECT_EQ(toy({"-d", "3", "--layers", "4"}).depth, 4);
+  EXPECT_THAT(toy({"-p", "a", "-p", "b", "c"}).pair, ElementsAre("a", "b", "c"));
+}
+
+TEST(CommandLine, EndsAListAtTheNextOption) {
+  const Toy t = toy({"--pair", "a", "b", "-d", "3"});
+  EXPECT_THAT(t.pair, ElementsAre("a", "b"));
+  EXPECT_EQ(t.depth, 3);
+}
+
+TEST(CommandLine, SplitsNumbersButNotFileNamesAtCommas) {
+  EXPECT_THAT(toy({"--weights", "1,2.5", "3"}).weights, ElementsAre(1, 2.5, 3));
+  EXPECT_THAT(toy({"--pair", "a,b", "c"}).pair, ElementsAre("a,b", "c"));
+}
+
+TEST(CommandLine, TakesAnOptionalValueAfterABlankOrNone) {
+  EXPECT_EQ(toy({"--power"}).power, 1);
+  EXPECT_EQ(toy({"--power", "0.6"}).power, 0.6);
+  EXPECT_EQ(toy({"--power=0.6"}).power, 0.6);
+  EXPECT_EQ(toy({"-n", "0.6"}).power, 0.6);
+  EXPECT_EQ(toy({"-n", "-d", "3"}).power, 1);
+}
+
+TEST(CommandLine, LeavesAWordAfterAnOptionThatStandsAloneToOthers) {
+  EXPECT_THAT(toy({"--quiet", "file"}).rest, ElementsAre("file"));
+  EXPECT_THAT(toy({"--power", "file"}).rest, ElementsAre("file"));
+  EXPECT_FALSE(toy({"--tied", "false"}).tied);
+  EXPECT_TRUE(toy({"--tied"}).tied);
+}
+
+TEST(CommandLine, TakesWordsWithoutNamesBeforeAndAfterOptions) {
+  EXPECT_THAT(toy({"a", "--depth", "3", "b"}).rest, ElementsAre("a", "b"));
+  EXPECT_THAT(toy({"--", "--depth", "-x"}).rest, ElementsAre("--depth", "-x"));
+}
+
+TEST(CommandLine, TakesNegativeNumbersTheSignForStdinAndEmptyWords) {
+  EXPECT_EQ(toy({"--power", "-0.5"}).power, -0.5);
+  EXPECT_EQ(toy({"--file", "-"}).file, "-");
+  EXPECT_EQ(toy({"--file", ""}).file, "");
+}
+
+TEST(CommandLine, TakesAUnitOnlyWhereTheRowHasOne) {
+  EXPECT_EQ(toy({"--updates", "8000u"}).updates, 8000);
+  EXPECT_EQ(toy({"--updates", "8000"}).updates, 8000);
+  EXPECT_THAT(error_of({"--depth", "8u"}), HasSubstr("--depth: '8u' is not a whole number"));
+}
+
+TEST(CommandLine, TurnsWordsIntoEnumeratorsAndFrequencies) {
+  EXPECT_EQ(toy({"--colour", "green"}).colour, Colour::green);
+  EXPECT_EQ(toy({"--every", "2e"}).every, (Frequency{2, Frequency::epochs}));
+}
+
+TEST(CommandLine, NamesTheNearestOfAnOptionThatDoesNotExist) {
+  EXPECT_EQ(error_of({"--deptth", "3"}), "there is no option --deptth | did you mean --depth?");
+  EXPECT_EQ(error_of({"--dep", "3"}), "there is no option --dep | did you mean --depth?");
+  EXPECT_EQ(error_of({"--elephant"}), "there is no option --elephant | ");
+  EXPECT_EQ(error_of({"-x"}), "there is no option -x | ");
+}
+
+TEST(CommandLine, SaysWhatToDoInsteadOfAMarianOptionThatIsNotNeeded) {
+  EXPECT_THAT(error_of({"--workspace", "5000"}), HasSubstr("--workspace | memory is taken as it is needed"));
+}
+
+TEST(CommandLine, NamesTheOptionTheWordAndWhatIsExpected) {
+  EXPECT_THAT(error_of({"-d", "x"}), HasSubstr("--depth: 'x' is not a whole number"));
+  EXPECT_THAT(error_of({"-d", "2.5"}), HasSubstr("--depth: '2.5' is not a whole number"));
+  EXPECT_THAT(error_of({"-d", "65"}), HasSubstr("--depth: 65 is out of range, expected from 1 to 64"));
+  EXPECT_THAT(error_of({"-d", "9999999999"}), HasSubstr("--depth: '9999999999' is too large"));
+  EXPECT_THAT(error_of({"--rate", "nan"}), HasSubstr("--rate: 'nan' is not a number"));
+  EXPECT_THAT(error_of({"--rate", "-1"}), HasSubstr("--rate: -1 is out of range, expected from 0 to 1"));
+  EXPECT_THAT(error_of({"--seed", "-1"}), HasSubstr("--seed: '-1' is not a whole number of at least 0"));
+  EXPECT_THAT(error_of({"--tied=perhaps"}), HasSubstr("--tied: 'perhaps' is neither true nor false"));
+  EXPECT_THAT(error_of({"--every", "10x"}), HasSubstr("--every: '10x' is not a number of updates"));
+  EXPECT_EQ(error_of({"--colour", "gren"}), "--colour: 'gren' is none of red, green | did you mean green?");
+}
+
+TEST(CommandLine, NamesTheOptionWhoseValueIsMissing) {
+  EXPECT_THAT(error_of({"--depth"}), HasSubstr("--depth needs a value"));
+  EXPECT_THAT(error_of({"--pair", "-d", "3"}), HasSubstr("--pair needs a value"));
+}
+
+TEST(CommandLine, GivesTheHelpPageWhateverElseIsWrong) {
+  Toy options;
+  const auto page = parse(toy_table(), {"--depth", "1000", "--help"}, options);
+  ASSERT_TRUE(page);
+  EXPECT_THAT(*page, HasSubstr("usage: dragoman toy"));
+}
+
+struct Needy {
+  std::string model, action;
+};
+
+TEST(CommandLine, NamesARequiredOptionThatIsMissing) {
+  const Table<Needy> table{.about = {"needy", "s", "u", "t"},
+                           .flags = {{.name = "model",
+                                      .field = &Needy::model,
+                                      .value = "FILE",
+                                      .group = "G",
+                                      .help = "the model",
+                                      .required = true}}};
+  Needy options;
+  try {
+    parse(table, {}, options);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "--model FILE is missing: the model");
+  }
+}
+
+TEST(CommandLine, LetsAPresetBeOverriddenWhereverItStands) {
+  Table<Toy> table = toy_table();
+  table.preset_flag = "colour";
+  table.preset = [](Toy& t) { t.depth = t.colour == Colour::green ? 12 : 6, t.rate = 0.3; };
+  Toy options;
+  parse(table, {"--depth", "3", "--colour", "green"}, options);
+  EXPECT_EQ(options.depth, 3);
+  EXPECT_EQ(options.rate, 0.3);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <set>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+// The laws below hold for the table of every subcommand.
+template <class Options>
+Table<Options> table_of();
+template <>
+Table<TrainOptions> table_of() {
+  return train_table();
+}
+template <>
+Table<TranslateCommandOptions> table_of() {
+  return translate_table();
+}
+template <>
+Table<ScoreOptions> table_of() {
+  return score_table();
+}
+template <>
+Table<AverageOptions> table_of() {
+  return average_table();
+}
+template <>
+Table<VocabOptions> table_of() {
+  return vocab_table();
+}
+template <>
+Table<EvaluateOptions> table_of() {
+  return evaluate_table();
+}
+template <>
+Table<InspectOptions> table_of() {
+  return inspect_table();
+}
+
+template <class Options>
+class EveryTable : public testing::Test {
+ protected:
+  Options options;
+  Table<Options> table = table_of<Options>();
+  CommonOptions common;
+  std::vector<Option> rows = joined(bind_flags(table.flags, options), bind_flags(common_flags(), common));
+};
+
+using AllOptions = testing::Types<TrainOptions, TranslateCommandOptions, ScoreOptions, AverageOptions, VocabOptions,
+                                  EvaluateOptions, InspectOptions>;
+TYPED_TEST_SUITE(EveryTable, AllOptions);
+
+bool is_kebab_case(std::string_view name) {
+  if (name.empty() || !std::islower(name.front()) || name.back() == '-') return false;
+  for (unsigned char c : name)
+    if (!std::islower(c) && !std::isdigit(c) && c != '-') return false;
+  return name.find("--") == std::string_view::npos;
+}
+
+TYPED_TEST(EveryTable, SaysWhatItIsForInOneLine) {
+  const About& about = this->table.about;
+  EXPECT_FALSE(about.name.empty() || about.summary.empty() || about.usage.empty() || about.text.empty());
+  EXPECT_EQ(about.summary.find('\n'), std::string_view::npos);
+}
+
+TYPED_TEST(EveryTable, HasHelpAndAGroupInEachRow) {
+  for (const Option& row : this->rows) {
+    EXPECT_FALSE(row.help.empty()) << row.name;
+    EXPECT_FALSE(row.group.empty()) << row.name;
+    EXPECT_TRUE(row.boolean || !row.value.empty()) << row.name << " has no word for its value";
+    EXPECT_FALSE(row.help.ends_with('.')) << row.name;
+  }
+}
+
+TYPED_TEST(EveryTable, HasEachNameAndLetterOnce) {
+  std::set<std::string> names;
+  for (const std::string& name : all_names(this->rows)) {
+    EXPECT_TRUE(is_kebab_case(name)) << name;
+    EXPECT_TRUE(names.insert(name).second) << name;
+  }
+  std::set<char> letters;
+  for (const Option& row : this->rows) EXPECT_TRUE(!row.letter || letters.insert(row.letter).second) << row.name;
+}
+
+TYPED_TEST(EveryTable, TakesItsOwnDefaultsAndStandingAloneValues) {
+  for (Option& row : this->rows) {
+    EXPECT_NO_THROW(row.set(row.standard)) << row.name;
+    EXPECT_EQ(row.show(), row.standard) << row.name;
+    if (row.implicit.empty()) continue;
+    EXPECT_NO_THROW(row.set({std::string(row.implicit)})) << row.name;
+  }
+}
+
+TYPED_TEST(EveryTable, HasAtMostOneListOfWordsWithoutNames) {
+  int lists = 0;
+  for (const Option& row : this->rows)
+    if (row.positional) lists += row.list;
+  EXPECT_LE(lists, 1) << "two lists of bare words cannot be told apart";
+}
+
+TYPED_TEST(EveryTable, ShowsEveryOptionInItsHelpWithinNinetyColumns) {
+  const std::string page = help_page(this->table.about, this->rows);
+  for (const Option& row : this->rows)
+    EXPECT_NE(page.find(row.positional ? std::string(row.value) : fmt::format("--{}", row.name)), page.npos);
+  size_t from = 0;
+  for (size_t end; (end = page.find('\n', from)) != page.npos; from = end + 1)
+    EXPECT_LE(end - from, 90u) << page.substr(from, end - from);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+class Yaml : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder); }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  }
+
+  // What is wrong with the file, without its folder.
+  std::string error_of(const std::string& text) const {
+    TranslateCommandOptions options;
+    try {
+      parse(translate_table(), {"-m", "x", "-c", file("a.yml", text)}, options);
+    } catch (const Error& e) {
+      const std::string message = fmt::format("{} | {}", e.what(), e.hint());
+      return message.substr(message.find("a.yml"));
+    }
+    return "no error";
+  }
+
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() /
+      fmt::format("dragoman_yaml_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(Yaml, LaterFilesWinAndTheCommandLineWinsOverAll) {
+  const auto base = file("base.yml", "models: [a.bin]\nbeam-size: 3\nnormalize: 0.6\nword-penalty: 1\n");
+  const auto over = file("over.yml", "# a comment\nbeam-size: 7\nword-penalty: 2\nquiet: yes\n");
+  TranslateCommandOptions options;
+  parse(translate_table(), {"--word-penalty", "3", "-c", base, over}, options);
+  EXPECT_THAT(options.models, ElementsAre("a.bin"));
+  EXPECT_EQ(options.normalize, 0.6);
+  EXPECT_EQ(options.beam_size, 7);
+  EXPECT_EQ(options.word_penalty, 3);
+  EXPECT_TRUE(options.quiet);
+}
+
+TEST_F(Yaml, AListOnTheCommandLineReplacesThatOfTheFile) {
+  TranslateCommandOptions options;
+  parse(translate_table(), {"-m", "b", "-c", file("a.yml", "model: [a1, a2]")}, options);
+  EXPECT_THAT(options.models, ElementsAre("b"));
+}
+
+TEST_F(Yaml, AnEmptyFileSaysNothing) {
+  EXPECT_EQ(error_of(""), "no error");
+  EXPECT_EQ(error_of("# only a comment\n"), "no error");
+}
+
+TEST_F(Yaml, NamesFileLineAndTheNearestOption) {
+  EXPECT_EQ(error_of("quiet: true\nbeam-sise: 3\n"),
+            "a.yml, line 2: there is no option 'beam-sise' | did you mean beam-size?");
+}
+
+TEST_F(Yaml, SaysWhatAValueShouldBe) {
+  EXPECT_EQ(error_of("\nbeam-size: many\n"), "a.yml, line 2: beam-size: 'many' is not a whole number | ");
+  EXPECT_EQ(error_of("beam-size: 0\n"), "a.yml, line 1: beam-size: 0 is out of range, expected from 1 to 1024 | ");
+  EXPECT_EQ(error_of("beam-size: [3, 4]\n"), "a.yml, line 1: beam-size takes one value, found 2: 3 4 | ");
+  EXPECT_EQ(error_of("beam-size: {a: 3}\n"), "a.yml, line 1: beam-size: expected a value or a list of values | ");
+  EXPECT_EQ(error_of("beam-size:\n"), "a.yml, line 1: beam-size: expected a value or a list of values | ");
+  EXPECT_EQ(error_of("model: [[a]]\n"), "a.yml, line 1: model: expected a list of plain values | ");
+}
+
+TEST_F(Yaml, RefusesAKeyThatStandsTwiceUnderEitherOfItsNames) {
+  EXPECT_EQ(error_of("beam-size: 3\nbeam-size: 3\n"), "a.yml, line 2: 'beam-size' stands in the file twice | ");
+  EXPECT_EQ(error_of("model: a\nmodels: b\n"), "a.yml, line 2: 'models' stands in the file twice | ");
+}
+
+TEST_F(Yaml, RefusesWhatIsNoMapAndWhatIsNoYaml) {
+  EXPECT_EQ(error_of("- beam-size\n"), "a.yml: expected lines of the form 'option: value' | ");
+  EXPECT_THAT(error_of("model: [a\n"), testing::StartsWith("a.yml, line 2: not YAML: "));
+}
+
+TEST_F(Yaml, NamesAFileThatIsNotThere) {
+  TranslateCommandOptions options;
+  EXPECT_THROW(parse(translate_table(), {"-m", "x", "-c", folder / "none.yml"}, options), Error);
+}
+
+TEST_F(Yaml, TheDumpedFileGivesTheSameOptionsAgain) {
+  const Words arguments = {"-m",
+                           "m",
+                           "-t",
+                           "a, b",
+                           "#c",
+                           "-v",
+                           "v",
+                           "w",
+                           "--task",
+                           "transformer-tiny",
+                           "--after",
+                           "10e,20Mt",
+                           "--valid-metrics",
+                           "bleu,chrf",
+                           "--lr-schedule",
+                           "cosine",
+                           "--lr-decay-updates",
+                           "9000u",
+                           "--dump-config"};
+  for (const char* how : {"full", "minimal"}) {
+    TrainOptions first, second;
+    Words once = arguments;
+    once.push_back(how);
+    const auto dump = parse(train_table(), once, first);
+    ASSERT_TRUE(dump);
+    EXPECT_EQ(parse(train_table(), {"-c", file("dump.yml", *dump), "--dump-config", how}, second), dump);
+    EXPECT_EQ(second.dim, 128);
+    EXPECT_THAT(second.train_sets, ElementsAre("a, b", "#c"));
+    EXPECT_EQ(second.schedule, Schedule::cosine);
+  }
+}
+
+TEST_F(Yaml, TheMinimalDumpHoldsOnlyWhatIsNoDefault) {
+  TranslateCommandOptions options;
+  const auto dump = parse(translate_table(), {"-m", "x", "-b", "5", "-n", "0.6", "--dump-config", "minimal"}, options);
+  EXPECT_EQ(dump, "model: [x]\nnormalize: 0.6\n");  // 5 is the default beam
+}
+
+}  // namespace
+}  // namespace dragoman
