@@ -1,5 +1,6 @@
 #pragma once
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -7,13 +8,12 @@
 
 namespace dragoman {
 
-/// A folder for the files of one test, removed at its end.
+/// A folder for the files of a test, removed at its end. Tests that run at the same time do not meet there.
 class TextFiles {
  public:
   TextFiles() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = testing::TempDir() + "dragoman_data_" + test->test_suite_name() + "_" + test->name();
-    std::filesystem::remove_all(folder_);
+    static int made = 0;
+    folder_ = testing::TempDir() + "dragoman_" + std::to_string(getpid()) + "_" + std::to_string(made++);
     std::filesystem::create_directories(folder_);
   }
   ~TextFiles() { std::filesystem::remove_all(folder_); }

@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/corpus.h"
+#include "model/batch.h"
+
+namespace dragoman {
+
+/// Which pairs meet in which batch, for one epoch: each pair of the corpus exactly once. 8 bytes a pair.
+struct BatchPlan {
+  std::vector<int64_t> pairs;          // indices into the corpus, in the order of training
+  std::vector<int64_t> offsets = {0};  // batch b is pairs [offsets[b], offsets[b+1])
+
+  int64_t size() const { return int64_t(offsets.size()) - 1; }
+  std::span<const int64_t> operator[](int64_t b) const {
+    return {pairs.data() + offsets[b], size_t(offsets[b + 1] - offsets[b])};
+  }
+};
+
+/// The batches of an epoch; a function of the arguments alone, so (seed, epoch, batch) says where training stands.
+///
+/// The shuffled corpus is taken in windows of --maxi-batch mini-batches. Inside a window, sentences are sorted by
+/// (target, source) length, cut into batches, and the batches shuffled. A batch holds at most `mini_batch` pairs,
+/// `mini_batch_words` target tokens and twice as many source tokens, so that a few long sources cannot exhaust the
+/// memory; a single pair beyond these limits is a batch of its own. Batches are not padded: tokens are real ones,
+/// </s> included. With `no_shuffle` pairs keep the order of the corpus and are only cut.
+BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch);
+
+/// The batches with most target and with most source tokens: what they need, no other batch exceeds by much.
+struct LargestBatches {
+  int64_t by_target = 0, by_source = 0;  // indices into the plan
+};
+LargestBatches largest_batches(const Corpus& corpus, const BatchPlan& plan);
+
+Batch assemble(const Corpus& corpus, std::span<const int64_t> pairs);
+
+}  // namespace dragoman

@@ -1,0 +1,82 @@
+#include "data/prefetch.h"
+
+#include "base/error.h"
+#include "base/grouped.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t batches_ahead = 8;
+
+}  // namespace
+
+BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions& options, uint64_t seed,
+                         Position start)
+    : options_(options), seed_(seed), position_(start) {
+  thread_ = std::jthread([this, corpus, start](std::stop_token stop) {
+    try {
+      produce(stop, corpus, start);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      changed_.notify_all();
+    }
+  });
+}
+
+Batch BatchStream::next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !ready_.empty() || failure_; });
+  if (ready_.empty()) std::rethrow_exception(failure_);
+  Ready ready = std::move(ready_.front());
+  ready_.pop_front();
+  changed_.notify_all();
+  position_ = ready.position;
+  epoch_ended_ = ready.epoch_ended;
+  return std::move(ready.batch);
+}
+
+void BatchStream::produce(std::stop_token stop, std::shared_ptr<const Corpus> corpus, Position start) {
+  auto coming = prepare(stop, corpus, start.epoch);
+  for (;; start = {start.epoch + 1, 0}) {
+    const Epoch epoch = coming.get();
+    coming = prepare(stop, epoch.corpus, start.epoch + 1);
+    if (!produce_epoch(stop, epoch, start)) return;
+  }
+}
+
+// False when stopped.
+bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, Position start) {
+  const auto& [corpus, plan] = epoch;
+  if (start.batch >= plan.size())
+    throw Error(
+        fmt::format("training stands at batch {} of epoch {}, which has {} batches", grouped(start.batch),
+                    start.epoch + 1, grouped(plan.size())),
+        "the corpus or the batch options changed since; --no-reload keeps the weights and begins the corpus anew");
+  for (int64_t b = start.batch; b < plan.size(); ++b) {
+    const bool last = b + 1 == plan.size();
+    const Position after = last ? Position{start.epoch + 1, 0} : Position{start.epoch, b + 1};
+    if (!push(stop, {assemble(*corpus, plan[b]), after, last})) return false;
+  }
+  return true;
+}
+
+std::future<BatchStream::Epoch> BatchStream::prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus,
+                                                     int64_t epoch) const {
+  return std::async(std::launch::async, [this, stop, corpus, epoch] {
+    const bool other_pieces = corpus->files.sampled() && corpus->epoch != epoch;
+    const auto encoded = other_pieces ? read_corpus(corpus->files, epoch, stop) : corpus;
+    return Epoch{encoded, plan_batches(*encoded, options_, seed_, epoch)};
+  });
+}
+
+// Waits while enough are ready. False when stopped.
+bool BatchStream::push(std::stop_token stop, Ready ready) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait(lock, stop, [&] { return ready_.size() < batches_ahead; })) return false;
+  ready_.push_back(std::move(ready));
+  changed_.notify_all();
+  return true;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,163 @@
+#include "data/batches.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/data/toy_corpus.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+DataOptions budget(int64_t words, int64_t pairs = 0, int64_t maxi_batch = 1000) {
+  DataOptions options;
+  options.mini_batch_words = words;
+  options.mini_batch = pairs;
+  options.maxi_batch = maxi_batch;
+  return options;
+}
+
+DataOptions unshuffled(DataOptions options) {
+  options.no_shuffle = true;
+  return options;
+}
+
+int64_t tokens(const Sentences& sentences, std::span<const int64_t> pairs) {
+  int64_t sum = 0;
+  for (int64_t pair : pairs) sum += sentences.length(pair);
+  return sum;
+}
+
+std::vector<std::vector<int64_t>> batches_of(const BatchPlan& plan) {
+  std::vector<std::vector<int64_t>> batches;
+  for (int64_t b = 0; b < plan.size(); ++b) batches.emplace_back(plan[b].begin(), plan[b].end());
+  return batches;
+}
+
+TEST(BatchPlan, HoldsEveryPairExactlyOnce) {
+  const auto corpus = random_corpus(1000);
+  for (const DataOptions& options : {budget(200), budget(200, 3), budget(0, 7), budget(1), budget(1'000'000),
+                                     budget(200, 0, 1), budget(200, 0, 3), unshuffled(budget(200))}) {
+    std::vector<int64_t> pairs = plan_batches(*corpus, options, 1, 4).pairs;
+    std::sort(pairs.begin(), pairs.end());
+    ASSERT_EQ(pairs.size(), 1000u);
+    for (int64_t i = 0; i < 1000; ++i) ASSERT_EQ(pairs[i], i);
+  }
+}
+
+TEST(BatchPlan, KeepsItsBudgets) {
+  const auto corpus = random_corpus(1000);
+  const BatchPlan plan = plan_batches(*corpus, budget(200, 9), 1, 0);
+  for (int64_t b = 0; b < plan.size(); ++b) {
+    EXPECT_LE(plan[b].size(), 9u);
+    EXPECT_LE(tokens(corpus->target, plan[b]), 200);
+    EXPECT_LE(tokens(corpus->source, plan[b]), 400);
+  }
+}
+
+// With one window sorted by target length, only what the next sentence would exceed may stay free in a batch.
+TEST(BatchPlan, FillsBatches) {
+  const auto corpus = random_corpus(2000);
+  const BatchPlan plan = plan_batches(*corpus, budget(400), 1, 0);
+  const double filled = double(corpus->target.ids.size()) / double(plan.size() * 400);
+  EXPECT_GT(filled, 0.9);
+}
+
+TEST(BatchPlan, CutsWhereTheNextPairWouldExceedALimit) {
+  // Target budget 10, so at most 20 source tokens.
+  const auto by_target = toy_corpus({{3, 5}, {3, 5}, {3, 1}, {3, 9}});
+  EXPECT_THAT(batches_of(plan_batches(*by_target, unshuffled(budget(10)), 1, 0)),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
+  const auto by_source = toy_corpus({{12, 2}, {8, 2}, {1, 2}, {20, 2}});
+  EXPECT_THAT(batches_of(plan_batches(*by_source, unshuffled(budget(10)), 1, 0)),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2), ElementsAre(3)));
+  EXPECT_THAT(batches_of(plan_batches(*by_source, unshuffled(budget(0, 3)), 1, 0)),
+              ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3)));
+}
+
+TEST(BatchPlan, GivesAPairBeyondTheBudgetABatchOfItsOwn) {
+  const auto corpus = toy_corpus({{2, 2}, {2, 50}, {2, 2}, {90, 2}, {2, 2}});
+  EXPECT_THAT(batches_of(plan_batches(*corpus, unshuffled(budget(10)), 1, 0)),
+              ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2), ElementsAre(3), ElementsAre(4)));
+}
+
+TEST(BatchPlan, PutsSentencesOfSimilarLengthTogether) {
+  const auto corpus = random_corpus(1000);
+  const BatchPlan plan = plan_batches(*corpus, budget(0, 10), 1, 0);  // one window
+  auto batches = batches_of(plan);
+  const auto length = [&](int64_t pair) { return std::pair(corpus->target.length(pair), corpus->source.length(pair)); };
+  std::sort(batches.begin(), batches.end(), [&](auto& a, auto& b) {
+    return std::pair(length(a.front()), length(a.back())) < std::pair(length(b.front()), length(b.back()));
+  });
+  std::vector<std::pair<int64_t, int64_t>> lengths;
+  for (const auto& batch : batches)
+    for (int64_t pair : batch) lengths.push_back(length(pair));
+  EXPECT_TRUE(std::is_sorted(lengths.begin(), lengths.end()));
+}
+
+// Two windows of 4 x 5 pairs: long sentences of the first window do not move to the second.
+TEST(BatchPlan, SortsOnlyInsideAWindow) {
+  const auto corpus = random_corpus(40);
+  const BatchPlan plan = plan_batches(*corpus, budget(0, 5, 4), 1, 0);
+  const BatchPlan unsorted = plan_batches(*corpus, budget(0, 1, 1), 1, 0);  // windows of one pair: the shuffled order
+  for (int begin : {0, 20}) {
+    const auto first = plan.pairs.begin() + begin, shuffled = unsorted.pairs.begin() + begin;
+    EXPECT_THAT(std::vector(first, first + 20), testing::UnorderedElementsAreArray(shuffled, shuffled + 20));
+  }
+}
+
+TEST(BatchPlan, IsAFunctionOfSeedAndEpoch) {
+  const auto corpus = random_corpus(300);
+  const auto pairs = [&](uint64_t seed, int64_t epoch) {
+    return plan_batches(*corpus, budget(100), seed, epoch).pairs;
+  };
+  EXPECT_EQ(pairs(1, 0), pairs(1, 0));
+  EXPECT_NE(pairs(1, 0), pairs(2, 0));
+  EXPECT_NE(pairs(1, 0), pairs(1, 1));
+}
+
+TEST(BatchPlan, WithoutShufflingKeepsTheOrderOfTheCorpus) {
+  const auto corpus = random_corpus(100);
+  const BatchPlan plan = plan_batches(*corpus, unshuffled(budget(50)), 1, 3);
+  EXPECT_TRUE(std::is_sorted(plan.pairs.begin(), plan.pairs.end()));
+}
+
+TEST(BatchPlan, OfOnePairIsOneBatch) {
+  EXPECT_THAT(batches_of(plan_batches(*toy_corpus({{4, 3}}), budget(100), 1, 0)), ElementsAre(ElementsAre(0)));
+}
+
+TEST(BatchPlan, OfNothingHasNoBatches) { EXPECT_EQ(plan_batches(Corpus{}, budget(100), 1, 0).size(), 0); }
+
+TEST(BatchPlan, NeedsALimit) {
+  EXPECT_THAT([] { plan_batches(*random_corpus(2), budget(0), 1, 0); },
+              ThrowsMessage<Error>(HasSubstr("--mini-batch-words 0 and --mini-batch 0")));
+}
+
+TEST(BatchPlan, KnowsItsLargestBatches) {
+  const auto corpus = toy_corpus({{2, 4}, {2, 4}, {12, 1}, {3, 9}});  // batches {0, 1}, {2}, {3} of 8, 1, 9 targets
+  const BatchPlan plan = plan_batches(*corpus, unshuffled(budget(8)), 1, 0);
+  ASSERT_EQ(plan.size(), 3);
+  const LargestBatches largest = largest_batches(*corpus, plan);
+  EXPECT_EQ(largest.by_target, 2);
+  EXPECT_EQ(largest.by_source, 1);
+}
+
+TEST(Assemble, LaysSentencesEndToEndAndKeepsTheirLineNumbers) {
+  const auto corpus = toy_corpus({{2, 3}, {3, 1}, {1, 2}});
+  const Batch batch = assemble(*corpus, std::vector<int64_t>{2, 0});
+  EXPECT_THAT(batch.source.ids, ElementsAre(2, 100, 2));
+  EXPECT_THAT(batch.target.ids, ElementsAre(102, 2, 100, 100, 2));
+  EXPECT_THAT(batch.sentences, ElementsAre(20, 0));
+  ASSERT_EQ(batch.source.spans.sentences(), 2);
+  EXPECT_EQ(batch.source.spans[1].begin, 1);
+  EXPECT_EQ(batch.target.spans[1].begin, 2);
+  EXPECT_EQ(batch.target.spans.rows(), 5);
+  EXPECT_EQ(batch.target.spans.longest(), 3);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,232 @@
+#include "data/corpus.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "data/prefetch.h"
+#include "tests/data/text_files.h"
+#include "vocab/training.h"
+
+namespace dragoman {
+namespace {
+
+using namespace std::string_literals;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::ThrowsMessage;
+
+// One small vocabulary, made once. With given pieces every word of a line is one id, known or not.
+class CorpusTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const TextFiles files;
+    std::string text;
+    for (int i = 0; i < 200; ++i)
+      text += fmt::format("the {} small houses stand near the old river\na house {}\n", i, i);
+    train_vocabulary({.inputs = {files.write("text", text)}, .model = files.path("model"), .size = 320});
+    vocabulary = std::make_unique<Vocabulary>(Vocabulary::load(files.path("model")));
+  }
+
+  CorpusFiles pair(const std::string& source, const std::string& target) const {
+    return {.paths = {files.write("source", source), files.write("target", target)},
+            .vocabularies = {*vocabulary, *vocabulary},
+            .given_pieces = true};
+  }
+
+  CorpusFiles sampled_pair(uint64_t seed) const {
+    std::string text;
+    for (int i = 0; i < 2500; ++i) text += "the " + std::to_string(i) + " small houses stand near the old river\n";
+    CorpusFiles sampled = pair(text, text);
+    sampled.given_pieces = false;
+    sampled.alphas = {0.5, 0.5};
+    sampled.seed = seed;
+    return sampled;
+  }
+
+  static std::string text_of(const Sentences& sentences, int64_t i) {
+    const auto ids = sentences[i];
+    return vocabulary->decode({ids.begin(), ids.end() - 1});
+  }
+
+  TextFiles files;
+  static inline std::unique_ptr<Vocabulary> vocabulary;
+};
+
+TEST_F(CorpusTest, EncodesBothSidesAndEndsEverySentence) {
+  CorpusFiles text = pair("the house\nthe river\n", "a river\na house");
+  text.given_pieces = false;
+  const auto corpus = read_corpus(text);
+  ASSERT_EQ(corpus->size(), 2);
+  EXPECT_EQ(text_of(corpus->source, 1), "the river");
+  EXPECT_EQ(text_of(corpus->target, 0), "a river");
+  for (int64_t i : {0, 1}) {
+    EXPECT_EQ(corpus->source[i].back(), vocabulary->eos());
+    EXPECT_EQ(corpus->target[i].back(), vocabulary->eos());
+  }
+}
+
+TEST_F(CorpusTest, DropsWhatIsEmptyOrTooLongAndCountsIt) {
+  CorpusFiles text = pair("a b c\n\na b\na\na b c d\n \na b c\n",     // 3 0 2 1 4 0 3 pieces
+                          "a\na\na b c d e\na b c\n\na\na b c d\n");  // 1 1 5 3 0 1 4
+  text.max_length = 3;
+  const auto corpus = read_corpus(text);
+  EXPECT_THAT(corpus->lines, ElementsAre(0, 3));
+  const CorpusReport& report = corpus->report;
+  EXPECT_EQ(report.lines, 7);
+  EXPECT_EQ(report.kept, 2);
+  EXPECT_EQ(report.dropped_empty, 3);
+  EXPECT_EQ(report.dropped_long, 2);
+  EXPECT_THAT(report.tokens, ElementsAre(4 + 2, 2 + 4));
+  EXPECT_EQ(corpus->source.length(0), 4);
+  EXPECT_EQ(corpus->target.length(1), 4);
+  EXPECT_THAT(report.summary(),
+              AllOf(HasSubstr("7 lines, 2 pairs kept with 6 source and 6 target tokens"),
+                    HasSubstr("3 dropped with an empty side"), HasSubstr("2 dropped with more than 3 pieces")));
+}
+
+TEST_F(CorpusTest, SummaryOmitsWhatDidNotHappen) {
+  EXPECT_THAT(read_corpus(pair("a\n", "b\n"))->report.summary(), Not(HasSubstr("dropped")));
+}
+
+TEST_F(CorpusTest, OfDifferentNumbersOfLinesIsAnErrorThatNamesBoth) {
+  const CorpusFiles text = pair("a\na b c d e f\na b\n", "a\na b\n");
+  EXPECT_THAT([&] { read_corpus(text); },
+              ThrowsMessage<Error>(AllOf(HasSubstr(text.paths[0] + " has 3 lines, " + text.paths[1] + " has 2"),
+                                         HasSubstr("line 2 of " + text.paths[0] + " is the first without a partner"))));
+}
+
+TEST_F(CorpusTest, WithoutAnyPairIsAnErrorThatSaysWhy) {
+  EXPECT_THAT([&] { read_corpus(pair("", "")); }, ThrowsMessage<Error>(HasSubstr("no sentence pair is left")));
+  EXPECT_THAT([&] { read_corpus(pair("a\n\n", "\nb\n")); },
+              ThrowsMessage<Error>(HasSubstr("2 dropped with an empty side")));
+  CorpusFiles text = pair("a b\n", "a\n");
+  text.max_length = 1;
+  try {
+    read_corpus(text);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.hint(), HasSubstr("--max-length"));
+  }
+}
+
+TEST_F(CorpusTest, SurvivesHostileLines) {
+  const std::string big(1 << 20, 'x');
+  const std::string text = "ok\n\xff\xfe bad\na\0b\nr\r\nline\u2028separator\n<s> </s> <unk>\n"s + big + "\nlast";
+  CorpusFiles both = pair(text, text);
+  both.given_pieces = false;
+  const auto corpus = read_corpus(both);
+  EXPECT_EQ(corpus->report.lines, 8);
+  EXPECT_EQ(corpus->report.dropped_long, 1);
+  EXPECT_THAT(corpus->lines, ElementsAre(0, 1, 2, 3, 4, 5, 7));
+  for (const auto& invalid : corpus->report.invalid_utf8) {
+    EXPECT_EQ(invalid.lines, 1);
+    EXPECT_EQ(invalid.first, 2);
+  }
+  for (int64_t i = 0; i < corpus->size(); ++i) {
+    const auto ids = corpus->source[i];
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), vocabulary->eos()), 1);
+  }
+}
+
+TEST_F(CorpusTest, OfOneSentenceGivesBatchesForEver) {
+  BatchStream stream(read_corpus(pair("a\n", "b\n")), {}, 1);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(stream.next().target.ids.size(), 2u);
+}
+
+TEST_F(CorpusTest, FingerprintChangesWithTextAndOptionsOnly) {
+  const CorpusFiles text = pair("a\nb\n", "c\nd\n");
+  const uint64_t first = read_corpus(text)->fingerprint;
+  EXPECT_EQ(read_corpus(text)->fingerprint, first);
+  CorpusFiles shorter = text;
+  shorter.max_length = 10;
+  EXPECT_NE(read_corpus(shorter)->fingerprint, first);
+  EXPECT_NE(read_corpus(pair("a\nb\n", "c\ne\n"))->fingerprint, first);
+  EXPECT_NE(read_corpus(pair("c\nd\n", "a\nb\n"))->fingerprint, first);
+  CorpusFiles elsewhere = pair("a\nb\n", "c\nd\n");
+  elsewhere.paths = {files.write("x", "a\nb\n"), files.write("y", "c\nd\n")};
+  EXPECT_EQ(read_corpus(elsewhere)->fingerprint, first);
+}
+
+TEST_F(CorpusTest, SamplingIsAFunctionOfSeedAndEpoch) {
+  const auto ids = [&](uint64_t seed, int64_t epoch) { return read_corpus(sampled_pair(seed), epoch)->source.ids; };
+  EXPECT_EQ(ids(1, 0), ids(1, 0));
+  EXPECT_NE(ids(1, 0), ids(2, 0));
+  EXPECT_NE(ids(1, 0), ids(1, 1));
+}
+
+TEST_F(CorpusTest, SamplingDiffersBetweenSidesAndKeepsTextAndFingerprint) {
+  const CorpusFiles text = sampled_pair(1);
+  const auto first = read_corpus(text, 0), second = read_corpus(text, 1);
+  EXPECT_NE(first->source.ids, first->target.ids);
+  EXPECT_EQ(first->fingerprint, second->fingerprint);
+  for (int64_t i : {0, 1, 999, 1000, 2499})
+    EXPECT_EQ(text_of(second->source, i), "the " + std::to_string(i) + " small houses stand near the old river");
+}
+
+TEST_F(CorpusTest, StreamSamplesEveryEpochAnewAndResumesExactly) {
+  const CorpusFiles text = sampled_pair(1);
+  DataOptions options;
+  options.mini_batch = 1000;
+  options.mini_batch_words = 0;
+  BatchStream through(read_corpus(text), options, 1);
+  for (int i = 0; i < 3; ++i) through.next();
+  ASSERT_EQ(through.position(), (Position{1, 0}));
+  // A stream may begin with the corpus of any epoch: it reads the one that is due.
+  BatchStream resumed(read_corpus(text), options, 1, through.position());
+  const auto corpus = read_corpus(text, 1);
+  const BatchPlan plan = plan_batches(*corpus, options, 1, 1);
+  for (int64_t b = 0; b < plan.size(); ++b) {
+    const Batch expected = assemble(*corpus, plan[b]);
+    EXPECT_EQ(through.next().source.ids, expected.source.ids);
+    EXPECT_EQ(resumed.next().source.ids, expected.source.ids);
+  }
+}
+
+TEST_F(CorpusTest, StopsReadingWhenAsked) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(read_corpus(sampled_pair(1), 0, stop.get_token()), Error);
+}
+
+TEST_F(CorpusTest, TakesTheOptionsOfTraining) {
+  DataOptions options;
+  options.train_sets = {"a", "b"};
+  options.sentencepiece_alphas = {0.1, 0};
+  options.max_length = 7;
+  const CorpusFiles text = training_files(options, *vocabulary, *vocabulary, 5);
+  EXPECT_THAT(text.paths, ElementsAre("a", "b"));
+  EXPECT_THAT(text.alphas, ElementsAre(0.1, 0));
+  EXPECT_TRUE(text.sampled());
+  EXPECT_EQ(text.max_length, 7);
+  EXPECT_EQ(text.seed, 5u);
+}
+
+TEST_F(CorpusTest, RefusesOptionsOfTrainingThatDoNotGoTogether) {
+  const auto message = [](const DataOptions& options) -> std::string {
+    try {
+      training_files(options, *vocabulary, *vocabulary, 1);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  DataOptions options;
+  options.train_sets = {"a"};
+  EXPECT_THAT(message(options), HasSubstr("--train-sets names 1 files, expected 2"));
+  options.train_sets = {"-", "-"};
+  EXPECT_THAT(message(options), HasSubstr("only one side can come from stdin"));
+  options.train_sets = {"-", "b"};
+  EXPECT_EQ(message(options), "");
+  options.sentencepiece_alphas = {0.1};
+  EXPECT_THAT(message(options), HasSubstr("--sentencepiece-alphas has 1 values, expected 2"));
+  options.sentencepiece_alphas = {0.1, 0.1};
+  EXPECT_THAT(message(options), HasSubstr("needs files"));
+  options.train_sets = {"a", "b"};
+  options.no_spm_encode = true;
+  EXPECT_THAT(message(options), HasSubstr("cannot be sampled"));
+}
+
+}  // namespace
+}  // namespace dragoman

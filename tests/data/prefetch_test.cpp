@@ -1,0 +1,87 @@
+#include "data/prefetch.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/data/toy_corpus.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+using namespace std::chrono_literals;
+
+DataOptions batches_of(int64_t pairs) {
+  DataOptions options;
+  options.mini_batch = pairs;
+  return options;
+}
+
+TEST(BatchStream, GivesTheBatchesOfThePlanEpochAfterEpoch) {
+  const auto corpus = random_corpus(50);
+  const DataOptions options = batches_of(7);
+  BatchStream stream(corpus, options, 1);
+  for (int64_t epoch = 0; epoch < 3; ++epoch) {
+    const BatchPlan plan = plan_batches(*corpus, options, 1, epoch);
+    for (int64_t b = 0; b < plan.size(); ++b) {
+      EXPECT_EQ(stream.position(), (Position{epoch, b}));
+      EXPECT_EQ(stream.next().sentences, assemble(*corpus, plan[b]).sentences);
+      EXPECT_EQ(stream.epoch_ended(), b + 1 == plan.size());
+    }
+    EXPECT_EQ(stream.position(), (Position{epoch + 1, 0}));
+  }
+}
+
+TEST(BatchStream, FromAPositionGivesWhatOneGivesThatCameThere) {
+  const auto corpus = random_corpus(50);
+  for (int done : {0, 1, 5, 8, 17, 40}) {
+    BatchStream through(corpus, batches_of(7), 3);
+    for (int i = 0; i < done; ++i) through.next();
+    BatchStream resumed(corpus, batches_of(7), 3, through.position());
+    for (int i = 0; i < 20; ++i) {
+      const Batch a = through.next(), b = resumed.next();
+      ASSERT_EQ(a.source.ids, b.source.ids);
+      ASSERT_EQ(a.target.ids, b.target.ids);
+      ASSERT_EQ(a.sentences, b.sentences);
+      ASSERT_EQ(through.position(), resumed.position());
+      ASSERT_EQ(through.epoch_ended(), resumed.epoch_ended());
+    }
+  }
+}
+
+TEST(BatchStream, OfOnePairEndsAnEpochWithEveryBatch) {
+  BatchStream stream(toy_corpus({{2, 2}}), batches_of(7), 1);
+  for (int64_t epoch = 1; epoch < 30; ++epoch) {
+    stream.next();
+    EXPECT_TRUE(stream.epoch_ended());
+    EXPECT_EQ(stream.position(), (Position{epoch, 0}));
+  }
+}
+
+TEST(BatchStream, CanBeLeftAtAnyTime) {
+  const auto corpus = random_corpus(500);
+  for (auto wait : {0ms, 1ms, 50ms}) {  // after 50 ms the queue is full
+    BatchStream unused(corpus, batches_of(2), 1);
+    BatchStream stream(corpus, batches_of(2), 1);
+    stream.next();
+    std::this_thread::sleep_for(wait);
+  }
+}
+
+TEST(BatchStream, SaysThatThePlanIsShorterThanWhereTrainingStands) {
+  BatchStream stream(random_corpus(50), batches_of(10), 1, {2, 5});
+  EXPECT_THAT([&] { stream.next(); },
+              ThrowsMessage<Error>(HasSubstr("training stands at batch 5 of epoch 3, which has 5 batches")));
+}
+
+TEST(BatchStream, ThrowsItsThreadsErrorEveryTime) {
+  DataOptions unlimited = batches_of(0);
+  unlimited.mini_batch_words = 0;
+  BatchStream stream(random_corpus(5), unlimited, 1);
+  EXPECT_THROW(stream.next(), Error);
+  EXPECT_THROW(stream.next(), Error);
+}
+
+}  // namespace
+}  // namespace dragoman
