@@ -97,8 +97,8 @@ Arguments arguments_of(const VocabularyTraining& training) {
 }
 
 void check(const VocabularyTraining& training) {
-  constexpr std::string_view rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
-  constexpr std::string_view special[] = {"", "<unk>", "<s>", "</s>"};
+  constexpr const char* rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
+  constexpr const char* special[] = {"", "<unk>", "<s>", "</s>"};
   require(!training.inputs.empty(), "no text to learn a vocabulary from, expected one file or more");
   require(std::ranges::count(rules, training.normalization) == 1, "unknown normalization \"{}\", expected one of {}",
           training.normalization, fmt::join(rules, ", "));

@@ -16,6 +16,12 @@ void check(const sentencepiece::util::Status& status) {
   require(status.ok(), "SentencePiece: {}", status.error_message());
 }
 
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n' || c == '\r') c = ' ';
+  return text;
+}
+
 constexpr int whole_lattice = -1;  // sample from all segmentations, not from the n best
 
 }  // namespace
@@ -53,6 +59,12 @@ std::vector<int32_t> Vocabulary::encode(std::string_view line) const {
   return ids;
 }
 
+std::vector<std::string> Vocabulary::encode_pieces(std::string_view line) const {
+  std::vector<std::string> pieces;
+  check(processor_->Encode(line, &pieces));
+  return pieces;
+}
+
 std::vector<int32_t> Vocabulary::encode_given_pieces(std::string_view line) const {
   std::vector<int32_t> ids;
   while (!line.empty()) {
@@ -84,9 +96,13 @@ std::string Vocabulary::decode(std::span<const int32_t> ids) const {
   for (const int32_t id : ids) require(id >= 0 && id < size(), "piece {} is outside of a vocabulary of {}", id, size());
   std::string text;
   check(processor_->Decode(std::vector<int>(ids.begin(), ids.end()), &text));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return text;
+  return one_line(std::move(text));
+}
+
+std::string Vocabulary::decode_pieces(const std::vector<std::string>& pieces) const {
+  std::string text;
+  check(processor_->Decode(pieces, &text));
+  return one_line(std::move(text));
 }
 
 }  // namespace dragoman

@@ -33,6 +33,9 @@ class Vocabulary {
   /// The best segmentation, without end of sentence.
   std::vector<int32_t> encode(std::string_view line) const;
 
+  /// The same as written pieces; characters that the vocabulary lacks stand for themselves.
+  std::vector<std::string> encode_pieces(std::string_view line) const;
+
   /// A line whose blanks separate pieces already (--no-spm-encode). What is no piece becomes unk().
   std::vector<int32_t> encode_given_pieces(std::string_view line) const;
 
@@ -45,6 +48,9 @@ class Vocabulary {
   /// Always one line: byte pieces can spell a line break, which becomes a blank. Special pieces vanish but unk(),
   /// which becomes " ⁇ ".
   std::string decode(std::span<const int32_t> ids) const;
+
+  /// The inverse of encode_pieces: what is no piece stands for itself.
+  std::string decode_pieces(const std::vector<std::string>& pieces) const;
 
  private:
   Vocabulary(std::shared_ptr<const std::string> bytes,

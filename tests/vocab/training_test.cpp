@@ -1,0 +1,136 @@
+#include "vocab/training.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/line_writer.h"
+#include "tests/temporary_folder.h"
+#include "tests/vocab/travel_text.h"
+#include "vocab/model_facts.h"
+#include "vocab/vocabulary.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+class Training : public testing::TestWithParam<VocabularyType> {
+ protected:
+  // A file of the text, with an end that decides the compression.
+  std::string text(std::string_view name) const {
+    LineWriter writer(folder / name);
+    for (const auto& line : travel_text()) writer.write(line);
+    writer.close();
+    return folder / name;
+  }
+
+  VocabularyTraining training(std::string_view input = "text") const {
+    return {.inputs = {text(input)}, .model = folder / "vocab.spm", .size = 380, .type = GetParam()};
+  }
+
+  static Error error_of(const VocabularyTraining& training) {
+    try {
+      train_vocabulary(training);
+    } catch (const Error& error) {
+      return error;
+    }
+    return Error("no error");
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_P(Training, MakesAVocabularyThatGivesTheTextBack) {
+  train_vocabulary(training());
+  const Vocabulary vocabulary = Vocabulary::load(folder / "vocab.spm");
+  EXPECT_EQ(vocabulary.size(), 380);
+  EXPECT_EQ(vocabulary.piece(0) + vocabulary.piece(1) + vocabulary.piece(2), "<unk><s></s>");
+  EXPECT_EQ(facts_of(vocabulary.bytes()).type, name_of(GetParam()));
+  for (const std::string& line : travel_text()) {
+    EXPECT_EQ(vocabulary.decode(vocabulary.encode(line)), line);
+    EXPECT_LT(vocabulary.encode(line).size(), line.size());
+  }
+  EXPECT_EQ(vocabulary.decode(vocabulary.encode("京都 🙂")), "京都 🙂");
+}
+
+TEST_P(Training, MakesTheSameFileEveryTime) {
+  train_vocabulary(training());
+  const std::string once = folder.content_of("vocab.spm");
+  train_vocabulary(training("text.xz"));
+  EXPECT_TRUE(folder.content_of("vocab.spm") == once) << "from compressed text";
+  auto sampled = training();
+  sampled.sample_lines = 300;
+  train_vocabulary(sampled);
+  const std::string of_sample = folder.content_of("vocab.spm");
+  EXPECT_FALSE(of_sample == once);
+  train_vocabulary(sampled);
+  EXPECT_TRUE(folder.content_of("vocab.spm") == of_sample) << "from a sample";
+}
+
+TEST_P(Training, ReadsHostileText) {
+  auto hostile = training();
+  hostile.inputs.push_back(folder.make("hostile", std::string("a\0b\n\n \n\xFF\xFE\n</s> <s>\n\t\n", 22)));
+  hostile.inputs.push_back(folder.make("long", std::string(1 << 20, 'm') + "\nno end"));
+  train_vocabulary(hostile);
+  EXPECT_EQ(Vocabulary::load(hostile.model).size(), 380);
+}
+
+TEST_P(Training, SaysTheLargestSizeThatTheTextCanFill) {
+  auto large = training();
+  large.size = 20'000;
+  const Error error = error_of(large);
+  EXPECT_THAT(error.what(), HasSubstr("the text is too small for a vocabulary of 20000 pieces, expected at most "));
+  EXPECT_EQ(folder.files(), 1) << "nothing but the text";
+  large.size = std::atoi(error.hint().substr(std::string("set the size to ").size()).c_str());
+  EXPECT_STREQ(error_of(large).what(), "no error") << large.size;
+}
+
+TEST_P(Training, SaysTheSmallestSizeThatHoldsTheCharacters) {
+  auto small = training();
+  small.size = 262;
+  const std::string message = error_of(small).what();
+  EXPECT_THAT(message, HasSubstr("cannot hold the characters of the text, expected at least "));
+  small.size = std::atoi(message.substr(message.rfind(' ')).c_str());
+  EXPECT_STREQ(error_of(small).what(), "no error") << small.size;
+}
+
+TEST_P(Training, KeepsUserSymbolsInOnePiece) {
+  auto with_symbols = training();
+  with_symbols.user_symbols = {"<2de>", "a,\"b"};
+  train_vocabulary(with_symbols);
+  const Vocabulary vocabulary = Vocabulary::load(with_symbols.model);
+  EXPECT_EQ(vocabulary.piece(3) + " " + vocabulary.piece(4), "<2de> a,\"b");
+  EXPECT_EQ(std::ranges::count(vocabulary.encode("<2de> Where is the hotel?"), 3), 1);
+}
+
+TEST_P(Training, RefusesWhatCannotWork) {
+  auto options = training();
+  options.normalization = "nfd";
+  EXPECT_THAT(error_of(options).what(), HasSubstr("unknown normalization \"nfd\", expected one of nmt_nfkc, nfkc"));
+  options = training();
+  options.user_symbols = {"</s>"};
+  EXPECT_THAT(error_of(options).what(), HasSubstr("\"</s>\" cannot be a user symbol"));
+  options = training();
+  options.size = 200;
+  EXPECT_THAT(error_of(options).what(), HasSubstr("a vocabulary of 200 pieces, expected at least 260"));
+  options.inputs = {folder.make("blank", "\n  \n\t\n")};
+  options.size = 380;
+  EXPECT_THAT(error_of(options).what(), HasSubstr("blank: no text to learn a vocabulary from"));
+  options.inputs = {folder / "gone"};
+  EXPECT_THAT(error_of(options).what(), HasSubstr("gone: cannot be opened"));
+}
+
+TEST_P(Training, LowerCasesWhereTheNormalizationSaysSo) {
+  auto folded = training();
+  folded.normalization = "nmt_nfkc_cf";
+  train_vocabulary(folded);
+  const Vocabulary vocabulary = Vocabulary::load(folded.model);
+  EXPECT_EQ(vocabulary.encode("WO IST DIE BRÜCKE?"), vocabulary.encode("wo ist die brücke?"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Vocabularies, Training, testing::Values(VocabularyType::bpe, VocabularyType::unigram),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace dragoman
