@@ -86,6 +86,17 @@ std::vector<Flag<O>> search_flags() {
        .group = group,
        .help = "… or, above 0 and in place of that, at most X times as many (Marian: 3)",
        .range = {0, 1000}},
+      {.name = "max-length",
+       .field = &O::max_length,
+       .value = "N",
+       .group = group,
+       .help =
+           "lines of more than N pieces are translated in parts, cut where a sentence ends if there is such a place",
+       .range = {1, 100'000}},
+      {.name = "allow-unk",
+       .field = &O::allow_unk,
+       .group = group,
+       .help = "let translations hold the unknown piece, written as ⁇"},
   };
 }
 
@@ -102,7 +113,7 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::maxi_batch_lines,
        .value = "N",
        .group = group,
-       .help = "lines read ahead to be sorted by length; only what is there already is taken, none is waited for",
+       .help = "lines held at once: read ahead, or done and waiting for one before them; bounds memory",
        .range = {1, 10'000'000}},
       {.name = "cpu-threads",
        .field = &O::cpu_threads,
@@ -134,6 +145,7 @@ void check(O& o, const Given& given) {
     o.normalize = 0;
   }
   if (o.n_best < 0) o.n_best = o.beam_size;
+  require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists hold their scores already");
   require(o.n_best <= o.beam_size, "--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size);
 }
 
