@@ -5,9 +5,10 @@ namespace dragoman {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      make_command(evaluate_table(), evaluate_command),
       make_command(translate_table(), translate_command),
+      make_command(train_table(), train_command),
       make_command(vocab_table(), vocab_command),
+      make_command(evaluate_table(), evaluate_command),
   };
   return commands;
 }

@@ -94,6 +94,16 @@ std::vector<Flag<O>> transformer_flags() {
        .value = "OPS",
        .group = group,
        .help = "dan: dropout, addition and norm after each sublayer (post-norm, as the paper); da: see above"},
+      {.name = "transformer-depth-scaling",
+       .field = &O::depth_scaling,
+       .group = group,
+       .help = "divide the initial weights of layer l by the root of l (Zhang et al. 2019): for deep models"},
+  };
+}
+
+std::vector<Flag<O>> position_flags() {
+  static constexpr auto group = "Positions";
+  return {
       {.name = "transformer-positions",
        .field = &O::positions,
        .value = "KIND",
@@ -110,10 +120,6 @@ std::vector<Flag<O>> transformer_flags() {
        .group = group,
        .help = "learned position embeddings: pieces of the longest sentence",
        .range = {1, 1'000'000}},
-      {.name = "transformer-depth-scaling",
-       .field = &O::depth_scaling,
-       .group = group,
-       .help = "divide the initial weights of layer l by the root of l (Zhang et al. 2019): for deep models"},
   };
 }
 

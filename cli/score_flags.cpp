@@ -2,77 +2,92 @@
 #include "cli/tables.h"
 
 namespace dragoman {
+namespace {
+
+std::vector<Flag<ScoreOptions>> file_flags() {
+  using O = ScoreOptions;
+  static constexpr auto group = "Files";
+  return {
+      {.name = "model",
+       .letter = 'm',
+       .field = &O::model,
+       .value = "FILE",
+       .group = group,
+       .help = "the model; it holds its vocabularies",
+       .required = true},
+      {.name = "train-sets",
+       .letter = 't',
+       .field = &O::train_sets,
+       .value = "SOURCE TARGET",
+       .group = group,
+       .help = "the text to be scored",
+       .required = true},
+      {.name = "output",
+       .letter = 'o',
+       .field = &O::output,
+       .value = "FILE",
+       .group = group,
+       .help = "scores; - is stdout"},
+      {.name = "no-spm-encode",
+       .field = &O::no_spm_encode,
+       .group = group,
+       .help = "the text is already pieces, separated by blanks"},
+  };
+}
+
+std::vector<Flag<ScoreOptions>> scoring_flags() {
+  using O = ScoreOptions;
+  static constexpr auto group = "Scoring";
+  static constexpr auto run = "Run";
+  return {
+      {.name = "summary",
+       .field = &O::summary,
+       .value = "KIND",
+       .group = group,
+       .help = "print one figure for all pairs instead: cross-entropy is the negative log-probability a sentence "
+               "(so is ce-mean), ce-mean-words that a target piece, perplexity its exponential; alone: "
+               "cross-entropy",
+       .implicit = "cross-entropy"},
+      {.name = "normalize",
+       .letter = 'n',
+       .field = &O::normalize,
+       .group = group,
+       .help = "divide each log-probability by the pieces of the target, end of sentence included"},
+      {.name = "mini-batch-words",
+       .field = &O::mini_batch_words,
+       .value = "N",
+       .group = run,
+       .help = "target pieces scored at once",
+       .range = {1, 10'000'000}},
+      {.name = "maxi-batch-lines",
+       .field = &O::maxi_batch_lines,
+       .value = "N",
+       .group = run,
+       .help = "lines read ahead to be sorted by length",
+       .range = {1, 10'000'000}},
+      {.name = "cpu-threads",
+       .field = &O::cpu_threads,
+       .value = "N",
+       .group = run,
+       .help = "threads; 0: one a core",
+       .range = {0, 1024}},
+      {.name = "quiet", .field = &O::quiet, .group = run, .help = "report only warnings and errors"},
+  };
+}
+
+}  // namespace
 
 Table<ScoreOptions> score_table() {
-  using O = ScoreOptions;
-  static constexpr auto files = "Files", scoring = "Scoring", run = "Run";
-  return {
+  Table<ScoreOptions> table{
       .about = {.name = "score",
                 .summary = "give the log-probability of translations",
                 .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
                 .text = "Prints the log-probability (base e) that the model gives to each target line for its source "
                         "line, a number a line."},
-      .flags =
-          {
-              {.name = "model",
-               .letter = 'm',
-               .field = &O::model,
-               .value = "FILE",
-               .group = files,
-               .help = "the model; it holds its vocabularies",
-               .required = true},
-              {.name = "train-sets",
-               .letter = 't',
-               .field = &O::train_sets,
-               .value = "SOURCE TARGET",
-               .group = files,
-               .help = "the text to be scored",
-               .required = true},
-              {.name = "output",
-               .letter = 'o',
-               .field = &O::output,
-               .value = "FILE",
-               .group = files,
-               .help = "scores; - is stdout"},
-              {.name = "no-spm-encode",
-               .field = &O::no_spm_encode,
-               .group = files,
-               .help = "the text is already pieces, separated by blanks"},
-              {.name = "summary",
-               .field = &O::summary,
-               .value = "KIND",
-               .group = scoring,
-               .help =
-                   "print one figure for all pairs instead: cross-entropy is the negative log-probability a sentence "
-                   "(so is ce-mean), ce-mean-words that a target piece, perplexity its exponential; alone: "
-                   "cross-entropy",
-               .implicit = "cross-entropy"},
-              {.name = "normalize",
-               .letter = 'n',
-               .field = &O::normalize,
-               .group = scoring,
-               .help = "divide each log-probability by the pieces of the target, end of sentence included"},
-              {.name = "mini-batch-words",
-               .field = &O::mini_batch_words,
-               .value = "N",
-               .group = run,
-               .help = "target pieces scored at once",
-               .range = {1, 10'000'000}},
-              {.name = "maxi-batch-lines",
-               .field = &O::maxi_batch_lines,
-               .value = "N",
-               .group = run,
-               .help = "lines read ahead to be sorted by length",
-               .range = {1, 10'000'000}},
-              {.name = "cpu-threads",
-               .field = &O::cpu_threads,
-               .value = "N",
-               .group = run,
-               .help = "threads; 0: one a core",
-               .range = {0, 1024}},
-              {.name = "quiet", .field = &O::quiet, .group = run, .help = "report only warnings and errors"},
-          },
-      .check = [](O& o, const Given&) { check_pair("train-sets", o.train_sets); }};
+      .check = [](ScoreOptions& o, const Given&) { check_pair("train-sets", o.train_sets); }};
+  for (auto part : {file_flags, scoring_flags})
+    for (auto& flag : part()) table.flags.push_back(std::move(flag));
+  return table;
 }
 
 Table<AverageOptions> average_table() {

@@ -122,8 +122,8 @@ std::vector<Flag<O>> batch_flags() {
   };
 }
 
-std::vector<Flag<O>> optimizer_flags() {
-  static constexpr auto group = "Optimizer";
+std::vector<Flag<O>> learning_rate_flags() {
+  static constexpr auto group = "Learning rate";
   return {
       {.name = "learn-rate",
        .letter = 'l',
@@ -158,6 +158,12 @@ std::vector<Flag<O>> optimizer_flags() {
        .help = "cosine and linear: the update at which the rate is zero",
        .range = {0, 1e9},
        .unit = "u"},
+  };
+}
+
+std::vector<Flag<O>> optimizer_flags() {
+  static constexpr auto group = "Optimizer";
+  return {
       {.name = "optimizer-params",
        .field = &O::optimizer_params,
        .value = "B1 B2 EPS",
@@ -279,8 +285,8 @@ Table<O> train_table() {
                  .check = check_train,
                  .preset_flag = "task",
                  .preset = apply_task};
-  for (auto part : {file_flags, vocabulary_flags, model_flags, transformer_flags, dropout_flags, batch_flags,
-                    optimizer_flags, validation_flags, run_flags})
+  for (auto part : {file_flags, vocabulary_flags, model_flags, transformer_flags, position_flags, dropout_flags,
+                    batch_flags, learning_rate_flags, optimizer_flags, validation_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
 }
