@@ -36,19 +36,19 @@ Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name,
   return vocabulary;
 }
 
-TensorEntry entry_of(const std::string& name, const Tensor& value) {
-  invariant(value.contiguous(), "weights are stored contiguous");
-  std::vector<int64_t> shape;
-  for (int i = 0; i < value.shape().rank(); ++i) shape.push_back(value.shape()[i]);
-  return {name, value.dtype(), shape, {static_cast<const std::byte*>(value.data()), size_t(value.bytes())}};
-}
-
 TensorEntry entry_of(const std::string& name, const Vocabulary& vocabulary) {
   const std::string& bytes = vocabulary.bytes();
   return {name, DType::u8, {int64_t(bytes.size())}, std::as_bytes(std::span(bytes))};
 }
 
 }  // namespace
+
+TensorEntry entry_of(const std::string& name, const Tensor& value) {
+  invariant(value.contiguous(), "weights are stored contiguous");
+  std::vector<int64_t> shape;
+  for (int i = 0; i < value.shape().rank(); ++i) shape.push_back(value.shape()[i]);
+  return {name, value.dtype(), shape, {static_cast<const std::byte*>(value.data()), size_t(value.bytes())}};
+}
 
 std::vector<NamedTensor> weights_of(const Parameters& parameters) {
   std::vector<NamedTensor> weights;

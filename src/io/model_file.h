@@ -19,6 +19,7 @@ struct NamedTensor {
   Tensor value;  // contiguous
 };
 std::vector<NamedTensor> weights_of(const Parameters& parameters);
+TensorEntry entry_of(const std::string& name, const Tensor& value);  // borrows the tensor's memory
 
 /// Writes the file whole or not at all.
 void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,

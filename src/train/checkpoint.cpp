@@ -1,0 +1,141 @@
+#include "train/checkpoint.h"
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "io/config_json.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr const char* state_version = "1";
+
+/// Everything numeric of a run under the name it has in the state file.
+std::vector<NamedTensor> tensors_of(const RunState& run) {
+  std::vector<NamedTensor> tensors;
+  for (const auto& p : run.parameters.named()) {
+    tensors.push_back({"parameter/" + p.name, p.value});
+    if (run.average) tensors.push_back({"average/" + p.name, run.average->part(p)});
+  }
+  for (const auto& m : run.adam.moments()) tensors.push_back({m.name, m.value});
+  return tensors;
+}
+
+std::string to_json(const Progress& p, int64_t adam_steps) {
+  return json{{"updates", p.updates},
+              {"labels", p.labels},
+              {"sentences", p.sentences},
+              {"epoch_sentences", p.epoch_sentences},
+              {"skipped", p.skipped},
+              {"stalled", p.stalled},
+              {"best", p.best},
+              {"epoch", p.position.epoch},
+              {"batch", p.position.batch},
+              {"adam_steps", adam_steps}}
+      .dump();
+}
+
+Progress progress_from(const json& j) {
+  Progress p;
+  p.updates = j.at("updates");
+  p.labels = j.at("labels");
+  p.sentences = j.at("sentences");
+  p.epoch_sentences = j.at("epoch_sentences");
+  p.skipped = j.at("skipped");
+  p.stalled = j.at("stalled");
+  for (const json& best : j.at("best")) p.best.push_back(best.is_number() ? best.get<double>() : std::nan(""));
+  p.position = {j.at("epoch"), j.at("batch")};
+  return p;
+}
+
+std::string entry(const SafetensorsFile& file, const char* key) {
+  const auto found = file.metadata().find(key);
+  require(found != file.metadata().end(), "{} is no training state: it has no metadata '{}'", file.path(), key);
+  return found->second;
+}
+
+}  // namespace
+
+std::string sibling(const std::string& model_path, const std::string& word) {
+  const fs::path path(model_path);
+  return (path.parent_path() / (path.stem().string() + "." + word + path.extension().string())).string();
+}
+
+std::string state_path(const std::string& model_path) { return sibling(model_path, "state"); }
+
+BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
+  const DataOptions& d = setup.data;
+  return {corpus.fingerprint,
+          fmt::format("--mini-batch-words {} --mini-batch {} --maxi-batch {} --seed {}{}", d.mini_batch_words,
+                      d.mini_batch, d.maxi_batch, setup.training.seed, d.no_shuffle ? " --no-shuffle" : "")};
+}
+
+void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
+  std::vector<TensorEntry> entries;
+  for (const NamedTensor& t : tensors_of(run)) entries.push_back(entry_of(t.name, t.value));
+  write_safetensors(path, std::move(entries),
+                    {{"format", "dragoman-state"},
+                     {"version", state_version},
+                     {"config", to_json(config)},
+                     {"progress", to_json(run.progress, run.adam.steps)},
+                     {"corpus", fmt::format("{:016x}", order.fingerprint)},
+                     {"batches", order.options}});
+}
+
+void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
+  const SafetensorsFile file(path);
+  require(entry(file, "version") == state_version, "{} is of state version {}, this dragoman reads {}", path,
+          entry(file, "version"), state_version);
+  const ModelConfig stored = config_from_json(entry(file, "config"), path);
+  if (to_json(stored) != to_json(config))
+    throw Error(
+        fmt::format("{} is of another model\n  stored: {}\n  asked:  {}", path, to_json(stored), to_json(config)),
+        "give the options it was trained with, another --model, or --no-reload to begin anew");
+  for (const NamedTensor& t : tensors_of(run)) {
+    const TensorEntry& from = file.get(t.name);
+    require(int64_t(from.bytes.size()) == t.value.bytes(), "{}: {} has {} bytes, expected {}", path, t.name,
+            from.bytes.size(), t.value.bytes());
+    std::memcpy(t.value.data(), from.bytes.data(), from.bytes.size());
+  }
+  const json progress = json::parse(entry(file, "progress"), nullptr, false);
+  require(progress.is_object(), "{}: its progress is no JSON object", path);
+  run.progress = progress_from(progress);
+  run.adam.steps = progress.at("adam_steps");
+  const BatchOrder stored_order{std::stoull(entry(file, "corpus"), nullptr, 16), entry(file, "batches")};
+  if (stored_order == order) return;
+  spdlog::warn(
+      "{}: going on at the beginning of epoch {}",
+      stored_order.fingerprint != order.fingerprint
+          ? std::string("the training text or its encoding has changed")
+          : fmt::format("the order of batches has changed from '{}' to '{}'", stored_order.options, order.options),
+      run.progress.epoch());
+  run.progress.position.batch = 0;
+  run.progress.epoch_sentences = 0;
+}
+
+void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
+                   const std::function<void(const std::string&)>& save) {
+  save(sibling(model_path, fmt::format("update{}", update)));
+  const fs::path model(model_path), folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
+  const std::string before = model.stem().string() + ".update", after = model.extension().string();
+  std::map<int64_t, fs::path> numbered;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    const std::string name = file.path().filename().string();
+    if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size()) continue;
+    const std::string digits = name.substr(before.size(), name.size() - before.size() - after.size());
+    if (digits.size() < 18 && digits.find_first_not_of("0123456789") == std::string::npos)
+      numbered.emplace(std::stoll(digits), file.path());
+  }
+  while (int64_t(numbered.size()) > keep) {
+    fs::remove(numbered.begin()->second);
+    numbered.erase(numbered.begin());
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,45 @@
+#pragma once
+#include <optional>
+
+#include "io/model_file.h"
+#include "optim/adam.h"
+#include "optim/average.h"
+#include "train/progress.h"
+#include "train/setup.h"
+
+namespace dragoman {
+
+/// "dir/model.safetensors" and "best-bleu" make "dir/model.best-bleu.safetensors".
+std::string sibling(const std::string& model_path, const std::string& word);
+
+/// The training state beside a model file.
+std::string state_path(const std::string& model_path);
+
+/// What is saved of a run: all of it, so that a run goes on from the state alone. The state holds the raw parameters
+/// (the model file the smoothed ones where there is an average), the moments, the averages and the progress.
+struct RunState {
+  Parameters& parameters;
+  Adam& adam;
+  std::optional<MovingAverage>& average;
+  Progress& progress;
+};
+
+/// What of the options and the corpus fixes the order of batches: where it differs, a position means nothing.
+struct BatchOrder {
+  uint64_t fingerprint = 0;  // of the corpus
+  std::string options;
+  bool operator==(const BatchOrder&) const = default;
+};
+BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
+
+void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
+
+/// Fills the run. Error when the file is of another model. When the order of batches has changed, says so in the log
+/// and begins the epoch anew.
+void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
+
+/// Writes "model.update8000.safetensors" and removes all but the last `keep` of that kind.
+void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
+                   const std::function<void(const std::string&)>& save);
+
+}  // namespace dragoman

@@ -1,0 +1,41 @@
+#include "train/memory.h"
+
+#include <unistd.h>
+
+#include "backend/registry.h"
+#include "model/model.h"
+#include "optim/adam.h"
+#include "optim/average.h"
+
+namespace dragoman {
+
+MemoryPlan plan_memory(const TrainingSetup& setup, const Corpus& corpus, const BatchPlan& batches) {
+  const Backend& dry = backend("dry");
+  Arena arena(Arena::Reserve::addresses_only);
+  const auto model = make_model(setup.model, dry, arena, DType::f32, true);
+  const Adam adam(dry, arena, model->parameters(), setup.optimizer);
+  std::optional<MovingAverage> average;
+  if (setup.optimizer.exponential_smoothing > 0) average.emplace(dry, arena, model->parameters(), 1.0);
+  MemoryPlan plan{.parameters = arena.in_use()};
+  const LargestBatches largest = largest_batches(corpus, batches);
+  for (int64_t b : {largest.by_target, largest.by_source}) {
+    Tape tape;
+    Context cx{.backend = dry, .arena = arena, .tape = &tape, .training = true};
+    model->loss(cx, assemble(corpus, batches[b]), setup.optimizer.label_smoothing);
+    tape.backward(dry, arena);
+  }
+  plan.peak = arena.peak();
+  return plan;
+}
+
+void require_memory(const MemoryPlan& plan, const DataOptions& options) {
+  const int64_t machine = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  if (plan.peak <= machine) return;
+  throw Error(
+      fmt::format("training would need {} MiB ({} MiB of them for the largest batch), but the machine has {} MiB",
+                  plan.peak >> 20, (plan.peak - plan.parameters) >> 20, machine >> 20),
+      fmt::format("lower --mini-batch-words (now {}) or --max-length (now {})", options.mini_batch_words,
+                  options.max_length));
+}
+
+}  // namespace dragoman

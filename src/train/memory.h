@@ -1,0 +1,17 @@
+#pragma once
+#include "data/batches.h"
+#include "train/setup.h"
+
+namespace dragoman {
+
+/// What a run will need, in bytes, found by walking its largest batches forward and back on the `dry` backend.
+struct MemoryPlan {
+  int64_t parameters = 0;  // weights, gradients, moments, averages
+  int64_t peak = 0;        // with the activations of the largest batch
+};
+MemoryPlan plan_memory(const TrainingSetup& setup, const Corpus& corpus, const BatchPlan& batches);
+
+/// Error, with a remedy, when the machine has less than the plan's peak.
+void require_memory(const MemoryPlan& plan, const DataOptions& options);
+
+}  // namespace dragoman

@@ -1,0 +1,89 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/prefetch.h"
+#include "train/frequency.h"
+
+namespace dragoman {
+
+/// How far a run has come: all that decides what happens next. Stored in the state file; holds no clock.
+struct Progress {
+  int64_t updates = 0;
+  int64_t labels = 0;           // target tokens learnt from, end of sentence included
+  int64_t sentences = 0;        // in all epochs
+  int64_t epoch_sentences = 0;  // in the present one
+  int64_t skipped = 0;          // updates left out because the gradient was not finite
+  int64_t stalled = 0;          // validations in a row without improvement of the first metric
+  std::vector<double> best;     // of each metric; as many as there are metrics, or none yet
+  Position position;            // in the corpus
+
+  int64_t epoch() const { return position.epoch + 1; }  // for people, from 1
+};
+
+/// Whether something that happens every `frequency` is due after an update. `before` and `now` are the progress before
+/// and after it.
+bool is_due(Frequency frequency, const Progress& before, const Progress& now);
+
+/// Since when a process trains: speeds and remaining times are of this process alone.
+class Clock {
+ public:
+  Clock() : start_(std::chrono::steady_clock::now()) {}
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+};
+
+/// When to stop: the first of `--after` that is reached.
+class Stopping {
+ public:
+  Stopping(std::vector<Frequency> after, int64_t corpus_pairs, const Progress& at_start)
+      : after_(std::move(after)), corpus_pairs_(corpus_pairs), start_(at_start) {}
+  bool reached(const Progress& progress) const;
+  /// Share of the way to the nearest end, 0…1, or -1 where none is known.
+  double share(const Progress& progress) const;
+  /// Seconds to the nearest end at this process's speed, or -1 where none is known.
+  double remaining(const Progress& progress) const;
+
+ private:
+  double way(Frequency end, const Progress& progress) const;  // in units of `end`
+
+  std::vector<Frequency> after_;
+  int64_t corpus_pairs_;
+  Progress start_;
+  Clock clock_;
+};
+
+/// What has happened since the last report line.
+struct Window {
+  double cost = 0;  // sum of losses
+  int64_t labels = 0;
+  double norm = 0;  // of the last update's gradient
+  Clock clock;
+};
+
+/// Marian's line: "Ep. 1 : Up. 1000 : Sen. 1,234 : Cost 4.12345678 : Time 3.21s : 12345.67 words/s : gNorm 1.2345",
+/// with the learning rate and an ETA at the end. Words are target tokens.
+std::string report_line(const Progress& progress, const Window& window, double rate, double eta_seconds);
+
+/// "[######······] 42%  loss 3.214  12,345 words/s  ETA 0:12:34", redrawn in place on a terminal; nothing elsewhere.
+class ProgressBar {
+ public:
+  ProgressBar();
+  ~ProgressBar() { clear(); }
+  void draw(const Progress& progress, const Window& window, double share, double eta_seconds);
+  void clear();  // before anything else is printed
+  bool shown() const { return terminal_; }
+
+ private:
+  bool terminal_, drawn_ = false;
+  double last_ = -1;
+  Clock clock_;
+};
+
+std::string grouped_seconds(double seconds);  // "1:02:03"
+
+}  // namespace dragoman
