@@ -1,0 +1,84 @@
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/line_reader.h"
+#include "cli/options.h"
+#include "tests/temporary_folder.h"
+#include "tests/vocab/travel_text.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class VocabCommand : public testing::Test {
+ protected:
+  // The lines that come out when these go in.
+  std::vector<std::string> filter(VocabOptions options, const std::string& text) {
+    options.model = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm";
+    options.inputs = {folder.make("in", text)};
+    options.output = folder / "out";
+    EXPECT_EQ(vocab_command(options), 0);
+    return read_lines(options.output);
+  }
+
+  TemporaryFolder folder;
+};
+
+// The first two as the Python package writes them: tests/vocab/golden/expected.json.
+TEST_F(VocabCommand, EncodesLineByLine) {
+  EXPECT_THAT(filter({.action = VocabAction::encode}, "Where is the castle?\n\n \nWhere is the castle?"),
+              ElementsAre("▁W here ▁is ▁the ▁ c a st l e ?", "", "", "▁W here ▁is ▁the ▁ c a st l e ?"));
+  EXPECT_THAT(filter({.action = VocabAction::encode, .ids = true}, "Where is the castle?\n"),
+              ElementsAre("265 279 294 261 300 318 307 262 310 301 316"));
+}
+
+TEST_F(VocabCommand, DecodesLineByLine) {
+  EXPECT_THAT(filter({.action = VocabAction::decode}, "▁W here ▁is ▁the ▁ c a st l e ?\n\n▁a <0x0A> b </s>\n"),
+              ElementsAre("Where is the castle?", "", "a b"));
+  EXPECT_THAT(filter({.action = VocabAction::decode, .ids = true}, "265 279 294 261\n\n"),
+              ElementsAre("Where is the", ""));
+}
+
+TEST_F(VocabCommand, SaysWhereANumberIsNone) {
+  for (const std::string bad : {"7 x", "340", "-1", "7.5", "99999999999"}) try {
+      filter({.action = VocabAction::decode, .ids = true}, "265\n" + bad + "\n");
+      FAIL() << bad;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("/in, line 2: \"" + bad.substr(bad.rfind(' ') + 1)));
+      EXPECT_THAT(error.what(), HasSubstr("expected 0 to 339"));
+    }
+}
+
+TEST_F(VocabCommand, KeepsEveryLineOfALongTextInOrder) {
+  std::string text;
+  std::vector<std::string> lines;
+  for (int round = 0; round < 8; ++round)
+    for (const auto& line : travel_text()) {
+      lines.push_back(line + std::to_string(lines.size()));
+      text += lines.back() + "\n";
+    }
+  filter({.action = VocabAction::encode}, text);
+  EXPECT_EQ(filter({.action = VocabAction::decode}, folder.content_of("out")), lines);
+}
+
+TEST_F(VocabCommand, SamplesTheSameFromTheSameSeedOnly) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "Where is the castle?\n";
+  const auto once = filter({.action = VocabAction::encode, .alpha = 0.3, .seed = 1}, text);
+  EXPECT_EQ(filter({.action = VocabAction::encode, .alpha = 0.3, .seed = 1}, text), once);
+  EXPECT_NE(filter({.action = VocabAction::encode, .alpha = 0.3, .seed = 2}, text), once);
+  EXPECT_FALSE(std::equal(once.begin(), once.begin() + 1000, once.begin() + 1024)) << "two blocks";
+}
+
+TEST_F(VocabCommand, InspectsWhatAModelHolds) {
+  filter({.action = VocabAction::inspect}, "");
+  const std::string page = folder.content_of("out");
+  for (const auto* line : {"pieces         340\n", "type           bpe\n", "normalization  identity\n",
+                           "special        <unk> 0, <s> 1, </s> 2\n", "byte pieces    256 (75.3 %)\n"})
+    EXPECT_THAT(page, HasSubstr(line));
+}
+
+}  // namespace
+}  // namespace dragoman
