@@ -6,7 +6,8 @@
 namespace dragoman {
 
 void invariant(bool condition, const char* what, std::source_location where) {
-  if (condition) [[likely]] return;
+  if (condition) [[likely]]
+    return;
   std::fprintf(stderr, "dragoman: broken invariant: %s (%s:%u)\n", what, where.file_name(), where.line());
   std::abort();
 }

@@ -29,7 +29,8 @@ template <class... A>
 /// Throws Error with the formatted message unless `condition` holds.
 template <class... A>
 void require(bool condition, fmt::format_string<A...> format, A&&... args) {
-  if (!condition) [[unlikely]] throw Error(fmt::format(format, std::forward<A>(args)...));
+  if (!condition) [[unlikely]]
+    throw Error(fmt::format(format, std::forward<A>(args)...));
 }
 
 /// What only a bug can break: says where, then aborts.

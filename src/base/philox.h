@@ -22,8 +22,7 @@ constexpr PhiloxCounter philox(PhiloxCounter c, PhiloxKey k) {
 /// A sequence of numbers drawn from one (seed, stream) in order. For shuffling and initialisation on the host.
 class PhiloxSequence {
  public:
-  PhiloxSequence(uint64_t seed, uint64_t stream)
-      : key_{uint32_t(seed), uint32_t(seed >> 32)}, stream_(stream) {}
+  PhiloxSequence(uint64_t seed, uint64_t stream) : key_{uint32_t(seed), uint32_t(seed >> 32)}, stream_(stream) {}
   uint32_t next();
   uint64_t below(uint64_t n);  // uniform in [0, n), n > 0, without modulo bias
   double uniform();            // in [0, 1), 32 bits
