@@ -1,0 +1,173 @@
+// Kernels of the cpu backend at the sizes of the tiny (D 128) and the base (D 512) model. Products report GFLOP/s,
+// the others GB/s of what they must move; BM_square_product and BM_copy are the machine's own ceilings.
+#include <benchmark/benchmark.h>
+
+#include "backend/registry.h"
+#include "base/philox.h"
+#include "tensor/arena.h"
+
+namespace dragoman {
+namespace {
+
+using State = benchmark::State;
+
+const Backend& cpu() { return backend("cpu"); }
+
+struct Tensors {
+  Arena arena;
+  PhiloxSequence random{1, 1};
+
+  Tensor matrix(int64_t rows, int64_t cols) {
+    const Tensor x = arena.allocate({rows, cols}, DType::f32);
+    for (int64_t i = 0; i < x.elements(); ++i) x.as<float>()[i] = float(random.uniform() - 0.5);
+    return x;
+  }
+  Tensor vector(int64_t n) { return matrix(1, n).reshaped({n}); }
+  Tensor places(int64_t rows) {
+    const Tensor x = arena.allocate({rows, 2}, DType::i32);
+    for (int64_t n = 0; n < rows; ++n)
+      x.view<int32_t>()(n, 0) = int32_t(n / 20), x.view<int32_t>()(n, 1) = int32_t(n % 20);
+    return x;
+  }
+};
+
+void rate(State& state, const char* unit, double each) {
+  state.counters[unit] = benchmark::Counter(each * double(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
+}
+
+void BM_copy(State& state) {
+  Tensors t;
+  const Tensor x = t.matrix(16384, 1024), y = t.matrix(16384, 1024);
+  for (auto _ : state) cpu().add(y, x, 1.0);
+  rate(state, "GB/s", 3.0 * double(x.bytes()));
+}
+BENCHMARK(BM_copy)->UseRealTime();
+
+void BM_square_product(State& state) {
+  Tensors t;
+  const Tensor x = t.matrix(1024, 1024), w = t.matrix(1024, 1024), y = t.matrix(1024, 1024);
+  for (auto _ : state) cpu().linear_backward_input({y}, x, w);
+  rate(state, "GFLOP/s", 2.0 * 1024 * 1024 * 1024);
+}
+BENCHMARK(BM_square_product)->UseRealTime();
+
+// N rows, K inputs, D outputs
+void BM_linear(State& state) {
+  const int64_t N = state.range(0), K = state.range(1), D = state.range(2);
+  Tensors t;
+  const Tensor x = t.matrix(N, K), w = t.matrix(D, K), b = t.vector(D), y = t.matrix(N, D);
+  for (auto _ : state) cpu().linear(y, x, w, b, Activation::relu);
+  rate(state, "GFLOP/s", 2.0 * double(N * K * D));
+}
+BENCHMARK(BM_linear)
+    ->Args({8192, 128, 384})
+    ->Args({8192, 256, 128})
+    ->Args({4096, 512, 2048})
+    ->Args({4096, 2048, 512})
+    ->UseRealTime();
+
+void BM_linear_backward(State& state) {
+  const int64_t N = state.range(0), K = state.range(1), D = state.range(2);
+  Tensors t;
+  const Tensor x = t.matrix(N, K), w = t.matrix(D, K), b = t.vector(D), dy = t.matrix(N, D), dx = t.matrix(N, K),
+               dw = t.matrix(D, K);
+  for (auto _ : state) {
+    cpu().linear_backward_weight({dw}, {b}, dy, x);
+    cpu().linear_backward_input({dx}, dy, w);
+  }
+  rate(state, "GFLOP/s", 4.0 * double(N * K * D));
+}
+BENCHMARK(BM_linear_backward)
+    ->Args({8192, 128, 384})
+    ->Args({8192, 256, 128})
+    ->Args({4096, 512, 2048})
+    ->Args({4096, 2048, 512})
+    ->UseRealTime();
+
+void BM_linear_packed(State& state) {
+  const int64_t N = state.range(0), K = state.range(1), D = state.range(2);
+  Tensors t;
+  const Tensor x = t.matrix(N, K), w = t.matrix(D, K), y = t.matrix(N, D),
+               packed = t.vector(cpu().packed_elements(D, K));
+  cpu().pack(packed, w);
+  for (auto _ : state) cpu().linear_packed(y, x, packed, Tensor(), Activation::none);
+  rate(state, "GFLOP/s", 2.0 * double(N * K * D));
+}
+BENCHMARK(BM_linear_packed)
+    ->Args({1, 512, 2048})
+    ->Args({8, 512, 2048})
+    ->Args({64, 512, 2048})
+    ->Args({64, 128, 10000})
+    ->Args({512, 512, 512})
+    ->UseRealTime();
+
+// N labels, D columns, V pieces
+void BM_linear_cross_entropy(State& state) {
+  const int64_t N = state.range(0), D = state.range(1), V = state.range(2);
+  Tensors t;
+  Backend::LinearCrossEntropy l{.loss = t.vector(N), .log_prob = t.vector(N)};
+  l.x = t.matrix(N, D);
+  l.w = t.matrix(V, D);
+  l.dx = {t.matrix(N, D)};
+  l.dw = {t.matrix(V, D)};
+  l.labels = t.arena.allocate({N}, DType::i32);
+  for (int64_t n = 0; n < N; ++n) l.labels.as<int32_t>()[n] = int32_t(n * 7919 % V);
+  l.label_smoothing = 0.1;
+  l.scratch = t.arena.allocate({cpu().linear_cross_entropy_scratch(N, V, DType::f32)}, DType::u8);
+  for (auto _ : state) cpu().linear_cross_entropy(l);
+  rate(state, "GFLOP/s", 6.0 * double(N * D * V));
+}
+BENCHMARK(BM_linear_cross_entropy)->Args({4096, 128, 10000})->Args({2048, 512, 32000})->UseRealTime();
+
+// heads, columns of a head: sentences of 20 tokens, forward and back
+void BM_attention(State& state) {
+  const int64_t heads = state.range(0), K = state.range(1), N = 4000;
+  Tensors t;
+  const Spans spans = Spans::of_lengths(std::vector<int32_t>(200, 20));
+  AttentionShape shape{spans, spans, int(heads), Visibility::past(), {}};
+  const Tensor qkv = t.matrix(N, 3 * heads * K), dqkv = t.matrix(N, 3 * heads * K), y = t.matrix(N, heads * K),
+               lse = t.matrix(N, heads);
+  const auto part = [&](const Tensor& x, int i) { return x.columns(i * heads * K, heads * K); };
+  const Tensor scratch = t.arena.allocate({cpu().attention_scratch(shape, K, K)}, DType::u8);
+  for (auto _ : state) {
+    cpu().attention(y, lse, part(qkv, 0), part(qkv, 1), part(qkv, 2), shape, scratch);
+    cpu().attention_backward(Backend::AttentionBackward{{part(dqkv, 0)},
+                                                        {part(dqkv, 1)},
+                                                        {part(dqkv, 2)},
+                                                        y,
+                                                        part(qkv, 0),
+                                                        part(qkv, 1),
+                                                        part(qkv, 2),
+                                                        y,
+                                                        lse,
+                                                        shape,
+                                                        scratch});
+  }
+  rate(state, "tokens/ns", double(N));
+}
+BENCHMARK(BM_attention)->Args({4, 32})->Args({8, 64})->UseRealTime();
+
+void BM_residual_norm(State& state) {
+  const int64_t N = 8192, D = state.range(0);
+  Tensors t;
+  const Tensor mean = t.vector(N), rstd = t.vector(N);
+  const Dropout drop{.rate = 0.3, .seed = 1, .update = 1, .op = 1, .places = t.places(N)};
+  const Backend::ResidualNorm a{t.matrix(N, D), t.matrix(N, D), mean,        rstd, t.matrix(N, D),
+                                t.matrix(N, D), t.vector(D),    t.vector(D), drop, 1e-5};
+  for (auto _ : state) cpu().residual_norm(a);
+  rate(state, "GB/s", 4.0 * double(a.x.bytes()));
+}
+BENCHMARK(BM_residual_norm)->Arg(128)->Arg(512)->UseRealTime();
+
+void BM_adam(State& state) {
+  Tensors t;
+  const Tensor p = t.matrix(4096, 4096), g = t.matrix(4096, 4096), m = t.matrix(4096, 4096), v = t.matrix(4096, 4096);
+  cpu().fill(v, 1.0);
+  const AdamTensor tensors[] = {{p, g, m, v}};
+  for (auto _ : state) cpu().adam(tensors, AdamStep{1e-4, 0.9, 0.98, 1e-9, 0, 0.5, 0.5}, 1.0);
+  rate(state, "GB/s", 7.0 * double(p.bytes()));
+}
+BENCHMARK(BM_adam)->UseRealTime();
+
+}  // namespace
+}  // namespace dragoman
