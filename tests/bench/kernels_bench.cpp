@@ -46,7 +46,7 @@ BENCHMARK(BM_copy)->UseRealTime();
 void BM_square_product(State& state) {
   Tensors t;
   const Tensor x = t.matrix(1024, 1024), w = t.matrix(1024, 1024), y = t.matrix(1024, 1024);
-  for (auto _ : state) cpu().linear_backward_input({y}, x, w);
+  for (auto _ : state) cpu().linear_backward_input(Grad{y}, x, w);
   rate(state, "GFLOP/s", 2.0 * 1024 * 1024 * 1024);
 }
 BENCHMARK(BM_square_product)->UseRealTime();
@@ -72,8 +72,8 @@ void BM_linear_backward(State& state) {
   const Tensor x = t.matrix(N, K), w = t.matrix(D, K), b = t.vector(D), dy = t.matrix(N, D), dx = t.matrix(N, K),
                dw = t.matrix(D, K);
   for (auto _ : state) {
-    cpu().linear_backward_weight({dw}, {b}, dy, x);
-    cpu().linear_backward_input({dx}, dy, w);
+    cpu().linear_backward_weight(Grad{dw}, Grad{b}, dy, x);
+    cpu().linear_backward_input(Grad{dx}, dy, w);
   }
   rate(state, "GFLOP/s", 4.0 * double(N * K * D));
 }
@@ -164,7 +164,8 @@ void BM_adam(State& state) {
   const Tensor p = t.matrix(4096, 4096), g = t.matrix(4096, 4096), m = t.matrix(4096, 4096), v = t.matrix(4096, 4096);
   cpu().fill(v, 1.0);
   const AdamTensor tensors[] = {{p, g, m, v}};
-  for (auto _ : state) cpu().adam(tensors, AdamStep{1e-4, 0.9, 0.98, 1e-9, 0, 0.5, 0.5}, 1.0);
+  for (auto _ : state)
+    cpu().adam(std::span<const AdamTensor>(tensors), AdamStep{1e-4, 0.9, 0.98, 1e-9, 0, 0.5, 0.5}, 1.0);
   rate(state, "GB/s", 7.0 * double(p.bytes()));
 }
 BENCHMARK(BM_adam)->UseRealTime();
