@@ -226,12 +226,15 @@ void attention(const Tensor& y, const Tensor& lse, const Tensor& q, const Tensor
 void attention_backward(const Backend::AttentionBackward& b) {
   const auto head = HWY_DYNAMIC_DISPATCH(AttendHeadBackward);
   const AttentionShape& a = b.shape;
+  // One value as query and key: dk comes to rows of dq whose block has not had its turn.
+  const bool shared = b.dq && (b.dq.tensor.data() == b.dk.tensor.data() || b.dq.tensor.data() == b.dv.tensor.data());
   parallel_items(int64_t{a.queries.sentences()} * a.heads, [&](int64_t item, int t) {
     const int s = int(item / a.heads), h = int(item % a.heads);
     const Range qs = a.queries[s], ks = a.keys[s];
     const HeadGradients g{head_of(b.dq.tensor.view<float>(), qs, h, a.heads),
                           head_of(b.dk.tensor.view<float>(), ks, h, a.heads),
-                          head_of(b.dv.tensor.view<float>(), ks, h, a.heads), b.dq.adds()};
+                          head_of(b.dv.tensor.view<float>(), ks, h, a.heads), b.dq.adds() || shared};
+    if (shared && !b.dq.adds()) zero(g.dq);
     if (g.dk && !b.dk.adds()) zero(g.dk);
     if (g.dv && !b.dv.adds()) zero(g.dv);
     head(g, head_of(b.q.view<const float>(), qs, h, a.heads), head_of(b.k.view<const float>(), ks, h, a.heads),
