@@ -36,7 +36,7 @@ HWY_INLINE void StepHead(float* y, const float* q, View<const float> k, View<con
     sums = hn::Add(sums, e);
     StoreN(e, d, p + t, length - t);
   }
-  const VF share = hn::Set(d, 1 / Sum(d, sums));
+  const VF share = hn::Set(d, length > 0 ? 1 / Sum(d, sums) : 0);
   for (int64_t c = 0; c < value_size; c += L) {
     VF sum = hn::Zero(d);
     for (int64_t t = 0; t < length; ++t)
