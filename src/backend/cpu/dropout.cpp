@@ -84,11 +84,11 @@ void add(const Tensor& y, const Tensor& x, double factor) {
 }
 
 void fill(const Tensor& y, double value) {
-  if (y.dtype() != DType::f32)
-    return for_dtype(y.dtype(), [&]<class T>() { std::fill_n(y.as<T>(), y.elements(), T(value)); });
-  const auto Y = y.view<float>();
-  parallel_blocks(Y.rows, 1, [&](Range rows, int) {
-    for (int64_t n = rows.begin; n < rows.end; ++n) std::fill_n(Y.row(n), Y.cols, float(value));
+  for_dtype(y.dtype(), [&]<class T>() {
+    const auto Y = y.view<T>();
+    parallel_blocks(Y.rows, 1, [&](Range rows, int) {
+      for (int64_t n = rows.begin; n < rows.end; ++n) std::fill_n(Y.row(n), Y.cols, T(value));
+    });
   });
 }
 
