@@ -64,7 +64,7 @@ void ResidualNormRows(const Backend::ResidualNorm& a, Range rows) {
   }
 }
 
-// Rows of one thread; its share of dgamma and dbeta goes to `partial` (2,D), summed over threads afterwards.
+// Rows of one thread; its share of dgamma and dbeta is added to `partial` (2,D), summed over threads afterwards.
 void NormBackwardRows(const Backend::NormBackward& b, float* partial, Range rows) {
   const F32 d;
   const auto DX = b.dx.tensor.view<float>(), DR = b.dr.tensor.view<float>();
@@ -76,7 +76,6 @@ void NormBackwardRows(const Backend::NormBackward& b, float* partial, Range rows
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   float *dgamma = partial, *dbeta = partial + D;
-  std::fill_n(partial, 2 * D, 0.0f);
   for (int64_t n = rows.begin; n < rows.end; ++n) {
     const float *x = X.row(n), *dy = DY.row(n);
     const VF mean = hn::Set(d, means[n]), rstd = hn::Set(d, rstds[n]);
@@ -144,15 +143,11 @@ void norm_backward(const Backend::NormBackward& b) {
   const auto rows_of = HWY_DYNAMIC_DISPATCH(NormBackwardRows);
   const int64_t D = b.sum.cols();
   float* partial = static_cast<float*>(b.scratch.data());
-  int used[256] = {};  // threads that had rows
-  parallel_blocks(b.sum.rows(), 16, [&](Range rows, int t) {
-    rows_of(b, partial + t * 2 * D, rows);
-    used[t] = 1;
-  });
+  std::fill_n(partial, thread_count() * 2 * D, 0.0f);
+  parallel_blocks(b.sum.rows(), 16, [&](Range rows, int t) { rows_of(b, partial + t * 2 * D, rows); });
   for (int64_t d = 0; d < D; ++d) {
     float gamma = 0, beta = 0;
-    for (int t = 0; t < thread_count(); ++t)
-      if (used[t]) gamma += partial[t * 2 * D + d], beta += partial[t * 2 * D + D + d];
+    for (int t = 0; t < thread_count(); ++t) gamma += partial[t * 2 * D + d], beta += partial[t * 2 * D + D + d];
     if (b.dgamma) add_or_put(b.dgamma, gamma, d);
     if (b.dbeta) add_or_put(b.dbeta, beta, d);
   }
