@@ -5,9 +5,10 @@ namespace dragoman {
 Var columns(const Var& x, int64_t from, int64_t count) {
   std::shared_ptr<Node> node;
   if (x.node()) {
+    const bool part = bool(x.node()->whole);
     node = std::make_shared<Node>();
-    node->whole = x.node();
-    node->from = from;
+    node->whole = part ? x.node()->whole : x.node();
+    node->from = part ? x.node()->from + from : from;
   }
   return Var(x.value().columns(from, count), std::move(node));
 }
