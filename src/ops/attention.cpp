@@ -1,5 +1,7 @@
 #include "ops/attention.h"
 
+#include "ops/dropout.h"
+
 namespace dragoman {
 namespace {
 
@@ -13,6 +15,10 @@ void check(const Var& q, const Var& k, const Var& v, const AttentionShape& a) {
           a.keys.rows());
   require(a.queries.sentences() == a.keys.sentences(), "attention: {} sentences of queries, {} of keys",
           a.queries.sentences(), a.keys.sentences());
+  const Tensor& bias = a.visible.bias;
+  require(!bias || (bias.shape().rank() == 2 && bias.rows() == a.heads && bias.cols() % 2 == 1),
+          "attention: bias is {}, expected ({},2R+1)", bias.shape(), a.heads);
+  check_places("attention", a.dropout, q.rows());
 }
 
 }  // namespace
@@ -38,6 +44,10 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
           v.shape(), heads);
   require(keys.length.shape() == Shape{q.rows()}, "attention_step: length is {}, expected {}", keys.length.shape(),
           Shape{q.rows()});
+  require(keys.table || keys.begin.shape() == keys.length.shape(), "attention_step: begin is {}, expected {}",
+          keys.begin.shape(), keys.length.shape());
+  require(!keys.table || (keys.table.shape().rank() == 2 && keys.table.rows() == q.rows()),
+          "attention_step: table is {}, expected ({},T)", keys.table.shape(), q.rows());
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
   cx.backend.attention_step(y, q, k, v, keys, heads, cx.scratch(cx.backend.attention_step_scratch(longest)));
   return y;

@@ -1,5 +1,7 @@
 #include "ops/embedding.h"
 
+#include "ops/dropout.h"
+
 namespace dragoman {
 
 Var embedding(Context& cx, const EmbeddingInput& in, const Dropout& drop) {
@@ -8,6 +10,7 @@ Var embedding(Context& cx, const EmbeddingInput& in, const Dropout& drop) {
           Shape{in.ids.elements(), 2});
   require(!in.positions || in.positions.cols() == in.table.cols(), "embedding: positions is {}, expected (P,{})",
           in.positions.shape(), in.table.cols());
+  check_places("embedding", drop, in.ids.elements());
   Var y = cx.make({in.ids.elements(), in.table.cols()}, in.table.dtype());
   const Embedding e{in.ids, in.places, in.table, in.positions, in.scale, drop};
   cx.backend.embedding(y, e);

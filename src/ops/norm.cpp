@@ -1,5 +1,7 @@
 #include "ops/norm.h"
 
+#include "ops/dropout.h"
+
 namespace dragoman {
 namespace {
 
@@ -36,6 +38,7 @@ Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, con
                   double eps) {
   check("residual_norm", x, gamma, beta);
   require(r.shape() == x.shape(), "residual_norm: r is {}, expected {} as x", r.shape(), x.shape());
+  check_places("residual_norm", drop, x.rows());
   Var y = cx.make(x.shape(), x.dtype());
   const DType stat = stat_type(x.dtype());
   const Tensor sum = cx.save(x.shape(), x.dtype()), mean = cx.save({x.rows()}, stat), rstd = cx.save({x.rows()}, stat);
