@@ -1,0 +1,65 @@
+#include "tests/op_check/values.h"
+
+#include "base/philox.h"
+
+namespace dragoman {
+
+std::vector<double> normals(int64_t count, uint64_t stream) {
+  PhiloxSequence draw(11, stream);
+  std::vector<double> values(count);
+  for (double& v : values) v = float(draw.normal());
+  return values;
+}
+
+Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, DType dtype) {
+  invariant(int64_t(values.size()) == shape.elements(), "as many values as the shape holds");
+  const Tensor x = arena.allocate(shape, dtype);
+  for_dtype(dtype, [&]<class T>() { std::copy(values.begin(), values.end(), x.as<T>()); });
+  return x;
+}
+
+std::vector<double> values_of(const Tensor& x) {
+  std::vector<double> values;
+  for_dtype(x.dtype(), [&]<class T>() {
+    const auto X = x.view<T>();
+    for (int64_t n = 0; n < X.rows; ++n) values.insert(values.end(), X.row(n), X.row(n) + X.cols);
+  });
+  return values;
+}
+
+Tensor places_of(const Spans& spans) {
+  std::vector<int32_t> places;
+  for (int s = 0; s < spans.sentences(); ++s)
+    for (int32_t token = 0; token < spans[s].end - spans[s].begin; ++token) places.insert(places.end(), {s, token});
+  return int_tensor(std::move(places), {spans.rows(), 2});
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+ByHand::ByHand(const std::string& name, DType dtype)
+    : dtype(dtype), cx{.backend = dragoman::backend(name), .arena = arena, .tape = &tape, .training = true} {}
+
+Var ByHand::constant(Shape shape, const std::vector<double>& values) {
+  return Var(tensor_of(arena, shape, values, dtype));
+}
+
+Var ByHand::var(Shape shape, const std::vector<double>& values) {
+  return Var(tensor_of(arena, shape, values, dtype), std::make_shared<Node>());
+}
+
+Var ByHand::random(Shape shape, uint64_t stream) { return var(shape, normals(shape.elements(), stream)); }
+
+void ByHand::backward(const Var& y, const std::vector<double>& dy) {
+  y.node()->gradient = tensor_of(arena, y.shape(), dy, dtype);
+  y.node()->written = true;
+  tape.backward(cx.backend, arena);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,51 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autodiff/context.h"
+#include "backend/registry.h"
+
+namespace dragoman {
+
+/// Standard normal numbers, rounded to f32 so that every element type holds them exactly.
+std::vector<double> normals(int64_t count, uint64_t stream);
+
+Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, DType dtype = DType::f64);
+std::vector<double> values_of(const Tensor& x);
+
+/// Tokens of packed sentences: the (N,2) places that random masks and positions are keyed by.
+Tensor places_of(const Spans& spans);
+
+/// The number of threads of kernels while this lives.
+class Threads {
+ public:
+  explicit Threads(int count) { set_thread_count(count); }
+  ~Threads() { set_thread_count(before_); }
+  Threads(const Threads&) = delete;
+
+ private:
+  int before_ = thread_count();
+};
+
+/// What the Error thrown by f says; empty when it throws none.
+std::string message_of(const std::function<void()>& f);
+
+/// A context on the reference backend in f64, for numbers worked by hand.
+struct ByHand {
+  explicit ByHand(const std::string& name = "reference", DType dtype = DType::f64);
+
+  Var constant(Shape shape, const std::vector<double>& values);  // takes no gradient
+  Var var(Shape shape, const std::vector<double>& values);
+  Var random(Shape shape, uint64_t stream = 0);  // a var of standard normal numbers
+  Tensor empty(Shape shape) { return arena.allocate(shape, dtype); }
+  /// Walks back from y with gradient dy.
+  void backward(const Var& y, const std::vector<double>& dy);
+
+  DType dtype;
+  Arena arena{Arena::Reserve::memory, int64_t{1} << 28};
+  Tape tape;
+  Context cx;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "ops/attention.h"
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+
+struct StepCase {
+  std::string name;
+  std::vector<int32_t> lengths;  // keys of each row
+  int heads = 2;
+  int64_t key_size = 3, value_size = 3;
+  bool table = false;  // keys found through a table, here in reverse, else from `begin` on
+};
+
+StepKeys keys_of(const StepCase& s, int64_t cache_rows) {
+  const auto R = int64_t(s.lengths.size());
+  StepKeys keys{.length = int_tensor(s.lengths, {R})};
+  std::vector<int32_t> begin(R), table(R * cache_rows);
+  for (int64_t r = 0; r < R; ++r) {
+    begin[r] = int32_t(cache_rows - s.lengths[r]);
+    for (int64_t t = 0; t < s.lengths[r]; ++t) table[r * cache_rows + t] = int32_t(cache_rows - 1 - t);
+  }
+  if (s.table) keys.table = int_tensor(table, {R, cache_rows});
+  if (!s.table) keys.begin = int_tensor(begin, {R});
+  return keys;
+}
+
+OpCase step_case(const StepCase& s) {
+  const auto R = int64_t(s.lengths.size());
+  int32_t longest = 1;
+  for (int32_t n : s.lengths) longest = std::max(longest, n);
+  const int64_t C = longest + 2;
+  OpCase c{s.name,
+           {{"q", {R, s.heads * s.key_size}}, {"k", {C, s.heads * s.key_size}}, {"v", {C, s.heads * s.value_size}}}};
+  c.op = [=, keys = keys_of(s, C)](Context& cx, const OpInputs& in) {
+    return attention_step(cx, in.at("q"), in.at("k"), in.at("v"), keys, s.heads, longest);
+  };
+  c.differences = 0;
+  return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(AttentionStep, OpCheck,
+                         testing::ValuesIn(std::vector{
+                             step_case({"no rows", {}}),
+                             step_case({"one key", {1}}),
+                             step_case({"rows of many lengths", {1, 3, 17, 33, 16}}),
+                             step_case({"a row without keys", {3, 0, 2}}),
+                             step_case({"through a table", {1, 3, 17, 33, 16}, 2, 3, 3, true}),
+                             step_case({"through a table with wide heads", {5, 2}, 2, 33, 17, true}),
+                             step_case({"values wider than keys", {5, 2}, 3, 1, 64}),
+                             step_case({"500 keys", {500, 1}, 1, 8, 8}),
+                         }),
+                         name_of_case);
+
+// Scores (0, ln 3) are weights (1/4, 3/4): 4/4 + 8·3/4 = 7. Row 0 of the cache is not looked at.
+TEST(AttentionStep, FindsItsKeysFromBeginOnOrThroughTheTable) {
+  ByHand t;
+  const Var q = t.var({1, 1}, {1});
+  const Tensor k = tensor_of(t.arena, {3, 1}, {99, 0, std::log(3.0)}), v = tensor_of(t.arena, {3, 1}, {99, 4, 8});
+  const Tensor two = int_tensor({2}, {1});
+  const auto step = [&](const StepKeys& keys) { return values_of(attention_step(t.cx, q, k, v, keys, 1, 2))[0]; };
+  EXPECT_NEAR(step({.length = two, .begin = int_tensor({1}, {1})}), 7, 1e-14);
+  EXPECT_NEAR(step({.length = two, .table = int_tensor({2, 1}, {1, 2})}), 7, 1e-14);
+}
+
+// What makes decoding with a cache the same as a full forward pass.
+TEST(AttentionStep, EqualsTheLastRowOfCausalAttention) {
+  constexpr int64_t N = 37, H = 3, K = 5, V = 9;
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var q = t.random({N, H * K}), k = t.random({N, H * K}, 1), v = t.random({N, H * V}, 2);
+    const Spans spans({0, N});
+    const Var all = attention(t.cx, q, k, v, {spans, spans, H, Visibility::past()});
+    const Var last(q.value().row_range(N - 1, 1));
+    const StepKeys keys{.length = int_tensor({N}, {1}), .begin = int_tensor({0}, {1})};
+    expect_close(values_of(attention_step(t.cx, last, k, v, keys, H, N)), values_of(all.value().row_range(N - 1, 1)),
+                 tolerance(DType::f32), name);
+  }
+}
+
+TEST(AttentionStep, GivesZeroToARowWithoutKeys) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var q = t.random({1, 4}), k = t.random({1, 4});
+    const StepKeys keys{.length = int_tensor({0}, {1}), .begin = int_tensor({0}, {1})};
+    EXPECT_THAT(values_of(attention_step(t.cx, q, k, k, keys, 2, 1)), Each(0)) << name;
+  }
+}
+
+// A line's translation must not depend on the lines it was decoded with.
+TEST(AttentionStep, GivesARowTheSameBitsWhateverItsNeighboursAndThreads) {
+  for_each_target([] {
+    ByHand t("cpu", DType::f32);
+    const Var q = t.random({9, 6}), k = t.random({20, 6}, 1);
+    const Tensor length = int_tensor({7, 1, 20, 3, 9, 20, 5, 2, 17}, {9});
+    const Tensor begin = int_tensor({1, 2, 0, 4, 5, 0, 7, 8, 3}, {9});
+    const auto all = values_of(attention_step(t.cx, q, k, k, {length, begin}, 2, 20));
+    const Threads one(1);
+    for (int64_t r = 0; r < 9; ++r) {
+      const Var row(q.value().row_range(r, 1));
+      const auto alone =
+          values_of(attention_step(t.cx, row, k, k, {length.row_range(r, 1), begin.row_range(r, 1)}, 2, 20));
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), all.begin() + r * 6)) << "row " << r;
+    }
+  });
+}
+
+TEST(AttentionStep, RefusesShapesThatDoNotFitAndNamesThem) {
+  ByHand t;
+  const Var q = t.random({3, 4}), k = t.random({9, 4}), v = t.random({9, 6});
+  const Tensor three = int_tensor({1, 1, 1}, {3}), two = int_tensor({1, 1}, {2});
+  const auto step = [&](const Var& k, const StepKeys& keys) {
+    return message_of([&] { attention_step(t.cx, q, k, v, keys, 2, 1); });
+  };
+  EXPECT_THAT(step(t.random({9, 5}), {three, three}), AllOf(HasSubstr("(3,4)"), HasSubstr("(9,5)")));
+  EXPECT_THAT(step(k, {two, three}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
+  EXPECT_THAT(step(k, {three, two}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
+  EXPECT_THAT(step(k, {three, {}, int_tensor({0, 0}, {2, 1})}), AllOf(HasSubstr("(2,1)"), HasSubstr("(3,T)")));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,188 @@
+#include "ops/attention.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "ops/linear.h"
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+struct AttentionCase {
+  std::string name;
+  std::vector<int32_t> queries, keys;  // rows of each sentence
+  int heads = 1;
+  int64_t key_size = 3, value_size = 3;  // of a head
+  Visibility visible;
+  double rate = 0;
+};
+
+Visibility with_bias(Visibility visible, int heads) {
+  static const std::vector<double> values = normals(64, 77);
+  static const std::vector<float> floats(values.begin(), values.end());
+  visible.bias = Tensor::borrow(floats.data(), {heads, 7});
+  return visible;
+}
+
+AttentionShape shape_of(Context& cx, const AttentionCase& a, DType dtype) {
+  AttentionShape shape{Spans::of_lengths(a.queries), Spans::of_lengths(a.keys), a.heads, a.visible};
+  shape.dropout = cx.dropout(a.rate, places_of(shape.queries));
+  if (a.visible.bias) {
+    shape.visible.bias = cx.save(a.visible.bias.shape(), dtype);
+    cx.backend.copy(shape.visible.bias, a.visible.bias);
+  }
+  return shape;
+}
+
+OpCase attention_case(const AttentionCase& a) {
+  const int64_t nq = Spans::of_lengths(a.queries).rows(), nk = Spans::of_lengths(a.keys).rows();
+  const int64_t key_cols = a.heads * a.key_size, value_cols = a.heads * a.value_size;
+  OpCase c{a.name, {{"q", {nq, key_cols}}, {"k", {nk, key_cols}}, {"v", {nk, value_cols}}}};
+  c.op = [a](Context& cx, const OpInputs& in) {
+    const Var& q = in.at("q");
+    return attention(cx, q, in.at("k"), in.at("v"), shape_of(cx, a, q.dtype()));
+  };
+  if (nq * nk > 10'000) c.differences = 3;
+  return c;
+}
+
+// q, k and v as columns of one matrix, which a linear layer makes.
+OpCase self_attention_case(const AttentionCase& a) {
+  const int64_t N = Spans::of_lengths(a.queries).rows(), D = a.heads * a.key_size;
+  OpCase c{a.name, {{"x", {N, 5}}, {"w", {3 * D, 5}}}};
+  c.op = [=](Context& cx, const OpInputs& in) {
+    const Var qkv = linear(cx, in.at("x"), in.at("w"), Var());
+    return attention(cx, columns(qkv, 0, D), columns(qkv, D, D), columns(qkv, 2 * D, D), shape_of(cx, a, qkv.dtype()));
+  };
+  return c;
+}
+
+// One value in all three places: its gradient is the sum of three.
+OpCase shared_case() {
+  return {"one value as query key and value", {{"x", {21, 4}}}, [](Context& cx, const OpInputs& in) {
+            const Spans spans({0, 20, 21});
+            const Var& x = in.at("x");
+            return attention(cx, x, x, x, {spans, spans, 2});
+          }};
+}
+
+const std::vector<int32_t> none{}, one{1}, few{3, 1, 17}, many{1, 2, 3, 5, 8, 13, 21}, uneven{5, 33, 2}, full{500};
+
+INSTANTIATE_TEST_SUITE_P(
+    Attention, OpCheck,
+    testing::ValuesIn(std::vector{
+        attention_case({"no sentences", none, none}),
+        attention_case({"one key", one, one}),
+        attention_case({"self", few, few, 2}),
+        attention_case({"causal", few, few, 2, 3, 3, {.causal = true}}),
+        attention_case({"window", few, few, 2, 3, 3, {.window = 2}}),
+        attention_case({"causal window", few, few, 2, 3, 3, {.causal = true, .window = 3}}),
+        attention_case({"distance bias", few, few, 3, 3, 3, with_bias({}, 3)}),
+        attention_case({"causal distance bias", few, few, 2, 3, 3, with_bias({.causal = true}, 2)}),
+        attention_case({"cross", few, uneven, 2}),
+        attention_case({"cross with a sentence that has no keys", few, {4, 0, 3}, 2}),
+        attention_case({"cross window beyond the keys", uneven, few, 1, 3, 3, {.window = 1}}),
+        attention_case({"values wider than keys", few, uneven, 2, 3, 17}),
+        attention_case({"keys wider than values", few, uneven, 2, 33, 1}),
+        attention_case({"dropout of weights", few, uneven, 2, 3, 5, {}, 0.3}),
+        attention_case({"causal with dropout", many, many, 3, 4, 4, {.causal = true}, 0.2}),
+        attention_case({"more keys than a group of the mask", {2}, {150}, 2, 3, 3, {}, 0.5}),
+        attention_case({"heads of 64", {18, 1}, {16, 31}, 2, 64, 64}),
+        attention_case({"a long sentence", full, full, 1, 2, 2, {.causal = true}}),
+        self_attention_case({"columns of one matrix", many, many, 2}),
+        self_attention_case({"causal columns of one matrix", few, few, 3, 4, 4, {.causal = true}, 0.1}),
+        shared_case(),
+    }),
+    name_of_case);
+
+// Scores (0, ln 3) are weights (1/4, 3/4): 4/4 + 8·3/4 = 7. A second query of 0 takes the mean.
+struct TwoKeys : testing::Test {
+  ByHand t;
+  Spans spans{std::vector<int32_t>{0, 2}};
+  Var k = t.var({2, 1}, {0, std::log(3.0)}), v = t.var({2, 1}, {4, 8});
+
+  std::vector<double> attend(const std::vector<double>& q, const Visibility& visible) {
+    return values_of(attention(t.cx, t.var({2, 1}, q), k, v, {spans, spans, 1, visible}));
+  }
+};
+const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-14), y); };
+
+TEST_F(TwoKeys, WeighValuesByTheSoftmaxOfTheirScores) { EXPECT_THAT(attend({1, 0}, {}), near({7, 6})); }
+
+TEST_F(TwoKeys, AreSeenUpToTheQueryWhenCausal) { EXPECT_THAT(attend({1, 1}, Visibility::past()), near({4, 7})); }
+
+TEST_F(TwoKeys, AreSeenWithinTheWindow) { EXPECT_THAT(attend({1, 1}, {.window = 0}), near({4, 8})); }
+
+TEST_F(TwoKeys, AddTheBiasOfTheirDistance) {
+  const Tensor bias = tensor_of(t.arena, {1, 3}, {std::log(7.0), 0, std::log(3.0)});  // one back, here, one ahead
+  EXPECT_THAT(attend({0, 0}, {.bias = bias}), near({7, 4.5}));
+}
+
+TEST(Attention, DividesScoresByTheRootOfTheKeySize) {
+  ByHand t;
+  const Var q = t.var({1, 4}, {2, 0, 0, 0}), k = t.var({2, 4}, {0, 0, 0, 0, std::log(3.0), 0, 0, 0}),
+            v = t.var({2, 1}, {4, 8});
+  EXPECT_NEAR(values_of(attention(t.cx, q, k, v, {Spans({0, 1}), Spans({0, 2})}))[0], 7, 1e-14);
+}
+
+TEST(Attention, GivesZeroToAQueryThatSeesNoKey) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var q = t.random({4, 2}), k = t.random({1, 2}), v = t.random({1, 2});
+    const Var y = attention(t.cx, q, k, v, {Spans({0, 4}), Spans({0, 1}), 1, {.window = 1}});
+    const std::vector<double> values = values_of(y);
+    EXPECT_THAT(std::vector(values.begin() + 4, values.end()), ElementsAre(0, 0, 0, 0)) << name;
+    t.backward(y, normals(8, 3));
+    const std::vector<double> dq = values_of(q.node()->gradient);
+    EXPECT_THAT(std::vector(dq.begin() + 4, dq.end()), ElementsAre(0, 0, 0, 0)) << name;
+  }
+}
+
+// With equal scores and one-hot values, y is the mask over the number of keys.
+TEST(Attention, DropsTheSameWeightsOnEveryBackend) {
+  const auto kept = [](const char* name) {
+    ByHand t(name, DType::f32);
+    constexpr int64_t N = 140;
+    std::vector<double> identity(N * N);
+    for (int64_t i = 0; i < N; ++i) identity[i * (N + 1)] = 1;
+    const Spans spans({0, N});
+    AttentionShape shape{spans, spans};
+    shape.dropout = t.cx.dropout(0.4, places_of(spans));
+    const Var zero = t.var({N, 1}, std::vector<double>(N)), v = t.var({N, N}, identity);
+    std::vector<double> mask = values_of(attention(t.cx, zero, zero, v, shape));
+    for (double& m : mask) m = m != 0;
+    return mask;
+  };
+  const std::vector<double> expected = kept("reference");
+  for_each_target([&] { EXPECT_EQ(kept("cpu"), expected); });
+}
+
+TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
+  ByHand t;
+  const Spans three({0, 3}), five({0, 5});
+  const Var q = t.random({3, 4}), k = t.random({5, 4}), v = t.random({5, 6});
+  const auto attend = [&](Var q, Var k, Var v, AttentionShape shape) {
+    return message_of([&] { attention(t.cx, q, k, v, shape); });
+  };
+  EXPECT_THAT(attend(q, t.random({5, 2}), v, {three, five, 2}), AllOf(HasSubstr("(3,4)"), HasSubstr("(5,2)")));
+  EXPECT_THAT(attend(q, k, t.random({5, 5}), {three, five, 2}), AllOf(HasSubstr("(5,5)"), HasSubstr("H = 2")));
+  EXPECT_THAT(attend(q, k, t.random({3, 6}), {three, five, 2}), AllOf(HasSubstr("(5,4)"), HasSubstr("(3,6)")));
+  EXPECT_THAT(attend(q, k, v, {five, five, 2}), AllOf(HasSubstr("(3,4)"), HasSubstr("5")));
+  EXPECT_THAT(attend(q, k, v, {three, Spans({0, 1, 5}), 2}), AllOf(HasSubstr("1 sentences"), HasSubstr("2 of keys")));
+  EXPECT_THAT(attend(q, k, v, {three, five, 2, {.bias = t.empty({1, 3})}}),
+              AllOf(HasSubstr("(1,3)"), HasSubstr("(2,2R+1)")));
+  EXPECT_THAT(attend(q, k, v, {three, five, 2, {}, {.rate = 0.1, .places = places_of(five)}}),
+              AllOf(HasSubstr("(5,2)"), HasSubstr("(3,2)")));
+}
+
+}  // namespace
+}  // namespace dragoman

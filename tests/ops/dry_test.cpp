@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+// Memory that may not be touched: a kernel that did would be killed here.
+struct Dry : testing::Test {
+  Arena arena{Arena::Reserve::addresses_only};
+  const Backend& b = backend("dry");
+  Tensor x = arena.allocate({3, 4}, DType::f32), v = arena.allocate({4}, DType::f32);
+  Tensor ids = arena.allocate({3}, DType::i32), none;
+  Grad dx{x}, dv{v};
+  Dropout drop{.rate = 0.5};
+};
+
+TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
+  const int64_t before = arena.peak();
+  const Embedding embedding{ids, ids, x, x};
+  const AttentionShape shape{Spans({0, 3}), Spans({0, 3}), 2};
+  const std::array adam{AdamTensor{x, x, x, x}};
+  b.fill(x, 1), b.copy(x, x), b.add(x, x, 2);
+  b.linear(x, x, x, v, Activation::relu), b.linear_backward_input(dx, x, x), b.linear_backward_weight(dx, dv, x, x);
+  b.pack(x, x), b.linear_packed(x, x, x, v, Activation::relu);
+  b.activation(x, x, Activation::gelu), b.activation_backward(dx, x, x, Activation::gelu);
+  b.embedding(x, embedding), b.embedding_backward(dx, dx, x, embedding);
+  b.dropout(x, x, x, drop), b.dropout_backward(dx, x, drop);
+  b.layer_norm(x, v, v, x, v, v, 1e-5);
+  b.residual_norm(Backend::ResidualNorm{x, x, v, v, x, x, v, v, drop, 1e-5});
+  b.norm_backward(Backend::NormBackward{dx, dx, dv, dv, x, x, v, v, v, drop, none});
+  b.attention(x, x, x, x, x, shape, none);
+  b.attention_backward(Backend::AttentionBackward{dx, dx, dx, x, x, x, x, x, x, shape, none});
+  b.attention_step(x, x, x, x, StepKeys{ids, ids}, 2, none);
+  b.linear_cross_entropy(Backend::LinearCrossEntropy{v, v, dx, dx, x, x, ids});
+  b.top_k(x, ids, v, x), b.gather_rows(x, x, ids), b.scatter_rows(x, x, ids);
+  b.adam(adam, AdamStep{}, 1), b.moving_average(x, x, 0.5);
+  EXPECT_EQ(b.sum(x), 0);
+  EXPECT_EQ(b.sum_of_squares(x), 0);
+  EXPECT_EQ(arena.peak(), before);
+}
+
+TEST_F(Dry, AsksForTheScratchOfTheRealThing) {
+  const Backend& cpu = backend("cpu");
+  const AttentionShape shape{Spans({0, 37}), Spans({0, 41}), 2};
+  EXPECT_EQ(b.packed_elements(33, 5), cpu.packed_elements(33, 5));
+  EXPECT_EQ(b.norm_scratch(33), cpu.norm_scratch(33));
+  EXPECT_EQ(b.attention_scratch(shape, 8, 16), cpu.attention_scratch(shape, 8, 16));
+  EXPECT_EQ(b.attention_step_scratch(41), cpu.attention_step_scratch(41));
+  EXPECT_EQ(b.linear_cross_entropy_scratch(700, 33, DType::f32), cpu.linear_cross_entropy_scratch(700, 33, DType::f32));
+}
+
+TEST(Backend, OfAnUnknownNameListsTheKnownOnes) {
+  const std::string message = message_of([] { backend("abacus"); });
+  for (const char* name : {"abacus", "cpu", "reference", "dry"}) EXPECT_THAT(message, testing::HasSubstr(name));
+}
+
+TEST(Backend, WithoutAKernelSaysItsName) {
+  const Backend empty{.name = "empty"};
+  EXPECT_THAT(message_of([&] { empty.sum(Tensor()); }), testing::HasSubstr("sum"));
+}
+
+class OtherBackends : public testing::TestWithParam<const char*> {};
+
+// Says in the test log what this build leaves unchecked.
+TEST_P(OtherBackends, AgreeWithTheReference) {
+  if (!message_of([] { backend(GetParam()); }).empty()) GTEST_SKIP() << "this build has no backend " << GetParam();
+  FAIL() << "give OpCheck.BackendsAgreeWithTheReference a line for " << GetParam();
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, OtherBackends, testing::Values("cuda"));
+
+}  // namespace
+}  // namespace dragoman

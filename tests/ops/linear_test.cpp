@@ -1,0 +1,102 @@
+#include "ops/linear.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+struct Size {
+  int64_t N, K, D;
+};
+
+OpCase linear_case(const std::string& name, Size s, Activation act, bool with_bias) {
+  OpCase c{.name = name, .inputs = {{"x", {s.N, s.K}}, {"w", {s.D, s.K}}}};
+  if (with_bias) c.inputs.push_back({"b", {s.D}});
+  c.op = [=](Context& cx, const OpInputs& in) {
+    return linear(cx, in.at("x"), in.at("w"), with_bias ? in.at("b") : Var(), act);
+  };
+  if (s.N * s.K * s.D > 100'000) c.differences = 2;
+  return c;
+}
+
+std::vector<OpCase> linear_cases() {
+  std::vector<OpCase> cases;
+  for (const auto [N, K, D] : {Size{0, 3, 5}, Size{1, 1, 1}, Size{3, 17, 33}, Size{17, 33, 3}, Size{33, 3, 17}})
+    cases.push_back(linear_case(fmt::format("{} rows {} to {}", N, K, D), {N, K, D}, Activation::none, true));
+  for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish}) {
+    cases.push_back(linear_case(fmt::format("{} with bias", name_of(act)), {17, 5, 19}, act, true));
+    cases.push_back(linear_case(fmt::format("{} without bias", name_of(act)), {5, 33, 7}, act, false));
+  }
+  cases.push_back(linear_case("more rows than a block", {1030, 4, 257}, Activation::relu, true));
+  return cases;
+}
+
+std::vector<OpCase> activation_cases() {
+  std::vector<OpCase> cases;
+  for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish})
+    for (const int64_t cols : {1, 17, 33})
+      cases.push_back({fmt::format("{} of {} columns", name_of(act), cols),
+                       {{"x", {33, cols}}},
+                       [=](Context& cx, const OpInputs& in) { return activation(cx, in.at("x"), act); }});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Linear, OpCheck, testing::ValuesIn(linear_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Activation, OpCheck, testing::ValuesIn(activation_cases()), name_of_case);
+
+// 1·3 + 2·4 + 0.5 = 11.5;  1·5 + 2·6 - 20 = -3.
+TEST(Linear, MultipliesByTheTransposedWeightAndAddsTheBias) {
+  ByHand t;
+  const Var x = t.var({1, 2}, {1, 2}), w = t.var({2, 2}, {3, 4, 5, 6}), b = t.var({2}, {0.5, -20});
+  EXPECT_THAT(values_of(linear(t.cx, x, w, b)), ElementsAre(11.5, -3));
+  EXPECT_THAT(values_of(linear(t.cx, x, w, Var())), ElementsAre(11, 17));
+  const Var y = linear(t.cx, x, w, b, Activation::relu);
+  EXPECT_THAT(values_of(y), ElementsAre(11.5, 0));
+  t.backward(y, {10, 100});  // the second output is cut off
+  EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(30, 40));
+  EXPECT_THAT(values_of(w.node()->gradient), ElementsAre(10, 20, 0, 0));
+  EXPECT_THAT(values_of(b.node()->gradient), ElementsAre(10, 0));
+}
+
+// Φ(1) = 0.841344746068543 and σ(1) = 0.731058578630005, σ(-2) = 0.119202922022118 (tables of the functions).
+TEST(Activation, HasTheValuesOfItsFormula) {
+  ByHand t;
+  const Var x = t.var({1, 3}, {1, -1, -2});
+  const auto act = [&](Activation a) { return values_of(activation(t.cx, x, a)); };
+  const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-14), y); };
+  EXPECT_THAT(act(Activation::relu), ElementsAre(1, 0, 0));
+  EXPECT_THAT(act(Activation::gelu), near({0.841344746068543, -0.158655253931457, -0.045500263896358}));
+  EXPECT_THAT(act(Activation::swish), near({0.731058578630005, -0.268941421369995, -0.238405844044235}));
+}
+
+TEST(Linear, RefusesShapesThatDoNotFitAndNamesThem) {
+  ByHand t;
+  const Var x = t.random({3, 4}), w = t.random({5, 2});
+  EXPECT_THAT(message_of([&] { linear(t.cx, x, w, Var()); }), AllOf(HasSubstr("(3,4)"), HasSubstr("(5,2)")));
+  EXPECT_THAT(message_of([&] {
+                linear(t.cx, x, t.random({5, 4}), t.random({4}));
+              }),
+              AllOf(HasSubstr("(4)"), HasSubstr("(5)")));
+}
+
+TEST(Linear, TakesRowsThatLieApart) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var wide = t.random({3, 7}), w = t.random({5, 4}, 1), b = t.random({5}, 2);
+    const Var apart = columns(wide, 2, 4);
+    const Var together(tensor_of(t.arena, {3, 4}, values_of(apart), DType::f32));
+    expect_close(values_of(linear(t.cx, apart, w, b)), values_of(linear(t.cx, together, w, b)), 1e-6, name);
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

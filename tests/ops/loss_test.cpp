@@ -1,0 +1,137 @@
+#include "ops/loss.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "ops/embedding.h"
+#include "ops/linear.h"
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::vector<int32_t> labels_below(int64_t V, int64_t N) {
+  std::vector<int32_t> labels(N);
+  for (int64_t n = 0; n < N; ++n) labels[n] = int32_t(n * 5 % V);
+  return labels;
+}
+
+struct Size {
+  int64_t N, D, V;
+};
+
+OpCase loss_case(Size s, double smoothing) {
+  OpCase c{fmt::format("{} rows {} to {} smoothing {}", s.N, s.D, s.V, smoothing),
+           {{"x", {s.N, s.D}}, {"w", {s.V, s.D}}}};
+  c.op = [=, labels = int_tensor(labels_below(s.V, s.N), {s.N})](Context& cx, const OpInputs& in) {
+    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), labels, smoothing).loss);
+  };
+  if (s.N > 500) c.differences = 3;
+  return c;
+}
+
+// The second result, which takes no gradient.
+OpCase log_prob_case(Size s) {
+  OpCase c = loss_case(s, 0.1);
+  c.name = "log prob, " + c.name;
+  c.differences = 0;
+  c.op = [labels = int_tensor(labels_below(s.V, s.N), {s.N})](Context& cx, const OpInputs& in) {
+    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), labels, 0.1).log_prob);
+  };
+  return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(LinearCrossEntropy, OpCheck,
+                         testing::Values(loss_case({0, 3, 5}, 0.1), loss_case({1, 1, 1}, 0), loss_case({3, 17, 33}, 0),
+                                         loss_case({3, 17, 33}, 0.1), loss_case({17, 33, 3}, 0.1),
+                                         loss_case({33, 5, 500}, 0.2),
+                                         loss_case({1100, 3, 17}, 0.1),  // three chunks of rows on the cpu
+                                         log_prob_case({17, 5, 35})),
+                         name_of_case);
+
+// Logits (0, ln 3): p = (1/4, 3/4). With ε = 0.2 of two labels the target is (0.1, 0.9), so dz = (0.15, -0.15).
+TEST(LinearCrossEntropy, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
+  ByHand t;
+  const double log3 = std::log(3.0);
+  const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, log3});
+  const Tensor label = int_tensor({1}, {1});
+  const LabelLoss plain = linear_cross_entropy(t.cx, t.constant({1, 1}, {1}), Var(w.value()), label, 0);
+  EXPECT_NEAR(values_of(plain.loss)[0], -std::log(0.75), 1e-15);
+  const LabelLoss smoothed = linear_cross_entropy(t.cx, x, w, label, 0.2);
+  EXPECT_NEAR(values_of(smoothed.log_prob)[0], std::log(0.75), 1e-15);
+  EXPECT_NEAR(values_of(smoothed.loss)[0], -0.9 * std::log(0.75) - 0.1 * std::log(0.25), 1e-15);
+  EXPECT_NEAR(values_of(x.node()->gradient)[0], -0.15 * log3, 1e-15);
+  EXPECT_NEAR(values_of(w.node()->gradient)[0], 0.15, 1e-15);
+  EXPECT_NEAR(values_of(w.node()->gradient)[1], -0.15, 1e-15);
+}
+
+// exp(1000) has no f32: only a logarithm taken after subtracting the largest logit survives.
+TEST(LinearCrossEntropy, SurvivesHugeLogits) {
+  for_each_target([] {
+    ByHand t("cpu", DType::f32);
+    const Var x = t.var({1, 1}, {1000}), w = t.var({3, 1}, {1, -1, 0});
+    const LabelLoss loss = linear_cross_entropy(t.cx, x, w, int_tensor({1}, {1}), 0);
+    EXPECT_EQ(values_of(loss.log_prob)[0], -2000);
+    EXPECT_EQ(values_of(w.node()->gradient), (std::vector<double>{1000, -1000, 0}));
+  });
+}
+
+// Weight tying (Press & Wolf 2017): the two gradients of the one matrix add up.
+TEST(LinearCrossEntropy, AddsToTheGradientOfAnEmbeddingThatSharesItsWeight) {
+  for (const char* name : {"reference", "cpu"}) {
+    const Tensor ids = int_tensor({1, 4, 1}, {3}), labels = int_tensor({4, 0, 2}, {3});
+    const auto gradients = [&](ByHand& t, const Var& table, const Var& w) {
+      const Var x = embedding(t.cx, {ids, places_of(Spans({0, 3})), table}, {});
+      linear_cross_entropy(t.cx, x, w, labels, 0.1);
+      t.tape.backward(t.cx.backend, t.arena);
+      return std::pair{values_of(table.node()->gradient), values_of(w.node()->gradient)};
+    };
+    ByHand tied(name, DType::f32), apart(name, DType::f32);
+    const Var shared = tied.random({5, 7});
+    const auto sum = gradients(tied, shared, shared).first;
+    auto [table, w] = gradients(apart, apart.random({5, 7}), apart.random({5, 7}));
+    for (size_t i = 0; i < w.size(); ++i) w[i] += table[i];
+    expect_close(sum, w, 1e-6, name);
+  }
+}
+
+// So that a line's score does not depend on the lines it was scored with.
+TEST(LinearCrossEntropy, GivesARowTheSameBitsWhateverItsNeighboursWithPackedWeights) {
+  const Threads one(1);
+  for_each_target([] {
+    ByHand t("cpu", DType::f32);
+    const Var x = t.random({23, 9}), w = t.random({37, 9}, 1);
+    const Tensor packed = t.empty({t.cx.backend.packed_elements(37, 9)});
+    t.cx.backend.pack(packed, w);
+    const PackedWeights weights{{w.value().data(), packed}};
+    Context scoring{.backend = t.cx.backend, .arena = t.arena, .packed = &weights};
+    const Tensor labels = int_tensor(labels_below(37, 23), {23});
+    const auto all = values_of(linear_cross_entropy(scoring, x, w, labels, 0).log_prob);
+    for (int64_t n = 0; n < 23; ++n) {
+      const Var row(x.value().row_range(n, 1));
+      EXPECT_EQ(values_of(linear_cross_entropy(scoring, row, w, labels.row_range(n, 1), 0).log_prob)[0], all[n]);
+    }
+  });
+}
+
+TEST(LinearCrossEntropy, RefusesShapesThatDoNotFitAndNamesThem) {
+  ByHand t;
+  const Var x = t.random({3, 4});
+  const Tensor labels = int_tensor({0, 0, 0}, {3});
+  EXPECT_THAT(message_of([&] {
+                linear_cross_entropy(t.cx, x, t.random({5, 2}), labels, 0);
+              }),
+              AllOf(HasSubstr("(3,4)"), HasSubstr("(5,2)")));
+  EXPECT_THAT(message_of([&] {
+                linear_cross_entropy(t.cx, x, t.random({5, 4}), int_tensor({0}, {1}), 0);
+              }),
+              AllOf(HasSubstr("(1)"), HasSubstr("(3)")));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,104 @@
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::Pointwise;
+
+// Two updates of copies of the inputs; gives the parameter and both moments, one below the other.
+Var adam_twice(Context& cx, const OpInputs& in) {
+  const Tensor& p = in.at("p");
+  const int64_t n = p.elements();
+  const Var y = cx.make({3, n}, p.dtype());
+  const auto part = [&](int i) { return y.value().row_range(i, 1).reshaped({n}); };
+  cx.backend.copy(part(0), p);
+  cx.backend.fill(y.value().row_range(1, 2), 0);
+  const std::array tensors{AdamTensor{part(0), in.at("g"), part(1), part(2)}};
+  cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1e-9, 0.01, 0.1, 0.02}, 0.5);
+  cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1e-9, 0.01, 0.19, 0.0396}, 2.0);
+  return y;
+}
+
+OpCase adam_case(int64_t n) { return {fmt::format("{} parameters", n), {{"p", {n}}, {"g", {n}}}, adam_twice, 0}; }
+
+OpCase average_case(int64_t n) {
+  OpCase c{fmt::format("{} parameters", n), {{"average", {n}}, {"x", {n}}}};
+  c.op = [](Context& cx, const OpInputs& in) {
+    const Var y = cx.make(in.at("x").shape(), in.at("x").dtype());
+    cx.backend.copy(y, in.at("average"));
+    cx.backend.moving_average(y, in.at("x"), 0.3);
+    return y;
+  };
+  c.differences = 0;
+  return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(Adam, OpCheck, testing::Values(adam_case(0), adam_case(1), adam_case(17), adam_case(2500)),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(MovingAverage, OpCheck, testing::Values(average_case(0), average_case(33), average_case(2500)),
+                         name_of_case);
+
+struct Optimizer : testing::TestWithParam<std::pair<const char*, DType>> {
+  ByHand t{GetParam().first, GetParam().second};
+  Tensor vector(const std::vector<double>& values) {
+    return tensor_of(t.arena, {int64_t(values.size())}, values, t.dtype);
+  }
+};
+const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-6), y); };
+
+// First update, gradient 4·¼ = 1 (the scale multiplies): m = 0.1, v = 0.02, both 1 when corrected. With ε = 1 the step
+// is 1/2; decay adds 0.1 · 2: 2 - 0.1 · (0.5 + 0.2) = 1.93.
+TEST_P(Optimizer, AdamTakesTheStepOfItsPaper) {
+  const Tensor p = vector({2}), g = vector({4}), m = vector({0}), v = vector({0});
+  const std::array tensors{AdamTensor{p, g, m, v}};
+  t.cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1.0, 0.1, 0.1, 0.02}, 0.25);
+  EXPECT_THAT(values_of(p), near({1.93}));
+  EXPECT_THAT(values_of(m), near({0.1}));
+  EXPECT_THAT(values_of(v), near({0.02}));
+  EXPECT_THAT(values_of(g), ElementsAre(4));
+}
+
+// Without ε the first step is the rate, whatever the size of the gradient (section 2.1 of the paper).
+TEST_P(Optimizer, AdamIsInvariantToTheScaleOfGradients) {
+  const Tensor p = vector({1, 1, 1}), g = vector({1e-3, -5, 700}), m = vector({0, 0, 0}), v = vector({0, 0, 0});
+  const std::array tensors{AdamTensor{p, g, m, v}};
+  t.cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 0, 0, 0.1, 0.02}, 1);
+  EXPECT_THAT(values_of(p), near({0.9, 1.1, 0.9}));
+}
+
+TEST_P(Optimizer, MovingAverageGoesItsShareOfTheWay) {
+  const Tensor average = vector({1, 4});
+  t.cx.backend.moving_average(average, vector({3, 0}), 0.25);
+  EXPECT_THAT(values_of(average), ElementsAre(1.5, 3));
+}
+
+TEST_P(Optimizer, SumsAreTakenInDouble) {
+  const Tensor x = vector({3, -4, 1e8, -1e8, 0.5});
+  EXPECT_EQ(t.cx.backend.sum(x), -0.5);
+  EXPECT_EQ(t.cx.backend.sum_of_squares(vector({3, -4})), 25);
+  EXPECT_EQ(t.cx.backend.sum(t.empty({0})), 0);
+}
+
+TEST_P(Optimizer, SumsDoNotDependOnThreads) {
+  const Tensor x = vector(normals(10'000, 4));
+  const Threads single(1);
+  const double one = t.cx.backend.sum(x), squares = t.cx.backend.sum_of_squares(x);
+  const Threads pair(2);
+  EXPECT_EQ(t.cx.backend.sum(x), one);
+  EXPECT_EQ(t.cx.backend.sum_of_squares(x), squares);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Optimizer,
+                         testing::Values(std::pair{"reference", DType::f64}, std::pair{"reference", DType::f32},
+                                         std::pair{"cpu", DType::f32}),
+                         [](const auto& info) { return fmt::format("{}_{}", info.param.first, info.param.second); });
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,79 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+struct Best {
+  std::vector<double> values, lse;
+  std::vector<int32_t> ids;
+};
+
+Best top_k(ByHand& t, const Tensor& logits, int64_t k) {
+  const int64_t R = logits.rows();
+  const Tensor values = t.empty({R, k}), lse = t.empty({R}), ids = t.arena.allocate({R, k}, DType::i32);
+  t.cx.backend.top_k(values, ids, lse, logits);
+  return {values_of(values), values_of(lse), {ids.as<int32_t>(), ids.as<int32_t>() + R * k}};
+}
+
+TEST(TopK, GivesTheBestFirstAndTiesToTheLowerId) {
+  const auto check = [](const char* name) {
+    ByHand t(name, DType::f32);
+    const Best best = top_k(t, tensor_of(t.arena, {1, 5}, {1, 5, 2, 5, 2}, DType::f32), 3);
+    EXPECT_THAT(best.values, ElementsAre(5, 5, 2)) << name;
+    EXPECT_THAT(best.ids, ElementsAre(1, 3, 2)) << name;
+    EXPECT_NEAR(best.lse[0], 5 + std::log(2 + 2 * std::exp(-3) + std::exp(-4)), 1e-6) << name;
+  };
+  check("reference");
+  for_each_target([&] { check("cpu"); });
+}
+
+TEST(TopK, AgreesWithTheReferenceAtEverySize) {
+  const Threads one(1);
+  for (const int64_t V : {1, 3, 17, 33, 500, 8001})
+    for (const int64_t k : {1, 3, 12, 33}) {
+      if (k > V) continue;
+      ByHand reference("reference", DType::f32);
+      const std::vector<double> logits = normals(5 * V, V);
+      const Best expected = top_k(reference, reference.constant({5, V}, logits), k);
+      for_each_target([&] {
+        ByHand cpu("cpu", DType::f32);
+        const Best best = top_k(cpu, cpu.constant({5, V}, logits), k);
+        EXPECT_EQ(best.ids, expected.ids);
+        EXPECT_EQ(best.values, expected.values);
+        expect_close(best.lse, expected.lse, tolerance(DType::f32), "lse");
+      });
+    }
+}
+
+// A search forbids a word by giving it -inf.
+TEST(TopK, LeavesOutForbiddenWords) {
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  for_each_target([&] {
+    ByHand t("cpu", DType::f32);
+    const Best best = top_k(t, t.constant({1, 5}, {never, 1, never, 1, never}), 2);
+    EXPECT_THAT(best.ids, ElementsAre(1, 3));
+    EXPECT_NEAR(best.lse[0], 1 + std::log(2.0), 1e-6);
+  });
+}
+
+TEST(Rows, AreGatheredAndScatteredByIndex) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Tensor x = tensor_of(t.arena, {3, 2}, {1, 2, 3, 4, 5, 6}, DType::f32), y = t.empty({2, 2});
+    t.cx.backend.gather_rows(y, x, int_tensor({2, 0}, {2}));
+    EXPECT_THAT(values_of(y), ElementsAre(5, 6, 1, 2)) << name;
+    t.cx.backend.scatter_rows(x, y, int_tensor({1, 2}, {2}));
+    EXPECT_THAT(values_of(x), ElementsAre(1, 2, 5, 6, 1, 2)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,121 @@
+#include "autodiff/tape.h"
+
+#include <gmock/gmock.h>
+
+#include "ops/dropout.h"
+#include "ops/linear.h"
+#include "ops/norm.h"
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+// y = x + x + x: a value used several times gathers the gradient of each use.
+TEST(Tape, AddsTheGradientsOfAllUsesOfAValue) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var x = t.var({1, 2}, {5, 7});
+    const Var twice = residual(t.cx, x, x, {});
+    const Var y = residual(t.cx, twice, x, {});
+    EXPECT_THAT(values_of(y), ElementsAre(15, 21));
+    t.backward(y, {1, 10});
+    EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(3, 30)) << name;
+  }
+}
+
+// A residual passes its gradient on without a copy; the relu before it works in that memory.
+TEST(Tape, PassesMemoryOnWithoutMixingGradients) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {1, -1}), r = t.var({1, 2}, {3, 4});
+    const Var y = residual(t.cx, linear(t.cx, x, w, Var(), Activation::relu), r, {});
+    t.backward(y, {2, 5});
+    EXPECT_THAT(values_of(r.node()->gradient), ElementsAre(2, 5)) << name;
+    EXPECT_THAT(values_of(w.node()->gradient), ElementsAre(2, 0)) << name;
+  }
+}
+
+TEST(Tape, SkipsWhatReceivedNoGradient) {
+  ByHand t;
+  const Var x = t.random({2, 3});
+  activation(t.cx, x, Activation::gelu);  // led nowhere
+  const Var y = activation(t.cx, x, Activation::none);
+  t.backward(y, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST(Tape, KeepsNothingAfterBackward) {
+  ByHand t;
+  const Var x = t.random({64, 32}), w = t.random({32, 32}, 1), g = t.random({32}, 2), b = t.random({32}, 3);
+  for (const Var& leaf : {x, w, g, b}) leaf.node()->gradient = t.empty(leaf.shape());
+  const int64_t before = t.arena.in_use();
+  {
+    Var y = x;
+    for (int layer = 0; layer < 4; ++layer) y = layer_norm(t.cx, linear(t.cx, y, w, b, Activation::swish), g, b);
+    EXPECT_EQ(t.tape.size(), 12u);  // product, activation and norm of four layers
+    t.backward(y, normals(64 * 32, 9));
+  }
+  EXPECT_EQ(t.tape.size(), 0u);
+  EXPECT_EQ(t.arena.in_use(), before);
+}
+
+// The walk back frees as it goes: its peak is the forward pass and what a layer or two need, not twice the pass.
+TEST(Tape, FreesSavedTensorsOnTheWayBack) {
+  ByHand t;
+  Var y = t.random({100, 100}), w = t.random({100, 100}, 1);
+  constexpr int layers = 20;
+  const int64_t matrix = 100 * 100 * 8;
+  for (int layer = 0; layer < layers; ++layer) y = linear(t.cx, y, w, Var());
+  const int64_t forward = t.arena.in_use();
+  EXPECT_GE(forward, layers * matrix);
+  t.backward(y, normals(100 * 100, 9));
+  EXPECT_LE(t.arena.peak(), forward + 5 * matrix);
+}
+
+TEST(Tape, RecordsNothingWithoutOne) {
+  ByHand t;
+  t.cx.tape = nullptr;
+  const Var y = activation(t.cx, t.random({2, 3}), Activation::relu);
+  EXPECT_EQ(t.tape.size(), 0u);
+  EXPECT_EQ(y.node(), nullptr);
+}
+
+TEST(Columns, ShareMemoryAndEachWriteTheirPartOfTheGradient) {
+  ByHand t;
+  const Var x = t.var({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Var whole = activation(t.cx, x, Activation::none);
+  const Var left = columns(whole, 0, 1), right = columns(whole, 1, 3);
+  EXPECT_THAT(values_of(right), ElementsAre(2, 3, 4, 6, 7, 8));
+  const Var a = activation(t.cx, left, Activation::none), b = activation(t.cx, right, Activation::none);
+  a.node()->gradient = tensor_of(t.arena, {2, 1}, {10, 20});
+  a.node()->written = true;
+  t.backward(b, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(10, 1, 2, 3, 20, 4, 5, 6));
+}
+
+TEST(Columns, OfColumnsWriteIntoTheSameMatrix) {
+  ByHand t;
+  const Var x = t.var({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const Var whole = activation(t.cx, x, Activation::none);
+  const Var right = columns(whole, 1, 3);
+  std::vector<Var> parts{columns(whole, 0, 1), columns(right, 0, 2), columns(right, 2, 1)};
+  EXPECT_THAT(values_of(parts[2]), ElementsAre(4, 8));
+  for (Var& part : parts) {
+    part = activation(t.cx, part, Activation::none);
+    part.node()->gradient = tensor_of(t.arena, part.shape(), values_of(part));
+    part.node()->written = true;
+  }
+  t.tape.backward(t.cx.backend, t.arena);
+  EXPECT_EQ(values_of(x.node()->gradient), values_of(x));
+}
+
+TEST(Columns, OfAFrozenMatrixTakeNoGradient) {
+  ByHand t;
+  EXPECT_EQ(columns(t.constant({1, 2}, {1, 2}), 0, 1).node(), nullptr);
+}
+
+}  // namespace
+}  // namespace dragoman
