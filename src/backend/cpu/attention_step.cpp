@@ -81,7 +81,7 @@ void attention_step(const Tensor& y, const Tensor& q, const Tensor& k, const Ten
                     const Tensor& scratch) {
   const auto row = HWY_DYNAMIC_DISPATCH(StepRow);
   const int64_t each = scratch.bytes() / int64_t{sizeof(float)} / thread_count();
-  parallel_blocks(q.rows(), 1, [&](Range rows, int t) {
+  parallel_blocks(q.rows(), 8, [&](Range rows, int t) {
     for (int64_t r = rows.begin; r < rows.end; ++r)
       row(y.view<float>(), q.view<const float>(), k.view<const float>(), v.view<const float>(), keys, heads, r,
           static_cast<float*>(scratch.data()) + t * each);

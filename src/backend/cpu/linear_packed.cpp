@@ -112,7 +112,9 @@ void pack(const Tensor& packed, const Tensor& w) {
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act) {
   invariant(act == Activation::none || act == Activation::relu, "linear_packed fuses relu only");
   const auto panels_fn = HWY_DYNAMIC_DISPATCH(PackedPanels);
-  parallel_blocks(panels_of(y.cols()), 1, [&](Range panels, int) {
+  const int64_t worth_a_thread = 1 << 16;  // multiply-adds: less than that is done before another thread wakes
+  const int64_t grain = 1 + worth_a_thread / std::max<int64_t>(1, x.rows() * x.cols() * panel);
+  parallel_blocks(panels_of(y.cols()), grain, [&](Range panels, int) {
     panels_fn(y.view<float>(), x.view<const float>(), packed.as<float>(), b ? b.as<float>() : nullptr, act, panels);
   });
 }
