@@ -49,8 +49,8 @@ Var Parameters::add(const std::vector<Part>& parts, Shape shape) {
   }
   int64_t from = 0;
   for (const Part& p : parts) {
-    named_.push_back(
-        {p.name, value.row_range(from, p.rows), node ? node->gradient.row_range(from, p.rows) : Tensor(), p.init});
+    const Tensor gradient = node ? node->gradient.row_range(from, p.rows) : Tensor();
+    named_.push_back({p.name, value.row_range(from, p.rows), gradient, p.init, buffers_.size(), from});
     from += p.rows;
   }
   buffers_.emplace_back(value, std::move(node));
