@@ -1,0 +1,63 @@
+#include "nn/positions.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backend/registry.h"
+
+namespace dragoman {
+namespace {
+
+struct Table {
+  Table(int64_t dim, SinusoidOrder order) : sinusoids(dim, order, DType::f64) {}
+  double at(int64_t position, int64_t column) {
+    return sinusoids.table(arena, backend("reference"), position + 1).view<double>()(position, column);
+  }
+  Arena arena{Arena::Reserve::memory, int64_t{1} << 24};
+  Sinusoids sinusoids;
+};
+
+// D = 4: frequencies 1 and 10000^(-2/4) = 1/100.
+TEST(Sinusoids, InHalvesAreSinesThenCosines) {
+  Table t(4, SinusoidOrder::halves);
+  EXPECT_NEAR(t.at(3, 0), std::sin(3), 1e-12);
+  EXPECT_NEAR(t.at(3, 1), std::sin(0.03), 1e-12);
+  EXPECT_NEAR(t.at(3, 2), std::cos(3), 1e-12);
+  EXPECT_NEAR(t.at(3, 3), std::cos(0.03), 1e-12);
+}
+
+TEST(Sinusoids, InterleavedTakeTurns) {
+  Table t(4, SinusoidOrder::interleaved);
+  EXPECT_NEAR(t.at(3, 0), std::sin(3), 1e-12);
+  EXPECT_NEAR(t.at(3, 1), std::cos(3), 1e-12);
+  EXPECT_NEAR(t.at(3, 2), std::sin(0.03), 1e-12);
+  EXPECT_NEAR(t.at(3, 3), std::cos(0.03), 1e-12);
+}
+
+TEST(Sinusoids, AreZerosAndOnesAtTheFirstPosition) {
+  Table t(6, SinusoidOrder::halves);
+  for (int64_t column = 0; column < 6; ++column) EXPECT_EQ(t.at(0, column), column < 3 ? 0 : 1);
+}
+
+// D = 3: frequencies 1 and 10000^(-2/3); the cosine of the second has no column.
+TEST(Sinusoids, OfAnOddNumberOfColumnsLackTheLastCosine) {
+  const double slow = 5 * std::pow(10000.0, -2.0 / 3);
+  Table halves(3, SinusoidOrder::halves), interleaved(3, SinusoidOrder::interleaved);
+  EXPECT_NEAR(halves.at(5, 0), std::sin(5), 1e-12);
+  EXPECT_NEAR(halves.at(5, 1), std::sin(slow), 1e-12);
+  EXPECT_NEAR(halves.at(5, 2), std::cos(5), 1e-12);
+  EXPECT_NEAR(interleaved.at(5, 0), std::sin(5), 1e-12);
+  EXPECT_NEAR(interleaved.at(5, 1), std::cos(5), 1e-12);
+  EXPECT_NEAR(interleaved.at(5, 2), std::sin(slow), 1e-12);
+}
+
+TEST(Sinusoids, ReachAsFarAsTheLongestSentence) {
+  Table t(4, SinusoidOrder::halves);
+  EXPECT_NEAR(t.at(10, 0), std::sin(10), 1e-12);
+  EXPECT_NEAR(t.at(5000, 0), std::sin(5000), 1e-9);
+  EXPECT_NEAR(t.at(10, 1), std::sin(0.1), 1e-12);
+}
+
+}  // namespace
+}  // namespace dragoman
