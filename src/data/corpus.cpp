@@ -156,10 +156,10 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
                            uint64_t seed) {
   const auto& [sets, alphas] = std::tie(options.train_sets, options.sentencepiece_alphas);
   require(sets.size() == 2, "--train-sets names {} files, expected 2: source and target", sets.size());
-  require(alphas.empty() || alphas.size() == 2, "--sentencepiece-alphas has {} values, expected 2: source and target",
+  require(alphas.size() <= 2, "--sentencepiece-alphas has {} values, expected one for both sides or one each",
           alphas.size());
   CorpusFiles files{.paths = {sets[0], sets[1]}, .vocabularies = {source, target}};
-  if (!alphas.empty()) files.alphas = {alphas[0], alphas[1]};
+  if (!alphas.empty()) files.alphas = {alphas.front(), alphas.back()};
   files.given_pieces = options.no_spm_encode;
   files.max_length = options.max_length;
   files.seed = seed;

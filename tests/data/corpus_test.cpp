@@ -201,6 +201,9 @@ TEST_F(CorpusTest, TakesTheOptionsOfTraining) {
   EXPECT_TRUE(text.sampled());
   EXPECT_EQ(text.max_length, 7);
   EXPECT_EQ(text.seed, 5u);
+
+  options.sentencepiece_alphas = {0.2};
+  EXPECT_THAT(training_files(options, *vocabulary, *vocabulary, 7).alphas, ElementsAre(0.2, 0.2));
 }
 
 TEST_F(CorpusTest, RefusesOptionsOfTrainingThatDoNotGoTogether) {
@@ -219,8 +222,8 @@ TEST_F(CorpusTest, RefusesOptionsOfTrainingThatDoNotGoTogether) {
   EXPECT_THAT(message(options), HasSubstr("only one side can come from stdin"));
   options.train_sets = {"-", "b"};
   EXPECT_EQ(message(options), "");
-  options.sentencepiece_alphas = {0.1};
-  EXPECT_THAT(message(options), HasSubstr("--sentencepiece-alphas has 1 values, expected 2"));
+  options.sentencepiece_alphas = {0.1, 0.1, 0.1};
+  EXPECT_THAT(message(options), HasSubstr("--sentencepiece-alphas has 3 values, expected one for both sides"));
   options.sentencepiece_alphas = {0.1, 0.1};
   EXPECT_THAT(message(options), HasSubstr("needs files"));
   options.train_sets = {"a", "b"};
