@@ -6,10 +6,12 @@ namespace dragoman {
 
 MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight)
     : backend_(backend), arena_(arena), parameters_(parameters), weight_(weight) {
-  for (const Var& v : parameters.buffers()) {
-    averages_.push_back(arena.allocate(v.shape(), v.dtype()));
-    backend.copy(averages_.back(), v);
-  }
+  for (const Var& v : parameters.buffers()) averages_.push_back(arena.allocate(v.shape(), v.dtype()));
+  restart();
+}
+
+void MovingAverage::restart() {
+  for (size_t i = 0; i < averages_.size(); ++i) backend_.copy(averages_[i], parameters_.buffers()[i]);
 }
 
 void MovingAverage::update(int64_t step) {

@@ -9,6 +9,8 @@ class MovingAverage {
  public:
   MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight);
 
+  /// Begins anew: the average is the parameters as they are.
+  void restart();
   void update(int64_t step);
   /// Exchanges parameters and averages: validation and the model file see the smoothed ones. Twice is nothing.
   void swap();

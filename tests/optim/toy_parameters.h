@@ -1,0 +1,38 @@
+#pragma once
+#include <gmock/gmock.h>
+
+#include "backend/registry.h"
+#include "nn/parameters.h"
+
+namespace dragoman {
+
+/// Two parameters in buffers of their own, "a" (2) and "b" (1), on the reference backend in f64.
+struct ToyParameters {
+  const Backend& backend = dragoman::backend("reference");
+  Arena arena{Arena::Reserve::memory, int64_t{1} << 20};
+  Parameters parameters{backend, arena, DType::f64, true};
+  Var a = parameters.vector({{"a", 2, Init::zeros()}});
+  Var b = parameters.vector({{"b", 1, Init::zeros()}});
+
+  ToyParameters() { set({0, 0, 0}); }
+
+  void set(const std::vector<double>& values) { fill(a, b, values); }
+  void gradients(const std::vector<double>& values) {
+    fill(a.node()->gradient, b.node()->gradient, values);
+    a.node()->written = b.node()->written = true;
+  }
+  std::vector<double> values() const { return joined(a, b); }
+
+  static std::vector<double> joined(const Tensor& a, const Tensor& b) {
+    return {a.as<double>()[0], a.as<double>()[1], b.as<double>()[0]};
+  }
+
+ private:
+  static void fill(const Tensor& a, const Tensor& b, const std::vector<double>& values) {
+    a.as<double>()[0] = values[0], a.as<double>()[1] = values[1], b.as<double>()[0] = values[2];
+  }
+};
+
+inline auto near(std::vector<double> values) { return testing::Pointwise(testing::DoubleNear(1e-8), values); }
+
+}  // namespace dragoman
