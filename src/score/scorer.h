@@ -2,7 +2,9 @@
 #include <span>
 #include <vector>
 
+#include "data/pairs.h"
 #include "model/model.h"
+#include "vocab/vocabulary.h"
 
 namespace dragoman {
 
@@ -10,6 +12,11 @@ namespace dragoman {
 struct IdPair {
   std::vector<int32_t> source, target;
 };
+
+/// Lines as ids, one pair a pair, whatever they hold: an empty line is </s> alone. `given_pieces`: the lines are pieces
+/// already, separated by blanks. All threads work on it.
+std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& target, const LinePairs& lines,
+                                 bool given_pieces);
 
 /// Where scoring computes. Nothing is recorded; with packed weights a score depends on its pair alone, to the bit.
 struct ScoringPlace {

@@ -1,0 +1,34 @@
+#include "score/pair_reader.h"
+
+namespace dragoman {
+
+PairReader::PairReader(const std::array<std::string, 2>& paths) : source_(paths[0]), target_(paths[1]) {}
+
+LinePairs PairReader::next(int64_t max_pairs) {
+  LinePairs pairs;
+  while (int64_t(pairs.source.size()) < max_pairs && (pairs.source.empty() || ready()) && read_pair(pairs)) {}
+  return pairs;
+}
+
+bool PairReader::read_pair(LinePairs& pairs) {
+  std::string source, target;
+  const bool more_source = source_.next(source), more_target = target_.next(target);
+  if (more_source) lengths_[0].push_back(int32_t(source.size()));
+  if (more_target) lengths_[1].push_back(int32_t(target.size()));
+  if (more_source != more_target) {
+    read_to_end(source_, lengths_[0]);
+    read_to_end(target_, lengths_[1]);
+    require_paired({source_.name(), target_.name()}, {lengths_[0], lengths_[1]});
+  }
+  if (!more_source) return false;
+  pairs.source.push_back(std::move(source));
+  pairs.target.push_back(std::move(target));
+  return true;
+}
+
+// So that the message can say how many lines there are and which has no partner.
+void PairReader::read_to_end(LineReader& reader, std::vector<int32_t>& lengths) {
+  for (std::string line; reader.next(line);) lengths.push_back(int32_t(line.size()));
+}
+
+}  // namespace dragoman

@@ -1,0 +1,32 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/line_reader.h"
+#include "data/pairs.h"
+
+namespace dragoman {
+
+/// Two text files whose line i are translations of each other, read side by side, a window at a time: memory holds one
+/// window and 8 bytes a pair. One side may be a pipe that is written to as the scores come back.
+class PairReader {
+ public:
+  explicit PairReader(const std::array<std::string, 2>& paths);  // {source, target}
+
+  /// The next pairs: at least one and at most `max_pairs`; none at the end of both files. Waits for the first pair only
+  /// and takes what is there. Throws Error as require_paired does when one file ends before the other.
+  LinePairs next(int64_t max_pairs);
+
+  /// Whether `next` would return without waiting.
+  bool ready() { return source_.ready() && target_.ready(); }
+
+ private:
+  bool read_pair(LinePairs& pairs);
+  void read_to_end(LineReader& reader, std::vector<int32_t>& lengths);
+
+  LineReader source_, target_;
+  std::array<std::vector<int32_t>, 2> lengths_;  // bytes of each line so far: they tell where a line was lost
+};
+
+}  // namespace dragoman
