@@ -1,5 +1,3 @@
-#include <dnnl.h>
-
 #include <csignal>
 #include <exception>
 #include <string>
@@ -8,39 +6,13 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/devices.h"
 #include "cli/suggest.h"
 
 namespace dragoman {
 namespace {
 
-std::string_view instruction_set(dnnl_cpu_isa_t isa) {
-  switch (int(isa)) {
-    case dnnl_cpu_isa_sse41:
-      return "SSE4.1";
-    case dnnl_cpu_isa_avx:
-      return "AVX";
-    case dnnl_cpu_isa_avx2:
-      return "AVX2";
-    case dnnl_cpu_isa_avx512_core:
-      return "AVX-512";
-    case dnnl_cpu_isa_avx512_core_vnni:
-      return "AVX-512 VNNI";
-    case dnnl_cpu_isa_avx512_core_bf16:
-      return "AVX-512 bf16";
-    case dnnl_cpu_isa_avx512_core_amx:
-      return "AVX-512 AMX";
-    case dnnl_cpu_isa_avx2_vnni:
-      return "AVX2 VNNI";
-    default:
-      return "plain x86-64";
-  }
-}
-
-std::string version_page() {
-  const dnnl_version_t* onednn = dnnl_version();
-  return fmt::format("dragoman {}\noneDNN {}.{}.{} on {}\n", DRAGOMAN_VERSION, onednn->major, onednn->minor,
-                     onednn->patch, instruction_set(dnnl_get_effective_cpu_isa()));
-}
+std::string version_page() { return fmt::format("dragoman {}\noneDNN {}\n", DRAGOMAN_VERSION, describe_onednn()); }
 
 const Command& command_called(const std::string& name) {
   std::vector<std::string> names;

@@ -1,0 +1,45 @@
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/devices.h"
+#include "cli/inspect_file.h"
+#include "cli/options.h"
+
+namespace dragoman {
+namespace {
+
+constexpr auto kinds_hint =
+    "inspect knows models and training states of dragoman, other safetensors files, and "
+    "SentencePiece vocabularies";
+
+// What there is to say about a file, by how it begins.
+Description describe_file(const std::string& path) {
+  if (path == "-") throw Error("inspect reads files, not stdin", "give the name of a model file");
+  const MappedFile file(path);
+  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
+  if (bytes.empty()) throw Error(path + " is empty", kinds_hint);
+  if (bytes.size() > 8 && bytes[8] == '{') return describe_safetensors(path);  // after the header's length
+  if (bytes.starts_with('\n')) return describe_vocabulary(path);               // the first field of its messages
+  if (bytes.starts_with("PK\3\4"))
+    throw Error(path + " is a zip archive, as NumPy (.npz, also Marian's models) and PyTorch write them", kinds_hint);
+  throw Error(fmt::format("{} begins like no file that inspect knows", path), kinds_hint);
+}
+
+std::string json_page(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names in files may be any bytes
+}
+
+}  // namespace
+
+int inspect_command(const InspectOptions& options) {
+  if (options.devices) {
+    const Devices devices = find_devices();
+    print_page(options.json ? json_page(to_json(devices)) : devices_page(devices));
+    return 0;
+  }
+  const Description description = describe_file(options.model);
+  print_page(options.json ? json_page(description.json) : description.page.text());
+  return 0;
+}
+
+}  // namespace dragoman

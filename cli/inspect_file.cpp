@@ -1,0 +1,138 @@
+#include "cli/inspect_file.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/grouped.h"
+#include "cli/inspect_model.h"
+#include "io/safetensors.h"
+
+namespace dragoman {
+namespace {
+
+// Damage would have been an Error when the file was opened.
+std::string checksum_in_words(const Metadata& metadata) {
+  const auto found = metadata.find("checksum");
+  return found == metadata.end() ? "none: not written by dragoman, or edited since" : "ok, " + found->second;
+}
+
+std::string text_of(const Metadata& metadata, const std::string& key) {
+  const auto found = metadata.find(key);
+  return found == metadata.end() ? "" : found->second;
+}
+
+int64_t elements(const TensorEntry& tensor) { return int64_t(tensor.bytes.size()) / size_of(tensor.dtype); }
+
+int64_t elements(const SafetensorsFile& file) {
+  int64_t sum = 0;
+  for (const TensorEntry& t : file.tensors()) sum += elements(t);
+  return sum;
+}
+
+Json json_of(const SafetensorsFile& file, const char* kind) {
+  Json json{{"file", file.path()}, {"kind", kind}, {"bytes", std::filesystem::file_size(file.path())}};
+  if (const std::string version = text_of(file.metadata(), "version"); !version.empty())
+    json["format_version"] = version;
+  json["checksum"] = file.metadata().contains("checksum") ? Json("ok") : Json();
+  return json;
+}
+
+void add_tensors(Json& json, const SafetensorsFile& file) {
+  json["tensors"] = Json::array();
+  for (const TensorEntry& t : file.tensors())
+    json["tensors"].push_back({{"name", t.name}, {"dtype", name_of(t.dtype)}, {"shape", t.shape}});
+}
+
+void add_file_facts(FactPage& page, const SafetensorsFile& file) {
+  page.heading("File");
+  page.fact("size", size_in_words(int64_t(std::filesystem::file_size(file.path()))));
+  if (const std::string version = text_of(file.metadata(), "version"); !version.empty())
+    page.fact("format", fmt::format("{}, version {}", text_of(file.metadata(), "format"), version));
+  page.fact("checksum", checksum_in_words(file.metadata()));
+}
+
+Description describe_model(const SafetensorsFile& file) {
+  const ModelFile model(file.path());
+  Description d{FactPage(file.path() + ": a model of dragoman"), json_of(file, "model")};
+  add_model(d, model);
+  add_file_facts(d.page, file);
+  add_tensors(d.json, file);
+  return d;
+}
+
+// "dir/model.state.safetensors" belongs to "dir/model.safetensors".
+std::string model_beside(std::string state) {
+  const size_t word = state.rfind(".state");
+  return word == state.npos ? "its model" : state.erase(word, std::string_view(".state").size());
+}
+
+void add_progress(Description& d, const Json& progress) {
+  d.json["progress"] = progress;
+  d.page.heading("Progress");
+  const auto add = [&](const char* label, const char* key, int64_t more) {
+    if (const auto found = progress.find(key); found != progress.end() && found->is_number_integer())
+      d.page.fact(label, grouped(found->get<int64_t>() + more));
+  };
+  add("updates", "updates", 0);
+  add("epoch", "epoch", 1);  // counted from 0 in the file
+  add("sentences", "sentences", 0);
+  add("target pieces", "labels", 0);
+}
+
+Description describe_state(const SafetensorsFile& file) {
+  Description d{FactPage(file.path() + ": a training state, no model"), json_of(file, "training-state")};
+  const Json progress = Json::parse(text_of(file.metadata(), "progress"), nullptr, false);
+  if (progress.is_object()) add_progress(d, progress);
+  d.page.heading("Use");
+  d.page.fact("train", "goes on from it when --model names " + model_beside(file.path()));
+  d.page.fact("translate", "wants " + model_beside(file.path()));
+  d.page.heading("Contents");
+  d.page.fact("tensors", grouped(file.tensors().size()));
+  d.page.fact("numbers", grouped(elements(file)));
+  add_file_facts(d.page, file);
+  add_tensors(d.json, file);
+  return d;
+}
+
+std::string shortened(const std::string& text) {
+  constexpr size_t limit = 60;
+  return text.size() <= limit ? text : fmt::format("{}… ({} bytes)", text.substr(0, limit), grouped(text.size()));
+}
+
+Description describe_foreign(const SafetensorsFile& file) {
+  Description d{FactPage(file.path() + ": a safetensors file of another program, no model of dragoman"),
+                json_of(file, "safetensors")};
+  d.page.heading(fmt::format("Tensors ({}, {} numbers)", grouped(file.tensors().size()), grouped(elements(file))));
+  for (const TensorEntry& t : file.tensors())
+    d.page.fact(t.name, fmt::format("{:<4} ({})", t.dtype, fmt::join(t.shape, ",")));
+  if (!file.metadata().empty()) d.page.heading("Metadata");
+  for (const auto& [key, value] : file.metadata()) d.page.fact(key, shortened(value));
+  add_file_facts(d.page, file);
+  d.json["metadata"] = file.metadata();
+  add_tensors(d.json, file);
+  return d;
+}
+
+}  // namespace
+
+Description describe_safetensors(const std::string& path) {
+  const SafetensorsFile file(path);
+  const std::string format = text_of(file.metadata(), "format");
+  if (format == "dragoman") return describe_model(file);
+  if (format == "dragoman-state") return describe_state(file);
+  return describe_foreign(file);
+}
+
+Description describe_vocabulary(const std::string& path) {
+  const Vocabulary vocabulary = Vocabulary::load(path);
+  Description d{FactPage(path + ": a SentencePiece vocabulary, no model"),
+                {{"file", path}, {"kind", "vocabulary"}, {"bytes", std::filesystem::file_size(path)}}};
+  d.json.update(vocabulary_json(vocabulary));
+  d.page.heading("Vocabulary");
+  d.page.fact("content", vocabulary_in_words(vocabulary));
+  d.page.fact("size", size_in_words(int64_t(vocabulary.bytes().size())));
+  d.page.fact("more", fmt::format("dragoman vocab inspect -m {}", path));
+  return d;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,117 @@
+#include "cli/inspect_model.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/grouped.h"
+#include "io/config_json.h"
+#include "vocab/model_facts.h"
+
+namespace dragoman {
+namespace {
+
+// Weights that belong together. The four groups of a Transformer, in the order of the page.
+struct Group {
+  std::string name;
+  int64_t tensors = 0, parameters = 0;
+};
+
+struct Counts {
+  std::vector<Group> groups = {{"embeddings"}, {"encoder"}, {"decoder"}, {"output"}};
+  int64_t tensors = 0, parameters = 0;
+  std::set<std::string> types;
+};
+
+// "encoder.3.feed_forward.up.weight" counts as encoder, "source_embedding.weight" as embeddings.
+Group& group_of(Counts& counts, const std::string& tensor) {
+  const std::string first = tensor.substr(0, tensor.find('.'));
+  const std::string name = first.ends_with("embedding") ? "embeddings" : first;
+  const auto found = std::ranges::find(counts.groups, name, &Group::name);
+  return found != counts.groups.end() ? *found : counts.groups.emplace_back(Group{name});
+}
+
+Counts count_parameters(const SafetensorsFile& file) {
+  Counts counts;
+  for (const TensorEntry& t : file.tensors()) {
+    if (t.name.starts_with("vocabulary.")) continue;
+    const int64_t elements = int64_t(t.bytes.size()) / size_of(t.dtype);
+    Group& group = group_of(counts, t.name);
+    ++group.tensors, ++counts.tensors;
+    group.parameters += elements, counts.parameters += elements;
+    counts.types.emplace(name_of(t.dtype));
+  }
+  std::erase_if(counts.groups, [](const Group& group) { return group.tensors == 0; });
+  return counts;
+}
+
+std::string embeddings_in_words(const ModelConfig& c) {
+  if (c.ties_source() && c.ties_output()) return "one matrix for source, target and output";
+  if (c.ties_source()) return "one matrix for source and target, one for output";
+  if (c.ties_output()) return "one matrix for source, one for target and output";
+  return "one matrix each for source, target and output";
+}
+
+std::string heads_in_words(const ModelConfig& c) {
+  if (c.head_keys() == c.head_values()) return fmt::format("{} of {} columns", c.heads, c.head_keys());
+  return fmt::format("{} of {} columns for keys, {} for values", c.heads, c.head_keys(), c.head_values());
+}
+
+void add_architecture(FactPage& page, const ModelConfig& c) {
+  page.heading("Architecture");
+  page.fact("type", c.type == "transformer" ? "Transformer (Vaswani et al. 2017)" : c.type);
+  page.fact("layers", fmt::format("{} encoder, {} decoder", c.encoder_layers, c.decoder_layers));
+  page.fact("columns",
+            fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
+  page.fact("heads", heads_in_words(c));
+  page.fact("norm", c.norm == NormPlace::post ? "after each sublayer (post-norm)" : "before each sublayer (pre-norm)");
+  page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
+                                                           : std::string(name_of(c.positions)));
+  page.fact("embeddings", embeddings_in_words(c));
+  page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout, c.dropout_attention,
+                                   c.dropout_activation, c.embedding_dropout()));
+}
+
+void add_vocabularies(Description& d, const Vocabularies& v) {
+  const bool joint = v.source.bytes() == v.target.bytes();
+  d.page.heading("Vocabularies");
+  d.page.fact("source", vocabulary_in_words(v.source));
+  d.page.fact("target", joint ? "the same" : vocabulary_in_words(v.target));
+  d.json["vocabularies"] = {
+      {"source", vocabulary_json(v.source)}, {"target", vocabulary_json(v.target)}, {"joint", joint}};
+}
+
+void add_parameters(Description& d, const Counts& counts) {
+  const std::string types = fmt::format("{}", fmt::join(counts.types, ", "));
+  Json groups = Json::object();
+  d.page.heading("Parameters");
+  for (const Group& g : counts.groups) {
+    const double share = 100 * double(g.parameters) / double(std::max<int64_t>(1, counts.parameters));
+    d.page.fact(g.name, fmt::format("{:>15}  {:5.1f} %", grouped(g.parameters), share));
+    groups[g.name] = g.parameters;
+  }
+  d.page.fact("total",
+              fmt::format("{:>15}  in {} tensors of {}", grouped(counts.parameters), grouped(counts.tensors), types));
+  d.json["parameters"] = {{"total", counts.parameters}, {"groups", groups}, {"dtype", types}};
+}
+
+}  // namespace
+
+void add_model(Description& description, const ModelFile& model) {
+  add_architecture(description.page, model.config());
+  description.json["config"] = Json::parse(to_json(model.config()));
+  add_vocabularies(description, model.vocabularies());
+  add_parameters(description, count_parameters(model.tensors()));
+}
+
+std::string vocabulary_in_words(const Vocabulary& vocabulary) {
+  return fmt::format("{} pieces, {}, {} byte fallback", grouped(vocabulary.size()), facts_of(vocabulary.bytes()).type,
+                     vocabulary.has_byte_fallback() ? "with" : "without");
+}
+
+Json vocabulary_json(const Vocabulary& vocabulary) {
+  return {{"pieces", vocabulary.size()},
+          {"type", facts_of(vocabulary.bytes()).type},
+          {"byte_fallback", vocabulary.has_byte_fallback()}};
+}
+
+}  // namespace dragoman
