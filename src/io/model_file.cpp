@@ -18,7 +18,17 @@ std::string entry(const SafetensorsFile& file, const std::string& key) {
   return found->second;
 }
 
+void require_model(const SafetensorsFile& file) {
+  const std::string format = entry(file, "format");
+  if (format == "dragoman-state")
+    throw Error(file.path() + " is a training state, expected a model",
+                "the model is the file beside it, whose name lacks '.state'");
+  require(format == "dragoman", "{} is a safetensors file of format '{}', expected a model of dragoman", file.path(),
+          format);
+}
+
 ModelConfig read_config(const SafetensorsFile& file) {
+  require_model(file);
   const std::string version = entry(file, "version");
   if (version != format_version)
     throw Error(fmt::format("{} is of format version {}, this dragoman reads {}", file.path(), version, format_version),
