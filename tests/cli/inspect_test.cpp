@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/fact_page.h"
+#include "cli/options.h"
+#include "tests/temporary_folder.h"
+#include "tests/toy_model.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class InspectCommand : public testing::Test {
+ protected:
+  static std::string output_of(const InspectOptions& options) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(inspect_command(options), 0);
+    return testing::internal::GetCapturedStdout();
+  }
+  static json json_of(InspectOptions options) {
+    options.json = true;
+    return json::parse(output_of(options));
+  }
+  static void expect_error(const std::string& path, const std::string& part) {
+    try {
+      inspect_command({.model = path});
+      ADD_FAILURE() << path << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(part));
+    }
+  }
+
+  TemporaryFolder folder;
+};
+
+// D 16, F 24, V 340, by hand. Attention: 4 (D·D + D) = 1088. Feed-forward: 2·D·F + F + D = 808. Norm: 2·D = 32.
+constexpr int64_t embeddings = 340 * 16, encoder = 1088 + 808 + 2 * 32, decoder = 2 * 1088 + 808 + 3 * 32;
+
+TEST_F(InspectCommand, CountsTheParametersOfEachGroup) {
+  const json page = json_of({.model = save_toy_model(folder / "m", 1)});
+  EXPECT_EQ(page["kind"], "model");
+  EXPECT_EQ(page["parameters"]["groups"],
+            (json{{"embeddings", embeddings}, {"encoder", encoder}, {"decoder", decoder}}));
+  EXPECT_EQ(page["parameters"]["total"], embeddings + encoder + decoder);
+  EXPECT_EQ(page["parameters"]["dtype"], "F32");
+  EXPECT_EQ(page["checksum"], "ok");
+  EXPECT_EQ(page["bytes"], std::filesystem::file_size(folder / "m"));
+  EXPECT_EQ(page["config"]["dim"], 16);
+  EXPECT_EQ(page["vocabularies"]["source"], (json{{"pieces", 340}, {"type", "bpe"}, {"byte_fallback", true}}));
+  EXPECT_EQ(page["vocabularies"]["joint"], true);
+}
+
+TEST_F(InspectCommand, CountsSeparateEmbeddingsAndTheOutputLayer) {
+  ModelConfig config = toy_config();
+  config.tied_embeddings_all = false;
+  const json groups = json_of({.model = save_toy_model(folder / "m", 1, config)})["parameters"]["groups"];
+  EXPECT_EQ(groups["embeddings"], 2 * embeddings);
+  EXPECT_EQ(groups["output"], embeddings);
+}
+
+TEST_F(InspectCommand, DescribesAModelInWords) {
+  const std::string page = output_of({.model = save_toy_model(folder / "m", 1)});
+  EXPECT_THAT(page, StartsWith(folder / "m: a model of dragoman\n"));
+  for (const char* words : {"1 encoder, 1 decoder\n", "2 of 8 columns\n", "post-norm", "340 pieces, bpe, with byte",
+                            "the same\n", "5,440", "in 43 tensors of F32\n", "version 1\n", "ok, "})
+    EXPECT_THAT(page, HasSubstr(words));
+}
+
+TEST_F(InspectCommand, TellsATrainingStateAndWhereItsModelIs) {
+  write_safetensors(folder / "m.state.safetensors", {},
+                    {{"format", "dragoman-state"}, {"version", "1"}, {"progress", R"({"updates":1200,"epoch":0})"}});
+  const std::string page = output_of({.model = folder / "m.state.safetensors"});
+  EXPECT_THAT(page, HasSubstr("a training state, no model"));
+  EXPECT_THAT(page, HasSubstr("updates    1,200\n"));
+  EXPECT_THAT(page, HasSubstr("epoch      1\n"));
+  EXPECT_THAT(page, HasSubstr("wants " + folder / "m.safetensors\n"));
+  EXPECT_EQ(json_of({.model = folder / "m.state.safetensors"})["progress"]["updates"], 1200);
+}
+
+TEST_F(InspectCommand, ListsTheTensorsOfAnotherProgramsFile) {
+  const InspectOptions options{.model = DRAGOMAN_SOURCE_DIR "/tests/io/python.safetensors"};
+  EXPECT_THAT(output_of(options), HasSubstr("no model of dragoman"));
+  const json page = json_of(options);
+  EXPECT_EQ(page["kind"], "safetensors");
+  EXPECT_FALSE(page["tensors"].empty());
+  EXPECT_TRUE(page["checksum"].is_null());
+}
+
+TEST_F(InspectCommand, KnowsAVocabulary) {
+  const InspectOptions options{.model = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/unigram.spm"};
+  EXPECT_THAT(output_of(options), HasSubstr("a SentencePiece vocabulary, no model"));
+  EXPECT_EQ(json_of(options)["type"], "unigram");
+}
+
+TEST_F(InspectCommand, SaysWhatIsWrongWithAFile) {
+  expect_error(folder / "missing", "missing");
+  expect_error(folder.make("empty", ""), "is empty");
+  expect_error(folder.make("text", "Good morning, everybody.\n"), "begins like no file");
+  expect_error(folder.make("newlines", "\n\n\n"), "not a SentencePiece model");
+  expect_error(folder.make("m.npz", "PK\3\4 and so on"), "zip archive");
+  expect_error("-", "stdin");
+}
+
+TEST_F(InspectCommand, FindsADamagedModel) {
+  save_toy_model(folder / "m", 1);
+  std::string bytes = folder.content_of("m");
+  bytes[bytes.size() / 2] ^= 1;
+  expect_error(folder.make("m", bytes), "checksum");
+}
+
+TEST_F(InspectCommand, DescribesTheMachine) {
+  const json page = json_of({.devices = true});
+  EXPECT_GE(page["cpu"]["cores"], 1);
+  EXPECT_GE(page["cpu"]["threads"], 1);
+  EXPECT_GT(page["cpu"]["memory_bytes"], 1'000'000);
+  EXPECT_FALSE(page["cpu"]["own_kernels"].empty());
+  EXPECT_TRUE(page["gpus"].empty());
+  EXPECT_THAT(output_of({.devices = true}), HasSubstr("no GPU backend"));
+}
+
+TEST(FactPage, AlignsValuesAndSetsHeadingsApart) {
+  FactPage page("title");
+  page.heading("Parts");
+  page.fact("a", "1");
+  page.fact("longer", "2");
+  EXPECT_EQ(page.text(), "title\n\nParts\n  a       1\n  longer  2\n");
+}
+
+TEST(SizeInWords, CountsInPowersOf1024) {
+  EXPECT_EQ(size_in_words(1023), "1023 bytes");
+  EXPECT_EQ(size_in_words(1536), "1.5 KiB (1,536 bytes)");
+  EXPECT_EQ(size_in_words(int64_t{3} << 40), "3.0 TiB (3,298,534,883,328 bytes)");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/line_reader.h"
+#include "cli/options.h"
+#include "score/scorer.h"
+#include "tests/temporary_folder.h"
+#include "tests/toy_model.h"
+
+// The subcommand as a user meets it: two files and a model in, numbers out.
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class ScoreCommand : public testing::Test {
+ protected:
+  ScoreCommand() {
+    options.model = save_toy_model(folder / "model", 1);
+    options.train_sets = {folder.make("s", "Where is the castle?\n\na\nWhere is the bridge?\n"),
+                          folder.make("t", "Wo ist das Schloß?\nja\n\nWo?\n")};
+    options.output = folder / "out";
+    options.quiet = true;
+  }
+
+  std::vector<double> numbers() {
+    EXPECT_EQ(score_command(options), 0);
+    std::vector<double> values;
+    for (const std::string& line : read_lines(options.output)) values.push_back(std::stod(line));
+    return values;
+  }
+
+  // Target pieces of each line, end of sentence included.
+  std::vector<double> lengths() const {
+    std::vector<double> values;
+    for (const std::string& line : read_lines(options.train_sets[1]))
+      values.push_back(double(toy_vocabulary().encode(line).size() + 1));
+    return values;
+  }
+
+  TemporaryFolder folder;
+  ScoreOptions options;
+};
+
+TEST_F(ScoreCommand, GivesALogProbabilityForEveryPairInOrder) {
+  const auto together = numbers();
+  ASSERT_THAT(together, SizeIs(4));
+  const auto sources = read_lines(options.train_sets[0]), targets = read_lines(options.train_sets[1]);
+  for (size_t i = 0; i < 4; ++i) {
+    options.train_sets = {folder.make("one.s", sources[i] + "\n"), folder.make("one.t", targets[i] + "\n")};
+    EXPECT_LT(together[i], 0);
+    EXPECT_EQ(numbers(), std::vector{together[i]}) << "pair " << i << " alone";
+  }
+}
+
+TEST_F(ScoreCommand, GivesTheSameWhateverTheBatchAndTheWindow) {
+  const auto expected = numbers();
+  for (const int64_t words : {1, 8, 4096})
+    for (const int64_t lines : {1, 3, 10000}) {
+      options.mini_batch_words = words;
+      options.maxi_batch_lines = lines;
+      EXPECT_EQ(numbers(), expected) << words << " words, " << lines << " lines";
+    }
+}
+
+TEST_F(ScoreCommand, DividesByTheLengthOfTheTarget) {
+  const auto whole = numbers(), by = lengths();
+  options.normalize = true;
+  const auto normalized = numbers();
+  for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(normalized[i], whole[i] / by[i], 1e-6);
+}
+
+TEST_F(ScoreCommand, SumsUp) {
+  const auto scores = numbers(), by = lengths();
+  double sum = 0, pieces = 0;
+  for (size_t i = 0; i < scores.size(); ++i) sum += scores[i], pieces += by[i];
+  for (const auto& [kind, expected] : {std::pair(Summary::cross_entropy, -sum / 4),
+                                       {Summary::ce_mean, -sum / 4},
+                                       {Summary::ce_mean_words, -sum / pieces},
+                                       {Summary::perplexity, std::exp(-sum / pieces)}}) {
+    options.summary = kind;
+    const auto figure = numbers();
+    ASSERT_THAT(figure, SizeIs(1));
+    EXPECT_NEAR(figure[0], expected, 1e-6 * expected) << name_of(kind);
+  }
+}
+
+TEST_F(ScoreCommand, TakesPiecesThatAreGiven) {
+  const auto expected = numbers();
+  options.no_spm_encode = true;
+  std::string texts[2];
+  for (int side : {0, 1})
+    for (const std::string& line : read_lines(options.train_sets[side])) {
+      for (const std::string& piece : toy_vocabulary().encode_pieces(line)) texts[side] += piece + " ";
+      texts[side] += "\n";
+    }
+  options.train_sets = {folder.make("p.s", texts[0]), folder.make("p.t", texts[1])};
+  EXPECT_EQ(numbers()[0], expected[0]);
+}
+
+TEST_F(ScoreCommand, OfEmptyFilesPrintsNothingButHasNoSummary) {
+  options.train_sets = {folder.make("s", ""), folder.make("t", "")};
+  EXPECT_TRUE(numbers().empty());
+  options.summary = Summary::perplexity;
+  EXPECT_THROW(score_command(options), Error);
+}
+
+TEST_F(ScoreCommand, NamesTheFilesThatDoNotPair) {
+  options.train_sets[1] = folder.make("t", "eins\nzwei\n");
+  try {
+    score_command(options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/s has 4 lines, "));
+    EXPECT_THAT(error.what(), HasSubstr("/t has 2"));
+  }
+}
+
+TEST_F(ScoreCommand, KeepsTheTextWhenOutputNamesIt) {
+  options.output = options.train_sets[1];
+  EXPECT_THROW(score_command(options), Error);
+  EXPECT_THAT(folder.content_of("t"), HasSubstr("Wo ist das"));
+}
+
+TEST_F(ScoreCommand, RefusesToNormalizeASummary) {
+  options.normalize = true;
+  options.summary = Summary::ce_mean;
+  EXPECT_THROW(score_command(options), Error);
+}
+
+}  // namespace
+}  // namespace dragoman
