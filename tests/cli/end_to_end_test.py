@@ -41,8 +41,8 @@ class InFolder(unittest.TestCase):
             (cls.folder / name).write_text(text, encoding="utf-8")
         cls.made = cls.call(*"vocab train --input s t --model v --size 320".split())
         cls.trained = cls.call(*"train -t s t --valid-sets s t -v v v -m m.safetensors --after 120u".split(),
-                               *"--keep-last 2 --save-freq 60u --valid-freq 120u --valid-metrics cross-entropy bleu".split(),
-                               *SMALL)
+                               *"--keep-last 2 --save-freq 60u --valid-freq 120u".split(),
+                               *"--valid-metrics cross-entropy bleu".split(), *SMALL)
 
     @classmethod
     def call(cls, *arguments, text=""):
