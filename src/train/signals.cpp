@@ -1,6 +1,7 @@
 #include "train/signals.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace dragoman {
 namespace {
@@ -16,13 +17,14 @@ void ask_to_stop(int signal) {
 
 StopSignals::StopSignals() {
   stop_asked = 0;
-  std::signal(SIGINT, ask_to_stop);
-  std::signal(SIGTERM, ask_to_stop);
+  // A shell starts background jobs with SIGINT ignored, so that Ctrl-C in its terminal is not for them.
+  for (int signal : {SIGINT, SIGTERM})
+    if (std::signal(signal, ask_to_stop) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 StopSignals::~StopSignals() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (int signal : {SIGINT, SIGTERM})
+    if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 bool StopSignals::asked() { return stop_asked != 0; }
