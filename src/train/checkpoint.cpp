@@ -1,6 +1,6 @@
 #include "train/checkpoint.h"
 
-#include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,16 +14,20 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* state_version = "1";
+constexpr const char *state_format = "dragoman-state", *state_version = "1";
 
-/// Everything numeric of a run under the name it has in the state file.
+// Everything numeric of a run but its averages, under the names of the state file.
 std::vector<NamedTensor> tensors_of(const RunState& run) {
   std::vector<NamedTensor> tensors;
-  for (const auto& p : run.parameters.named()) {
-    tensors.push_back({"parameter/" + p.name, p.value});
-    if (run.average) tensors.push_back({"average/" + p.name, run.average->part(p)});
-  }
+  for (const auto& p : run.parameters.named()) tensors.push_back({"parameter/" + p.name, p.value});
   for (const auto& m : run.adam.moments()) tensors.push_back({m.name, m.value});
+  return tensors;
+}
+
+std::vector<NamedTensor> averages_of(const RunState& run) {
+  std::vector<NamedTensor> tensors;
+  if (!run.average) return tensors;
+  for (const auto& p : run.parameters.named()) tensors.push_back({"average/" + p.name, run.average->part(p)});
   return tensors;
 }
 
@@ -49,7 +53,7 @@ Progress progress_from(const json& j) {
   p.epoch_sentences = j.at("epoch_sentences");
   p.skipped = j.at("skipped");
   p.stalled = j.at("stalled");
-  for (const json& best : j.at("best")) p.best.push_back(best.is_number() ? best.get<double>() : std::nan(""));
+  p.best = j.at("best").get<std::map<std::string, double>>();
   p.position = {j.at("epoch"), j.at("batch")};
   return p;
 }
@@ -58,6 +62,42 @@ std::string entry(const SafetensorsFile& file, const char* key) {
   const auto found = file.metadata().find(key);
   require(found != file.metadata().end(), "{} is no training state: it has no metadata '{}'", file.path(), key);
   return found->second;
+}
+
+std::string fingerprint_text(const BatchOrder& order) { return fmt::format("{:016x}", order.fingerprint); }
+
+void read_progress(const SafetensorsFile& file, const RunState& run) {
+  try {
+    const json progress = json::parse(entry(file, "progress"));
+    run.progress = progress_from(progress);
+    run.adam.steps = progress.at("adam_steps");
+  } catch (const json::exception& error) {
+    fail("{}: its progress is not what this dragoman writes ({})", file.path(), error.what());
+  }
+}
+
+void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& tensors) {
+  for (const NamedTensor& t : tensors) {
+    const TensorEntry& from = file.get(t.name);
+    const TensorEntry wanted = entry_of(t.name, t.value);
+    require(from.dtype == wanted.dtype && from.shape == wanted.shape, "{}: {} is ({}) of {}, expected ({}) of {}",
+            file.path(), t.name, fmt::join(from.shape, ","), from.dtype, fmt::join(wanted.shape, ","), wanted.dtype);
+    std::memcpy(t.value.data(), from.bytes.data(), from.bytes.size());
+  }
+}
+
+// A run may ask for an average that the one before had none of.
+void read_averages(const SafetensorsFile& file, const RunState& run) {
+  const auto averages = averages_of(run);
+  if (averages.empty()) return;
+  if (file.find(averages.front().name)) return read_tensors(file, averages);
+  run.average->restart();
+  spdlog::info("{} holds no averages: --exponential-smoothing begins with its parameters", file.path());
+}
+
+void begin_epoch_anew(Progress& progress) {
+  progress.position.batch = 0;
+  progress.epoch_sentences = 0;
 }
 
 }  // namespace
@@ -78,18 +118,21 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
   std::vector<TensorEntry> entries;
-  for (const NamedTensor& t : tensors_of(run)) entries.push_back(entry_of(t.name, t.value));
+  for (const auto& tensors : {tensors_of(run), averages_of(run)})
+    for (const NamedTensor& t : tensors) entries.push_back(entry_of(t.name, t.value));
   write_safetensors(path, std::move(entries),
-                    {{"format", "dragoman-state"},
+                    {{"format", state_format},
                      {"version", state_version},
                      {"config", to_json(config)},
                      {"progress", to_json(run.progress, run.adam.steps)},
-                     {"corpus", fmt::format("{:016x}", order.fingerprint)},
+                     {"corpus", fingerprint_text(order)},
                      {"batches", order.options}});
 }
 
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
   const SafetensorsFile file(path);
+  require(entry(file, "format") == state_format, "{} is of format '{}', expected a training state", path,
+          entry(file, "format"));
   require(entry(file, "version") == state_version, "{} is of state version {}, this dragoman reads {}", path,
           entry(file, "version"), state_version);
   const ModelConfig stored = config_from_json(entry(file, "config"), path);
@@ -97,26 +140,17 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
     throw Error(
         fmt::format("{} is of another model\n  stored: {}\n  asked:  {}", path, to_json(stored), to_json(config)),
         "give the options it was trained with, another --model, or --no-reload to begin anew");
-  for (const NamedTensor& t : tensors_of(run)) {
-    const TensorEntry& from = file.get(t.name);
-    require(int64_t(from.bytes.size()) == t.value.bytes(), "{}: {} has {} bytes, expected {}", path, t.name,
-            from.bytes.size(), t.value.bytes());
-    std::memcpy(t.value.data(), from.bytes.data(), from.bytes.size());
-  }
-  const json progress = json::parse(entry(file, "progress"), nullptr, false);
-  require(progress.is_object(), "{}: its progress is no JSON object", path);
-  run.progress = progress_from(progress);
-  run.adam.steps = progress.at("adam_steps");
-  const BatchOrder stored_order{std::stoull(entry(file, "corpus"), nullptr, 16), entry(file, "batches")};
-  if (stored_order == order) return;
-  spdlog::warn(
-      "{}: going on at the beginning of epoch {}",
-      stored_order.fingerprint != order.fingerprint
-          ? std::string("the training text or its encoding has changed")
-          : fmt::format("the order of batches has changed from '{}' to '{}'", stored_order.options, order.options),
-      run.progress.epoch());
-  run.progress.position.batch = 0;
-  run.progress.epoch_sentences = 0;
+  read_tensors(file, tensors_of(run));
+  read_averages(file, run);
+  read_progress(file, run);
+  const std::string options = entry(file, "batches");
+  const bool same_text = entry(file, "corpus") == fingerprint_text(order);
+  if (same_text && options == order.options) return;
+  begin_epoch_anew(run.progress);
+  spdlog::warn("{}: going on at the beginning of epoch {}",
+               same_text ? fmt::format("the order of batches has changed from '{}' to '{}'", options, order.options)
+                         : std::string("the training text or its encoding has changed"),
+               run.progress.epoch());
 }
 
 void save_numbered(const std::string& model_path, int64_t update, int64_t keep,

@@ -28,14 +28,13 @@ struct RunState {
 struct BatchOrder {
   uint64_t fingerprint = 0;  // of the corpus
   std::string options;
-  bool operator==(const BatchOrder&) const = default;
 };
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
 /// Fills the run. Error when the file is of another model. When the order of batches has changed, says so in the log
-/// and begins the epoch anew.
+/// and begins the epoch anew; when the file holds no averages and the run wants some, they begin with its parameters.
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
 /// Writes "model.update8000.safetensors" and removes all but the last `keep` of that kind.

@@ -6,25 +6,30 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "base/grouped.h"
 
 namespace dragoman {
 
-bool is_due(Frequency f, const Progress& before, const Progress& now) {
-  if (f.count <= 0) return false;
-  const auto crossed = [&](int64_t a, int64_t b) { return a / f.count != b / f.count; };
-  switch (f.unit) {
+int64_t Recurring::periods(const Progress& now) const {
+  if (frequency_.count <= 0) return 0;
+  switch (frequency_.unit) {
     case Frequency::updates:
-      return crossed(before.updates, now.updates);
+      return now.updates / frequency_.count;
     case Frequency::epochs:
-      return crossed(before.position.epoch, now.position.epoch);
+      return now.position.epoch / frequency_.count;
     case Frequency::target_tokens:
-      return crossed(before.labels, now.labels);
+      return now.labels / frequency_.count;
     case Frequency::minutes:
-      return false;
+      return int64_t(clock_.seconds() / 60) / frequency_.count;
   }
-  return false;
+  return 0;
+}
+
+bool Recurring::due(const Progress& now) {
+  const int64_t ended = periods(now);
+  return std::exchange(seen_, ended) != ended;
 }
 
 double Stopping::way(Frequency end, const Progress& p) const {
@@ -42,10 +47,8 @@ double Stopping::way(Frequency end, const Progress& p) const {
 }
 
 bool Stopping::reached(const Progress& p) const {
-  return std::any_of(after_.begin(), after_.end(), [&](Frequency end) {
-    if (end.unit == Frequency::epochs) return p.position.epoch >= end.count;
-    return end.count > 0 && way(end, p) >= double(end.count);
-  });
+  return std::any_of(after_.begin(), after_.end(),
+                     [&](Frequency end) { return end.count > 0 && way(end, p) >= double(end.count); });
 }
 
 double Stopping::share(const Progress& p) const {
@@ -81,10 +84,10 @@ std::string report_line(const Progress& p, const Window& w, double rate, double 
   return line;
 }
 
-ProgressBar::ProgressBar() : terminal_(isatty(STDERR_FILENO) == 1) {}
+ProgressBar::ProgressBar(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
 void ProgressBar::draw(const Progress& p, const Window& w, double share, double eta) {
-  if (!terminal_ || w.labels == 0 || clock_.seconds() - last_ < 0.2) return;
+  if (!shown_ || w.labels == 0 || clock_.seconds() - last_ < 0.2) return;
   last_ = clock_.seconds();
   std::string bar;
   if (share >= 0) {

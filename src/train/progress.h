@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,32 +13,46 @@ namespace dragoman {
 /// How far a run has come: all that decides what happens next. Stored in the state file; holds no clock.
 struct Progress {
   int64_t updates = 0;
-  int64_t labels = 0;           // target tokens learnt from, end of sentence included
-  int64_t sentences = 0;        // in all epochs
-  int64_t epoch_sentences = 0;  // in the present one
-  int64_t skipped = 0;          // updates left out because the gradient was not finite
-  int64_t stalled = 0;          // validations in a row without improvement of the first metric
-  std::vector<double> best;     // of each metric; as many as there are metrics, or none yet
-  Position position;            // in the corpus
+  int64_t labels = 0;                  // target tokens learnt from, end of sentence included
+  int64_t sentences = 0;               // in all epochs
+  int64_t epoch_sentences = 0;         // in the present one
+  int64_t skipped = 0;                 // updates left out because the gradient was not finite
+  int64_t stalled = 0;                 // validations in a row without improvement of the first metric
+  std::map<std::string, double> best;  // by the name of the metric: a later run may ask for others
+  Position position;                   // in the corpus
 
   int64_t epoch() const { return position.epoch + 1; }  // for people, from 1
 };
-
-/// Whether something that happens every `frequency` is due after an update. `before` and `now` are the progress before
-/// and after it.
-bool is_due(Frequency frequency, const Progress& before, const Progress& now);
 
 /// Since when a process trains: speeds and remaining times are of this process alone.
 class Clock {
  public:
   Clock() : start_(std::chrono::steady_clock::now()) {}
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  /// As if the time since `pause` began had not passed.
+  void leave_out(const Clock& pause) { start_ += std::chrono::steady_clock::now() - pause.start_; }
 
  private:
   std::chrono::steady_clock::time_point start_;
 };
 
-/// When to stop: the first of `--after` that is reached.
+/// What happens every so many updates, epochs or target tokens of a run, at the same points however often the run was
+/// stopped in between; or every so many minutes of this process.
+class Recurring {
+ public:
+  Recurring(Frequency frequency, const Progress& at_start) : frequency_(frequency), seen_(periods(at_start)) {}
+  /// Whether a period has ended since the last call, or since the start.
+  bool due(const Progress& now);
+
+ private:
+  int64_t periods(const Progress& now) const;  // whole ones so far
+
+  Frequency frequency_;
+  Clock clock_;
+  int64_t seen_;
+};
+
+/// When to stop: the first of `--after` that is reached; 0 is never.
 class Stopping {
  public:
   Stopping(std::vector<Frequency> after, int64_t corpus_pairs, const Progress& at_start)
@@ -69,17 +84,17 @@ struct Window {
 /// with the learning rate and an ETA at the end. Words are target tokens.
 std::string report_line(const Progress& progress, const Window& window, double rate, double eta_seconds);
 
-/// "[######······] 42%  loss 3.214  12,345 words/s  ETA 0:12:34", redrawn in place on a terminal; nothing elsewhere.
+/// "[######······] 42%  loss 3.214  12,345 words/s  ETA 0:12:34", redrawn in place on a terminal; nothing elsewhere,
+/// and nothing at all when it is to be quiet.
 class ProgressBar {
  public:
-  ProgressBar();
+  explicit ProgressBar(bool quiet);
   ~ProgressBar() { clear(); }
   void draw(const Progress& progress, const Window& window, double share, double eta_seconds);
   void clear();  // before anything else is printed
-  bool shown() const { return terminal_; }
 
  private:
-  bool terminal_, drawn_ = false;
+  bool shown_, drawn_ = false;
   double last_ = -1;
   Clock clock_;
 };

@@ -23,13 +23,16 @@ class Trainer {
 
  private:
   void begin_or_go_on();
+  double rate() const;
   double update(BatchStream& batches, Window& window);
   double learn(const Batch& batch);
   void report(const std::string& line);
   void validate();
   void note(size_t metric, double value);
+  bool is_best(ValidMetric metric, double value);
   void save();
   bool stalled() const;
+  std::string ending() const;
 
   TrainingSetup setup_;
   const Backend& backend_;
@@ -43,6 +46,7 @@ class Trainer {
   Validation validation_;
   Progress progress_;
   ProgressBar bar_;
+  int64_t saved_ = -1;  // update of the last save by this process
 };
 
 }  // namespace dragoman

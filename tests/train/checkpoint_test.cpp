@@ -1,0 +1,90 @@
+#include "train/checkpoint.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <set>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsSupersetOf;
+
+TEST(Checkpoint, NamesStandBesideTheModel) {
+  EXPECT_EQ(sibling("dir/model.safetensors", "best-bleu"), "dir/model.best-bleu.safetensors");
+  EXPECT_EQ(sibling("model.safetensors", "update8000"), "model.update8000.safetensors");
+  EXPECT_EQ(sibling("dir.x/model", "state"), "dir.x/model.state");
+  EXPECT_EQ(state_path("./a.b.safetensors"), "./a.b.state.safetensors");
+}
+
+TEST(Checkpoint, OnlyTheLastNumberedOnesStay) {
+  ToyRun run;
+  run.setup.training.save_freq = {2, Frequency::updates};
+  run.setup.training.keep_last = 3;
+  run.train_until(11);
+  EXPECT_THAT(run.files_made(),
+              ElementsAre("model.safetensors", "model.state.safetensors", "model.update10.safetensors",
+                          "model.update11.safetensors", "model.update8.safetensors"));
+  EXPECT_TRUE(read_file(run.files.path("model.update11.safetensors")) == run.model_bytes());
+}
+
+TEST(Checkpoint, RemovesNothingThatOnlyLooksNumbered) {
+  TextFiles files;
+  for (const char* name : {"m.update1.safetensors", "m.update20.safetensors", "m.updateX.safetensors",
+                           "m.update.safetensors", "m.update3.npz", "other.update1.safetensors"})
+    files.write(name, "");
+  save_numbered(files.path("m.safetensors"), 100, 2, [&](const std::string& path) { FileDescriptor::to_write(path); });
+  EXPECT_FALSE(std::filesystem::exists(files.path("m.update1.safetensors")));
+  for (const char* name : {"m.update20.safetensors", "m.update100.safetensors", "m.updateX.safetensors",
+                           "m.update.safetensors", "m.update3.npz", "other.update1.safetensors"})
+    EXPECT_TRUE(std::filesystem::exists(files.path(name))) << name;
+}
+
+TEST(Checkpoint, OfTheBestIsKeptForEachMetric) {
+  ToyRun run;
+  run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::chrf};
+  run.setup.training.valid_freq = {5, Frequency::updates};
+  run.setup.training.keep_best = true;
+  run.train_until(5);
+  EXPECT_THAT(run.files_made(), IsSupersetOf({"model.best-cross-entropy.safetensors", "model.best-chrf.safetensors"}));
+  EXPECT_TRUE(read_file(run.files.path("model.best-cross-entropy.safetensors")) == run.model_bytes());
+}
+
+TEST(Checkpoint, OfAnAveragedRunHasTheAverageInTheModelAndBothInTheState) {
+  ToyRun run;
+  run.setup.optimizer.exponential_smoothing = 0.01;
+  run.train_until(5);
+  const SafetensorsFile model(run.setup.training.model), state(state_path(run.setup.training.model));
+  for (const char* name : {"embedding.weight", "decoder.0.cross_attention.value.weight"}) {
+    const auto smoothed = values_of<float>(model.get(name));
+    EXPECT_EQ(values_of<float>(state.get(std::string("average/") + name)), smoothed) << name;
+    EXPECT_NE(values_of<float>(state.get(std::string("parameter/") + name)), smoothed) << name;
+  }
+}
+
+TEST(Checkpoint, HoldsTheMomentsOfEveryParameter) {
+  ToyRun run;
+  run.setup.training.after = {{2, Frequency::updates}};
+  Trainer trainer(run.setup, backend("cpu"));
+  trainer.run();
+  const SafetensorsFile state(state_path(run.setup.training.model));
+  std::set<std::vector<float>> seen;
+  for (const auto& p : trainer.model().parameters().named()) {
+    const TensorEntry& moment = state.get("second_moment/" + p.name);
+    EXPECT_EQ(int64_t(moment.bytes.size()), p.value.bytes()) << p.name;
+    EXPECT_TRUE(seen.insert(values_of<float>(moment)).second) << p.name << " has the moments of another";
+  }
+}
+
+TEST(Checkpoint, LeavesNoTemporaryFiles) {
+  ToyRun run;
+  run.setup.training.save_freq = {1, Frequency::updates};
+  run.train_until(3);
+  EXPECT_THAT(run.files_made(), ElementsAre("model.safetensors", "model.state.safetensors"));
+}
+
+}  // namespace
+}  // namespace dragoman

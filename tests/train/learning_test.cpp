@@ -1,0 +1,109 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+// Chance is ln 100 = 4.6 a label; knowing the task is nearly 0.
+TEST(Training, LearnsToTranslateNumbers) {
+  ToyRun run(1000);
+  run.setup.data.mini_batch_words = 200;
+  run.setup.model.dropout = 0;
+  run.setup.optimizer.label_smoothing = 0;
+  run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::perplexity, ValidMetric::bleu,
+                                      ValidMetric::chrf};
+  run.setup.training.valid_freq = {100, Frequency::updates};
+  const Progress progress = run.train_until(400);
+  EXPECT_LT(progress.best.at("cross-entropy"), 0.2) << run.log.text();
+  EXPECT_GT(progress.best.at("bleu"), 80);
+  EXPECT_GT(progress.best.at("chrf"), 80);
+}
+
+TEST(Training, GivesTheSameBytesForTheSameSeed) {
+  ToyRun one, two, other;
+  other.setup.training.seed = 2;
+  for (ToyRun* run : {&one, &two, &other}) {
+    run->setup.model.dropout_attention = run->setup.model.dropout_activation = 0.1;
+    run->train_until(10);
+  }
+  EXPECT_TRUE(one.model_bytes() == two.model_bytes());
+  EXPECT_TRUE(one.state_bytes() == two.state_bytes());
+  EXPECT_FALSE(one.model_bytes() == other.model_bytes());
+}
+
+TEST(Training, GivesTheSameBytesForTheSameNumberOfThreads) {
+  ToyRun one, two;
+  set_thread_count(2);
+  one.train_until(3);
+  two.train_until(3);
+  set_thread_count(1);
+  EXPECT_TRUE(one.state_bytes() == two.state_bytes());
+}
+
+TEST(Training, MakesTheVocabulariesThatAreMissing) {
+  ToyRun run;
+  run.setup.data.vocabs = {run.files.path("source.spm"), run.files.path("target.spm")};
+  run.setup.data.dim_vocabs = {300, 290};
+  run.setup.model.tied_embeddings_all = false;
+  run.train_until(1);
+  EXPECT_EQ(Vocabulary::load(run.setup.data.vocabs[0]).size(), 300);
+  EXPECT_EQ(Vocabulary::load(run.setup.data.vocabs[1]).size(), 290);
+  EXPECT_THAT(run.log.text(), HasSubstr("source.spm does not exist: learning 300 pieces from"));
+}
+
+// The gradients of eight pairs at once, and of the same eight as two batches of four: sums of the same terms.
+TEST(Training, WithADelayOfTwoHalfBatchesHasTheGradientOfTheWhole) {
+  ToyRun whole, halves;
+  for (ToyRun* run : {&whole, &halves}) {
+    run->setup.model.dropout = 0;
+    run->setup.data.no_shuffle = true;
+    run->setup.training.after = {{1, Frequency::updates}};
+  }
+  whole.setup.data.mini_batch = 8;
+  halves.setup.data.mini_batch = 4;
+  halves.setup.optimizer.optimizer_delay = 2;
+  Trainer once(whole.setup, backend("cpu")), twice(halves.setup, backend("cpu"));
+  once.run();
+  twice.run();
+  EXPECT_EQ(once.progress().labels, twice.progress().labels);
+  EXPECT_EQ(once.progress().sentences, 8);
+  EXPECT_EQ(twice.progress().sentences, 8);
+  const auto &a = once.model().parameters().named(), &b = twice.model().parameters().named();
+  for (size_t i = 0; i < a.size(); ++i)
+    for (int64_t n = 0; n < a[i].gradient.elements(); ++n)
+      ASSERT_NEAR(a[i].gradient.as<float>()[n], b[i].gradient.as<float>()[n], 1e-4) << a[i].name << " " << n;
+}
+
+TEST(Training, LeavesOutUpdatesWhoseGradientIsNotFinite) {
+  ToyRun run;
+  run.setup.training.after = {{3, Frequency::updates}};
+  Trainer trainer(run.setup, backend("cpu"));
+  auto weights = [&] {
+    const Tensor& all = trainer.model().parameters().named().back().value;
+    return std::vector<float>(all.as<float>(), all.as<float>() + all.elements());
+  };
+  trainer.model().parameters().named().front().value.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+  const auto before = weights();
+  trainer.run();
+  EXPECT_EQ(trainer.progress().skipped, 3);
+  EXPECT_EQ(weights(), before);
+  EXPECT_THAT(run.log.text(), HasSubstr("update 3 skipped: its gradient is not finite (3 skipped so far)"));
+}
+
+TEST(Training, NeedsAFolderToWriteTo) {
+  ToyRun run;
+  run.setup.training.model = run.files.path("nowhere/model.safetensors");
+  EXPECT_THAT(message_of([&] { Trainer(run.setup, backend("cpu")); }),
+              testing::AllOf(HasSubstr("there is no folder"), HasSubstr("hint: mkdir -p")));
+  run.setup.training.model = run.files.path(".");
+  EXPECT_THAT(message_of([&] { Trainer(run.setup, backend("cpu")); }), HasSubstr("is a folder"));
+}
+
+}  // namespace
+}  // namespace dragoman

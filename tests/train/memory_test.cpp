@@ -1,0 +1,82 @@
+#include "train/memory.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+struct Planned {
+  Planned() {
+    run.setup.optimizer.exponential_smoothing = 0.01;
+    const Vocabularies vocabularies = open_vocabularies(run.setup);
+    run.setup.model.source_vocabulary = run.setup.model.target_vocabulary = vocabularies.source.size();
+    corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
+    batches = plan_batches(*corpus, run.setup.data, 1, 0);
+    memory = plan_memory(run.setup, *corpus, batches);
+    model = make_model(run.setup.model, backend("cpu"), arena, DType::f32, true);
+    model->parameters().initialise(1);
+    adam.emplace(backend("cpu"), arena, model->parameters(), run.setup.optimizer);
+    average.emplace(backend("cpu"), arena, model->parameters(), 0.01);
+  }
+  void learn(int64_t batch) {
+    Tape tape;
+    Context cx{.backend = backend("cpu"), .arena = arena, .tape = &tape, .training = true};
+    model->loss(cx, assemble(*corpus, batches[batch]), 0.1);
+    tape.backward(cx.backend, arena);
+  }
+
+  ToyRun run;
+  std::shared_ptr<const Corpus> corpus;
+  BatchPlan batches;
+  MemoryPlan memory;
+  Arena arena;
+  std::unique_ptr<Model> model;
+  std::optional<Adam> adam;
+  std::optional<MovingAverage> average;
+};
+
+// Weight, gradient, two moments and an average: five floats a parameter, each tensor rounded up to 64 bytes.
+TEST(MemoryPlan, CountsFiveNumbersAParameter) {
+  const Planned p;
+  const auto& parameters = p.model->parameters();
+  const int64_t floats = 5 * 4 * parameters.count();
+  EXPECT_GE(p.memory.parameters, floats);
+  EXPECT_LE(p.memory.parameters, floats + int64_t(5 * 64 * parameters.buffers().size()));
+  EXPECT_EQ(p.memory.parameters, p.arena.in_use());
+}
+
+// Kernels work in memory that the plan has counted, and integers live outside the arena: the same to the byte.
+TEST(MemoryPlan, IsThePeakOfTheRealArenaOnTheLargestBatches) {
+  Planned p;
+  const LargestBatches largest = largest_batches(*p.corpus, p.batches);
+  p.learn(largest.by_target);
+  p.learn(largest.by_source);
+  EXPECT_EQ(p.memory.peak, p.arena.peak());
+  EXPECT_GT(p.memory.peak, p.memory.parameters);
+}
+
+TEST(MemoryPlan, IsHardlyExceededByAnyBatchOfTheEpoch) {
+  Planned p;
+  for (int64_t b = 0; b < p.batches.size(); ++b) p.learn(b);
+  EXPECT_LE(double(p.arena.peak()), 1.05 * double(p.memory.peak));
+}
+
+TEST(MemoryPlan, ThatTheMachineCannotHoldIsAnErrorWithARemedy) {
+  DataOptions options;
+  options.mini_batch_words = 50000;
+  options.max_length = 400;
+  const MemoryPlan plan{.parameters = int64_t{1} << 30, .peak = int64_t{1} << 50};
+  EXPECT_THAT(message_of([&] { require_memory(plan, options); }),
+              AllOf(HasSubstr("training would need 1073741824 MiB (1073740800 MiB of them for the largest batch)"),
+                    HasSubstr("but the machine has"),
+                    HasSubstr("hint: lower --mini-batch-words (now 50000) or --max-length (now 400)")));
+  EXPECT_NO_THROW(require_memory({.parameters = 1, .peak = 1 << 20}, options));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,160 @@
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+struct ResumeCase {
+  std::string name;
+  int64_t stop, end;  // updates; an epoch has about 18
+  std::function<void(TrainingSetup&)> set;
+};
+void PrintTo(const ResumeCase& c, std::ostream* out) { *out << c.name; }
+
+class Resume : public testing::TestWithParam<ResumeCase> {};
+
+TEST_P(Resume, GoesOnToTheSameBytesAsARunThatNeverStopped) {
+  ToyRun straight, stopped;
+  for (ToyRun* run : {&straight, &stopped}) GetParam().set(run->setup);
+  straight.train_until(GetParam().end);
+  stopped.train_until(GetParam().stop);
+  stopped.log.clear();
+  stopped.train_until(GetParam().end);
+  EXPECT_THAT(stopped.log.text(), HasSubstr(fmt::format("update {}, epoch", GetParam().stop)));
+  EXPECT_TRUE(straight.model_bytes() == stopped.model_bytes());
+  EXPECT_TRUE(straight.state_bytes() == stopped.state_bytes());
+}
+
+const ResumeCase cases[] = {
+    {"InsideAnEpoch", 4, 9, [](TrainingSetup&) {}},
+    {"AcrossEpochs", 10, 50, [](TrainingSetup&) {}},
+    {"WithAnAverage", 10, 20, [](TrainingSetup& s) { s.optimizer.exponential_smoothing = 0.01; }},
+    {"WithADelayOfTwo", 5, 14, [](TrainingSetup& s) { s.optimizer.optimizer_delay = 2; }},
+    {"WithSampledPieces", 25, 45,
+     [](TrainingSetup& s) {
+       s.data.sentencepiece_alphas = {0.1, 0.1};
+     }},
+    {"WithEveryDropout", 4, 9,
+     [](TrainingSetup& s) { s.model.dropout_attention = s.model.dropout_activation = s.model.dropout = 0.2; }},
+    {"WithValidation", 6, 11,
+     [](TrainingSetup& s) {
+       s.training.valid_freq = {2, Frequency::updates};
+     }},
+    {"WithoutShuffling", 15, 25, [](TrainingSetup& s) { s.data.no_shuffle = true; }},
+};
+INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(cases), [](const auto& info) { return info.param.name; });
+
+TEST(Resume, StartsAtTheFirstBatchOfAnEpochThatIsDue) {
+  ToyRun straight, stopped;
+  straight.setup.training.after = stopped.setup.training.after = {{1, Frequency::epochs}};
+  Trainer first(stopped.setup, backend("cpu"));
+  first.run();
+  EXPECT_EQ(first.progress().position, (Position{1, 0}));
+  EXPECT_EQ(first.progress().sentences, 200);
+  straight.train_until(first.progress().updates + 3);
+  stopped.train_until(first.progress().updates + 3);
+  EXPECT_TRUE(straight.state_bytes() == stopped.state_bytes());
+}
+
+TEST(Resume, GoesOnAfterASignalAsIfThereHadBeenNone) {
+  ToyRun straight, stopped;
+  straight.setup.training.disp_freq = stopped.setup.training.disp_freq = {1, Frequency::updates};
+  straight.train_until(9);
+  stopped.log.listen([](const std::string& line) {
+    if (line.find("Up. 4 ") != std::string::npos) std::raise(SIGTERM);
+  });
+  EXPECT_EQ(stopped.train_until(9).updates, 4);
+  EXPECT_THAT(stopped.log.text(), HasSubstr("Stopped by a signal after 4 updates"));
+  EXPECT_EQ(stopped.train_until(9).updates, 9);
+  EXPECT_TRUE(straight.state_bytes() == stopped.state_bytes());
+}
+
+TEST(Resume, BeginsTheEpochAnewWhenBatchesAreOthers) {
+  ToyRun run;
+  const Progress before = run.train_until(25);
+  run.setup.data.mini_batch_words = 150;
+  run.log.clear();
+  const Progress after = run.train_until(26);
+  EXPECT_THAT(run.log.text(),
+              AllOf(HasSubstr("the order of batches has changed from '--mini-batch-words 60"),
+                    HasSubstr("to '--mini-batch-words 150"), HasSubstr("going on at the beginning of epoch 2")));
+  EXPECT_EQ(after.position, (Position{before.position.epoch, 1}));
+  EXPECT_EQ(after.epoch_sentences, after.sentences - before.sentences);
+}
+
+TEST(Resume, BeginsTheEpochAnewWhenTheTextIsAnother) {
+  ToyRun run;
+  run.train_until(3);
+  for (const std::string& path : run.setup.data.train_sets) std::ofstream(path, std::ios::app) << "five\n";
+  run.log.clear();
+  EXPECT_EQ(run.train_until(4).position, (Position{0, 1}));
+  EXPECT_THAT(run.log.text(), HasSubstr("the training text or its encoding has changed"));
+}
+
+TEST(Resume, RefusesTheStateOfAnotherModelAndShowsBoth) {
+  ToyRun run;
+  run.train_until(1);
+  run.setup.model.feed_forward = 48;
+  const std::string message = message_of([&] { run.train_until(2); });
+  EXPECT_THAT(message, AllOf(HasSubstr("model.state.safetensors is of another model"), HasSubstr("\"feed_forward\":32"),
+                             HasSubstr("\"feed_forward\":48"), HasSubstr("--no-reload")));
+}
+
+TEST(Resume, RefusesAnotherVocabulary) {
+  ToyRun run;
+  run.train_until(1);
+  fs::remove(run.setup.data.vocabs[0]);
+  run.setup.data.dim_vocabs = {280};
+  EXPECT_THAT(message_of([&] { run.train_until(2); }),
+              AllOf(HasSubstr("was trained with another vocabulary than"), HasSubstr("joint.spm")));
+}
+
+TEST(Resume, NeedsTheStateBesideTheModel) {
+  ToyRun run;
+  run.train_until(1);
+  fs::remove(state_path(run.setup.training.model));
+  EXPECT_THAT(message_of([&] { run.train_until(2); }),
+              AllOf(HasSubstr("exists, but not its training state"), HasSubstr("model.state.safetensors"),
+                    HasSubstr("--no-reload to begin anew")));
+  run.setup.training.no_reload = true;
+  EXPECT_EQ(run.train_until(2).updates, 2);
+}
+
+TEST(Resume, RefusesAStateThatWasCutShort) {
+  ToyRun run;
+  run.train_until(1);
+  const std::string state = state_path(run.setup.training.model);
+  fs::resize_file(state, fs::file_size(state) / 2);
+  EXPECT_THAT(message_of([&] { run.train_until(2); }), HasSubstr("model.state.safetensors"));
+}
+
+TEST(Resume, TakesUpAnAverageThatTheRunBeforeHadNot) {
+  ToyRun run;
+  run.train_until(2);
+  run.setup.optimizer.exponential_smoothing = 0.01;
+  run.log.clear();
+  EXPECT_EQ(run.train_until(4).updates, 4);
+  EXPECT_THAT(run.log.text(), HasSubstr("holds no averages"));
+  EXPECT_EQ(run.train_until(5).updates, 5);
+}
+
+TEST(Resume, EndsAtOnceWhenThereIsNothingLeftToDo) {
+  ToyRun run;
+  run.train_until(3);
+  const std::string model = run.model_bytes(), state = run.state_bytes();
+  EXPECT_EQ(run.train_until(3).updates, 3);
+  EXPECT_TRUE(run.model_bytes() == model);
+  EXPECT_TRUE(run.state_bytes() == state);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,100 @@
+#include <gmock/gmock.h>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+Progress trained(ToyRun& run, std::vector<Frequency> after) {
+  run.setup.training.after = std::move(after);
+  Trainer trainer(run.setup, backend("cpu"));
+  trainer.run();
+  return trainer.progress();
+}
+
+TEST(Stopping, ComesAfterEpochs) {
+  ToyRun run;
+  const Progress p = trained(run, {{2, Frequency::epochs}});
+  EXPECT_EQ(p.position, (Position{2, 0}));
+  EXPECT_EQ(p.sentences, 400);
+  EXPECT_EQ(p.epoch_sentences, 0);
+  EXPECT_THAT(run.log.text(), HasSubstr("Training finished after"));
+}
+
+TEST(Stopping, ComesAfterTargetTokens) {
+  ToyRun run;
+  const Progress p = trained(run, {{500, Frequency::target_tokens}});
+  EXPECT_GE(p.labels, 500);
+  EXPECT_LT(p.labels, 500 + run.setup.data.mini_batch_words);
+}
+
+TEST(Stopping, ComesWithTheFirstOfSeveral) {
+  ToyRun run;
+  EXPECT_EQ(trained(run, {{3, Frequency::epochs}, {4, Frequency::updates}, {1000, Frequency::minutes}}).updates, 4);
+}
+
+TEST(Stopping, NeverComesOfZero) {
+  for (auto unit : {Frequency::updates, Frequency::epochs, Frequency::target_tokens, Frequency::minutes}) {
+    const Stopping stopping({{0, unit}}, 100, {});
+    EXPECT_FALSE(stopping.reached({}));
+    EXPECT_EQ(stopping.share({}), -1);
+    EXPECT_EQ(stopping.remaining({}), -1);
+  }
+}
+
+TEST(Stopping, KnowsTheShareOfTheWay) {
+  Progress p;
+  p.updates = 30;
+  p.position.epoch = 1;
+  p.epoch_sentences = 50;
+  EXPECT_DOUBLE_EQ(Stopping({{100, Frequency::updates}}, 100, {}).share(p), 0.3);
+  EXPECT_DOUBLE_EQ(Stopping({{2, Frequency::epochs}}, 100, {}).share(p), 0.75);
+  EXPECT_DOUBLE_EQ(Stopping({{100, Frequency::updates}, {2, Frequency::epochs}}, 100, {}).share(p), 0.75);
+  EXPECT_EQ(Stopping({}, 100, {}).share(p), -1);
+}
+
+TEST(Stopping, EstimatesFromTheSpeedOfThisProcess) {
+  Progress start, now;
+  start.updates = 900;
+  now.updates = 950;
+  const Stopping stopping({{1000, Frequency::updates}}, 100, start);
+  EXPECT_EQ(stopping.remaining(start), -1);
+  const Clock clock;
+  while (clock.seconds() < 0.02) {}
+  EXPECT_NEAR(stopping.remaining(now), clock.seconds(), 0.02);  // as long again as it took so far
+}
+
+// Without a learning rate the second and third validation are no better than the first.
+TEST(EarlyStopping, ComesWhenTheFirstMetricDoesNotImprove) {
+  ToyRun run;
+  run.setup.optimizer.learn_rate = 0;
+  run.setup.training.valid_freq = {2, Frequency::updates};
+  run.setup.training.early_stopping = 2;
+  EXPECT_EQ(trained(run, {}).updates, 6);
+  EXPECT_THAT(run.log.text(), testing::AllOf(HasSubstr("[valid] Ep. 1 : Up. 2 : cross-entropy : "),
+                                             HasSubstr("stalled 2 times (last best: "),
+                                             HasSubstr("2 validations without improvement, after 6 updates")));
+}
+
+TEST(EarlyStopping, ForgetsTheBestOfAMetricThatIsNoLongerAskedFor) {
+  ToyRun run;
+  run.setup.training.valid_freq = {2, Frequency::updates};
+  run.train_until(2);
+  run.setup.training.valid_metrics = {ValidMetric::perplexity};  // above any cross-entropy
+  const Progress p = run.train_until(4);
+  EXPECT_EQ(p.stalled, 0);
+  EXPECT_GT(p.best.at("perplexity"), p.best.at("cross-entropy"));
+}
+
+TEST(EarlyStopping, IsOffForZero) {
+  ToyRun run;
+  run.setup.optimizer.learn_rate = 0;
+  run.setup.training.valid_freq = {1, Frequency::updates};
+  run.setup.training.early_stopping = 0;
+  EXPECT_EQ(run.train_until(5).stalled, 4);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,102 @@
+#include "train/validate.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "data/pairs.h"
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+struct Validated {
+  Validated() {
+    const int size = vocabularies.source.size();
+    run.setup.model.source_vocabulary = run.setup.model.target_vocabulary = size;
+    model = make_model(run.setup.model, backend("cpu"), arena, DType::f32, false);
+    model->parameters().initialise(3);
+  }
+  std::vector<double> measure() { return Validation(run.setup, vocabularies).measure(backend("cpu"), arena, *model); }
+
+  ToyRun run;
+  Vocabularies vocabularies = open_vocabularies(run.setup);
+  Arena arena;
+  std::unique_ptr<Model> model;
+};
+
+std::vector<int32_t> with_end(std::vector<int32_t> ids) {
+  ids.push_back(eos_id);
+  return ids;
+}
+
+PackedIds single(const std::vector<int32_t>& ids) {
+  return {ids, Spans::of_lengths(std::vector<int32_t>{int32_t(ids.size())})};
+}
+
+// -log softmax(logits)[label], in double, of each label.
+double cost_by_hand(const Tensor& logits, const std::vector<int32_t>& labels) {
+  double cost = 0;
+  const auto view = logits.view<float>();
+  for (int64_t n = 0; n < view.rows; ++n) {
+    double sum = 0;
+    for (int64_t v = 0; v < view.cols; ++v) sum += std::exp(double(view(n, v)));
+    cost += std::log(sum) - double(view(n, labels[n]));
+  }
+  return cost;
+}
+
+TEST(Validation, MeasuresCrossEntropyALabelAndItsPerplexity) {
+  Validated v;
+  v.run.setup.training.valid_metrics = {ValidMetric::perplexity, ValidMetric::cross_entropy};
+  const LinePairs lines = read_line_pairs({v.run.setup.training.valid_sets[0], v.run.setup.training.valid_sets[1]});
+  ASSERT_EQ(lines.source.size(), 20u);
+  double cost = 0, labels = 0;
+  for (size_t i = 0; i < lines.source.size(); ++i) {
+    const auto source = with_end(v.vocabularies.source.encode(lines.source[i]));
+    const auto target = with_end(v.vocabularies.target.encode(lines.target[i]));
+    Context cx{.backend = backend("cpu"), .arena = v.arena};
+    cost += cost_by_hand(v.model->logits(cx, {single(source), single(target), {0}}), target);
+    labels += double(target.size());
+  }
+  const auto values = v.measure();
+  EXPECT_NEAR(values[1], cost / labels, 1e-5);
+  EXPECT_DOUBLE_EQ(values[0], std::exp(values[1]));
+}
+
+TEST(Validation, LeavesNothingBehind) {
+  Validated v;
+  v.run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::bleu};
+  v.run.setup.training.valid_max_lines = 3;
+  v.measure();  // the table of positions is made once
+  const int64_t before = v.arena.in_use();
+  const auto values = v.measure();
+  EXPECT_EQ(v.arena.in_use(), before);
+  EXPECT_EQ(values, v.measure());
+}
+
+TEST(Validation, CanLookAtTheFirstLinesOnly) {
+  Validated v, few;
+  few.run.setup.training.valid_max_lines = 1;
+  EXPECT_NE(v.measure(), few.measure());
+}
+
+TEST(Validation, NeedsLinesAndAsManyOnBothSides) {
+  Validated v;
+  auto& sets = v.run.setup.training.valid_sets;
+  sets = {v.run.files.write("empty.en", ""), v.run.files.write("empty.de", "")};
+  EXPECT_THAT(message_of([&] { v.measure(); }), HasSubstr("empty.en has no lines"));
+  sets[1] = v.run.files.write("one.de", "eins\n");
+  EXPECT_THAT(message_of([&] { v.measure(); }), HasSubstr("one.de"));
+}
+
+TEST(Validation, IsNoneWithoutItsFiles) {
+  Validated v;
+  v.run.setup.training.valid_sets.clear();
+  EXPECT_FALSE(Validation(v.run.setup, v.vocabularies).exists());
+}
+
+}  // namespace
+}  // namespace dragoman
