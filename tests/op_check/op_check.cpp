@@ -142,7 +142,7 @@ void expect_same_bits(const OpRun& a, const OpRun& b, const char* when) {
   for (const auto& [name, gradient] : a.gradients) EXPECT_EQ(gradient, b.gradients.at(name)) << name << ", " << when;
 }
 
-/// Laws 2 on one backend: `expected` is what reference computes in f64.
+/// Law 2 on one backend: `expected` is what reference computes in f64.
 void check_backend(const OpCase& c, const Values& values, const OpRun& expected, Setting s) {
   s.tape = c.differences > 0;
   const OpRun plain = run(c, values, s);
