@@ -11,7 +11,7 @@ TEST(StopSignals, AskOnceAndAreForgottenByTheNextRun) {
   {
     const StopSignals signals;
     EXPECT_FALSE(StopSignals::asked());
-    std::raise(SIGINT);
+    std::raise(SIGTERM);
     EXPECT_TRUE(StopSignals::asked());
   }
   const StopSignals next;
@@ -19,13 +19,13 @@ TEST(StopSignals, AskOnceAndAreForgottenByTheNextRun) {
 }
 
 TEST(StopSignals, LeaveAloneWhatTheProcessWasStartedToIgnore) {
-  std::signal(SIGINT, SIG_IGN);
+  const auto before = std::signal(SIGINT, SIG_IGN);
   {
     const StopSignals signals;
     std::raise(SIGINT);
     EXPECT_FALSE(StopSignals::asked());
   }
-  EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_IGN);
+  EXPECT_EQ(std::signal(SIGINT, before), SIG_IGN);
 }
 
 TEST(StopSignalsDeathTest, EndTheProcessTheSecondTime) {
