@@ -19,7 +19,9 @@ struct Arena::Pool {
   int64_t capacity = 0, top = 0, peak = 0, used = 0;  // top: end of the highest live block
   std::map<int64_t, int64_t> free;                    // offset -> bytes, no two neighbours, all below top
 
-  ~Pool() { munmap(base, capacity); }
+  ~Pool() {
+    if (base) munmap(base, capacity);
+  }
 
   int64_t take(int64_t bytes) {
     const auto fits = std::find_if(free.begin(), free.end(), [&](const auto& hole) { return hole.second >= bytes; });
