@@ -13,6 +13,7 @@ struct Hypothesis {
   double log_prob = 0;       // of all pieces, </s> included
   double score = 0;          // by which hypotheses are compared (decode/scoring.h)
   int length = 0;            // pieces that were predicted: the ids and </s>, which is missing at the length limit
+  bool operator==(const Hypothesis&) const = default;
 };
 
 /// The best continuations of one hypothesis, best first.

@@ -60,11 +60,10 @@ int64_t Translator::translate(LineReader& in, LineWriter& out) {
 
 void Translator::run(const Flow& flow) {
   lines_read_ = 0;
-  do {
-    read(flow);
+  for (read(flow); !lines_.empty(); read(flow)) {
     search_.step();
     write_finished(flow);
-  } while (!lines_.empty());
+  }
 }
 
 // Waits for a line only when there is nothing else to do, and then for one.
@@ -87,13 +86,14 @@ void Translator::take(std::string text) {
 }
 
 std::vector<std::vector<int32_t>> Translator::parts_of(std::string line) {
+  if (line.find_first_not_of(" \t\v\f\r") == std::string::npos) return {};  // not every vocabulary passes over all
   clean_utf8(line);
   const auto ids =
       options_.no_spm_encode ? vocabularies_.source.encode_given_pieces(line) : vocabularies_.source.encode(line);
   auto parts = split_long(vocabularies_.source, ids, longest_part_);
   if (parts.size() > 1 && !std::exchange(warned_, true))
-    spdlog::warn("line {} has {} pieces, more than the {} of --max-length: such lines are translated in parts",
-                 grouped(lines_read_), grouped(ids.size()), grouped(longest_part_));
+    spdlog::warn("line {} has {} pieces: lines of more than {} are translated in parts", grouped(lines_read_),
+                 grouped(ids.size()), grouped(longest_part_));
   return parts;
 }
 

@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "backend/registry.h"
+#include "base/threads.h"
+#include "decode/beam_search.h"
+#include "tests/model/golden_file.h"
+
+namespace dragoman {
+namespace {
+
+// A Transformer of tests/golden and 200 sentences of its pieces. What is found must be the same to the last bit of
+// every log-probability, however sentences are put together.
+class Independence : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    golden.load_parameters(model->parameters());
+    packed = model->parameters().pack();
+    std::mt19937 random(5);
+    for (int i = 0; i < 200; ++i) {
+      std::vector<int32_t> source(1 + random() % 20);
+      for (int32_t& id : source) id = int32_t(3 + random() % (model->config().source_vocabulary - 3));
+      sources.push_back(std::move(source));
+    }
+    expected = find(1, sources);
+  }
+  void TearDown() override { set_thread_count(threads); }
+
+  std::vector<std::vector<Hypothesis>> find(int64_t words, const std::vector<std::vector<int32_t>>& some) {
+    const SearchOptions options{.beam_size = 4, .max_length_add = 10, .n_best = 4};
+    return beam_search(cx, *model, options, words, some);
+  }
+
+  const int threads = thread_count();
+  GoldenFile golden{GetParam()};
+  Arena arena;
+  std::unique_ptr<Model> model = make_model(golden.config(), backend("cpu"), arena, DType::f32, false);
+  PackedWeights packed;
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
+  std::vector<std::vector<int32_t>> sources;
+  std::vector<std::vector<Hypothesis>> expected;  // each sentence alone
+};
+
+TEST_P(Independence, OfTheBatch) {
+  EXPECT_EQ(find(300, sources), expected);
+  EXPECT_EQ(find(1 << 20, sources), expected);
+}
+
+TEST_P(Independence, OfTheOrder) {
+  std::reverse(sources.begin(), sources.end());
+  auto found = find(2048, sources);
+  std::reverse(found.begin(), found.end());
+  EXPECT_EQ(found, expected);
+}
+
+TEST_P(Independence, OfTheThreads) {
+  for (const int n : {1, 3}) {
+    set_thread_count(n);
+    EXPECT_EQ(find(2048, sources), expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Independence, testing::Values("post_norm", "pre_norm", "learned_positions"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace dragoman

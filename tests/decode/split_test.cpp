@@ -1,0 +1,46 @@
+#include "decode/split.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/decode/tiny_translator.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// The parts of a line of pieces, each written as its pieces again.
+std::vector<std::string> split(const std::string& pieces, int longest) {
+  std::vector<std::string> parts;
+  for (const auto& ids : split_long(tiny_vocabulary(), tiny_vocabulary().encode_given_pieces(pieces), longest)) {
+    std::string part;
+    for (const int32_t id : ids) part += tiny_vocabulary().piece(id) + " ";
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+TEST(Split, LeavesAloneWhatIsShortEnough) {
+  EXPECT_THAT(split("▁a b c", 3), ElementsAre("▁a b c "));
+  EXPECT_THAT(split("", 3), IsEmpty());
+}
+
+TEST(Split, CutsAfterTheLastSentenceThatEndsInTheSecondHalf) {
+  EXPECT_THAT(split("▁a . ▁b c ? ▁a c b", 7), ElementsAre("▁a . ▁b c ? ", "▁a c b "));
+}
+
+TEST(Split, TakesAFullStopInsideAWordForNoEnd) {
+  EXPECT_THAT(split("▁a b ▁a . b c c", 5), ElementsAre("▁a b ▁a . b ", "c c "));
+  EXPECT_THAT(split("▁a b c ▁a . b c c", 5), ElementsAre("▁a b c ", "▁a . b c c "));
+}
+
+TEST(Split, CutsBeforeAWordElse) { EXPECT_THAT(split("▁a b ▁a b ▁a b", 5), ElementsAre("▁a b ▁a b ", "▁a b ")); }
+
+TEST(Split, CutsAnywhereWhenThereIsNeither) {
+  EXPECT_THAT(split("a b c a b c a", 3), ElementsAre("a b c ", "a b c ", "a "));
+  EXPECT_THAT(split("a b", 1), ElementsAre("a ", "b "));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,38 @@
+#pragma once
+#include "backend/registry.h"
+#include "io/model_file.h"
+
+namespace dragoman {
+
+inline const Vocabulary& tiny_vocabulary() {
+  static const Vocabulary vocabulary = Vocabulary::load(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm");
+  return vocabulary;
+}
+
+/// A Transformer with random weights over that vocabulary of 340 pieces, bytes among them: it can say anything.
+struct TinyModel {
+  explicit TinyModel(Positions positions = Positions::sinusoidal, int max_positions = 1024)
+      : config{.dim = 16,
+               .encoder_layers = 1,
+               .decoder_layers = 1,
+               .heads = 2,
+               .feed_forward = 16,
+               .positions = positions,
+               .max_positions = max_positions,
+               .source_vocabulary = tiny_vocabulary().size(),
+               .target_vocabulary = tiny_vocabulary().size()},
+        model(make_model(config, backend("cpu"), arena, DType::f32, false)) {
+    model->parameters().initialise(11);
+    packed = model->parameters().pack();
+  }
+  void save(const std::string& path) const { save_model(path, config, vocabularies, weights_of(model->parameters())); }
+
+  Arena arena;
+  const ModelConfig config;
+  const Vocabularies vocabularies{tiny_vocabulary(), tiny_vocabulary()};
+  const std::unique_ptr<Model> model;
+  PackedWeights packed;
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
+};
+
+}  // namespace dragoman

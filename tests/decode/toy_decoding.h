@@ -1,0 +1,74 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "model/model.h"
+
+namespace dragoman {
+
+/// Stands for a model: logits over six pieces that are random, but a function of the source and of the pieces before.
+/// Also checks what Search promises to Decoding.
+class ToyDecoding : public Decoding {
+ public:
+  static constexpr int vocabulary = 6;
+  using Pieces = std::vector<int32_t>;
+
+  /// Logits after the pieces `prefix` (without <s>); the source ends with </s>.
+  static std::vector<float> logits(const Pieces& source, const Pieces& prefix) {
+    std::vector<uint32_t> seed(source.begin(), source.end());
+    seed.push_back(1000);
+    seed.insert(seed.end(), prefix.begin(), prefix.end());
+    std::seed_seq sequence(seed.begin(), seed.end());
+    std::mt19937 random(sequence);
+    std::vector<float> z(vocabulary);
+    for (float& x : z) x = float(random() % 4000) / 1000;
+    return z;
+  }
+
+  int add(const PackedIds& source, int width) override {
+    width_ = width;
+    const int first = next_;
+    for (int s = 0; s < source.spans.sentences(); ++s)
+      sources_[next_++] = {source.ids.begin() + source.spans[s].begin, source.ids.begin() + source.spans[s].end};
+    most_sentences = std::max(most_sentences, int(sources_.size()));
+    return first;
+  }
+
+  Tensor step(std::span<const StepRow> rows) override {
+    std::vector<std::pair<int, Pieces>> prefixes;
+    std::map<int, int> rows_of;
+    logits_.clear();
+    for (const StepRow& row : rows) {
+      Pieces prefix;
+      if (row.parent >= 0) {
+        EXPECT_EQ(prefixes_[row.parent].first, row.sentence) << "a parent is of the same sentence";
+        prefix = prefixes_[row.parent].second;
+        prefix.push_back(row.token);
+      } else {
+        EXPECT_EQ(row.token, bos_id);
+      }
+      EXPECT_LE(++rows_of[row.sentence], width_);
+      const auto z = logits(sources_.at(row.sentence), prefix);
+      logits_.insert(logits_.end(), z.begin(), z.end());
+      prefixes.emplace_back(row.sentence, std::move(prefix));
+    }
+    EXPECT_EQ(rows_of.size(), sources_.size()) << "a finished sentence leaves at once";
+    prefixes_ = std::move(prefixes);
+    return Tensor::borrow(logits_.data(), {int64_t(rows.size()), vocabulary});
+  }
+
+  void remove(int sentence) override { EXPECT_EQ(sources_.erase(sentence), 1u); }
+
+  int most_sentences = 0;  // together in the machine
+
+ private:
+  int next_ = 0, width_ = 0;
+  std::map<int, Pieces> sources_;
+  std::vector<std::pair<int, Pieces>> prefixes_;  // of the rows of the last step
+  std::vector<float> logits_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,93 @@
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/line_reader.h"
+#include "cli/options.h"
+#include "tests/decode/tiny_translator.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::SizeIs;
+
+class TranslateCommand : public testing::Test {
+ protected:
+  TranslateCommand() {
+    TinyModel().save(folder / "m.safetensors");
+    options.models = {folder / "m.safetensors"};
+    options.output = folder / "out";
+    options.beam_size = 3;
+    options.max_length_add = 2;
+  }
+  std::vector<std::string> lines_for(const std::string& text) {
+    options.input = folder.make("in", text);
+    EXPECT_EQ(translate_command(options), 0);
+    return read_lines(options.output);
+  }
+  std::string error_for(const std::string& text) {
+    try {
+      lines_for(text);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder;
+  TranslateCommandOptions options;
+};
+
+TEST_F(TranslateCommand, TranslatesFilesAlsoWithoutALastLineBreak) {
+  const auto lines = lines_for("Where is the castle?\n\nHow much is a ticket?");
+  EXPECT_THAT(lines, SizeIs(3));
+  EXPECT_EQ(lines[1], "");
+  EXPECT_EQ(lines_for("Where is the castle?\r\n\r\nHow much is a ticket?\r\n"), lines);
+  EXPECT_THAT(lines_for(""), SizeIs(0));
+}
+
+TEST_F(TranslateCommand, WritesNBestListsAsMarianDoes) {
+  options.n_best = 3;
+  const auto lines = lines_for("Where is the castle?\n\n");
+  ASSERT_THAT(lines, SizeIs(4));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(lines[i], MatchesRegex("0 \\|\\|\\| .* \\|\\|\\| F0= -[0-9.]+ \\|\\|\\| -[0-9.]+"));
+  EXPECT_EQ(lines[3], "1 |||  ||| F0= 0 ||| 0");
+}
+
+TEST_F(TranslateCommand, PutsLogProbabilitiesBeforeTranslations) {
+  const std::string plain = lines_for("Where is the castle?\n")[0];
+  options.scores = true;
+  EXPECT_THAT(lines_for("Where is the castle?\n\n"), ElementsAre(MatchesRegex("-[0-9.]+\t.*"), "0\t"));
+  EXPECT_THAT(lines_for("Where is the castle?\n")[0], testing::EndsWith("\t" + plain));
+}
+
+TEST_F(TranslateCommand, ReadsAndWritesCompressedFiles) {
+  const auto lines = lines_for("Where is the castle?\n");
+  options.output = folder / "out.gz";
+  EXPECT_EQ(lines_for("Where is the castle?\n"), lines);
+}
+
+TEST_F(TranslateCommand, NeverEmptiesItsInput) {
+  options.output = folder / "in";
+  EXPECT_THAT(error_for("text\n"), HasSubstr("would be emptied"));
+  EXPECT_EQ(folder.content_of("in"), "text\n");
+}
+
+TEST_F(TranslateCommand, LeavesTheOutputAloneWhenTheModelIsNone) {
+  folder.make("out", "precious\n");
+  options.models = {folder.make("bad", "no model")};
+  EXPECT_THAT(error_for("text\n"), HasSubstr("/bad"));
+  EXPECT_EQ(folder.content_of("out"), "precious\n");
+}
+
+TEST_F(TranslateCommand, TakesOneModel) {
+  options.models.push_back(options.models[0]);
+  EXPECT_THAT(error_for("text\n"), HasSubstr("expected one"));
+}
+
+}  // namespace
+}  // namespace dragoman
