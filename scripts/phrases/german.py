@@ -32,6 +32,7 @@ IRREGULAR = {
     "können": ("kann", "kann"), "müssen": ("muss", "muss"), "wollen": ("will", "will"), "sollten": ("sollte", "sollte"),
     "dürfen": ("darf", "darf"), "fahren": ("fahre", "fährt"), "nehmen": ("nehme", "nimmt"), "geben": ("gebe", "gibt"),
     "laden": ("lade", "lädt"), "treffen": ("treffe", "trifft"), "vergessen": ("vergesse", "vergisst"),
+    "sprechen": ("spreche", "spricht"),
 }
 
 
