@@ -24,9 +24,11 @@ void parallel_blocks(int64_t n, int64_t grain, F f) {
   if (threads <= 1) return f(Range{0, n}, 0);
 #pragma omp parallel num_threads(threads)
   {
-    const int t = omp_get_thread_num();
-    const int64_t from = blocks * t / threads * grain, to = std::min(n, blocks * (t + 1) / threads * grain);
-    if (from < to) f(Range{from, to}, t);
+    // OpenMP may give fewer threads than asked: then each takes several parts.
+    for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
+      const int64_t from = blocks * t / threads * grain, to = std::min(n, blocks * (t + 1) / threads * grain);
+      if (from < to) f(Range{from, to}, t);
+    }
   }
 }
 
