@@ -74,11 +74,12 @@ Arena::Arena(Reserve reserve, int64_t capacity) : pool_(std::make_shared<Pool>()
 Tensor Arena::allocate(Shape shape, DType dtype) {
   const int64_t bytes =
       std::max(alignment, (shape.elements() * size_of(dtype) + alignment - 1) / alignment * alignment);
-  const int64_t offset = pool_->take(bytes);
+  const int64_t peak = pool_->peak, offset = pool_->take(bytes);
   if (pool_->top > pool_->capacity) {
     pool_->give_back(offset, bytes);
-    throw Error(fmt::format("out of memory: a tensor {} of {} MiB does not fit into {} MiB", shape, bytes >> 20,
-                            pool_->capacity >> 20),
+    pool_->peak = peak;
+    throw Error(fmt::format("out of memory: a tensor {} of {} MiB does not fit into {} MiB, {} of them in use", shape,
+                            bytes >> 20, pool_->capacity >> 20, pool_->used >> 20),
                 "use smaller batches: --mini-batch-words");
   }
   std::byte* data = pool_->base + offset;

@@ -78,6 +78,7 @@ TEST(Arena, SaysWhatDidNotFitAndWhatToDo) {
     EXPECT_THAT(error.hint(), testing::HasSubstr("--mini-batch"));
   }
   EXPECT_EQ(arena.in_use(), 4 << 20);
+  EXPECT_EQ(arena.peak(), 4 << 20);
   EXPECT_NO_THROW(block(arena, 4 << 20)) << "a refused block leaves the arena as it was";
 }
 
