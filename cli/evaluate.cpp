@@ -1,30 +1,27 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/line_reader.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "cli/evaluate_page.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
+#include "metrics/ter.h"
 
 namespace dragoman {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct TextFile {
   std::string name;  // the path, or "stdin"
   std::vector<std::string> lines;
 };
 
-struct Figures {
-  std::string system;
-  std::optional<Bleu> bleu;
-  std::optional<double> chrf;
+struct Work {
+  const EvaluateOptions& options;
+  std::vector<TextFile> texts;       // one a system
+  std::vector<Segments> references;  // into the files
 };
 
 TextFile read_text(const std::string& path) {
@@ -65,91 +62,74 @@ void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
                grouped(lines));
 }
 
-Figures evaluate(const EvaluateOptions& options, const TextFile& system, const std::vector<TextFile>& references) {
-  const auto wanted = [&](CorpusMetric m) { return std::ranges::find(options.metrics, m) != options.metrics.end(); };
-  const Case letters = options.lowercase ? Case::lower : Case::mixed;
-  std::vector<Segments> sets;
-  for (const auto& reference : references) sets.push_back(reference.lines);
-
-  Figures figures{.system = system.name};
-  if (wanted(CorpusMetric::bleu)) {
-    warn_of_tokenised_text(system, options.tokenize);
-    figures.bleu = bleu(system.lines, sets, options.tokenize, letters);
-  }
-  if (wanted(CorpusMetric::chrf)) figures.chrf = chrf(system.lines, sets, letters);
-  return figures;
-}
-
-// What a figure depends on, in the form that sacreBLEU gave the field: to be quoted with the figure.
-std::string bleu_signature(const EvaluateOptions& options) {
-  return fmt::format("nrefs:{}|case:{}|eff:no|tok:{}|smooth:exp|version:dragoman-{}", options.references.size(),
-                     options.lowercase ? "lc" : "mixed", name_of(options.tokenize), DRAGOMAN_VERSION);
-}
-
-std::string chrf_signature(const EvaluateOptions& options) {
-  return fmt::format("nrefs:{}|case:{}|eff:yes|nc:{}|nw:0|space:no|version:dragoman-{}", options.references.size(),
-                     options.lowercase ? "lc" : "mixed", chrf_character_order, DRAGOMAN_VERSION);
-}
-
-void add_signatures(Json& json, const EvaluateOptions& options, const Figures& figures) {
-  if (figures.bleu) json["bleu_signature"] = bleu_signature(options);
-  if (figures.chrf) json["chrf_signature"] = chrf_signature(options);
-}
-
-Json to_json(const Figures& figures) {
-  Json json{{"system", figures.system}};
-  if (figures.bleu) {
-    json["bleu"] = figures.bleu->score;
-    json["bleu_precisions"] = figures.bleu->precisions;
-    json["bleu_brevity_penalty"] = figures.bleu->brevity_penalty;
-    json["bleu_length_ratio"] = figures.bleu->ratio();
-  }
-  if (figures.chrf) json["chrf"] = *figures.chrf;
-  return json;
-}
-
-std::string json_page(const EvaluateOptions& options, const std::vector<Figures>& systems) {
-  Json page = systems.size() == 1 ? to_json(systems.front()) : Json::object();
-  if (systems.size() > 1)
-    for (const auto& figures : systems) page["systems"].push_back(to_json(figures));
-  add_signatures(page, options, systems.front());
-  return page.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be any bytes
-}
-
-std::string text_page(const EvaluateOptions& options, const std::vector<Figures>& systems) {
-  const bool with_bleu = systems.front().bleu.has_value(), with_chrf = systems.front().chrf.has_value();
-  size_t width = 6;
-  for (const auto& figures : systems) width = std::max(width, figures.system.size());
-
-  std::string page = fmt::format("{:<{}}", "system", width);
-  if (with_bleu) page += "    BLEU  1-gram  2-gram  3-gram  4-gram  brevity  length";
-  if (with_chrf) page += "   chrF2";
-  for (const auto& [system, bleu, chrf] : systems) {
-    page += fmt::format("\n{:<{}}", system, width);
-    if (bleu) {
-      page += fmt::format("  {:6.2f}", bleu->score);
-      for (const double precision : bleu->precisions) page += fmt::format("  {:6.1f}", precision);
-      page += fmt::format("  {:7.3f}  {:6.3f}", bleu->brevity_penalty, bleu->ratio());
+// One metric for all systems: `lines_of(text)` gives its stats for each line, `score` the figure of a sum of them.
+// Returns the sums over each system's lines.
+template <class LinesOf, class Score>
+auto judge(CorpusMetric metric, const Work& work, std::vector<SystemFigures>& systems, LinesOf lines_of, Score score) {
+  const EvaluateOptions& options = work.options;
+  const auto baseline = lines_of(work.texts.front().lines);
+  std::vector<double> baseline_scores;
+  auto sums = std::vector{sum_of(baseline)};
+  for (size_t s = 0; s < systems.size(); ++s) {
+    const auto lines = s == 0 ? baseline : lines_of(work.texts[s].lines);
+    if (s > 0) sums.push_back(sum_of(lines));
+    Figure& figure = systems[s].figures[metric];
+    figure.score = score(sums[s]);
+    if (options.confidence || options.paired_bs) {
+      const auto scores = bootstrap_scores(lines, score, bootstrap_of(options));
+      figure.interval = interval_of(scores);
+      if (s == 0) baseline_scores = scores;
+      if (s > 0 && options.paired_bs)
+        figure.p_value = bootstrap_p_value(baseline_scores, scores, figure.score - score(sums[0]));
     }
-    if (chrf) page += fmt::format("  {:6.2f}", *chrf);
+    if (s > 0 && options.paired_ar)
+      figure.p_value = randomization_p_value(baseline, lines, score, randomization_of(options));
   }
-  page += "\n\n";
-  if (with_bleu) page += fmt::format("BLEU   {}\n", bleu_signature(options));
-  if (with_chrf) page += fmt::format("chrF2  {}\n", chrf_signature(options));
-  return page;
+  return sums;
+}
+
+void evaluate(CorpusMetric metric, const Work& work, std::vector<SystemFigures>& systems) {
+  const EvaluateOptions& options = work.options;
+  const Case letters = options.lowercase ? Case::lower : Case::mixed;
+  const auto judge_by = [&](auto lines_of, auto score) { return judge(metric, work, systems, lines_of, score); };
+  switch (metric) {
+    case CorpusMetric::bleu: {
+      for (const auto& text : work.texts) warn_of_tokenised_text(text, options.tokenize);
+      const auto sums =
+          judge_by([&](Segments lines) { return bleu_of_lines(lines, work.references, options.tokenize, letters); },
+                   [](const BleuStats& stats) { return bleu(stats).score; });
+      for (size_t s = 0; s < systems.size(); ++s) systems[s].bleu = bleu(sums[s]);
+      return;
+    }
+    case CorpusMetric::chrf:
+    case CorpusMetric::chrf_plus_plus: {
+      const int words = metric == CorpusMetric::chrf ? 0 : chrf_longest_word_order;
+      judge_by([&](Segments lines) { return chrf_of_lines(lines, work.references, letters, words); },
+               [](const ChrfStats& stats) { return chrf(stats); });
+      return;
+    }
+    case CorpusMetric::ter: {
+      const Case ter_letters = options.ter_case_sensitive ? Case::mixed : Case::lower;
+      judge_by([&](Segments lines) { return ter_of_lines(lines, work.references, ter_letters); },
+               [](const TerStats& stats) { return ter(stats); });
+    }
+  }
 }
 
 }  // namespace
 
 int evaluate_command(const EvaluateOptions& options) {
   const std::vector<TextFile> references = read_references(options.references);
-  std::vector<Figures> systems;
+  Work work{.options = options};
+  for (const auto& reference : references) work.references.push_back(reference.lines);
+  std::vector<SystemFigures> systems;
   for (const auto& path : options.hypotheses) {
-    const TextFile system = read_text(path);
-    require_equal_length(system, references.front());
-    systems.push_back(evaluate(options, system, references));
+    work.texts.push_back(read_text(path));
+    require_equal_length(work.texts.back(), references.front());
+    systems.push_back({.system = work.texts.back().name});
   }
-  print_page(options.json ? json_page(options, systems) : text_page(options, systems));
+  for (const CorpusMetric metric : options.metrics) evaluate(metric, work, systems);
+  print_page(options.json ? figures_json(options, systems) : figures_page(options, systems));
   return 0;
 }
 

@@ -11,6 +11,12 @@ void check_evaluate(EvaluateOptions& o, const Given&) {
                           std::count(o.references.begin(), o.references.end(), "-");
   require(from_stdin <= 1, "only one file of --hypotheses and --references can be '-' (stdin), found {}", from_stdin);
   require(!o.metrics.empty(), "--metrics needs a value");
+  if (o.paired_bs && o.paired_ar)
+    throw Error("--paired-bs and --paired-ar are two ways to test one thing", "give one of them");
+  const char* paired = o.paired_bs ? "--paired-bs" : "--paired-ar";
+  if ((o.paired_bs || o.paired_ar) && o.hypotheses.size() == 1)
+    throw Error(fmt::format("{} compares systems, --hypotheses names one", paired),
+                "give two files or more: the others are compared with the first");
 }
 
 void check_inspect(InspectOptions& o, const Given& given) {
@@ -23,12 +29,13 @@ void check_inspect(InspectOptions& o, const Given& given) {
 
 Table<EvaluateOptions> evaluate_table() {
   using O = EvaluateOptions;
-  static constexpr auto files = "Files", figures = "Figures";
+  static constexpr auto files = "Files", figures = "Figures", significance = "Significance";
   return {
       .about = {.name = "evaluate",
-                .summary = "compare translations with references: BLEU, chrF",
+                .summary = "compare translations with references: BLEU, chrF, TER",
                 .usage = "--references FILE... --hypotheses FILE... [OPTION...]",
-                .text = "Prints corpus BLEU and chrF2 for each file of translations. The figures equal sacreBLEU's."},
+                .text = "Prints corpus BLEU, chrF2, chrF2++ or TER for each file of translations. The figures equal "
+                        "sacreBLEU's, those of its significance tests too."},
       .flags =
           {
               {.name = "references",
@@ -55,8 +62,31 @@ Table<EvaluateOptions> evaluate_table() {
                .value = "NAME",
                .group = figures,
                .help = "how BLEU finds words: 13a is WMT's, none is for text that is tokenised already"},
-              {.name = "lowercase", .field = &O::lowercase, .group = figures, .help = "ignore case"},
+              {.name = "lowercase", .field = &O::lowercase, .group = figures, .help = "ignore case in BLEU and chrF"},
+              {.name = "ter-case-sensitive",
+               .field = &O::ter_case_sensitive,
+               .group = figures,
+               .help = "do not ignore case in TER"},
               {.name = "json", .field = &O::json, .group = figures, .help = "print one JSON object"},
+              {.name = "confidence",
+               .field = &O::confidence,
+               .group = significance,
+               .help = "give 95 % confidence intervals, by bootstrap resampling"},
+              {.name = "paired-bs",
+               .field = &O::paired_bs,
+               .group = significance,
+               .help = "compare each system with the first, by paired bootstrap resampling; with intervals"},
+              {.name = "paired-ar",
+               .field = &O::paired_ar,
+               .group = significance,
+               .help = "compare each system with the first, by paired approximate randomization"},
+              {.name = "samples",
+               .field = &O::samples,
+               .value = "N",
+               .group = significance,
+               .help = "resamples or randomizations; 0: 1,000 resamples, 10,000 randomizations",
+               .range = {0, 10'000'000}},
+              {.name = "seed", .field = &O::seed, .value = "N", .group = significance, .help = "of the draws"},
           },
       .check = check_evaluate};
 }

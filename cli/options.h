@@ -55,14 +55,20 @@ struct AverageOptions {
   std::vector<std::string> models;
 };
 
-enum class CorpusMetric { bleu, chrf };
+enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter };
 
 struct EvaluateOptions {
   std::vector<std::string> references;  // several: each line may match any of them
   std::vector<std::string> hypotheses;  // one file a system; "-": stdin
   std::vector<CorpusMetric> metrics = {CorpusMetric::bleu, CorpusMetric::chrf};
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
-  bool lowercase = false;
+  bool lowercase = false;                      // for BLEU and chrF
+  bool ter_case_sensitive = false;
+  bool confidence = false;  // intervals from bootstrap resampling
+  bool paired_bs = false;   // compare with the first system by bootstrap resampling, …
+  bool paired_ar = false;   // … by approximate randomisation
+  int samples = 0;          // 0: 1,000 resamples, 10,000 randomisations
+  uint64_t seed = 12345;    // sacreBLEU's
   bool json = false;
 };
 
@@ -109,7 +115,10 @@ inline std::span<const EnumName<Summary>> enum_names(Summary) {
   return names;
 }
 inline std::span<const EnumName<CorpusMetric>> enum_names(CorpusMetric) {
-  static constexpr EnumName<CorpusMetric> names[] = {{CorpusMetric::bleu, "bleu"}, {CorpusMetric::chrf, "chrf"}};
+  static constexpr EnumName<CorpusMetric> names[] = {{CorpusMetric::bleu, "bleu"},
+                                                     {CorpusMetric::chrf, "chrf"},
+                                                     {CorpusMetric::chrf_plus_plus, "chrf++"},
+                                                     {CorpusMetric::ter, "ter"}};
   return names;
 }
 inline std::span<const EnumName<VocabAction>> enum_names(VocabAction) {

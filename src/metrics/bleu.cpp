@@ -79,11 +79,16 @@ Bleu bleu(const BleuStats& stats) {
   return result;
 }
 
-Bleu bleu(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer, Case letters) {
+std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer,
+                                     Case letters) {
   require_parallel(hypotheses, references);
-  return bleu(sum_over_lines<BleuStats>(hypotheses.size(), [&](size_t line) {
+  return stats_of_lines<BleuStats>(hypotheses.size(), [&](size_t line) {
     return bleu_stats(hypotheses[line], references_of(references, line), tokenizer, letters);
-  }));
+  });
+}
+
+Bleu bleu(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer, Case letters) {
+  return bleu(sum_of(bleu_of_lines(hypotheses, references, tokenizer, letters)));
 }
 
 }  // namespace dragoman

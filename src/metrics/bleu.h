@@ -40,7 +40,11 @@ BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_vi
                      Case letters = Case::mixed);
 Bleu bleu(const BleuStats& stats);
 
-/// The BLEU of a corpus. Throws Error when the sides differ in length. About 8 µs a line of 18 words on one core.
+/// One for each line. Throws Error when the sides differ in length. About 8 µs a line of 18 words on one core.
+std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer,
+                                     Case letters = Case::mixed);
+
+/// The BLEU of a corpus: of the sum of its lines.
 Bleu bleu(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer = Tokenizer::thirteen_a,
           Case letters = Case::mixed);
 

@@ -99,14 +99,19 @@ double chrf(const ChrfStats& stats) {
   precision /= orders;
   recall /= orders;
   constexpr double beta_squared = 4;
-  return 100 * (1 + beta_squared) * precision * recall / (beta_squared * precision + recall);
+  return 100 * ((1 + beta_squared) * precision * recall / (beta_squared * precision + recall));
+}
+
+std::vector<ChrfStats> chrf_of_lines(Segments hypotheses, const std::vector<Segments>& references, Case letters,
+                                     int word_order) {
+  require_parallel(hypotheses, references);
+  return stats_of_lines<ChrfStats>(hypotheses.size(), [&](size_t line) {
+    return chrf_stats(hypotheses[line], references_of(references, line), letters, word_order);
+  });
 }
 
 double chrf(Segments hypotheses, const std::vector<Segments>& references, Case letters, int word_order) {
-  require_parallel(hypotheses, references);
-  return chrf(sum_over_lines<ChrfStats>(hypotheses.size(), [&](size_t line) {
-    return chrf_stats(hypotheses[line], references_of(references, line), letters, word_order);
-  }));
+  return chrf(sum_of(chrf_of_lines(hypotheses, references, letters, word_order)));
 }
 
 }  // namespace dragoman

@@ -31,7 +31,11 @@ ChrfStats chrf_stats(std::string_view hypothesis, std::span<const std::string_vi
                      Case letters = Case::mixed, int word_order = 0);
 double chrf(const ChrfStats& stats);  // 0 … 100
 
-/// The chrF of a corpus, 0 … 100. Throws Error when the sides differ in length. About 20 µs a line of 130 characters.
+/// One for each line. Throws Error when the sides differ in length. About 20 µs a line of 130 characters.
+std::vector<ChrfStats> chrf_of_lines(Segments hypotheses, const std::vector<Segments>& references,
+                                     Case letters = Case::mixed, int word_order = 0);
+
+/// The chrF of a corpus, 0 … 100: of the sum of its lines.
 double chrf(Segments hypotheses, const std::vector<Segments>& references, Case letters = Case::mixed,
             int word_order = 0);
 

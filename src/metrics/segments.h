@@ -20,18 +20,20 @@ void require_parallel(Segments hypotheses, const std::vector<Segments>& referenc
 /// Line `line` of each reference set.
 std::vector<std::string_view> references_of(const std::vector<Segments>& references, size_t line);
 
-/// The sum of stats_of(line) over all lines, on all threads. Stats are counts: the order of adding changes nothing.
+/// stats_of(line) for every line, computed on all threads.
 template <class Stats, class F>
-Stats sum_over_lines(size_t lines, F stats_of) {
-  std::vector<Stats> partial(thread_count());
-  parallel_blocks(int64_t(lines), 64, [&](Range range, int thread) {
-    Stats sum;
-    for (int64_t line = range.begin; line < range.end; ++line) sum += stats_of(size_t(line));
-    partial[thread] = sum;
-  });
-  Stats total;
-  for (const Stats& sum : partial) total += sum;
-  return total;
+std::vector<Stats> stats_of_lines(size_t lines, F stats_of) {
+  std::vector<Stats> stats(lines);
+  parallel_items(int64_t(lines), [&](int64_t line, int) { stats[size_t(line)] = stats_of(size_t(line)); });
+  return stats;
+}
+
+/// In the order of the lines, so that figures do not depend on the number of threads.
+template <class Stats>
+Stats sum_of(const std::vector<Stats>& lines) {
+  Stats sum;
+  for (const Stats& line : lines) sum += line;
+  return sum;
 }
 
 }  // namespace dragoman

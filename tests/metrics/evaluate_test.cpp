@@ -81,6 +81,45 @@ TEST_F(Evaluate, PrintsATableWithARowForEachSystem) {
   EXPECT_THAT(page, HasSubstr(" 100.00 "));
 }
 
+// sacrebleu 2.6.0: sacrebleu ref -i hyp -m chrf ter, with --chrf-word-order 2 for chrF++ and --ter-case-sensitive for
+// the last.
+TEST_F(Evaluate, KnowsChrfWithWordsAndTerWhichIgnoresCapitalsUnlessToldOtherwise) {
+  EvaluateOptions options{.references = {file("ref", reference)},
+                          .hypotheses = {file("hyp", "the cat sat on the mat.\nIt rained, all day.\n")},
+                          .metrics = {CorpusMetric::ter, CorpusMetric::chrf_plus_plus},
+                          .json = true};
+  const auto page = json::parse(output_of(options));
+  EXPECT_NEAR(page.at("ter").get<double>(), 20, 1e-9);  // "the" for "a" and "rained," for "rained", of ten words
+  EXPECT_NEAR(page.at("chrf++").get<double>(), 70.114844, 1e-6);
+  EXPECT_THAT(page.at("ter_signature").get<std::string>(), HasSubstr("case:lc|tok:tercom"));
+  options.ter_case_sensitive = true;
+  EXPECT_NEAR(json::parse(output_of(options)).at("ter").get<double>(), 30, 1e-9);
+}
+
+TEST_F(Evaluate, GivesIntervalsAndComparesWithTheFirstSystem) {
+  EvaluateOptions options{.references = {file("ref", reference)},
+                          .hypotheses = {file("hyp", hypothesis), file("other", "A cat.\nRain all day.\n")},
+                          .paired_bs = true,
+                          .json = true};
+  const auto systems = json::parse(output_of(options)).at("systems");
+  EXPECT_GT(systems[0].at("bleu_confidence").at("half_width").get<double>(), 0);
+  EXPECT_FALSE(systems[0].contains("bleu_p_value"));
+  EXPECT_LE(systems[1].at("chrf_p_value").get<double>(), 1);
+  options.json = false;
+  EXPECT_THAT(output_of(options), HasSubstr("95 % confidence  p (as good as " + options.hypotheses[0] + ")\n"));
+}
+
+TEST_F(Evaluate, ComparesByRandomizationWithoutIntervals) {
+  const auto page = json::parse(output_of({.references = {file("ref", reference)},
+                                           .hypotheses = {file("hyp", hypothesis), file("other", reference)},
+                                           .paired_ar = true,
+                                           .samples = 99,
+                                           .json = true}));
+  EXPECT_FALSE(page.at("systems")[1].contains("bleu_confidence"));
+  EXPECT_TRUE(page.at("systems")[1].contains("bleu_p_value"));
+  EXPECT_THAT(page.at("bleu_signature").get<std::string>(), HasSubstr("nrefs:1|ar:99|seed:12345"));
+}
+
 TEST_F(Evaluate, NamesBothFilesAndTheirLinesWhenTheyDoNotPair) {
   const std::string ref = file("ref", "a\nb\nc\n"), hyp = file("hyp", "a\n");
   try {

@@ -1,27 +1,24 @@
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/file.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
+#include "metrics/ter.h"
+#include "tests/metrics/sacrebleu_files.h"
 
 // Whole corpora, and the figures that sacreBLEU itself has for them: sacrebleu.json, which make.py wrote.
 namespace dragoman {
 namespace {
-
-using Lines = std::vector<std::string>;
 
 struct Corpus {
   std::string name;
   Lines hypotheses;
   std::vector<Lines> references;
   nlohmann::json figures;
-  std::vector<Segments> reference_sets() const { return {references.begin(), references.end()}; }
+  std::vector<Segments> reference_sets() const { return segments_of(references); }
 };
 
 std::vector<Corpus> corpora() {
-  const auto document = nlohmann::json::parse(read_file(DRAGOMAN_SOURCE_DIR "/tests/metrics/sacrebleu.json"));
+  const auto document = sacrebleu_figures("sacrebleu.json");
   std::vector<Corpus> all;
   for (const auto& c : document.at("corpora"))
     all.push_back({c.at("name"), c.at("hypotheses"), c.at("references"), c.at("figures")});
@@ -59,6 +56,15 @@ TEST(SacreBleu, HasTheSameChrfForEveryWordOrderWithAndWithoutCapitals) {
         const double expected = corpus.figures.at(name).at("chrf").at(word_order);
         EXPECT_NEAR(chrf(corpus.hypotheses, corpus.reference_sets(), letters, word_order), expected, tolerance);
       }
+}
+
+TEST(SacreBleu, HasTheSameTerWithAndWithoutCapitals) {
+  for (const auto& corpus : corpora())
+    for (const auto& [letters, name] : cases) {
+      SCOPED_TRACE(fmt::format("{}, {}", corpus.name, name));
+      const double expected = corpus.figures.at(name).at("ter");
+      EXPECT_NEAR(ter(sum_of(ter_of_lines(corpus.hypotheses, corpus.reference_sets(), letters))), expected, tolerance);
+    }
 }
 
 }  // namespace dragoman

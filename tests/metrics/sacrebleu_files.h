@@ -1,0 +1,21 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "metrics/segments.h"
+
+namespace dragoman {
+
+using Lines = std::vector<std::string>;
+
+/// A file of stored figures that tests/metrics/make.py wrote.
+inline nlohmann::json sacrebleu_figures(const std::string& name) {
+  return nlohmann::json::parse(read_file(DRAGOMAN_SOURCE_DIR "/tests/metrics/" + name));
+}
+
+/// Views of `lines`.
+inline std::vector<Segments> segments_of(const std::vector<Lines>& lines) { return {lines.begin(), lines.end()}; }
+
+}  // namespace dragoman
