@@ -1,0 +1,59 @@
+"""Programs that are measured: run from the first to the last line, or talked to through two pipes.
+
+This process stays small on purpose: on Linux the peak memory of a child is never less than its parent's was.
+"""
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+
+
+@dataclass
+class Run:
+    out: str
+    log: str  # stderr
+    peak: float  # MiB
+
+
+def fail(command, log):
+    sys.exit(f"error: this failed: {' '.join(map(str, command))}\n" + "\n".join(log.strip().splitlines()[-8:]))
+
+
+def run(command, text="", environment=None):
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as log:
+        source.write(text.encode())
+        source.seek(0)
+        process = subprocess.Popen(command, stdin=source, stdout=out, stderr=log,
+                                   env={**os.environ, **(environment or {})})
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        written = []
+        for file in (out, log):
+            file.seek(0)
+            written.append(file.read().decode())
+    if process.returncode:
+        fail(command, written[1])
+    return Run(*written, peak=usage.ru_maxrss / 1024)
+
+
+def answers(command, lines):
+    """Milliseconds from the start of the program to its first translation, and the median of the following ones; each
+    line is sent when the one before it has come back."""
+    times, begin = [], time.monotonic()
+    with tempfile.TemporaryFile("w+") as log, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                                               stderr=log, encoding="utf-8") as process:
+        for line in lines:
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            if not process.stdout.readline():
+                process.wait()
+                log.seek(0)
+                fail(command, log.read())
+            now = time.monotonic()
+            times.append(1000 * (now - begin))
+            begin = now
+        process.stdin.close()
+    return times[0], statistics.median(times[1:])

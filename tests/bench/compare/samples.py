@@ -1,0 +1,52 @@
+"""Figures of several rounds in which programs take turns."""
+import statistics
+from dataclasses import dataclass
+from typing import Callable
+
+
+@dataclass(frozen=True)
+class Measure:
+    name: str
+    show: Callable[[float], str]
+    best: Callable  # max or min
+
+
+TOKENS = Measure("target tokens/s", "{:,.0f}".format, max)
+WORDS = Measure("source words/s", "{:,.0f}".format, max)
+FIRST = Measure("start to first result, ms", "{:,.0f}".format, min)
+SINGLE = Measure("single sentence, ms", "{:,.2f}".format, min)
+PEAK = Measure("peak memory, MiB", "{:,.0f}".format, min)
+BLEU = Measure("BLEU", "{:.2f}".format, max)
+
+
+class Samples:
+    """{setting: {measure: [value of each round]}} of one program."""
+
+    def __init__(self):
+        self.settings = {}
+
+    def add(self, setting, values):
+        for measure, value in values.items():
+            self.settings.setdefault(setting, {}).setdefault(measure, []).append(value)
+
+    def measures(self):
+        return list(dict.fromkeys(measure for values in self.settings.values() for measure in values))
+
+    def best(self, measure):
+        """The setting that is best in the median of its rounds, and the values of these."""
+        settings = {setting: values[measure] for setting, values in self.settings.items() if measure in values}
+        if not settings:
+            return "", []
+        setting = measure.best(settings, key=lambda s: statistics.median(settings[s]))
+        return setting, settings[setting]
+
+
+def collect(programs, rounds, measure):
+    """{program: Samples}; measure(program, setting) gives {measure: value}. Every other round goes backwards, so that
+    nobody always gets the machine from the same one."""
+    samples = {program: Samples() for program in programs}
+    turns = [(program, setting) for program in programs for setting in program.settings()]
+    for i in range(rounds):
+        for program, setting in turns[::-1 if i % 2 else 1]:
+            samples[program].add(setting, measure(program, setting))
+    return samples

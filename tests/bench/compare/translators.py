@@ -1,0 +1,75 @@
+"""Translators as filters, a line for a line: what to type, and how long one translated according to its log."""
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from binary import Binary
+from machine import missing
+from process import run
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is the same for all."""
+    precision: str
+    beam: int
+    normalize: float
+    length: int  # pieces of every source line and of every translation; 0: text, translated as the model wants
+
+
+class Dragoman(Binary):
+    def prepare(self, model, _):
+        self.model = model
+
+    def can(self, precision):
+        return self.precision("translate", precision) is not None
+
+    def command(self, job, _, one_by_one):
+        fixed = ["--no-spm-encode", "--max-length-factor", "1"] if job.length else []
+        return [self.path, "translate", "--model", self.model, "--beam-size", str(job.beam), "--normalize",
+                str(job.normalize), "--cpu-threads", str(self.threads), *fixed,
+                *self.precision("translate", job.precision)]
+
+    def seconds(self, log):
+        lines, rate = re.search(r"Translated ([\d,]+) lines? in .*: ([\d.,]+) lines/s", log).groups()
+        return int(lines.replace(",", "")) / float(rate.replace(",", ""))
+
+
+class CTranslate2:
+    name = "CTranslate2"
+
+    def __init__(self, a):
+        self.python, self.threads, self.precisions = a.python, a.threads, a.precisions
+
+    def missing(self):
+        return missing(self.python, "ctranslate2", "sentencepiece", "numpy", "safetensors")
+
+    def version(self):
+        return run([self.python, "-c", "import ctranslate2; print(ctranslate2.__version__)"]).out.strip()
+
+    def prepare(self, model, folder):
+        """A folder a precision: weights stored as they are computed with take the least memory and time to load."""
+        self.folder = folder
+        for precision in self.precisions:
+            run([self.python, "-B", HERE.parent / "to_ctranslate2.py", model, folder / precision, "--quantization",
+                 precision])
+
+    def can(self, _):
+        return True
+
+    def settings(self):
+        """Workers × threads of each."""
+        return list(dict.fromkeys([f"1×{self.threads}", f"{self.threads}×1"]))
+
+    def command(self, job, setting, one_by_one):
+        workers, threads = setting.split("×")
+        fixed = ["--pieces", "--length", str(job.length)] if job.length else []
+        return [self.python, "-B", HERE / "ctranslate2_lines.py", self.folder / job.precision, "--precision",
+                job.precision, "--beam-size", str(job.beam), "--normalize", str(job.normalize), "--workers", workers,
+                "--threads", threads, *fixed, *(["--lines"] if one_by_one else [])]
+
+    def seconds(self, log):
+        return json.loads(log.splitlines()[-1])["seconds"]
