@@ -97,6 +97,7 @@ void check_run(const TrainOptions& o) {
   require(!o.valid_metrics.empty(), "--valid-metrics needs a value");
   require(!o.overwrite || o.keep_last == 0, "--overwrite keeps no checkpoints, --keep-last {} does", o.keep_last);
   require(o.model != "-", "--model is a file that is written more than once, so it cannot be '-'");
+  require(o.log_json != "-", "--log-json is a file that is appended to, so it cannot be '-'");
 }
 
 }  // namespace

@@ -70,6 +70,11 @@ class Tape {
   /// output received no gradient are skipped.
   void backward(const Backend& backend, Arena& arena);
   size_t size() const { return records_.size(); }
+  /// Calls f(name, output) for every record, in order.
+  template <class F>
+  void each_output(const F& f) const {
+    for (const Record& r : records_) f(r.name, r.output.value());
+  }
 
  private:
   struct Record {

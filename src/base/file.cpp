@@ -69,6 +69,12 @@ FileDescriptor FileDescriptor::to_write(const std::string& path) {
   return file;
 }
 
+FileDescriptor FileDescriptor::to_append(const std::string& path) {
+  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), true, path);
+  if (file.number_ < 0) fail_to_make(path, errno);
+  return file;
+}
+
 FileDescriptor::~FileDescriptor() {
   if (owned_ && number_ >= 0) ::close(number_);
 }

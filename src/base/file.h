@@ -16,8 +16,9 @@ struct BrokenPipe {};
 /// An open file descriptor, closed with the object unless it was borrowed (stdin and stdout are).
 class FileDescriptor {
  public:
-  static FileDescriptor to_read(const std::string& path);   // "-": stdin
-  static FileDescriptor to_write(const std::string& path);  // "-": stdout; else made or emptied
+  static FileDescriptor to_read(const std::string& path);    // "-": stdin
+  static FileDescriptor to_write(const std::string& path);   // "-": stdout; else made or emptied
+  static FileDescriptor to_append(const std::string& path);  // made if it is not there
   FileDescriptor(FileDescriptor&& other) noexcept
       : number_(std::exchange(other.number_, -1)), owned_(other.owned_), name_(std::move(other.name_)) {}
   FileDescriptor& operator=(FileDescriptor&& other) = delete;

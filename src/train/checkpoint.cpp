@@ -37,6 +37,8 @@ std::string to_json(const Progress& p, int64_t adam_steps) {
               {"sentences", p.sentences},
               {"epoch_sentences", p.epoch_sentences},
               {"skipped", p.skipped},
+              {"skipped_in_a_row", p.skipped_in_a_row},
+              {"retreats", p.retreats},
               {"stalled", p.stalled},
               {"best", p.best},
               {"epoch", p.position.epoch},
@@ -52,6 +54,8 @@ Progress progress_from(const json& j) {
   p.sentences = j.at("sentences");
   p.epoch_sentences = j.at("epoch_sentences");
   p.skipped = j.at("skipped");
+  p.skipped_in_a_row = j.value("skipped_in_a_row", int64_t{0});  // the first states had neither of these
+  p.retreats = j.value("retreats", int64_t{0});
   p.stalled = j.at("stalled");
   p.best = j.at("best").get<std::map<std::string, double>>();
   p.position = {j.at("epoch"), j.at("batch")};

@@ -31,6 +31,10 @@ struct TrainingOptions {
   int64_t early_stopping = 10;   // validations in a row without improvement; 0: never
   int64_t keep_last = 0;         // numbered checkpoints to keep beside the model, for averaging; 0: none
   bool keep_best = false;        // also keep the best model of each metric
+  std::string log_json;          // file that a line is appended to for each event; empty: none
+  std::string tensorboard;       // folder for event files; empty: none
+  int64_t max_skipped = 10;      // updates in a row that are not finite before the run goes back; 0: never
+  bool check_nan = false;        // look for the first value that is not finite, in every update
   bool no_reload = false;        // begin anew although the model file exists
   uint64_t seed = 1;
   int cpu_threads = 0;  // 0: one a core

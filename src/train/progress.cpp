@@ -1,14 +1,7 @@
 #include "train/progress.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <utility>
-
-#include "base/grouped.h"
 
 namespace dragoman {
 
@@ -69,46 +62,8 @@ double Stopping::remaining(const Progress& p) const {
   return least;
 }
 
-std::string grouped_seconds(double seconds) {
-  const auto s = int64_t(std::llround(seconds));
-  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-}
+double Window::mean_cost() const { return cost / double(std::max<int64_t>(1, labels)); }
 
-std::string report_line(const Progress& p, const Window& w, double rate, double eta) {
-  const double seconds = w.clock.seconds();
-  std::string line = fmt::format(
-      "Ep. {} : Up. {} : Sen. {} : Cost {:.8f} : Time {:.2f}s : {:.2f} words/s : gNorm {:.4f} : L.r. {:.4e}", p.epoch(),
-      p.updates, grouped(p.epoch_sentences), w.cost / double(std::max<int64_t>(1, w.labels)), seconds,
-      double(w.labels) / seconds, w.norm, rate);
-  if (eta >= 0) line += " : ETA " + grouped_seconds(eta);
-  return line;
-}
-
-ProgressBar::ProgressBar(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO) == 1) {}
-
-void ProgressBar::draw(const Progress& p, const Window& w, double share, double eta) {
-  if (!shown_ || w.labels == 0 || clock_.seconds() - last_ < 0.2) return;
-  last_ = clock_.seconds();
-  std::string bar;
-  if (share >= 0) {
-    const int full = int(share * 20);
-    bar = "[";
-    for (int i = 0; i < 20; ++i) bar += i < full ? "#" : "·";
-    bar += fmt::format("] {:3.0f}%  ", share * 100);
-  }
-  std::string line = fmt::format("{}update {}  loss {:.3f}  {} words/s", bar, grouped(p.updates),
-                                 w.cost / double(w.labels), grouped(int64_t(double(w.labels) / w.clock.seconds())));
-  if (eta >= 0) line += "  ETA " + grouped_seconds(eta);
-  fmt::print(stderr, "\r\x1b[K{}", line);
-  std::fflush(stderr);
-  drawn_ = true;
-}
-
-void ProgressBar::clear() {
-  if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
-  drawn_ = false;
-}
+double Window::words_per_second() const { return double(labels) / std::max(clock.seconds(), 1e-9); }
 
 }  // namespace dragoman

@@ -16,7 +16,9 @@ struct Progress {
   int64_t labels = 0;                  // target tokens learnt from, end of sentence included
   int64_t sentences = 0;               // in all epochs
   int64_t epoch_sentences = 0;         // in the present one
-  int64_t skipped = 0;                 // updates left out because the gradient was not finite
+  int64_t skipped = 0;                 // updates left out because loss or gradient was not finite
+  int64_t skipped_in_a_row = 0;        // the last ones
+  int64_t retreats = 0;                // times that too many of them led back to a checkpoint; each halves the rate
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric
   std::map<std::string, double> best;  // by the name of the metric: a later run may ask for others
   Position position;                   // in the corpus
@@ -72,33 +74,15 @@ class Stopping {
   Clock clock_;
 };
 
-/// What has happened since the last report line.
+/// What has happened since the last report.
 struct Window {
   double cost = 0;  // sum of losses
   int64_t labels = 0;
   double norm = 0;  // of the last update's gradient
   Clock clock;
+
+  double mean_cost() const;
+  double words_per_second() const;
 };
-
-/// Marian's line: "Ep. 1 : Up. 1000 : Sen. 1,234 : Cost 4.12345678 : Time 3.21s : 12345.67 words/s : gNorm 1.2345",
-/// with the learning rate and an ETA at the end. Words are target tokens.
-std::string report_line(const Progress& progress, const Window& window, double rate, double eta_seconds);
-
-/// "[######······] 42%  loss 3.214  12,345 words/s  ETA 0:12:34", redrawn in place on a terminal; nothing elsewhere,
-/// and nothing at all when it is to be quiet.
-class ProgressBar {
- public:
-  explicit ProgressBar(bool quiet);
-  ~ProgressBar() { clear(); }
-  void draw(const Progress& progress, const Window& window, double share, double eta_seconds);
-  void clear();  // before anything else is printed
-
- private:
-  bool shown_, drawn_ = false;
-  double last_ = -1;
-  Clock clock_;
-};
-
-std::string grouped_seconds(double seconds);  // "1:02:03"
 
 }  // namespace dragoman

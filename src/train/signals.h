@@ -2,13 +2,22 @@
 
 namespace dragoman {
 
-/// While this lives, SIGINT and SIGTERM ask the run to end after the update at hand; a second one ends the process.
-/// A signal that the process was started to ignore stays ignored.
+/// While this lives, SIGINT and SIGTERM ask the run to end after the update at hand; a second one of either ends the
+/// process at once. A signal that the process was started to ignore stays ignored.
 class StopSignals {
  public:
   StopSignals();
   ~StopSignals();
   static bool asked();
+};
+
+/// While this lives, SIGUSR1 asks for a save and SIGUSR2 for a validation, instead of ending the process.
+class RequestSignals {
+ public:
+  RequestSignals();
+  ~RequestSignals();
+  static bool take_save();        // whether one was asked for since the last call
+  static bool take_validation();  // the same
 };
 
 }  // namespace dragoman

@@ -1,27 +1,19 @@
 #include "train/trainer.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <filesystem>
 
 #include "base/grouped.h"
 #include "base/log.h"
 #include "data/prefetch.h"
-#include "train/signals.h"
+#include "train/destination.h"
+#include "train/not_finite.h"
 
 namespace dragoman {
 namespace {
 
-// What cannot be written is better found now than at the first checkpoint.
 TrainingSetup with_writable_model(TrainingSetup setup) {
-  const std::string& model = setup.training.model;
-  const std::string parent = std::filesystem::path(model).parent_path().string(),
-                    folder = parent.empty() ? "." : parent;
-  if (!std::filesystem::is_directory(folder))
-    throw Error(fmt::format("--model {}: there is no folder {}", model, folder), fmt::format("mkdir -p {}", folder));
-  require(!std::filesystem::is_directory(model), "--model {} is a folder, expected the name of a file", model);
-  require(access(folder.c_str(), W_OK) == 0, "--model {}: the folder {} cannot be written to", model, folder);
+  require_writable(setup.training.model);
   return setup;
 }
 
@@ -57,92 +49,172 @@ void require_its_vocabularies(const std::string& model, const Vocabularies& voca
               "give --vocabs the one it was trained with, another --model, or --no-reload to begin anew");
 }
 
+bool never_ends(const TrainingOptions& o) {
+  const bool validates = !o.valid_sets.empty() && o.valid_freq.count > 0;
+  return std::ranges::none_of(o.after, [](Frequency end) { return end.count > 0; }) &&
+         !(validates && o.early_stopping > 0);
+}
+
+// While this lives, the parameters are the smoothed ones where there is an average.
+class Smoothed {
+ public:
+  explicit Smoothed(std::optional<MovingAverage>& average) : average_(average) { swap(); }
+  ~Smoothed() { swap(); }
+  Smoothed(const Smoothed&) = delete;
+
+ private:
+  void swap() {
+    if (average_) average_->swap();
+  }
+  std::optional<MovingAverage>& average_;
+};
+
+// Compared with the best of its metric so far. What is not finite is never better.
+RunValidation::Figure compared(ValidMetric metric, double value, const std::map<std::string, double>& best) {
+  RunValidation::Figure figure{.metric = std::string(name_of(metric)), .value = value};
+  const auto found = best.find(figure.metric);
+  figure.any_best = found != best.end();
+  if (figure.any_best) figure.best = found->second;
+  const bool beats = !figure.any_best || (rises(metric) ? value > figure.best : value < figure.best);
+  figure.better = std::isfinite(value) && beats;
+  return figure;
+}
+
+double rate_factor(const Progress& progress) { return std::pow(0.5, double(progress.retreats)); }
+
+RunReport report_of(const Window& window, double rate, const Stopping& stopping, const Progress& progress) {
+  return {.cost = window.mean_cost(),
+          .seconds = window.clock.seconds(),
+          .words_per_second = window.words_per_second(),
+          .learning_rate = rate,
+          .gradient_norm = window.norm,
+          .share = stopping.share(progress),
+          .remaining = stopping.remaining(progress)};
+}
+
 }  // namespace
 
 Trainer::Trainer(TrainingSetup setup, const Backend& backend)
     : setup_(with_writable_model(std::move(setup))),
       backend_(backend),
+      log_(setup_.training),
       vocabularies_(open_vocabularies(setup_)),
       corpus_(read_training_text(setup_, vocabularies_)),
       order_(batch_order(*corpus_, setup_)),
       model_(make_checked_model(setup_, backend_, arena_, vocabularies_, *corpus_)),
       adam_(backend_, arena_, model_->parameters(), setup_.optimizer),
-      validation_(setup_, vocabularies_),
-      bar_(setup_.training.quiet) {
+      learner_{backend_, arena_, *model_, setup_, ""},
+      validation_(setup_, vocabularies_) {
   model_->parameters().initialise(setup_.training.seed);
   if (setup_.optimizer.exponential_smoothing > 0)
     average_.emplace(backend_, arena_, model_->parameters(), setup_.optimizer.exponential_smoothing);
+  require_room();
   begin_or_go_on();
 }
 
+// The model file has the weights, the state two moments and perhaps averages too. Numbered checkpoints and best models
+// come later: that they may not fit is worth a warning only.
+void Trainer::require_room() {
+  const TrainingOptions& o = setup_.training;
+  const int64_t weights = 4 * model_->parameters().count();
+  const int64_t texts = int64_t(vocabularies_.source.bytes().size() + vocabularies_.target.bytes().size());
+  const CheckpointSize size{weights + texts, (average_ ? 4 : 3) * weights};
+  const int64_t available = free_space(o.model);
+  require_space(o.model, size, available);
+  const int64_t more = o.keep_last + (o.keep_best ? int64_t(o.valid_metrics.size()) : 0);
+  if (const int64_t all = size.model * (more + 1) + size.state; all > available)
+    spdlog::warn("--keep-last {} and all else that is to be kept need up to {} MiB, the disk of {} has {} MiB free",
+                 o.keep_last, all >> 20, o.model, available >> 20);
+}
+
 void Trainer::begin_or_go_on() {
-  const std::string& model = setup_.training.model;
+  const std::string &model = setup_.training.model, state = state_path(model);
   spdlog::info("Model: {} parameters, {} + {} layers of {} columns", grouped(model_->parameters().count()),
                setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
-  if (setup_.training.no_reload || !std::filesystem::exists(model)) return;
-  const std::string state = state_path(model);
-  if (!std::filesystem::exists(state))
+  if (never_ends(setup_.training))
+    spdlog::warn("nothing ends this run but a signal: give --after, or --valid-sets with --early-stopping");
+  if (setup_.training.no_reload) return;
+  const bool has_model = std::filesystem::exists(model), has_state = std::filesystem::exists(state);
+  if (!has_model && !has_state) return;
+  if (!has_state)
     throw Error(fmt::format("{} exists, but not its training state {}", model, state),
                 "choose another --model, or --no-reload to begin anew and write over it");
-  require_its_vocabularies(model, vocabularies_, setup_.data.vocabs);
+  // The state is written first, so after a crash it may be there alone.
+  if (has_model) require_its_vocabularies(model, vocabularies_, setup_.data.vocabs);
   load_state(state, {model_->parameters(), adam_, average_, progress_}, setup_.model, order_);
+  goes_on_ = true;
   spdlog::info("Going on from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
 }
 
-// Forward and back; gradients gather in the parameters.
-double Trainer::learn(const Batch& batch) {
-  Tape tape;
-  Context cx{.backend = backend_, .arena = arena_, .tape = &tape};
-  cx.seed = setup_.training.seed;
-  cx.update = uint32_t(progress_.updates);
-  cx.training = true;
-  const LabelLoss loss = model_->loss(cx, batch, setup_.optimizer.label_smoothing);
-  tape.backward(backend_, arena_);
-  return backend_.sum(loss.loss);
+void Trainer::run() {
+  const StopSignals signals;
+  log_.announce(progress_, RunStarted{setup_.training.model, model_->parameters().count(), goes_on_});
+  const Stopping stopping(setup_.training.after, corpus_->size(), progress_);
+  while (!train(stopping)) go_back();
+  if (saved_ != progress_.updates) save();
+  log_.announce(progress_, RunEnd{reason(), progress_.position.epoch, progress_.stalled});
 }
 
-void Trainer::run() {
+// Until the run ends; false as soon as it has diverged.
+bool Trainer::train(const Stopping& stopping) {
   const TrainingOptions& o = setup_.training;
-  const Stopping stopping(o.after, corpus_->size(), progress_);
-  const StopSignals signals;
   if (corpus_->files.sampled() && corpus_->epoch != progress_.position.epoch)
     corpus_ = read_corpus(corpus_->files, progress_.position.epoch);
   BatchStream batches(corpus_, setup_.data, o.seed, progress_.position);
   Recurring display(o.disp_freq, progress_), validation(o.valid_freq, progress_), saving(o.save_freq, progress_);
   Window window;
-  while (!stopping.reached(progress_) && !StopSignals::asked() && !stalled()) {
-    window.norm = update(batches, window);
+  while (!ended(stopping)) {
+    update(batches, window);
+    if (diverged()) return false;
+    const RunReport report = report_of(window, rate(), stopping, progress_);
     if (display.due(progress_)) {
-      report(report_line(progress_, window, rate(), stopping.remaining(progress_)));
+      log_.announce(progress_, report);
       window = {};
+    } else {
+      log_.tick(progress_, report);
     }
-    bar_.draw(progress_, window, stopping.share(progress_), stopping.remaining(progress_));
     const Clock pause;
-    if (validation.due(progress_)) validate();
-    if (saving.due(progress_)) save();
+    pause_for_work(validation.due(progress_), saving.due(progress_));
     window.clock.leave_out(pause);  // words/s is of training alone
   }
-  bar_.clear();
-  if (saved_ != progress_.updates) save();
-  spdlog::info("{} after {} updates, {} epochs", ending(), grouped(progress_.updates), progress_.position.epoch);
+  return true;
 }
 
-std::string Trainer::ending() const {
-  if (StopSignals::asked()) return "Stopped by a signal";
-  if (stalled()) return fmt::format("Training finished: {} validations without improvement,", progress_.stalled);
-  return "Training finished";
+// What happens between updates, because it is time or because a signal asked for it. Among updates that are not finite
+// no checkpoint is made: the last one is what the run may have to go back to.
+void Trainer::pause_for_work(bool validation_due, bool saving_due) {
+  if (validation_due)
+    validate();
+  else if (RequestSignals::take_validation())
+    validate_on_request();
+  if (saving_due || RequestSignals::take_save()) save_due_ = true;
+  if (!save_due_ || progress_.skipped_in_a_row > 0) return;
+  save_due_ = false;
+  try_save([&] { save(); });
 }
 
-double Trainer::rate() const { return learning_rate(setup_.optimizer, progress_.updates, setup_.model.dim); }
+bool Trainer::ended(const Stopping& stopping) const {
+  return stopping.reached(progress_) || StopSignals::asked() || stalled();
+}
+
+RunEnd::Reason Trainer::reason() const {
+  if (StopSignals::asked()) return RunEnd::signal;
+  return stalled() ? RunEnd::early_stopping : RunEnd::after;
+}
+
+double Trainer::rate() const {
+  return learning_rate(setup_.optimizer, progress_.updates, setup_.model.dim) * rate_factor(progress_);
+}
 
 // One update: --optimizer-delay batches forward and back, then Adam.
-double Trainer::update(BatchStream& batches, Window& window) {
+void Trainer::update(BatchStream& batches, Window& window) {
   int64_t labels = 0;
   double cost = 0;
   model_->parameters().forget_gradients();
+  learner_.culprit.clear();
   for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
     const Batch batch = batches.next();
-    cost += learn(batch);
+    cost += learner_.learn(batch, progress_.updates);
     labels += int64_t(batch.target.ids.size());
     progress_.sentences += int64_t(batch.sentences.size());
     progress_.epoch_sentences += int64_t(batch.sentences.size());
@@ -151,22 +223,53 @@ double Trainer::update(BatchStream& batches, Window& window) {
   progress_.position = batches.position();
   progress_.labels += labels;
   ++progress_.updates;
-  const double norm = adam_.step(rate(), double(labels));
-  if (!std::isfinite(norm)) {
-    ++progress_.skipped;
-    report(fmt::format("update {} skipped: its gradient is not finite ({} skipped so far)", progress_.updates,
-                       progress_.skipped));
-    return norm;
-  }
+  window.norm = step(cost, double(labels));
+  if (!std::isfinite(window.norm)) return skip();
+  progress_.skipped_in_a_row = 0;
   if (average_) average_->update(adam_.steps);
   window.cost += cost;
   window.labels += labels;
+}
+
+// The norm of the gradient; not finite where nothing was changed, as then loss or gradient is not.
+double Trainer::step(double cost, double labels) {
+  std::string& culprit = learner_.culprit;
+  const double norm = std::isfinite(cost) ? adam_.step(rate(), labels) : cost;
+  if (std::isfinite(norm)) return norm;
+  if (culprit.empty()) culprit = first_bad_weight(backend_, model_->parameters());
+  if (culprit.empty() && !std::isfinite(cost)) culprit = "loss";
+  if (culprit.empty()) culprit = first_bad_gradient(backend_, model_->parameters());
   return norm;
 }
 
-void Trainer::report(const std::string& line) {
-  bar_.clear();
-  spdlog::info("{}", line);
+void Trainer::skip() {
+  ++progress_.skipped;
+  ++progress_.skipped_in_a_row;
+  log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, learner_.culprit});
+}
+
+bool Trainer::diverged() const {
+  const int64_t limit = setup_.training.max_skipped;
+  return limit > 0 && progress_.skipped_in_a_row >= limit;
+}
+
+// Once in a run, and only to a checkpoint of this run.
+void Trainer::go_back() {
+  const int64_t updates = progress_.updates;
+  const bool again = progress_.retreats > 0, nowhere = !goes_on_ && saved_ < 0;
+  if (again || nowhere)
+    throw Error(fmt::format("training has diverged: {} updates in a row up to update {} are not finite{}; the first "
+                            "tensor that is not: {}",
+                            progress_.skipped_in_a_row, grouped(updates),
+                            nowhere ? ", and there is no checkpoint to go back to"
+                                    : ", again after going back to a checkpoint with half the rate",
+                            learner_.culprit),
+                "lower --learn-rate or raise --lr-warmup; --check-nan looks for the op that it begins with");
+  load_state(state_path(setup_.training.model), {model_->parameters(), adam_, average_, progress_}, setup_.model,
+             order_);
+  progress_.skipped_in_a_row = 0;
+  ++progress_.retreats;
+  log_.announce(progress_, RunRetreat{updates, rate_factor(progress_), learner_.culprit});
 }
 
 bool Trainer::stalled() const {
@@ -174,52 +277,69 @@ bool Trainer::stalled() const {
   return patience > 0 && progress_.stalled >= patience;
 }
 
+// Measures with the smoothed weights. Nothing of it counts yet.
+RunValidation Trainer::measure() {
+  const Smoothed smoothed(average_);
+  const std::vector<double> values = validation_.measure(backend_, arena_, *model_);
+  RunValidation validation;
+  for (size_t m = 0; m < values.size(); ++m)
+    validation.figures.push_back(compared(setup_.training.valid_metrics[m], values[m], progress_.best));
+  return validation;
+}
+
 void Trainer::validate() {
   if (!validation_.exists()) return;
-  if (average_) average_->swap();
-  const std::vector<double> values = validation_.measure(backend_, arena_, *model_);
-  for (size_t m = 0; m < values.size(); ++m) note(m, values[m]);
-  if (average_) average_->swap();
+  RunValidation validation = measure();
+  for (auto& figure : validation.figures)
+    if (figure.better) progress_.best[figure.metric] = figure.value;
+  progress_.stalled = validation.figures.front().better ? 0 : progress_.stalled + 1;
+  validation.stalled = progress_.stalled;
+  log_.announce(progress_, validation);
+  keep_best(validation);
 }
 
-// Whether the value is the best of its metric so far; if so, it is kept. What is not finite never is.
-bool Trainer::is_best(ValidMetric metric, double value) {
-  if (!std::isfinite(value)) return false;
-  const auto [best, first] = progress_.best.try_emplace(std::string(name_of(metric)), value);
-  if (!first && !(rises(metric) ? value > best->second : value < best->second)) return false;
-  best->second = value;
-  return true;
+// Does not count for early stopping or the best model: the run goes on as if nobody had asked.
+void Trainer::validate_on_request() {
+  if (!validation_.exists()) return spdlog::warn("SIGUSR2 asks for a validation, but there are no --valid-sets");
+  RunValidation validation = measure();
+  validation.stalled = progress_.stalled;
+  validation.requested = true;
+  log_.announce(progress_, validation);
 }
 
-// Reports one metric and keeps the model if it is the best so far. The weights are the smoothed ones here.
-void Trainer::note(size_t m, double value) {
-  const ValidMetric metric = setup_.training.valid_metrics[m];
-  const bool better = is_best(metric, value);
-  if (m == 0) progress_.stalled = better ? 0 : progress_.stalled + 1;
-  const auto best = progress_.best.find(std::string(name_of(metric)));
-  std::string remark = "new best";
-  if (!better) remark = best == progress_.best.end() ? "not finite" : fmt::format("last best: {:.6g}", best->second);
-  if (!better && m == 0) remark = fmt::format("stalled {} times ({})", progress_.stalled, remark);
-  report(fmt::format("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", progress_.epoch(), progress_.updates,
-                     name_of(metric), value, remark));
-  if (better && setup_.training.keep_best)
-    save_model(sibling(setup_.training.model, fmt::format("best-{}", name_of(metric))), setup_.model, vocabularies_,
-               weights_of(model_->parameters()));
+void Trainer::keep_best(const RunValidation& validation) {
+  if (!setup_.training.keep_best) return;
+  const Smoothed smoothed(average_);
+  for (const auto& figure : validation.figures)
+    if (figure.better) try_save([&] { write_model(sibling(setup_.training.model, "best-" + figure.metric)); });
+}
+
+void Trainer::write_model(const std::string& path) const {
+  save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()));
+}
+
+void Trainer::try_save(const std::function<void()>& save) {
+  try {
+    save();
+  } catch (const Error& error) {
+    log_.announce(progress_, RunSave{setup_.training.model, error.what()});
+  }
 }
 
 // The state first: it alone decides where a run goes on, so a crash between the two files loses nothing.
 void Trainer::save() {
   const TrainingOptions& o = setup_.training;
+  if (const std::string bad = first_bad_weight(backend_, model_->parameters()); !bad.empty())
+    fail("{} is not finite", bad);
   save_state(state_path(o.model), {model_->parameters(), adam_, average_, progress_}, setup_.model, order_);
-  if (average_) average_->swap();
-  const auto write = [&](const std::string& path) {
-    save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()));
-  };
-  write(o.model);
-  if (o.keep_last > 0) save_numbered(o.model, progress_.updates, o.keep_last, write);
-  if (average_) average_->swap();
+  const auto write = [&](const std::string& path) { write_model(path); };
+  {
+    const Smoothed smoothed(average_);
+    write(o.model);
+    if (o.keep_last > 0) save_numbered(o.model, progress_.updates, o.keep_last, write);
+  }
   saved_ = progress_.updates;
-  report(fmt::format("Saved {} (update {})", o.model, grouped(progress_.updates)));
+  log_.announce(progress_, RunSave{o.model, ""});
 }
 
 }  // namespace dragoman

@@ -1,6 +1,9 @@
 #pragma once
 #include "train/checkpoint.h"
+#include "train/learner.h"
 #include "train/memory.h"
+#include "train/run_log.h"
+#include "train/signals.h"
 #include "train/validate.h"
 
 namespace dragoman {
@@ -11,41 +14,57 @@ Vocabularies open_vocabularies(const TrainingSetup& setup);
 /// A training run, from files to the finished model. Goes on where a run with the same --model stopped.
 class Trainer {
  public:
-  /// Reads everything and checks that it fits into memory, before the first update.
+  /// Reads everything and checks that it fits into memory and on the disk, before the first update.
   Trainer(TrainingSetup setup, const Backend& backend);
 
   /// Trains until one of --after is reached, validation stalls or the process is asked to end (SIGINT, SIGTERM: after
-  /// the update at hand). The model is saved at the end in each case.
+  /// the update at hand). The model is saved at the end in each case. SIGUSR1 saves now, SIGUSR2 validates now.
+  /// A save that fails is reported and tried again when the next one is due; Error when the last one fails.
+  /// When --max-skipped updates in a row are not finite, the run goes back to its last checkpoint with half the rate;
+  /// Error when that happens again, or when there is none.
   void run();
 
   const Progress& progress() const { return progress_; }
   Model& model() { return *model_; }
 
  private:
+  void require_room();
   void begin_or_go_on();
+  bool train(const Stopping& stopping);
+  void pause_for_work(bool validation_due, bool saving_due);
+  bool ended(const Stopping& stopping) const;
   double rate() const;
-  double update(BatchStream& batches, Window& window);
-  double learn(const Batch& batch);
-  void report(const std::string& line);
+  void update(BatchStream& batches, Window& window);
+  double step(double cost, double labels);
+  void skip();
+  bool diverged() const;
+  void go_back();
+  RunValidation measure();
   void validate();
-  void note(size_t metric, double value);
-  bool is_best(ValidMetric metric, double value);
+  void validate_on_request();
+  void keep_best(const RunValidation& validation);
+  void try_save(const std::function<void()>& save);
+  void write_model(const std::string& path) const;
   void save();
   bool stalled() const;
-  std::string ending() const;
+  RunEnd::Reason reason() const;
 
+  RequestSignals requests_;
   TrainingSetup setup_;
   const Backend& backend_;
+  RunLog log_;
   Arena arena_;
   Vocabularies vocabularies_;
   std::shared_ptr<const Corpus> corpus_;
   BatchOrder order_;
   std::unique_ptr<Model> model_;
   Adam adam_;
+  Learner learner_;
   std::optional<MovingAverage> average_;
   Validation validation_;
   Progress progress_;
-  ProgressBar bar_;
+  bool goes_on_ = false;  // from an earlier call
+  bool save_due_ = false;
   int64_t saved_ = -1;  // update of the last save by this process
 };
 

@@ -1,8 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <cmath>
-#include <limits>
-
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -78,31 +75,6 @@ TEST(Training, WithADelayOfTwoHalfBatchesHasTheGradientOfTheWhole) {
   for (size_t i = 0; i < a.size(); ++i)
     for (int64_t n = 0; n < a[i].gradient.elements(); ++n)
       ASSERT_NEAR(a[i].gradient.as<float>()[n], b[i].gradient.as<float>()[n], 1e-4) << a[i].name << " " << n;
-}
-
-TEST(Training, LeavesOutUpdatesWhoseGradientIsNotFinite) {
-  ToyRun run;
-  run.setup.training.after = {{3, Frequency::updates}};
-  Trainer trainer(run.setup, backend("cpu"));
-  auto weights = [&] {
-    const Tensor& all = trainer.model().parameters().named().back().value;
-    return std::vector<float>(all.as<float>(), all.as<float>() + all.elements());
-  };
-  trainer.model().parameters().named().front().value.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
-  const auto before = weights();
-  trainer.run();
-  EXPECT_EQ(trainer.progress().skipped, 3);
-  EXPECT_EQ(weights(), before);
-  EXPECT_THAT(run.log.text(), HasSubstr("update 3 skipped: its gradient is not finite (3 skipped so far)"));
-}
-
-TEST(Training, NeedsAFolderToWriteTo) {
-  ToyRun run;
-  run.setup.training.model = run.files.path("nowhere/model.safetensors");
-  EXPECT_THAT(message_of([&] { Trainer(run.setup, backend("cpu")); }),
-              testing::AllOf(HasSubstr("there is no folder"), HasSubstr("hint: mkdir -p")));
-  run.setup.training.model = run.files.path(".");
-  EXPECT_THAT(message_of([&] { Trainer(run.setup, backend("cpu")); }), HasSubstr("is a folder"));
 }
 
 }  // namespace

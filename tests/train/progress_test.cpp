@@ -2,13 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <regex>
-
 namespace dragoman {
 namespace {
-
-using testing::EndsWith;
-using testing::HasSubstr;
 
 Progress after(int64_t updates, int64_t labels, Position position) {
   Progress p;
@@ -26,35 +21,10 @@ std::vector<int> due_at(Frequency frequency, const std::vector<Progress>& run, c
   return due;
 }
 
-TEST(ReportLine, HasMariansFields) {
-  Progress p = after(1000, 0, {0, 17});
-  p.epoch_sentences = 1234567;
-  Window window;
-  window.cost = 8;
-  window.labels = 2;
-  window.norm = 1.23456;
-  const std::string line = report_line(p, window, 3e-4, 3723);
-  const std::regex marian(
-      R"(Ep\. \d+ : Up\. \d+ : Sen\. [\d,]+ : Cost \d+\.\d{8} : Time \d+\.\d\ds : \d+\.\d\d words/s : gNorm \d+\.\d{4})"
-      R"( : L\.r\. \d\.\d{4}e-\d\d : ETA \d+:\d\d:\d\d)");
-  EXPECT_TRUE(std::regex_match(line, marian)) << line;
-  EXPECT_THAT(line, HasSubstr("Ep. 1 : Up. 1000 : Sen. 1,234,567 : Cost 4.00000000 : Time "));
-  EXPECT_THAT(line, EndsWith(" words/s : gNorm 1.2346 : L.r. 3.0000e-04 : ETA 1:02:03"));
-}
-
-TEST(ReportLine, PromisesNoEndWhereNoneIsKnown) {
-  EXPECT_THAT(report_line(after(1, 0, {}), {}, 1e-3, -1), EndsWith("L.r. 1.0000e-03"));
-}
-
-TEST(ReportLine, OfAWindowWithoutLabelsHasNoNaN) {
-  EXPECT_THAT(report_line(after(1, 0, {}), {}, 1e-3, -1), HasSubstr("Cost 0.00000000"));
-}
-
-TEST(GroupedSeconds, AreHoursMinutesAndSeconds) {
-  EXPECT_EQ(grouped_seconds(0), "0:00:00");
-  EXPECT_EQ(grouped_seconds(59.6), "0:01:00");
-  EXPECT_EQ(grouped_seconds(3723), "1:02:03");
-  EXPECT_EQ(grouped_seconds(100 * 3600), "100:00:00");
+TEST(Window, OfNoLabelsHasNoNaN) {
+  const Window window;
+  EXPECT_EQ(window.mean_cost(), 0);
+  EXPECT_EQ(window.words_per_second(), 0);
 }
 
 TEST(Recurring, IsDueAtMultiples) {

@@ -28,14 +28,27 @@ TEST(StopSignals, LeaveAloneWhatTheProcessWasStartedToIgnore) {
   EXPECT_EQ(std::signal(SIGINT, before), SIG_IGN);
 }
 
-TEST(StopSignalsDeathTest, EndTheProcessTheSecondTime) {
-  EXPECT_EXIT(
-      {
-        const StopSignals signals;
-        std::raise(SIGTERM);
-        std::raise(SIGTERM);
-      },
-      testing::KilledBySignal(SIGTERM), "");
+TEST(StopSignalsDeathTest, EndTheProcessTheSecondTimeWhicheverTheyAre) {
+  for (int first : {SIGTERM, SIGINT})
+    EXPECT_EXIT(
+        {
+          const StopSignals signals;
+          std::raise(first);
+          std::raise(SIGTERM);
+        },
+        testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(RequestSignals, AreTakenOnce) {
+  const RequestSignals signals;
+  EXPECT_FALSE(RequestSignals::take_save());
+  std::raise(SIGUSR1);
+  EXPECT_FALSE(RequestSignals::take_validation());
+  EXPECT_TRUE(RequestSignals::take_save());
+  EXPECT_FALSE(RequestSignals::take_save());
+  std::raise(SIGUSR2);
+  EXPECT_TRUE(RequestSignals::take_validation());
+  EXPECT_FALSE(RequestSignals::take_validation());
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace dragoman {
+
+/// What cannot be written is better found before training than at the first checkpoint.
+
+/// Error unless the folder of --model is there and may be written to.
+void require_writable(const std::string& model);
+
+/// Bytes of the files of a checkpoint.
+struct CheckpointSize {
+  int64_t model = 0, state = 0;
+};
+
+/// Error when `available` bytes do not hold the next checkpoint. Files that are there already are replaced one after
+/// the other, so one of them at a time is there twice.
+void require_space(const std::string& model, CheckpointSize size, int64_t available);
+
+/// Bytes free on the disk of a file; a very large number where the system does not say.
+int64_t free_space(const std::string& file);
+
+}  // namespace dragoman

@@ -1,0 +1,107 @@
+#include "train/text_log.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/grouped.h"
+#include "base/log.h"
+
+namespace dragoman {
+namespace {
+
+std::string in_brackets(const std::string& culprit) { return culprit.empty() ? "" : fmt::format(" ({})", culprit); }
+
+void print(const RunMoment& now, const RunValidation& v) {
+  for (const auto& f : v.figures) {
+    std::string remark = "new best";
+    if (!f.better) remark = f.any_best ? fmt::format("last best: {:.6g}", f.best) : "not finite";
+    if (v.requested)
+      remark = "asked for, does not count";
+    else if (!f.better && &f == &v.figures.front())
+      remark = fmt::format("stalled {} times ({})", v.stalled, remark);
+    spdlog::info("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", now.epoch, now.updates, f.metric, f.value, remark);
+  }
+}
+
+void print(const RunMoment& now, const RunSave& save) {
+  if (save.failure.empty())
+    spdlog::info("Saved {} (update {})", save.model, grouped(now.updates));
+  else
+    spdlog::warn("update {} is not saved, older files stay as they are and training goes on: {}", grouped(now.updates),
+                 save.failure);
+}
+
+void print(const RunMoment& now, const RunSkip& skip) {
+  spdlog::warn("update {} skipped: its loss or gradient is not finite{} ({} in a row, {} skipped so far)", now.updates,
+               in_brackets(skip.culprit), skip.in_a_row, skip.in_all);
+}
+
+void print(const RunMoment& now, const RunRetreat& retreat) {
+  spdlog::warn("nothing is finite any more at update {}{}: back to the checkpoint of update {}, with {} of the rate",
+               grouped(retreat.from_update), in_brackets(retreat.culprit), grouped(now.updates), retreat.rate_factor);
+}
+
+void print(const RunMoment& now, const RunEnd& end) {
+  std::string what = "Training finished";
+  if (end.reason == RunEnd::signal) what = "Stopped by a signal";
+  if (end.reason == RunEnd::early_stopping) what += fmt::format(": {} validations without improvement,", end.stalled);
+  spdlog::info("{} after {} updates, {} epochs", what, grouped(now.updates), end.epochs);
+}
+
+void print(const RunMoment& now, const RunReport& report) { spdlog::info("{}", report_line(now, report)); }
+
+// The log says before what is going to be trained.
+void print(const RunMoment&, const RunStarted&) {}
+
+}  // namespace
+
+void TextLog::take(const RunMoment& now, const RunEvent& event) {
+  bar_.clear();
+  std::visit([&](const auto& e) { print(now, e); }, event);
+}
+
+std::string grouped_seconds(double seconds) {
+  const auto s = int64_t(std::llround(seconds));
+  return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+}
+
+std::string report_line(const RunMoment& now, const RunReport& r) {
+  std::string line = fmt::format(
+      "Ep. {} : Up. {} : Sen. {} : Cost {:.8f} : Time {:.2f}s : {:.2f} words/s : gNorm {:.4f} : L.r. {:.4e}", now.epoch,
+      now.updates, grouped(now.epoch_sentences), r.cost, r.seconds, r.words_per_second, r.gradient_norm,
+      r.learning_rate);
+  if (r.remaining >= 0) line += " : ETA " + grouped_seconds(r.remaining);
+  return line;
+}
+
+ProgressBar::ProgressBar(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO) == 1) {}
+
+void ProgressBar::draw(const RunMoment& now, const RunReport& r) {
+  if (!shown_ || r.words_per_second <= 0 || now.seconds - last_ < 0.2) return;
+  last_ = now.seconds;
+  std::string bar;
+  if (r.share >= 0) {
+    const int full = int(r.share * 20);
+    bar = "[";
+    for (int i = 0; i < 20; ++i) bar += i < full ? "#" : "·";
+    bar += fmt::format("] {:3.0f}%  ", r.share * 100);
+  }
+  std::string line = fmt::format("{}update {}  loss {:.3f}  {} words/s", bar, grouped(now.updates), r.cost,
+                                 grouped(int64_t(r.words_per_second)));
+  if (r.remaining >= 0) line += "  ETA " + grouped_seconds(r.remaining);
+  fmt::print(stderr, "\r\x1b[K{}", line);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void ProgressBar::clear() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace dragoman

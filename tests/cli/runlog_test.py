@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""What a training run writes down, and what signals make it do, as a user sees it.
+
+    runlog_test.py BINARY
+"""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+import end_to_end_test
+from end_to_end_test import SMALL, InFolder
+
+RUN = "train -t s t --valid-sets s t -v v v --valid-freq 20u --valid-metrics cross-entropy chrf".split()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(data):
+    crc = crc32c(data)
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def records(data):
+    """The payloads of a TFRecord file, checksums checked."""
+    at = 0
+    while at < len(data):
+        length, length_crc = struct.unpack_from("<QI", data, at)
+        payload = data[at + 12:at + 12 + length]
+        [crc] = struct.unpack_from("<I", data, at + 12 + length)
+        assert (length_crc, crc) == (masked(data[at:at + 8]), masked(payload)), f"bad checksum at byte {at}"
+        yield payload
+        at += 16 + length
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def fields(message):
+    """(number, value) of each field of a protobuf message; sub-messages stay bytes."""
+    at = 0
+    while at < len(message):
+        key, at = varint(message, at)
+        if key & 7 == 0:
+            value, at = varint(message, at)
+        elif key & 7 == 2:
+            length, at = varint(message, at)
+            value, at = message[at:at + length], at + length
+        else:
+            form = {1: "<d", 5: "<f"}[key & 7]
+            [value], at = struct.unpack_from(form, message, at), at + struct.calcsize(form)
+        yield key >> 3, value
+
+
+def events(folder):
+    """The events of a folder's files in their order, as field numbers of event.proto: value."""
+    return [dict(fields(record)) for path in sorted(folder.iterdir(), key=lambda p: p.stat().st_mtime)
+            for record in records(path.read_bytes())]
+
+
+def scalars(folder):
+    """{tag: {step: value}}"""
+    found = {}
+    for event in events(folder):
+        for number, value in fields(event.get(5, b"")):
+            one = dict(fields(value))
+            found.setdefault(one[1].decode(), {})[event[2]] = one[2]
+    return found
+
+
+class Written(InFolder):
+    """By a run of 60 updates that was called twice."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        logs = "-m logged.safetensors --log-json run.jsonl --tensorboard tb".split()
+        for end in ("40u", "60u"):
+            done = cls.call(*RUN, *logs, "--after", end, *SMALL)
+            assert done.returncode == 0, done.stderr
+        cls.lines = [json.loads(line) for line in (cls.folder / "run.jsonl").read_text().splitlines()]
+
+    def of(self, event):
+        return [line for line in self.lines if line["event"] == event]
+
+    def test_json_has_a_line_for_every_event_in_order(self):
+        self.assertEqual([line["update"] for line in self.of("report")], [10, 20, 30, 40, 50, 60])
+        self.assertEqual([line["update"] for line in self.of("validation")], [20, 40, 60])
+        self.assertEqual([(line["update"], line["saved"]) for line in self.of("save")], [(40, True), (60, True)])
+        self.assertEqual([(line["update"], line["goes_on"]) for line in self.of("start")], [(0, False), (40, True)])
+        self.assertEqual([(line["update"], line["reason"]) for line in self.of("end")], [(40, "after"), (60, "after")])
+        updates = [line["update"] for line in self.lines]
+        self.assertEqual(updates, sorted(updates))
+
+    def test_json_says_what_stderr_says(self):
+        self.assertEqual(set(self.of("validation")[0]["metrics"]), {"cross-entropy", "chrf"})
+        costs = [line["cost"] for line in self.of("report")]
+        self.assertLess(costs[-1], costs[0])
+        for line in self.lines:
+            self.assertRegex(line["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+            self.assertGreaterEqual(line["seconds"], 0)
+
+    def test_tensorboard_has_the_same_numbers(self):
+        found = scalars(self.folder / "tb")
+        self.assertEqual(set(found), {"train/cost", "train/words_per_second", "train/learning_rate",
+                                      "train/gradient_norm", "valid/cross-entropy", "valid/chrf"})
+        for tag, event, pick in (("train/cost", "report", lambda e: e["cost"]),
+                                 ("train/gradient_norm", "report", lambda e: e["gradient_norm"]),
+                                 ("valid/chrf", "validation", lambda e: e["metrics"]["chrf"])):
+            wanted = {line["update"]: pick(line) for line in self.of(event)}
+            self.assertEqual(set(found[tag]), set(wanted), tag)
+            for step, value in wanted.items():
+                self.assertAlmostEqual(found[tag][step] / value, 1, places=5)
+
+    def test_tensorboard_is_told_the_version_and_where_a_run_goes_on(self):
+        all_events = events(self.folder / "tb")
+        self.assertEqual(all_events[0][3], b"brain.Event:2")
+        [restart] = [event for event in all_events if 7 in event]
+        self.assertEqual((restart[2], dict(fields(restart[7]))), (41, {1: 1}))  # SessionLog.START
+
+
+class Signals(InFolder):
+    """Sent to a run without end."""
+
+    def start(self, model):
+        """The process, and a function that gives the next event of the log called `name`."""
+        path = self.folder / f"{model}.jsonl"
+        run = subprocess.Popen([end_to_end_test.BINARY, *RUN, "-m", f"{model}.safetensors", "--valid-freq", "0",
+                                "--save-freq", "0", "--log-json", str(path), *SMALL, "--cpu-threads", "1"],
+                               cwd=self.folder, stderr=subprocess.PIPE, encoding="utf-8")
+        self.addCleanup(run.wait)
+        self.addCleanup(run.stderr.close)
+        self.addCleanup(run.kill)
+
+        def wait_for(name):
+            for _ in range(600):
+                lines = path.read_text().split("\n")[:-1] if path.exists() else []
+                found = [event for event in map(json.loads, lines) if event["event"] == name]
+                if found:
+                    return found[-1]
+                time.sleep(0.1)
+            return self.fail(f"no {name} in {path}")
+
+        return run, wait_for
+
+    def test_save_and_validate_and_stop(self):
+        run, wait_for = self.start("signalled")
+        wait_for("report")
+        run.send_signal(signal.SIGUSR2)
+        self.assertTrue(wait_for("validation")["requested"])
+        run.send_signal(signal.SIGUSR1)
+        self.assertTrue(wait_for("save")["saved"])
+        self.assertTrue((self.folder / "signalled.safetensors").exists())
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(wait_for("end")["reason"], "signal")
+        self.assertEqual(run.wait(60), 0)
+        self.assertIn("nothing ends this run but a signal", run.stderr.read())
+
+    def test_a_run_that_was_killed_goes_on_and_so_does_its_log(self):
+        run, wait_for = self.start("killed")
+        wait_for("report")
+        run.send_signal(signal.SIGUSR1)
+        saved = wait_for("save")["update"]
+        run.kill()
+        run.wait(60)
+        path = self.folder / "killed.jsonl"
+        path.write_text(path.read_text() + '{"event":"rep')  # as a crash may leave it
+        done = self.call(*RUN, *"-m killed.safetensors --log-json killed.jsonl --after 1u".split(), *SMALL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = path.read_text().splitlines()
+        after = [json.loads(line) for line in lines[lines.index('{"event":"rep') + 1:]]
+        self.assertEqual((after[0]["event"], after[0]["goes_on"], after[-1]["event"]), ("start", True, "end"))
+        self.assertEqual({event["update"] for event in after}, {saved})
+
+
+if __name__ == "__main__":
+    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,117 @@
+#include "train/destination.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// While this lives no file of the process may grow beyond `bytes`: writing fails as on a full disk.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(FullDisk, KeepsTheOldFilesAndGoesOn) {
+  ToyRun run;
+  run.setup.training.disp_freq = {1, Frequency::updates};
+  run.setup.training.save_freq = {2, Frequency::updates};
+  std::optional<SmallFiles> full;
+  std::string model, state;
+  run.log.listen([&](const std::string& line) {
+    if (line.find("(update 2)") != std::string::npos) {
+      model = run.model_bytes();
+      state = run.state_bytes();
+      full.emplace(1000);
+    }
+    if (line.find("update 4 is not saved") == std::string::npos) return;
+    full.reset();
+    EXPECT_TRUE(run.model_bytes() == model);
+    EXPECT_TRUE(run.state_bytes() == state);
+  });
+  EXPECT_EQ(run.train_until(7).updates, 7);
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("update 4 is not saved, older files stay as they are"),
+                                    HasSubstr("(update 6)"), HasSubstr("(update 7)")));
+  EXPECT_THAT(run.files_made(), testing::ElementsAre("model.safetensors", "model.state.safetensors"));
+}
+
+TEST(FullDisk, AtTheEndIsAnErrorAsTheWorkWouldBeLost) {
+  ToyRun run;
+  run.setup.training.save_freq = {2, Frequency::updates};
+  std::optional<SmallFiles> full;
+  run.log.listen([&](const std::string& line) {
+    if (line.find("(update 2)") != std::string::npos) full.emplace(1000);
+  });
+  EXPECT_THAT(message_of([&] { run.train_until(3); }), HasSubstr("model.state.safetensors: writing failed"));
+  full.reset();
+  EXPECT_EQ(run.train_until(3).updates, 3);
+}
+
+// After a crash between the two files of a first checkpoint.
+TEST(Resume, GoesOnFromAStateThatIsAlone) {
+  ToyRun straight, alone;
+  straight.train_until(6);
+  alone.train_until(3);
+  fs::remove(alone.setup.training.model);
+  alone.train_until(6);
+  EXPECT_THAT(alone.log.text(), HasSubstr("Going on from"));
+  EXPECT_TRUE(straight.state_bytes() == alone.state_bytes());
+  EXPECT_TRUE(straight.model_bytes() == alone.model_bytes());
+}
+
+TEST(RequireSpace, CountsBothFilesOrTheLargerOfTwoThatAreReplaced) {
+  const TextFiles files;
+  const std::string model = files.path("m.safetensors");
+  const CheckpointSize size{.model = 10 << 20, .state = 30 << 20};
+  EXPECT_NO_THROW(require_space(model, size, 40 << 20));
+  EXPECT_THAT(
+      message_of([&] { require_space(model, size, 39 << 20); }),
+      AllOf(HasSubstr("a checkpoint needs 40 MiB more"), HasSubstr("has 39 MiB free"), HasSubstr("hint: free")));
+  files.write("m.safetensors", "");
+  files.write("m.state.safetensors", "");
+  EXPECT_NO_THROW(require_space(model, size, 30 << 20));
+  EXPECT_THAT(message_of([&] { require_space(model, size, 29 << 20); }), HasSubstr("needs 30 MiB more"));
+}
+
+TEST(RequireWritable, NeedsAFolderToWriteTo) {
+  const TextFiles files;
+  EXPECT_THAT(message_of([&] { require_writable(files.path("nowhere/m")); }),
+              AllOf(HasSubstr("there is no folder"), HasSubstr("hint: mkdir -p")));
+  EXPECT_THAT(message_of([&] { require_writable(files.path(".")); }), HasSubstr("is a folder"));
+  EXPECT_NO_THROW(require_writable(files.path("m")));
+}
+
+TEST(NeverEnding, RunsAreWarnedOf) {
+  ToyRun run;
+  run.setup.training.after.clear();
+  Trainer(run.setup, backend("cpu"));
+  EXPECT_THAT(run.log.text(), HasSubstr("nothing ends this run but a signal"));
+  for (bool validates : {false, true}) {
+    run.log.clear();
+    run.setup.training.after = {{validates ? 0 : 3, Frequency::updates}};
+    run.setup.training.valid_freq = {validates ? 5 : 0, Frequency::updates};
+    Trainer(run.setup, backend("cpu"));
+    EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("nothing ends this run")));
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,120 @@
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "tests/train/toy_run.h"
+#include "train/not_finite.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+/// Runs until `end`; when the log says `sign`, one weight is made not finite, at most `times` times.
+struct Poisoned {
+  Poisoned(ToyRun& run, int64_t end, const std::string& sign, int times) {
+    run.setup.training.after = {{end, Frequency::updates}};
+    run.setup.training.disp_freq = {1, Frequency::updates};
+    trainer.emplace(run.setup, backend("cpu"));
+    run.log.listen([=, this, left = times](const std::string& line) mutable {
+      if (line.find(sign) == std::string::npos || left-- <= 0) return;
+      trainer->model().parameters().named().front().value.as<float>()[5 * 16] = nan;  // of a piece, D = 16
+    });
+  }
+  std::optional<Trainer> trainer;
+};
+
+TEST(Divergence, SkipsUpdatesThatAreNotFiniteAndLeavesTheWeightsAlone) {
+  ToyRun run;
+  run.setup.training.max_skipped = 0;
+  run.setup.training.after = {{3, Frequency::updates}};
+  Trainer trainer(run.setup, backend("cpu"));
+  const auto weights = [&] {
+    const Tensor& all = trainer.model().parameters().named().back().value;
+    return std::vector<float>(all.as<float>(), all.as<float>() + all.elements());
+  };
+  trainer.model().parameters().named().front().value.as<float>()[0] = nan;
+  const auto before = weights();
+  EXPECT_THAT(message_of([&] { trainer.run(); }), HasSubstr("weight embedding.weight is not finite"));
+  EXPECT_EQ(trainer.progress().skipped, 3);
+  EXPECT_EQ(weights(), before);
+  EXPECT_THAT(run.log.text(), HasSubstr("update 3 skipped: its loss or gradient is not finite (weight "
+                                        "embedding.weight) (3 in a row, 3 skipped so far)"));
+  EXPECT_TRUE(run.files_made().empty());
+}
+
+TEST(Divergence, GoesBackToTheCheckpointWithHalfTheRate) {
+  ToyRun run;
+  run.setup.optimizer.warmup = 0;
+  run.setup.optimizer.schedule = Schedule::constant;
+  run.setup.training.max_skipped = 3;
+  run.setup.training.save_freq = {4, Frequency::updates};
+  Poisoned poisoned(run, 12, "Up. 6 ", 1);
+  poisoned.trainer->run();
+  EXPECT_EQ(poisoned.trainer->progress().updates, 12);
+  EXPECT_EQ(poisoned.trainer->progress().retreats, 1);
+  EXPECT_THAT(run.log.text(),
+              AllOf(HasSubstr("nothing is finite any more at update 9 (weight embedding.weight): back to the "
+                              "checkpoint of update 4, with 0.5 of the rate"),
+                    HasSubstr("L.r. 1.0000e-02"), HasSubstr("L.r. 5.0000e-03"), Not(HasSubstr("not saved"))));
+}
+
+TEST(Divergence, EndsTheSecondTimeAndKeepsTheCheckpoint) {
+  ToyRun run;
+  run.setup.training.max_skipped = 3;
+  run.setup.training.save_freq = {4, Frequency::updates};
+  Poisoned poisoned(run, 12, "Up. 6 ", 2);
+  EXPECT_THAT(message_of([&] { poisoned.trainer->run(); }),
+              AllOf(HasSubstr("3 updates in a row up to update 9 are not finite, again after going back"),
+                    HasSubstr("the first tensor that is not: weight embedding.weight"), HasSubstr("hint: lower")));
+  run.log.listen({});
+  run.setup.training.no_reload = false;
+  EXPECT_EQ(run.train_until(6).updates, 6);
+  EXPECT_THAT(run.log.text(), HasSubstr("Going on from"));
+}
+
+TEST(Divergence, EndsWhereThereIsNothingToGoBackTo) {
+  ToyRun run;
+  run.setup.training.max_skipped = 2;
+  Poisoned poisoned(run, 12, "Up. 1 ", 1);
+  EXPECT_THAT(message_of([&] { poisoned.trainer->run(); }), HasSubstr("there is no checkpoint to go back to"));
+}
+
+// A weight that is finite but so large that its products are not.
+TEST(CheckNan, NamesTheFirstOutputThatIsNotFinite) {
+  ToyRun run;
+  run.setup.training.check_nan = true;
+  run.setup.training.max_skipped = 1;
+  run.setup.training.after = {{1, Frequency::updates}};
+  Trainer trainer(run.setup, backend("cpu"));
+  const Tensor& query = trainer.model().parameters().named()[1].value;
+  std::fill_n(query.as<float>(), query.elements(), 1e38f);
+  const std::string message = message_of([&] { trainer.run(); });
+  EXPECT_THAT(message, HasSubstr("the first tensor that is not: output ("));
+  EXPECT_THAT(message, HasSubstr(" of op 2, "));
+}
+
+TEST(NotFinite, IsFoundInWeightsAndGradients) {
+  const Backend& cpu = backend("cpu");
+  Arena arena;
+  Parameters parameters(cpu, arena, DType::f32, true);
+  parameters.matrix({{"a", 2, Init::zeros()}, {"b", 3, Init::zeros()}}, 4);
+  parameters.initialise(1);
+  const auto& named = parameters.named();
+  for (const auto& p : named) cpu.fill(p.gradient, 0.0);
+  EXPECT_EQ(first_bad_weight(cpu, parameters), "");
+  EXPECT_EQ(first_bad_gradient(cpu, parameters), "");
+  named[0].value.as<float>()[7] = std::numeric_limits<float>::infinity();
+  named[1].value.as<float>()[0] = nan;
+  EXPECT_EQ(first_bad_weight(cpu, parameters), "weight a");
+  named[0].gradient.as<float>()[0] = nan;
+  named[1].gradient.as<float>()[11] = -std::numeric_limits<float>::infinity();
+  EXPECT_EQ(first_bad_gradient(cpu, parameters), "gradient of b");
+}
+
+}  // namespace
+}  // namespace dragoman
