@@ -20,6 +20,8 @@ inline std::span<const EnumName<Dump>> enum_names(Dump) {
   return names;
 }
 
+constexpr std::string_view common_group = "General";
+
 /// Options that every subcommand has besides its own; they are no keys of a configuration file.
 struct CommonOptions {
   bool help = false;

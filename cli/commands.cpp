@@ -8,7 +8,7 @@ const std::vector<Command>& all_commands() {
       make_command(translate_table(), translate_command), make_command(train_table(), train_command),
       make_command(score_table(), score_command),         make_command(average_table(), average_command),
       make_command(vocab_table(), vocab_command),         make_command(evaluate_table(), evaluate_command),
-      make_command(inspect_table(), inspect_command),
+      make_command(inspect_table(), inspect_command),     make_command(completion_table(), completion_command),
   };
   return commands;
 }

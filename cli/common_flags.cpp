@@ -3,21 +3,24 @@
 namespace dragoman {
 
 const std::vector<Flag<CommonOptions>>& common_flags() {
-  static constexpr auto group = "General";
   static const std::vector<Flag<CommonOptions>> flags = {
       {.name = "config",
        .letter = 'c',
        .field = &CommonOptions::config,
        .value = "FILE...",
-       .group = group,
+       .group = common_group,
        .help = "YAML files of options, 'name: value' a line; later files win, the command line wins over all"},
       {.name = "dump-config",
        .field = &CommonOptions::dump_config,
        .value = "HOW",
-       .group = group,
+       .group = common_group,
        .help = "print the options in effect as such a file and end: full, or minimal for what is no default",
        .implicit = "full"},
-      {.name = "help", .letter = 'h', .field = &CommonOptions::help, .group = group, .help = "print this page and end"},
+      {.name = "help",
+       .letter = 'h',
+       .field = &CommonOptions::help,
+       .group = common_group,
+       .help = "print this page and end"},
   };
   return flags;
 }

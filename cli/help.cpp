@@ -29,27 +29,9 @@ std::string wrapped(std::string_view text, size_t column) {
   return page;
 }
 
-// "-b, --beam-size N"; an option that may stand alone has its value in brackets.
-std::string signature(const Option& option) {
-  std::string text = option.letter ? fmt::format("-{}, ", option.letter) : "";
-  if (option.positional) return fmt::format("{}", option.value);
-  text += fmt::format("--{}", option.name);
-  if (option.value.empty()) return text;
-  return text + (option.implicit.empty() ? fmt::format(" {}", option.value) : fmt::format(" [{}]", option.value));
-}
-
 std::string default_of(const Option& option) {
   std::string text = fmt::format("{}", fmt::join(option.standard, " "));
   return option.boolean && text == "false" ? "" : text;
-}
-
-std::string notes(const Option& option) {
-  std::string text(option.help);
-  if (!option.choices.empty()) text += fmt::format(" [{}]", option.choices);
-  if (!default_of(option).empty()) text += fmt::format(" (default: {})", default_of(option));
-  if (option.required) text += " (required)";
-  if (!option.alias.empty()) text += fmt::format("; also --{}", option.alias);
-  return text;
 }
 
 std::string line_of(const Option& option) {
@@ -84,6 +66,23 @@ std::string row_of(const Option& option) {
 }
 
 }  // namespace
+
+std::string signature(const Option& option) {
+  std::string text = option.letter ? fmt::format("-{}, ", option.letter) : "";
+  if (option.positional) return fmt::format("{}", option.value);
+  text += fmt::format("--{}", option.name);
+  if (option.value.empty()) return text;
+  return text + (option.implicit.empty() ? fmt::format(" {}", option.value) : fmt::format(" [{}]", option.value));
+}
+
+std::string notes(const Option& option) {
+  std::string text(option.help);
+  if (!option.choices.empty()) text += fmt::format(" [{}]", option.choices);
+  if (!default_of(option).empty()) text += fmt::format(" (default: {})", default_of(option));
+  if (option.required) text += " (required)";
+  if (!option.alias.empty()) text += fmt::format("; also --{}", option.alias);
+  return text;
+}
 
 void print_page(const std::string& page) { FileDescriptor::to_write("-").write(page); }
 

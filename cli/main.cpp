@@ -6,13 +6,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/devices.h"
+#include "cli/man.h"
 #include "cli/suggest.h"
+#include "cli/version.h"
 
 namespace dragoman {
 namespace {
-
-std::string version_page() { return fmt::format("dragoman {}\noneDNN {}\n", DRAGOMAN_VERSION, describe_onednn()); }
 
 const Command& command_called(const std::string& name) {
   std::vector<std::string> names;
@@ -30,6 +29,8 @@ int help(const Words& topics) {
     print_page(overview(all_commands()));
   else if (topics[0] == "--markdown")
     print_page(options_page(all_commands()));
+  else if (topics[0] == "--man")
+    print_page(man_page(all_commands()));
   else
     return command_called(topics[0]).run({"--help"});
   return 0;

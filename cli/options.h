@@ -78,6 +78,12 @@ struct InspectOptions {
   bool json = false;
 };
 
+enum class Shell { bash, zsh, fish };
+
+struct CompletionOptions {
+  Shell shell = Shell::bash;
+};
+
 enum class VocabAction { train, encode, decode, inspect };
 
 struct VocabOptions {
@@ -121,6 +127,10 @@ inline std::span<const EnumName<CorpusMetric>> enum_names(CorpusMetric) {
                                                      {CorpusMetric::ter, "ter"}};
   return names;
 }
+inline std::span<const EnumName<Shell>> enum_names(Shell) {
+  static constexpr EnumName<Shell> names[] = {{Shell::bash, "bash"}, {Shell::zsh, "zsh"}, {Shell::fish, "fish"}};
+  return names;
+}
 inline std::span<const EnumName<VocabAction>> enum_names(VocabAction) {
   static constexpr EnumName<VocabAction> names[] = {{VocabAction::train, "train"},
                                                     {VocabAction::encode, "encode"},
@@ -136,5 +146,6 @@ int average_command(const AverageOptions& options);
 int vocab_command(const VocabOptions& options);
 int evaluate_command(const EvaluateOptions& options);
 int inspect_command(const InspectOptions& options);
+int completion_command(const CompletionOptions& options);
 
 }  // namespace dragoman

@@ -12,6 +12,7 @@ Table<AverageOptions> average_table();
 Table<VocabOptions> vocab_table();
 Table<EvaluateOptions> evaluate_table();
 Table<InspectOptions> inspect_table();
+Table<CompletionOptions> completion_table();
 
 /// Throws Error unless `files` is empty or {source, target}, of which at most one is stdin.
 void check_pair(std::string_view option, const std::vector<std::string>& files);

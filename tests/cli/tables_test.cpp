@@ -42,6 +42,11 @@ Table<InspectOptions> table_of() {
   return inspect_table();
 }
 
+template <>
+Table<CompletionOptions> table_of() {
+  return completion_table();
+}
+
 template <class Options>
 class EveryTable : public testing::Test {
  protected:
@@ -52,7 +57,7 @@ class EveryTable : public testing::Test {
 };
 
 using AllOptions = testing::Types<TrainOptions, TranslateCommandOptions, ScoreOptions, AverageOptions, VocabOptions,
-                                  EvaluateOptions, InspectOptions>;
+                                  EvaluateOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
 bool is_kebab_case(std::string_view name) {

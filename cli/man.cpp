@@ -1,0 +1,76 @@
+#include "cli/man.h"
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "metrics/text.h"
+
+namespace dragoman {
+namespace {
+
+// Text as roff takes it literally: no escapes, no requests at the beginning of a line, hyphens that can be copied.
+std::string roff(std::string_view text) {
+  std::string out;
+  for (const char32_t c : text::decode(text)) {
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else
+      out += c < 0x80 ? std::string(1, char(c)) : fmt::format("\\[u{:04X}]", uint32_t(c));
+  }
+  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
+}
+
+std::string option_entry(const Option& option) {
+  return fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(signature(option)), roff(notes(option)));
+}
+
+std::string command_section(const Command& command) {
+  const About& about = command.about;
+  std::string page = fmt::format(".SH \"DRAGOMAN {}\"\n.B dragoman {} {}\n.PP\n{}\n", roff(about.name),
+                                 roff(about.name), roff(about.usage), roff(about.text));
+  std::string_view group;
+  for (const Option& option : command.options()) {
+    if (option.group == common_group) continue;  // the same for all: a section of their own
+    if (option.group != group) page += fmt::format(".SS {}\n", roff(group = option.group));
+    page += option_entry(option);
+  }
+  return page;
+}
+
+}  // namespace
+
+std::string man_page(const std::vector<Command>& commands) {
+  std::string page =
+      ".TH DRAGOMAN 1 \"\" \"dragoman " DRAGOMAN_VERSION
+      "\" \"User Commands\"\n"
+      ".SH NAME\ndragoman \\- train translation models and translate with them\n"
+      ".SH SYNOPSIS\n.B dragoman\n.I COMMAND\n[\\fIOPTION\\fR...]\n"
+      ".SH DESCRIPTION\nFrom parallel text to a translation model, and from text to translations.\n"
+      "Results go to standard output, messages to standard error.\n"
+      "Options in brackets may stand alone. A file named \\- is standard input or output; text files may be plain or\n"
+      "compressed (.gz, .xz, .zst).\n"
+      ".SH COMMANDS\n";
+  for (const Command& command : commands)
+    page += fmt::format(".TP\n.B {}\n{}\n", roff(command.about.name), roff(command.about.summary));
+  page += ".SH \"OPTIONS OF EVERY COMMAND\"\n";
+  for (const Option& option : commands.front().options())
+    if (option.group == common_group) page += option_entry(option);
+  for (const Command& command : commands) page += command_section(command);
+  return page +
+         ".SH \"EXIT STATUS\"\n"
+         ".TP\n.B 0\nDone; also when the reader of a pipe has gone.\n"
+         ".TP\n.B 1\nA bug in dragoman, or no memory left.\n"
+         ".TP\n.B 2\nSomething that the caller can mend: an option, a file. The message says how.\n"
+         ".SH ENVIRONMENT\n"
+         ".TP\n.B NO_COLOR\nWhen set and not empty, messages have no colours on a terminal either.\n"
+         ".TP\n.B OMP_NUM_THREADS\nThreads where \\-\\-cpu\\-threads is not given.\n"
+         ".SH EXAMPLES\n.nf\n"
+         "dragoman train \\-t train.en train.de \\-v vocab.spm vocab.spm \\-m model.safetensors\n"
+         "dragoman translate \\-m model.safetensors < input.en > output.de\n"
+         "dragoman evaluate \\-\\-references test.de \\-\\-hypotheses output.de\n"
+         ".fi\n"
+         ".SH AUTHORS\nThe dragoman authors\n";
+}
+
+}  // namespace dragoman

@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+struct Command;
+
+/// dragoman(1) in the macros of man(7), made of the same tables as --help.
+std::string man_page(const std::vector<Command>& commands);
+
+}  // namespace dragoman
