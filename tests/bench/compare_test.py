@@ -9,12 +9,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from argparse import Namespace
 from itertools import product
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "compare"))
 
+import binary  # noqa: E402
 import samples  # noqa: E402
 import table  # noqa: E402
 from model_file import ModelFile  # noqa: E402
@@ -57,6 +59,27 @@ class Table(unittest.TestCase):
         order = []
         samples.collect([Program("a"), Program("b", "c")], 2, lambda _, setting: order.append(setting) or {})
         self.assertEqual(order, ["a", "b", "c", "c", "b", "a"])
+
+
+class Precision(unittest.TestCase):
+    HELP = """Run:
+      --precision NAME          numbers that translations are computed with [float32,
+                                bfloat16] (default: float32)
+      --cpu-threads N           not int8
+"""
+
+    def options(self, described, name):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "dragoman"
+            path.write_text(f"#!/bin/sh\ncat <<'end'\n{described}end\n", encoding="utf-8")
+            path.chmod(0o755)
+            return binary.Binary(Namespace(dragoman=str(path), threads=1)).precision("translate", name)
+
+    def test_only_what_the_help_page_offers_is_asked_for(self):
+        self.assertEqual(self.options(self.HELP, "bfloat16"), ["--precision", "bfloat16"])
+        self.assertIsNone(self.options(self.HELP, "int8"))
+        self.assertIsNone(self.options("", "bfloat16"))
+        self.assertEqual(self.options("", "float32"), [])
 
 
 class WithModel(unittest.TestCase):
@@ -129,7 +152,7 @@ class Models(WithModel):
     def test_pieces_are_cut_into_lines_of_the_length_that_is_forced(self):
         pieces = len(self.call(BINARY, *"vocab encode -m v -i s".split()).split())
         said = self.translation("--length", 5, "--python", "/no/such/python", "--beams", 1)
-        self.assertIn(f"\n{pieces // 5} lines, 1 rounds\n", said)
+        self.assertIn(f"\nLines: {pieces // 5}, rounds: 1\n", said)
         self.assertRegex(said, r"\| beam 1, float32, target tokens/s \| [\d,.]+ \|")
 
 

@@ -91,7 +91,7 @@ class PyTorch:
 
 
 def compare(a, ours, peer):
-    print(f"{a.preset}, {a.rounds} rounds of {a.seconds:.0f} s\n\n{table.header(PyTorch.name)}", flush=True)
+    print(f"Rounds: {a.rounds}, of {a.seconds:.0f} s\n\n{table.header(PyTorch.name)}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for precision in a.precisions:
             able = [p for p in (ours, peer) if p and p.can(precision)]

@@ -108,7 +108,7 @@ def compare(a, ours, peer):
         text = Text(a, folder)
         for program in filter(None, (ours, peer)):
             program.prepare(model, folder)
-        print(f"{len(text.lines):,} lines, {a.rounds} rounds\n\n{table.header(CTranslate2.name)}", flush=True)
+        print(f"Lines: {len(text.lines):,}, rounds: {a.rounds}\n\n{table.header(CTranslate2.name)}", flush=True)
         jobs = [Job(precision, beam, a.normalize, a.length) for beam in a.beams for precision in a.precisions]
         notes = [compare_job(a, ours, peer, job, text) for job in jobs]
     print("", *filter(None, notes), sep="\n")
