@@ -1,8 +1,133 @@
 #include "base/threads.h"
 
-namespace dragoman {
+#include <sched.h>
 
-int thread_count() { return omp_get_max_threads(); }
-void set_thread_count(int threads) { omp_set_num_threads(threads); }
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int part_bits = 12, most_threads = (1 << part_bits) - 1;
+
+int cores_to_use() {
+  if (const char* asked = std::getenv("OMP_NUM_THREADS"))
+    if (const int threads = std::atoi(asked); threads > 0) return std::min(threads, most_threads);
+  cpu_set_t mine;
+  if (sched_getaffinity(0, sizeof(mine), &mine) == 0) return std::max(1, CPU_COUNT(&mine));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+constexpr int spins = 2000;  // 20 to 80 µs, by the length of the CPU's pause
+
+// Spins, then sleeps, until `value` is no longer `old`.
+void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
+  for (int i = 0; i < spins; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    pause();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+class Workers {
+ public:
+  ~Workers() {
+    ending_ = true;
+    open_.fetch_add(1 << part_bits, std::memory_order_release);
+    open_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+  void run(int parts, void (*f)(const void*, int), const void* context) {
+    while (int(workers_.size()) < std::min(parts, threads) - 1) workers_.emplace_back([this] { work(); });
+    f_ = f;
+    context_ = context;
+    unfinished_.store(uint32_t(parts - 1), std::memory_order_relaxed);
+    // A new round, so that a worker that saw the end of the last one and has not slept yet sees a change.
+    open_.store(((open_.load(std::memory_order_relaxed) >> part_bits) + 1) << part_bits | uint32_t(parts - 1),
+                std::memory_order_release);
+    open_.notify_all();
+    compute(0);
+    while (take_part()) continue;
+    for (uint32_t left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) wait_while(unfinished_, left);
+    if (failed_.exchange(false)) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+  int threads = cores_to_use();
+  std::atomic_flag busy;
+
+ private:
+  void compute(int part) {
+    try {
+      f_(context_, part);
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+
+  // Computes a part that nobody has begun. The job is read after the claim: until the claimed part is finished, no
+  // other job can take its place. A claim that was prepared in an older round is as good.
+  bool take_part() {
+    uint32_t open = open_.load(std::memory_order_acquire);
+    const uint32_t part = open & ((1 << part_bits) - 1);
+    if (part == 0) return false;
+    if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel)) return true;
+    compute(int(part));
+    if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
+    return true;
+  }
+
+  void work() {
+    while (!ending_) {
+      const uint32_t seen = open_.load(std::memory_order_acquire);
+      if (!take_part()) wait_while(open_, seen);
+    }
+  }
+
+  std::vector<std::thread> workers_;
+  void (*f_)(const void*, int) = nullptr;
+  const void* context_ = nullptr;
+  alignas(64) std::atomic<uint32_t> open_ = 0;  // round, and how many parts of it nobody has begun
+  alignas(64) std::atomic<uint32_t> unfinished_ = 0;
+  std::atomic<bool> failed_ = false, ending_ = false;
+  std::exception_ptr error_;  // the first of this round
+};
+
+Workers& workers() {
+  static Workers instance;
+  return instance;
+}
+
+}  // namespace
+
+int thread_count() { return workers().threads; }
+
+void set_thread_count(int threads) {
+  invariant(threads >= 1 && threads <= most_threads, "there are 1 to 4095 threads");
+  workers().threads = threads;
+}
+
+void run_parts(int parts, void (*f)(const void*, int), const void* context) {
+  Workers& w = workers();
+  if (parts <= 1 || w.busy.test_and_set(std::memory_order_acquire)) {
+    for (int part = 0; part < parts; ++part) f(context, part);
+    return;
+  }
+  const std::unique_ptr<std::atomic_flag, void (*)(std::atomic_flag*)> at_end(&w.busy,
+                                                                              [](auto* flag) { flag->clear(); });
+  w.run(parts, f, context);
+}
 
 }  // namespace dragoman

@@ -1,7 +1,6 @@
 #pragma once
-#include <omp.h>
-
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 namespace dragoman {
@@ -10,38 +9,46 @@ struct Range {
   int64_t begin, end;
 };
 
-/// OpenMP threads of this process: kernels share them, one kernel at a time.
+/// Threads that kernels run on: the calling one and workers that wait for it. At first the cores that this process may
+/// use, or what OMP_NUM_THREADS says.
 int thread_count();
 void set_thread_count(int threads);
 
-/// Calls f(Range, thread) on every thread with one contiguous part of [0, n) each; parts start at multiples of
-/// `grain`. Which part a thread gets never changes a result: f writes only what belongs to its range.
+/// Calls f(context, part) once for each part of [0, parts), on as many threads as are free; returns when all are done.
+/// The caller computes too and takes what no worker has begun: a worker that the system lets wait delays nobody.
+/// Workers spin for some microseconds before they sleep, as the next kernel is mostly that near, and no longer, as
+/// other programs may want the core. A call from inside a part, or while another thread is in here, is one thread's.
+/// What a part throws is thrown here when all have ended.
+void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
+
+/// Calls f(Range, part) with one contiguous part of [0, n) for each thread; parts start at multiples of `grain`. They
+/// depend on n, grain and the number of threads only, so `part` may number partial sums.
 template <class F>
-void parallel_blocks(int64_t n, int64_t grain, F f) {
+void parallel_blocks(int64_t n, int64_t grain, const F& f) {
   if (n <= 0) return;
   const int64_t blocks = (n + grain - 1) / grain;
-  const int threads = int(std::min<int64_t>(thread_count(), blocks));
-  if (threads <= 1) return f(Range{0, n}, 0);
-#pragma omp parallel num_threads(threads)
-  {
-    // OpenMP may give fewer threads than asked: then each takes several parts.
-    for (int t = omp_get_thread_num(); t < threads; t += omp_get_num_threads()) {
-      const int64_t from = blocks * t / threads * grain, to = std::min(n, blocks * (t + 1) / threads * grain);
-      if (from < to) f(Range{from, to}, t);
-    }
-  }
+  const int parts = int(std::min<int64_t>(thread_count(), blocks));
+  if (parts == 1) return f(Range{0, n}, 0);
+  const auto run = [&](int p) {
+    f(Range{blocks * p / parts * grain, std::min(n, blocks * (p + 1) / parts * grain)}, p);
+  };
+  run_parts(
+      parts, [](const void* c, int p) { (*static_cast<decltype(&run)>(c))(p); }, &run);
 }
 
-/// Calls f(i, thread) for every i in [0, n), handed out one by one: for items of unequal cost.
+/// Calls f(i, part) for every i in [0, n), handed out `batch` at a time: for items of unequal cost. What has the same
+/// `part` never runs at the same time.
 template <class F>
-void parallel_items(int64_t n, F f) {
-  const int threads = int(std::min<int64_t>(thread_count(), n));
-  if (threads <= 1) {
-    for (int64_t i = 0; i < n; ++i) f(i, 0);
-    return;
-  }
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-  for (int64_t i = 0; i < n; ++i) f(i, omp_get_thread_num());
+void parallel_items(int64_t n, const F& f) {
+  constexpr int64_t batch = 4;
+  const int parts = int(std::min<int64_t>(thread_count(), (n + batch - 1) / batch));
+  std::atomic<int64_t> next = 0;
+  const auto run = [&](int p) {
+    for (int64_t from; (from = next.fetch_add(batch, std::memory_order_relaxed)) < n;)
+      for (int64_t i = from; i < std::min(n, from + batch); ++i) f(i, p);
+  };
+  run_parts(
+      parts, [](const void* c, int p) { (*static_cast<decltype(&run)>(c))(p); }, &run);
 }
 
 }  // namespace dragoman

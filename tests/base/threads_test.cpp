@@ -2,10 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
+
+#include "base/error.h"
 
 namespace dragoman {
 namespace {
+
+// So many threads until the end of a scope.
+class ThreadCount {
+ public:
+  explicit ThreadCount(int threads) { set_thread_count(threads); }
+  ~ThreadCount() { set_thread_count(before_); }
+
+ private:
+  int before_ = thread_count();
+};
 
 // Counts visits to each of n items through parallel_blocks.
 std::vector<int> visits(int64_t n, int64_t grain) {
@@ -17,28 +32,58 @@ std::vector<int> visits(int64_t n, int64_t grain) {
 }
 
 TEST(ParallelBlocks, VisitsEveryItemOnce) {
-  const int before = thread_count();
   for (int threads : {1, 2, 3, 7}) {
-    set_thread_count(threads);
+    const ThreadCount count(threads);
     for (int64_t n : {0, 1, 5, 16, 17, 100}) EXPECT_EQ(visits(n, 4), std::vector<int>(n, 1)) << n << " on " << threads;
   }
-  set_thread_count(before);
 }
 
-TEST(ParallelBlocks, VisitsEveryItemOnceWhenOpenMpGivesFewerThreadsThanAsked) {
-  const int before = thread_count();
-  std::vector<int> seen;
-  set_thread_count(4);
-#pragma omp parallel num_threads(2)
-  {
-#pragma omp single
-    {
-      omp_set_num_threads(4);
-      seen = visits(100, 4);  // a region inside a region has one thread
-    }
+TEST(ParallelBlocks, InsideAPartIsOneThreads) {
+  const ThreadCount four(4);
+  std::vector<std::vector<int>> seen(8);
+  parallel_blocks(8, 1, [&](Range part, int) {
+    for (int64_t i = part.begin; i < part.end; ++i) seen[i] = visits(100, 4);
+  });
+  EXPECT_EQ(seen, std::vector<std::vector<int>>(8, std::vector<int>(100, 1)));
+}
+
+TEST(ParallelBlocks, ServesSeveralCallersAtOnce) {
+  const ThreadCount three(3);
+  std::atomic<int> wrong = 0;
+  const auto call = [&] {
+    for (int round = 0; round < 2000; ++round) wrong += visits(50, 1) != std::vector<int>(50, 1);
+  };
+  std::thread other(call);
+  call();
+  other.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(ParallelBlocks, RunsManyRoundsWithMoreThreadsThanCores) {
+  const ThreadCount many(17);
+  for (int round = 0; round < 2000; ++round) ASSERT_EQ(visits(100, 1), std::vector<int>(100, 1));
+}
+
+TEST(ParallelBlocks, WakesWorkersThatSleep) {
+  const ThreadCount three(3);
+  for (int round = 0; round < 5; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ASSERT_EQ(visits(100, 1), std::vector<int>(100, 1));
   }
-  set_thread_count(before);
-  EXPECT_EQ(seen, std::vector<int>(100, 1));
+}
+
+TEST(ParallelBlocks, PassesOnWhatAPartThrowsAndGoesOnAfterwards) {
+  const ThreadCount three(3);
+  for (int round = 0; round < 10; ++round)
+    EXPECT_THROW(parallel_blocks(3, 1, [](Range, int part) { require(part != 2, "part two"); }), Error);
+  EXPECT_EQ(visits(100, 1), std::vector<int>(100, 1));
+}
+
+TEST(ParallelBlocks, GivesEachThreadOnePartWhoeverComputesIt) {
+  const ThreadCount three(3);
+  std::vector<int> parts(3, 0);
+  parallel_blocks(90, 1, [&](Range range, int part) { parts[part] += int(range.end - range.begin); });
+  EXPECT_EQ(parts, std::vector<int>(3, 30));
 }
 
 TEST(ParallelItems, VisitsEveryItemOnce) {

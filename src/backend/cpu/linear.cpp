@@ -6,8 +6,8 @@ namespace dragoman::cpu {
 namespace {
 
 // Bias and activation over rows that a product has just left in the cache.
-void finish_rows(View<float> Y, const float* bias, Activation act, Range rows) {
-  for (int64_t n = rows.begin; n < rows.end; ++n) {
+void finish_rows(View<float> Y, const float* bias, Activation act) {
+  for (int64_t n = 0; n < Y.rows; ++n) {
     float* y = Y.row(n);
     if (bias)
       for (int64_t d = 0; d < Y.cols; ++d) y[d] += bias[d];
@@ -19,25 +19,28 @@ void finish_rows(View<float> Y, const float* bias, Activation act, Range rows) {
 // Blocks of rows small enough that y is still in L2 when its bias is added.
 void linear(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
   invariant(act == Activation::none || act == Activation::relu, "linear fuses relu only");
-  const auto Y = y.view<float>();
-  const int64_t block = std::max<int64_t>(512, (1 << 18) / std::max<int64_t>(1, Y.cols));
-  for (int64_t from = 0; from < Y.rows; from += block) {
-    const int64_t count = std::min(block, Y.rows - from);
-    const Tensor part = y.row_range(from, count);
-    sgemm(part, x.row_range(from, count), Transpose::no, w, Transpose::yes, Accumulate::no);
-    if (b || act == Activation::relu)
-      parallel_blocks(
-          count, 8, [&](Range rows, int) { finish_rows(part.view<float>(), b ? b.as<float>() : nullptr, act, rows); });
-  }
+  const int64_t block = std::max<int64_t>(256, (1 << 17) / std::max<int64_t>(1, y.cols()));
+  parallel_blocks(y.rows(), 16, [&](Range rows, int) {
+    for (int64_t from = rows.begin; from < rows.end; from += block) {
+      const int64_t count = std::min(block, rows.end - from);
+      const Tensor part = y.row_range(from, count);
+      sgemm(part, x.row_range(from, count), Transpose::no, w, Transpose::yes, Accumulate::no);
+      if (b || act == Activation::relu) finish_rows(part.view<float>(), b ? b.as<float>() : nullptr, act);
+    }
+  });
 }
 
 void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
-  sgemm(dx.tensor, dy, Transpose::no, w, Transpose::no, dx.mode);
+  parallel_blocks(dy.rows(), 16, [&](Range rows, int) {
+    const int64_t count = rows.end - rows.begin;
+    sgemm(dx.tensor.row_range(rows.begin, count), dy.row_range(rows.begin, count), Transpose::no, w, Transpose::no,
+          dx.mode);
+  });
 }
 
 // A thread owns columns of db, so the order of addition is the order of rows.
 void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
-  if (dw) sgemm(dw.tensor, dy, Transpose::yes, x, Transpose::no, dw.mode);
+  if (dw) sgemm_over_rows(dw.tensor, dy, x, dw.mode);
   if (!db) return;
   const auto DY = dy.view<const float>();
   float* sums = db.tensor.as<float>();

@@ -75,18 +75,18 @@ void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
     const int64_t count = std::min(chunk_rows, N - from);
     const Tensor z = Tensor::borrow(static_cast<float*>(l.scratch.data()), {count, V});
     const Tensor x = l.x.row_range(from, count);
-    if (l.packed) {
-      linear_packed(z, x, l.packed, Tensor(), Activation::none);
-    } else {
-      sgemm(z, x, Transpose::no, l.w, Transpose::yes, Accumulate::no);
-    }
+    if (l.packed) linear_packed(z, x, l.packed, Tensor(), Activation::none);
     parallel_blocks(count, 4, [&](Range rows, int) {
+      const int64_t own = rows.end - rows.begin;
+      const Tensor z_own = z.row_range(rows.begin, own);
+      if (!l.packed) sgemm(z_own, x.row_range(rows.begin, own), Transpose::no, l.w, Transpose::yes, Accumulate::no);
       for (int64_t n = rows.begin; n < rows.end; ++n)
         row_of(z.view<float>().row(n), V, l.labels.as<int32_t>()[from + n], float(l.label_smoothing), gradient,
                l.loss.as<float>()[from + n], l.log_prob.as<float>()[from + n]);
+      if (!l.dx) return;
+      sgemm(l.dx.tensor.row_range(from + rows.begin, own), z_own, Transpose::no, l.w, Transpose::no, l.dx.mode);
     });
-    if (l.dx) sgemm(l.dx.tensor.row_range(from, count), z, Transpose::no, l.w, Transpose::no, l.dx.mode);
-    if (l.dw) sgemm(l.dw.tensor, z, Transpose::yes, x, Transpose::no, from > 0 ? Accumulate::yes : l.dw.mode);
+    if (l.dw) sgemm_over_rows(l.dw.tensor, z, x, from > 0 ? Accumulate::yes : l.dw.mode);
   }
 }
 

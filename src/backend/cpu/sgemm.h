@@ -5,9 +5,13 @@ namespace dragoman::cpu {
 
 enum class Transpose { no, yes };
 
-/// c (M,N) = or += op(a) (M,K) · op(b) (K,N) in f32, through oneDNN on all threads. Rows may be strided. Nothing is
-/// built or cached per shape. The last bits of a row depend on M: training only, decoding uses linear_packed.
+/// c (M,N) = or += op(a) (M,K) · op(b) (K,N) in f32, through oneDNN on the calling thread alone: kernels split c and do
+/// what follows the product while it is in the cache. Rows may be strided. Nothing is built or cached per shape. The
+/// last bits of a row depend on M: training only, decoding uses linear_packed.
 void sgemm(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
            Accumulate mode);
+
+/// The same for a = xᵀ, on all threads: dw (D,K) = or += dyᵀ · x, for dy (N,D) and x (N,K).
+void sgemm_over_rows(const Tensor& dw, const Tensor& dy, const Tensor& x, Accumulate mode);
 
 }  // namespace dragoman::cpu
