@@ -46,6 +46,10 @@ std::string hint_for(int error) {
   fail_on(path, "cannot be written", error);
 }
 
+[[noreturn]] void fail_to_map(const std::string& path) {
+  throw Error(path + " is not a file on disk", "it has to be read at any place: save what comes out of the pipe first");
+}
+
 struct stat status_of(const FileDescriptor& file) {
   struct stat status;
   if (fstat(file.number(), &status) != 0) fail_on(file.name(), "cannot be examined", errno);
@@ -135,10 +139,10 @@ std::string read_file(const std::string& path) {
 }
 
 MappedFile::MappedFile(const std::string& path) {
+  // Asked by name first: to open a pipe is to wait for somebody who writes.
+  if (struct stat status; stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) fail_to_map(path);
   const auto file = FileDescriptor::to_read(path);
-  if (!file.is_regular())
-    throw Error(path + " is not a file on disk",
-                "it has to be read at any place: save what comes out of the pipe first");
+  if (!file.is_regular()) fail_to_map(path);
   const size_t size = size_t(file.size());
   if (size == 0) return;  // mmap refuses an empty range
   void* data = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);

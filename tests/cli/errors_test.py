@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""docs/errors.md against the binary: each of its messages has a command here that provokes it, and the other way round.
+
+    errors_test.py BINARY
+"""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BINARY = ""  # from the command line
+PAGE = Path(__file__).resolve().parents[2] / "docs/errors.md"
+SMALL = "--dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 8 --enc-depth 1 --dec-depth 1 --cpu-threads 1"
+TRAIN = f"train -t s t -v v v {SMALL} --after 1u"
+
+# message of the table: command line, run in the folder that `setUpClass` fills
+PROVOKED = {
+    "no command given": "",
+    "there is no command '…', only …": "trasnlate",
+    "there is no option --…": "train --lern-rate 1",
+    "--… needs a value": "translate --beam-size",
+    "--…: '…' is not a whole number": "translate -m m --beam-size x",
+    "--…: … is out of range, expected from … to …": "translate -m m --beam-size 0",
+    "--…: '…' is none of …": "evaluate -r t -i t --tokenize words",
+    "--… is missing: …": "translate",
+    "--… takes two files, source and target, found …": "score -m m -t s",
+    "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
+    "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
+    "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
+    "--output … is one of --train-sets: it would be emptied before it is read": "score -m m -t s t -o s",
+    "cannot read the configuration file …": "translate -m m -c nowhere.yml",
+    "…, line …: not YAML: …": "translate -m m -c broken.yml",
+    "…, line …: there is no option '…'": "translate -m m -c slip.yml",
+    "…, line …: '…' stands in the file twice": "translate -m m -c twice.yml",
+    "…: cannot be opened: No such file or directory": "translate -m m -i nowhere",
+    "…: cannot be opened: Permission denied": "inspect locked",
+    "… is a folder, expected a file": "translate -m folder",
+    "… is not a file on disk": "translate -m pipe",
+    "…: there is no folder …": "translate -m m -i s -o nowhere/out",
+    "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
+    "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
+    "… has … lines, … has …": "score -m m -t s short",
+    "… has 1 line, … has … lines": "evaluate -r s -i short",
+    "… has no lines": "evaluate -r empty -i empty",
+    "… is not a SentencePiece model, or only a part of one": "vocab encode -m s",
+    "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
+    "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
+    "…: begins with a header length of … bytes, expected at most …": "translate -m s",
+    "…: begins with a header length of … bytes, but … follow": "translate -m cut",
+    "…: the content has the checksum …, its metadata expects …": "translate -m flipped",
+    "… is a training state, expected a model": "translate -m m.state",
+    "… is a safetensors file but no dragoman model: it has no metadata '…'": "translate -m foreign",
+    "… is of format version …, this dragoman reads …": "translate -m newer",
+    "… is of another model": f"{TRAIN} -m m --dim-emb 16 --after 2u",
+    "… and … are models of different kinds: …": "average -o new m deep",
+    "… begins like no file that inspect knows": "inspect s",
+}
+
+
+def rows(page):
+    """The first cells of the tables: messages between backticks."""
+    return re.findall(r"(?m)^\| `([^`]+)` \|", page)
+
+
+def pattern(message):
+    """`…` is anything."""
+    return re.compile(re.escape(message).replace("…", ".+"))
+
+
+def safetensors(metadata):
+    header = json.dumps({"__metadata__": metadata}).encode()
+    return struct.pack("<Q", len(header)) + header
+
+
+class Errors(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        cls.write_texts()
+        for command in ("vocab train --input s t --model v --size 300", "vocab train --input s t --model w --size 310",
+                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2"):
+            done = cls.call(command)
+            if done.returncode != 0:
+                raise RuntimeError(f"{command}\n{done.stderr}")
+        cls.write_models()
+
+    @classmethod
+    def write_texts(cls):
+        words = "red green blue old new small house street river bridge".split()
+        text = "".join(f"the {a} {b} is {c}\n" for a in words for b in words for c in words[:3])
+        for name, content in (("s", text), ("t", text.replace("the", "das")), ("short", "one line\n"), ("empty", ""),
+                              ("broken.yml", "a: [\n"), ("slip.yml", "beam-szie: 3\n"),
+                              ("twice.yml", "beam-size: 3\nbeam-size: 4\n"), ("locked", "")):
+            (cls.folder / name).write_text(content, encoding="utf-8")
+        (cls.folder / "locked").chmod(0)
+        (cls.folder / "folder").mkdir()
+        os.mkfifo(cls.folder / "pipe")
+        # the beginning of a gzip file
+        (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
+
+    @classmethod
+    def write_models(cls):
+        model = (cls.folder / "m").read_bytes()
+        (cls.folder / "cut").write_bytes(model[:500])
+        (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
+        (cls.folder / "foreign").write_bytes(safetensors({}))
+        (cls.folder / "newer").write_bytes(safetensors({"format": "dragoman", "version": "99"}))
+
+    @classmethod
+    def call(cls, command):
+        return subprocess.run([BINARY, *command.split()], cwd=cls.folder, stdin=subprocess.DEVNULL, timeout=60, check=False,
+                              capture_output=True, encoding="utf-8", env=os.environ | {"OMP_NUM_THREADS": "1"})
+
+    def test_each_row_has_its_command_and_each_command_its_row(self):
+        self.assertEqual(sorted(rows(PAGE.read_text(encoding="utf-8"))), sorted(PROVOKED))
+
+    def test_each_message_comes(self):
+        for message, command in PROVOKED.items():
+            if "Permission denied" in message and os.geteuid() == 0:
+                continue  # root may read everything
+            with self.subTest(command):
+                done = self.call(command)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                first = re.search(r"(?m)^error: (.*)$", done.stderr)
+                self.assertIsNotNone(first, done.stderr)
+                self.assertRegex(first[1], pattern(message))
+                self.assertFalse((self.folder / "new").exists(), "a file was made")
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
