@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "data/options.h"
+#include "data/survey.h"
 #include "decode/options.h"
 #include "metrics/tokenize.h"
 #include "model/config.h"
@@ -27,7 +28,18 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
   bool learned_positions = false;
   bool depth_scaling = false;
   bool overwrite = false;
+  bool dry_run = false;                                      // check everything, report, write nothing
   std::vector<double> optimizer_params = {0.9, 0.98, 1e-9};  // beta1, beta2, epsilon
+};
+
+struct DataCommandOptions : SurveyOptions {
+  std::vector<std::string> train_sets;  // {source, target}
+  std::vector<std::string> vocabs;      // {source, target}; empty: words are counted and no pieces
+  bool json = false;
+};
+
+struct PlotOptions {
+  std::vector<std::string> logs;  // of train --log-json
 };
 
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
@@ -140,6 +152,8 @@ inline std::span<const EnumName<VocabAction>> enum_names(VocabAction) {
 }
 
 int train_command(const TrainOptions& options);
+int data_command(const DataCommandOptions& options);
+int plot_command(const PlotOptions& options);
 int translate_command(const TranslateCommandOptions& options);
 int score_command(const ScoreOptions& options);
 int average_command(const AverageOptions& options);

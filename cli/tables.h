@@ -6,6 +6,8 @@ namespace dragoman {
 
 /// The options of each subcommand, a file a table. To add an option: a member in its options struct, a row here.
 Table<TrainOptions> train_table();
+Table<DataCommandOptions> data_table();
+Table<PlotOptions> plot_table();
 Table<TranslateCommandOptions> translate_table();
 Table<ScoreOptions> score_table();
 Table<AverageOptions> average_table();

@@ -111,6 +111,12 @@ std::string sibling(const std::string& model_path, const std::string& word) {
   return (path.parent_path() / (path.stem().string() + "." + word + path.extension().string())).string();
 }
 
+CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged) {
+  const int64_t weights = 4 * parameters;
+  const int64_t vocabulary_bytes = int64_t(vocabularies.source.bytes().size() + vocabularies.target.bytes().size());
+  return {weights + vocabulary_bytes, (averaged ? 4 : 3) * weights};
+}
+
 std::string state_path(const std::string& model_path) { return sibling(model_path, "state"); }
 
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {

@@ -12,6 +12,14 @@ namespace dragoman {
 /// "dir/model.safetensors" and "best-bleu" make "dir/model.best-bleu.safetensors".
 std::string sibling(const std::string& model_path, const std::string& word);
 
+/// Bytes of the files of a checkpoint.
+struct CheckpointSize {
+  int64_t model = 0, state = 0;
+};
+
+/// The model file has the weights, the state two moments and perhaps averages too.
+CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged);
+
 /// The training state beside a model file.
 std::string state_path(const std::string& model_path);
 

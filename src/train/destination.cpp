@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "train/checkpoint.h"
 
 namespace dragoman {
 namespace {
@@ -23,12 +22,13 @@ int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
 }  // namespace
 
-void require_writable(const std::string& model) {
-  const std::string folder = folder_of(model);
+void require_writable(std::string_view option, const std::string& file) {
+  const std::string folder = folder_of(file);
   if (!fs::is_directory(folder))
-    throw Error(fmt::format("--model {}: there is no folder {}", model, folder), fmt::format("mkdir -p {}", folder));
-  require(!fs::is_directory(model), "--model {} is a folder, expected the name of a file", model);
-  require(access(folder.c_str(), W_OK) == 0, "--model {}: the folder {} cannot be written to", model, folder);
+    throw Error(fmt::format("--{} {}: there is no folder {}", option, file, folder),
+                fmt::format("mkdir -p {}", folder));
+  require(!fs::is_directory(file), "--{} {} is a folder, expected the name of a file", option, file);
+  require(access(folder.c_str(), W_OK) == 0, "--{} {}: the folder {} cannot be written to", option, file, folder);
 }
 
 void require_space(const std::string& model, CheckpointSize size, int64_t available) {

@@ -1,18 +1,16 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "train/checkpoint.h"
 
 namespace dragoman {
 
 /// What cannot be written is better found before training than at the first checkpoint.
 
-/// Error unless the folder of --model is there and may be written to.
-void require_writable(const std::string& model);
-
-/// Bytes of the files of a checkpoint.
-struct CheckpointSize {
-  int64_t model = 0, state = 0;
-};
+/// Error unless the folder of the file is there and may be written to; `option` is what names the file.
+void require_writable(std::string_view option, const std::string& file);
 
 /// Error when `available` bytes do not hold the next checkpoint. Files that are there already are replaced one after
 /// the other, so one of them at a time is there twice.

@@ -13,7 +13,7 @@ namespace dragoman {
 namespace {
 
 TrainingSetup with_writable_model(TrainingSetup setup) {
-  require_writable(setup.training.model);
+  require_writable("model", setup.training.model);
   return setup;
 }
 
@@ -21,12 +21,6 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
   auto corpus = read_corpus(training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed));
   spdlog::info("{}", corpus->report.summary());
   return corpus;
-}
-
-ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabularies) {
-  config.source_vocabulary = vocabularies.source.size();
-  config.target_vocabulary = vocabularies.target.size();
-  return config;
 }
 
 std::unique_ptr<Model> make_checked_model(TrainingSetup& setup, const Backend& backend, Arena& arena,
@@ -37,16 +31,6 @@ std::unique_ptr<Model> make_checked_model(TrainingSetup& setup, const Backend& b
                plan.parameters >> 20, plan.peak >> 20);
   require_memory(plan, setup.data);
   return make_model(setup.model, backend, arena, DType::f32, true);
-}
-
-// A model knows numbers of pieces only: in another vocabulary they mean something else.
-void require_its_vocabularies(const std::string& model, const Vocabularies& vocabularies,
-                              const std::vector<std::string>& paths) {
-  const Vocabularies stored = ModelFile(model).vocabularies();
-  const bool same_source = stored.source.bytes() == vocabularies.source.bytes();
-  if (same_source && stored.target.bytes() == vocabularies.target.bytes()) return;
-  throw Error(fmt::format("{} was trained with another vocabulary than {}", model, paths[same_source ? 1 : 0]),
-              "give --vocabs the one it was trained with, another --model, or --no-reload to begin anew");
 }
 
 bool never_ends(const TrainingOptions& o) {
@@ -112,17 +96,14 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
   begin_or_go_on();
 }
 
-// The model file has the weights, the state two moments and perhaps averages too. Numbered checkpoints and best models
-// come later: that they may not fit is worth a warning only.
+// Numbered checkpoints and best models come later: that they may not fit is worth a warning only.
 void Trainer::require_room() {
   const TrainingOptions& o = setup_.training;
-  const int64_t weights = 4 * model_->parameters().count();
-  const int64_t texts = int64_t(vocabularies_.source.bytes().size() + vocabularies_.target.bytes().size());
-  const CheckpointSize size{weights + texts, (average_ ? 4 : 3) * weights};
+  const CheckpointSize size = checkpoint_size(model_->parameters().count(), vocabularies_, average_.has_value());
   const int64_t available = free_space(o.model);
   require_space(o.model, size, available);
   const int64_t more = o.keep_last + (o.keep_best ? int64_t(o.valid_metrics.size()) : 0);
-  if (const int64_t all = size.model * (more + 1) + size.state; all > available)
+  if (const int64_t all = size.model * (more + 1) + size.state; more > 0 && all > available)
     spdlog::warn("--keep-last {} and all else that is to be kept need up to {} MiB, the disk of {} has {} MiB free",
                  o.keep_last, all >> 20, o.model, available >> 20);
 }

@@ -5,11 +5,9 @@
 #include "train/run_log.h"
 #include "train/signals.h"
 #include "train/validate.h"
+#include "train/vocabularies.h"
 
 namespace dragoman {
-
-/// The vocabularies of --vocabs; those whose files are missing are made from the training text first.
-Vocabularies open_vocabularies(const TrainingSetup& setup);
 
 /// A training run, from files to the finished model. Goes on where a run with the same --model stopped.
 class Trainer {

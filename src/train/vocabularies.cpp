@@ -1,7 +1,8 @@
+#include "train/vocabularies.h"
+
 #include <filesystem>
 
 #include "base/log.h"
-#include "train/trainer.h"
 #include "vocab/training.h"
 
 namespace dragoman {
@@ -36,6 +37,21 @@ Vocabularies open_vocabularies(const TrainingSetup& setup) {
   }
   return {open_or_train(vocabs[0], {texts[0]}, sizes.front(), setup),
           open_or_train(vocabs[1], {texts[1]}, sizes.back(), setup)};
+}
+
+ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabularies) {
+  config.source_vocabulary = vocabularies.source.size();
+  config.target_vocabulary = vocabularies.target.size();
+  return config;
+}
+
+void require_its_vocabularies(const std::string& model, const Vocabularies& vocabularies,
+                              const std::vector<std::string>& paths) {
+  const Vocabularies stored = ModelFile(model).vocabularies();
+  const bool same_source = stored.source.bytes() == vocabularies.source.bytes();
+  if (same_source && stored.target.bytes() == vocabularies.target.bytes()) return;
+  throw Error(fmt::format("{} was trained with another vocabulary than {}", model, paths[same_source ? 1 : 0]),
+              "give --vocabs the one it was trained with, another --model, or --no-reload to begin anew");
 }
 
 }  // namespace dragoman

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What a training run writes down, and what signals make it do, as a user sees it.
+"""What a training run writes down, what is made of it, and what signals do to a run, as a user sees it.
 
     runlog_test.py BINARY
 """
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -86,8 +87,8 @@ def scalars(folder):
     return found
 
 
-class Written(InFolder):
-    """By a run of 60 updates that was called twice."""
+class Logged(InFolder):
+    """With logs of a run of 60 updates that was called twice."""
 
     @classmethod
     def setUpClass(cls):
@@ -100,6 +101,10 @@ class Written(InFolder):
 
     def of(self, event):
         return [line for line in self.lines if line["event"] == event]
+
+
+class Written(Logged):
+    """In files, by the run."""
 
     def test_json_has_a_line_for_every_event_in_order(self):
         self.assertEqual([line["update"] for line in self.of("report")], [10, 20, 30, 40, 50, 60])
@@ -135,6 +140,58 @@ class Written(InFolder):
         self.assertEqual(all_events[0][3], b"brain.Event:2")
         [restart] = [event for event in all_events if 7 in event]
         self.assertEqual((restart[2], dict(fields(restart[7]))), (41, {1: 1}))  # SessionLog.START
+
+
+class Reports(Logged):
+    """Made of text and logs."""
+
+    def test_plot_is_one_page_with_the_points_of_the_log(self):
+        page = self.succeed("plot", "run.jsonl", "run.jsonl")
+        for outside in ("src=", "<link", "@import", "url(", "fetch("):
+            self.assertNotIn(outside, page)
+        [data] = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+        first, second = json.loads(data)
+        self.assertEqual(first, second)
+        for name, event in (("cost", "report"), ("learning_rate", "report"), ("chrf", "validation")):
+            wanted = [[e["update"], e["target_tokens"], e["metrics"][name] if event == "validation" else e[name]]
+                      for e in self.of(event)]
+            self.assertEqual(first["curves"][name], wanted)
+
+    def test_plot_drops_what_was_lost_and_names_that_could_end_the_data(self):
+        events = [{"event": "start", "update": 0}, {"event": "report", "update": 10}, {"event": "report", "update": 20},
+                  {"event": "start", "update": 10}, {"event": "validation", "update": 15}]
+        numbers = {"target_tokens": 1, "cost": 2, "learning_rate": None, "words_per_second": 3, "gradient_norm": 4,
+                   "metrics": {"</script>": 5}}
+        lines = [json.dumps(event | numbers) for event in events] + ['{"event":"rep']
+        (self.folder / "lost.jsonl").write_text("\n".join(lines))
+        done = self.call("plot", "lost.jsonl")
+        self.assertIn("1 of 6 lines are no events", done.stderr)
+        [data] = re.findall(r'type="application/json">(.*?)</script>', done.stdout, re.DOTALL)
+        self.assertEqual(json.loads(data)[0]["curves"],
+                         {"cost": [[10, 1, 2]], "words_per_second": [[10, 1, 3]], "gradient_norm": [[10, 1, 4]],
+                          "</script>": [[15, 1, 5]]})
+
+    def test_plot_refuses_what_is_no_log(self):
+        done = self.call("plot", "s")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("s has no report and no validation in its 150 lines", done.stderr)
+
+    def test_data_reports_on_text(self):
+        page = self.succeed(*"data -t s t -v v v".split())
+        for words in ("lines                           150", "Lines by pieces, s", "unknown pieces"):
+            self.assertIn(words, page)
+        figures = json.loads(self.succeed(*"data -t s t -v v v --json".split()))
+        self.assertEqual((figures["lines"], figures["encoded"], figures["duplicates"]), (150, 150, 0))
+        self.assertEqual(figures["source"]["words"], len(self.source.split()))
+        self.assertEqual(sum(figures["target"]["lengths"]), 150)
+        self.assertNotIn("pieces", json.loads(self.succeed(*"data -t s t --json".split()))["source"])
+
+    def test_a_dry_run_reports_and_leaves_nothing_behind(self):
+        before = set(self.folder.rglob("*"))
+        page = self.succeed(*RUN, *"-m dry.safetensors --after 20e --log-json dry.jsonl --dry-run".split(), *SMALL)
+        self.assertEqual(set(self.folder.rglob("*")), before)
+        for words in ("everything is checked, nothing is written", "parameters", "memory", "(20 epochs)", "measured"):
+            self.assertIn(words, page)
 
 
 class Signals(InFolder):

@@ -93,10 +93,10 @@ TEST(RequireSpace, CountsBothFilesOrTheLargerOfTwoThatAreReplaced) {
 
 TEST(RequireWritable, NeedsAFolderToWriteTo) {
   const TextFiles files;
-  EXPECT_THAT(message_of([&] { require_writable(files.path("nowhere/m")); }),
+  EXPECT_THAT(message_of([&] { require_writable("model", files.path("nowhere/m")); }),
               AllOf(HasSubstr("there is no folder"), HasSubstr("hint: mkdir -p")));
-  EXPECT_THAT(message_of([&] { require_writable(files.path(".")); }), HasSubstr("is a folder"));
-  EXPECT_NO_THROW(require_writable(files.path("m")));
+  EXPECT_THAT(message_of([&] { require_writable("model", files.path(".")); }), HasSubstr("is a folder"));
+  EXPECT_NO_THROW(require_writable("model", files.path("m")));
 }
 
 TEST(NeverEnding, RunsAreWarnedOf) {

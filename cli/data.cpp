@@ -1,0 +1,72 @@
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/survey_page.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+void check_data_command(DataCommandOptions& o, const Given&) {
+  check_pair("train-sets", o.train_sets);
+  check_pair("vocabs", o.vocabs);
+}
+
+}  // namespace
+
+Table<DataCommandOptions> data_table() {
+  using O = DataCommandOptions;
+  static constexpr auto group = "Options";
+  return {
+      .about = {.name = "data",
+                .summary = "report on parallel text before training on it",
+                .usage = "-t SOURCE TARGET [-v VOCAB VOCAB] [OPTION...]",
+                .text = "Counts pairs, words and what training would leave out, and points at lines that look wrong: "
+                        "duplicates, copies, very uneven pairs, broken UTF-8."},
+      .flags = {{.name = "train-sets",
+                 .letter = 't',
+                 .field = &O::train_sets,
+                 .value = "SOURCE TARGET",
+                 .group = group,
+                 .help = "text, a sentence a line; .gz, .xz and .zst are read as they are",
+                 .required = true},
+                {.name = "vocabs",
+                 .letter = 'v',
+                 .field = &O::vocabs,
+                 .value = "SOURCE TARGET",
+                 .group = group,
+                 .help = "SentencePiece vocabularies, to count pieces"},
+                {.name = "max-length",
+                 .field = &O::max_length,
+                 .value = "N",
+                 .group = group,
+                 .help = "pieces of the longest sentence that training would take",
+                 .range = {1, 100'000}},
+                {.name = "sample",
+                 .field = &O::sample,
+                 .value = "N",
+                 .group = group,
+                 .help = "count pieces in N pairs chosen at random, if there are more; 0: in all",
+                 .range = {0, 1e12}},
+                {.name = "no-spm-encode",
+                 .field = &O::given_pieces,
+                 .group = group,
+                 .help = "the text is already pieces, separated by blanks"},
+                {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
+      .check = check_data_command};
+}
+
+int data_command(const DataCommandOptions& o) {
+  std::vector<Vocabulary> vocabularies;
+  for (const std::string& path : o.vocabs) vocabularies.push_back(Vocabulary::load(path));
+  const CorpusSurvey survey = survey_corpus({o.train_sets[0], o.train_sets[1]}, vocabularies, o);
+  if (o.json) {
+    print_page(to_json(survey).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    return 0;
+  }
+  FactPage page(fmt::format("{} and {}", o.train_sets[0], o.train_sets[1]));
+  add_survey(page, survey, o.max_length);
+  print_page(page.text());
+  return 0;
+}
+
+}  // namespace dragoman

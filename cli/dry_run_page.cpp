@@ -1,0 +1,66 @@
+#include "cli/dry_run_page.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/grouped.h"
+#include "cli/survey_page.h"
+#include "train/text_log.h"
+
+namespace dragoman {
+namespace {
+
+std::string rounded(double number) { return grouped(int64_t(std::llround(number))); }
+
+std::string about(const DryRun& run, double number) { return (run.sampled ? "about " : "") + rounded(number); }
+
+void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
+  page.heading("Model");
+  page.fact("parameters", fmt::format("{}, {} + {} layers of {} columns", grouped(run.parameters), o.encoder_layers,
+                                      o.decoder_layers, o.dim));
+  page.fact("memory",
+            fmt::format("{} MiB for weights, gradients and optimiser, {} MiB with the largest batch{}",
+                        run.memory.parameters >> 20, run.memory.peak >> 20, run.sampled ? " of the sample" : ""));
+  page.fact("a checkpoint on disk",
+            fmt::format("{} MiB for the model, {} MiB for the state; {} MiB are free", run.checkpoint.model >> 20,
+                        run.checkpoint.state >> 20, run.free_disk >> 20));
+  for (const std::string& path : run.missing_vocabularies)
+    page.fact("vocabulary", path + " is not there and would be made; learned for this report and not kept");
+  if (run.goes_on) page.fact("goes on", fmt::format("from the training state of {}", o.model));
+}
+
+void add_epoch(FactPage& page, const DryRun& run) {
+  page.heading("An epoch");
+  page.fact("updates", about(run, run.updates));
+  page.fact("target pieces", about(run, run.labels));
+  page.fact("speed", fmt::format("{} target pieces/s, measured here and now in {} updates",
+                                 rounded(run.labels_per_second), run.measured_updates));
+  page.fact("time", "about " + grouped_seconds(run.labels / run.labels_per_second));
+}
+
+void add_run(FactPage& page, const DryRun& run, const TrainOptions& o) {
+  page.heading(run.goes_on ? "The run, from its beginning" : "The run");
+  const bool stops_early = !o.valid_sets.empty() && o.early_stopping > 0 && o.valid_freq.count > 0;
+  if (const auto length = length_of_run(run, o.after))
+    page.fact("ends",
+              fmt::format("after {} updates ({:.3g} epochs), about {}, without validating and saving",
+                          rounded(length->updates), length->updates / run.updates, grouped_seconds(length->seconds)));
+  else if (!stops_early)
+    page.fact("ends", "never: give --after, or --valid-sets with --early-stopping");
+  if (stops_early)
+    page.fact(o.after.empty() ? "ends" : "or ends",
+              fmt::format("after {} validations without improvement; when, nobody knows", o.early_stopping));
+}
+
+}  // namespace
+
+std::string dry_run_page(const DryRun& run, const TrainOptions& o) {
+  FactPage page("Dry run: everything is checked, nothing is written");
+  add_survey(page, run.corpus, o.max_length);
+  add_model(page, run, o);
+  add_epoch(page, run);
+  add_run(page, run, o);
+  return page.text();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,173 @@
+#include "data/survey.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/line_reader.h"
+#include "base/philox.h"
+#include "data/pairs.h"
+
+namespace dragoman {
+namespace {
+
+using Pair = std::array<std::string, 2>;
+
+int64_t count_words(std::string_view line) {
+  int64_t words = 0;
+  bool inside = false;
+  for (const char c : line) {
+    const bool blank = c == ' ' || c == '\t';
+    words += !blank && !inside;
+    inside = !blank;
+  }
+  return words;
+}
+
+int64_t count_characters(std::string_view line) {
+  return std::count_if(line.begin(), line.end(), [](char c) { return (uint8_t(c) & 0xC0) != 0x80; });
+}
+
+// Judged by characters: words would make a language that writes no blanks suspicious.
+bool is_uneven(const Pair& pair) {
+  const int64_t a = count_characters(pair[0]), b = count_characters(pair[1]);
+  return std::max(a, b) > 3 * std::min(a, b) && std::max(a, b) - std::min(a, b) >= 20;
+}
+
+void count_at(std::vector<int64_t>& counts, size_t at) {
+  if (counts.size() <= at) counts.resize(at + 1);
+  ++counts[at];
+}
+
+// A fair sample of pairs that come one by one (Vitter 1985, algorithm R).
+class Sample {
+ public:
+  struct Line {
+    int64_t number;
+    Pair pair;
+  };
+  Sample(int64_t size, uint64_t seed) : size_(size), numbers_(seed, 0) {}
+
+  void offer(int64_t number, const Pair& pair) {
+    if (int64_t(lines_.size()) < size_) return lines_.push_back({number, pair});
+    const auto place = int64_t(numbers_.below(uint64_t(number)));
+    if (place < size_) lines_[place] = {number, pair};
+  }
+  std::vector<Line> take() {
+    std::ranges::sort(lines_, {}, &Line::number);
+    return std::move(lines_);
+  }
+
+ private:
+  int64_t size_;
+  PhiloxSequence numbers_;
+  std::vector<Line> lines_;
+};
+
+class Surveyor {
+ public:
+  Surveyor(const std::array<std::string, 2>& paths, const std::vector<Vocabulary>& vocabularies,
+           const SurveyOptions& options, Corpus* kept)
+      : vocabularies_(vocabularies),
+        options_(options),
+        kept_(kept),
+        readers_{LineReader(paths[0]), LineReader(paths[1])},
+        sample_(options.sample, options.seed) {
+    for (int s : {0, 1}) survey_.sides[s].path = paths[s];
+  }
+
+  CorpusSurvey survey() {
+    read_pairs();
+    read_rest();
+    require_paired({survey_.sides[0].path, survey_.sides[1].path}, {bytes_[0], bytes_[1]});
+    for (const auto& [number, pair] : sample_.take()) encode(number, pair);
+    for (int s : {0, 1})
+      survey_.sides[s].invalid_utf8 = {readers_[s].invalid_lines(), readers_[s].first_invalid_line()};
+    std::ranges::sort(hashes_);
+    const auto again = std::ranges::unique(hashes_);
+    survey_.duplicates = int64_t(again.size());
+    return std::move(survey_);
+  }
+
+ private:
+  void read_pairs() {
+    for (Pair pair;;) {
+      const bool source = readers_[0].next(pair[0]), target = readers_[1].next(pair[1]);
+      if (source) bytes_[0].push_back(int32_t(pair[0].size()));
+      if (target) bytes_[1].push_back(int32_t(pair[1].size()));
+      if (!source || !target) return;
+      take(++survey_.lines, pair);
+    }
+  }
+
+  // Of a file that has more lines: so that the error can say which one has no partner.
+  void read_rest() {
+    std::string line;
+    for (int s : {0, 1})
+      while (readers_[s].next(line)) bytes_[s].push_back(int32_t(line.size()));
+  }
+
+  void take(int64_t number, const Pair& pair) {
+    std::array<int64_t, 2> words;
+    for (int s : {0, 1}) {
+      SurveyedSide& side = survey_.sides[s];
+      side.words += words[s] = count_words(pair[s]);
+      if (words[s] > side.longest) side.longest = words[s], side.longest_line = number;
+      if (vocabularies_.empty()) count_at(side.lengths, size_t(words[s]));
+    }
+    if (std::min(words[0], words[1]) == 0) return survey_.empty.add(number);
+    if (pair[0] == pair[1]) survey_.copies.add(number);
+    if (is_uneven(pair)) survey_.uneven.add(number);
+    hashes_.push_back(std::hash<std::string>{}(pair[0] + "\n" + pair[1]));
+    if (vocabularies_.empty()) return;
+    if (options_.sample > 0)
+      sample_.offer(number, pair);
+    else
+      encode(number, pair);
+  }
+
+  void encode(int64_t number, const Pair& pair) {
+    std::array<std::vector<int32_t>, 2> ids;
+    for (int s : {0, 1}) {
+      const Vocabulary& v = vocabularies_[s];
+      ids[s] = options_.given_pieces ? v.encode_given_pieces(pair[s]) : v.encode(pair[s]);
+      SurveyedSide& side = survey_.sides[s];
+      side.pieces += int64_t(ids[s].size());
+      side.unknown += std::ranges::count(ids[s], v.unk());
+      side.byte_pieces += std::ranges::count_if(ids[s], [&](int32_t id) { return v.is_byte(id); });
+      count_at(side.lengths, ids[s].size());
+    }
+    ++survey_.encoded;
+    if (int64_t(std::max(ids[0].size(), ids[1].size())) > options_.max_length)
+      survey_.too_long.add(number);
+    else if (kept_)
+      keep(number, ids);
+  }
+
+  void keep(int64_t number, const std::array<std::vector<int32_t>, 2>& ids) {
+    for (int s : {0, 1}) {
+      Sentences& sentences = s == 0 ? kept_->source : kept_->target;
+      sentences.ids.insert(sentences.ids.end(), ids[s].begin(), ids[s].end());
+      sentences.ids.push_back(vocabularies_[s].eos());
+      sentences.offsets.push_back(int64_t(sentences.ids.size()));
+    }
+    kept_->lines.push_back(int32_t(number - 1));
+  }
+
+  const std::vector<Vocabulary>& vocabularies_;
+  const SurveyOptions options_;
+  Corpus* kept_;
+  std::array<LineReader, 2> readers_;
+  Sample sample_;
+  std::array<std::vector<int32_t>, 2> bytes_;  // of every line
+  std::vector<uint64_t> hashes_;               // of every pair: 8 bytes, where a set would take 40
+  CorpusSurvey survey_;
+};
+
+}  // namespace
+
+CorpusSurvey survey_corpus(const std::array<std::string, 2>& paths, const std::vector<Vocabulary>& vocabularies,
+                           const SurveyOptions& options, Corpus* kept) {
+  return Surveyor(paths, vocabularies, options, kept).survey();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,61 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+
+namespace dragoman {
+
+/// What there is to say about training text before anybody trains on it.
+
+/// How many there are of something, and the lines of the first few, from 1.
+struct Occurrences {
+  static constexpr size_t shown = 3;
+  int64_t count = 0;
+  std::vector<int64_t> lines;
+
+  void add(int64_t line) {
+    if (++count <= int64_t(shown)) lines.push_back(line);
+  }
+};
+
+struct SurveyedSide {
+  std::string path;
+  int64_t words = 0;    // of all lines, separated by blanks
+  int64_t longest = 0;  // words of the longest line …
+  int64_t longest_line = 0;
+  CorpusReport::InvalidUtf8 invalid_utf8;
+  // Of the pairs that were encoded:
+  int64_t pieces = 0;            // </s> not counted
+  int64_t unknown = 0;           // pieces that stand for something else
+  int64_t byte_pieces = 0;       // pieces that are one byte of a rare character
+  std::vector<int64_t> lengths;  // lengths[n]: lines of n pieces; of n words where there is no vocabulary
+};
+
+/// Arrays are {source, target}.
+struct CorpusSurvey {
+  int64_t lines = 0;       // of each file
+  Occurrences empty;       // pairs with nothing but blanks on one side; these are left out in training
+  Occurrences copies;      // both sides are the same
+  Occurrences uneven;      // one side has more than three times the characters of the other, and twenty more
+  int64_t duplicates = 0;  // pairs that were there before
+  int64_t encoded = 0;     // pairs whose pieces were counted; 0: no vocabularies
+  Occurrences too_long;    // of these: more than max_length pieces on one side; left out in training
+  std::array<SurveyedSide, 2> sides;
+};
+
+struct SurveyOptions {
+  int max_length = 256;       // pieces a side
+  int64_t sample = 100'000;   // pairs to encode, chosen at random when there are more; 0: all
+  bool given_pieces = false;  // lines are already pieces, split at blanks
+  uint64_t seed = 1;          // of the choice
+};
+
+/// Reads both files once. Without vocabularies (empty) pieces are not counted. Where `kept` is given, it gets the
+/// encoded pairs that training would keep. Error as read_corpus: unreadable files, other numbers of lines.
+CorpusSurvey survey_corpus(const std::array<std::string, 2>& paths, const std::vector<Vocabulary>& vocabularies,
+                           const SurveyOptions& options, Corpus* kept = nullptr);
+
+}  // namespace dragoman

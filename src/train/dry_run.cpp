@@ -1,0 +1,153 @@
+#include "train/dry_run.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/log.h"
+#include "io/config_json.h"
+#include "optim/adam.h"
+#include "train/checkpoint.h"
+#include "train/learner.h"
+#include "train/progress.h"
+#include "train/validate.h"
+#include "train/vocabularies.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whichever comes first: small models have told their speed long before the time is up.
+constexpr double measuring_seconds = 5;
+constexpr int64_t measuring_updates = 200;
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "dragoman-XXXXXX").string();
+    require(mkdtemp(name.data()) != nullptr, "{}: no temporary folder can be made there", name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  std::string file(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+void require_files(const TrainingSetup& setup) {
+  const TrainingOptions& o = setup.training;
+  require_writable("model", o.model);
+  if (!o.log_json.empty()) require_writable("log-json", o.log_json);
+  for (const std::string& path : setup.data.vocabs) require_writable("vocabs", path);
+  for (const auto& files : {setup.data.train_sets, o.valid_sets})
+    for (const std::string& path : files) FileDescriptor::to_read(path);
+}
+
+// Those that a run would make are learned into a folder that goes away.
+Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missing) {
+  const TemporaryFolder folder;
+  auto& vocabs = setup.data.vocabs;
+  const bool joint = vocabs[0] == vocabs[1];
+  for (size_t side : {0, 1}) {
+    if (fs::exists(vocabs[side])) continue;
+    if (side == 0 || !joint) missing.push_back(vocabs[side]);
+    vocabs[side] = folder.file(joint ? "joint" : side == 0 ? "source" : "target");
+  }
+  return open_vocabularies(setup);
+}
+
+bool goes_on(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+  const std::string& model = setup.training.model;
+  if (setup.training.no_reload || !fs::exists(model)) return false;
+  require_its_vocabularies(model, vocabularies, setup.data.vocabs);
+  const std::string stored = to_json(ModelFile(model).config()), asked = to_json(setup.model);
+  if (stored != asked)
+    throw Error(fmt::format("{} is another model\n  stored: {}\n  asked:  {}", model, stored, asked),
+                "give the options it was trained with, another --model, or --no-reload to begin anew");
+  return true;
+}
+
+// Trains for some seconds. The first update makes kernels and touches memory: unless it takes long, it does not count.
+void measure_speed(DryRun& run, const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
+                   const BatchPlan& batches) {
+  Arena arena;
+  const auto model = make_model(setup.model, backend, arena, DType::f32, true);
+  Adam adam(backend, arena, model->parameters(), setup.optimizer);
+  model->parameters().initialise(setup.training.seed);
+  run.parameters = model->parameters().count();
+  Learner learner{backend, arena, *model, setup, ""};
+  Clock clock;
+  int64_t labels = 0;
+  for (int64_t update = 0, next = 0; clock.seconds() < measuring_seconds && update < measuring_updates; ++update) {
+    model->parameters().forget_gradients();
+    int64_t of_update = 0;
+    for (int64_t i = 0; i < setup.optimizer.optimizer_delay; ++i) {
+      const Batch batch = assemble(corpus, batches[next++ % batches.size()]);
+      learner.learn(batch, update);
+      of_update += int64_t(batch.target.ids.size());
+    }
+    adam.step(learning_rate(setup.optimizer, update + 1, setup.model.dim), double(of_update));
+    if (update == 0 && clock.seconds() < measuring_seconds / 2) {
+      clock = Clock();
+      continue;
+    }
+    labels += of_update;
+    ++run.measured_updates;
+    run.labels_per_second = double(labels) / clock.seconds();
+  }
+}
+
+}  // namespace
+
+DryRun dry_run(TrainingSetup setup, const Backend& backend) {
+  require_files(setup);
+  DryRun run;
+  const Vocabularies vocabularies = open_or_learn(setup, run.missing_vocabularies);
+  setup.model = with_vocabularies(setup.model, vocabularies);
+  const Validation checked(setup, vocabularies);
+  run.goes_on = goes_on(setup, vocabularies);
+
+  Corpus sample;
+  sample.files = training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed);
+  run.corpus = survey_corpus(
+      sample.files.paths, {vocabularies.source, vocabularies.target},
+      {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},
+      &sample);
+  require(sample.size() > 0, "{} and {}: no sentence pair is left to train on", sample.files.paths[0],
+          sample.files.paths[1]);
+  const BatchPlan batches = plan_batches(sample, setup.data, setup.training.seed, 0);
+  const int64_t full_pairs = run.corpus.lines - run.corpus.empty.count;
+  const double scale = double(full_pairs) / double(run.corpus.encoded);
+  run.sampled = run.corpus.encoded < full_pairs;
+  run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay);
+  run.labels = scale * double(sample.target.ids.size());
+  run.memory = plan_memory(setup, sample, batches);
+  require_memory(run.memory, setup.data);
+  measure_speed(run, setup, backend, sample, batches);
+  run.checkpoint = checkpoint_size(run.parameters, vocabularies, setup.optimizer.exponential_smoothing > 0);
+  run.free_disk = free_space(setup.training.model);
+  require_space(setup.training.model, run.checkpoint, run.free_disk);
+  return run;
+}
+
+std::optional<RunLength> length_of_run(const DryRun& run, const std::vector<Frequency>& after) {
+  std::optional<RunLength> shortest;
+  const double labels_an_update = run.labels / run.updates;
+  for (const Frequency end : after) {
+    if (end.count <= 0) continue;
+    double labels = double(end.count);
+    if (end.unit == Frequency::epochs) labels *= run.labels;
+    if (end.unit == Frequency::updates) labels *= labels_an_update;
+    if (end.unit == Frequency::minutes) labels *= 60 * run.labels_per_second;
+    const RunLength length{labels / labels_an_update, labels / run.labels_per_second};
+    if (!shortest || length.seconds < shortest->seconds) shortest = length;
+  }
+  return shortest;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,106 @@
+#include "data/survey.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/data/text_files.h"
+#include "vocab/training.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Lines of "a b" and the like, and a vocabulary in which every letter is a piece.
+struct Texts {
+  Texts() {
+    std::string letters;
+    for (int i = 0; i < 20; ++i) letters += "a b c d\n";
+    train_vocabulary({.inputs = {files.write("letters", letters)},
+                      .model = files.path("v"),
+                      .size = 9,  // <unk> <s> </s> ▁ and the letters, and one that is merged
+                      .normalization = "identity",
+                      .byte_fallback = false});
+  }
+  CorpusSurvey survey(const std::string& source, const std::string& target, const SurveyOptions& options = {},
+                      bool pieces = false, Corpus* kept = nullptr) {
+    std::vector<Vocabulary> vocabularies;
+    if (pieces) vocabularies.assign(2, Vocabulary::load(files.path("v")));
+    return survey_corpus({files.write("s", source), files.write("t", target)}, vocabularies, options, kept);
+  }
+  TextFiles files;
+};
+
+TEST(Survey, CountsWordsAndTheirHistogram) {
+  const CorpusSurvey s = Texts().survey("a b  c\n d\n\n", "x\ny z\nq\n");
+  EXPECT_EQ(s.lines, 3);
+  EXPECT_EQ(s.sides[0].words, 4);
+  EXPECT_EQ(s.sides[1].words, 4);
+  EXPECT_THAT(s.sides[0].lengths, ElementsAre(1, 1, 0, 1));
+  EXPECT_THAT(s.sides[1].lengths, ElementsAre(0, 2, 1));
+  EXPECT_EQ(s.sides[0].longest, 3);
+  EXPECT_EQ(s.sides[1].longest_line, 2);
+  EXPECT_EQ(s.encoded, 0);
+}
+
+TEST(Survey, PointsAtWhatLooksWrong) {
+  const std::string longer(61, 'x');
+  const CorpusSurvey s = Texts().survey("a\n\nsame\n" + longer + "\na\nb\xff\n \n",  //
+                                        "b\nx\nsame\n" + longer.substr(0, 20) + "\nb\nc\ny\n");
+  EXPECT_EQ(s.empty.count, 2);
+  EXPECT_THAT(s.empty.lines, ElementsAre(2, 7));
+  EXPECT_THAT(s.copies.lines, ElementsAre(3));
+  EXPECT_THAT(s.uneven.lines, ElementsAre(4));
+  EXPECT_EQ(s.duplicates, 1);  // (a, b) of line 5
+  EXPECT_EQ(s.sides[0].invalid_utf8.lines, 1);
+  EXPECT_EQ(s.sides[0].invalid_utf8.first, 6);
+}
+
+TEST(Survey, TakesThreeTimesTheCharactersForEvenAndCountsCharactersNotBytes) {
+  const CorpusSurvey s = Texts().survey(std::string(60, 'x') + "\nää\n", std::string(20, 'x') + "\naa\n");
+  EXPECT_EQ(s.uneven.count, 0);
+}
+
+TEST(Survey, CountsPiecesAndKeepsWhatTrainingWould) {
+  Corpus kept;
+  Texts texts;
+  const CorpusSurvey s = texts.survey("a\na a a a a a\n\nz\n", "b\nb\nb\nb\n", {.max_length = 5}, true, &kept);
+  EXPECT_EQ(s.encoded, 3);
+  EXPECT_THAT(s.too_long.lines, ElementsAre(2));
+  EXPECT_EQ(s.sides[0].unknown, 1);  // z
+  EXPECT_EQ(s.sides[1].unknown, 0);
+  EXPECT_THAT(kept.lines, ElementsAre(0, 3));
+  EXPECT_EQ(kept.size(), 2);
+  EXPECT_EQ(kept.target.ids.back(), 2);  // </s>
+}
+
+TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
+  Texts texts;
+  std::string source, target;
+  for (int i = 0; i < 500; ++i) source += "a\n", target += "b\n";
+  std::vector<int32_t> lines[2];
+  for (auto& chosen : lines) {
+    Corpus kept;
+    EXPECT_EQ(texts.survey(source, target, {.sample = 100}, true, &kept).encoded, 100);
+    chosen = kept.lines;
+  }
+  EXPECT_EQ(lines[0], lines[1]);
+  EXPECT_TRUE(std::ranges::is_sorted(lines[0]));
+  EXPECT_GT(lines[0].back(), 400);  // the chance of none in the last fifth is 0.8^100
+  Corpus all;
+  EXPECT_EQ(texts.survey(source, target, {.sample = 0}, true, &all).encoded, 500);
+  EXPECT_EQ(all.size(), 500);
+}
+
+TEST(Survey, NeedsAsManyLinesOnBothSides) {
+  try {
+    Texts().survey("a\nb\nc\n", "a\nb\n");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has 3 lines"));
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

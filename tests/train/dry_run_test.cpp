@@ -1,0 +1,85 @@
+#include "train/dry_run.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+int64_t files_in(const ToyRun& run) {
+  return std::distance(std::filesystem::directory_iterator(run.files.path(".")), {});
+}
+
+TEST(DryRun, KnowsWhatTheRunThenDoesAndWritesNothing) {
+  ToyRun run;
+  const int64_t files = files_in(run);
+  const DryRun dry = dry_run(run.setup, backend("cpu"));
+  EXPECT_EQ(files_in(run), files);
+  EXPECT_FALSE(dry.sampled);
+  EXPECT_FALSE(dry.goes_on);
+  EXPECT_GT(dry.measured_updates, 0);
+  EXPECT_GT(dry.labels_per_second, 0);
+
+  run.setup.training.after = {{1, Frequency::epochs}};
+  Trainer trainer(run.setup, backend("cpu"));
+  trainer.run();
+  EXPECT_EQ(dry.updates, double(trainer.progress().updates));
+  EXPECT_EQ(dry.labels, double(trainer.progress().labels));
+  EXPECT_EQ(dry.parameters, trainer.model().parameters().count());
+  EXPECT_NEAR(double(dry.checkpoint.state), double(run.state_bytes().size()), 0.2 * double(run.state_bytes().size()));
+  EXPECT_TRUE(dry_run(run.setup, backend("cpu")).goes_on);
+}
+
+TEST(DryRun, LearnsAMissingVocabularyForItselfOnly) {
+  ToyRun run;
+  run.setup.data.vocabs = {run.files.path("new.spm"), run.files.path("new.spm")};
+  run.setup.data.dim_vocabs = {300};
+  const DryRun dry = dry_run(run.setup, backend("cpu"));
+  EXPECT_THAT(dry.missing_vocabularies, ElementsAre(run.files.path("new.spm")));
+  EXPECT_FALSE(std::filesystem::exists(run.files.path("new.spm")));
+  EXPECT_GT(dry.parameters, 300 * run.setup.model.dim);
+}
+
+TEST(DryRun, FindsWhatARunWouldFailOf) {
+  ToyRun run;
+  const TrainingSetup good = run.setup;
+  const auto fails = [&](auto change) {
+    TrainingSetup setup = good;
+    change(setup);
+    return message_of([&] { dry_run(setup, backend("cpu")); });
+  };
+  EXPECT_THAT(fails([](TrainingSetup& s) { s.data.train_sets[1] = "nowhere"; }), HasSubstr("nowhere"));
+  EXPECT_THAT(fails([](TrainingSetup& s) { s.training.valid_sets[0] = "nowhere"; }), HasSubstr("nowhere"));
+  EXPECT_THAT(fails([](TrainingSetup& s) { s.training.log_json = "no/run.jsonl"; }),
+              AllOf(HasSubstr("--log-json"), HasSubstr("there is no folder no")));
+  EXPECT_THAT(fails([](TrainingSetup& s) { s.training.model = "no/m"; }), HasSubstr("there is no folder no"));
+  run.train_until(1);
+  EXPECT_THAT(fails([](TrainingSetup& s) { s.model.feed_forward = 48; }),
+              AllOf(HasSubstr("is another model"), HasSubstr("--no-reload")));
+}
+
+// 100 updates and 5,000 target tokens an epoch, 1,000 of them a second.
+TEST(LengthOfRun, IsThatOfTheNearestEnd) {
+  DryRun run;
+  run.updates = 100;
+  run.labels = 5000;
+  run.labels_per_second = 1000;
+  EXPECT_FALSE(length_of_run(run, {}));
+  EXPECT_FALSE(length_of_run(run, {{0, Frequency::updates}}));
+  EXPECT_DOUBLE_EQ(length_of_run(run, {{2, Frequency::epochs}})->seconds, 10);
+  EXPECT_DOUBLE_EQ(length_of_run(run, {{2, Frequency::epochs}})->updates, 200);
+  EXPECT_DOUBLE_EQ(length_of_run(run, {{50, Frequency::updates}})->seconds, 2.5);
+  EXPECT_DOUBLE_EQ(length_of_run(run, {{1000, Frequency::target_tokens}})->updates, 20);
+  EXPECT_DOUBLE_EQ(length_of_run(run, {{1, Frequency::minutes}})->updates, 1200);
+  EXPECT_DOUBLE_EQ(length_of_run(run, {{1, Frequency::minutes}, {2, Frequency::epochs}})->seconds, 10);
+}
+
+}  // namespace
+}  // namespace dragoman
