@@ -247,6 +247,26 @@ class Signals(InFolder):
         self.assertEqual((after[0]["event"], after[0]["goes_on"], after[-1]["event"]), ("start", True, "end"))
         self.assertEqual({event["update"] for event in after}, {saved})
 
+    def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(self):
+        options = [*RUN, *"--after 400u --save-freq 10u --cpu-threads 1 --exponential-smoothing".split(), *SMALL]
+        self.assertEqual(self.call(*options, "-m", "straight.safetensors").returncode, 0)
+        wait, kills = 0.02, 0
+        while True:
+            run = subprocess.Popen([end_to_end_test.BINARY, *options, "-m", "broken.safetensors", "--quiet"],
+                                   cwd=self.folder)
+            try:
+                self.assertEqual(run.wait(wait), 0)
+                break
+            except subprocess.TimeoutExpired:
+                run.kill()
+                run.wait(60)
+                wait, kills = wait * 1.3, kills + 1
+        self.assertGreater(kills, 0)
+        for kind in ("", ".state"):
+            straight, broken = ((self.folder / f"{name}{kind}.safetensors").read_bytes()
+                                for name in ("straight", "broken"))
+            self.assertEqual(straight == broken, True, kind)
+
 
 if __name__ == "__main__":
     end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
