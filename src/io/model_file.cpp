@@ -27,13 +27,36 @@ void require_model(const SafetensorsFile& file) {
           format);
 }
 
+// A configuration may ask for nothing that the file cannot hold: a model of a million layers would be found out only
+// when memory has run out.
+void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
+  const auto tensors = int64_t(file.tensors().size());
+  int64_t bytes = 0;
+  for (const TensorEntry& t : file.tensors()) bytes += int64_t(t.bytes.size());
+  const auto within = [&](const char* name, int64_t size, int64_t least, int64_t most) {
+    require(size >= least && size <= most,
+            "{}: '{}' is {} in the model's configuration, expected {} to {} in a file of {} tensors", file.path(), name,
+            size, least, most, tensors);
+  };
+  within("encoder_layers", c.encoder_layers, 0, tensors);
+  within("decoder_layers", c.decoder_layers, 0, tensors);
+  within("dim", c.dim, 1, bytes);
+  within("feed_forward", c.feed_forward, 1, bytes);
+  within("heads", c.heads, 1, bytes);
+  within("heads * key_size", c.heads * int64_t{c.head_keys()}, 1, bytes);
+  within("heads * value_size", c.heads * int64_t{c.head_values()}, 1, bytes);
+  if (c.positions == Positions::learned) within("max_positions", c.max_positions, 1, bytes);
+}
+
 ModelConfig read_config(const SafetensorsFile& file) {
   require_model(file);
   const std::string version = entry(file, "version");
   if (version != format_version)
     throw Error(fmt::format("{} is of format version {}, this dragoman reads {}", file.path(), version, format_version),
                 "use the dragoman that wrote it, or a newer one");
-  return config_from_json(entry(file, "config"), file.path());
+  const ModelConfig config = config_from_json(entry(file, "config"), file.path());
+  require_sizes(file, config);
+  return config;
 }
 
 Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name, int expected) {
