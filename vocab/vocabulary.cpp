@@ -22,6 +22,15 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// What is no model at all is a bad status; of a damaged one the library's data structures may throw on their own.
+bool load_into(sentencepiece::SentencePieceProcessor& processor, const std::string& bytes) {
+  try {
+    return processor.LoadFromSerializedProto(bytes).ok() && processor.GetPieceSize() > 0;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 constexpr int whole_lattice = -1;  // sample from all segmentations, not from the n best
 
 }  // namespace
@@ -30,8 +39,7 @@ Vocabulary Vocabulary::load(const std::string& path) { return from_bytes(read_fi
 
 Vocabulary Vocabulary::from_bytes(std::string bytes, const std::string& name) {
   auto processor = std::make_shared<sentencepiece::SentencePieceProcessor>();
-  const auto status = processor->LoadFromSerializedProto(bytes);
-  if (!status.ok() || processor->GetPieceSize() == 0)
+  if (!load_into(*processor, bytes))
     throw Error(name + " is not a SentencePiece model, or only a part of one",
                 "dragoman vocab train makes one from text");
   require(processor->unk_id() >= 0 && processor->eos_id() >= 0,

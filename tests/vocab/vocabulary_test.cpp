@@ -149,6 +149,14 @@ TEST(Vocabulary, SaysWhatItCannotLoad) {
                 HasSubstr("vocab.spm is not a SentencePiece model, or only a part of one"));
 }
 
+// SentencePiece throws an exception of its own for these, instead of the status that it gives for others.
+TEST(Vocabulary, SaysThatAPieceWithoutTextIsDamage) {
+  std::string model = read_file(golden + "unigram.spm");
+  model.replace(model.rfind("▁"), 3, 3, '\0');
+  TemporaryFolder folder;
+  EXPECT_THAT(message_of_loading(folder.make("vocab.spm", model)), HasSubstr("is not a SentencePiece model"));
+}
+
 TEST(Vocabulary, RefusesNumbersOutsideOfIt) {
   const Vocabulary vocabulary = Vocabulary::load(golden + "bpe.spm");
   EXPECT_THROW(vocabulary.piece(340), Error);
