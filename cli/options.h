@@ -42,7 +42,11 @@ struct PlotOptions {
   std::vector<std::string> logs;  // of train --log-json
 };
 
+/// What products are computed in when decoding.
+enum class Precision { float32, int8 };
+
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
+  Precision precision = Precision::float32;
   std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
 };
 
@@ -115,6 +119,10 @@ struct VocabOptions {
   int cpu_threads = 0;                    // 0: one a core
 };
 
+inline std::span<const EnumName<Precision>> enum_names(Precision) {
+  static constexpr EnumName<Precision> names[] = {{Precision::float32, "float32"}, {Precision::int8, "int8"}};
+  return names;
+}
 inline std::span<const EnumName<Task>> enum_names(Task) {
   static constexpr EnumName<Task> names[] = {{Task::none, "none"},
                                              {Task::base, "transformer-base"},

@@ -22,6 +22,8 @@ void check_files(const TranslateCommandOptions& options) {
           "--input and --output are both {}: it would be emptied before it is read", options.input);
 }
 
+DType packed_type(Precision precision) { return precision == Precision::int8 ? DType::i8 : DType::f32; }
+
 void report(int64_t lines, Clock::time_point begin) {
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   spdlog::info("Translated {} {} in {:.1f} s: {:.1f} lines/s", grouped(lines), lines == 1 ? "line" : "lines", seconds,
@@ -35,7 +37,7 @@ int translate_command(const TranslateCommandOptions& options) {
   LineReader in(options.input);
   const Backend& cpu = backend("cpu");
   Arena arena;
-  const LoadedModel loaded = load_model(options.models[0], cpu, arena);
+  const LoadedModel loaded = load_model(options.models[0], cpu, arena, packed_type(options.precision));
   Context cx{.backend = cpu, .arena = arena, .packed = &loaded.packed};
   Translator translator(cx, *loaded.model, loaded.vocabularies, options, options);
 

@@ -53,12 +53,17 @@ struct Backend {
   Kernel<void(Grad dx, const Tensor& dy, const Tensor& w)> linear_backward_input{"linear_backward_input"};
   Kernel<void(Grad dw, Grad db, const Tensor& dy, const Tensor& x)> linear_backward_weight{"linear_backward_weight"};
 
-  // Products for decoding: w is rearranged once; each output is one chain of fused multiply-adds over k, in order, so
-  // a row's result does not depend on its neighbours, its place or the number of threads.
-  Kernel<int64_t(int64_t D, int64_t K)> packed_elements{"packed_elements"};
+  // Products for decoding: w is rearranged once, into the type of `packed`. A row's result depends neither on its
+  // neighbours nor on its place nor on the number of threads.
+  //   As w itself: each output is one chain of fused multiply-adds over k, in order.
+  //   I8: rows of w and of x are rounded, each to its own scale (max |·| / 127) times integers -127…127; products and
+  //   sums of these are exact, then y = act((Σ · scale of x) · scale of w + b).
+  Kernel<int64_t(int64_t D, int64_t K, DType packed)> packed_elements{"packed_elements"};
   Kernel<void(const Tensor& packed, const Tensor& w)> pack{"pack"};
-  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act)> linear_packed{
-      "linear_packed"};
+  Kernel<int64_t(int64_t N, int64_t K, DType packed)> linear_packed_scratch{"linear_packed_scratch"};
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
+              const Tensor& scratch)>
+      linear_packed{"linear_packed"};
 
   // y = act(x); backward from what was saved: y for relu, x for gelu and swish. dx may be dy's memory.
   Kernel<void(const Tensor& y, const Tensor& x, Activation act)> activation{"activation"};
@@ -123,7 +128,8 @@ struct Backend {
     Tensor loss, log_prob;
     Grad dx, dw;
     Tensor x, w, labels;
-    Tensor packed;  // w rearranged by `pack`, or empty: with it a row's result depends on that row alone
+    Tensor
+        packed;  // w rearranged by `pack` in its own type, or empty: with it a row's result depends on that row alone
     double label_smoothing = 0;
     Tensor scratch;
   };

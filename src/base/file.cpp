@@ -150,6 +150,12 @@ MappedFile::MappedFile(const std::string& path) {
   data_ = {static_cast<const std::byte*>(data), size};
 }
 
+void MappedFile::let_go(std::span<const std::byte> part) {
+  const auto page = uintptr_t(sysconf(_SC_PAGE_SIZE)), address = reinterpret_cast<uintptr_t>(part.data());
+  const uintptr_t begin = address / page * page;
+  madvise(reinterpret_cast<void*>(begin), address + part.size() - begin, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
   if (!data_.empty()) munmap(const_cast<std::byte*>(data_.data()), data_.size());
 }

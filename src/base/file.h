@@ -58,6 +58,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return data_; }
   const std::byte* data() const { return data_.data(); }
   size_t size() const { return data_.size(); }
+  /// Says that a part will not be read soon: its pages leave this process's memory, and come again when touched.
+  static void let_go(std::span<const std::byte> part);
 
  private:
   std::span<const std::byte> data_;

@@ -105,7 +105,7 @@ ModelFile::ModelFile(const std::string& path)
       vocabularies_{read_vocabulary(file_, "vocabulary.source", config_.source_vocabulary),
                     read_vocabulary(file_, "vocabulary.target", config_.target_vocabulary)} {}
 
-void ModelFile::load_weights(const Parameters& parameters) const {
+void ModelFile::load_weights(const Parameters& parameters, const std::function<void(size_t)>& loaded) const {
   std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
   for (const auto& p : parameters.named()) {
     const TensorEntry& stored = file_.get(p.name);
@@ -117,17 +117,20 @@ void ModelFile::load_weights(const Parameters& parameters) const {
       const std::vector<S> values = values_of<S>(stored);
       for_dtype(p.value.dtype(), [&]<class T>() { std::copy(values.begin(), values.end(), p.value.as<T>()); });
     });
+    MappedFile::let_go(stored.bytes);
+    const bool last_part = &p == &parameters.named().back() || (&p)[1].buffer != p.buffer;
+    if (loaded && last_part) loaded(p.buffer);
   }
   for (const TensorEntry& t : file_.tensors())
     require(known.contains(t.name), "{}: tensor {} is not part of the model that the configuration describes",
             file_.path(), t.name);
 }
 
-LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena) {
+LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena, DType packed) {
   const ModelFile file(path);
   LoadedModel loaded{make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}};
-  file.load_weights(loaded.model->parameters());
-  loaded.packed = loaded.model->parameters().pack();
+  Parameters& parameters = loaded.model->parameters();
+  file.load_weights(parameters, [&](size_t buffer) { parameters.pack_for_good(buffer, packed, loaded.packed); });
   return loaded;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,8 +34,9 @@ class ModelFile {
   const ModelConfig& config() const { return config_; }
   const Vocabularies& vocabularies() const { return vocabularies_; }
   const SafetensorsFile& tensors() const { return file_; }
-  /// Copies the weights, converted to the parameters' type. Error when one is missing, unknown or of another shape.
-  void load_weights(const Parameters& parameters) const;
+  /// Copies the weights, converted to the parameters' type, and calls `loaded` with each buffer of Parameters::buffers
+  /// that is complete. Error when one is missing, unknown or of another shape.
+  void load_weights(const Parameters& parameters, const std::function<void(size_t buffer)>& loaded = {}) const;
 
  private:
   SafetensorsFile file_;
@@ -42,12 +44,12 @@ class ModelFile {
   Vocabularies vocabularies_;
 };
 
-/// A model ready to decode or score: no gradients, weights packed.
+/// A model ready to decode or score: no gradients, weights packed. What only products use exists packed alone.
 struct LoadedModel {
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
   PackedWeights packed;
 };
-LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena);
+LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena, DType packed = DType::f32);
 
 }  // namespace dragoman

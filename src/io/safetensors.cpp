@@ -143,6 +143,7 @@ void check_content(const std::string& path, std::span<const TensorEntry> tensors
   const auto expected = metadata.find(checksum_key);
   if (expected == metadata.end()) return;  // not written by dragoman, or edited on purpose
   const std::string found = content_checksum(tensors, metadata);
+  for (const TensorEntry& t : tensors) MappedFile::let_go(t.bytes);  // read whole now, and again when somebody needs it
   if (found == expected->second) return;
   throw Error(
       fmt::format("{}: the content has the checksum {}, its metadata expects {}", path, found, expected->second),

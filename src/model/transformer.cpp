@@ -26,20 +26,23 @@ Transformer::Transformer(const ModelConfig& config, const Backend& backend, Aren
 
 void Transformer::make_embeddings() {
   const int64_t D = config_.dim;
-  const auto table = [&](const std::string& name, int64_t V) {
-    return parameters_.matrix({{name + ".weight", V, {Init::normal, 1 / std::sqrt(double(D))}}}, D);
+  using Use = Parameters::Use;
+  const auto table = [&](const std::string& name, int64_t V, Use use) {
+    return parameters_.matrix({{name + ".weight", V, {Init::normal, 1 / std::sqrt(double(D))}}}, D, use);
   };
+  const int V = config_.target_vocabulary;
   if (config_.ties_source() && config_.ties_output()) {
-    source_embedding_ = target_embedding_ = output_ = table("embedding", config_.target_vocabulary);
+    source_embedding_ = target_embedding_ = output_ = table("embedding", V, Use::both);
   } else {
-    source_embedding_ = table("source_embedding", config_.source_vocabulary);
-    target_embedding_ =
-        config_.ties_source() ? source_embedding_ : table("target_embedding", config_.target_vocabulary);
-    output_ = config_.ties_output() ? target_embedding_ : table("output", config_.target_vocabulary);
+    source_embedding_ = table("source_embedding", config_.source_vocabulary, Use::lookup);
+    target_embedding_ = config_.ties_source()
+                            ? source_embedding_
+                            : table("target_embedding", V, config_.ties_output() ? Use::both : Use::lookup);
+    output_ = config_.ties_output() ? target_embedding_ : table("output", V, Use::product);
   }
   if (config_.positions != Positions::learned) return;
   const auto positions = [&](const std::string& name) {
-    return parameters_.matrix({{name, config_.max_positions, {Init::normal, 0.02}}}, D);
+    return parameters_.matrix({{name, config_.max_positions, {Init::normal, 0.02}}}, D, Use::lookup);
   };
   source_positions_ = positions("encoder.positions.weight");
   target_positions_ = positions("decoder.positions.weight");

@@ -57,15 +57,17 @@ Var Parameters::add(const std::vector<Part>& parts, Shape shape) {
   return buffers_.back();
 }
 
-Var Parameters::matrix(const std::vector<Part>& parts, int64_t cols) {
+Var Parameters::matrix(const std::vector<Part>& parts, int64_t cols, Use use) {
   int64_t rows = 0;
   for (const Part& p : parts) rows += p.rows;
+  uses_.push_back(use);
   return add(parts, {rows, cols});
 }
 
 Var Parameters::vector(const std::vector<Part>& parts) {
   int64_t rows = 0;
   for (const Part& p : parts) rows += p.rows;
+  uses_.push_back(Use::lookup);
   return add(parts, {rows});
 }
 
@@ -78,15 +80,23 @@ void Parameters::forget_gradients() {
     if (v.node()) v.node()->written = false;
 }
 
-PackedWeights Parameters::pack() const {
+void Parameters::pack(size_t buffer, DType type, PackedWeights& packed) const {
+  if (uses_[buffer] == Use::lookup) return;
+  const Tensor& w = buffers_[buffer].value();
+  const Tensor copy = arena_.allocate({backend_.packed_elements(w.rows(), w.cols(), type)}, type);
+  backend_.pack(copy, w);
+  packed.emplace(w.data(), copy);
+}
+
+PackedWeights Parameters::pack(DType type) const {
   PackedWeights packed;
-  for (const Var& w : buffers_) {
-    if (w.shape().rank() != 2) continue;
-    const Tensor copy = arena_.allocate({backend_.packed_elements(w.rows(), w.cols())}, w.dtype());
-    backend_.pack(copy, w);
-    packed.emplace(w.value().data(), copy);
-  }
+  for (size_t i = 0; i < buffers_.size(); ++i) pack(i, type, packed);
   return packed;
+}
+
+void Parameters::pack_for_good(size_t buffer, DType type, PackedWeights& packed) {
+  pack(buffer, type, packed);
+  if (uses_[buffer] == Use::product) arena_.forget(buffers_[buffer]);
 }
 
 int64_t Parameters::count() const {

@@ -40,15 +40,22 @@ class Parameters {
 
   Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients);
 
-  Var matrix(const std::vector<Part>& parts, int64_t cols);  // (Σ rows, cols)
-  Var vector(const std::vector<Part>& parts);                // (Σ rows)
+  /// What a matrix is for: a product, to have its rows looked up, or both (a tied embedding).
+  enum class Use { product, lookup, both };
+  Var matrix(const std::vector<Part>& parts, int64_t cols, Use use = Use::product);  // (Σ rows, cols)
+  Var vector(const std::vector<Part>& parts);                                        // (Σ rows)
 
   /// Draws every part from its own random sequence of (seed, name): the same values whatever else the model has.
   void initialise(uint64_t seed);
   /// The next backward pass overwrites all gradients.
   void forget_gradients();
-  /// Every 2-D weight rearranged for decoding; valid while the weights do not change.
-  PackedWeights pack() const;
+  /// The weights of products rearranged for decoding, into their own type or into I8 (Backend::pack); valid while the
+  /// weights do not change.
+  PackedWeights pack(DType type) const;
+  PackedWeights pack() const { return pack(dtype_); }
+  /// The same for one buffer, whose memory goes back to the system if only products use it: it exists packed from then
+  /// on. For models that decode and do nothing else.
+  void pack_for_good(size_t buffer, DType type, PackedWeights& packed);
 
   const std::vector<Named>& named() const { return named_; }
   const std::vector<Var>& buffers() const { return buffers_; }
@@ -56,6 +63,7 @@ class Parameters {
 
  private:
   Var add(const std::vector<Part>& parts, Shape shape);
+  void pack(size_t buffer, DType type, PackedWeights& packed) const;
 
   const Backend& backend_;
   Arena& arena_;
@@ -63,6 +71,7 @@ class Parameters {
   const bool gradients_;
   std::vector<Named> named_;
   std::vector<Var> buffers_;
+  std::vector<Use> uses_;  // of each buffer; of a vector: lookup
 };
 
 }  // namespace dragoman

@@ -16,7 +16,8 @@ Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act
   if (act == Activation::gelu || act == Activation::swish) return activation(cx, linear(cx, x, w, b), act);
   Var y = cx.make({x.rows(), w.rows()}, x.dtype());
   if (const Tensor* packed = cx.packed_form(w)) {
-    cx.backend.linear_packed(y, x, *packed, b, act);
+    const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), packed->dtype()));
+    cx.backend.linear_packed(y, x, *packed, b, act, scratch);
   } else {
     cx.backend.linear(y, x, w, b, act);
   }

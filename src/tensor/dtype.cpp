@@ -13,6 +13,7 @@ int64_t size_of(DType dtype) {
     case DType::bf16:
     case DType::f16:
       return 2;
+    case DType::i8:
     case DType::u8:
       return 1;
   }
@@ -20,7 +21,7 @@ int64_t size_of(DType dtype) {
 }
 
 std::string_view name_of(DType dtype) {
-  constexpr std::string_view names[] = {"F64", "F32", "BF16", "F16", "I64", "I32", "U8"};
+  constexpr std::string_view names[] = {"F64", "F32", "BF16", "F16", "I64", "I32", "I8", "U8"};
   return names[int(dtype)];
 }
 

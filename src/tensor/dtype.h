@@ -7,10 +7,10 @@
 namespace dragoman {
 
 /// Element types of tensors, named as in safetensors files.
-enum class DType : uint8_t { f64, f32, bf16, f16, i64, i32, u8 };
+enum class DType : uint8_t { f64, f32, bf16, f16, i64, i32, i8, u8 };
 
 int64_t size_of(DType dtype);           // bytes of one element
-std::string_view name_of(DType dtype);  // "F64", "F32", "BF16", "F16", "I64", "I32", "U8"
+std::string_view name_of(DType dtype);  // "F64", "F32", "BF16", "F16", "I64", "I32", "I8", "U8"
 
 /// The type that statistics (means, log-sum-exps, losses) of values of `dtype` are kept in: f64 for f64, else f32.
 constexpr DType stat_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
@@ -32,6 +32,10 @@ constexpr DType dtype_of<int64_t>() {
 template <>
 constexpr DType dtype_of<int32_t>() {
   return DType::i32;
+}
+template <>
+constexpr DType dtype_of<int8_t>() {
+  return DType::i8;
 }
 template <>
 constexpr DType dtype_of<uint8_t>() {

@@ -148,21 +148,22 @@ BENCHMARK(BM_linear_backward)
     ->Args({4096, 2048, 512})
     ->UseRealTime();
 
-void BM_linear_packed(State& state) {
+void BM_linear_packed(State& state, DType type) {
   const int64_t N = state.range(0), K = state.range(1), D = state.range(2);
   Tensors t;
   const Tensor x = t.matrix(N, K), w = t.matrix(D, K), y = t.matrix(N, D),
-               packed = t.vector(cpu().packed_elements(D, K));
+               packed = t.arena.allocate({cpu().packed_elements(D, K, type)}, type),
+               scratch = t.arena.allocate({1 + cpu().linear_packed_scratch(N, K, type)}, DType::u8);
   cpu().pack(packed, w);
-  run_flop(state, 2.0 * double(N * K * D), [&] { cpu().linear_packed(y, x, packed, Tensor(), Activation::none); });
+  run_flop(state, 2.0 * double(N * K * D),
+           [&] { cpu().linear_packed(y, x, packed, Tensor(), Activation::none, scratch); });
 }
-BENCHMARK(BM_linear_packed)
-    ->Args({1, 512, 2048})
-    ->Args({8, 512, 2048})
-    ->Args({64, 512, 2048})
-    ->Args({64, 128, 10000})
-    ->Args({512, 512, 512})
-    ->UseRealTime();
+void packed_sizes(benchmark::internal::Benchmark* b) {
+  b->Args({1, 512, 2048})->Args({8, 512, 2048})->Args({64, 512, 2048})->Args({64, 128, 10000})->Args({512, 512, 512});
+  b->UseRealTime();
+}
+BENCHMARK_CAPTURE(BM_linear_packed, f32, DType::f32)->Apply(packed_sizes);
+BENCHMARK_CAPTURE(BM_linear_packed, i8, DType::i8)->Apply(packed_sizes);
 
 // N labels, D columns, V pieces
 void BM_linear_cross_entropy(State& state) {

@@ -25,7 +25,7 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   const std::array adam{AdamTensor{x, x, x, x}};
   b.fill(x, 1), b.copy(x, x), b.add(x, x, 2);
   b.linear(x, x, x, v, Activation::relu), b.linear_backward_input(dx, x, x), b.linear_backward_weight(dx, dv, x, x);
-  b.pack(x, x), b.linear_packed(x, x, x, v, Activation::relu);
+  b.pack(x, x), b.linear_packed(x, x, x, v, Activation::relu, none);
   b.activation(x, x, Activation::gelu), b.activation_backward(dx, x, x, Activation::gelu);
   b.embedding(x, embedding), b.embedding_backward(dx, dx, x, embedding);
   b.dropout(x, x, x, drop), b.dropout_backward(dx, x, drop);
@@ -46,7 +46,10 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
 TEST_F(Dry, AsksForTheScratchOfTheRealThing) {
   const Backend& cpu = backend("cpu");
   const AttentionShape shape{Spans({0, 37}), Spans({0, 41}), 2};
-  EXPECT_EQ(b.packed_elements(33, 5), cpu.packed_elements(33, 5));
+  for (const DType type : {DType::f32, DType::i8}) {
+    EXPECT_EQ(b.packed_elements(33, 5, type), cpu.packed_elements(33, 5, type));
+    EXPECT_EQ(b.linear_packed_scratch(7, 5, type), cpu.linear_packed_scratch(7, 5, type));
+  }
   EXPECT_EQ(b.norm_scratch(33), cpu.norm_scratch(33));
   EXPECT_EQ(b.attention_scratch(shape, 8, 16), cpu.attention_scratch(shape, 8, 16));
   EXPECT_EQ(b.attention_step_scratch(41), cpu.attention_step_scratch(41));

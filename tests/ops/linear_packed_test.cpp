@@ -7,10 +7,16 @@
 namespace dragoman {
 namespace {
 
-Tensor pack(const Backend& backend, Arena& arena, const Tensor& w) {
-  const Tensor packed = arena.allocate({backend.packed_elements(w.rows(), w.cols())}, w.dtype());
+Tensor pack(const Backend& backend, Arena& arena, const Tensor& w, DType type) {
+  const Tensor packed = arena.allocate({backend.packed_elements(w.rows(), w.cols(), type)}, type);
   backend.pack(packed, w);
   return packed;
+}
+
+void product(const Backend& backend, Arena& arena, const Tensor& y, const Tensor& x, const Tensor& packed,
+             const Tensor& b, Activation act) {
+  const int64_t bytes = backend.linear_packed_scratch(x.rows(), x.cols(), packed.dtype());
+  backend.linear_packed(y, x, packed, b, act, arena.allocate({bytes + 1}, DType::u8));
 }
 
 OpCase packed_case(int64_t N, int64_t K, int64_t D, Activation act, bool with_bias) {
@@ -18,8 +24,8 @@ OpCase packed_case(int64_t N, int64_t K, int64_t D, Activation act, bool with_bi
   c.op = [=](Context& cx, const OpInputs& in) {
     const Tensor& w = in.at("w");
     const Var y = cx.make({N, D}, w.dtype());
-    cx.backend.linear_packed(y, in.at("x"), pack(cx.backend, cx.arena, w), with_bias ? in.at("b").value() : Tensor(),
-                             act);
+    product(cx.backend, cx.arena, y, in.at("x"), pack(cx.backend, cx.arena, w, w.dtype()),
+            with_bias ? in.at("b").value() : Tensor(), act);
     return y;
   };
   c.differences = 0;
@@ -35,17 +41,21 @@ INSTANTIATE_TEST_SUITE_P(
 
 // A row alone, in another place, among more rows, on one thread or two: the same bits. This is why a line's
 // translation depends neither on the batch nor on --cpu-threads.
-TEST(LinearPacked, GivesARowTheSameBitsWhateverItsNeighboursAndThreads) {
-  for_each_target([] {
+class LinearPackedRow : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(Types, LinearPackedRow, testing::Values(DType::f32, DType::i8),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+TEST_P(LinearPackedRow, HasTheSameBitsWhateverItsNeighboursAndThreads) {
+  for_each_target([type = GetParam()] {
     for (const int64_t D : {1, 31, 32, 33, 97})
       for (const int64_t K : {1, 3, 17, 130}) {
         ByHand t("cpu", DType::f32);
         constexpr int64_t N = 29;
         const Var x = t.random({N, K}), w = t.random({D, K}, 1), b = t.random({D}, 2);
-        const Tensor packed = pack(t.cx.backend, t.arena, w);
+        const Tensor packed = pack(t.cx.backend, t.arena, w, type);
         const auto product = [&](int64_t first, int64_t count) {
           const Tensor y = t.empty({count, D});
-          t.cx.backend.linear_packed(y, x.value().row_range(first, count), packed, b, Activation::none);
+          dragoman::product(t.cx.backend, t.arena, y, x.value().row_range(first, count), packed, b, Activation::none);
           return values_of(y);
         };
         const Threads one(1);
@@ -63,11 +73,56 @@ TEST(LinearPacked, GivesARowTheSameBitsWhateverItsNeighboursAndThreads) {
   });
 }
 
+std::vector<double> int8_product(ByHand& t, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
+  const Tensor y = t.empty({x.rows(), w.rows()});
+  product(t.cx.backend, t.arena, y, x, pack(t.cx.backend, t.arena, w, DType::i8), b, act);
+  return values_of(y);
+}
+
+// Largest of x: 2, so x is -127, 64 (63.5 goes to the even one) and 0 times 2/127; w is 127, -127, 127 times 1 and, in
+// the second column, nothing. Σ = -16,129 - 8,128.
+TEST(LinearInt8, RoundsRowsToTheirOwnScale) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var x = t.var({1, 3}, {-2, 1, 0}), w = t.var({2, 3}, {127, -127, 127, 0, 0, 0}), b = t.var({2}, {1, -3});
+    const auto y = int8_product(t, x, w, b, Activation::none);
+    EXPECT_NEAR(y[0], (-16129 - 8128) * 2.0 / 127 + 1, 1e-4) << name;
+    EXPECT_EQ(y[1], -3) << name;
+    EXPECT_EQ(int8_product(t, x, w, b, Activation::relu), (std::vector<double>{0, 0})) << name;
+  }
+}
+
+// The largest products with the same sign: kernels that add in 16 bits would lose most of the sum.
+TEST(LinearInt8, DoesNotSaturate) {
+  for_each_target([] {
+    for (const double sign : {1.0, -1.0}) {
+      ByHand t("cpu", DType::f32);
+      const Var x = t.var({5, 1000}, std::vector<double>(5000, sign)),
+                w = t.var({33, 1000}, std::vector<double>(33000, 1));
+      for (double y : int8_product(t, x, w, Tensor(), Activation::none)) EXPECT_NEAR(y, 1000 * sign, 1e-3);
+    }
+  });
+}
+
+TEST(LinearInt8, GivesTheSameBitsOnEveryInstructionSetAsReference) {
+  for (const int64_t N : {0, 1, 3, 29})
+    for (const int64_t K : {1, 3, 17, 130, 515})
+      for (const int64_t D : {1, 31, 33, 97}) {
+        const auto y = [&](const char* name) {
+          ByHand t(name, DType::f32);
+          return int8_product(t, t.random({N, K}), t.random({D, K}, 1), t.random({D}, 2), Activation::relu);
+        };
+        const std::vector<double> expected = y("reference");
+        for_each_target([&] { EXPECT_EQ(y("cpu"), expected) << N << " rows " << K << " to " << D; });
+      }
+}
+
 TEST(Linear, TakesPackedWeightsWhereTheContextHasThemAndNoTape) {
   ByHand t("cpu", DType::f32);
   const Var x = t.random({5, 9}), w = t.random({7, 9}, 1), b = t.random({7}, 2);
   const Var other = t.random({7, 9}, 3);
-  const PackedWeights packed{{w.value().data(), pack(t.cx.backend, t.arena, other)}};  // another weight, to see it used
+  const PackedWeights packed{
+      {w.value().data(), pack(t.cx.backend, t.arena, other, DType::f32)}};  // another weight, to see it used
   Context decoding{.backend = t.cx.backend, .arena = t.arena, .packed = &packed};
   expect_close(values_of(linear(decoding, x, w, b)), values_of(linear(t.cx, x, other, b)), 1e-5, "packed");
   Context training{.backend = t.cx.backend, .arena = t.arena, .tape = &t.tape, .packed = &packed};

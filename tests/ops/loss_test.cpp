@@ -106,7 +106,7 @@ TEST(LinearCrossEntropy, GivesARowTheSameBitsWhateverItsNeighboursWithPackedWeig
   for_each_target([] {
     ByHand t("cpu", DType::f32);
     const Var x = t.random({23, 9}), w = t.random({37, 9}, 1);
-    const Tensor packed = t.empty({t.cx.backend.packed_elements(37, 9)});
+    const Tensor packed = t.empty({t.cx.backend.packed_elements(37, 9, DType::f32)});
     t.cx.backend.pack(packed, w);
     const PackedWeights weights{{w.value().data(), packed}};
     Context scoring{.backend = t.cx.backend, .arena = t.arena, .packed = &weights};

@@ -5,6 +5,7 @@
 #include "backend/cpu/linear_packed.h"
 
 #include "backend/cpu/families.h"
+#include "backend/cpu/linear_int8.h"
 #include "backend/cpu/simd-inl.h"
 #include "base/threads.h"
 
@@ -120,9 +121,19 @@ void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const
 }
 
 void install_linear_packed(Backend& b) {
-  b.packed_elements = [](int64_t D, int64_t K) { return panels_of(D) * panel * K; };
-  b.pack = pack;
-  b.linear_packed = linear_packed;
+  b.packed_elements = [](int64_t D, int64_t K, DType packed) {
+    return packed == DType::i8 ? int8_bytes(D, K) : panels_of(D) * panel * K;
+  };
+  b.pack = [](const Tensor& packed, const Tensor& w) {
+    packed.dtype() == DType::i8 ? pack_int8(packed, w) : pack(packed, w);
+  };
+  b.linear_packed_scratch = [](int64_t N, int64_t K, DType packed) {
+    return packed == DType::i8 ? linear_int8_scratch(N, K) : 0;
+  };
+  b.linear_packed = [](const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
+                       const Tensor& scratch) {
+    packed.dtype() == DType::i8 ? linear_int8(y, x, packed, b, act, scratch) : linear_packed(y, x, packed, b, act);
+  };
 }
 
 }  // namespace dragoman::cpu

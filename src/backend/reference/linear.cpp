@@ -1,3 +1,6 @@
+#include <cmath>
+#include <cstring>
+
 #include "backend/reference/accumulate.h"
 #include "backend/reference/activation.h"
 #include "backend/reference/families.h"
@@ -48,10 +51,50 @@ void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
   });
 }
 
-// Here a packed weight is w as it is: (D,K).
-int64_t packed_elements(int64_t D, int64_t K) { return D * K; }
+// Here a packed weight is w as it is: (D,K). Of integers it is (D,K) and then (D) scales in f32, byte by byte.
+int64_t packed_elements(int64_t D, int64_t K, DType packed) {
+  return packed == DType::i8 ? D * K + D * int64_t{sizeof(float)} : D * K;
+}
+
+// x ≈ scale · q, q in -127…127. Returns the scale.
+float quantize(int8_t* q, const float* x, int64_t K) {
+  float top = 0;
+  for (int64_t k = 0; k < K; ++k) top = std::max(top, std::abs(x[k]));
+  const float inverse = top > 0 ? 127 / top : 0;
+  for (int64_t k = 0; k < K; ++k) q[k] = int8_t(std::nearbyint(x[k] * inverse));
+  return top / 127;
+}
+
+void pack_int8(const Tensor& packed, const Tensor& w) {
+  const auto W = w.view<const float>();
+  int8_t* out = packed.as<int8_t>();
+  for (int64_t d = 0; d < W.rows; ++d) {
+    const float scale = quantize(out + d * W.cols, W.row(d), W.cols);
+    std::memcpy(out + W.rows * W.cols + d * sizeof scale, &scale, sizeof scale);
+  }
+}
+
+// Scratch holds a row of x as integers.
+void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
+                 const Tensor& scratch) {
+  const auto Y = y.view<float>();
+  const auto X = x.view<const float>(), B = b.view<const float>();
+  const int8_t* w = packed.as<int8_t>();
+  auto* q = static_cast<int8_t*>(scratch.data());
+  for (int64_t n = 0; n < Y.rows; ++n) {
+    const float row_scale = quantize(q, X.row(n), X.cols);
+    for (int64_t d = 0; d < Y.cols; ++d) {
+      int32_t sum = 0;
+      for (int64_t k = 0; k < X.cols; ++k) sum += int32_t{q[k]} * w[d * X.cols + k];
+      float scale;
+      std::memcpy(&scale, w + Y.cols * X.cols + d * sizeof scale, sizeof scale);
+      Y(n, d) = activate(std::fma(float(sum) * row_scale, scale, B ? B(d) : 0.0f), act);
+    }
+  }
+}
 
 void pack(const Tensor& packed, const Tensor& w) {
+  if (packed.dtype() == DType::i8) return pack_int8(packed, w);
   for_dtype(w.dtype(), [&]<class T>() {
     const auto W = w.view<T>();
     T* out = packed.as<T>();
@@ -60,7 +103,9 @@ void pack(const Tensor& packed, const Tensor& w) {
   });
 }
 
-void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act) {
+void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
+                   const Tensor& scratch) {
+  if (packed.dtype() == DType::i8) return linear_int8(y, x, packed, b, act, scratch);
   forward(y, x, packed.row_range(0, y.cols() * x.cols()).reshaped({y.cols(), x.cols()}), b, act);
 }
 
@@ -72,6 +117,7 @@ void install_linear(Backend& b) {
   b.linear_backward_weight = backward_weight;
   b.packed_elements = packed_elements;
   b.pack = pack;
+  b.linear_packed_scratch = [](int64_t, int64_t K, DType packed) { return packed == DType::i8 ? K : 0; };
   b.linear_packed = linear_packed;
 }
 

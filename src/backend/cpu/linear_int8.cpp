@@ -1,0 +1,134 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/linear_int8.cpp"
+#include <hwy/foreach_target.h>
+//
+#include "backend/cpu/int8.h"
+#include "backend/cpu/linear_int8.h"
+#include "backend/cpu/simd-inl.h"
+#include "base/threads.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::cpu {
+namespace HWY_NAMESPACE {
+
+// x ≈ scale · q with q in -127…127, nearest, ties to even; zeros up to `stride`. Returns the scale.
+float QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, uint8_t flip) {
+  const F32 d;
+  const hn::Rebind<int8_t, F32> d8;
+  const int64_t L = hn::Lanes(d);
+  VF tops = hn::Zero(d);
+  for (int64_t k = 0; k < K; k += L) tops = hn::Max(tops, hn::Abs(LoadN(d, x + k, K - k)));
+  const float top = Max(d, tops);
+  const VF inverse = hn::Set(d, top > 0 ? 127 / top : 0);
+  int64_t k = 0;
+  for (; k + L <= K; k += L)
+    hn::StoreU(
+        hn::Xor(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(hn::LoadU(d, x + k), inverse))), hn::Set(d8, int8_t(flip))), d8,
+        reinterpret_cast<int8_t*>(q + k));
+  HWY_ALIGN int32_t rest[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(hn::NearestInt(hn::Mul(LoadN(d, x + k, K - k), inverse)), hn::RebindToSigned<F32>(), rest);
+  for (int64_t i = 0; k < stride; ++k, ++i) q[k] = uint8_t(k < K ? rest[i] : 0) ^ flip;
+  return top / 127;
+}
+
+Int8Kernel KernelOfTarget() {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if (__builtin_cpu_supports("avx512vnni")) return {int8_avx512_vnni, 0x80};
+#endif
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  return {int8_avx2, 0};
+#else
+  return {int8_portable, 0};
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman::cpu {
+namespace {
+
+HWY_EXPORT(QuantizeRow);
+HWY_EXPORT(KernelOfTarget);
+
+constexpr int64_t rounded_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+// A packed weight: for each column, 32 to a panel, its scale and the sum of its integers, then the panels.
+template <class Byte>
+struct Packed {
+  using Float = std::conditional_t<std::is_const_v<Byte>, const float, float>;
+  using Int = std::conditional_t<std::is_const_v<Byte>, const int32_t, int32_t>;
+  Packed(Byte* data, int64_t D, int64_t K)
+      : columns(rounded_up(D, int8_panel)),
+        quads(rounded_up(K, int8_quad) / int8_quad),
+        scales(reinterpret_cast<Float*>(data)),
+        sums(reinterpret_cast<Int*>(scales + columns)),
+        panels(reinterpret_cast<Byte*>(sums + columns)) {}
+  Byte* panel(int64_t p) const { return panels + p * quads * int8_panel * int8_quad; }
+  int64_t bytes() const { return columns * int64_t{sizeof(float) + sizeof(int32_t)} + columns * quads * int8_quad; }
+
+  int64_t columns, quads;
+  Float* scales;
+  Int* sums;
+  Byte* panels;
+};
+
+}  // namespace
+
+int64_t int8_bytes(int64_t D, int64_t K) { return Packed<int8_t>(nullptr, D, K).bytes(); }
+
+void pack_int8(const Tensor& packed, const Tensor& w) {
+  const auto W = w.view<const float>();
+  const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizeRow);
+  const Packed<int8_t> out(packed.as<int8_t>(), W.rows, W.cols);
+  const int64_t stride = out.quads * int8_quad;
+  std::fill_n(packed.as<int8_t>(), packed.bytes(), int8_t{0});
+  parallel_blocks(W.rows, int8_panel, [&](Range columns, int) {
+    std::vector<uint8_t> row(stride);
+    for (int64_t d = columns.begin; d < columns.end; ++d) {
+      out.scales[d] = quantize(row.data(), stride, W.row(d), W.cols, 0);
+      int8_t* to = out.panel(d / int8_panel) + d % int8_panel * int8_quad;
+      for (int64_t k = 0; k < stride; ++k) {
+        const auto value = int8_t(row[k]);
+        out.sums[d] += value;
+        to[k / int8_quad * int8_panel * int8_quad + k % int8_quad] = value;
+      }
+    }
+  });
+}
+
+int64_t linear_int8_scratch(int64_t N, int64_t K) {
+  return rounded_up(N * int64_t{sizeof(float)}, 64) + N * rounded_up(K, int8_quad);
+}
+
+// Threads share the rows first and the panels then; integers are exact, so neither changes a result.
+void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
+                 const Tensor& scratch) {
+  const auto X = x.view<const float>();
+  const auto Y = y.view<float>();
+  const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizeRow);
+  const Int8Kernel kernel = HWY_DYNAMIC_DISPATCH(KernelOfTarget)();
+  const Packed<const int8_t> w(packed.as<const int8_t>(), Y.cols, X.cols);
+  const int64_t stride = w.quads * int8_quad, worth_a_thread = 1 << 17;  // multiply-adds
+  auto* row_scales = static_cast<float*>(scratch.data());
+  auto* rows8 = static_cast<uint8_t*>(scratch.data()) + rounded_up(X.rows * int64_t{sizeof(float)}, 64);
+  parallel_blocks(X.rows, 1 + (1 << 14) / (X.cols + 1), [&](Range rows, int) {
+    for (int64_t n = rows.begin; n < rows.end; ++n)
+      row_scales[n] = quantize(rows8 + n * stride, stride, X.row(n), X.cols, kernel.flip);
+  });
+  const int64_t grain = 1 + worth_a_thread / std::max<int64_t>(1, X.rows * X.cols * int8_panel);
+  parallel_blocks(w.columns / int8_panel, grain, [&](Range panels, int) {
+    for (int64_t p = panels.begin; p < panels.end; ++p) {
+      const int64_t from = p * int8_panel, columns = std::min(int8_panel, Y.cols - from);
+      float bias[int8_panel] = {};
+      if (b) std::copy_n(b.as<float>() + from, columns, bias);
+      kernel.panel({rows8, X.rows, stride, w.panel(p), w.quads, w.sums + from, row_scales, w.scales + from, bias,
+                    act == Activation::relu, Y.row(0) + from, Y.stride, columns});
+    }
+  });
+}
+
+}  // namespace dragoman::cpu
+#endif
