@@ -116,8 +116,9 @@ class Errors(unittest.TestCase):
 
     @classmethod
     def call(cls, command):
-        return subprocess.run([BINARY, *command.split()], cwd=cls.folder, stdin=subprocess.DEVNULL, timeout=60, check=False,
-                              capture_output=True, encoding="utf-8", env=os.environ | {"OMP_NUM_THREADS": "1"})
+        return subprocess.run([BINARY, *command.split()], cwd=cls.folder, stdin=subprocess.DEVNULL, timeout=60,
+                              check=False, capture_output=True, encoding="utf-8",
+                              env=os.environ | {"OMP_NUM_THREADS": "1"})
 
     def test_each_row_has_its_command_and_each_command_its_row(self):
         self.assertEqual(sorted(rows(PAGE.read_text(encoding="utf-8"))), sorted(PROVOKED))

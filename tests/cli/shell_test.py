@@ -34,7 +34,8 @@ def needs(program):
 class Bash(unittest.TestCase):
     def complete(self, *words):
         """What bash would offer for the last of the words."""
-        script = 'eval "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dragoman; printf "%s\\n" "${COMPREPLY[@]}"'
+        script = ('eval "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dragoman; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
         done = run("bash", "-c", script, "bash", said("completion", "bash"), "dragoman", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return set(done.stdout.split())
@@ -97,9 +98,11 @@ class OtherShells(unittest.TestCase):
             script = Path(folder, "_dragoman")
             script.write_text(said("completion", "zsh"), encoding="utf-8")
             driver = (f"zmodload zsh/zpty; zpty z 'PS1=READY; export TERM=dumb; exec zsh -f -i'\n"
-                      f"zpty -w z 'autoload -U compinit; compinit -u -D; source {script}; bindkey \"^I\" complete-word; "
+                      f"zpty -w z 'autoload -U compinit; compinit -u -D; source {script}; "
+                      f"bindkey \"^I\" complete-word; "
                       f"zstyle \":completion:*\" menu no; LISTMAX=0; echo BE''GIN'\n"
-                      f"zpty -r z out '*BEGIN*'; zpty -w -n z '{line}'$'\\t\\t'; sleep {seconds}; zpty -w z $'\\x15echo EN''D'\n"
+                      f"zpty -r z out '*BEGIN*'; zpty -w -n z '{line}'$'\\t\\t'; sleep {seconds}; "
+                      f"zpty -w z $'\\x15echo EN''D'\n"
                       "zpty -r z out '*END*'; print -r -- $out")
             return set(re.findall(r"[\w-]+", run("zsh", "-f", "-c", driver).stdout))
 
@@ -138,8 +141,8 @@ class Colours(unittest.TestCase):
             file.flush()
             controller, end = pty.openpty() if terminal else os.pipe()
             kept = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-            subprocess.run([BINARY, "evaluate", "-r", file.name, "-i", file.name], stdout=subprocess.DEVNULL, stderr=end,
-                           check=True, env=kept | {"TERM": "xterm"} | environment)
+            subprocess.run([BINARY, "evaluate", "-r", file.name, "-i", file.name], stdout=subprocess.DEVNULL,
+                           stderr=end, check=True, env=kept | {"TERM": "xterm"} | environment)
             os.close(end)
             text = os.read(controller, 4096).decode()
             os.close(controller)

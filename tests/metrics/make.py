@@ -37,6 +37,11 @@ def worsened(rng, line, rate):
     return " ".join(" ".join(words).split())
 
 
+def worsened_by(rng, lines, *rates):
+    """A system for each rate."""
+    return [[worsened(rng, line, rate) for line in lines] for rate in rates]
+
+
 def noisy(seed, lines, words, rate, references=1):
     """A corpus of sentences of 1 to `words` words, worsened."""
     rng = random.Random(seed)
@@ -106,11 +111,14 @@ CORPORA = {
     "words with punctuation around them": (["(hi) \"hello\", 'ok' -- .. . ?! a' 'a (x", "well-known end."],
                                            [["( hi ) \"hello\" , ok -- . .. ? a' 'b x)", "well known end ."]]),
     "clauses in another order": (
-        ["in the afternoon , the two old men sat on the bench and talked .", "the quick brown fox the lazy dog jumps over",
+        ["in the afternoon , the two old men sat on the bench and talked .",
+         "the quick brown fox the lazy dog jumps over",
          "b c d e f g h i j k l m n a", "d e f a b c", "a b a b a b c", "Yesterday he said that he would come ."],
-        [["the two old men sat and talked on the bench in the afternoon .", "the quick brown fox jumps over the lazy dog",
+        [["the two old men sat and talked on the bench in the afternoon .",
+          "the quick brown fox jumps over the lazy dog",
           "a b c d e f g h i j k l m n", "a b c d e f", "c a b a b a b", "he said yesterday that he would come ."]]),
-    "one word many times": (["a " * 60 + "b", "the the the the", "x " * 30], [["b" + " a" * 60, "the", "x " * 40 + "y"]]),
+    "one word many times": (["a " * 60 + "b", "the the the the", "x " * 30],
+                            [["b" + " a" * 60, "the", "x " * 40 + "y"]]),
     "lengths far apart": (["yes", " ".join(WORDS * 4), " ".join(WORDS), "no no", "maybe " * 70],
                           [[" ".join(WORDS * 4), "yes", " ".join(reversed(WORDS * 3)), "no " * 130, "maybe not"]]),
     "a long line with its words shuffled": shuffled(1, 90, 40),
@@ -122,17 +130,14 @@ CORPORA = {
     "much noise and three references": noisy(5, 25, 20, 0.5, references=3),
 }
 
-# name: (systems, reference sets); every other system is compared with the first
+# name: (systems of lines, lines, words a line, reference sets); every other system is compared with the first
 SYSTEMS = {
-    "three systems": (lambda rng, lines: [[worsened(rng, line, rate) for line in lines] for rate in (0.2, 0.22, 0.5)],
-                      80, 14, 1),
-    "two references": (lambda rng, lines: [[worsened(rng, line, rate) for line in lines] for rate in (0.3, 0.25)], 50, 10,
-                       2),
-    "the same system twice": (lambda rng, lines: [[worsened(rng, line, 0.3) for line in lines]] * 2, 20, 10, 1),
-    "one line": (lambda rng, lines: [[worsened(rng, lines[0], rate)] for rate in (0.2, 0.5)], 1, 20, 1),
+    "three systems": (lambda rng, lines: worsened_by(rng, lines, 0.2, 0.22, 0.5), 80, 14, 1),
+    "two references": (lambda rng, lines: worsened_by(rng, lines, 0.3, 0.25), 50, 10, 2),
+    "the same system twice": (lambda rng, lines: worsened_by(rng, lines, 0.3) * 2, 20, 10, 1),
+    "one line": (lambda rng, lines: worsened_by(rng, lines, 0.2, 0.5), 1, 20, 1),
     "nothing translated": (lambda rng, lines: [[""] * len(lines), lines], 10, 10, 1),
-    "few and short lines": (lambda rng, lines: [[worsened(rng, line, rate) for line in lines] for rate in (0.3, 0.3)],
-                            5, 6, 1),
+    "few and short lines": (lambda rng, lines: worsened_by(rng, lines, 0.3, 0.3), 5, 6, 1),
 }
 
 
@@ -158,7 +163,8 @@ def metrics():
 def significance(systems, references):
     """Per metric and system: score, mean and half width of the interval, p-values of both tests."""
     named = [(str(i), lines) for i, lines in enumerate(systems)]
-    tests = {name: PairedTest(named, metrics(), references, test_type=name, n_samples=1000)()[1] for name in ("bs", "ar")}
+    tests = {name: PairedTest(named, metrics(), references, test_type=name, n_samples=1000)()[1]
+             for name in ("bs", "ar")}
     result = {}
     for name, title in (("bleu", "BLEU"), ("chrf", "chrF2"), ("chrf++", "chrF2++"), ("ter", "TER")):
         result[name] = [{"score": bs.score, "mean": float(bs.mean), "half_width": float(bs.ci), "paired_bs": bs.p_value,
@@ -195,7 +201,8 @@ def write(name, keys, rows):
 def main():
     version = {"sacrebleu": sacrebleu.__version__}
     write("sacrebleu.json", version,
-          [{"name": name, "hypotheses": h, "references": r, "figures": figures(h, r)} for name, (h, r) in CORPORA.items()])
+          [{"name": name, "hypotheses": h, "references": r, "figures": figures(h, r)}
+           for name, (h, r) in CORPORA.items()])
     write("significance.json", version | {"numpy": numpy.__version__, "draws": draws()}, significance_corpora())
 
 
