@@ -36,9 +36,11 @@ inline void tile(const Int8Panel& p, int64_t row) {
       }
     }
   }
+#pragma GCC unroll 2  // else GCC 12 keeps the accumulators in memory
   for (int m = 0; m < M; ++m) {
     const __m256 row_scale = _mm256_set1_ps(p.row_scales[row + m]);
     alignas(32) float out[32];
+#pragma GCC unroll 4
     for (int i = 0; i < parts; ++i) {
       __m256 y = _mm256_mul_ps(_mm256_cvtepi32_ps(sums[m][i]), row_scale);
       y = _mm256_fmadd_ps(y, _mm256_loadu_ps(p.scales + i * 8), _mm256_loadu_ps(p.bias + i * 8));
