@@ -1,10 +1,14 @@
 #include "backend/cpu/install.h"
 
+#include <hwy/targets.h>
+
 #include "backend/cpu/families.h"
 
 namespace dragoman::cpu {
 
 void install(Backend& b) {
+  // Chosen now: a pointer that HWY_DYNAMIC_DISPATCH gives before that asks the CPU at each call, for microseconds.
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   install_activation(b);
   install_attention(b);
   install_attention_step(b);
