@@ -1,8 +1,10 @@
 #include "io/model_file.h"
 
+#include <algorithm>
 #include <set>
 
 #include "io/config_json.h"
+#include "io/int8_weights.h"
 
 namespace dragoman {
 namespace {
@@ -74,6 +76,20 @@ TensorEntry entry_of(const std::string& name, const Vocabulary& vocabulary) {
   return {name, DType::u8, {int64_t(bytes.size())}, std::as_bytes(std::span(bytes))};
 }
 
+void copy(const Tensor& value, const TensorEntry& stored) {
+  for_dtype(stored.dtype, [&]<class S>() {
+    const std::vector<S> values = values_of<S>(stored);
+    for_dtype(value.dtype(), [&]<class T>() { std::copy(values.begin(), values.end(), value.as<T>()); });
+  });
+}
+
+// Pack rounds what is multiplied; a table that is looked up as well is rounded here, so that a model translates alike
+// whether it is rounded when it is loaded or came in 8 bits.
+void round_tables(const Parameters& parameters, size_t buffer, const std::string& path) {
+  for (const auto& p : parameters.named())
+    if (p.buffer == buffer && p.name.ends_with("embedding.weight")) round_in_place(p.value, path + ": " + p.name);
+}
+
 }  // namespace
 
 TensorEntry entry_of(const std::string& name, const Tensor& value) {
@@ -113,10 +129,12 @@ void ModelFile::load_weights(const Parameters& parameters, const std::function<v
     const TensorEntry wanted = entry_of(p.name, p.value);
     require(stored.shape == wanted.shape, "{}: {} is ({}), the model's configuration makes it ({})", file_.path(),
             p.name, fmt::join(stored.shape, ","), fmt::join(wanted.shape, ","));
-    for_dtype(stored.dtype, [&]<class S>() {
-      const std::vector<S> values = values_of<S>(stored);
-      for_dtype(p.value.dtype(), [&]<class T>() { std::copy(values.begin(), values.end(), p.value.as<T>()); });
-    });
+    if (stored.dtype == DType::i8) {
+      restore_rows(p.value, stored, file_);
+      known.insert(scale_name(p.name));
+    } else {
+      copy(p.value, stored);
+    }
     MappedFile::let_go(stored.bytes);
     const bool last_part = &p == &parameters.named().back() || (&p)[1].buffer != p.buffer;
     if (loaded && last_part) loaded(p.buffer);
@@ -126,12 +144,23 @@ void ModelFile::load_weights(const Parameters& parameters, const std::function<v
             file_.path(), t.name);
 }
 
-LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena, DType packed) {
-  const ModelFile file(path);
+DType ModelFile::stored_type() const {
+  const bool in_int8 = std::ranges::find(file_.tensors(), DType::i8, &TensorEntry::dtype) != file_.tensors().end();
+  return in_int8 ? DType::i8 : DType::f32;
+}
+
+LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed) {
   LoadedModel loaded{make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}};
   Parameters& parameters = loaded.model->parameters();
-  file.load_weights(parameters, [&](size_t buffer) { parameters.pack_for_good(buffer, packed, loaded.packed); });
+  file.load_weights(parameters, [&](size_t buffer) {
+    if (packed == DType::i8) round_tables(parameters, buffer, file.tensors().path());
+    parameters.pack_for_good(buffer, packed, loaded.packed);
+  });
   return loaded;
+}
+
+LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena, DType packed) {
+  return load_model(ModelFile(path), backend, arena, packed);
 }
 
 }  // namespace dragoman

@@ -34,8 +34,10 @@ class ModelFile {
   const ModelConfig& config() const { return config_; }
   const Vocabularies& vocabularies() const { return vocabularies_; }
   const SafetensorsFile& tensors() const { return file_; }
+  DType stored_type() const;  // of matrices: I8 in a file of `dragoman quantize`, else F32
   /// Copies the weights, converted to the parameters' type, and calls `loaded` with each buffer of Parameters::buffers
-  /// that is complete. Error when one is missing, unknown or of another shape.
+  /// that is complete. Those in 8 bits become scale · integer (io/int8_weights.h). Error when one is missing, unknown
+  /// or of another shape.
   void load_weights(const Parameters& parameters, const std::function<void(size_t buffer)>& loaded = {}) const;
 
  private:
@@ -50,6 +52,9 @@ struct LoadedModel {
   Vocabularies vocabularies;
   PackedWeights packed;
 };
+/// With `packed` I8, products are in 8 bits and embeddings are rounded to 8 bits: from a file in float32 exactly as
+/// from the one that `dragoman quantize` makes of it.
+LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed = DType::f32);
 LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena, DType packed = DType::f32);
 
 }  // namespace dragoman

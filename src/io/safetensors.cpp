@@ -17,7 +17,8 @@ constexpr uint64_t longest_header = 100'000'000;  // the limit of other readers 
 constexpr const char* metadata_key = "__metadata__";
 constexpr const char* checksum_key = "checksum";
 
-constexpr std::array dtypes = {DType::f64, DType::f32, DType::bf16, DType::f16, DType::i64, DType::i32, DType::u8};
+constexpr std::array dtypes = {DType::f64, DType::f32, DType::bf16, DType::f16,
+                               DType::i64, DType::i32, DType::i8,   DType::u8};
 
 std::string dtype_names() {
   std::vector<std::string_view> names;

@@ -47,8 +47,8 @@ class SafetensorsFile {
   std::vector<TensorEntry> tensors_;
 };
 
-/// Writes the file whole or not at all (write_atomically). Wide types come first and U8 last, so that every tensor is
-/// aligned; the metadata gets a "checksum" of everything else. The same content makes the same bytes.
+/// Writes the file whole or not at all (write_atomically). Wide types come first and bytes last, so that every tensor
+/// is aligned; the metadata gets a "checksum" of everything else. The same content makes the same bytes.
 void write_safetensors(const std::string& path, std::vector<TensorEntry> tensors, Metadata metadata);
 
 /// 16 hexadecimal digits: XXH64 over metadata (but "checksum") and tensors, each in order of name, so that it depends

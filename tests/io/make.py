@@ -13,6 +13,7 @@ save_file(
         "f16": torch.tensor([1.0, -2.0], dtype=torch.float16),
         "i64": torch.tensor([-1, 2**40]),
         "i32": torch.tensor([[[7]], [[-8]]], dtype=torch.int32),
+        "i8": torch.tensor([-128, 0, 127], dtype=torch.int8),
         "u8": torch.tensor([0, 127, 255], dtype=torch.uint8),
         "number": torch.tensor(2.75),
         "nothing": torch.zeros(0, 4),

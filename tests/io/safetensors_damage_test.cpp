@@ -102,7 +102,7 @@ constexpr Case cases[] = {
     {R"({"a":{"shape":[8],"data_offsets":[0,8]}})", "tensor a without a dtype"},
     {R"({"a":{"dtype":8,"shape":[8],"data_offsets":[0,8]}})", "tensor a without a dtype"},
     {R"({"a":{"dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8]}})",
-     "tensor a is of type F8_E4M3, expected one of F64, F32, BF16, F16, I64, I32, U8"},
+     "tensor a is of type F8_E4M3, expected one of F64, F32, BF16, F16, I64, I32, I8, U8"},
     {R"({"a":{"dtype":"U8","data_offsets":[0,8]}})", "tensor a without a valid shape"},
     {R"({"a":{"dtype":"U8","shape":[-8],"data_offsets":[0,8]}})", "tensor a without a valid shape"},
     {R"({"a":{"dtype":"U8","shape":[8.0],"data_offsets":[0,8]}})", "tensor a without a valid shape"},

@@ -31,11 +31,12 @@ struct Safetensors : InFolder {
 TEST_F(Safetensors, ReadsWhatPythonWroteInEveryType) {
   const SafetensorsFile file(tests + "io/python.safetensors");
   EXPECT_EQ(file.metadata(), (Metadata{{"what", "Grüße, \"you\""}}));
-  EXPECT_EQ(file.tensors().size(), 9u);
+  EXPECT_EQ(file.tensors().size(), 10u);
   EXPECT_THAT(values_of<double>(file.get("f64")), ElementsAre(1.5, -2.0, 0.1));
   EXPECT_THAT(values_of<float>(file.get("f32")), ElementsAre(0.5f, -0.25f));
   EXPECT_THAT(values_of<int64_t>(file.get("i64")), ElementsAre(-1, int64_t{1} << 40));
   EXPECT_THAT(values_of<int32_t>(file.get("i32")), ElementsAre(7, -8));
+  EXPECT_THAT(values_of<int8_t>(file.get("i8")), ElementsAre(-128, 0, 127));
   EXPECT_THAT(values_of<uint8_t>(file.get("u8")), ElementsAre(0, 127, 255));
   EXPECT_THAT(values_of<float>(file.get("number")), ElementsAre(2.75f));
   EXPECT_EQ(file.get("bf16").dtype, DType::bf16);

@@ -1,0 +1,115 @@
+#include "io/int8_weights.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace dragoman {
+namespace {
+
+constexpr int largest = 127;
+
+// A row's weights are scale · nearest(weight · inverse).
+struct Rounding {
+  float scale = 0, inverse = 0;
+};
+
+bool restorable(float scale) { return scale >= 0 && std::isfinite(largest * scale); }
+
+// NaN or infinite where a value is. As integers, magnitudes have the order that they have as floats, with these two at
+// the end; and a maximum of integers is a loop that vectorises.
+float largest_magnitude(std::span<const float> values) {
+  int32_t top = 0;
+  for (const float value : values) top = std::max(top, std::bit_cast<int32_t>(value) & INT32_MAX);
+  return std::bit_cast<float>(top);
+}
+
+float require_finite(std::span<const float> values, const std::string& where) {
+  const float top = largest_magnitude(values);
+  if (std::isfinite(top)) return top;
+  throw Error(fmt::format("{} holds {}, expected finite numbers", where, top),
+              "the model is broken: take a checkpoint from before its training diverged");
+}
+
+// As the kernels have it, to the bit. A row too small for its inverse to be finite is one of zeros.
+Rounding rounding_of(std::span<const float> row, const std::string& where) {
+  const float top = require_finite(row, where);
+  const Rounding r{top / largest, largest / top};
+  require(restorable(r.scale), "{} holds {}, too large to be stored in 8 bits", where, top);
+  return std::isfinite(r.inverse) ? r : Rounding{};
+}
+
+// Ties to even, for |x| < 2^22: the sum has no bits left for a fraction. Vectorises where std::nearbyint does not.
+float nearest(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
+
+std::span<const float> row_of(const View<float>& w, int64_t d) { return {w.row(d), size_t(w.cols)}; }
+
+void require_scales(const TensorEntry& scales, int64_t rows, const SafetensorsFile& file) {
+  require(scales.dtype == DType::f32 && scales.shape == std::vector{rows}, "{}: {} is ({}) of {}, expected ({}) of {}",
+          file.path(), scales.name, fmt::join(scales.shape, ","), scales.dtype, rows, DType::f32);
+}
+
+}  // namespace
+
+bool stored_in_int8(const std::string& name, const Tensor& w) {
+  return w.shape().rank() == 2 && !name.ends_with(".positions.weight");
+}
+
+std::string scale_name(const std::string& weight) { return weight + "_scale"; }
+
+void round_rows(const Tensor& q, const Tensor& scales, const Tensor& w, const std::string& where) {
+  const auto W = w.view<float>();
+  const auto Q = q.view<int8_t>();
+  for (int64_t d = 0; d < W.rows; ++d) {
+    const Rounding r = rounding_of(row_of(W, d), where);
+    scales.as<float>()[d] = r.scale;
+    for (int64_t k = 0; k < W.cols; ++k) Q(d, k) = int8_t(nearest(W(d, k) * r.inverse));
+  }
+}
+
+void round_in_place(const Tensor& w, const std::string& where) {
+  const auto W = w.view<float>();
+  for (int64_t d = 0; d < W.rows; ++d) {
+    const Rounding r = rounding_of(row_of(W, d), where);
+    for (int64_t k = 0; k < W.cols; ++k) W(d, k) = nearest(W(d, k) * r.inverse) * r.scale;
+  }
+}
+
+void restore_rows(const Tensor& w, const TensorEntry& q, const SafetensorsFile& file) {
+  require(w.shape().rank() == 2, "{}: {} is of type {}, expected {}: only matrices are stored in 8 bits", file.path(),
+          q.name, q.dtype, w.dtype());
+  const TensorEntry* stored = file.find(scale_name(q.name));
+  require(stored != nullptr, "{}: {} is of type {}, but its scales {} are missing", file.path(), q.name, q.dtype,
+          scale_name(q.name));
+  require_scales(*stored, w.shape()[0], file);
+  const auto scales = values_of<float>(*stored);
+  for (size_t d = 0; d < scales.size(); ++d)
+    require(restorable(scales[d]), "{}: {} holds {} for row {}, expected 0 to 2.6e36", file.path(), stored->name,
+            scales[d], d);
+  const auto values = values_of<int8_t>(q);
+  require(std::ranges::find(values, int8_t{-128}) == values.end(), "{}: {} holds -128, expected -127 to 127",
+          file.path(), q.name);
+  for_dtype(w.dtype(), [&]<class T>() {
+    for (int64_t i = 0; i < w.elements(); ++i)
+      w.as<T>()[i] = T(float(values[size_t(i)]) * scales[size_t(i / w.cols())]);
+  });
+}
+
+std::vector<NamedTensor> in_int8(const std::vector<NamedTensor>& weights, Arena& arena, const std::string& path) {
+  std::vector<NamedTensor> stored;
+  for (const auto& [name, w] : weights) {
+    const std::string where = path + ": " + name;
+    if (!stored_in_int8(name, w)) {
+      require_finite({w.as<float>(), size_t(w.elements())}, where);
+      stored.push_back({name, w});
+      continue;
+    }
+    const Tensor q = arena.allocate(w.shape(), DType::i8), scales = arena.allocate({w.shape()[0]}, DType::f32);
+    round_rows(q, scales, w, where);
+    stored.push_back({name, q});
+    stored.push_back({scale_name(name), scales});
+  }
+  return stored;
+}
+
+}  // namespace dragoman
