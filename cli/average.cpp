@@ -65,6 +65,8 @@ int average_command(const AverageOptions& options) {
   for (const std::string& path : options.models) {
     const ModelFile file(path);
     require_same_kind(first_path, first, path, file);
+    if (file.stored_type() == DType::i8)
+      spdlog::warn("{} is in 8 bits: the mean, in float32, keeps what rounding did to it", path);
     file.load_weights(model->parameters());
     add(sums, model->parameters());
   }

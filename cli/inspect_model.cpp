@@ -5,6 +5,7 @@
 
 #include "base/grouped.h"
 #include "io/config_json.h"
+#include "io/int8_weights.h"
 #include "vocab/model_facts.h"
 
 namespace dragoman {
@@ -33,7 +34,7 @@ Group& group_of(Counts& counts, const std::string& tensor) {
 Counts count_parameters(const SafetensorsFile& file) {
   Counts counts;
   for (const TensorEntry& t : file.tensors()) {
-    if (t.name.starts_with("vocabulary.")) continue;
+    if (t.name.starts_with("vocabulary.") || t.name.ends_with(scale_name("weight"))) continue;
     const int64_t elements = int64_t(t.bytes.size()) / size_of(t.dtype);
     Group& group = group_of(counts, t.name);
     ++group.tensors, ++counts.tensors;

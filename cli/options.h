@@ -42,11 +42,11 @@ struct PlotOptions {
   std::vector<std::string> logs;  // of train --log-json
 };
 
-/// What products are computed in when decoding.
-enum class Precision { float32, int8 };
+/// What products are computed in when decoding; automatic: what the file was made for.
+enum class Precision { automatic, float32, int8 };
 
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
-  Precision precision = Precision::float32;
+  Precision precision = Precision::automatic;
   std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
 };
 
@@ -69,6 +69,16 @@ struct ScoreOptions {
 struct AverageOptions {
   std::string output;
   std::vector<std::string> models;
+};
+
+struct QuantizeOptions {
+  std::string model, output;
+  std::vector<std::string> valid_sets;         // {source, target}; empty: quality is not measured
+  double gate = 100;                           // BLEU may fall by this much
+  int beam_size = SearchOptions{}.beam_size;   // as in translate
+  Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
+  int cpu_threads = 0;                         // 0: one a core
+  bool quiet = false;
 };
 
 enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter };
@@ -120,7 +130,8 @@ struct VocabOptions {
 };
 
 inline std::span<const EnumName<Precision>> enum_names(Precision) {
-  static constexpr EnumName<Precision> names[] = {{Precision::float32, "float32"}, {Precision::int8, "int8"}};
+  static constexpr EnumName<Precision> names[] = {
+      {Precision::automatic, "auto"}, {Precision::float32, "float32"}, {Precision::int8, "int8"}};
   return names;
 }
 inline std::span<const EnumName<Task>> enum_names(Task) {
@@ -165,6 +176,7 @@ int plot_command(const PlotOptions& options);
 int translate_command(const TranslateCommandOptions& options);
 int score_command(const ScoreOptions& options);
 int average_command(const AverageOptions& options);
+int quantize_command(const QuantizeOptions& options);
 int vocab_command(const VocabOptions& options);
 int evaluate_command(const EvaluateOptions& options);
 int inspect_command(const InspectOptions& options);

@@ -11,6 +11,7 @@ Table<PlotOptions> plot_table();
 Table<TranslateCommandOptions> translate_table();
 Table<ScoreOptions> score_table();
 Table<AverageOptions> average_table();
+Table<QuantizeOptions> quantize_table();
 Table<VocabOptions> vocab_table();
 Table<EvaluateOptions> evaluate_table();
 Table<InspectOptions> inspect_table();

@@ -22,7 +22,11 @@ void check_files(const TranslateCommandOptions& options) {
           "--input and --output are both {}: it would be emptied before it is read", options.input);
 }
 
-DType packed_type(Precision precision) { return precision == Precision::int8 ? DType::i8 : DType::f32; }
+LoadedModel load(const TranslateCommandOptions& options, const Backend& cpu, Arena& arena) {
+  const ModelFile file(options.models[0]);
+  if (options.precision == Precision::automatic) return load_model(file, cpu, arena, file.stored_type());
+  return load_model(file, cpu, arena, options.precision == Precision::int8 ? DType::i8 : DType::f32);
+}
 
 void report(int64_t lines, Clock::time_point begin) {
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -37,7 +41,7 @@ int translate_command(const TranslateCommandOptions& options) {
   LineReader in(options.input);
   const Backend& cpu = backend("cpu");
   Arena arena;
-  const LoadedModel loaded = load_model(options.models[0], cpu, arena, packed_type(options.precision));
+  const LoadedModel loaded = load(options, cpu, arena);
   Context cx{.backend = cpu, .arena = arena, .packed = &loaded.packed};
   Translator translator(cx, *loaded.model, loaded.vocabularies, options, options);
 

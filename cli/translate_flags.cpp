@@ -107,8 +107,9 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::precision,
        .value = "TYPE",
        .group = group,
-       .help = "what products are computed in; int8 rounds weights and activations to 8 bits: faster, a quarter of the "
-               "memory, translations differ a little"},
+       .help =
+           "what products are computed in; auto: int8 if dragoman quantize wrote the model, else float32; int8 rounds "
+           "weights and activations to 8 bits: faster, a quarter of the memory, translations differ a little"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",

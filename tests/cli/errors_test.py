@@ -34,6 +34,7 @@ PROVOKED = {
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
     "--output … is one of --train-sets: it would be emptied before it is read": "score -m m -t s t -o s",
+    "--gate needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "cannot read the configuration file …": "translate -m m -c nowhere.yml",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",
     "…, line …: there is no option '…'": "translate -m m -c slip.yml",
@@ -59,6 +60,8 @@ PROVOKED = {
     "… is of format version …, this dragoman reads …": "translate -m newer",
     "… is of another model": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… and … are models of different kinds: …": "average -o new m deep",
+    "… is in 8 bits already": "quantize -m small -o new",
+    "…: … holds …, expected finite numbers": "quantize -m nan -o new",
     "… begins like no file that inspect knows": "inspect s",
 }
 
@@ -78,6 +81,13 @@ def safetensors(metadata):
     return struct.pack("<Q", len(header)) + header
 
 
+def with_nan(model):
+    """Without its checksum, and the first number of its data is none."""
+    [length] = struct.unpack("<Q", model[:8])
+    header, data = model[:8 + length].replace(b'"checksum"', b'"checksun"'), model[8 + length:]
+    return header + struct.pack("<f", float("nan")) + data[4:]
+
+
 class Errors(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -86,7 +96,7 @@ class Errors(unittest.TestCase):
         cls.folder = Path(temporary.name)
         cls.write_texts()
         for command in ("vocab train --input s t --model v --size 300", "vocab train --input s t --model w --size 310",
-                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2"):
+                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2", "quantize -m m -o small"):
             done = cls.call(command)
             if done.returncode != 0:
                 raise RuntimeError(f"{command}\n{done.stderr}")
@@ -111,6 +121,7 @@ class Errors(unittest.TestCase):
         model = (cls.folder / "m").read_bytes()
         (cls.folder / "cut").write_bytes(model[:500])
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
+        (cls.folder / "nan").write_bytes(with_nan(model))
         (cls.folder / "foreign").write_bytes(safetensors({}))
         (cls.folder / "newer").write_bytes(safetensors({"format": "dragoman", "version": "99"}))
 

@@ -30,6 +30,10 @@ Table<AverageOptions> table_of() {
   return average_table();
 }
 template <>
+Table<QuantizeOptions> table_of() {
+  return quantize_table();
+}
+template <>
 Table<VocabOptions> table_of() {
   return vocab_table();
 }
@@ -56,8 +60,8 @@ class EveryTable : public testing::Test {
   std::vector<Option> rows = joined(bind_flags(table.flags, options), bind_flags(common_flags(), common));
 };
 
-using AllOptions = testing::Types<TrainOptions, TranslateCommandOptions, ScoreOptions, AverageOptions, VocabOptions,
-                                  EvaluateOptions, InspectOptions, CompletionOptions>;
+using AllOptions = testing::Types<TrainOptions, TranslateCommandOptions, ScoreOptions, AverageOptions, QuantizeOptions,
+                                  VocabOptions, EvaluateOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
 bool is_kebab_case(std::string_view name) {

@@ -1,0 +1,87 @@
+#include "base/error.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+using O = QuantizeOptions;
+
+std::vector<Flag<O>> file_flags() {
+  static constexpr auto group = "Files";
+  return {
+      {.name = "model",
+       .letter = 'm',
+       .field = &O::model,
+       .value = "FILE",
+       .group = group,
+       .help = "the model in float32",
+       .required = true},
+      {.name = "output",
+       .letter = 'o',
+       .field = &O::output,
+       .value = "FILE",
+       .group = group,
+       .help = "the model to be written",
+       .required = true},
+  };
+}
+
+std::vector<Flag<O>> quality_flags() {
+  static constexpr auto group = "Quality", run = "Run";
+  return {
+      {.name = "valid-sets",
+       .field = &O::valid_sets,
+       .value = "SOURCE TARGET",
+       .group = group,
+       .help = "text to translate in float32 and in int8, to show BLEU and chrF of both"},
+      {.name = "gate",
+       .field = &O::gate,
+       .value = "X",
+       .group = group,
+       .help = "write nothing when BLEU falls by more than X; 100: write in any case",
+       .range = {0, 100}},
+      {.name = "beam-size",
+       .letter = 'b',
+       .field = &O::beam_size,
+       .value = "N",
+       .group = group,
+       .help = "hypotheses a sentence",
+       .range = {1, 1024}},
+      {.name = "tokenize",
+       .field = &O::tokenize,
+       .value = "NAME",
+       .group = group,
+       .help = "how BLEU finds words: 13a is WMT's, none is for text that is tokenised already"},
+      {.name = "cpu-threads",
+       .field = &O::cpu_threads,
+       .value = "N",
+       .group = run,
+       .help = "threads; 0: one a core",
+       .range = {0, 1024}},
+      {.name = "quiet", .field = &O::quiet, .group = run, .help = "report only warnings and errors"},
+  };
+}
+
+void check(O& o, const Given& given) {
+  check_pair("valid-sets", o.valid_sets);
+  if (given("gate") && o.valid_sets.empty())
+    throw Error("--gate needs --valid-sets: BLEU is measured on them", "give a source and a target file");
+}
+
+}  // namespace
+
+Table<O> quantize_table() {
+  Table<O> table{
+      .about = {.name = "quantize",
+                .summary = "make a model file smaller: weights in 8 bits",
+                .usage = "-m MODEL -o OUT [--valid-sets SOURCE TARGET [--gate X]]",
+                .text = "Writes the model with its matrices in 8 bits, about a quarter of the size. translate "
+                        "then computes in int8 unless told otherwise, exactly as with --precision int8 from "
+                        "the file in float32."},
+      .check = check};
+  for (auto part : {file_flags, quality_flags})
+    for (auto& flag : part()) table.flags.push_back(std::move(flag));
+  return table;
+}
+
+}  // namespace dragoman
