@@ -1,12 +1,11 @@
 #include "cli/devices.h"
 
-#include <dnnl.h>
 #include <fmt/format.h>
-#include <hwy/targets.h>
 #include <unistd.h>
 
 #include <fstream>
 
+#include "backend/cpu/isa.h"
 #include "base/threads.h"
 #include "cli/fact_page.h"
 
@@ -14,42 +13,6 @@ namespace dragoman {
 namespace {
 
 constexpr auto no_gpu = "none: this build has no GPU backend";
-
-std::string_view instruction_set(dnnl_cpu_isa_t isa) {
-  switch (int(isa)) {
-    case dnnl_cpu_isa_sse41:
-      return "SSE4.1";
-    case dnnl_cpu_isa_avx:
-      return "AVX";
-    case dnnl_cpu_isa_avx2:
-      return "AVX2";
-    case dnnl_cpu_isa_avx512_core:
-      return "AVX-512";
-    case dnnl_cpu_isa_avx512_core_vnni:
-      return "AVX-512 VNNI";
-    case dnnl_cpu_isa_avx512_core_bf16:
-      return "AVX-512 bf16";
-    case dnnl_cpu_isa_avx512_core_amx:
-      return "AVX-512 AMX";
-    case dnnl_cpu_isa_avx2_vnni:
-      return "AVX2 VNNI";
-    default:
-      return "plain x86-64";
-  }
-}
-
-// Highway calls AVX-512 "AVX3". The best target comes first.
-std::string highway_target() {
-  const int64_t target = hwy::SupportedAndGeneratedTargets().front();
-  switch (target) {
-    case HWY_AVX3:
-      return "AVX-512";
-    case HWY_AVX3_DL:
-      return "AVX-512 VNNI";
-    default:
-      return hwy::TargetName(target);
-  }
-}
 
 // What follows "key<blanks>: " in one of the kernel's text files; empty if nothing does.
 std::string field_of(const char* path, std::string_view key) {
@@ -70,12 +33,6 @@ int64_t available_memory() {
 
 }  // namespace
 
-std::string describe_onednn() {
-  const dnnl_version_t* version = dnnl_version();
-  return fmt::format("{}.{}.{} on {}", version->major, version->minor, version->patch,
-                     instruction_set(dnnl_get_effective_cpu_isa()));
-}
-
 Devices find_devices() {
   const std::string name = field_of("/proc/cpuinfo", "model name");
   return {.cpu = name.empty() ? "unknown" : name,
@@ -83,8 +40,8 @@ Devices find_devices() {
           .threads = thread_count(),
           .memory = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE),
           .available = available_memory(),
-          .onednn = describe_onednn(),
-          .kernels = highway_target()};
+          .onednn = cpu::describe_onednn(),
+          .kernels = cpu::describe_highway()};
 }
 
 std::string devices_page(const Devices& d) {

@@ -19,7 +19,4 @@ Devices find_devices();
 std::string devices_page(const Devices& devices);
 nlohmann::ordered_json to_json(const Devices& devices);
 
-/// Version of oneDNN and the instruction set it uses here.
-std::string describe_onednn();
-
 }  // namespace dragoman

@@ -42,6 +42,7 @@ struct AdamStep {
 /// The `reference` backend is the readable definition of each.
 struct Backend {
   std::string name;
+  std::string arithmetic;  // libraries and instructions that the last bits of results depend on
 
   // Elementwise
   Kernel<void(const Tensor& y, double value)> fill{"fill"};

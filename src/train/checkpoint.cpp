@@ -99,6 +99,16 @@ void read_averages(const SafetensorsFile& file, const RunState& run) {
   spdlog::info("{} holds no averages: --exponential-smoothing begins with its parameters", file.path());
 }
 
+// A state may well move to another machine.
+void compare_arithmetic(const SafetensorsFile& file, const std::string& now) {
+  const auto stored = file.metadata().find("arithmetic");
+  if (stored == file.metadata().end() || stored->second == now) return;
+  spdlog::info(
+      "{} was computed by {}, it goes on with {}: the last digits will differ from those of a run without this "
+      "change",
+      file.path(), stored->second, now);
+}
+
 void begin_epoch_anew(Progress& progress) {
   progress.position.batch = 0;
   progress.epoch_sentences = 0;
@@ -135,6 +145,7 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
                      {"version", state_version},
                      {"config", to_json(config)},
                      {"progress", to_json(run.progress, run.adam.steps)},
+                     {"arithmetic", run.arithmetic},
                      {"corpus", fingerprint_text(order)},
                      {"batches", order.options}});
 }
@@ -153,6 +164,7 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
   read_tensors(file, tensors_of(run));
   read_averages(file, run);
   read_progress(file, run);
+  compare_arithmetic(file, run.arithmetic);
   const std::string options = entry(file, "batches");
   const bool same_text = entry(file, "corpus") == fingerprint_text(order);
   if (same_text && options == order.options) return;

@@ -30,6 +30,7 @@ struct RunState {
   Adam& adam;
   std::optional<MovingAverage>& average;
   Progress& progress;
+  std::string arithmetic = {};  // threads, libraries, instructions: with the same a run goes on to the same bits
 };
 
 /// What of the options and the corpus fixes the order of batches: where it differs, a position means nothing.
@@ -42,7 +43,8 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
 /// Fills the run. Error when the file is of another model. When the order of batches has changed, says so in the log
-/// and begins the epoch anew; when the file holds no averages and the run wants some, they begin with its parameters.
+/// and begins the epoch anew; when the arithmetic has, only says so; when the file holds no averages and the run wants
+/// some, they begin with its parameters.
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
 /// Writes "model.update8000.safetensors" and removes all but the last `keep` of that kind.

@@ -5,6 +5,7 @@
 
 #include "base/grouped.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "data/prefetch.h"
 #include "train/destination.h"
 #include "train/not_finite.h"
@@ -108,6 +109,11 @@ void Trainer::require_room() {
                  o.keep_last, all >> 20, o.model, available >> 20);
 }
 
+RunState Trainer::run_state() {
+  return {model_->parameters(), adam_, average_, progress_,
+          fmt::format("{} thread{}, {}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic)};
+}
+
 void Trainer::begin_or_go_on() {
   const std::string &model = setup_.training.model, state = state_path(model);
   spdlog::info("Model: {} parameters, {} + {} layers of {} columns", grouped(model_->parameters().count()),
@@ -122,7 +128,7 @@ void Trainer::begin_or_go_on() {
                 "choose another --model, or --no-reload to begin anew and write over it");
   // The state is written first, so after a crash it may be there alone.
   if (has_model) require_its_vocabularies(model, vocabularies_, setup_.data.vocabs);
-  load_state(state, {model_->parameters(), adam_, average_, progress_}, setup_.model, order_);
+  load_state(state, run_state(), setup_.model, order_);
   goes_on_ = true;
   spdlog::info("Going on from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
 }
@@ -246,8 +252,7 @@ void Trainer::go_back() {
                                     : ", again after going back to a checkpoint with half the rate",
                             learner_.culprit),
                 "lower --learn-rate or raise --lr-warmup; --check-nan looks for the op that it begins with");
-  load_state(state_path(setup_.training.model), {model_->parameters(), adam_, average_, progress_}, setup_.model,
-             order_);
+  load_state(state_path(setup_.training.model), run_state(), setup_.model, order_);
   progress_.skipped_in_a_row = 0;
   ++progress_.retreats;
   log_.announce(progress_, RunRetreat{updates, rate_factor(progress_), learner_.culprit});
@@ -312,7 +317,7 @@ void Trainer::save() {
   const TrainingOptions& o = setup_.training;
   if (const std::string bad = first_bad_weight(backend_, model_->parameters()); !bad.empty())
     fail("{} is not finite", bad);
-  save_state(state_path(o.model), {model_->parameters(), adam_, average_, progress_}, setup_.model, order_);
+  save_state(state_path(o.model), run_state(), setup_.model, order_);
   const auto write = [&](const std::string& path) { write_model(path); };
   {
     const Smoothed smoothed(average_);

@@ -53,6 +53,20 @@ const ResumeCase cases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(cases), [](const auto& info) { return info.param.name; });
 
+TEST(Resume, SaysWhenOtherThreadsOrInstructionsGoOn) {
+  ToyRun run;
+  const int before = thread_count();
+  set_thread_count(1);
+  run.train_until(2);
+  set_thread_count(3);
+  run.train_until(3);
+  EXPECT_THAT(run.log.text(), testing::ContainsRegex("computed by 1 thread, .* goes on with 3 threads, "));
+  run.log.clear();
+  run.train_until(4);
+  EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("computed by")));
+  set_thread_count(before);
+}
+
 TEST(Resume, StartsAtTheFirstBatchOfAnEpochThatIsDue) {
   ToyRun straight, stopped;
   straight.setup.training.after = stopped.setup.training.after = {{1, Frequency::epochs}};

@@ -3,12 +3,14 @@
 #include <hwy/targets.h>
 
 #include "backend/cpu/families.h"
+#include "backend/cpu/isa.h"
 
 namespace dragoman::cpu {
 
 void install(Backend& b) {
   // Chosen now: a pointer that HWY_DYNAMIC_DISPATCH gives before that asks the CPU at each call, for microseconds.
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  b.arithmetic = "oneDNN " + describe_onednn() + ", own kernels on " + describe_highway();
   install_activation(b);
   install_attention(b);
   install_attention_step(b);

@@ -1,0 +1,54 @@
+#include "backend/cpu/isa.h"
+
+#include <dnnl.h>
+#include <fmt/format.h>
+#include <hwy/targets.h>
+
+namespace dragoman::cpu {
+namespace {
+
+std::string_view instruction_set(dnnl_cpu_isa_t isa) {
+  switch (int(isa)) {
+    case dnnl_cpu_isa_sse41:
+      return "SSE4.1";
+    case dnnl_cpu_isa_avx:
+      return "AVX";
+    case dnnl_cpu_isa_avx2:
+      return "AVX2";
+    case dnnl_cpu_isa_avx512_core:
+      return "AVX-512";
+    case dnnl_cpu_isa_avx512_core_vnni:
+      return "AVX-512 VNNI";
+    case dnnl_cpu_isa_avx512_core_bf16:
+      return "AVX-512 bf16";
+    case dnnl_cpu_isa_avx512_core_amx:
+      return "AVX-512 AMX";
+    case dnnl_cpu_isa_avx2_vnni:
+      return "AVX2 VNNI";
+    default:
+      return "plain x86-64";
+  }
+}
+
+}  // namespace
+
+std::string describe_onednn() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{} on {}", version->major, version->minor, version->patch,
+                     instruction_set(dnnl_get_effective_cpu_isa()));
+}
+
+// Highway calls AVX-512 "AVX3". The best target comes first.
+std::string describe_highway() {
+  const int64_t target = hwy::SupportedAndGeneratedTargets().front();
+  switch (target) {
+    case HWY_AVX3:
+      return "AVX-512";
+    case HWY_AVX3_DL:
+      return "AVX-512 VNNI";
+    default:
+      return hwy::TargetName(target);
+  }
+}
+
+}  // namespace dragoman::cpu

@@ -1,0 +1,10 @@
+#pragma once
+#include <string>
+
+namespace dragoman::cpu {
+
+/// With which instructions the libraries compute on this CPU: "2.6.3 on AVX2", "AVX2".
+std::string describe_onednn();
+std::string describe_highway();
+
+}  // namespace dragoman::cpu
