@@ -28,6 +28,7 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
   bool learned_positions = false;
   bool depth_scaling = false;
   bool overwrite = false;
+  bool profile = false;
   bool dry_run = false;                                      // check everything, report, write nothing
   std::vector<double> optimizer_params = {0.9, 0.98, 1e-9};  // beta1, beta2, epsilon
 };

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/dry_run_page.h"
 #include "cli/options.h"
+#include "cli/profiled.h"
 #include "train/trainer.h"
 
 namespace dragoman {
@@ -12,9 +13,10 @@ int train_command(const TrainOptions& o) {
     print_page(dry_run_page(dry_run(setup, backend("cpu")), o));
     return 0;
   }
-  Trainer trainer(setup, backend("cpu"));
-  trainer.run();
-  return 0;
+  return profiled(o.profile, [&](const Backend& cpu) {
+    Trainer trainer(setup, cpu);
+    trainer.run();
+  });
 }
 
 }  // namespace dragoman

@@ -5,6 +5,7 @@
 #include "backend/attention_shape.h"
 #include "backend/dropout.h"
 #include "backend/kernel.h"
+#include "backend/work.h"
 #include "tensor/activation.h"
 
 namespace dragoman {
@@ -42,7 +43,7 @@ struct AdamStep {
 /// The `reference` backend is the readable definition of each.
 struct Backend {
   std::string name;
-  std::string arithmetic;  // libraries and instructions that the last bits of results depend on
+  std::string arithmetic = {};  // libraries and instructions that the last bits of results depend on
 
   // Elementwise
   Kernel<void(const Tensor& y, double value)> fill{"fill"};
@@ -50,9 +51,12 @@ struct Backend {
   Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x
 
   // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D)
-  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear"};
-  Kernel<void(Grad dx, const Tensor& dy, const Tensor& w)> linear_backward_input{"linear_backward_input"};
-  Kernel<void(Grad dw, Grad db, const Tensor& dy, const Tensor& x)> linear_backward_weight{"linear_backward_weight"};
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear",
+                                                                                                          work::linear};
+  Kernel<void(Grad dx, const Tensor& dy, const Tensor& w)> linear_backward_input{"linear_backward_input",
+                                                                                 work::linear_backward_input};
+  Kernel<void(Grad dw, Grad db, const Tensor& dy, const Tensor& x)> linear_backward_weight{
+      "linear_backward_weight", work::linear_backward_weight};
 
   // Products for decoding: w is rearranged once, into the type of `packed`. A row's result depends neither on its
   // neighbours nor on its place nor on the number of threads.
@@ -64,7 +68,7 @@ struct Backend {
   Kernel<int64_t(int64_t N, int64_t K, DType packed)> linear_packed_scratch{"linear_packed_scratch"};
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
               const Tensor& scratch)>
-      linear_packed{"linear_packed"};
+      linear_packed{"linear_packed", work::linear_packed};
 
   // y = act(x); backward from what was saved: y for relu, x for gelu and swish. dx may be dy's memory.
   Kernel<void(const Tensor& y, const Tensor& x, Activation act)> activation{"activation"};
@@ -135,7 +139,9 @@ struct Backend {
     Tensor scratch;
   };
   Kernel<int64_t(int64_t N, int64_t V, DType dtype)> linear_cross_entropy_scratch{"linear_cross_entropy_scratch"};
-  Kernel<void(const LinearCrossEntropy& l)> linear_cross_entropy{"linear_cross_entropy"};
+  Kernel<void(const LinearCrossEntropy& l)> linear_cross_entropy{
+      "linear_cross_entropy",
+      [](const auto& l) { return (1.0 + bool(l.dx) + bool(l.dw)) * work::product(l.x, l.w.rows()); }};
 
   // The k best of each row of logits (R,V), best first, ties to the lower id, and log Σ exp of the row.
   // values (R,k)  ids (R,k) int32  lse (R) stat type.
@@ -152,5 +158,17 @@ struct Backend {
   Kernel<void(std::span<const AdamTensor> tensors, const AdamStep& step, double gradient_scale)> adam{"adam"};
   Kernel<void(const Tensor& average, const Tensor& x, double weight)> moving_average{"moving_average"};
 };
+
+/// Calls f(slot) for every slot of the table, in its order.
+template <class AnyBackend, class F>
+void for_each_kernel(AnyBackend& b, const F& f) {
+  const auto each = [&](auto&... slots) { (f(slots), ...); };
+  each(b.fill, b.copy, b.add, b.linear, b.linear_backward_input, b.linear_backward_weight, b.packed_elements, b.pack,
+       b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward, b.embedding, b.embedding_backward,
+       b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch, b.norm_backward,
+       b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch, b.attention_step,
+       b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows, b.sum,
+       b.sum_of_squares, b.adam, b.moving_average);
+}
 
 }  // namespace dragoman

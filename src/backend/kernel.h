@@ -1,4 +1,6 @@
 #pragma once
+#include <chrono>
+#include <cstdint>
 #include <utility>
 
 #include "tensor/tensor.h"
@@ -7,13 +9,36 @@ namespace dragoman {
 
 [[noreturn]] void throw_missing_kernel(const char* name);
 
+/// What the calls of a kernel have taken so far.
+struct KernelCost {
+  int64_t calls = 0;
+  double seconds = 0;
+  double flop = 0;  // floating-point operations, where the slot knows how many a call has
+};
+
+/// Adds its lifetime to a cost, as one call.
+class Stopwatch {
+ public:
+  explicit Stopwatch(KernelCost& cost) : cost_(cost) {}
+  ~Stopwatch() {
+    cost_.seconds += seconds();
+    ++cost_.calls;
+  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+ private:
+  KernelCost& cost_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 /// A slot of the kernel table: a function pointer with a name. Calling an empty slot throws an Error by that name.
 template <class Signature>
 class Kernel;
 template <class R, class... A>
 class Kernel<R(A...)> {
  public:
-  explicit constexpr Kernel(const char* name) : name_(name) {}
+  using Work = double (*)(A...);  // floating-point operations of a call
+  explicit constexpr Kernel(const char* name, Work work = nullptr) : name_(name), work_(work) {}
   Kernel& operator=(R (*f)(A...)) {
     function_ = f;
     return *this;
@@ -22,14 +47,22 @@ class Kernel<R(A...)> {
   R operator()(B&&... arguments) const {
     if (!function_) [[unlikely]]
       throw_missing_kernel(name_);
+    if (!cost_) [[likely]]
+      return function_(std::forward<B>(arguments)...);
+    if (work_) cost_->flop += work_(arguments...);
+    const Stopwatch running(*cost_);
     return function_(std::forward<B>(arguments)...);
   }
+  void measure(KernelCost* cost) { cost_ = cost; }  // from now on; null: no longer
+  bool measured() const { return cost_ != nullptr; }
   explicit operator bool() const { return function_ != nullptr; }
   const char* name() const { return name_; }
 
  private:
   const char* name_;
+  Work work_;
   R (*function_)(A...) = nullptr;
+  KernelCost* cost_ = nullptr;
 };
 
 /// Whether a gradient kernel overwrites what it is given or adds to it. The tape decides: the first writer of a

@@ -1,0 +1,38 @@
+#include "backend/profile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "base/grouped.h"
+
+namespace dragoman {
+namespace {
+
+std::string row(const std::string& name, const KernelCost& cost, double whole) {
+  const std::string speed = cost.flop > 0 ? fmt::format("{:.1f}", cost.flop / cost.seconds / 1e9) : "";
+  return fmt::format("{:<30}{:>12}{:>10.2f}{:>8.1f}%{:>10}\n", name, cost.calls > 0 ? grouped(cost.calls) : "",
+                     cost.seconds, 100 * cost.seconds / whole, speed);
+}
+
+}  // namespace
+
+Profile::Profile(const Backend& measured) : backend_(measured) {
+  for_each_kernel(backend_, [&](auto& kernel) { kernel.measure(&costs_[kernel.name()]); });
+}
+
+std::string Profile::table() const {
+  const double whole = begin_.seconds();
+  std::vector<std::pair<std::string, KernelCost>> rows(costs_.begin(), costs_.end());
+  std::erase_if(rows, [](const auto& r) { return r.second.calls == 0; });
+  std::ranges::sort(rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+  std::string text = fmt::format("{:<30}{:>12}{:>10}{:>9}{:>10}\n", "kernel", "calls", "seconds", "share", "GFLOP/s");
+  KernelCost outside{.seconds = whole};
+  for (const auto& [name, cost] : rows) {
+    text += row(name, cost, whole);
+    outside.seconds -= cost.seconds;
+  }
+  return text + row("outside kernels", outside, whole) + row("whole", {.seconds = whole}, whole);
+}
+
+}  // namespace dragoman

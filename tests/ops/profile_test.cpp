@@ -1,0 +1,40 @@
+#include "backend/profile.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "backend/registry.h"
+#include "ops/linear.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Profile, CountsCallsAndOperationsOfWhatWasCalledAndNothingElse) {
+  ByHand t("cpu", DType::f32);
+  const Profile profile(backend("cpu"));
+  Context cx{.backend = profile.backend(), .arena = t.arena};
+  const Var x = t.random({64, 512}), w = t.random({512, 512}, 1);
+  const auto expected = values_of(linear(t.cx, x, w, Var()));
+  for (int i = 0; i < 1234; ++i) linear(cx, t.random({1, 3}), t.random({2, 3}), Var());
+  EXPECT_EQ(values_of(linear(cx, x, w, Var())), expected);
+  const std::string table = profile.table();
+  EXPECT_THAT(table, testing::ContainsRegex("linear +1,235 +[0-9.]+ +[0-9.]+% +[0-9.]+\n"));
+  EXPECT_THAT(table, AllOf(HasSubstr("outside kernels"), Not(HasSubstr("layer_norm"))));
+  EXPECT_FALSE(backend("cpu").linear.measured());  // the backend that everybody shares is as it was
+}
+
+TEST(Backend, HasEverySlotInForEachKernel) {
+  Backend b = backend("cpu");
+  int64_t slots = 0;
+  for_each_kernel(b, [&](auto& slot) { slots += int64_t(sizeof slot); });
+  EXPECT_EQ(slots + int64_t(sizeof b.name + sizeof b.arithmetic), int64_t(sizeof b));
+}
+
+}  // namespace
+}  // namespace dragoman
