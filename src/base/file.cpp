@@ -126,6 +126,8 @@ bool FileDescriptor::is_regular() const { return S_ISREG(status_of(*this).st_mod
 
 int64_t FileDescriptor::size() const { return status_of(*this).st_size; }
 
+int64_t FileDescriptor::position() const { return lseek(number_, 0, SEEK_CUR); }
+
 std::string read_file(const std::string& path) {
   auto file = FileDescriptor::to_read(path);
   std::string content;

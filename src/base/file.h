@@ -30,6 +30,7 @@ class FileDescriptor {
   void close();                           // says what a silent close would hide (a full disk on NFS); once
   bool is_regular() const;                // a file on disk, not a pipe, terminal or device
   int64_t size() const;                   // bytes of a regular file
+  int64_t position() const;               // in a regular file, of the next byte that read() gives
   int number() const { return number_; }
   const std::string& name() const { return name_; }  // for messages: the path, "stdin" or "stdout"
 

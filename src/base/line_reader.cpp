@@ -26,6 +26,17 @@ std::string tester(Compression compression) {
   }
 }
 
+bool continues_character(char c) { return (c & 0xC0) == 0x80; }
+
+// Before the last blank of the second half of what may be taken, else between two characters.
+size_t place_to_cut(std::string_view text, size_t longest) {
+  const size_t blank = text.rfind(' ', longest - 1);
+  if (blank != std::string_view::npos && blank >= longest / 2) return blank;
+  size_t at = longest;
+  while (at > longest - 3 && continues_character(text[at])) --at;
+  return at;
+}
+
 }  // namespace
 
 LineReader::LineReader(const std::string& path)
@@ -35,27 +46,43 @@ LineReader::LineReader(const std::string& path)
 }
 
 bool LineReader::next(std::string& line) {
-  while (!find_line_end() && fill()) {}
+  bool more = false;
+  return next_part(line, std::string::npos, more);
+}
+
+bool LineReader::next_part(std::string& part, size_t longest, bool& more) {
+  while (!find_line_end() && searched_ - begin_ <= longest && fill()) {}
   if (begin_ == end_) {
     report_invalid();
     return false;
   }
-  const size_t stop = searched_;  // of '\n', or of the text
-  size_t length = stop - begin_;
-  if (length > 0 && buffer_[stop - 1] == '\r') --length;
-  line.assign(buffer_.data() + begin_, length);
-  begin_ = searched_ = stop == end_ ? end_ : stop + 1;
-  ++lines_;
-  clean(line);
+  std::string_view rest(buffer_.data() + begin_, searched_ - begin_);  // of the line, as far as it is here
+  if (!within_line_) ++lines_;
+  more = within_line_ = rest.size() > longest;
+  if (more) {
+    part = rest.substr(0, place_to_cut(rest, longest));
+    begin_ += part.size() + (rest[part.size()] == ' ');
+  } else {
+    begin_ = searched_ = std::min(searched_ + 1, end_);
+    if (rest.ends_with('\r')) rest.remove_suffix(1);
+    part = rest;
+  }
+  clean(part);
   return true;
 }
 
-bool LineReader::ready() {
-  while (!at_end_ && !find_line_end()) {
+bool LineReader::ready(size_t longest) {
+  while (!at_end_ && !find_line_end() && searched_ - begin_ <= longest) {
     if (!decoder_ && !file_->readable_now()) return false;
     fill();
   }
   return true;
+}
+
+double LineReader::share() const {
+  if (!file_->is_regular() || file_->size() == 0) return -1;
+  const auto unread = decoder_ ? 0 : int64_t(end_ - begin_);
+  return double(file_->position() - unread) / double(file_->size());
 }
 
 // Moves searched_ to the next '\n'; to end_ if there is none.
@@ -95,6 +122,7 @@ size_t LineReader::read_block(char* data, size_t bytes) {
 
 void LineReader::clean(std::string& line) {
   if (!clean_utf8(line)) return;
+  if (std::exchange(last_invalid_line_, lines_) == lines_) return;
   if (invalid_lines_++ == 0) first_invalid_line_ = lines_;
 }
 

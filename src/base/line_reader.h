@@ -21,10 +21,19 @@ class LineReader {
   /// The next line; false at the end. Waits for a pipe when `ready()` is false.
   bool next(std::string& line);
 
-  /// Whether `next` returns without waiting: a whole line, or the end, is here already or can be read at once.
-  bool ready();
+  /// The same for lines that memory may not hold: at most `longest` bytes (at least 8) of the next line. `more` says
+  /// that the line goes on with the next call. The cut is at the last blank of the second half, which is left out, else
+  /// between two characters.
+  bool next_part(std::string& part, size_t longest, bool& more);
 
-  int64_t lines() const { return lines_; }  // returned so far; so the number of the last one, counted from 1
+  /// Whether `next` returns without waiting: a whole line, or the end, is here already or can be read at once. With
+  /// `longest`, whether next_part does.
+  bool ready(size_t longest = std::string::npos);
+
+  /// How much of a regular file has been returned, 0…1; -1 for pipes and the like.
+  double share() const;
+
+  int64_t lines() const { return lines_; }  // begun so far; so the number of the last one, counted from 1
   int64_t invalid_lines() const { return invalid_lines_; }
   int64_t first_invalid_line() const { return first_invalid_line_; }  // 0: none
   const std::string& name() const { return file_->name(); }           // the path, or "stdin"
@@ -41,7 +50,8 @@ class LineReader {
   std::vector<char> buffer_;
   size_t begin_ = 0, searched_ = 0, end_ = 0;  // unread is [begin_, end_), without '\n' up to searched_
   bool at_end_ = false, reported_ = false;
-  int64_t lines_ = 0, invalid_lines_ = 0, first_invalid_line_ = 0;
+  bool within_line_ = false;  // a part of it has been returned
+  int64_t lines_ = 0, invalid_lines_ = 0, first_invalid_line_ = 0, last_invalid_line_ = 0;
 };
 
 /// Every line of a file, for small ones.

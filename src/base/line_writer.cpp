@@ -25,6 +25,11 @@ void LineWriter::write(std::string_view line) {
   if (buffer_.size() >= block_bytes) flush();
 }
 
+void LineWriter::write_part(std::string_view part) {
+  buffer_.append(part);
+  if (buffer_.size() >= block_bytes) flush();
+}
+
 void LineWriter::flush() {
   const std::string data = std::exchange(buffer_, {});  // a failing write is not tried again by the destructor
   if (encoder_)

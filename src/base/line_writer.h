@@ -18,7 +18,8 @@ class LineWriter {
   LineWriter(LineWriter&&) = default;
   ~LineWriter();  // closes what was left open, for instance by an exception, and cannot tell about failures
 
-  void write(std::string_view line);  // adds the '\n'
+  void write(std::string_view line);       // adds the '\n'
+  void write_part(std::string_view part);  // of a line that write() ends
   void flush();
   void close();
   const std::string& name() const { return file_->name(); }  // the path, or "stdout"

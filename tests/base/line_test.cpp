@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -61,6 +62,63 @@ TEST(LineReader, TakesLinesOfAnyLength) {
   const std::string mebibyte(1 << 20, 'm'), odd(300'001, 'o');
   EXPECT_EQ(read_lines(folder.make("a", mebibyte + "\n" + odd + "\n\n" + mebibyte)),
             (Lines{mebibyte, odd, "", mebibyte}));
+}
+
+// What next_part gives of a text, with `+` where the line goes on.
+Lines parts_of(const std::string& text, size_t longest) {
+  TemporaryFolder folder;
+  LineReader reader(folder.make("a", text));
+  Lines parts;
+  bool more = false;
+  for (std::string part; reader.next_part(part, longest, more);) parts.push_back(part + (more ? "+" : ""));
+  EXPECT_EQ(reader.lines(), std::count(text.begin(), text.end(), '\n') + !text.ends_with('\n'));
+  return parts;
+}
+
+TEST(LineReader, GivesALongLineInParts) {
+  EXPECT_THAT(parts_of("12345678\n123456789\r\n", 8), ElementsAre("12345678", "12345678+", "9"));
+  EXPECT_THAT(parts_of("1234 67 901234567", 8), ElementsAre("1234 67+", "90123456+", "7")) << "at the last blank";
+  EXPECT_THAT(parts_of("12 456789", 8), ElementsAre("12 45678+", "9")) << "not at a blank in the first half";
+  EXPECT_THAT(parts_of("1234567\u20ac90123", 8), ElementsAre("1234567+", "\u20ac90123")) << "not inside of a character";
+}
+
+TEST(LineReader, GivesTheSamePartsOfALineThatIsLongerThanItsBuffer) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += std::to_string(i) + " ";
+  std::string joined;
+  for (const std::string& part : parts_of(text, 1000))
+    joined += part.back() == '+' ? part.substr(0, part.size() - 1) + " " : part;
+  EXPECT_EQ(joined, text);
+}
+
+TEST(LineReader, CountsABrokenLineThatComesInPartsOnce) {
+  TemporaryFolder folder;
+  LineReader reader(folder.make("a", "fine\n\xff 345678 \xff 345678\n"));
+  bool more = false;
+  for (std::string part; reader.next_part(part, 8, more);) {}
+  EXPECT_EQ(reader.invalid_lines(), 1);
+  EXPECT_EQ(reader.first_invalid_line(), 2);
+}
+
+TEST(LineReader, IsReadyForAPartOfALine) {
+  Pipe pipe;
+  LineReader reader(pipe.name());
+  pipe.send("12345678");
+  EXPECT_FALSE(reader.ready(8));
+  pipe.send("9");
+  EXPECT_TRUE(reader.ready(8));
+  EXPECT_FALSE(reader.ready());
+}
+
+TEST(LineReader, KnowsHowMuchOfAFileIsRead) {
+  TemporaryFolder folder;
+  LineReader reader(folder.make("a", "one\ntwo\nthree\nfour\n"));
+  std::string line;
+  EXPECT_EQ(reader.share(), 0);
+  for (int i = 0; i < 2; ++i) reader.next(line);
+  EXPECT_DOUBLE_EQ(reader.share(), 8.0 / 19);
+  Pipe pipe;
+  EXPECT_EQ(LineReader(pipe.name()).share(), -1);
 }
 
 TEST(LineReader, ReplacesAndCountsInvalidUtf8) {
