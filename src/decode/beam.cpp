@@ -1,62 +1,95 @@
 #include "decode/beam.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
+#include "decode/repeats.h"
 #include "decode/scoring.h"
-#include "model/model.h"
 
 namespace dragoman {
 namespace {
 
 constexpr int no_node = -1;
 
+// A prefix is never cut short.
+int limit_of(const SearchOptions& options, const Sentence& sentence) {
+  return std::max(length_limit(options, int(sentence.source.size())), int(sentence.prefix.size()) + 1);
+}
+
 }  // namespace
 
-Beam::Beam(const SearchOptions& options, int source_pieces)
-    : options_(&options), limit_(length_limit(options, source_pieces)), live_{{-1, bos_id, 0, no_node}} {}
+Beam::Beam(const SearchOptions& options, const Sentence& sentence)
+    : options_(&options),
+      prefix_(sentence.prefix),
+      draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.part << 16), 0, 0},
+      limit_(limit_of(options, sentence)),
+      least_(least_length(options, int(sentence.source.size()), limit_)),
+      live_{{-1, bos_id, 0, no_node}} {}
 
-bool Beam::forbidden(int32_t id) const { return id == bos_id || (id == unk_id && !options_->allow_unk); }
+std::vector<Request> Beam::requests() const {
+  std::vector<Request> requests;
+  for (const Live& l : live_) {
+    PhiloxCounter draw = draw_;
+    draw[2] = uint32_t(length_), draw[3] = uint32_t(requests.size());
+    const bool forced = size_t(length_) < prefix_.size();
+    requests.push_back({.forced = forced ? prefix_[length_] : Request::free,
+                        .forbidden = forced ? std::vector<int32_t>() : forbidden(l),
+                        .places = int(places()),
+                        .share = std::max(1, int(places() / live_.size())),
+                        .draw = draw});
+  }
+  return requests;
+}
+
+std::vector<int32_t> Beam::forbidden(const Live& hypothesis) const {
+  std::vector<int32_t> ids;
+  if (options_->no_repeat_ngram > 0) ids = repeating_pieces(pieces(hypothesis.node), options_->no_repeat_ngram);
+  ids.push_back(bos_id);
+  if (!options_->allow_unk) ids.push_back(unk_id);
+  if (length_ < least_) ids.push_back(eos_id);
+  std::ranges::sort(ids);
+  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  return ids;
+}
+
+std::vector<int32_t> Beam::pieces(int node) const {
+  std::vector<int32_t> ids;
+  for (; node != no_node; node = nodes_[node].previous) ids.push_back(nodes_[node].id);
+  std::ranges::reverse(ids);
+  return ids;
+}
 
 // As many as there are places left, best first.
-std::vector<Beam::Candidate> Beam::best_candidates(std::span<const Continuations> continuations) const {
+std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<Continuation>> continuations) const {
   std::vector<Candidate> all;
-  all.reserve(continuations.size() * continuations[0].ids.size());
-  for (size_t i = 0; i < continuations.size(); ++i) {
-    const auto& [logits, ids, lse] = continuations[i];
-    if (!std::isfinite(lse))
-      throw Error("the model's output is not a number: its weights are damaged, or training has diverged",
-                  "take an earlier checkpoint; dragoman inspect shows what a model file holds");
-    for (size_t j = 0; j < ids.size(); ++j)  // rounding must not make a probability larger than 1
-      if (!forbidden(ids[j])) all.push_back({live_[i].log_prob + std::min(0.f, logits[j] - lse), int(i), ids[j]});
-  }
-  const size_t width = std::min(all.size(), size_t(options_->beam_size) - ended_.size());
+  for (size_t i = 0; i < continuations.size(); ++i)
+    for (const Continuation& c : continuations[i]) all.push_back({live_[i].log_prob + c.log_prob, int(i), &c});
+  const size_t width = std::min(all.size(), places());
   std::partial_sort(all.begin(), all.begin() + width, all.end(), [](const Candidate& a, const Candidate& b) {
     if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
-    return a.parent != b.parent ? a.parent < b.parent : a.id < b.id;
+    return a.parent != b.parent ? a.parent < b.parent : a.next->id < b.next->id;
   });
   all.resize(width);
   return all;
 }
 
-void Beam::advance(std::span<const Continuations> continuations) {
+void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
   invariant(continuations.size() == live_.size() && !live_.empty(), "continuations of each live hypothesis");
+  const auto candidates = best_candidates(continuations);
+  if (candidates.empty()) return end_all();
   std::vector<Live> next;
   ++length_;
-  for (const Candidate& c : best_candidates(continuations)) {
-    const int parent = live_[c.parent].node;
-    if (c.id == eos_id) {
-      end(parent, c.log_prob);
-    } else {
-      nodes_.push_back({parent, c.id});
-      next.push_back({c.parent, c.id, c.log_prob, int(nodes_.size()) - 1});
-    }
+  for (const Candidate& c : candidates) {
+    nodes_.push_back({live_[c.parent].node, c.next->id, c.next->log_prob, c.next->by_model});
+    const int node = int(nodes_.size()) - 1;
+    if (c.next->id == eos_id)
+      end(node, c.log_prob);
+    else
+      next.push_back({c.parent, c.next->id, c.log_prob, node});
   }
   live_ = std::move(next);
-  if (length_ == limit_)
-    for (const Live& l : live_) end(l.node, l.log_prob);
-  if (length_ == limit_ || !can_improve()) live_.clear();
+  if (length_ == limit_) return end_all();
+  if (!can_improve()) live_.clear();
 }
 
 // Live hypotheses stand in the order of their probability, so the first has the highest bound. Equal scores leave the
@@ -67,20 +100,33 @@ bool Beam::can_improve() const {
 }
 
 void Beam::end(int node, double log_prob) {
-  const Ended e{score(*options_, log_prob, length_), log_prob, node, length_};
+  const int length = std::max(1, length_);
+  const Ended e{score(*options_, log_prob, length), log_prob, node, length};
   const auto worse = [](double score, const Ended& other) { return score > other.score; };
   ended_.insert(std::upper_bound(ended_.begin(), ended_.end(), e.score, worse), e);
 }
 
+void Beam::end_all() {
+  for (const Live& l : live_) end(l.node, l.log_prob);
+  live_.clear();
+}
+
 std::vector<Hypothesis> Beam::best() const {
   std::vector<Hypothesis> hypotheses;
-  for (const Ended& e : std::span(ended_).first(std::min(wanted(), ended_.size()))) {
-    Hypothesis h{{}, e.log_prob, e.score, e.length};
-    for (int n = e.node; n != no_node; n = nodes_[n].previous) h.ids.push_back(nodes_[n].id);
-    std::reverse(h.ids.begin(), h.ids.end());
-    hypotheses.push_back(std::move(h));
-  }
+  for (const Ended& e : std::span(ended_).first(std::min(wanted(), ended_.size()))) hypotheses.push_back(hypothesis(e));
   return hypotheses;
+}
+
+Hypothesis Beam::hypothesis(const Ended& ended) const {
+  Hypothesis h{pieces(ended.node), ended.log_prob, ended.score, ended.length};
+  if (!h.ids.empty() && h.ids.back() == eos_id) h.ids.pop_back();
+  for (int n = ended.node; n != no_node; n = nodes_[n].previous) {
+    h.piece_log_probs.push_back(nodes_[n].log_prob);
+    h.by_model.resize(nodes_[n].by_model.size());
+    for (size_t m = 0; m < h.by_model.size(); ++m) h.by_model[m] += nodes_[n].by_model[m];
+  }
+  std::ranges::reverse(h.piece_log_probs);
+  return h;
 }
 
 }  // namespace dragoman

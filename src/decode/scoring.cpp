@@ -30,4 +30,9 @@ int length_limit(const SearchOptions& options, int source) {
   return std::max(1, source + options.max_length_add);
 }
 
+int least_length(const SearchOptions& options, int source, int limit) {
+  const double least = std::max<double>(options.min_length, std::ceil(options.min_length_factor * source));
+  return int(std::min<double>(least, limit));
+}
+
 }  // namespace dragoman

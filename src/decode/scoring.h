@@ -15,4 +15,7 @@ double score_bound(const SearchOptions& options, double log_prob, int length, in
 /// How many pieces a translation may have, given those of its source (both without </s>); at least 1.
 int length_limit(const SearchOptions& options, int source);
 
+/// How many it must have, at most `limit` of them.
+int least_length(const SearchOptions& options, int source, int limit);
+
 }  // namespace dragoman

@@ -1,66 +1,82 @@
 #include "decode/translator.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/utf8.h"
-#include "decode/scoring.h"
 #include "decode/split.h"
+#include "decode/translation_writer.h"
 
 namespace dragoman {
 namespace {
 
+constexpr size_t longest_text = 1 << 20;  // bytes of a line that are read at once
+
 // A table of learned positions ends somewhere; one row is for </s>.
-int longest_part(const TranslateOptions& options, const ModelConfig& config) {
-  return config.positions == Positions::learned ? std::min(options.max_length, config.max_positions - 1)
-                                                : options.max_length;
+int longest_part(const TranslateOptions& options, std::span<const TranslatingModel> models) {
+  int longest = options.max_length;
+  for (const TranslatingModel& m : models) {
+    const ModelConfig& config = m.model->config();
+    if (config.positions == Positions::learned) longest = std::min(longest, config.max_positions - 1);
+  }
+  return longest;
 }
 
-// Marian's format of n-best lists.
-std::string n_best_line(int64_t line, const Translation& t) {
-  return fmt::format("{} ||| {} ||| F0= {:.6g} ||| {:.6g}", line, t.text, t.log_prob, t.score);
+Ensemble ensemble_of(std::span<const TranslatingModel> models) {
+  std::vector<Ensemble::Member> members;
+  for (const TranslatingModel& m : models) members.push_back({m.model->decode(*m.cx), m.weight});
+  return {*models[0].cx, std::move(members)};
 }
+
+// Not every vocabulary passes over all of these.
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == std::string_view::npos; }
 
 }  // namespace
 
-Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
-                       const SearchOptions& search)
+Translator::Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
+                       const TranslateOptions& options, const SearchOptions& search)
     : vocabularies_(vocabularies),
       options_(options),
       search_options_(search),
-      longest_part_(longest_part(options_, model.config())),
-      search_(cx, model.decode(cx), search_options_, options_.mini_batch_words) {}
+      models_(models.size()),
+      longest_part_(longest_part(options_, models)),
+      search_(ensemble_of(models), search_options_, options_.mini_batch_words) {}
+
+Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
+                       const SearchOptions& search)
+    : Translator(std::array{TranslatingModel{&cx, &model}}, vocabularies, options, search) {}
 
 std::vector<std::string> Translator::translate(std::span<const std::string> lines) {
   std::vector<std::string> texts;
   auto next = lines.begin();
   run({.ready = [] { return true; },
-       .next = [&](std::string& line) { return next != lines.end() && (line = *next++, true); },
-       .write = [&](const auto& best) { texts.push_back(best[0].text); },
+       .next = [&](std::string& line, bool&) { return next != lines.end() && (line = *next++, true); },
+       .write = [&](const auto& best, bool) { texts.push_back(best[0].text); },
        .flush = [] {}});
   return texts;
 }
 
-int64_t Translator::translate(LineReader& in, LineWriter& out) {
-  int64_t number = 0;
-  const auto write = [&](const std::vector<Translation>& best) {
-    if (search_options_.n_best > 0)
-      for (const Translation& t : best) out.write(n_best_line(number, t));
-    else
-      out.write(options_.scores ? fmt::format("{:.6g}\t{}", best[0].log_prob, best[0].text) : best[0].text);
-    ++number;
-  };
-  run({.ready = [&] { return in.ready(); },
-       .next = [&](std::string& line) { return in.next(line); },
-       .write = write,
-       .flush = [&] { out.flush(); }});
-  return number;
+int64_t Translator::translate(LineReader& in, LineWriter& out, const std::function<void(int64_t)>& written) {
+  // How a translation begins stands at the end of its line, so such a line is read whole.
+  const size_t longest = options_.force_decode ? std::numeric_limits<size_t>::max() : longest_text;
+  TranslationWriter writer(out, options_, search_options_);
+  run({.ready = [&] { return in.ready(longest); },
+       .next = [&](std::string& text, bool& more) { return in.next_part(text, longest, more); },
+       .write = [&](auto best, bool more) { writer.write(std::move(best), more); },
+       .flush =
+           [&] {
+             out.flush();
+             if (written) written(writer.lines());
+           }});
+  return writer.lines();
 }
 
 void Translator::run(const Flow& flow) {
-  lines_read_ = 0;
-  for (read(flow); !lines_.empty(); read(flow)) {
+  line_ = part_ = 0;
+  for (read(flow); !texts_.empty(); read(flow)) {
     search_.step();
     write_finished(flow);
   }
@@ -68,63 +84,67 @@ void Translator::run(const Flow& flow) {
 
 // Waits for a line only when there is nothing else to do, and then for one.
 void Translator::read(const Flow& flow) {
-  std::string line;
-  while (int64_t(lines_.size()) < options_.maxi_batch_lines && search_.wants_more() &&
-         (lines_.empty() || flow.ready()) && flow.next(line))
-    take(std::move(line));
+  std::string text;
+  bool more = false;
+  while (int64_t(texts_.size()) < options_.maxi_batch_lines && search_.wants_more() &&
+         (texts_.empty() || flow.ready()) && flow.next(text, more))
+    take(std::move(text), more);
 }
 
-void Translator::take(std::string text) {
-  ++lines_read_;
-  const auto parts = parts_of(std::move(text));
-  Line& line = lines_.emplace_back(parts.size(), std::vector<std::vector<Hypothesis>>(parts.size()));
-  for (size_t i = 0; i < parts.size(); ++i)  // lines stay where they are in memory until they are written
-    search_.add(parts[i], [&line, i](std::vector<Hypothesis> found) {
-      line.parts[i] = std::move(found);
-      --line.unfinished;
+void Translator::take(std::string content, bool more) {
+  const auto sentences = sentences_of(std::move(content));
+  Text& text = texts_.emplace_back(more, sentences.size(), std::vector<std::vector<Hypothesis>>(sentences.size()));
+  for (size_t i = 0; i < sentences.size(); ++i)  // texts stay where they are in memory until they are written
+    search_.add(sentences[i], [&text, i](std::vector<Hypothesis> found) {
+      text.found[i] = std::move(found);
+      --text.unfinished;
     });
+  if (!more) ++line_, part_ = 0;
 }
 
-std::vector<std::vector<int32_t>> Translator::parts_of(std::string line) {
-  if (line.find_first_not_of(" \t\v\f\r") == std::string::npos) return {};  // not every vocabulary passes over all
-  clean_utf8(line);
-  const auto ids =
-      options_.no_spm_encode ? vocabularies_.source.encode_given_pieces(line) : vocabularies_.source.encode(line);
+std::vector<Sentence> Translator::sentences_of(std::string text) {
+  clean_utf8(text);
+  std::string_view source = text, prefix;
+  if (const size_t tab = text.find('\t'); options_.force_decode && tab != std::string::npos) {
+    prefix = source.substr(tab + 1);
+    source = source.substr(0, tab);
+  }
+  const auto forced = is_blank(prefix) ? std::vector<int32_t>() : encode(vocabularies_.target, prefix);
+  const auto ids = is_blank(source) ? std::vector<int32_t>() : encode(vocabularies_.source, source);
   auto parts = split_long(vocabularies_.source, ids, longest_part_);
-  if (parts.size() > 1 && !std::exchange(warned_, true))
-    spdlog::warn("line {} has {} pieces: lines of more than {} are translated in parts", grouped(lines_read_),
-                 grouped(ids.size()), grouped(longest_part_));
-  return parts;
+  if (parts.size() > 1) warn_of_parts(ids.size());
+  if (parts.empty() && !forced.empty()) parts.emplace_back();
+  std::vector<Sentence> sentences;
+  for (auto& part : parts) sentences.push_back({std::move(part), {}, line_, part_++});
+  if (!sentences.empty()) sentences[0].prefix = forced;
+  return sentences;
+}
+
+std::vector<int32_t> Translator::encode(const Vocabulary& vocabulary, std::string_view text) const {
+  return options_.no_spm_encode ? vocabulary.encode_given_pieces(text) : vocabulary.encode(text);
+}
+
+void Translator::warn_of_parts(size_t pieces) {
+  if (std::exchange(warned_, true)) return;
+  spdlog::warn("line {} has {} pieces: lines of more than {} are translated in parts", grouped(int64_t(line_) + 1),
+               grouped(int64_t(pieces)), grouped(longest_part_));
 }
 
 void Translator::write_finished(const Flow& flow) {
-  if (lines_.empty() || lines_.front().unfinished > 0) return;
-  for (; !lines_.empty() && lines_.front().unfinished == 0; lines_.pop_front()) flow.write(best(lines_.front()));
+  if (texts_.empty() || texts_.front().unfinished > 0) return;
+  for (; !texts_.empty() && texts_.front().unfinished == 0; texts_.pop_front()) {
+    const bool more = texts_.front().more;
+    flow.write(best(std::move(texts_.front())), more);
+  }
   flow.flush();
 }
 
-std::vector<Translation> Translator::best(const Line& line) const {
-  if (line.parts.empty()) return {Translation{}};
-  std::vector<Translation> translations;
-  const auto most = std::ranges::max(line.parts, {}, &std::vector<Hypothesis>::size).size();
-  for (size_t rank = 0; rank < most; ++rank) translations.push_back(joined(line, rank));
-  return translations;
-}
-
-// The translations of this rank of all parts, one after the other, scored as one.
-Translation Translator::joined(const Line& line, size_t rank) const {
-  Translation whole;
-  int length = 0;
-  for (const auto& part : line.parts) {
-    const Hypothesis& h = part[std::min(rank, part.size() - 1)];
-    const std::string text = vocabularies_.target.decode(h.ids);
-    if (!whole.text.empty() && !text.empty()) whole.text += ' ';
-    whole.text += text;
-    whole.log_prob += h.log_prob;
-    length += h.length;
-  }
-  whole.score = score(search_options_, whole.log_prob, length);
-  return whole;
+std::vector<Translation> Translator::best(Text text) const {
+  std::vector<Translation> line;
+  for (auto& hypotheses : text.found)
+    append(line, translations_of(vocabularies_.target, std::move(hypotheses)), search_options_);
+  if (line.empty()) line.emplace_back().by_model.resize(models_ > 1 ? models_ : 0);
+  return line;
 }
 
 }  // namespace dragoman

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <set>
 
 #include "backend/registry.h"
 #include "decode/scoring.h"
@@ -21,10 +23,12 @@ class BeamSearch : public testing::Test {
                                             int64_t words = plenty) {
     auto toy = std::make_unique<ToyDecoding>();
     ToyDecoding& watched = *toy;
+    std::vector<Ensemble::Member> members;
+    members.push_back({std::move(toy)});
     std::vector<std::vector<Hypothesis>> found(sources.size());
-    Search search(cx, std::move(toy), options, words);
+    Search search(Ensemble(cx, std::move(members)), options, words);
     for (size_t i = 0; i < sources.size(); ++i)
-      search.add(sources[i], [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
+      search.add({sources[i]}, [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
     while (!search.idle()) search.step();
     most_sentences = watched.most_sentences;
     return found;
@@ -34,12 +38,6 @@ class BeamSearch : public testing::Test {
   Context cx{.backend = backend("cpu"), .arena = arena};
   int most_sentences = 0;
 };
-
-double log_prob(const std::vector<float>& logits, int32_t id) {
-  double sum = 0;
-  for (const float z : logits) sum += std::exp(double(z));
-  return logits[id] - std::log(sum);
-}
 
 // Every translation of at most `limit` pieces, best first.
 std::vector<Hypothesis> all_translations(const SearchOptions& options, Pieces source, int limit) {
@@ -138,6 +136,52 @@ TEST_F(BeamSearch, KeepsToTheLimitOfLength) {
   const SearchOptions options{.beam_size = 3, .normalize = 5, .max_length_factor = 1.5, .n_best = 3};
   for (const auto& list : find(options, {Pieces(5, 4)}))
     for (const Hypothesis& h : list) EXPECT_LE(h.ids.size(), 8u);  // ⌈7.5⌉
+}
+
+TEST_F(BeamSearch, FindsTheBestOfThoseThatAreLongEnough) {
+  for (SearchOptions options : scorings) {
+    options.beam_size = 200;
+    options.max_length_add = 3;
+    options.min_length = 2;
+    auto expected = all_translations(options, {3}, 4);
+    std::erase_if(expected, [](const Hypothesis& h) { return h.ids.size() < 2; });
+    EXPECT_EQ(find(options, {{3}})[0][0].ids, expected[0].ids);
+  }
+}
+
+TEST_F(BeamSearch, MakesEveryTranslationAsLongAsItMustBe) {
+  for (const int beam : {1, 4}) {
+    const SearchOptions options{
+        .beam_size = beam, .max_length_factor = 1, .min_length = 1000, .n_best = beam};  // the limit wins
+    const auto found = find(options, sources(20));
+    for (size_t i = 0; i < found.size(); ++i)
+      for (const Hypothesis& h : found[i]) EXPECT_EQ(h.ids.size(), std::max<size_t>(1, sources(20)[i].size()));
+  }
+}
+
+TEST_F(BeamSearch, NeverRepeatsWhatItMustNotRepeat) {
+  const SearchOptions options{.beam_size = 3, .min_length = 12, .no_repeat_ngram = 2, .n_best = 3};
+  for (const auto& list : find(options, sources(20)))
+    for (const Hypothesis& h : list) {
+      std::set<std::pair<int32_t, int32_t>> seen;
+      for (size_t i = 1; i < h.ids.size(); ++i) EXPECT_TRUE(seen.insert({h.ids[i - 1], h.ids[i]}).second);
+    }
+}
+
+TEST_F(BeamSearch, EndsWhereNothingMayFollow) {  // three pieces that may each come once, and no end before twelve
+  const SearchOptions options{.beam_size = 3, .min_length = 12, .no_repeat_ngram = 1, .n_best = 3};
+  for (const auto& list : find(options, sources(20))) {
+    ASSERT_EQ(list.size(), 3u);
+    for (const Hypothesis& h : list) EXPECT_EQ(std::set(h.ids.begin(), h.ids.end()), (std::set<int32_t>{3, 4, 5}));
+  }
+}
+
+TEST_F(BeamSearch, GivesTheLogProbabilityOfEachPiece) {
+  for (const auto& list : find({.beam_size = 3, .n_best = 3}, sources(20)))
+    for (const Hypothesis& h : list) {
+      EXPECT_EQ(int(h.piece_log_probs.size()), h.length);
+      EXPECT_NEAR(std::accumulate(h.piece_log_probs.begin(), h.piece_log_probs.end(), 0.0), h.log_prob, 1e-5);
+    }
 }
 
 TEST_F(BeamSearch, GivesTheSameWhateverElseIsInTheMachine) {

@@ -43,5 +43,12 @@ TEST(LengthLimit, LeavesRoomForOnePiece) {
   EXPECT_EQ(length_limit({.max_length_factor = 0.01}, 0), 1);
 }
 
+TEST(LeastLength, IsTheGreaterOfTwoAndAtMostTheLimit) {
+  EXPECT_EQ(least_length({}, 7, 10), 0);
+  EXPECT_EQ(least_length({.min_length = 3, .min_length_factor = 0.5}, 7, 10), 4);  // ⌈3.5⌉
+  EXPECT_EQ(least_length({.min_length = 5, .min_length_factor = 0.5}, 7, 10), 5);
+  EXPECT_EQ(least_length({.min_length = 100'000, .min_length_factor = 1000}, 100'000, 10), 10);
+}
+
 }  // namespace
 }  // namespace dragoman

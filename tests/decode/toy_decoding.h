@@ -2,24 +2,29 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 
-#include "model/model.h"
+#include "decode/beam_search.h"
 
 namespace dragoman {
 
-/// Stands for a model: logits over six pieces that are random, but a function of the source and of the pieces before.
-/// Also checks what Search promises to Decoding.
+/// Stands for a model: logits over six pieces that are random, but a function of the source, of the pieces before, and
+/// of a number that makes it another model. Also checks what Search promises to Decoding.
 class ToyDecoding : public Decoding {
  public:
   static constexpr int vocabulary = 6;
   using Pieces = std::vector<int32_t>;
 
+  static constexpr int first_model = 1000;
+
+  explicit ToyDecoding(int model = first_model) : model_(model) {}
+
   /// Logits after the pieces `prefix` (without <s>); the source ends with </s>.
-  static std::vector<float> logits(const Pieces& source, const Pieces& prefix) {
+  static std::vector<float> logits(const Pieces& source, const Pieces& prefix, int model = first_model) {
     std::vector<uint32_t> seed(source.begin(), source.end());
-    seed.push_back(1000);
+    seed.push_back(uint32_t(model));
     seed.insert(seed.end(), prefix.begin(), prefix.end());
     std::seed_seq sequence(seed.begin(), seed.end());
     std::mt19937 random(sequence);
@@ -51,7 +56,7 @@ class ToyDecoding : public Decoding {
         EXPECT_EQ(row.token, bos_id);
       }
       EXPECT_LE(++rows_of[row.sentence], width_);
-      const auto z = logits(sources_.at(row.sentence), prefix);
+      const auto z = logits(sources_.at(row.sentence), prefix, model_);
       logits_.insert(logits_.end(), z.begin(), z.end());
       prefixes.emplace_back(row.sentence, std::move(prefix));
     }
@@ -65,10 +70,29 @@ class ToyDecoding : public Decoding {
   int most_sentences = 0;  // together in the machine
 
  private:
+  const int model_;
   int next_ = 0, width_ = 0;
   std::map<int, Pieces> sources_;
   std::vector<std::pair<int, Pieces>> prefixes_;  // of the rows of the last step
   std::vector<float> logits_;
 };
+
+/// log p of a piece, in double precision.
+inline double log_prob(const std::vector<float>& logits, int32_t id) {
+  double sum = 0;
+  for (const float z : logits) sum += std::exp(double(z));
+  return logits[id] - std::log(sum);
+}
+
+/// What a search through the models finds for each of the sentences.
+inline std::vector<std::vector<Hypothesis>> found_by(Ensemble models, const SearchOptions& options,
+                                                     const std::vector<Sentence>& sentences, int64_t words = 1 << 20) {
+  std::vector<std::vector<Hypothesis>> found(sentences.size());
+  Search search(std::move(models), options, words);
+  for (size_t i = 0; i < sentences.size(); ++i)
+    search.add(sentences[i], [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
+  while (!search.idle()) search.step();
+  return found;
+}
 
 }  // namespace dragoman

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "tests/decode/tiny_translator.h"
 #include "tests/temporary_folder.h"
+#include "tests/toy_model.h"
 
 namespace dragoman {
 namespace {
@@ -84,9 +85,25 @@ TEST_F(TranslateCommand, LeavesTheOutputAloneWhenTheModelIsNone) {
   EXPECT_EQ(folder.content_of("out"), "precious\n");
 }
 
-TEST_F(TranslateCommand, TakesOneModel) {
+TEST_F(TranslateCommand, AveragesModelsAndNamesThemWhenTheirVocabulariesDiffer) {
+  const auto alone = lines_for("Where is the castle?\n");
   options.models.push_back(options.models[0]);
-  EXPECT_THAT(error_for("text\n"), HasSubstr("expected one"));
+  EXPECT_EQ(lines_for("Where is the castle?\n"), alone);
+  options.n_best = 1;
+  EXPECT_THAT(lines_for("Where is the castle?\n")[0], MatchesRegex(".* \\|\\|\\| F0= (.*) F1= .* \\|\\|\\| .*"));
+  options.models.push_back(save_toy_model(folder / "other", 1, toy_config(), toy_vocabulary("unigram")));
+  EXPECT_THAT(error_for("text\n"), testing::AllOf(HasSubstr("m.safetensors and "), HasSubstr("/other cannot"),
+                                                  HasSubstr("source vocabularies differ")));
+}
+
+TEST_F(TranslateCommand, TranslatesALineThatIsLongerThanAMebibyteInParts) {
+  const std::string gap(3 << 20, ' ');
+  const auto apart = lines_for("Where is the castle?\nHow much is a ticket?\n");
+  const std::string text = "\nWhere is the castle?" + gap + "How much is a ticket?\nWhere is the castle?\n";
+  EXPECT_THAT(lines_for(text), ElementsAre("", apart[0] + " " + apart[1], apart[0]));
+  options.scores = true;
+  EXPECT_THAT(lines_for(text)[1], MatchesRegex("-[0-9.]+\t.*"));
+  EXPECT_THAT(lines_for(text)[1], testing::EndsWith("\t" + apart[0] + " " + apart[1]));
 }
 
 }  // namespace

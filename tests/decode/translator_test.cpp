@@ -43,9 +43,10 @@ std::vector<std::string> hostile_lines() {
           "\xff\xfe broken \xe2\x82",
           "\u200b",
           "</s> <s> <unk> <0x0A>",
+          "<s></s><unk>",
           "a ||| b",
           "😀 漢字 한국어 العربية",
-          std::string(5000, 'x'),
+          std::string(50'000, 'x'),
           words};
 }
 
@@ -79,6 +80,76 @@ TEST_F(TranslatorTest, TranslatesALongLineInParts) {
   EXPECT_THAT(translate({"▁a b . ▁the ▁a a"}), ElementsAre(parts[0] + " " + parts[1]));
 }
 
+TEST_F(TranslatorTest, JoinsALineThatComesInParts) {
+  const auto apart = translate({"Where is the castle?", "How much is a ticket?"});
+  size_t read = 0;
+  std::vector<std::string> texts;
+  std::vector<bool> mores;
+  const std::vector<std::string> parts = {"Where is the castle?", " ", "How much is a ticket?", "Where is the castle?"};
+  Translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search)
+      .run({.ready = [] { return true; },
+            .next =
+                [&](std::string& text, bool& more) {
+                  more = read < 2;
+                  return read < parts.size() && (text = parts[read++], true);
+                },
+            .write = [&](const auto& best, bool more) { texts.push_back(best[0].text), mores.push_back(more); },
+            .flush = [] {}});
+  EXPECT_THAT(texts, ElementsAre(apart[0], "", apart[1], apart[0]));
+  EXPECT_THAT(mores, ElementsAre(true, true, false, false));
+}
+
+TEST_F(TranslatorTest, BeginsATranslationAsItsLineSays) {
+  options.force_decode = true;
+  const auto found = translate({"Where is the castle?\tWo ist", "Where is the castle?", "Where is the castle?\t \t ",
+                                "\tWo ist", "Wo ist\t", "\t"});
+  EXPECT_THAT(found[0], testing::StartsWith("Wo ist"));
+  EXPECT_EQ(found[1], found[2]) << "nothing is forced";
+  EXPECT_THAT(found[3], testing::StartsWith("Wo ist"));
+  EXPECT_EQ(found[5], "");
+  options.force_decode = false;
+  EXPECT_EQ(translate({"Where is the castle?"})[0], found[1]);
+  EXPECT_NE(translate({"Where is the castle?\tWo ist"})[0], found[0]) << "a tab is a blank";
+}
+
+TEST_F(TranslatorTest, NeverCutsWhatATranslationBeginsWith) {
+  options.force_decode = true;
+  search.max_length_factor = 0.1;
+  const std::string beginning = "Where is the castle and how much is a ticket?";
+  EXPECT_THAT(translate({"a\t" + beginning})[0], testing::StartsWith(beginning));
+}
+
+TEST_F(TranslatorTest, TranslatesWithSeveralModels) {
+  TinyModel learned(Positions::learned, 64);
+  const std::vector<TranslatingModel> models = {{&tiny.cx, tiny.model.get(), 0.5},
+                                                {&learned.cx, learned.model.get(), 0.5}};
+  Translator together(models, tiny.vocabularies, options, search);
+  std::vector<std::vector<Translation>> found;
+  size_t read = 0;
+  const std::vector<std::string> lines = {"Where is the castle?", ""};
+  together.run({.ready = [] { return true; },
+                .next = [&](std::string& line, bool&) { return read < 2 && (line = lines[read++], true); },
+                .write = [&](auto best, bool) { found.push_back(std::move(best)); },
+                .flush = [] {}});
+  ASSERT_THAT(found, SizeIs(2));
+  ASSERT_THAT(found[0][0].by_model, SizeIs(2));
+  EXPECT_NEAR(found[0][0].log_prob, (found[0][0].by_model[0] + found[0][0].by_model[1]) / 2, 1e-4);
+  EXPECT_THAT(found[1][0].by_model, ElementsAre(0, 0));
+}
+
+TEST_F(TranslatorTest, DrawsTheSameForALineWhateverTheBatch) {
+  search.sampling = Sampling::full;
+  search.beam_size = 1;
+  auto lines = travel_text();
+  lines.resize(30);
+  lines.insert(lines.begin(), lines[0]);
+  const auto together = translate(lines);
+  EXPECT_NE(together[0], together[1]) << "the same text on two lines";
+  options.maxi_batch_lines = 2;
+  options.mini_batch_words = 1;
+  EXPECT_EQ(translate(lines), together);
+}
+
 TEST_F(TranslatorTest, StaysWithinATableOfLearnedPositions) {
   TinyModel learned(Positions::learned, 8);
   const std::vector<std::string> line = {"▁a b . ▁a ▁the a b ▁a c"}, parts = {"▁a b . ▁a ▁the a b", "▁a c"};
@@ -94,11 +165,11 @@ TEST_F(TranslatorTest, WritesALineBeforeItWaitsForTheNext) {
   Translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search)
       .run({.ready = [] { return false; },
             .next =
-                [&](std::string& line) {
+                [&](std::string& line, bool&) {
                   EXPECT_EQ(flushed, read) << "would wait although a line is pending";
                   return read < lines.size() && (line = lines[read++], true);
                 },
-            .write = [&](const auto&) { ++written; },
+            .write = [&](const auto&, bool) { ++written; },
             .flush = [&] { flushed = written; }});
   EXPECT_EQ(flushed, lines.size());
 }
@@ -110,13 +181,13 @@ TEST_F(TranslatorTest, HoldsNoMoreLinesThanItMay) {
   Translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search)
       .run({.ready = [] { return true; },
             .next =
-                [&](std::string& line) {
+                [&](std::string& line, bool&) {
                   const bool more = read < 100;
                   if (more) line = lines[read++];
                   most = std::max(most, read - written);
                   return more;
                 },
-            .write = [&](const auto&) { ++written; },
+            .write = [&](const auto&, bool) { ++written; },
             .flush = [] {}});
   EXPECT_EQ(written, 100u);
   EXPECT_EQ(most, 7u);

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "decode/picker.h"
+
+namespace dragoman {
+namespace {
+
+struct Weighed {
+  double weight;  // probability but for a factor
+  int32_t id;
+  bool operator<(const Weighed& other) const { return weight != other.weight ? weight < other.weight : id > other.id; }
+};
+
+double sum(std::span<const Weighed> pieces) {
+  double sum = 0;
+  for (const Weighed& w : pieces) sum += w.weight;
+  return sum;
+}
+
+// The fewest pieces, the most probable first and at least one, that have `mass` of the probability of all.
+std::vector<Weighed> nucleus(std::vector<Weighed> pieces, double mass) {
+  const double wanted = mass * sum(pieces);
+  std::make_heap(pieces.begin(), pieces.end());
+  double reached = 0;
+  auto end = pieces.end();
+  while (end != pieces.begin() && (end == pieces.end() || reached < wanted)) {
+    std::pop_heap(pieces.begin(), end);
+    reached += (--end)->weight;
+  }
+  return {std::make_reverse_iterator(pieces.end()), std::make_reverse_iterator(end)};
+}
+
+// In [0, 1).
+double uniform(PhiloxCounter counter, uint64_t seed) {
+  const PhiloxCounter bits = philox(counter, {uint32_t(seed), uint32_t(seed >> 32)});
+  return double((uint64_t{bits[0]} << 32 | bits[1]) >> 11) * 0x1p-53;
+}
+
+// Rounding may leave the sum a little below `at`: then it is the last piece.
+int32_t piece_at(std::span<const Weighed> pieces, double at) {
+  for (const Weighed& w : pieces)
+    if ((at -= w.weight) < 0) return w.id;
+  return pieces.back().id;
+}
+
+/// Each hypothesis is one draw after the other. A draw is a function of (seed, line, part of it, step, place in the
+/// beam), so the text of a line does not depend on what it is translated together with.
+class Sampler : public Picker {
+ public:
+  explicit Sampler(const SearchOptions& options) : options_(options) {}
+
+  int64_t most_probable(std::span<const Request> requests) const override {
+    return most_forbidden(requests) + (options_.sampling == Sampling::topk ? options_.sampling_pieces : 1);
+  }
+
+ private:
+  std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const override {
+    const std::vector<Weighed> pieces = shortlist(predictions, row, request);
+    if (pieces.empty()) return {};
+    const double total = sum(pieces);
+    std::vector<int32_t> drawn;
+    PhiloxCounter counter = request.draw;
+    for (int i = 0; i < request.share; ++i, ++counter[3])
+      drawn.push_back(piece_at(pieces, total * uniform(counter, options_.seed)));
+    return drawn;
+  }
+
+  // Weights are relative to the best piece that is allowed: at low temperatures others vanish, this one never.
+  std::vector<Weighed> shortlist(const Predictions& predictions, int64_t row, const Request& request) const {
+    const auto scores = predictions.scores(row);
+    const auto best = first_allowed(predictions.best(row), request.forbidden, size_t(options_.sampling_pieces));
+    if (best.empty()) return {};
+    const auto weighed = [&](int32_t id) {
+      return Weighed{std::exp((scores[id] - scores[best[0]]) / float(options_.temperature)), id};
+    };
+    std::vector<Weighed> pieces;
+    if (options_.sampling == Sampling::topk) {
+      for (const int32_t id : best) pieces.push_back(weighed(id));
+      return pieces;
+    }
+    pieces.reserve(scores.size());
+    for (int32_t id = 0, next = 0; id < int32_t(scores.size()); ++id) {
+      if (size_t(next) < request.forbidden.size() && request.forbidden[next] == id)
+        ++next;
+      else
+        pieces.push_back(weighed(id));
+    }
+    return options_.sampling == Sampling::nucleus ? nucleus(std::move(pieces), options_.sampling_mass) : pieces;
+  }
+
+  const SearchOptions& options_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Picker> make_sampler(const SearchOptions& options) { return std::make_unique<Sampler>(options); }
+
+}  // namespace dragoman

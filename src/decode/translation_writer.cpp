@@ -1,0 +1,59 @@
+#include "decode/translation_writer.h"
+
+#include <fmt/format.h>
+
+namespace dragoman {
+namespace {
+
+// Marian's field.
+std::string word_scores(const Translation& t) {
+  std::string field = " ||| WordScores=";
+  for (const float log_prob : t.piece_log_probs) field += fmt::format(" {:.5f}", log_prob);
+  return field;
+}
+
+std::string features(const Translation& t) {
+  if (t.by_model.empty()) return fmt::format(" F0= {:.6g}", t.log_prob);
+  std::string fields;
+  for (size_t m = 0; m < t.by_model.size(); ++m) fields += fmt::format(" F{}= {:.6g}", m, t.by_model[m]);
+  return fields;
+}
+
+}  // namespace
+
+void TranslationWriter::write(std::vector<Translation> best, bool more) {
+  if (plain())
+    write_text(best[0].text, more);
+  else
+    write_scored(std::move(best), more);
+  if (!more) ++lines_;
+}
+
+void TranslationWriter::write_text(const std::string& text, bool more) {
+  if (begun_ && !text.empty()) out_.write_part(" ");
+  out_.write_part(text);
+  begun_ = more && (begun_ || !text.empty());
+  if (!more) out_.write("");
+}
+
+void TranslationWriter::write_scored(std::vector<Translation> best, bool more) {
+  append(line_, std::move(best), search_);
+  if (more) return;
+  if (search_.n_best > 0)
+    for (const Translation& t : line_) out_.write(n_best_line(t));
+  else
+    out_.write(text_line(line_[0]));
+  line_.clear();
+}
+
+std::string TranslationWriter::text_line(const Translation& t) const {
+  return (options_.scores ? fmt::format("{:.6g}\t", t.log_prob) : "") + t.text +
+         (options_.word_scores ? word_scores(t) : "");
+}
+
+std::string TranslationWriter::n_best_line(const Translation& t) const {
+  return fmt::format("{} ||| {}{} |||{} ||| {:.6g}", lines_, t.text, options_.word_scores ? word_scores(t) : "",
+                     features(t), t.score);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,111 @@
+#include "decode/ensemble.h"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "backend/registry.h"
+#include "base/error.h"
+#include "tests/decode/toy_decoding.h"
+
+namespace dragoman {
+namespace {
+
+using Pieces = ToyDecoding::Pieces;
+
+constexpr int a = 1000, b = 2000;  // two models
+
+class Ensembles : public testing::Test {
+ protected:
+  Ensemble of(const std::vector<std::pair<int, double>>& models) {
+    std::vector<Ensemble::Member> members;
+    for (const auto& [model, weight] : models) members.push_back({std::make_unique<ToyDecoding>(model), weight});
+    return {cx, std::move(members)};
+  }
+  std::vector<std::vector<Hypothesis>> find(Ensemble models) {
+    return found_by(std::move(models), {.beam_size = 3, .n_best = 3}, sentences());
+  }
+  static std::vector<Sentence> sentences() {
+    std::vector<Sentence> sentences;
+    for (int i = 0; i < 30; ++i) sentences.push_back({Pieces(size_t(i % 7), 3 + i)});
+    return sentences;
+  }
+  // log p of a translation under one model.
+  static double log_prob_of(Pieces source, const Hypothesis& h, int model) {
+    source.push_back(eos_id);
+    Pieces prefix;
+    double sum = 0;
+    for (const int32_t id : h.ids) {
+      sum += log_prob(ToyDecoding::logits(source, prefix, model), id);
+      prefix.push_back(id);
+    }
+    if (h.length > int(h.ids.size())) sum += log_prob(ToyDecoding::logits(source, prefix, model), eos_id);
+    return sum;
+  }
+
+  Arena arena;
+  Context cx{.backend = backend("cpu"), .arena = arena};
+};
+
+TEST_F(Ensembles, ScoreByTheWeightedSumOfLogProbabilities) {
+  for (const auto& [weight_a, weight_b] : {std::pair(0.5, 0.5), {1.0, 0.25}, {2.0, 1.0}}) {
+    const auto found = find(of({{a, weight_a}, {b, weight_b}}));
+    for (size_t i = 0; i < found.size(); ++i)
+      for (const Hypothesis& h : found[i]) {
+        const Pieces source = sentences()[i].source;
+        const double by_a = log_prob_of(source, h, a), by_b = log_prob_of(source, h, b);
+        ASSERT_EQ(h.by_model.size(), 2u);
+        EXPECT_NEAR(h.by_model[0], by_a, 1e-4);
+        EXPECT_NEAR(h.by_model[1], by_b, 1e-4);
+        EXPECT_NEAR(h.log_prob, weight_a * by_a + weight_b * by_b, 1e-4);
+      }
+  }
+}
+
+TEST_F(Ensembles, OfOneModelWithItselfFindWhatItFinds) {
+  const auto alone = find(of({{a, 1}})), twice = find(of({{a, 0.5}, {a, 0.5}}));
+  for (size_t i = 0; i < alone.size(); ++i)
+    for (size_t rank = 0; rank < alone[i].size(); ++rank) {
+      EXPECT_EQ(twice[i][rank].ids, alone[i][rank].ids);
+      EXPECT_NEAR(twice[i][rank].log_prob, alone[i][rank].log_prob, 1e-5);
+    }
+}
+
+TEST_F(Ensembles, GiveAModelOfWeightZeroNoSay) {
+  const auto alone = find(of({{b, 1}})), both = find(of({{a, 0}, {b, 1}}));
+  for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(both[i][0].ids, alone[i][0].ids);
+}
+
+// The best of two models together is not the best of each: with a wide beam it beats both.
+TEST_F(Ensembles, FindWhatIsBestForBothTogether) {
+  const auto best_of = [&](Ensemble models) {
+    return found_by(std::move(models), {.beam_size = 100, .normalize = 0, .max_length_add = 2}, sentences());
+  };
+  const auto together = best_of(of({{a, 0.5}, {b, 0.5}})), by_a = best_of(of({{a, 1}})), by_b = best_of(of({{b, 1}}));
+  for (size_t i = 0; i < together.size(); ++i)
+    for (const auto& other : {by_a[i][0], by_b[i][0]}) {
+      const Pieces source = sentences()[i].source;
+      EXPECT_GE(together[i][0].log_prob + 1e-4, (log_prob_of(source, other, a) + log_prob_of(source, other, b)) / 2);
+    }
+}
+
+// A model whose weights are damaged.
+class BrokenDecoding : public ToyDecoding {
+  Tensor step(std::span<const StepRow> rows) override {
+    const Tensor logits = ToyDecoding::step(rows);
+    logits.as<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+    return logits;
+  }
+};
+
+TEST_F(Ensembles, RefuseOutputThatIsNotANumber) {
+  for (const bool several : {false, true}) {
+    std::vector<Ensemble::Member> members;
+    if (several) members.push_back({std::make_unique<ToyDecoding>()});
+    members.push_back({std::make_unique<BrokenDecoding>()});
+    EXPECT_THROW(find({cx, std::move(members)}), Error);
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,72 @@
+#include "decode/translation_writer.h"
+
+#include <gmock/gmock.h>
+
+#include "base/line_reader.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+class Writer : public testing::Test {
+ protected:
+  struct Part {
+    std::vector<Translation> best;
+    bool more = false;
+  };
+  std::vector<std::string> lines(const std::vector<Part>& parts) {
+    LineWriter out(folder / "out");
+    TranslationWriter writer(out, options, search);
+    for (const Part& p : parts) writer.write(p.best, p.more);
+    out.close();
+    return read_lines(folder / "out");
+  }
+
+  TemporaryFolder folder;
+  TranslateOptions options;
+  SearchOptions search;
+};
+
+const Translation first{"ein Hund", -1.5, -0.5, 3, {-0.25, -0.25, -1}, {}}, second{"", -4, -2, 2, {-3, -1}, {}};
+
+TEST_F(Writer, WritesTextAlone) { EXPECT_THAT(lines({{{first}}, {{second}}}), ElementsAre("ein Hund", "")); }
+
+TEST_F(Writer, JoinsThePartsOfALine) {
+  EXPECT_THAT(lines({{{first}, true}, {{second}, true}, {{first}}, {{second}, true}, {{first}}, {{second}}}),
+              ElementsAre("ein Hund ein Hund", "ein Hund", ""));
+}
+
+TEST_F(Writer, WritesNBestListsAsMarianDoes) {
+  search.n_best = 2;
+  EXPECT_THAT(
+      lines({{{first, second}}, {{Translation{}}}}),
+      ElementsAre("0 ||| ein Hund ||| F0= -1.5 ||| -0.5", "0 |||  ||| F0= -4 ||| -2", "1 |||  ||| F0= 0 ||| 0"));
+}
+
+TEST_F(Writer, WritesAFeatureForEachModel) {
+  search.n_best = 1;
+  Translation t = first;
+  t.by_model = {-1, -2};
+  EXPECT_THAT(lines({{{t}}}), ElementsAre("0 ||| ein Hund ||| F0= -1 F1= -2 ||| -0.5"));
+}
+
+TEST_F(Writer, WritesWordScoresAsMarianDoes) {
+  options.word_scores = true;
+  EXPECT_THAT(lines({{{first}}}), ElementsAre("ein Hund ||| WordScores= -0.25000 -0.25000 -1.00000"));
+  options.scores = true;
+  EXPECT_THAT(lines({{{second}}}), ElementsAre("-4\t ||| WordScores= -3.00000 -1.00000"));
+  options.scores = false;
+  search.n_best = 1;
+  EXPECT_THAT(lines({{{second}}}), ElementsAre("0 |||  ||| WordScores= -3.00000 -1.00000 ||| F0= -4 ||| -2"));
+}
+
+TEST_F(Writer, ScoresAJoinedLineAsOne) {  // -5.5 over 5 pieces; the shorter list repeats its last
+  search.n_best = 2;
+  EXPECT_THAT(lines({{{first}, true}, {{second, first}}}),
+              ElementsAre("0 ||| ein Hund ||| F0= -5.5 ||| -1.1", "0 ||| ein Hund ein Hund ||| F0= -3 ||| -0.5"));
+}
+
+}  // namespace
+}  // namespace dragoman
