@@ -49,6 +49,7 @@ enum class Precision { automatic, float32, int8 };
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
   Precision precision = Precision::automatic;
   std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
+  std::vector<std::string> output_sampling;       // {"topk", "10"}, becomes sampling and what it draws from
 };
 
 /// What `score --summary` prints in place of one line a pair.
@@ -56,8 +57,11 @@ enum class Summary { none, cross_entropy, ce_mean, ce_mean_words, perplexity };
 
 struct ScoreOptions {
   std::string model;
-  std::vector<std::string> train_sets;  // {source, target}, as Marian calls them
+  std::vector<std::string> train_sets;  // {source, target}, as Marian calls them; with n_best {source, list}
   std::string output = "-";
+  bool n_best = false;                   // the target is an n-best list, which gets another feature …
+  std::string n_best_feature = "Score";  // … of this name
+  bool word_scores = false;              // log-probabilities of the pieces too
   Summary summary = Summary::none;
   bool normalize = false;            // divide each log-probability by the target's length
   bool no_spm_encode = false;        // the text is already pieces, split at blanks
@@ -133,6 +137,11 @@ struct VocabOptions {
 inline std::span<const EnumName<Precision>> enum_names(Precision) {
   static constexpr EnumName<Precision> names[] = {
       {Precision::automatic, "auto"}, {Precision::float32, "float32"}, {Precision::int8, "int8"}};
+  return names;
+}
+inline std::span<const EnumName<Sampling>> enum_names(Sampling) {
+  static constexpr EnumName<Sampling> names[] = {
+      {Sampling::full, "full"}, {Sampling::topk, "topk"}, {Sampling::nucleus, "nucleus"}};
   return names;
 }
 inline std::span<const EnumName<Task>> enum_names(Task) {

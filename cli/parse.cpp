@@ -26,8 +26,9 @@ const Option* named_by(const std::vector<Option>& options, const std::string& ar
   return nullptr;
 }
 
-// Whether a word after an option that may stand alone is its value: a choice, a truth or a number.
+// Whether a word after an option that may stand alone is its value: a choice, a truth or a number, for a list anything.
 bool is_value_of(const Option& option, const std::string& word) {
+  if (option.list) return !word.starts_with('-');
   static const std::string truths = "true, false, yes, no, on, off";
   const std::string& choices = option.boolean ? truths : option.choices;
   if (!choices.empty()) return fmt::format(", {},", choices).find(fmt::format(" {},", word)) != std::string::npos;
@@ -55,6 +56,10 @@ Words with_values_attached(const Words& arguments, const std::vector<Option>& op
       continue;
     }
     const bool follows = i + 1 < arguments.size() && is_value_of(*option, arguments[i + 1]);
+    if (follows && option->list) {  // which takes all words up to the next option by itself
+      attached.push_back(arguments[i]);
+      continue;
+    }
     const std::string value = follows ? arguments[++i] : option->boolean ? "true" : std::string(option->implicit);
     attached.push_back(fmt::format("--{}={}", option->name, value));
   }

@@ -1,10 +1,11 @@
-#include <chrono>
+#include <deque>
 #include <filesystem>
 
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
+#include "cli/line_progress.h"
 #include "cli/options.h"
 #include "decode/translator.h"
 #include "io/model_file.h"
@@ -12,26 +13,50 @@
 namespace dragoman {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 void check_files(const TranslateCommandOptions& options) {
-  require(options.models.size() == 1, "--model: {} files, expected one: several models cannot translate together",
-          options.models.size());
   std::error_code ignored;  // files that are not there are the same as no other
   require(!std::filesystem::equivalent(options.input, options.output, ignored),
           "--input and --output are both {}: it would be emptied before it is read", options.input);
 }
 
-LoadedModel load(const TranslateCommandOptions& options, const Backend& cpu, Arena& arena) {
-  const ModelFile file(options.models[0]);
+LoadedModel load_one(const std::string& path, const TranslateCommandOptions& options, const Backend& cpu,
+                     Arena& arena) {
+  const ModelFile file(path);
   if (options.precision == Precision::automatic) return load_model(file, cpu, arena, file.stored_type());
   return load_model(file, cpu, arena, options.precision == Precision::int8 ? DType::i8 : DType::f32);
 }
 
-void report(int64_t lines, Clock::time_point begin) {
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+void report(int64_t lines, double seconds) {
   spdlog::info("Translated {} {} in {:.1f} s: {:.1f} lines/s", grouped(lines), lines == 1 ? "line" : "lines", seconds,
                double(lines) / seconds);
+}
+
+void require_same(const char* side, const Vocabulary& a, const std::string& a_model, const Vocabulary& b,
+                  const std::string& b_model) {
+  if (a.bytes() == b.bytes()) return;
+  throw Error(fmt::format("{} and {} cannot translate together: their {} vocabularies differ ({} and {} pieces)",
+                          a_model, b_model, side, a.size(), b.size()),
+              "train models of an ensemble with the same --vocabs");
+}
+
+/// The models that translate together, each with what it computes in. They stay where they are in memory.
+struct Models {
+  std::deque<LoadedModel> loaded;
+  std::deque<Context> contexts;
+  std::vector<TranslatingModel> all;
+};
+
+void load(Models& models, const TranslateCommandOptions& options, const Backend& cpu, Arena& arena) {
+  for (const std::string& path : options.models) {
+    LoadedModel& m = models.loaded.emplace_back(load_one(path, options, cpu, arena));
+    const Vocabularies &mine = m.vocabularies, &first = models.loaded[0].vocabularies;
+    require_same("source", first.source, options.models[0], mine.source, path);
+    require_same("target", first.target, options.models[0], mine.target, path);
+    Context& cx = models.contexts.emplace_back(Context{.backend = cpu, .arena = arena, .packed = &m.packed});
+    const double weight =
+        options.weights.empty() ? 1.0 / double(options.models.size()) : options.weights[models.all.size()];
+    models.all.push_back({&cx, m.model.get(), weight});
+  }
 }
 
 }  // namespace
@@ -39,17 +64,18 @@ void report(int64_t lines, Clock::time_point begin) {
 int translate_command(const TranslateCommandOptions& options) {
   check_files(options);
   LineReader in(options.input);
-  const Backend& cpu = backend("cpu");
   Arena arena;
-  const LoadedModel loaded = load(options, cpu, arena);
-  Context cx{.backend = cpu, .arena = arena, .packed = &loaded.packed};
-  Translator translator(cx, *loaded.model, loaded.vocabularies, options, options);
+  Models models;
+  load(models, options, backend("cpu"), arena);
+  Translator translator(models.all, models.loaded[0].vocabularies, options, options);
 
   LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
-  const auto begin = Clock::now();
-  const int64_t lines = translator.translate(in, out);
+  const Clock clock;
+  LineProgress progress(options.quiet);
+  const int64_t lines = translator.translate(in, out, [&](int64_t done) { progress.draw(done, in); });
+  progress.clear();
   out.close();
-  report(lines, begin);
+  report(lines, clock.seconds());
   return 0;
 }
 

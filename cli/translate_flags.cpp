@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "cli/tables.h"
 
@@ -15,8 +17,15 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::models,
        .value = "FILE...",
        .group = group,
-       .help = "the model; it holds its vocabularies",
+       .help = "the model, which holds its vocabularies; several translate together by the mean of their "
+               "log-probabilities, of whatever kinds they are, if they share the vocabularies",
        .required = true},
+      {.name = "weights",
+       .field = &O::weights,
+       .value = "X...",
+       .group = group,
+       .help = "one for each model: log-probabilities are added up with these weights instead",
+       .range = {0, 1000}},
       {.name = "input", .letter = 'i', .field = &O::input, .value = "FILE", .group = group, .help = "text; - is stdin"},
       {.name = "output",
        .letter = 'o',
@@ -28,6 +37,10 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::no_spm_encode,
        .group = group,
        .help = "the input is already pieces, separated by blanks"},
+      {.name = "force-decode",
+       .field = &O::force_decode,
+       .group = group,
+       .help = "what follows a tab in a line is text that its translation has to begin with"},
       {.name = "n-best",
        .field = &O::n_best,
        .value = "N",
@@ -41,6 +54,10 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::scores,
        .group = group,
        .help = "put the log-probability and a tab before each translation"},
+      {.name = "word-scores",
+       .field = &O::word_scores,
+       .group = group,
+       .help = "put ' ||| WordScores=' and the log-probability of each piece after each translation"},
   };
 }
 
@@ -74,6 +91,18 @@ std::vector<Flag<O>> search_flags() {
        .group = group,
        .help = "take X from the score for every piece: above 0 for shorter, below for longer translations",
        .range = {-1000, 1000}},
+      {.name = "min-length",
+       .field = &O::min_length,
+       .value = "N",
+       .group = group,
+       .help = "a translation has at least N pieces, but never more than the limits that follow allow",
+       .range = {0, 100'000}},
+      {.name = "min-length-factor",
+       .field = &O::min_length_factor,
+       .value = "X",
+       .group = group,
+       .help = "… and at least X times as many as its source",
+       .range = {0, 1000}},
       {.name = "max-length-add",
        .field = &O::max_length_add,
        .value = "N",
@@ -93,10 +122,41 @@ std::vector<Flag<O>> search_flags() {
        .help =
            "lines of more than N pieces are translated in parts, cut where a sentence ends if there is such a place",
        .range = {1, 100'000}},
+      {.name = "no-repeat-ngram",
+       .field = &O::no_repeat_ngram,
+       .value = "N",
+       .group = group,
+       .help = "no N pieces in a row come twice in a translation; 0: they may",
+       .range = {0, 1000}},
       {.name = "allow-unk",
        .field = &O::allow_unk,
        .group = group,
        .help = "let translations hold the unknown piece, written as ⁇"},
+  };
+}
+
+std::vector<Flag<O>> sampling_flags() {
+  static constexpr auto group = "Sampling";
+  return {
+      {.name = "output-sampling",
+       .field = &O::output_sampling,
+       .value = "full|topk K|nucleus P",
+       .group = group,
+       .help =
+           "draw each piece at random instead of searching: from all pieces, from the K most probable (10), or from "
+           "the fewest that have the probability P (0.9) together; alone: full. --n-best N draws N translations",
+       .implicit = "full"},
+      {.name = "temperature",
+       .field = &O::temperature,
+       .value = "T",
+       .group = group,
+       .help = "divide logits by T before a draw: below 1 for likelier, above for wilder translations",
+       .range = {0.001, 1000}},
+      {.name = "seed",
+       .field = &O::seed,
+       .value = "N",
+       .group = group,
+       .help = "of the draws; a line's translation depends on the line, its number and the seed"},
   };
 }
 
@@ -132,26 +192,68 @@ std::vector<Flag<O>> run_flags() {
   };
 }
 
-double gnmt_alpha(const std::vector<std::string>& words) {
-  double alpha = 0;
-  require(words.size() == 2 && words[0] == "gnmt", "--length-penalty: expected gnmt and a number, found {}",
-          fmt::join(words, " "));
+double number_of(std::string_view option, const std::string& word, Bounds bounds) {
+  double number = 0;
   try {
-    read_word(alpha, words[1], {0, 10});
+    read_word(number, word, bounds);
   } catch (const Error& e) {
-    fail("--length-penalty gnmt: {}", e.what());
+    fail("--{}: {}", option, e.what());
   }
-  return alpha;
+  return number;
 }
 
-void check(O& o, const Given& given) {
+void check_length(O& o, const Given& given) {
   if (!o.length_penalty_words.empty()) {
-    o.length_penalty = gnmt_alpha(o.length_penalty_words);
+    const auto& words = o.length_penalty_words;
+    require(words.size() == 2 && words[0] == "gnmt", "--length-penalty: expected gnmt and a number, found {}",
+            fmt::join(words, " "));
+    o.length_penalty = number_of("length-penalty gnmt", words[1], {0, 10});
     require(!given("normalize") || o.normalize == 0,
             "--length-penalty and --normalize {} are two ways to divide scores by length: give one", o.normalize);
     o.normalize = 0;
   }
+  require(o.max_length_factor == 0 || o.min_length_factor <= o.max_length_factor,
+          "--min-length-factor {} is more than --max-length-factor {} allows", o.min_length_factor,
+          o.max_length_factor);
+}
+
+void read_sampling(O& o) {
+  const auto& words = o.output_sampling;
+  const auto kind = from_name<Sampling>(words[0]);
+  require(kind && words.size() <= (kind == Sampling::full ? 1 : 2),
+          "--output-sampling: expected full, topk K or nucleus P, found {}", fmt::join(words, " "));
+  o.sampling = *kind;
+  if (words.size() < 2) return;
+  if (kind == Sampling::topk) o.sampling_pieces = int(number_of("output-sampling topk", words[1], {1, 1'000'000}));
+  if (kind == Sampling::nucleus) o.sampling_mass = number_of("output-sampling nucleus", words[1], {0, 1});
+}
+
+void check_sampling(O& o, const Given& given) {
+  if (o.output_sampling.empty()) {
+    require(!given("temperature"), "--temperature {} is for --output-sampling, which is not given", o.temperature);
+    return;
+  }
+  read_sampling(o);
+  if (given("beam-size") && o.beam_size > 1)
+    throw Error(fmt::format("--beam-size {} contradicts --output-sampling, which draws translations and searches none",
+                            o.beam_size),
+                "--n-best N draws N translations of a line");
+  o.beam_size = std::max(1, o.n_best);
+}
+
+void check_models(const O& o) {
+  if (o.weights.empty()) return;
+  require(o.weights.size() == o.models.size(), "--weights has {} numbers, --model {} files, expected one for each",
+          o.weights.size(), o.models.size());
+  require(std::ranges::any_of(o.weights, [](double w) { return w > 0; }),
+          "--weights are all 0, expected one above 0 at least");
+}
+
+void check(O& o, const Given& given) {
+  check_models(o);
+  check_length(o, given);
   if (o.n_best < 0) o.n_best = o.beam_size;
+  check_sampling(o, given);
   require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists hold their scores already");
   require(o.n_best <= o.beam_size, "--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size);
 }
@@ -165,7 +267,7 @@ Table<O> translate_table() {
                            .text = "Translates every line of the input into a line of the output. A line comes back as "
                                    "soon as it is done, also when the pipe stays open."},
                  .check = check};
-  for (auto part : {file_flags, search_flags, run_flags})
+  for (auto part : {file_flags, search_flags, sampling_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
 }
