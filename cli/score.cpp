@@ -1,6 +1,6 @@
-#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <variant>
 
 #include "backend/registry.h"
 #include "base/error.h"
@@ -9,13 +9,13 @@
 #include "base/log.h"
 #include "cli/options.h"
 #include "io/model_file.h"
+#include "score/n_best_reader.h"
 #include "score/pair_reader.h"
 #include "score/scorer.h"
+#include "train/progress.h"
 
 namespace dragoman {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Sums over all pairs.
 struct Totals {
@@ -28,10 +28,6 @@ void check(const ScoreOptions& options) {
   for (const std::string& input : options.train_sets)
     require(!std::filesystem::equivalent(input, options.output, ignored),
             "--output {} is one of --train-sets: it would be emptied before it is read", options.output);
-  if (options.normalize && options.summary != Summary::none)
-    throw Error(fmt::format("--normalize contradicts --summary {}, which is of whole log-probabilities",
-                            name_of(options.summary)),
-                "--summary ce-mean-words is the mean over target pieces");
 }
 
 double figure(Summary summary, const Totals& totals) {
@@ -49,17 +45,46 @@ double figure(Summary summary, const Totals& totals) {
   return -totals.log_prob / double(totals.pairs);
 }
 
-// Writes the scores of one window, or only adds them up where a summary is asked for.
-void write_scores(LineWriter& out, const ScoreOptions& options, std::span<const IdPair> pairs,
-                  std::span<const double> log_probs, Totals& totals) {
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const auto pieces = int64_t(pairs[i].target.size());
-    ++totals.pairs;
-    totals.pieces += pieces;
-    totals.log_prob += log_probs[i];
-    if (options.summary != Summary::none) continue;
-    out.write(fmt::format("{:.6f}", options.normalize ? log_probs[i] / double(pieces) : log_probs[i]));
+std::string word_scores(std::span<const float> pieces) {
+  std::string field = "WordScores=";
+  for (const float log_prob : pieces) field += fmt::format(" {:.5f}", log_prob);
+  return field;
+}
+
+double score_of(const ScoreOptions& options, std::span<const float> pieces) {
+  return options.normalize ? sum_of(pieces) / double(pieces.size()) : sum_of(pieces);
+}
+
+std::string line_of(const ScoreOptions& options, const PairReader::Window&, size_t, std::span<const float> pieces) {
+  return fmt::format("{:.6f}{}", score_of(options, pieces), options.word_scores ? " ||| " + word_scores(pieces) : "");
+}
+
+std::string line_of(const ScoreOptions& options, const NBestReader::Window& window, size_t i,
+                    std::span<const float> pieces) {
+  NBestEntry entry = window.entries[i];
+  entry.features += fmt::format(" {}= {:.6g}", options.n_best_feature, score_of(options, pieces));
+  if (options.word_scores) entry.word_scores = word_scores(pieces);
+  return to_line(entry);
+}
+
+// Scores all pairs that the reader gives, a window at a time, and writes a line for each unless a summary is asked for.
+template <class Reader>
+Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringPlace& place, const LoadedModel& loaded,
+                 LineWriter& out) {
+  Totals totals;
+  const auto& [source, target] = loaded.vocabularies;
+  for (typename Reader::Window window; !(window = reader.next(options.maxi_batch_lines)).source.empty();) {
+    const auto pairs = encode_pairs(source, target, window, options.no_spm_encode);
+    const auto scores = score_pieces(place, *loaded.model, pairs, options.mini_batch_words);
+    for (size_t i = 0; i < scores.size(); ++i) {
+      ++totals.pairs;
+      totals.pieces += int64_t(scores[i].size());
+      totals.log_prob += sum_of(scores[i]);
+      if (options.summary == Summary::none) out.write(line_of(options, window, i, scores[i]));
+    }
+    if (!reader.ready()) out.flush();
   }
+  return totals;
 }
 
 void write_summary(LineWriter& out, const ScoreOptions& options, const Totals& totals) {
@@ -68,8 +93,13 @@ void write_summary(LineWriter& out, const ScoreOptions& options, const Totals& t
   out.write(fmt::format("{:.6f}", figure(options.summary, totals)));
 }
 
-void report(const Totals& totals, Clock::time_point begin) {
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+std::variant<PairReader, NBestReader> open(const ScoreOptions& options) {
+  const std::array files = {options.train_sets[0], options.train_sets[1]};
+  if (options.n_best) return NBestReader(files);
+  return PairReader(files);
+}
+
+void report(const Totals& totals, double seconds) {
   spdlog::info("Scored {} {} with {} target pieces in {:.1f} s: {:.1f} pieces/s", grouped(totals.pairs),
                totals.pairs == 1 ? "pair" : "pairs", grouped(totals.pieces), seconds, double(totals.pieces) / seconds);
 }
@@ -78,24 +108,18 @@ void report(const Totals& totals, Clock::time_point begin) {
 
 int score_command(const ScoreOptions& options) {
   check(options);
-  PairReader reader({options.train_sets[0], options.train_sets[1]});
+  auto reader = open(options);
   const Backend& cpu = backend("cpu");
   Arena arena;
   const LoadedModel loaded = load_model(options.model, cpu, arena);
-  const auto& [source, target] = loaded.vocabularies;
+  const ScoringPlace place{cpu, arena, loaded.packed};
 
   LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
-  const auto begin = Clock::now();
-  Totals totals;
-  for (LinePairs lines; !(lines = reader.next(options.maxi_batch_lines)).source.empty();) {
-    const auto pairs = encode_pairs(source, target, lines, options.no_spm_encode);
-    const auto log_probs = score_pairs({cpu, arena, loaded.packed}, *loaded.model, pairs, options.mini_batch_words);
-    write_scores(out, options, pairs, log_probs, totals);
-    if (!reader.ready()) out.flush();
-  }
+  const Clock clock;
+  const Totals totals = std::visit([&](auto& r) { return score_all(r, options, place, loaded, out); }, reader);
   if (options.summary != Summary::none) write_summary(out, options, totals);
   out.close();
-  report(totals, begin);
+  report(totals, clock.seconds());
   return 0;
 }
 

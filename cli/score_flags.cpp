@@ -20,7 +20,7 @@ std::vector<Flag<ScoreOptions>> file_flags() {
        .field = &O::train_sets,
        .value = "SOURCE TARGET",
        .group = group,
-       .help = "the text to be scored",
+       .help = "the text to be scored; with --n-best, TARGET is an n-best list",
        .required = true},
       {.name = "output",
        .letter = 'o',
@@ -28,6 +28,16 @@ std::vector<Flag<ScoreOptions>> file_flags() {
        .value = "FILE",
        .group = group,
        .help = "scores; - is stdout"},
+      {.name = "n-best",
+       .field = &O::n_best,
+       .group = group,
+       .help = "score each entry of an n-best list ('line ||| translation ||| features', lines of SOURCE counted from "
+               "0) and print the list with the score as another feature"},
+      {.name = "n-best-feature",
+       .field = &O::n_best_feature,
+       .value = "NAME",
+       .group = group,
+       .help = "what that feature is called"},
       {.name = "no-spm-encode",
        .field = &O::no_spm_encode,
        .group = group,
@@ -53,6 +63,11 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
        .field = &O::normalize,
        .group = group,
        .help = "divide each log-probability by the pieces of the target, end of sentence included"},
+      {.name = "word-scores",
+       .field = &O::word_scores,
+       .group = group,
+       .help = "put ' ||| WordScores=' and the log-probability of each piece after each score, in n-best lists before "
+               "the features"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",
@@ -75,6 +90,21 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
   };
 }
 
+void check(ScoreOptions& o, const Given& given) {
+  check_pair("train-sets", o.train_sets);
+  require(o.n_best || !given("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
+          o.n_best_feature);
+  require(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
+          "--n-best-feature: '{}' holds a blank, = or |, or nothing, expected a word", o.n_best_feature);
+  if (o.summary == Summary::none) return;
+  const std::string summary(name_of(o.summary));
+  require(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);
+  require(!o.word_scores, "--word-scores contradicts --summary {}, which prints one figure", summary);
+  if (o.normalize)
+    throw Error(fmt::format("--normalize contradicts --summary {}, which is of whole log-probabilities", summary),
+                "--summary ce-mean-words is the mean over target pieces");
+}
+
 }  // namespace
 
 Table<ScoreOptions> score_table() {
@@ -84,7 +114,7 @@ Table<ScoreOptions> score_table() {
                 .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
                 .text = "Prints the log-probability (base e) that the model gives to each target line for its source "
                         "line, a number a line."},
-      .check = [](ScoreOptions& o, const Given&) { check_pair("train-sets", o.train_sets); }};
+      .check = check};
   for (auto part : {file_flags, scoring_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;

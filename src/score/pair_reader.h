@@ -12,6 +12,8 @@ namespace dragoman {
 /// window and 8 bytes a pair. One side may be a pipe that is written to as the scores come back.
 class PairReader {
  public:
+  using Window = LinePairs;
+
   explicit PairReader(const std::array<std::string, 2>& paths);  // {source, target}
 
   /// The next pairs: at least one and at most `max_pairs`; none at the end of both files. Waits for the first pair only

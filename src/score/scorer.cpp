@@ -46,22 +46,34 @@ Batch first_batch(std::span<const IdPair> pairs, std::span<const size_t> order, 
 
 }  // namespace
 
-std::vector<double> score_pairs(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
-                                int64_t batch_words) {
+std::vector<std::vector<float>> score_pieces(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
+                                             int64_t batch_words) {
   const std::vector<size_t> order = order_by_length(pairs);
-  std::vector<double> scores(pairs.size());
+  std::vector<std::vector<float>> scores(pairs.size());
   for (std::span<const size_t> rest = order; !rest.empty();) {
     const Batch batch = first_batch(pairs, rest, batch_words);
     Context cx{.backend = place.backend, .arena = place.arena, .packed = &place.packed};
     const LabelLoss loss = model.loss(cx, batch, 0);
+    const auto* log_probs = loss.log_prob.as<float>();
     const int sentences = batch.target.spans.sentences();
     for (int s = 0; s < sentences; ++s) {
       const Range rows = batch.target.spans[s];
-      for (int64_t n = rows.begin; n < rows.end; ++n) scores[rest[s]] += loss.log_prob.as<float>()[n];
+      scores[rest[s]].assign(log_probs + rows.begin, log_probs + rows.end);
     }
     rest = rest.subspan(sentences);
   }
   return scores;
+}
+
+double sum_of(std::span<const float> piece_scores) {
+  return std::accumulate(piece_scores.begin(), piece_scores.end(), 0.0);
+}
+
+std::vector<double> score_pairs(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
+                                int64_t batch_words) {
+  std::vector<double> sums;
+  for (const auto& pieces : score_pieces(place, model, pairs, batch_words)) sums.push_back(sum_of(pieces));
+  return sums;
 }
 
 std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& target, const LinePairs& lines,

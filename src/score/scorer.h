@@ -25,8 +25,14 @@ struct ScoringPlace {
   const PackedWeights& packed;
 };
 
-/// log p(target | source) of each pair, end of sentence included, in the order given. Batches are made of pairs of
-/// similar length with at most `batch_words` target tokens (and as many source tokens again), or one pair.
+/// log p of each target piece of each pair, end of sentence included, given the source and the pieces before it; pairs
+/// in the order given. Batches are made of pairs of similar length with at most `batch_words` target tokens (and as
+/// many source tokens again), or one pair.
+std::vector<std::vector<float>> score_pieces(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
+                                             int64_t batch_words);
+
+/// log p(target | source): a pair's sum of these.
+double sum_of(std::span<const float> piece_scores);
 std::vector<double> score_pairs(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
                                 int64_t batch_words);
 

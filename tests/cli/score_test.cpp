@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <iterator>
+#include <numeric>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/line_reader.h"
@@ -125,10 +128,54 @@ TEST_F(ScoreCommand, KeepsTheTextWhenOutputNamesIt) {
   EXPECT_THAT(folder.content_of("t"), HasSubstr("Wo ist das"));
 }
 
-TEST_F(ScoreCommand, RefusesToNormalizeASummary) {
-  options.normalize = true;
-  options.summary = Summary::ce_mean;
-  EXPECT_THROW(score_command(options), Error);
+TEST_F(ScoreCommand, GivesTheScoreOfEachPiece) {
+  const auto whole = numbers(), by = lengths();
+  options.word_scores = true;
+  EXPECT_EQ(score_command(options), 0);
+  const auto lines = read_lines(options.output);
+  ASSERT_EQ(lines.size(), whole.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string mark = " ||| WordScores=";
+    const size_t at = lines[i].find(mark);
+    ASSERT_NE(at, std::string::npos) << lines[i];
+    std::istringstream fields(lines[i].substr(at + mark.size()));
+    const std::vector<double> pieces{std::istream_iterator<double>(fields), {}};
+    EXPECT_EQ(double(pieces.size()), by[i]);
+    EXPECT_NEAR(std::accumulate(pieces.begin(), pieces.end(), 0.0), whole[i], 1e-4 * by[i]);
+  }
+}
+
+TEST_F(ScoreCommand, AddsAFeatureToNBestLists) {
+  options.train_sets = {folder.make("s", "Where is the castle?\n\nWhere is the bridge?\n"),
+                        folder.make("list",
+                                    "0 ||| Wo ist das Schloß? ||| F0= -1 ||| -0.5\n"
+                                    "0 ||| Wo? ||| F0= -2 ||| -1\n"
+                                    "2 |||  ||| WordScores= -3 ||| F0= -3 ||| -3\n")};
+  options.n_best = true;
+  EXPECT_EQ(score_command(options), 0);
+  const auto lines = read_lines(options.output);
+  options.n_best = false;
+  options.train_sets = {folder.make("s2", "Where is the castle?\nWhere is the castle?\nWhere is the bridge?\n"),
+                        folder.make("t2", "Wo ist das Schloß?\nWo?\n\n")};
+  const auto alone = numbers();
+  ASSERT_THAT(lines, SizeIs(3));
+  const std::string before[] = {"0 ||| Wo ist das Schloß? ||| F0= -1 Score= ", "0 ||| Wo? ||| F0= -2 Score= ",
+                                "2 |||  ||| WordScores= -3 ||| F0= -3 Score= "};
+  const std::string after[] = {" ||| -0.5", " ||| -1", " ||| -3"};
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_THAT(lines[i], testing::AllOf(testing::StartsWith(before[i]), testing::EndsWith(after[i])));
+    EXPECT_NEAR(std::stod(lines[i].substr(before[i].size())), alone[i], 1e-4 * std::abs(alone[i]));
+  }
+}
+
+TEST_F(ScoreCommand, NamesTheFeatureAsAskedAndRewritesWordScores) {
+  options.train_sets = {folder.make("s", "Where?\n"), folder.make("list", "0 |||  ||| WordScores= -3 ||| F0= -3\n")};
+  options.n_best = options.normalize = options.word_scores = true;
+  options.n_best_feature = "Other";
+  EXPECT_EQ(score_command(options), 0);
+  EXPECT_THAT(read_lines(options.output),
+              testing::ElementsAre(testing::MatchesRegex(
+                  "0 \\|\\|\\|  \\|\\|\\| WordScores= -[0-9.]+ \\|\\|\\| F0= -3 Other= -[0-9.]+")));
 }
 
 }  // namespace

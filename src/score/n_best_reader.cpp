@@ -1,0 +1,31 @@
+#include "score/n_best_reader.h"
+
+#include "base/error.h"
+#include "base/grouped.h"
+
+namespace dragoman {
+
+NBestReader::NBestReader(const std::array<std::string, 2>& paths) : source_(paths[0]), list_(paths[1]) {}
+
+NBestReader::Window NBestReader::next(int64_t max_pairs) {
+  Window window;
+  std::string line;
+  while (int64_t(window.entries.size()) < max_pairs && (window.entries.empty() || ready()) && list_.next(line)) {
+    NBestEntry entry = n_best_entry(line, fmt::format("{}, line {}", list_.name(), list_.lines()));
+    go_to_source(entry.line);
+    window.source.push_back(line_);
+    window.target.push_back(entry.text);
+    window.entries.push_back(std::move(entry));
+  }
+  return window;
+}
+
+void NBestReader::go_to_source(int64_t line) {
+  require(line >= at_, "{}, line {}: is of source line {}, after one of line {}; expected rising numbers", list_.name(),
+          list_.lines(), line, at_);
+  for (; at_ < line; ++at_)
+    require(source_.next(line_), "{}, line {}: is of source line {} (counted from 0), but {} has {} lines",
+            list_.name(), list_.lines(), line, source_.name(), grouped(source_.lines()));
+}
+
+}  // namespace dragoman

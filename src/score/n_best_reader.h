@@ -1,0 +1,37 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/line_reader.h"
+#include "data/pairs.h"
+#include "score/n_best_list.h"
+
+namespace dragoman {
+
+/// An n-best list and the text that it translates, as pairs: each entry with the source line that it names. Entries
+/// stand in the order of that text, as `translate --n-best` writes them; lines without entries are passed over. One
+/// source line and one window are in memory.
+class NBestReader {
+ public:
+  struct Window : LinePairs {
+    std::vector<NBestEntry> entries;  // one a pair
+  };
+
+  explicit NBestReader(const std::array<std::string, 2>& paths);  // {source, list}
+
+  /// The next pairs: at least one and at most `max_pairs`; none at the end of the list. Waits for the first pair only.
+  /// Error for what is no entry, for entries out of order, and for a source line that is not there.
+  Window next(int64_t max_pairs);
+
+  bool ready() { return source_.ready() && list_.ready(); }  // next() would not wait
+
+ private:
+  void go_to_source(int64_t line);
+
+  LineReader source_, list_;
+  std::string line_;  // of the source
+  int64_t at_ = -1;   // which one
+};
+
+}  // namespace dragoman

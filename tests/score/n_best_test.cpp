@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "score/n_best_list.h"
+#include "score/n_best_reader.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(NBestEntry, IsALineOfTranslate) {
+  const NBestEntry e = n_best_entry("12 ||| ein Hund . ||| F0= -1.5 F1= -2 ||| -0.3", "here");
+  EXPECT_EQ(e.line, 12);
+  EXPECT_EQ(e.text, "ein Hund .");
+  EXPECT_EQ(e.word_scores, "");
+  EXPECT_EQ(e.features, "F0= -1.5 F1= -2");
+  EXPECT_EQ(e.rest, " ||| -0.3");
+}
+
+TEST(NBestEntry, MayHoldWordScoresAndMoreFields) {
+  const NBestEntry e = n_best_entry("0 ||| a ||| WordScores= -1 -2 ||| LM= -3 ||| -1 ||| 0-0", "here");
+  EXPECT_EQ(e.text, "a");
+  EXPECT_EQ(e.word_scores, "WordScores= -1 -2");
+  EXPECT_EQ(e.features, "LM= -3");
+  EXPECT_EQ(e.rest, " ||| -1 ||| 0-0");
+}
+
+TEST(NBestEntry, MayBeEmptyOrHoldBarsInItsText) {
+  EXPECT_EQ(n_best_entry("1 |||  ||| F0= 0 ||| 0", "here").text, "");
+  EXPECT_EQ(n_best_entry("1 ||| a ||| b ||| F0= 0 ||| 0", "here").text, "a ||| b");
+}
+
+TEST(NBestEntry, ComesBackAsItWas) {
+  for (const char* line : {"0 ||| ein Hund ||| F0= -1.5 ||| -0.3", "1 |||  ||| F0= 0 ||| 0", "2 ||| a ||| F0= 1",
+                           "3 ||| a ||| b ||| WordScores= -1 ||| F0= -1 F1= -2 ||| -1"})
+    EXPECT_EQ(to_line(n_best_entry(line, "here")), line);
+}
+
+TEST(NBestEntry, IsNothingElse) {
+  for (const char* line : {"", "text", "x ||| a ||| F0= 1", "-1 ||| a ||| F0= 1", "0 ||| a ||| b", "0 ||| F0= 1", "0"})
+    try {
+      n_best_entry(line, "list, line 7");
+      FAIL() << line;
+    } catch (const Error& e) {
+      EXPECT_THAT(e.what(), testing::StartsWith("list, line 7: expected 'number ||| translation ||| Name= value'"));
+    }
+}
+
+class NBestLists : public testing::Test {
+ protected:
+  NBestReader reader(const std::string& list) {
+    return NBestReader({folder.make("s", "zero\none\ntwo\n"), folder.make("list", list)});
+  }
+  std::string error_for(const std::string& list) {
+    NBestReader entries = reader(list);
+    try {
+      while (!entries.next(10).source.empty()) {}
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(NBestLists, PairEachEntryWithItsLine) {
+  NBestReader entries = reader("0 ||| a ||| F= 1\n0 ||| b ||| F= 1\n2 ||| c ||| F= 1\n");
+  const auto first = entries.next(2), second = entries.next(2);
+  EXPECT_THAT(first.source, ElementsAre("zero", "zero"));
+  EXPECT_THAT(first.target, ElementsAre("a", "b"));
+  EXPECT_THAT(second.source, ElementsAre("two"));
+  EXPECT_EQ(second.entries[0].line, 2);
+  EXPECT_TRUE(entries.next(2).source.empty());
+}
+
+TEST_F(NBestLists, MustNameLinesThatAreThereInOrder) {
+  EXPECT_THAT(error_for("0 ||| a ||| F= 1\n3 ||| b ||| F= 1\n"),
+              testing::AllOf(HasSubstr("list, line 2"), HasSubstr("source line 3"), HasSubstr("/s has 3 lines")));
+  EXPECT_THAT(error_for("1 ||| a ||| F= 1\n0 ||| b ||| F= 1\n"),
+              testing::AllOf(HasSubstr("list, line 2"), HasSubstr("expected rising numbers")));
+  EXPECT_THAT(error_for("0 ||| a ||| F= 1\ntext\n"), HasSubstr("list, line 2"));
+}
+
+}  // namespace
+}  // namespace dragoman
