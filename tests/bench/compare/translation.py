@@ -99,15 +99,12 @@ def compare_job(a, ours, peer, job, text):
 
 def compare(a, ours, peer):
     with tempfile.TemporaryDirectory() as name:
-        folder, file, model = Path(name), ModelFile(a.model), a.model
+        folder, file = Path(name), ModelFile(a.model)
         for side in ("source", "target"):
             file.save_vocabulary(side, folder / f"{side}.spm")
-        if a.length:
-            model = folder / "endless.safetensors"
-            file.save_endless(model)
         text = Text(a, folder)
         for program in filter(None, (ours, peer)):
-            program.prepare(model, folder)
+            program.prepare(a.model, folder)
         print(f"Lines: {len(text.lines):,}, rounds: {a.rounds}\n\n{table.header(CTranslate2.name)}", flush=True)
         jobs = [Job(precision, beam, a.normalize, a.length) for beam in a.beams for precision in a.precisions]
         notes = [compare_job(a, ours, peer, job, text) for job in jobs]

@@ -28,7 +28,7 @@ class Dragoman(Binary):
         return self.precision("translate", precision) is not None
 
     def command(self, job, _, one_by_one):
-        fixed = ["--no-spm-encode", "--max-length-factor", "1"] if job.length else []
+        fixed = ["--no-spm-encode", "--max-length-factor", "1", "--min-length-factor", "1"] if job.length else []
         return [self.path, "translate", "--model", self.model, "--beam-size", str(job.beam), "--normalize",
                 str(job.normalize), "--cpu-threads", str(self.threads), *fixed,
                 *self.precision("translate", job.precision)]
