@@ -33,6 +33,22 @@ PROVOKED = {
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
+    "--beam-size … contradicts --output-sampling, which draws translations and searches none":
+        "translate -m m --output-sampling -b 6",
+    "--temperature … is for --output-sampling, which is not given": "translate -m m --temperature 2",
+    "--output-sampling: expected full, topk K or nucleus P, found …": "translate -m m --output-sampling best",
+    "--min-length-factor … is more than --max-length-factor … allows":
+        "translate -m m --min-length-factor 2 --max-length-factor 1",
+    "--weights has … numbers, --model … files, expected one for each": "translate -m m --weights 1 2",
+    "--weights are all 0, expected one above 0 at least": "translate -m m --weights 0",
+    "--scores and --n-best: give one; n-best lists hold their scores already": "translate -m m --scores --n-best",
+    "--n-best … is more than --beam-size … can find": "translate -m m --n-best 9",
+    "--length-penalty and --normalize … are two ways to divide scores by length: give one":
+        "translate -m m --length-penalty gnmt 0.6 --normalize 1",
+    "--n-best contradicts --summary …, which prints one figure": "score -m m -t s t --n-best --summary",
+    "--word-scores contradicts --summary …, which prints one figure": "score -m m -t s t --word-scores --summary",
+    "--normalize contradicts --summary …, which is of whole log-probabilities": "score -m m -t s t -n --summary",
+    "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
     "--output … is one of --train-sets: it would be emptied before it is read": "score -m m -t s t -o s",
     "--gate needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "cannot read the configuration file …": "translate -m m -c nowhere.yml",
@@ -47,6 +63,9 @@ PROVOKED = {
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
     "… has … lines, … has …": "score -m m -t s short",
+    "…, line …: expected 'number … Name= value', found '…'": "score -m m -t s t --n-best",
+    "…, line …: is of source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
+    "…, line …: is of source line …, after one of line …; expected rising numbers": "score -m m -t s falling --n-best",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
     "… is not a SentencePiece model, or only a part of one": "vocab encode -m s",
@@ -59,6 +78,7 @@ PROVOKED = {
     "… is a safetensors file but no dragoman model: it has no metadata '…'": "translate -m foreign",
     "… is of format version …, this dragoman reads …": "translate -m newer",
     "… is of another model": f"{TRAIN} -m m --dim-emb 16 --after 2u",
+    "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
     "… and … are models of different kinds: …": "average -o new m deep",
     "… is in 8 bits already": "quantize -m small -o new",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
@@ -96,7 +116,8 @@ class Errors(unittest.TestCase):
         cls.folder = Path(temporary.name)
         cls.write_texts()
         for command in ("vocab train --input s t --model v --size 300", "vocab train --input s t --model w --size 310",
-                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2", "quantize -m m -o small"):
+                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2",
+                        f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small"):
             done = cls.call(command)
             if done.returncode != 0:
                 raise RuntimeError(f"{command}\n{done.stderr}")
@@ -108,7 +129,8 @@ class Errors(unittest.TestCase):
         text = "".join(f"the {a} {b} is {c}\n" for a in words for b in words for c in words[:3])
         for name, content in (("s", text), ("t", text.replace("the", "das")), ("short", "one line\n"), ("empty", ""),
                               ("broken.yml", "a: [\n"), ("slip.yml", "beam-szie: 3\n"),
-                              ("twice.yml", "beam-size: 3\nbeam-size: 4\n"), ("locked", "")):
+                              ("twice.yml", "beam-size: 3\nbeam-size: 4\n"), ("locked", ""),
+                              ("far", "5 ||| a ||| F0= 1\n"), ("falling", "1 ||| a ||| F0= 1\n0 ||| a ||| F0= 1\n")):
             (cls.folder / name).write_text(content, encoding="utf-8")
         (cls.folder / "locked").chmod(0)
         (cls.folder / "folder").mkdir()
