@@ -200,11 +200,13 @@ class Signals(InFolder):
     def start(self, model):
         """The process, and a function that gives the next event of the log called `name`."""
         path = self.folder / f"{model}.jsonl"
+        # A file: a pipe that nobody empties would be full soon, and the run would wait for ever.
+        log = (self.folder / f"{model}.log").open("w")
+        self.addCleanup(log.close)
         run = subprocess.Popen([end_to_end_test.BINARY, *RUN, "-m", f"{model}.safetensors", "--valid-freq", "0",
                                 "--save-freq", "0", "--log-json", str(path), *SMALL, "--cpu-threads", "1"],
-                               cwd=self.folder, stderr=subprocess.PIPE, encoding="utf-8")
+                               cwd=self.folder, stderr=log)
         self.addCleanup(run.wait)
-        self.addCleanup(run.stderr.close)
         self.addCleanup(run.kill)
 
         def wait_for(name):
@@ -213,6 +215,9 @@ class Signals(InFolder):
                 found = [event for event in map(json.loads, lines) if event["event"] == name]
                 if found:
                     return found[-1]
+                if run.poll() is not None and run.returncode < 0:
+                    tail = (self.folder / f"{model}.log").read_text()[-500:]
+                    self.fail(f"the run was ended by signal {-run.returncode} before its {name}: {tail}")
                 time.sleep(0.1)
             return self.fail(f"no {name} in {path}")
 
@@ -229,7 +234,7 @@ class Signals(InFolder):
         run.send_signal(signal.SIGTERM)
         self.assertEqual(wait_for("end")["reason"], "signal")
         self.assertEqual(run.wait(60), 0)
-        self.assertIn("nothing ends this run but a signal", run.stderr.read())
+        self.assertIn("nothing ends this run but a signal", (self.folder / "signalled.log").read_text())
 
     def test_a_run_that_was_killed_goes_on_and_so_does_its_log(self):
         run, wait_for = self.start("killed")
