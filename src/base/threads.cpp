@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -39,6 +40,14 @@ void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
     pause();
   }
   value.wait(old, std::memory_order_acquire);
+}
+
+// Handlers run on the program's own threads.
+void leave_signals_to_the_program() {
+  sigset_t theirs;
+  sigemptyset(&theirs);
+  for (int signal : {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM}) sigaddset(&theirs, signal);
+  pthread_sigmask(SIG_BLOCK, &theirs, nullptr);
 }
 
 class Workers {
@@ -90,6 +99,7 @@ class Workers {
   }
 
   void work() {
+    leave_signals_to_the_program();
     while (!ending_) {
       const uint32_t seen = open_.load(std::memory_order_acquire);
       if (!take_part()) wait_while(open_, seen);

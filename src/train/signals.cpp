@@ -1,7 +1,10 @@
 #include "train/signals.h"
 
 #include <csignal>
+#include <cstddef>
 #include <initializer_list>
+
+#include "base/error.h"
 
 namespace dragoman {
 namespace {
@@ -19,10 +22,30 @@ void ask_to_stop(int signal) {
 
 void take_request(int signal) { (signal == SIGUSR1 ? save_asked : validation_asked) = 1; }
 
+// The matrix product of oneDNN 2.6 keeps data further below the stack pointer than the 128 bytes that a signal spares,
+// so a handler that ran on the stack of the thread it interrupts would write over them. Of this program's threads only
+// the one that trains takes signals.
+void give_handlers_a_stack() {
+  alignas(64) static std::byte memory[65536];
+  const stack_t stack = {.ss_sp = memory, .ss_flags = 0, .ss_size = sizeof memory};
+  invariant(sigaltstack(&stack, nullptr) == 0, "the stack for signal handlers was refused");
+}
+
+void set_handler(int signal, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  sigaction(signal, &action, nullptr);
+}
+
 // A shell starts background jobs with SIGINT ignored, so that Ctrl-C in its terminal is not for them.
 void handle(std::initializer_list<int> signals, void (*handler)(int)) {
-  for (int signal : signals)
-    if (std::signal(signal, handler) == SIG_IGN) std::signal(signal, SIG_IGN);
+  give_handlers_a_stack();
+  for (int signal : signals) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) set_handler(signal, handler);
+  }
 }
 
 bool take(volatile std::sig_atomic_t& asked) {

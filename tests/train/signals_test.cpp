@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "backend/registry.h"
+#include "tensor/arena.h"
 
 namespace dragoman {
 namespace {
@@ -49,6 +56,28 @@ TEST(RequestSignals, AreTakenOnce) {
   std::raise(SIGUSR2);
   EXPECT_TRUE(RequestSignals::take_validation());
   EXPECT_FALSE(RequestSignals::take_validation());
+}
+
+// The products of oneDNN 2.6 keep data where a handler's frame would go: this once ended in a corrupted heap.
+TEST(RequestSignals, LeaveAMatrixProductAlone) {
+  const RequestSignals signals;
+  Arena arena;
+  const auto filled = [&](int64_t rows, int64_t cols) {
+    const Tensor t = arena.allocate({rows, cols}, DType::f32);
+    for (int64_t i = 0; i < rows * cols; ++i) t.as<float>()[i] = float(i % 7) - 3;
+    return t;
+  };
+  const Tensor x = filled(48, 256), w = filled(32, 256), b = filled(1, 32).reshaped({32}), expected = filled(48, 32);
+  backend("cpu").linear(expected, x, w, b, Activation::none);
+  const std::jthread sender([](std::stop_token stop) {
+    while (!stop.stop_requested()) kill(getpid(), SIGUSR1);
+  });
+  for (int i = 0; i < 10'000; ++i) {
+    const Tensor y = filled(48, 32);
+    backend("cpu").linear(y, x, w, b, Activation::none);
+    ASSERT_EQ(std::memcmp(y.data(), expected.data(), size_t(y.bytes())), 0);
+  }
+  EXPECT_TRUE(RequestSignals::take_save());
 }
 
 }  // namespace
