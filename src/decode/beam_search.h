@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -15,8 +16,8 @@ class Search {
  public:
   using Found = std::function<void(std::vector<Hypothesis> best)>;  // n_best of them, best first
 
-  /// `words` bounds source pieces (with </s>) times beam in the machine at once; a longer sentence runs alone. The
-  /// options outlive the search.
+  /// `words` bounds source pieces (with </s>) in the machine at once, and twice as many hypotheses, which binds where a
+  /// beam is wide for its sentences; a sentence that alone is more runs alone. The options outlive the search.
   Search(Ensemble models, const SearchOptions& options, int64_t words);
 
   /// Puts a sentence in the queue. `found` is called by the step in which its search ends.
@@ -40,7 +41,10 @@ class Search {
     Found found;
   };
 
-  int64_t words_of(const Waiting& w) const { return int64_t(w.sentence.source.size() + 1) * options_.beam_size; }
+  // Its part of the budget.
+  int64_t words_of(const Waiting& w) const {
+    return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{options_.beam_size} + 1) / 2);
+  }
   void admit();
   std::vector<StepRow> rows();
   std::vector<Request> requests() const;

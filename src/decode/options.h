@@ -35,7 +35,7 @@ struct TranslateOptions {
   std::vector<double> weights;       // of the models' log-probabilities; empty: their mean is taken
   std::string input = "-";           // "-": stdin
   std::string output = "-";          // "-": stdout
-  int64_t mini_batch_words = 2048;   // source pieces × beam that are in the machine at once
+  int64_t mini_batch_words = 640;    // source pieces that are in the machine at once
   int64_t maxi_batch_lines = 10000;  // lines held at once: waiting, in the machine, or done before an earlier one
   int max_length = 1000;             // pieces; longer lines are translated in parts
   bool no_spm_encode = false;        // the input is already pieces, split at blanks

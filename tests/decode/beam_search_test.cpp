@@ -194,8 +194,17 @@ TEST_F(BeamSearch, GivesTheSameWhateverElseIsInTheMachine) {
 }
 
 TEST_F(BeamSearch, KeepsToTheBudgetOfWords) {
-  find({.beam_size = 2}, std::vector<Pieces>(50, Pieces(4, 3)), 2 * 5 * 7);  // a sentence: 2 × (4 and </s>)
-  EXPECT_EQ(most_sentences, 7);
+  for (const int beam : {1, 2, 10}) {
+    find({.beam_size = beam}, std::vector<Pieces>(50, Pieces(4, 3)), 5 * 7);  // a sentence: 4 and </s>
+    EXPECT_EQ(most_sentences, 7) << "beam " << beam;
+  }
+}
+
+TEST_F(BeamSearch, BoundsHypothesesWhereTheBeamIsWide) {
+  find({.beam_size = 40}, std::vector<Pieces>(50, Pieces(4, 3)), 60);  // 3 × 40 are 2 × 60
+  EXPECT_EQ(most_sentences, 3);
+  find({.beam_size = 40}, std::vector<Pieces>(5, Pieces(4, 3)), 19);
+  EXPECT_EQ(most_sentences, 1) << "one runs alone, however wide";
 }
 
 TEST_F(BeamSearch, TranslatesNothingAtAll) { EXPECT_TRUE(find({}, {}).empty()); }
