@@ -1,6 +1,7 @@
 #include "io/model_file.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "io/config_json.h"
@@ -76,10 +77,18 @@ TensorEntry entry_of(const std::string& name, const Vocabulary& vocabulary) {
   return {name, DType::u8, {int64_t(bytes.size())}, std::as_bytes(std::span(bytes))};
 }
 
+// Straight from the file, where numbers need not be aligned: a copy of the largest matrix would be the peak of memory.
 void copy(const Tensor& value, const TensorEntry& stored) {
   for_dtype(stored.dtype, [&]<class S>() {
-    const std::vector<S> values = values_of<S>(stored);
-    for_dtype(value.dtype(), [&]<class T>() { std::copy(values.begin(), values.end(), value.as<T>()); });
+    for_dtype(value.dtype(), [&]<class T>() {
+      T* to = value.as<T>();
+      const std::byte* from = stored.bytes.data();
+      for (int64_t i = 0; i < value.elements(); ++i, from += sizeof(S)) {
+        S number;
+        std::memcpy(&number, from, sizeof(S));
+        to[i] = T(number);
+      }
+    });
   });
 }
 

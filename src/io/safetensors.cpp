@@ -140,11 +140,33 @@ std::vector<TensorEntry> parse_tensors(const std::string& path, const json& head
   return tensors;
 }
 
+// 16 hexadecimal digits: XXH64 over metadata (but "checksum") and tensors, each in order of name, so that it depends on
+// the content and not on how the file is laid out. docs/model_format.md has the definition. `done` hears of bytes that
+// have been read.
+std::string content_checksum(std::span<const TensorEntry> by_name, const Metadata& metadata,
+                             void (*done)(std::span<const std::byte>)) {
+  constexpr size_t block_bytes = 1 << 22;
+  XxHash64 hash;
+  const auto add_text = [&](std::string_view text) { hash.add(std::as_bytes(std::span(text))); };
+  for (const auto& [key, value] : metadata)
+    if (key != checksum_key) add_text(fmt::format("{}={}\n", key, value));
+  for (const TensorEntry& tensor : by_name) {
+    add_text(fmt::format("{} {} {}\n", tensor.name, tensor.dtype, fmt::join(tensor.shape, ",")));
+    for (auto rest = tensor.bytes; !rest.empty();) {
+      const auto block = rest.first(std::min(rest.size(), block_bytes));
+      hash.add(block);
+      done(block);
+      rest = rest.subspan(block.size());
+    }
+  }
+  return fmt::format("{:016x}", hash.digest());
+}
+
+// A file is read whole here, and again when somebody needs it: meanwhile it takes no memory.
 void check_content(const std::string& path, std::span<const TensorEntry> tensors, const Metadata& metadata) {
   const auto expected = metadata.find(checksum_key);
   if (expected == metadata.end()) return;  // not written by dragoman, or edited on purpose
-  const std::string found = content_checksum(tensors, metadata);
-  for (const TensorEntry& t : tensors) MappedFile::let_go(t.bytes);  // read whole now, and again when somebody needs it
+  const std::string found = content_checksum(tensors, metadata, MappedFile::let_go);
   if (found == expected->second) return;
   throw Error(
       fmt::format("{}: the content has the checksum {}, its metadata expects {}", path, found, expected->second),
@@ -203,7 +225,7 @@ const TensorEntry& SafetensorsFile::get(std::string_view name) const {
 void write_safetensors(const std::string& path, std::vector<TensorEntry> tensors, Metadata metadata) {
   std::ranges::sort(tensors, {}, &TensorEntry::name);
   check_to_write(path, tensors);
-  metadata[checksum_key] = content_checksum(tensors, metadata);
+  metadata[checksum_key] = content_checksum(tensors, metadata, [](auto) {});
   std::ranges::stable_sort(tensors, std::greater(), [](const TensorEntry& t) { return size_of(t.dtype); });
   const std::string header = format_header(path, tensors, metadata);
   write_atomically(path, [&](FileWriter& file) {
@@ -212,18 +234,6 @@ void write_safetensors(const std::string& path, std::vector<TensorEntry> tensors
     file.write(header);
     for (const TensorEntry& tensor : tensors) file.write(tensor.bytes.data(), tensor.bytes.size());
   });
-}
-
-std::string content_checksum(std::span<const TensorEntry> by_name, const Metadata& metadata) {
-  XxHash64 hash;
-  const auto add_text = [&](std::string_view text) { hash.add(std::as_bytes(std::span(text))); };
-  for (const auto& [key, value] : metadata)
-    if (key != checksum_key) add_text(fmt::format("{}={}\n", key, value));
-  for (const TensorEntry& tensor : by_name) {
-    add_text(fmt::format("{} {} {}\n", tensor.name, tensor.dtype, fmt::join(tensor.shape, ",")));
-    hash.add(tensor.bytes);
-  }
-  return fmt::format("{:016x}", hash.digest());
 }
 
 }  // namespace dragoman

@@ -51,10 +51,6 @@ class SafetensorsFile {
 /// is aligned; the metadata gets a "checksum" of everything else. The same content makes the same bytes.
 void write_safetensors(const std::string& path, std::vector<TensorEntry> tensors, Metadata metadata);
 
-/// 16 hexadecimal digits: XXH64 over metadata (but "checksum") and tensors, each in order of name, so that it depends
-/// on the content and not on how the file is laid out. docs/model_format.md has the definition.
-std::string content_checksum(std::span<const TensorEntry> by_name, const Metadata& metadata);
-
 /// A copy of the elements; Error if they are of another type.
 template <class T>
 std::vector<T> values_of(const TensorEntry& tensor) {

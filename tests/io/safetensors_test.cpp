@@ -53,6 +53,23 @@ TEST_F(Safetensors, KeepsShapesOfAnyRank) {
   EXPECT_TRUE(file.get("nothing").bytes.empty());
 }
 
+// KiB, of this process; "VmHWM" is the most there has been since `echo 5 > clear_refs`.
+int64_t memory(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ":")) return std::stoll(line.substr(field.size() + 1));
+  return 0;
+}
+
+TEST_F(Safetensors, ChecksAFileWithoutHoldingIt) {
+  const int64_t mebibytes = 64;
+  write_safetensors(at("m"), {{"w", DType::u8, {mebibytes << 20}, bytes_of(std::vector<char>(mebibytes << 20))}}, {});
+  if (!(std::ofstream("/proc/self/clear_refs") << "5" << std::flush)) GTEST_SKIP() << "the peak cannot be reset here";
+  const int64_t before = memory("VmRSS");
+  const SafetensorsFile file(at("m"));
+  EXPECT_LT(memory("VmHWM") - before, 16 << 10);
+}
+
 TEST_F(Safetensors, ReadsTheGoldenFiles) {
   const SafetensorsFile file(tests + "golden/post_norm.safetensors");
   EXPECT_EQ(nlohmann::json::parse(file.metadata().at("config"))["norm"], "post");
