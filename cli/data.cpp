@@ -7,7 +7,7 @@ namespace dragoman {
 namespace {
 
 void check_data_command(DataCommandOptions& o, const Given&) {
-  check_pair("train-sets", o.train_sets);
+  text_pairs("train-sets", o.train_sets, o.tsv);
   check_pair("vocabs", o.vocabs);
 }
 
@@ -25,10 +25,15 @@ Table<DataCommandOptions> data_table() {
       .flags = {{.name = "train-sets",
                  .letter = 't',
                  .field = &O::train_sets,
-                 .value = "SOURCE TARGET",
+                 .value = "SOURCE TARGET...",
                  .group = group,
-                 .help = "text, a sentence a line; .gz, .xz and .zst are read as they are",
+                 .help = "text, a sentence a line; .gz, .xz and .zst are read as they are; of several corpora, lines "
+                         "are counted through all",
                  .required = true},
+                {.name = "tsv",
+                 .field = &O::tsv,
+                 .group = group,
+                 .help = "each file has both sides: lines are SOURCE tab TARGET"},
                 {.name = "vocabs",
                  .letter = 'v',
                  .field = &O::vocabs,
@@ -40,7 +45,7 @@ Table<DataCommandOptions> data_table() {
                  .value = "N",
                  .group = group,
                  .help = "pieces of the longest sentence that training would take",
-                 .range = {1, 100'000}},
+                 .range = {1, 65'000}},
                 {.name = "sample",
                  .field = &O::sample,
                  .value = "N",
@@ -58,12 +63,13 @@ Table<DataCommandOptions> data_table() {
 int data_command(const DataCommandOptions& o) {
   std::vector<Vocabulary> vocabularies;
   for (const std::string& path : o.vocabs) vocabularies.push_back(Vocabulary::load(path));
-  const CorpusSurvey survey = survey_corpus({o.train_sets[0], o.train_sets[1]}, vocabularies, o);
+  const auto texts = text_pairs("train-sets", o.train_sets, o.tsv);
+  const CorpusSurvey survey = survey_corpus(texts, vocabularies, o);
   if (o.json) {
     print_page(to_json(survey).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     return 0;
   }
-  FactPage page(fmt::format("{} and {}", o.train_sets[0], o.train_sets[1]));
+  FactPage page(text_name(texts));
   add_survey(page, survey, o.max_length);
   print_page(page.text());
   return 0;

@@ -34,7 +34,8 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
 };
 
 struct DataCommandOptions : SurveyOptions {
-  std::vector<std::string> train_sets;  // {source, target}
+  std::vector<std::string> train_sets;  // as DataOptions::train_sets
+  bool tsv = false;
   std::vector<std::string> vocabs;      // {source, target}; empty: words are counted and no pieces
   bool json = false;
 };

@@ -56,9 +56,13 @@ void check_per_side(std::string_view option, size_t values) {
 }
 
 void check_data(const TrainOptions& o) {
-  check_pair("train-sets", o.train_sets);
+  text_pairs("train-sets", o.train_sets, o.tsv);
   check_pair("vocabs", o.vocabs);
-  check_pair("valid-sets", o.valid_sets);
+  if (o.tsv)
+    require(o.valid_sets.size() <= 1, "--valid-sets takes one file with --tsv, found {}: {}", o.valid_sets.size(),
+            fmt::join(o.valid_sets, " "));
+  else
+    check_pair("valid-sets", o.valid_sets);
   for (const auto& files : {o.train_sets, o.vocabs, o.valid_sets})
     for (const auto& file : files)
       require(file != "-", "--train-sets, --valid-sets and --vocabs are read more than once, so '-' cannot be one");

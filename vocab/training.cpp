@@ -24,7 +24,7 @@ using Arguments = std::unordered_map<std::string, std::string>;
 // waits here until the training has returned.
 class Sentences : public sentencepiece::SentenceIterator {
  public:
-  explicit Sentences(const std::vector<std::string>& paths) : paths_(paths) { Next(); }
+  Sentences(const std::vector<std::string>& paths, TextColumns columns) : paths_(paths), columns_(columns) { Next(); }
 
   bool done() const override { return done_; }
   const std::string& value() const override { return line_; }
@@ -48,7 +48,7 @@ class Sentences : public sentencepiece::SentenceIterator {
     for (;;) {
       if (!reader_ && file_ == paths_.size()) return false;
       if (!reader_) reader_.emplace(paths_[file_++]);
-      if (!reader_->next(line_)) {
+      if (!read_sentence()) {
         reader_.reset();
         continue;
       }
@@ -59,10 +59,27 @@ class Sentences : public sentencepiece::SentenceIterator {
     return true;
   }
 
+  // The next of what columns_ names.
+  bool read_sentence() {
+    if (second_column_) {
+      line_ = std::move(*second_column_);
+      second_column_.reset();
+      return true;
+    }
+    if (!reader_->next(line_)) return false;
+    const size_t tab = columns_ == TextColumns::whole_lines ? std::string::npos : line_.find('\t');
+    if (tab == std::string::npos) return true;
+    if (columns_ == TextColumns::both) second_column_ = line_.substr(tab + 1);
+    columns_ == TextColumns::target ? line_.erase(0, tab + 1) : line_.erase(tab);
+    return true;
+  }
+
   const std::vector<std::string>& paths_;
+  const TextColumns columns_;
   size_t file_ = 0;
   std::optional<LineReader> reader_;
   std::string line_;
+  std::optional<std::string> second_column_;  // comes after line_
   bool done_ = false;
   int64_t lines_ = 0;
   std::exception_ptr thrown_;
@@ -138,7 +155,7 @@ void train_vocabulary(const VocabularyTraining& training) {
   check(training);
   spdlog::info("Learning a vocabulary of {} pieces ({}) from {}", training.size, name_of(training.type),
                fmt::join(training.inputs, ", "));
-  Sentences sentences(training.inputs);
+  Sentences sentences(training.inputs, training.columns);
   std::string model;
   sentencepiece::util::Status status;
   with_sampling_seed(training.seed, [&] {

@@ -7,11 +7,15 @@
 
 namespace dragoman {
 
+/// What of a line is text to learn from; columns are separated by tabs, and each is a sentence of its own.
+enum class TextColumns { whole_lines, source, target, both };
+
 /// What a new vocabulary is learned from, and how. Pieces 0, 1 and 2 are <unk>, <s> and </s>; there is no padding.
 struct VocabularyTraining {
   std::vector<std::string> inputs;  // text files, one sentence a line; plain, .gz, .xz, .zst or "-"
-  std::string model;                // the file to make
-  int size = 32000;                 // pieces in all: the special ones, user symbols and bytes included
+  TextColumns columns = TextColumns::whole_lines;
+  std::string model;  // the file to make
+  int size = 32000;   // pieces in all: the special ones, user symbols and bytes included
   VocabularyType type = VocabularyType::bpe;
   std::string normalization = "nmt_nfkc";  // or nfkc, nmt_nfkc_cf, nfkc_cf (lower-cased), identity
   double character_coverage = 1;           // share of the text whose characters become pieces of their own

@@ -23,109 +23,130 @@ Limits limits_of(const DataOptions& options) {
 }
 
 // The pairs that a batch holds on average, times --maxi-batch.
-int64_t window_pairs(const Corpus& corpus, const Limits& limits, int64_t maxi_batch) {
-  const double target_length = double(corpus.target.ids.size()) / double(corpus.size());
+int64_t window_pairs(const PairStore& pairs, const Limits& limits, int64_t maxi_batch) {
+  const double target_length = double(pairs.target_tokens()) / double(pairs.size());
   const double typical = std::min(double(limits.pairs), double(limits.target_tokens) / target_length);
-  return int64_t(std::clamp(typical * double(std::max<int64_t>(maxi_batch, 1)), 1.0, double(corpus.size())));
+  return int64_t(std::clamp(typical * double(std::max<int64_t>(maxi_batch, 1)), 1.0, double(pairs.size())));
 }
 
-// Ties keep their shuffled order.
-void sort_by_length(const Corpus& corpus, std::span<int64_t> pairs) {
-  std::stable_sort(pairs.begin(), pairs.end(), [&](int64_t a, int64_t b) {
-    return std::pair(corpus.target.length(a), corpus.source.length(a)) <
-           std::pair(corpus.target.length(b), corpus.source.length(b));
-  });
+// By (target, source) length; ties keep their shuffled order. Lengths lie all over the memory, so they are fetched
+// once.
+void sort_by_length(const PairStore& pairs, std::span<int32_t> window) {
+  struct Keyed {
+    uint32_t lengths;
+    int32_t pair;
+  };
+  std::vector<Keyed> keyed;
+  keyed.reserve(window.size());
+  for (int32_t pair : window)
+    keyed.push_back({uint32_t(pairs.target_length(pair) << 16 | pairs.source_length(pair)), pair});
+  std::ranges::stable_sort(keyed, {}, &Keyed::lengths);
+  std::ranges::transform(keyed, window.begin(), &Keyed::pair);
 }
 
-// Ends a batch where the next pair would exceed a limit.
-std::vector<std::span<const int64_t>> cut(const Corpus& corpus, std::span<const int64_t> pairs, const Limits& limits) {
-  std::vector<std::span<const int64_t>> batches;
-  size_t begin = 0;
-  int64_t source = 0, target = 0;  // tokens of pairs [begin, i)
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const int64_t s = corpus.source.length(pairs[i]), t = corpus.target.length(pairs[i]);
-    const bool full =
-        int64_t(i - begin) == limits.pairs || source + s > limits.source_tokens || target + t > limits.target_tokens;
-    if (full && i > begin) {
-      batches.push_back(pairs.subspan(begin, i - begin));
-      begin = i;
-      source = target = 0;
+// Ends a batch where the next pair would exceed a limit. Gives the number of pairs of each.
+std::vector<int64_t> cut(const PairStore& pairs, std::span<const int32_t> window, const Limits& limits) {
+  std::vector<int64_t> sizes;
+  int64_t size = 0, source = 0, target = 0;  // of the batch that grows
+  for (int32_t pair : window) {
+    const int64_t s = pairs.source_length(pair), t = pairs.target_length(pair);
+    const bool full = size == limits.pairs || source + s > limits.source_tokens || target + t > limits.target_tokens;
+    if (full && size > 0) {
+      sizes.push_back(size);
+      size = source = target = 0;
     }
+    ++size;
     source += s;
     target += t;
   }
-  if (begin < pairs.size()) batches.push_back(pairs.subspan(begin));
-  return batches;
+  if (size > 0) sizes.push_back(size);
+  return sizes;
 }
 
-void append(BatchPlan& plan, const std::vector<std::span<const int64_t>>& batches) {
-  for (std::span<const int64_t> batch : batches) {
-    plan.pairs.insert(plan.pairs.end(), batch.begin(), batch.end());
-    plan.offsets.push_back(int64_t(plan.pairs.size()));
-  }
+// Batches of these sizes lie in the window one after the other; afterwards they do in random order, and so do the
+// sizes.
+void shuffle_batches(std::span<int32_t> window, std::vector<int64_t>& sizes, PhiloxSequence& numbers) {
+  const std::vector<int32_t> sorted(window.begin(), window.end());
+  std::vector<std::span<const int32_t>> batches;
+  const int32_t* begin = sorted.data();
+  for (int64_t size : sizes) batches.emplace_back(begin, size), begin += size;
+  shuffle(batches, numbers);
+  auto end = window.begin();
+  for (const auto& batch : batches) end = std::ranges::copy(batch, end).out;
+  std::ranges::transform(batches, sizes.begin(), [](const auto& batch) { return int64_t(batch.size()); });
 }
 
-BatchPlan plan_in_order(const Corpus& corpus, const Limits& limits) {
-  std::vector<int64_t> order(corpus.size());
-  std::iota(order.begin(), order.end(), 0);
-  BatchPlan plan;
-  append(plan, cut(corpus, order, limits));
-  return plan;
+void append(BatchPlan& plan, const std::vector<int64_t>& sizes) {
+  for (int64_t size : sizes) plan.offsets.push_back(plan.offsets.back() + size);
 }
 
-int64_t tokens(const Sentences& sentences, std::span<const int64_t> pairs) {
-  int64_t sum = 0;
-  for (int64_t pair : pairs) sum += sentences.length(pair);
-  return sum;
-}
-
-int64_t largest(const Sentences& sentences, const BatchPlan& plan) {
+// The batch with most of what `length` counts.
+template <class Length>
+int64_t largest(const BatchPlan& plan, const Length& length) {
   int64_t best = 0, most = -1;
-  for (int64_t b = 0; b < plan.size(); ++b)
-    if (const int64_t n = tokens(sentences, plan[b]); n > most) best = b, most = n;
+  for (int64_t b = 0; b < plan.size(); ++b) {
+    int64_t tokens = 0;
+    for (int32_t pair : plan[b]) tokens += length(pair);
+    if (tokens > most) best = b, most = tokens;
+  }
   return best;
 }
 
-PackedIds pack(const Sentences& sentences, std::span<const int64_t> pairs) {
-  std::vector<int32_t> ids, offsets = {0};
-  ids.reserve(tokens(sentences, pairs));
-  for (int64_t pair : pairs) {
-    const auto sentence = sentences[pair];
-    ids.insert(ids.end(), sentence.begin(), sentence.end());
-    offsets.push_back(int32_t(ids.size()));
+// One side of a batch.
+class Packing {
+ public:
+  void add(std::span<const int32_t> sentence) {
+    ids_.insert(ids_.end(), sentence.begin(), sentence.end());
+    offsets_.push_back(int32_t(ids_.size()));
   }
-  return {std::move(ids), Spans(std::move(offsets))};
-}
+  PackedIds take() { return {std::move(ids_), Spans(std::move(offsets_))}; }
+
+ private:
+  std::vector<int32_t> ids_, offsets_ = {0};
+};
 
 }  // namespace
 
 BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch) {
+  const PairStore& pairs = corpus.pairs;
   const Limits limits = limits_of(options);
-  if (options.no_shuffle) return plan_in_order(corpus, limits);
-
-  std::vector<int64_t> order = permutation(corpus.size(), seed, epoch);
-  const int64_t window = corpus.size() ? window_pairs(corpus, limits, options.maxi_batch) : 1;
-  PhiloxSequence numbers = shuffle_numbers(seed, epoch, Shuffled::batches);
   BatchPlan plan;
-  plan.pairs.reserve(order.size());
-  for (int64_t begin = 0; begin < corpus.size(); begin += window) {
-    const auto pairs = std::span(order).subspan(begin, std::min(window, corpus.size() - begin));
-    sort_by_length(corpus, pairs);
-    auto batches = cut(corpus, pairs, limits);
-    shuffle(batches, numbers);
-    append(plan, batches);
+  plan.pairs.resize(pairs.size());
+  std::iota(plan.pairs.begin(), plan.pairs.end(), 0);
+  if (options.no_shuffle) {
+    append(plan, cut(pairs, plan.pairs, limits));
+    return plan;
+  }
+  PhiloxSequence order = shuffle_numbers(seed, epoch, Shuffled::pairs);
+  shuffle(plan.pairs, order);
+  PhiloxSequence numbers = shuffle_numbers(seed, epoch, Shuffled::batches);
+  const int64_t window = pairs.size() ? window_pairs(pairs, limits, options.maxi_batch) : 1;
+  for (int64_t begin = 0; begin < pairs.size(); begin += window) {
+    const auto in_window = std::span(plan.pairs).subspan(begin, std::min(window, pairs.size() - begin));
+    sort_by_length(pairs, in_window);
+    auto sizes = cut(pairs, in_window, limits);
+    shuffle_batches(in_window, sizes, numbers);
+    append(plan, sizes);
   }
   return plan;
 }
 
 LargestBatches largest_batches(const Corpus& corpus, const BatchPlan& plan) {
-  return {largest(corpus.target, plan), largest(corpus.source, plan)};
+  const PairStore& pairs = corpus.pairs;
+  return {largest(plan, [&](int64_t pair) { return pairs.target_length(pair); }),
+          largest(plan, [&](int64_t pair) { return pairs.source_length(pair); })};
 }
 
-Batch assemble(const Corpus& corpus, std::span<const int64_t> pairs) {
-  Batch batch{pack(corpus.source, pairs), pack(corpus.target, pairs), {}};
-  for (int64_t pair : pairs) batch.sentences.push_back(corpus.lines[pair]);
-  return batch;
+Batch assemble(const Corpus& corpus, std::span<const int32_t> pairs) {
+  Packing source, target;
+  std::vector<int32_t> lines;
+  for (int32_t number : pairs) {
+    const PairStore::Pair pair = corpus.pairs[number];
+    source.add(pair.source);
+    target.add(pair.target);
+    lines.push_back(pair.line);
+  }
+  return {source.take(), target.take(), std::move(lines)};
 }
 
 }  // namespace dragoman

@@ -8,13 +8,13 @@
 
 namespace dragoman {
 
-/// Which pairs meet in which batch, for one epoch: each pair of the corpus exactly once. 8 bytes a pair.
+/// Which pairs meet in which batch, for one epoch: each pair of the corpus exactly once. 4 bytes a pair.
 struct BatchPlan {
-  std::vector<int64_t> pairs;          // indices into the corpus, in the order of training
+  std::vector<int32_t> pairs;          // indices into the corpus, in the order of training
   std::vector<int64_t> offsets = {0};  // batch b is pairs [offsets[b], offsets[b+1])
 
   int64_t size() const { return int64_t(offsets.size()) - 1; }
-  std::span<const int64_t> operator[](int64_t b) const {
+  std::span<const int32_t> operator[](int64_t b) const {
     return {pairs.data() + offsets[b], size_t(offsets[b + 1] - offsets[b])};
   }
 };
@@ -34,6 +34,6 @@ struct LargestBatches {
 };
 LargestBatches largest_batches(const Corpus& corpus, const BatchPlan& plan);
 
-Batch assemble(const Corpus& corpus, std::span<const int64_t> pairs);
+Batch assemble(const Corpus& corpus, std::span<const int32_t> pairs);
 
 }  // namespace dragoman

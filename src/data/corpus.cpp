@@ -1,17 +1,17 @@
 #include "data/corpus.h"
 
+#include <algorithm>
 #include <future>
+#include <limits>
 
 #include "base/error.h"
 #include "base/grouped.h"
-#include "base/line_reader.h"
 #include "base/philox.h"
-#include "data/pairs.h"
 
 namespace dragoman {
 namespace {
 
-// Lines that are encoded together. With sampling it decides which random numbers a line meets: leave it.
+// With sampling it decides which random numbers a line meets: leave it.
 constexpr int64_t block_lines = 1000;
 
 // FNV-1a of 64 bits (Fowler, Noll, Vo): short, and the same on every machine.
@@ -29,115 +29,98 @@ class Fingerprint {
   uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-// All lines of one file. Lines that are too long keep only their number of pieces.
-struct Side {
-  Sentences sentences;
-  std::vector<int32_t> pieces;  // of each line, </s> not counted
-  CorpusReport::InvalidUtf8 invalid;
-  Fingerprint text;
-};
+// Lines that are encoded together: {source, target}.
+using Block = std::array<std::vector<std::string>, 2>;
 
-class SideReader {
+// The lines of a block as ids, without ends of sentences.
+using Encoded = std::vector<std::vector<int32_t>>;
+
+class SideEncoder {
  public:
-  SideReader(const CorpusFiles& files, int side, int64_t epoch)
-      : files_(files), vocabulary_(files.vocabularies[side]), side_(side), epoch_(epoch), reader_(files.paths[side]) {}
+  SideEncoder(const CorpusFiles& files, int side, int64_t epoch)
+      : files_(files), vocabulary_(files.vocabularies[side]), side_(side), epoch_(epoch) {}
 
-  Side read(std::stop_token stop) {
-    for (int64_t block = 0; read_block(); ++block) {
-      if (stop.stop_requested()) fail("{}: reading was stopped", reader_.name());
-      for (const auto& ids : encode(block)) append(ids);
-    }
-    result_.invalid = {reader_.invalid_lines(), reader_.first_invalid_line()};
-    return std::move(result_);
-  }
-
- private:
-  bool read_block() {
-    lines_.clear();
-    for (std::string line; int64_t(lines_.size()) < block_lines && reader_.next(line);) {
-      result_.text.add(line);
-      lines_.push_back(std::move(line));
-    }
-    return !lines_.empty();
-  }
-
-  std::vector<std::vector<int32_t>> encode(int64_t block) const {
-    if (files_.alphas[side_] != 0) return vocabulary_.encode_block(lines_, files_.alphas[side_], block_seed(block));
-    std::vector<std::vector<int32_t>> ids;
-    for (const std::string& line : lines_)
+  Encoded encode(const std::vector<std::string>& lines, int64_t block) {
+    for (const std::string& line : lines) text_.add(line);
+    if (files_.alphas[side_] != 0) return vocabulary_.encode_block(lines, files_.alphas[side_], block_seed(block));
+    Encoded ids;
+    for (const std::string& line : lines)
       ids.push_back(files_.given_pieces ? vocabulary_.encode_given_pieces(line) : vocabulary_.encode(line));
     return ids;
   }
 
+  uint64_t fingerprint() const { return text_.value(); }  // of the text so far
+
+ private:
   uint64_t block_seed(int64_t block) const {
     const PhiloxKey key = {uint32_t(files_.seed), uint32_t(files_.seed >> 32)};
     const auto numbers = philox({uint32_t(block), uint32_t(block >> 32), uint32_t(epoch_), uint32_t(side_)}, key);
     return uint64_t{numbers[0]} << 32 | numbers[1];
   }
 
-  void append(const std::vector<int32_t>& ids) {
-    Sentences& s = result_.sentences;
-    result_.pieces.push_back(int32_t(ids.size()));
-    if (int64_t(ids.size()) <= files_.max_length) {
-      s.ids.insert(s.ids.end(), ids.begin(), ids.end());
-      s.ids.push_back(vocabulary_.eos());
-    }
-    s.offsets.push_back(int64_t(s.ids.size()));
-  }
-
   const CorpusFiles& files_;
   const Vocabulary& vocabulary_;
   const int side_;
   const int64_t epoch_;
-  LineReader reader_;
-  std::vector<std::string> lines_;  // of the present block
-  Side result_;
+  Fingerprint text_;
 };
 
-std::array<Side, 2> read_sides(const CorpusFiles& files, int64_t epoch, std::stop_token stop) {
-  SideReader source(files, 0, epoch), target(files, 1, epoch);  // both open before either is read
-  auto source_side = std::async(std::launch::async, [&] { return source.read(stop); });
-  Side target_side = target.read(stop);
-  return {source_side.get(), std::move(target_side)};
-}
+// While a block is encoded, each side by a thread, the next one is read.
+class CorpusReader {
+ public:
+  CorpusReader(const CorpusFiles& files, int64_t epoch, Corpus& corpus)
+      : corpus_(corpus), text_(files.texts), source_(files, 0, epoch), target_(files, 1, epoch) {}
 
-// Moves the sentences of the lines that stay to the front.
-Sentences keep(Sentences all, const std::vector<int32_t>& lines) {
-  Sentences kept;
-  int64_t end = 0;
-  for (int32_t line : lines) {
-    const auto sentence = all[line];
-    std::copy(sentence.begin(), sentence.end(), all.ids.begin() + end);
-    kept.offsets.push_back(end += int64_t(sentence.size()));
+  void read(std::stop_token stop) {
+    Block block = read_block();
+    for (int64_t number = 0; !block[0].empty(); ++number) {
+      if (stop.stop_requested()) fail("{}: reading was stopped", corpus_.report.name);
+      auto next = std::async(std::launch::async, [&] { return read_block(); });
+      auto source = std::async(std::launch::async, [&] { return source_.encode(block[0], number); });
+      Encoded target = target_.encode(block[1], number), sources = source.get();
+      for (size_t i = 0; i < sources.size(); ++i) add(sources[i], target[i]);
+      block = next.get();
+    }
+    corpus_.report.kept = corpus_.size();
+    corpus_.report.tokens = {corpus_.pairs.source_tokens(), corpus_.pairs.target_tokens()};
+    corpus_.report.invalid_utf8 = {text_.invalid(0), text_.invalid(1)};
   }
-  all.ids.resize(end);
-  kept.ids = std::move(all.ids);
-  return kept;
-}
 
-void select_pairs(Corpus& corpus, std::array<Side, 2>& sides) {
-  CorpusReport& report = corpus.report;
-  report.lines = int64_t(sides[0].pieces.size());
-  for (int64_t i = 0; i < report.lines; ++i) {
-    const int source = sides[0].pieces[i], target = sides[1].pieces[i];
-    if (source == 0 || target == 0)
+  std::array<uint64_t, 2> fingerprints() const { return {source_.fingerprint(), target_.fingerprint()}; }
+
+ private:
+  Block read_block() {
+    Block block;
+    for (std::array<std::string, 2> pair; int64_t(block[0].size()) < block_lines && text_.next(pair);)
+      for (int side : {0, 1}) block[side].push_back(std::move(pair[side]));
+    return block;
+  }
+
+  void add(std::vector<int32_t>& source, std::vector<int32_t>& target) {
+    CorpusReport& report = corpus_.report;
+    const int64_t line = report.lines++;
+    require(line <= std::numeric_limits<int32_t>::max(), "{}: more than 2^31 lines", report.name);
+    if (source.empty() || target.empty()) {
       ++report.dropped_empty;
-    else if (std::max(source, target) > report.max_length)
+    } else if (int64_t(std::max(source.size(), target.size())) > report.max_length) {
       ++report.dropped_long;
-    else
-      corpus.lines.push_back(int32_t(i));
+    } else {
+      source.push_back(corpus_.files.vocabularies[0].eos());
+      target.push_back(corpus_.files.vocabularies[1].eos());
+      corpus_.pairs.add({int32_t(line), source, target});
+    }
   }
-  corpus.source = keep(std::move(sides[0].sentences), corpus.lines);
-  corpus.target = keep(std::move(sides[1].sentences), corpus.lines);
-  report.kept = corpus.size();
-  report.tokens = {int64_t(corpus.source.ids.size()), int64_t(corpus.target.ids.size())};
-}
+
+  Corpus& corpus_;
+  ParallelReader text_;
+  SideEncoder source_, target_;
+};
 
 // What decides the ids of every epoch: so it is the same for all epochs of a run.
-uint64_t fingerprint(const CorpusFiles& files, const std::array<Side, 2>& sides) {
+uint64_t fingerprint(const CorpusFiles& files, const std::array<uint64_t, 2>& texts) {
   Fingerprint all;
   for (int side : {0, 1}) {
-    all.add(fmt::to_string(sides[side].text.value()));
+    all.add(fmt::to_string(texts[side]));
     all.add(files.vocabularies[side].bytes());
   }
   all.add(fmt::format("{} {} {} {}", files.alphas[0], files.alphas[1], files.given_pieces, files.max_length));
@@ -154,43 +137,41 @@ void require_pairs(const CorpusReport& report) {
 
 CorpusFiles training_files(const DataOptions& options, const Vocabulary& source, const Vocabulary& target,
                            uint64_t seed) {
-  const auto& [sets, alphas] = std::tie(options.train_sets, options.sentencepiece_alphas);
-  require(sets.size() == 2, "--train-sets names {} files, expected 2: source and target", sets.size());
+  const auto& alphas = options.sentencepiece_alphas;
   require(alphas.size() <= 2, "--sentencepiece-alphas has {} values, expected one for both sides or one each",
           alphas.size());
-  CorpusFiles files{.paths = {sets[0], sets[1]}, .vocabularies = {source, target}};
+  CorpusFiles files{.texts = text_pairs("train-sets", options.train_sets, options.tsv),
+                    .vocabularies = {source, target}};
   if (!alphas.empty()) files.alphas = {alphas.front(), alphas.back()};
   files.given_pieces = options.no_spm_encode;
   files.max_length = options.max_length;
   files.seed = seed;
+  require(files.max_length < PairStore::longest, "--max-length {} is out of range, expected less than {}",
+          files.max_length, PairStore::longest);
   require(!(files.sampled() && files.given_pieces),
           "--no-spm-encode with --sentencepiece-alphas: text that is already pieces cannot be sampled");
-  const int from_stdin = (sets[0] == "-") + (sets[1] == "-");
-  require(from_stdin < 2, "--train-sets - -: only one side can come from stdin");
-  require(!(files.sampled() && from_stdin),
+  require(!(files.sampled() && std::ranges::count(options.train_sets, "-") > 0),
           "--train-sets - with --sentencepiece-alphas: sampling reads the text anew in every epoch, so it needs files");
   return files;
 }
 
 std::string CorpusReport::summary() const {
-  std::string text = fmt::format("{} and {}: {} lines, {} pairs kept with {} source and {} target tokens", paths[0],
-                                 paths[1], grouped(lines), grouped(kept), grouped(tokens[0]), grouped(tokens[1]));
+  std::string text = fmt::format("{}: {} lines, {} pairs kept with {} source and {} target tokens", name,
+                                 grouped(lines), grouped(kept), grouped(tokens[0]), grouped(tokens[1]));
   if (dropped_empty) text += fmt::format("; {} dropped with an empty side", grouped(dropped_empty));
   if (dropped_long) text += fmt::format("; {} dropped with more than {} pieces", grouped(dropped_long), max_length);
   return text;
 }
 
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch, std::stop_token stop) {
-  auto sides = read_sides(files, epoch, stop);
-  require_paired(files.paths, {sides[0].pieces, sides[1].pieces});
   auto corpus = std::make_shared<Corpus>();
   corpus->files = files;
   corpus->epoch = epoch;
-  corpus->fingerprint = fingerprint(files, sides);
-  corpus->report.paths = files.paths;
+  corpus->report.name = text_name(files.texts);
   corpus->report.max_length = files.max_length;
-  corpus->report.invalid_utf8 = {sides[0].invalid, sides[1].invalid};
-  select_pairs(*corpus, sides);
+  CorpusReader reader(files, epoch, *corpus);
+  reader.read(stop);
+  corpus->fingerprint = fingerprint(files, reader.fingerprints());
   require_pairs(corpus->report);
   return corpus;
 }

@@ -9,8 +9,9 @@ namespace dragoman {
 
 /// Where training text comes from and how it becomes batches. Pairs of values are {source, target}.
 struct DataOptions {
-  std::vector<std::string> train_sets;
-  std::vector<std::string> vocabs;  // made from train_sets when missing; the same name twice: one joint vocabulary
+  std::vector<std::string> train_sets;  // source, target, and so on for further corpora; with tsv one file a corpus
+  bool tsv = false;                     // a file has both sides: lines are SOURCE tab TARGET
+  std::vector<std::string> vocabs;      // made from train_sets when missing; the same name twice: one joint vocabulary
   std::vector<int> dim_vocabs = {32000};  // pieces of a vocabulary to be made; one number for both sides or one each
   VocabularyType vocabulary_type = VocabularyType::bpe;
   std::string normalization = "nmt_nfkc";    // SentencePiece rule for a vocabulary to be made

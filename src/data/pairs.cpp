@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
-#include "base/line_reader.h"
 
 namespace dragoman {
 namespace {
@@ -26,20 +25,6 @@ size_t likeliest_gap(std::span<const int32_t> more, std::span<const int32_t> few
   return gap;
 }
 
-std::vector<std::string> read_side(const std::string& path, int64_t max_lines) {
-  LineReader reader(path);
-  std::vector<std::string> lines;
-  std::string line;
-  while ((max_lines == 0 || reader.lines() < max_lines) && reader.next(line)) lines.push_back(line);
-  return lines;
-}
-
-std::vector<int32_t> lengths_of(const std::vector<std::string>& lines) {
-  std::vector<int32_t> lengths;
-  for (const std::string& line : lines) lengths.push_back(int32_t(line.size()));
-  return lengths;
-}
-
 }  // namespace
 
 void require_paired(const std::array<std::string, 2>& paths, const std::array<std::span<const int32_t>, 2>& lengths) {
@@ -55,9 +40,13 @@ void require_paired(const std::array<std::string, 2>& paths, const std::array<st
               "compare the files around that line; line i of one must be the translation of line i of the other");
 }
 
-LinePairs read_line_pairs(const std::array<std::string, 2>& paths, int64_t max_lines) {
-  LinePairs pairs{read_side(paths[0], max_lines), read_side(paths[1], max_lines)};
-  require_paired(paths, {lengths_of(pairs.source), lengths_of(pairs.target)});
+LinePairs read_line_pairs(const TextPair& text, int64_t max_lines) {
+  ParallelReader reader({text});
+  LinePairs pairs;
+  for (std::array<std::string, 2> pair; (max_lines == 0 || reader.lines() < max_lines) && reader.next(pair);) {
+    pairs.source.push_back(std::move(pair[0]));
+    pairs.target.push_back(std::move(pair[1]));
+  }
   return pairs;
 }
 

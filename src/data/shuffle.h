@@ -20,7 +20,4 @@ void shuffle(std::vector<T>& items, PhiloxSequence& numbers) {
   for (uint64_t rest = items.size(); rest > 1; --rest) std::swap(items[rest - 1], items[numbers.below(rest)]);
 }
 
-/// The order of [0, n) in an epoch.
-std::vector<int64_t> permutation(int64_t n, uint64_t seed, int64_t epoch);
-
 }  // namespace dragoman

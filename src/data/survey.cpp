@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/line_reader.h"
 #include "base/philox.h"
-#include "data/pairs.h"
 
 namespace dragoman {
 namespace {
@@ -65,23 +63,20 @@ class Sample {
 
 class Surveyor {
  public:
-  Surveyor(const std::array<std::string, 2>& paths, const std::vector<Vocabulary>& vocabularies,
+  Surveyor(const std::vector<TextPair>& texts, const std::vector<Vocabulary>& vocabularies,
            const SurveyOptions& options, Corpus* kept)
       : vocabularies_(vocabularies),
         options_(options),
         kept_(kept),
-        readers_{LineReader(paths[0]), LineReader(paths[1])},
+        reader_(texts),
         sample_(options.sample, options.seed) {
-    for (int s : {0, 1}) survey_.sides[s].path = paths[s];
+    for (int s : {0, 1}) survey_.sides[s].path = side_name(texts, s);
   }
 
   CorpusSurvey survey() {
-    read_pairs();
-    read_rest();
-    require_paired({survey_.sides[0].path, survey_.sides[1].path}, {bytes_[0], bytes_[1]});
+    for (Pair pair; reader_.next(pair);) take(++survey_.lines, pair);
     for (const auto& [number, pair] : sample_.take()) encode(number, pair);
-    for (int s : {0, 1})
-      survey_.sides[s].invalid_utf8 = {readers_[s].invalid_lines(), readers_[s].first_invalid_line()};
+    for (int s : {0, 1}) survey_.sides[s].invalid_utf8 = reader_.invalid(s);
     std::ranges::sort(hashes_);
     const auto again = std::ranges::unique(hashes_);
     survey_.duplicates = int64_t(again.size());
@@ -89,23 +84,6 @@ class Surveyor {
   }
 
  private:
-  void read_pairs() {
-    for (Pair pair;;) {
-      const bool source = readers_[0].next(pair[0]), target = readers_[1].next(pair[1]);
-      if (source) bytes_[0].push_back(int32_t(pair[0].size()));
-      if (target) bytes_[1].push_back(int32_t(pair[1].size()));
-      if (!source || !target) return;
-      take(++survey_.lines, pair);
-    }
-  }
-
-  // Of a file that has more lines: so that the error can say which one has no partner.
-  void read_rest() {
-    std::string line;
-    for (int s : {0, 1})
-      while (readers_[s].next(line)) bytes_[s].push_back(int32_t(line.size()));
-  }
-
   void take(int64_t number, const Pair& pair) {
     std::array<int64_t, 2> words;
     for (int s : {0, 1}) {
@@ -143,31 +121,25 @@ class Surveyor {
       keep(number, ids);
   }
 
-  void keep(int64_t number, const std::array<std::vector<int32_t>, 2>& ids) {
-    for (int s : {0, 1}) {
-      Sentences& sentences = s == 0 ? kept_->source : kept_->target;
-      sentences.ids.insert(sentences.ids.end(), ids[s].begin(), ids[s].end());
-      sentences.ids.push_back(vocabularies_[s].eos());
-      sentences.offsets.push_back(int64_t(sentences.ids.size()));
-    }
-    kept_->lines.push_back(int32_t(number - 1));
+  void keep(int64_t number, std::array<std::vector<int32_t>, 2>& ids) {
+    for (int s : {0, 1}) ids[s].push_back(vocabularies_[s].eos());
+    kept_->pairs.add({int32_t(number - 1), ids[0], ids[1]});
   }
 
   const std::vector<Vocabulary>& vocabularies_;
   const SurveyOptions options_;
   Corpus* kept_;
-  std::array<LineReader, 2> readers_;
+  ParallelReader reader_;
   Sample sample_;
-  std::array<std::vector<int32_t>, 2> bytes_;  // of every line
-  std::vector<uint64_t> hashes_;               // of every pair: 8 bytes, where a set would take 40
+  std::vector<uint64_t> hashes_;  // of every pair: 8 bytes, where a set would take 40
   CorpusSurvey survey_;
 };
 
 }  // namespace
 
-CorpusSurvey survey_corpus(const std::array<std::string, 2>& paths, const std::vector<Vocabulary>& vocabularies,
+CorpusSurvey survey_corpus(const std::vector<TextPair>& texts, const std::vector<Vocabulary>& vocabularies,
                            const SurveyOptions& options, Corpus* kept) {
-  return Surveyor(paths, vocabularies, options, kept).survey();
+  return Surveyor(texts, vocabularies, options, kept).survey();
 }
 
 }  // namespace dragoman

@@ -22,11 +22,11 @@ struct Occurrences {
 };
 
 struct SurveyedSide {
-  std::string path;
+  std::string path;     // of the file; of several, "a, b"
   int64_t words = 0;    // of all lines, separated by blanks
   int64_t longest = 0;  // words of the longest line …
   int64_t longest_line = 0;
-  CorpusReport::InvalidUtf8 invalid_utf8;
+  ParallelReader::Invalid invalid_utf8;
   // Of the pairs that were encoded:
   int64_t pieces = 0;            // </s> not counted
   int64_t unknown = 0;           // pieces that stand for something else
@@ -36,7 +36,7 @@ struct SurveyedSide {
 
 /// Arrays are {source, target}.
 struct CorpusSurvey {
-  int64_t lines = 0;       // of each file
+  int64_t lines = 0;       // of each side; other lines are counted through all corpora
   Occurrences empty;       // pairs with nothing but blanks on one side; these are left out in training
   Occurrences copies;      // both sides are the same
   Occurrences uneven;      // one side has more than three times the characters of the other, and twenty more
@@ -53,9 +53,9 @@ struct SurveyOptions {
   uint64_t seed = 1;          // of the choice
 };
 
-/// Reads both files once. Without vocabularies (empty) pieces are not counted. Where `kept` is given, it gets the
-/// encoded pairs that training would keep. Error as read_corpus: unreadable files, other numbers of lines.
-CorpusSurvey survey_corpus(const std::array<std::string, 2>& paths, const std::vector<Vocabulary>& vocabularies,
+/// Reads the text once. Without vocabularies (empty) pieces are not counted. Where `kept` is given, it gets the encoded
+/// pairs that training would keep. Error as ParallelReader.
+CorpusSurvey survey_corpus(const std::vector<TextPair>& texts, const std::vector<Vocabulary>& vocabularies,
                            const SurveyOptions& options, Corpus* kept = nullptr);
 
 }  // namespace dragoman

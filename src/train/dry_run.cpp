@@ -115,17 +115,16 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   Corpus sample;
   sample.files = training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed);
   run.corpus = survey_corpus(
-      sample.files.paths, {vocabularies.source, vocabularies.target},
+      sample.files.texts, {vocabularies.source, vocabularies.target},
       {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},
       &sample);
-  require(sample.size() > 0, "{} and {}: no sentence pair is left to train on", sample.files.paths[0],
-          sample.files.paths[1]);
+  require(sample.size() > 0, "{}: no sentence pair is left to train on", text_name(sample.files.texts));
   const BatchPlan batches = plan_batches(sample, setup.data, setup.training.seed, 0);
   const int64_t full_pairs = run.corpus.lines - run.corpus.empty.count;
   const double scale = double(full_pairs) / double(run.corpus.encoded);
   run.sampled = run.corpus.encoded < full_pairs;
   run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay);
-  run.labels = scale * double(sample.target.ids.size());
+  run.labels = scale * double(sample.pairs.target_tokens());
   run.memory = plan_memory(setup, sample, batches);
   require_memory(run.memory, setup.data);
   measure_speed(run, setup, backend, sample, batches);

@@ -26,7 +26,7 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
     : setup_(setup), vocabularies_(vocabularies) {
   const auto& sets = setup.training.valid_sets;
   if (sets.empty()) return;
-  LinePairs lines = read_line_pairs({sets[0], sets[1]}, setup.training.valid_max_lines);
+  LinePairs lines = read_line_pairs({{sets.front(), sets.back()}, setup.data.tsv}, setup.training.valid_max_lines);
   require(!lines.source.empty(), "--valid-sets: {} has no lines", sets[0]);
   sources_ = std::move(lines.source);
   references_ = std::move(lines.target);

@@ -3,16 +3,22 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "data/parallel_text.h"
 #include "vocab/training.h"
 
 namespace dragoman {
 namespace {
 
-Vocabulary open_or_train(const std::string& path, std::vector<std::string> texts, int size,
-                         const TrainingSetup& setup) {
+Vocabulary open_or_train(const std::string& path, TextColumns columns, int size, const TrainingSetup& setup) {
   if (!std::filesystem::exists(path)) {
-    spdlog::info("Vocabulary {} does not exist: learning {} pieces from {}", path, size, fmt::join(texts, ", "));
-    VocabularyTraining training{.inputs = std::move(texts), .model = path, .size = size};
+    VocabularyTraining training{.model = path, .size = size};
+    const auto texts = text_pairs("train-sets", setup.data.train_sets, setup.data.tsv);
+    const bool source = columns != TextColumns::target, target = columns != TextColumns::source;
+    if (source || setup.data.tsv)
+      for (const TextPair& text : texts) training.inputs.push_back(text.paths[0]);
+    if (target && !setup.data.tsv)
+      for (const TextPair& text : texts) training.inputs.push_back(text.paths[1]);
+    if (setup.data.tsv) training.columns = columns;
     training.type = setup.data.vocabulary_type;
     training.normalization = setup.data.normalization;
     training.seed = setup.training.seed;
@@ -29,14 +35,14 @@ Vocabulary open_or_train(const std::string& path, std::vector<std::string> texts
 }  // namespace
 
 Vocabularies open_vocabularies(const TrainingSetup& setup) {
-  const auto &vocabs = setup.data.vocabs, &texts = setup.data.train_sets;
+  const auto& vocabs = setup.data.vocabs;
   const auto& sizes = setup.data.dim_vocabs;
   if (vocabs[0] == vocabs[1]) {
-    const Vocabulary joint = open_or_train(vocabs[0], texts, sizes[0], setup);
+    const Vocabulary joint = open_or_train(vocabs[0], TextColumns::both, sizes[0], setup);
     return {joint, joint};
   }
-  return {open_or_train(vocabs[0], {texts[0]}, sizes.front(), setup),
-          open_or_train(vocabs[1], {texts[1]}, sizes.back(), setup)};
+  return {open_or_train(vocabs[0], TextColumns::source, sizes.front(), setup),
+          open_or_train(vocabs[1], TextColumns::target, sizes.back(), setup)};
 }
 
 ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabularies) {

@@ -30,6 +30,8 @@ PROVOKED = {
     "--…: '…' is none of …": "evaluate -r t -i t --tokenize words",
     "--… is missing: …": "translate",
     "--… takes two files, source and target, found …": "score -m m -t s",
+    "--train-sets takes two files for each corpus, source and target, found …": "train -t s t s -v v v -m new",
+    "--valid-sets takes one file with --tsv, found …": "train -t columns --tsv -v v v -m new --valid-sets s t",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
@@ -63,6 +65,8 @@ PROVOKED = {
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
     "… has … lines, … has …": "score -m m -t s short",
+    "…, line …: has … tabs, expected one, between source and target": "train -t columns --tsv -v v v -m new",
+    "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
     "…, line …: expected 'number … Name= value', found '…'": "score -m m -t s t --n-best",
     "…, line …: is of source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
     "…, line …: is of source line …, after one of line …; expected rising numbers": "score -m m -t s falling --n-best",
@@ -129,7 +133,7 @@ class Errors(unittest.TestCase):
         text = "".join(f"the {a} {b} is {c}\n" for a in words for b in words for c in words[:3])
         for name, content in (("s", text), ("t", text.replace("the", "das")), ("short", "one line\n"), ("empty", ""),
                               ("broken.yml", "a: [\n"), ("slip.yml", "beam-szie: 3\n"),
-                              ("twice.yml", "beam-size: 3\nbeam-size: 4\n"), ("locked", ""),
+                              ("twice.yml", "beam-size: 3\nbeam-size: 4\n"), ("locked", ""), ("columns", "a\tb\tc\n"),
                               ("far", "5 ||| a ||| F0= 1\n"), ("falling", "1 ||| a ||| F0= 1\n0 ||| a ||| F0= 1\n")):
             (cls.folder / name).write_text(content, encoding="utf-8")
         (cls.folder / "locked").chmod(0)

@@ -26,14 +26,17 @@ DataOptions unshuffled(DataOptions options) {
   return options;
 }
 
-int64_t tokens(const Sentences& sentences, std::span<const int64_t> pairs) {
-  int64_t sum = 0;
-  for (int64_t pair : pairs) sum += sentences.length(pair);
-  return sum;
+std::array<int64_t, 2> tokens(const Corpus& corpus, std::span<const int32_t> batch) {
+  std::array<int64_t, 2> sums = {0, 0};
+  for (int32_t pair : batch) {
+    sums[0] += corpus.pairs.source_length(pair);
+    sums[1] += corpus.pairs.target_length(pair);
+  }
+  return sums;
 }
 
-std::vector<std::vector<int64_t>> batches_of(const BatchPlan& plan) {
-  std::vector<std::vector<int64_t>> batches;
+std::vector<std::vector<int32_t>> batches_of(const BatchPlan& plan) {
+  std::vector<std::vector<int32_t>> batches;
   for (int64_t b = 0; b < plan.size(); ++b) batches.emplace_back(plan[b].begin(), plan[b].end());
   return batches;
 }
@@ -42,10 +45,10 @@ TEST(BatchPlan, HoldsEveryPairExactlyOnce) {
   const auto corpus = random_corpus(1000);
   for (const DataOptions& options : {budget(200), budget(200, 3), budget(0, 7), budget(1), budget(1'000'000),
                                      budget(200, 0, 1), budget(200, 0, 3), unshuffled(budget(200))}) {
-    std::vector<int64_t> pairs = plan_batches(*corpus, options, 1, 4).pairs;
+    std::vector<int32_t> pairs = plan_batches(*corpus, options, 1, 4).pairs;
     std::sort(pairs.begin(), pairs.end());
     ASSERT_EQ(pairs.size(), 1000u);
-    for (int64_t i = 0; i < 1000; ++i) ASSERT_EQ(pairs[i], i);
+    for (int32_t i = 0; i < 1000; ++i) ASSERT_EQ(pairs[i], i);
   }
 }
 
@@ -54,8 +57,9 @@ TEST(BatchPlan, KeepsItsBudgets) {
   const BatchPlan plan = plan_batches(*corpus, budget(200, 9), 1, 0);
   for (int64_t b = 0; b < plan.size(); ++b) {
     EXPECT_LE(plan[b].size(), 9u);
-    EXPECT_LE(tokens(corpus->target, plan[b]), 200);
-    EXPECT_LE(tokens(corpus->source, plan[b]), 400);
+    const auto [source, target] = tokens(*corpus, plan[b]);
+    EXPECT_LE(target, 200);
+    EXPECT_LE(source, 400);
   }
 }
 
@@ -63,7 +67,7 @@ TEST(BatchPlan, KeepsItsBudgets) {
 TEST(BatchPlan, FillsBatches) {
   const auto corpus = random_corpus(2000);
   const BatchPlan plan = plan_batches(*corpus, budget(400), 1, 0);
-  const double filled = double(corpus->target.ids.size()) / double(plan.size() * 400);
+  const double filled = double(corpus->pairs.target_tokens()) / double(plan.size() * 400);
   EXPECT_GT(filled, 0.9);
 }
 
@@ -89,13 +93,15 @@ TEST(BatchPlan, PutsSentencesOfSimilarLengthTogether) {
   const auto corpus = random_corpus(1000);
   const BatchPlan plan = plan_batches(*corpus, budget(0, 10), 1, 0);  // one window
   auto batches = batches_of(plan);
-  const auto length = [&](int64_t pair) { return std::pair(corpus->target.length(pair), corpus->source.length(pair)); };
+  const auto length = [&](int32_t pair) {
+    return std::pair(corpus->pairs.target_length(pair), corpus->pairs.source_length(pair));
+  };
   std::sort(batches.begin(), batches.end(), [&](auto& a, auto& b) {
     return std::pair(length(a.front()), length(a.back())) < std::pair(length(b.front()), length(b.back()));
   });
   std::vector<std::pair<int64_t, int64_t>> lengths;
   for (const auto& batch : batches)
-    for (int64_t pair : batch) lengths.push_back(length(pair));
+    for (int32_t pair : batch) lengths.push_back(length(pair));
   EXPECT_TRUE(std::is_sorted(lengths.begin(), lengths.end()));
 }
 
@@ -148,7 +154,7 @@ TEST(BatchPlan, KnowsItsLargestBatches) {
 
 TEST(Assemble, LaysSentencesEndToEndAndKeepsTheirLineNumbers) {
   const auto corpus = toy_corpus({{2, 3}, {3, 1}, {1, 2}});
-  const Batch batch = assemble(*corpus, std::vector<int64_t>{2, 0});
+  const Batch batch = assemble(*corpus, std::vector<int32_t>{2, 0});
   EXPECT_THAT(batch.source.ids, ElementsAre(2, 100, 2));
   EXPECT_THAT(batch.target.ids, ElementsAre(102, 2, 100, 100, 2));
   EXPECT_THAT(batch.sentences, ElementsAre(20, 0));

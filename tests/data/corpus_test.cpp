@@ -30,7 +30,7 @@ class CorpusTest : public testing::Test {
   }
 
   CorpusFiles pair(const std::string& source, const std::string& target) const {
-    return {.paths = {files.write("source", source), files.write("target", target)},
+    return {.texts = {{{files.write("source", source), files.write("target", target)}}},
             .vocabularies = {*vocabulary, *vocabulary},
             .given_pieces = true};
   }
@@ -45,9 +45,25 @@ class CorpusTest : public testing::Test {
     return sampled;
   }
 
-  static std::string text_of(const Sentences& sentences, int64_t i) {
-    const auto ids = sentences[i];
-    return vocabulary->decode({ids.begin(), ids.end() - 1});
+  static std::string text_of(std::span<const int32_t> sentence) {
+    return vocabulary->decode(sentence.first(sentence.size() - 1));
+  }
+
+  static std::vector<int32_t> lines_of(const Corpus& corpus) {
+    std::vector<int32_t> lines;
+    for (int64_t i = 0; i < corpus.size(); ++i) lines.push_back(corpus.pairs[i].line);
+    return lines;
+  }
+
+  // Of all sentences, one side after the other.
+  static std::array<std::vector<int32_t>, 2> ids_of(const Corpus& corpus) {
+    std::array<std::vector<int32_t>, 2> ids;
+    for (int64_t i = 0; i < corpus.size(); ++i) {
+      const auto pair = corpus.pairs[i];
+      ids[0].insert(ids[0].end(), pair.source.begin(), pair.source.end());
+      ids[1].insert(ids[1].end(), pair.target.begin(), pair.target.end());
+    }
+    return ids;
   }
 
   TextFiles files;
@@ -59,11 +75,11 @@ TEST_F(CorpusTest, EncodesBothSidesAndEndsEverySentence) {
   text.given_pieces = false;
   const auto corpus = read_corpus(text);
   ASSERT_EQ(corpus->size(), 2);
-  EXPECT_EQ(text_of(corpus->source, 1), "the river");
-  EXPECT_EQ(text_of(corpus->target, 0), "a river");
+  EXPECT_EQ(text_of(corpus->pairs[1].source), "the river");
+  EXPECT_EQ(text_of(corpus->pairs[0].target), "a river");
   for (int64_t i : {0, 1}) {
-    EXPECT_EQ(corpus->source[i].back(), vocabulary->eos());
-    EXPECT_EQ(corpus->target[i].back(), vocabulary->eos());
+    EXPECT_EQ(corpus->pairs[i].source.back(), vocabulary->eos());
+    EXPECT_EQ(corpus->pairs[i].target.back(), vocabulary->eos());
   }
 }
 
@@ -72,15 +88,15 @@ TEST_F(CorpusTest, DropsWhatIsEmptyOrTooLongAndCountsIt) {
                           "a\na\na b c d e\na b c\n\na\na b c d\n");  // 1 1 5 3 0 1 4
   text.max_length = 3;
   const auto corpus = read_corpus(text);
-  EXPECT_THAT(corpus->lines, ElementsAre(0, 3));
+  EXPECT_THAT(lines_of(*corpus), ElementsAre(0, 3));
   const CorpusReport& report = corpus->report;
   EXPECT_EQ(report.lines, 7);
   EXPECT_EQ(report.kept, 2);
   EXPECT_EQ(report.dropped_empty, 3);
   EXPECT_EQ(report.dropped_long, 2);
   EXPECT_THAT(report.tokens, ElementsAre(4 + 2, 2 + 4));
-  EXPECT_EQ(corpus->source.length(0), 4);
-  EXPECT_EQ(corpus->target.length(1), 4);
+  EXPECT_EQ(corpus->pairs.source_length(0), 4);
+  EXPECT_EQ(corpus->pairs.target_length(1), 4);
   EXPECT_THAT(report.summary(),
               AllOf(HasSubstr("7 lines, 2 pairs kept with 6 source and 6 target tokens"),
                     HasSubstr("3 dropped with an empty side"), HasSubstr("2 dropped with more than 3 pieces")));
@@ -92,9 +108,10 @@ TEST_F(CorpusTest, SummaryOmitsWhatDidNotHappen) {
 
 TEST_F(CorpusTest, OfDifferentNumbersOfLinesIsAnErrorThatNamesBoth) {
   const CorpusFiles text = pair("a\na b c d e f\na b\n", "a\na b\n");
+  const auto& [source, target] = text.texts[0].paths;
   EXPECT_THAT([&] { read_corpus(text); },
-              ThrowsMessage<Error>(AllOf(HasSubstr(text.paths[0] + " has 3 lines, " + text.paths[1] + " has 2"),
-                                         HasSubstr("line 2 of " + text.paths[0] + " is the first without a partner"))));
+              ThrowsMessage<Error>(AllOf(HasSubstr(source + " has 3 lines, " + target + " has 2"),
+                                         HasSubstr("line 2 of " + source + " is the first without a partner"))));
 }
 
 TEST_F(CorpusTest, WithoutAnyPairIsAnErrorThatSaysWhy) {
@@ -119,13 +136,13 @@ TEST_F(CorpusTest, SurvivesHostileLines) {
   const auto corpus = read_corpus(both);
   EXPECT_EQ(corpus->report.lines, 8);
   EXPECT_EQ(corpus->report.dropped_long, 1);
-  EXPECT_THAT(corpus->lines, ElementsAre(0, 1, 2, 3, 4, 5, 7));
+  EXPECT_THAT(lines_of(*corpus), ElementsAre(0, 1, 2, 3, 4, 5, 7));
   for (const auto& invalid : corpus->report.invalid_utf8) {
     EXPECT_EQ(invalid.lines, 1);
     EXPECT_EQ(invalid.first, 2);
   }
   for (int64_t i = 0; i < corpus->size(); ++i) {
-    const auto ids = corpus->source[i];
+    const auto ids = corpus->pairs[i].source;
     EXPECT_EQ(std::count(ids.begin(), ids.end(), vocabulary->eos()), 1);
   }
 }
@@ -145,12 +162,38 @@ TEST_F(CorpusTest, FingerprintChangesWithTextAndOptionsOnly) {
   EXPECT_NE(read_corpus(pair("a\nb\n", "c\ne\n"))->fingerprint, first);
   EXPECT_NE(read_corpus(pair("c\nd\n", "a\nb\n"))->fingerprint, first);
   CorpusFiles elsewhere = pair("a\nb\n", "c\nd\n");
-  elsewhere.paths = {files.write("x", "a\nb\n"), files.write("y", "c\nd\n")};
+  elsewhere.texts = {{{files.write("x", "a\nb\n"), files.write("y", "c\nd\n")}}};
   EXPECT_EQ(read_corpus(elsewhere)->fingerprint, first);
 }
 
+// 1,500 lines each, so that blocks of encoding, which decide what is sampled, cross from one corpus to the other.
+TEST_F(CorpusTest, OfSeveralTextsIsThatOfTheTextsPutTogether) {
+  std::array<std::string, 2> source, target, columns;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string s = fmt::format("the house {}", i % 7), t = i % 50 == 0 ? "" : fmt::format("a river {}", i);
+    source[i / 1500] += s + "\n";
+    target[i / 1500] += t + "\n";
+    columns[i / 1500] += s + "\t" + t + "\n";
+  }
+  CorpusFiles whole = pair(source[0] + source[1], target[0] + target[1]);
+  whole.given_pieces = false;
+  whole.alphas = {0.5, 0.5};
+  CorpusFiles two = whole, tsv = whole;
+  two.texts = {{{files.write("s0", source[0]), files.write("t0", target[0])}},
+               {{files.write("s1", source[1]), files.write("t1", target[1])}}};
+  tsv.texts = text_pairs("train-sets", {files.write("0.tsv", columns[0]), files.write("1.tsv", columns[1])}, true);
+  const auto expected = read_corpus(whole);
+  for (const auto& files : {two, tsv}) {
+    const auto corpus = read_corpus(files);
+    EXPECT_EQ(ids_of(*corpus), ids_of(*expected));
+    EXPECT_EQ(lines_of(*corpus), lines_of(*expected));
+    EXPECT_EQ(corpus->fingerprint, expected->fingerprint);
+    EXPECT_EQ(corpus->report.dropped_empty, 60);
+  }
+}
+
 TEST_F(CorpusTest, SamplingIsAFunctionOfSeedAndEpoch) {
-  const auto ids = [&](uint64_t seed, int64_t epoch) { return read_corpus(sampled_pair(seed), epoch)->source.ids; };
+  const auto ids = [&](uint64_t seed, int64_t epoch) { return ids_of(*read_corpus(sampled_pair(seed), epoch))[0]; };
   EXPECT_EQ(ids(1, 0), ids(1, 0));
   EXPECT_NE(ids(1, 0), ids(2, 0));
   EXPECT_NE(ids(1, 0), ids(1, 1));
@@ -159,10 +202,10 @@ TEST_F(CorpusTest, SamplingIsAFunctionOfSeedAndEpoch) {
 TEST_F(CorpusTest, SamplingDiffersBetweenSidesAndKeepsTextAndFingerprint) {
   const CorpusFiles text = sampled_pair(1);
   const auto first = read_corpus(text, 0), second = read_corpus(text, 1);
-  EXPECT_NE(first->source.ids, first->target.ids);
+  EXPECT_NE(ids_of(*first)[0], ids_of(*first)[1]);
   EXPECT_EQ(first->fingerprint, second->fingerprint);
   for (int64_t i : {0, 1, 999, 1000, 2499})
-    EXPECT_EQ(text_of(second->source, i), "the " + std::to_string(i) + " small houses stand near the old river");
+    EXPECT_EQ(text_of(second->pairs[i].source), "the " + std::to_string(i) + " small houses stand near the old river");
 }
 
 TEST_F(CorpusTest, StreamSamplesEveryEpochAnewAndResumesExactly) {
@@ -196,7 +239,8 @@ TEST_F(CorpusTest, TakesTheOptionsOfTraining) {
   options.sentencepiece_alphas = {0.1, 0};
   options.max_length = 7;
   const CorpusFiles text = training_files(options, *vocabulary, *vocabulary, 5);
-  EXPECT_THAT(text.paths, ElementsAre("a", "b"));
+  ASSERT_EQ(text.texts.size(), 1u);
+  EXPECT_THAT(text.texts[0].paths, ElementsAre("a", "b"));
   EXPECT_THAT(text.alphas, ElementsAre(0.1, 0));
   EXPECT_TRUE(text.sampled());
   EXPECT_EQ(text.max_length, 7);
@@ -217,9 +261,9 @@ TEST_F(CorpusTest, RefusesOptionsOfTrainingThatDoNotGoTogether) {
   };
   DataOptions options;
   options.train_sets = {"a"};
-  EXPECT_THAT(message(options), HasSubstr("--train-sets names 1 files, expected 2"));
+  EXPECT_THAT(message(options), HasSubstr("two files for each corpus, source and target, found 1: a"));
   options.train_sets = {"-", "-"};
-  EXPECT_THAT(message(options), HasSubstr("only one side can come from stdin"));
+  EXPECT_THAT(message(options), HasSubstr("only one file can come from stdin"));
   options.train_sets = {"-", "b"};
   EXPECT_EQ(message(options), "");
   options.sentencepiece_alphas = {0.1, 0.1, 0.1};

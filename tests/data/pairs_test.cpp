@@ -15,14 +15,14 @@ using testing::ThrowsMessage;
 
 TEST(LinePairs, AreTheLinesOfBothFilesInOrder) {
   TextFiles files;
-  const LinePairs pairs = read_line_pairs({files.write("a", "one\n\nthree"), files.write("b", "eins\nzwei\ndrei\n")});
+  const LinePairs pairs = read_line_pairs({{files.write("a", "one\n\nthree"), files.write("b", "eins\nzwei\ndrei\n")}});
   EXPECT_THAT(pairs.source, ElementsAre("one", "", "three"));
   EXPECT_THAT(pairs.target, ElementsAre("eins", "zwei", "drei"));
 }
 
 TEST(LinePairs, CanBeOnlyTheFirstOnes) {
   TextFiles files;
-  const LinePairs pairs = read_line_pairs({files.write("a", "1\n2\n3\n4\n"), files.write("b", "1\n2\n3\n")}, 2);
+  const LinePairs pairs = read_line_pairs({{files.write("a", "1\n2\n3\n4\n"), files.write("b", "1\n2\n3\n")}}, 2);
   EXPECT_THAT(pairs.source, ElementsAre("1", "2"));
   EXPECT_THAT(pairs.target, ElementsAre("1", "2"));
 }
@@ -30,7 +30,7 @@ TEST(LinePairs, CanBeOnlyTheFirstOnes) {
 TEST(LinePairs, OfFilesWithDifferentNumbersOfLinesNameBothAndTheirCounts) {
   TextFiles files;
   const std::string a = files.write("a", "1\n2\n3\n"), b = files.write("b", "1\n2\n");
-  EXPECT_THAT([&] { read_line_pairs({a, b}); }, ThrowsMessage<Error>(HasSubstr(a + " has 3 lines, " + b + " has 2")));
+  EXPECT_THAT([&] { read_line_pairs({{a, b}}); }, ThrowsMessage<Error>(HasSubstr(a + " has 3 lines, " + b + " has 2")));
 }
 
 TEST(Pairing, HoldsForEquallyManyLinesOfAnyLength) {

@@ -27,7 +27,7 @@ struct Texts {
                       bool pieces = false, Corpus* kept = nullptr) {
     std::vector<Vocabulary> vocabularies;
     if (pieces) vocabularies.assign(2, Vocabulary::load(files.path("v")));
-    return survey_corpus({files.write("s", source), files.write("t", target)}, vocabularies, options, kept);
+    return survey_corpus({{{files.write("s", source), files.write("t", target)}}}, vocabularies, options, kept);
   }
   TextFiles files;
 };
@@ -70,9 +70,10 @@ TEST(Survey, CountsPiecesAndKeepsWhatTrainingWould) {
   EXPECT_THAT(s.too_long.lines, ElementsAre(2));
   EXPECT_EQ(s.sides[0].unknown, 1);  // z
   EXPECT_EQ(s.sides[1].unknown, 0);
-  EXPECT_THAT(kept.lines, ElementsAre(0, 3));
-  EXPECT_EQ(kept.size(), 2);
-  EXPECT_EQ(kept.target.ids.back(), 2);  // </s>
+  ASSERT_EQ(kept.size(), 2);
+  EXPECT_EQ(kept.pairs[0].line, 0);
+  EXPECT_EQ(kept.pairs[1].line, 3);
+  EXPECT_EQ(kept.pairs[1].target.back(), 2);  // </s>
 }
 
 TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
@@ -83,7 +84,7 @@ TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
   for (auto& chosen : lines) {
     Corpus kept;
     EXPECT_EQ(texts.survey(source, target, {.sample = 100}, true, &kept).encoded, 100);
-    chosen = kept.lines;
+    for (int64_t i = 0; i < kept.size(); ++i) chosen.push_back(kept.pairs[i].line);
   }
   EXPECT_EQ(lines[0], lines[1]);
   EXPECT_TRUE(std::ranges::is_sorted(lines[0]));

@@ -12,13 +12,12 @@ namespace dragoman {
 inline std::shared_ptr<Corpus> toy_corpus(const std::vector<std::array<int, 2>>& lengths) {
   auto corpus = std::make_shared<Corpus>();
   for (size_t i = 0; i < lengths.size(); ++i) {
+    std::array<std::vector<int32_t>, 2> ids;
     for (int side : {0, 1}) {
-      Sentences& s = side == 0 ? corpus->source : corpus->target;
-      s.ids.insert(s.ids.end(), lengths[i][side] - 1, int32_t(100 + i));
-      s.ids.push_back(2);
-      s.offsets.push_back(int64_t(s.ids.size()));
+      ids[side].assign(lengths[i][side] - 1, int32_t(100 + i));
+      ids[side].push_back(2);
     }
-    corpus->lines.push_back(int32_t(10 * i));
+    corpus->pairs.add({int32_t(10 * i), ids[0], ids[1]});
   }
   return corpus;
 }

@@ -1,0 +1,136 @@
+#include "data/parallel_text.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/grouped.h"
+#include "data/pairs.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view replacement_character = "\xEF\xBF\xBD";  // U+FFFD, what LineReader puts for bad bytes
+
+// -1: not known, as of a pipe.
+double bytes_of(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return -1;
+  const auto bytes = std::filesystem::file_size(path, failed);
+  return failed ? -1 : double(bytes);
+}
+
+std::vector<int32_t> line_lengths(const std::string& path) {
+  std::vector<int32_t> lengths;
+  LineReader reader(path);
+  for (std::string line; reader.next(line);) lengths.push_back(int32_t(line.size()));
+  return lengths;
+}
+
+}  // namespace
+
+std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std::string>& files, bool tsv) {
+  require(!files.empty(), "--{} names no files", option);
+  if (!tsv && files.size() % 2 != 0)
+    throw Error(fmt::format("--{} takes two files for each corpus, source and target, found {}: {}", option,
+                            files.size(), fmt::join(files, " ")),
+                "--tsv is for files that hold both sides");
+  require(std::ranges::count(files, "-") < 2, "--{} {}: only one file can come from stdin", option,
+          fmt::join(files, " "));
+  std::vector<TextPair> corpora;
+  for (size_t i = 0; i < files.size(); i += tsv ? 1 : 2) corpora.push_back({{files[i], files[i + !tsv]}, tsv});
+  return corpora;
+}
+
+std::string side_name(const std::vector<TextPair>& corpora, int side) {
+  std::string names;
+  for (const TextPair& corpus : corpora) names += (names.empty() ? "" : ", ") + corpus.paths[side];
+  return names;
+}
+
+std::string text_name(const std::vector<TextPair>& corpora) {
+  const std::string source = side_name(corpora, 0), target = side_name(corpora, 1);
+  return source == target ? source : source + " and " + target;
+}
+
+ParallelReader::ParallelReader(const std::vector<TextPair>& corpora) {
+  for (const TextPair& text : corpora) {
+    Corpus corpus{text, {}, bytes_of(text.paths[0])};
+    corpus.sides.emplace_back(text.paths[0]);
+    if (!text.tsv) corpus.sides.emplace_back(text.paths[1]);
+    corpora_.push_back(std::move(corpus));
+  }
+}
+
+bool ParallelReader::next(std::array<std::string, 2>& pair) {
+  for (; current_ < corpora_.size(); ++current_) {
+    if (read(corpora_[current_], pair)) {
+      ++lines_;
+      return true;
+    }
+    ends_.push_back(lines_);
+  }
+  return false;
+}
+
+bool ParallelReader::read(Corpus& corpus, std::array<std::string, 2>& pair) {
+  if (corpus.text.tsv) return read_columns(corpus.sides[0], pair);
+  const bool source = read_side(corpus, 0, pair[0]), target = read_side(corpus, 1, pair[1]);
+  if (source != target) fail_unpaired(corpus);
+  return source;
+}
+
+bool ParallelReader::read_side(Corpus& corpus, int side, std::string& line) {
+  LineReader& reader = corpus.sides[side];
+  const int64_t invalid = reader.invalid_lines();
+  if (!reader.next(line)) return false;
+  if (reader.invalid_lines() > invalid) count_invalid(side);
+  return true;
+}
+
+bool ParallelReader::read_columns(LineReader& reader, std::array<std::string, 2>& pair) {
+  const int64_t invalid = reader.invalid_lines();
+  std::string& line = pair[0];
+  if (!reader.next(line)) return false;
+  const auto tabs = std::ranges::count(line, '\t');
+  if (tabs != 1)
+    throw Error(fmt::format("{}, line {}: has {} {}, expected one, between source and target", reader.name(),
+                            grouped(reader.lines()), tabs == 0 ? "no" : grouped(tabs), tabs == 0 ? "tab" : "tabs"),
+                tabs == 0 ? "--tsv is for files that hold both sides; give two files without it"
+                          : "cut -f 1,2 keeps the first two columns");
+  const size_t tab = line.find('\t');
+  pair[1] = line.substr(tab + 1);
+  line.resize(tab);
+  if (reader.invalid_lines() == invalid) return true;
+  for (const int side : {0, 1})
+    if (pair[side].find(replacement_character) != std::string::npos) count_invalid(side);
+  return true;
+}
+
+void ParallelReader::count_invalid(int side) {
+  if (invalid_[side].lines++ == 0) invalid_[side].first = lines_ + 1;
+}
+
+// Which line has no partner, another look at both files tells; a pipe can only be counted.
+void ParallelReader::fail_unpaired(Corpus& corpus) {
+  const auto& paths = corpus.text.paths;
+  if (bytes_of(paths[0]) >= 0 && bytes_of(paths[1]) >= 0)
+    require_paired(paths, {line_lengths(paths[0]), line_lengths(paths[1])});
+  std::string line;
+  for (LineReader& side : corpus.sides)
+    while (side.next(line)) {}
+  fail("{} has {} lines, {} has {}, expected as many", corpus.sides[0].name(), grouped(corpus.sides[0].lines()),
+       corpus.sides[1].name(), grouped(corpus.sides[1].lines()));
+}
+
+double ParallelReader::share() const {
+  double read = 0, all = 0;
+  for (const Corpus& corpus : corpora_) {
+    if (corpus.bytes < 0) return -1;
+    all += corpus.bytes;
+    if (corpus.bytes > 0) read += corpus.bytes * corpus.sides[0].share();
+  }
+  return all > 0 ? read / all : -1;
+}
+
+}  // namespace dragoman

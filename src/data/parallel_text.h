@@ -1,0 +1,68 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/line_reader.h"
+
+namespace dragoman {
+
+/// Where the two sides of a corpus are: in two files whose line i are translations of each other, or in one file
+/// of lines SOURCE tab TARGET, which then is both paths. Files are plain, .gz, .xz or .zst.
+struct TextPair {
+  std::array<std::string, 2> paths;
+  bool tsv = false;
+};
+
+/// The files of an option, --train-sets say: source, target, source, target …, or one a corpus with `tsv`. Error for
+/// none, for an odd number, and for more of them from stdin ("-") than one.
+std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std::string>& files, bool tsv);
+
+/// The files of one side, in order, for people: "a.en, b.en".
+std::string side_name(const std::vector<TextPair>& corpora, int side);
+
+/// "a.en and a.de", or the one name where both sides are in the same files.
+std::string text_name(const std::vector<TextPair>& corpora);
+
+/// Reads corpora side by side, one corpus after the other, as if each side were one long file.
+class ParallelReader {
+ public:
+  struct Invalid {
+    int64_t lines = 0, first = 0;  // how many have invalid UTF-8, and the number of the first, from 1
+  };
+
+  /// Opens all files, so that one that cannot be read is known before any is.
+  explicit ParallelReader(const std::vector<TextPair>& corpora);
+
+  /// The next pair; false at the end. Error, with file and line, where one side of a corpus ends before the other, and
+  /// where a line of a tsv file has not exactly one tab.
+  bool next(std::array<std::string, 2>& pair);
+
+  int64_t lines() const { return lines_; }                    // read so far, of each side
+  const std::vector<int64_t>& ends() const { return ends_; }  // lines() at the end of each corpus read so far
+  const Invalid& invalid(int side) const { return invalid_[side]; }
+  double share() const;  // how much of the text has been read, 0…1; -1 where a pipe does not tell
+
+ private:
+  struct Corpus {
+    TextPair text;
+    std::vector<LineReader> sides;  // one of a tsv file
+    double bytes;                   // of the first one; -1: not known
+  };
+
+  bool read(Corpus& corpus, std::array<std::string, 2>& pair);
+  bool read_side(Corpus& corpus, int side, std::string& line);
+  bool read_columns(LineReader& reader, std::array<std::string, 2>& pair);
+  void count_invalid(int side);
+  [[noreturn]] static void fail_unpaired(Corpus& corpus);
+
+  std::vector<Corpus> corpora_;
+  size_t current_ = 0;
+  int64_t lines_ = 0;
+  std::vector<int64_t> ends_;
+  std::array<Invalid, 2> invalid_;
+};
+
+}  // namespace dragoman

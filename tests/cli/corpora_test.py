@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""The text that `dragoman train` reads, as a user gives it: several corpora, files with both sides.
+
+    corpora_test.py BINARY
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from itertools import product
+from pathlib import Path
+
+BINARY = ""  # from the command line
+SMALL = ("--dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 16 --enc-depth 1 --dec-depth 1 "
+         "--mini-batch-words 64 --learn-rate 0.02 --lr-warmup 10 --cpu-threads 1 --quiet").split()
+
+
+class WithText(unittest.TestCase):
+    """A folder with text (s, t), the same in two parts (s1, t1, s2, t2), with both sides in a file (tsv, tsv1, tsv2),
+    and its vocabulary (v)."""
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        words = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
+        cls.source = ["the {} {} is {}\n".format(*w) for w in words]
+        cls.target = ["das {1} {0} ist {2}\n".format(*w) for w in words]
+        columns = [s[:-1] + "\t" + t for s, t in zip(cls.source, cls.target)]
+        for name, lines in (("s", cls.source), ("t", cls.target), ("tsv", columns)):
+            cls.write(name, lines)
+            cls.write(name + "1", lines[:10])
+            cls.write(name + "2", lines[10:])
+        cls.succeed("vocab train --input s t --model v --size 300")
+
+    @classmethod
+    def write(cls, name, lines):
+        (cls.folder / name).write_text("".join(lines), encoding="utf-8")
+
+    @classmethod
+    def call(cls, command, *more):
+        return subprocess.run([BINARY, *command.split(), *more], cwd=cls.folder, timeout=240, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              env=os.environ | {"OMP_NUM_THREADS": "1"})
+
+    @classmethod
+    def succeed(cls, command, *more):
+        done = cls.call(command, *more)
+        if done.returncode:
+            raise AssertionError(f"{command}\n{done.stderr}")
+        return done.stdout
+
+    @classmethod
+    def trained(cls, options, vocabs="v v", model="m"):
+        """The bytes of the state after training with these options, which go before the usual ones."""
+        cls.succeed(f"train {options} -v {vocabs} -m {model}.safetensors", *SMALL)
+        return (cls.folder / f"{model}.state.safetensors").read_bytes()
+
+    def fails(self, command):
+        done = self.call(command)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        return done.stderr
+
+
+class SeveralCorpora(WithText):
+    def test_give_the_run_that_their_texts_put_together_give(self):
+        whole = self.trained("-t s t --after 20u --no-reload")
+        self.assertEqual(self.trained("-t s1 t1 s2 t2 --after 20u --no-reload"), whole)
+        self.assertEqual(self.trained("-t tsv --tsv --after 20u --no-reload"), whole)
+        self.assertEqual(self.trained("-t tsv1 tsv2 --tsv --after 20u --no-reload"), whole)
+
+    def test_may_be_given_anew_between_calls(self):
+        whole = self.trained("-t s t --after 9u --no-reload")
+        self.trained("-t s t --after 4u --no-reload")
+        self.assertEqual(self.trained("-t tsv1 tsv2 --tsv --after 9u"), whole)
+
+    def test_make_the_vocabularies_of_both_sides(self):
+        def vocabulary(name, options):
+            self.trained(f"{options} --dim-vocabs 290 --after 1u --no-reload", vocabs=name)
+            return [(self.folder / n).read_bytes() for n in name.split()]
+
+        self.assertEqual(vocabulary("j1 j1", "-t s1 t1 s2 t2"), vocabulary("j2 j2", "-t s t"))
+        sides = vocabulary("a1 b1", "-t s t")
+        self.assertEqual(vocabulary("a2 b2", "-t s1 t1 s2 t2"), sides)
+        self.assertEqual(vocabulary("a3 b3", "-t tsv --tsv"), sides)
+        vocabulary("j3 j3", "-t tsv --tsv")
+        pieces = self.succeed("vocab encode -m j3 -i s t")
+        self.assertIn("▁t he ", pieces)
+        self.assertIn("▁das ", pieces)
+
+    def test_are_validated_on_in_the_same_way(self):
+        often = "--after 3u --valid-freq 1u --no-reload"  # the state holds the best figure
+        self.assertEqual(self.trained(f"-t tsv --tsv --valid-sets tsv1 {often}"),
+                         self.trained(f"-t s t --valid-sets s1 t1 {often}"))
+
+    def test_are_surveyed_together(self):
+        page = self.succeed("data -t tsv1 tsv2 --tsv -v v v")
+        self.assertTrue(page.startswith("tsv1, tsv2\n"), page)
+        self.assertEqual(page.split("\n", 1)[1].replace("tsv1, tsv2", "x"),
+                         self.succeed("data -t s1 t1 s2 t2 -v v v").split("\n", 1)[1]
+                         .replace("s1, s2", "x").replace("t1, t2", "x"))
+
+    def test_that_are_not_what_the_options_say_are_errors(self):
+        train = "train -v v v -m new "
+        self.assertIn("--train-sets takes two files for each corpus, source and target, found 3: s1 t1 s2",
+                      self.fails(train + "-t s1 t1 s2"))
+        self.assertIn("error: s, line 1: has no tab", self.fails(train + "-t tsv s --tsv"))
+        self.assertIn("--valid-sets takes one file with --tsv, found 2: s t",
+                      self.fails(train + "-t tsv --tsv --valid-sets s t"))
+        self.assertIn("error: s1 has 10 lines, t has 36", self.fails(train + "-t s t s1 t"))
+        self.assertFalse((self.folder / "new").exists())
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,46 @@
+#include "data/pair_store.h"
+
+#include <gmock/gmock.h>
+
+#include "base/philox.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(PairStore, GivesBackWhatWasAdded) {
+  PairStore pairs;
+  EXPECT_EQ(pairs.size(), 0);
+  pairs.add({7, std::vector{5, 2}, std::vector{6, 6, 2}});
+  pairs.add({9, std::vector{8, 8, 8, 2}, std::vector{2}});
+  ASSERT_EQ(pairs.size(), 2);
+  EXPECT_EQ(pairs[1].line, 9);
+  EXPECT_THAT(pairs[0].source, ElementsAre(5, 2));
+  EXPECT_THAT(pairs[0].target, ElementsAre(6, 6, 2));
+  EXPECT_THAT(pairs[1].source, ElementsAre(8, 8, 8, 2));
+  EXPECT_THAT(pairs[1].target, ElementsAre(2));
+  EXPECT_EQ(pairs.source_length(1), 4);
+  EXPECT_EQ(pairs.target_length(0), 3);
+  EXPECT_EQ(pairs.source_tokens(), 6);
+  EXPECT_EQ(pairs.target_tokens(), 4);
+}
+
+// 300 pairs of up to 2 x 65,535 tokens do not fit into one segment of 16 M numbers, nor does every record end with one.
+TEST(PairStore, HoldsManyLongSentencesInAnyOrderOfAsking) {
+  const auto sentence = [](int64_t i, int side) {
+    return std::vector<int32_t>(1 + PhiloxSequence(i, side).below(PairStore::longest), int32_t(2 * i + side));
+  };
+  PairStore pairs;
+  for (int32_t i = 0; i < 300; ++i) pairs.add({i, sentence(i, 0), sentence(i, 1)});
+  ASSERT_GT(pairs.source_tokens() + pairs.target_tokens(), 1 << 24);
+  for (int64_t i = 0; i < 300; ++i) {
+    const int64_t at = i * 77 % 300;
+    ASSERT_EQ(pairs[at].line, at);
+    ASSERT_TRUE(std::ranges::equal(pairs[at].source, sentence(at, 0))) << at;
+    ASSERT_TRUE(std::ranges::equal(pairs[at].target, sentence(at, 1))) << at;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,108 @@
+#include "data/parallel_text.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/data/text_files.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+using Pair = std::array<std::string, 2>;
+
+std::vector<Pair> read_all(ParallelReader& reader) {
+  std::vector<Pair> pairs;
+  for (Pair pair; reader.next(pair);) pairs.push_back(pair);
+  return pairs;
+}
+
+std::string message(const std::vector<TextPair>& texts) {
+  try {
+    ParallelReader reader(texts);
+    read_all(reader);
+  } catch (const Error& error) {
+    return std::string(error.what()) + "\n" + error.hint();
+  }
+  return "";
+}
+
+TEST(TextPairs, AreTwoFilesEachOrOneWithBothColumns) {
+  const auto two = text_pairs("train-sets", {"a.en", "a.de", "b.en", "b.de"}, false);
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_THAT(two[1].paths, ElementsAre("b.en", "b.de"));
+  EXPECT_EQ(text_name(two), "a.en, b.en and a.de, b.de");
+  const auto tsv = text_pairs("train-sets", {"a.tsv", "b.tsv"}, true);
+  ASSERT_EQ(tsv.size(), 2u);
+  EXPECT_THAT(tsv[1].paths, ElementsAre("b.tsv", "b.tsv"));
+  EXPECT_EQ(text_name(tsv), "a.tsv, b.tsv");
+}
+
+TEST(TextPairs, OfAnOddNumberOfFilesOrOfNoneAreAnError) {
+  EXPECT_THAT(
+      [] {
+        text_pairs("train-sets", {"a", "b", "c"}, false);
+      },
+      ThrowsMessage<Error>(HasSubstr("--train-sets takes two files for each corpus, source and target, found "
+                                     "3: a b c")));
+  EXPECT_THAT([] { text_pairs("train-sets", {}, true); }, ThrowsMessage<Error>(HasSubstr("--train-sets names no")));
+  EXPECT_THAT([] { text_pairs("train-sets", {"-", "-"}, false); }, ThrowsMessage<Error>(HasSubstr("only one file")));
+}
+
+TEST(ParallelReader, ReadsOneCorpusAfterTheOther) {
+  const TextFiles files;
+  ParallelReader reader({{{files.write("a", "1\n2\n"), files.write("b", "eins\nzwei\n")}},
+                         {{files.write("c", ""), files.write("d", "")}},
+                         {{files.write("e", "3\teins zwei\n\t\n"), files.path("e")}, true}});
+  EXPECT_THAT(read_all(reader),
+              ElementsAre(Pair{"1", "eins"}, Pair{"2", "zwei"}, Pair{"3", "eins zwei"}, Pair{"", ""}));
+  EXPECT_EQ(reader.lines(), 4);
+  EXPECT_THAT(reader.ends(), ElementsAre(2, 2, 4));
+  EXPECT_EQ(reader.share(), 1);
+}
+
+TEST(ParallelReader, KnowsHowMuchItHasRead) {
+  const TextFiles files;
+  const std::vector<TextPair> text = {{{files.write("a", "12345\n\n\n"), files.write("b", "\n\n\n")}}};
+  ParallelReader reader(text);
+  Pair pair;
+  EXPECT_EQ(reader.share(), 0);
+  reader.next(pair);
+  EXPECT_EQ(reader.share(), 0.75);
+}
+
+TEST(ParallelReader, OfATsvNeedsOneTabALineAndSaysWhereThereIsNone) {
+  const TextFiles files;
+  const auto tsv = [&](const std::string& text) {
+    return text_pairs("train-sets", {files.write("ok", "a\tb\n"), files.write("tsv", text)}, true);
+  };
+  EXPECT_EQ(message(tsv("a\tb\n\tb\na\t\n")), "");
+  EXPECT_THAT(message(tsv("a\tb\nc d\n")),
+              AllOf(HasSubstr(files.path("tsv") + ", line 2: has no tab, expected one"), HasSubstr("without it")));
+  EXPECT_THAT(message(tsv("a\tb\tc\n")),
+              AllOf(HasSubstr(files.path("tsv") + ", line 1: has 2 tabs, expected one"), HasSubstr("cut -f 1,2")));
+}
+
+TEST(ParallelReader, NamesTheCorpusWhoseSidesDoNotPair) {
+  const TextFiles files;
+  const std::string a = files.write("a", "1\n"), b = files.write("b", "1\n2\n");
+  EXPECT_THAT(message({{{a, a}}, {{a, b}}}),
+              AllOf(HasSubstr(a + " has 1 lines, " + b + " has 2"), HasSubstr("line 2 of " + b + " is the first")));
+}
+
+TEST(ParallelReader, CountsInvalidLinesOfEachSideThroughAllCorpora) {
+  const TextFiles files;
+  ParallelReader reader({{{files.write("a", "1\n\xff\n"), files.write("b", "1\n2\n")}},
+                         {{files.write("c", "x\ty\nx\t\xff\n\xff\t\xff\n"), files.path("c")}, true}});
+  read_all(reader);
+  EXPECT_EQ(reader.invalid(0).lines, 2);
+  EXPECT_EQ(reader.invalid(0).first, 2);
+  EXPECT_EQ(reader.invalid(1).lines, 2);
+  EXPECT_EQ(reader.invalid(1).first, 4);
+}
+
+}  // namespace
+}  // namespace dragoman
