@@ -25,7 +25,7 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
             fmt::format("{} MiB for the model, {} MiB for the state; {} MiB are free", run.checkpoint.model >> 20,
                         run.checkpoint.state >> 20, run.free_disk >> 20));
   for (const std::string& path : run.missing_vocabularies)
-    page.fact("vocabulary", path + " is not there and would be made; learned for this report and not kept");
+    page.fact("vocabulary", path + " is not there and would be made; made for this report and not kept");
   if (run.goes_on) page.fact("goes on", fmt::format("from the training state of {}", o.model));
 }
 

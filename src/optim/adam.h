@@ -1,5 +1,6 @@
 #pragma once
 #include "nn/parameters.h"
+#include "optim/frozen.h"
 #include "optim/options.h"
 
 namespace dragoman {
@@ -8,7 +9,7 @@ namespace dragoman {
 double learning_rate(const OptimizerOptions& options, int64_t update, int dim);
 
 /// Adam (Kingma & Ba 2015, algorithm 1) with clipping by the norm of the whole gradient and decoupled weight decay.
-/// Two numbers of the parameters' type for each.
+/// Two numbers of the parameters' type for each. Frozen parameters stay as they are, and their gradients count nowhere.
 class Adam {
  public:
   Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options);
@@ -23,13 +24,16 @@ class Adam {
     Tensor value;
   };
   std::vector<NamedMoment> moments() const;
+  /// As before the first update.
+  void restart();
   int64_t steps = 0;  // updates made
 
  private:
   const Backend& backend_;
   Parameters& parameters_;
   const OptimizerOptions options_;
-  std::vector<AdamTensor> tensors_;  // one a parameter buffer
+  std::vector<Tensor> first_moments_, second_moments_;  // one each a parameter buffer
+  std::vector<AdamTensor> trained_;                     // views of what is not frozen
 };
 
 }  // namespace dragoman

@@ -4,8 +4,13 @@
 
 namespace dragoman {
 
-MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight)
-    : backend_(backend), arena_(arena), parameters_(parameters), weight_(weight) {
+MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
+                             const std::vector<std::string>& frozen)
+    : backend_(backend),
+      arena_(arena),
+      parameters_(parameters),
+      weight_(weight),
+      trained_(trained_rows(parameters, frozen)) {
   for (const Var& v : parameters.buffers()) averages_.push_back(arena.allocate(v.shape(), v.dtype()));
   restart();
 }
@@ -16,7 +21,8 @@ void MovingAverage::restart() {
 
 void MovingAverage::update(int64_t step) {
   const double weight = std::max(weight_, 9.0 / double(step + 10));
-  for (size_t i = 0; i < averages_.size(); ++i) backend_.moving_average(averages_[i], parameters_.buffers()[i], weight);
+  for (const TrainedRows& t : trained_)
+    backend_.moving_average(t.of(averages_[t.buffer]), t.of(parameters_.buffers()[t.buffer]), weight);
 }
 
 void MovingAverage::swap() {

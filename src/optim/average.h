@@ -1,13 +1,15 @@
 #pragma once
-#include "nn/parameters.h"
+#include "optim/frozen.h"
 
 namespace dragoman {
 
 /// Exponential moving average of all parameters (Marian's --exponential-smoothing): after update t,
 /// average += max(weight, 9 / (t + 10)) · (parameter - average), so that early weights fade quickly.
+/// The averages of frozen parameters stay as they are.
 class MovingAverage {
  public:
-  MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight);
+  MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
+                const std::vector<std::string>& frozen = {});
 
   /// Begins anew: the average is the parameters as they are.
   void restart();
@@ -23,6 +25,7 @@ class MovingAverage {
   const Parameters& parameters_;
   const double weight_;
   std::vector<Tensor> averages_;  // one a parameter buffer
+  const std::vector<TrainedRows> trained_;
 };
 
 }  // namespace dragoman

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/enum_names.h"
 
@@ -33,6 +35,7 @@ struct OptimizerOptions {
   double label_smoothing = 0.1;
   double clip_norm = 1;              // largest norm of the whole gradient; 0: no clipping
   double exponential_smoothing = 0;  // weight of the new parameters in the running average, 1e-4 is usual; 0: off
+  std::vector<std::string> freeze;   // shell patterns of parameter names that training leaves as they are
   int64_t optimizer_delay = 1;       // batches whose gradients are summed for one update
 };
 

@@ -16,10 +16,15 @@ namespace fs = std::filesystem;
 
 constexpr const char *state_format = "dragoman-state", *state_version = "1";
 
-// Everything numeric of a run but its averages, under the names of the state file.
-std::vector<NamedTensor> tensors_of(const RunState& run) {
+// The numbers of a run, under the names of the state file.
+std::vector<NamedTensor> parameters_of(const RunState& run) {
   std::vector<NamedTensor> tensors;
   for (const auto& p : run.parameters.named()) tensors.push_back({"parameter/" + p.name, p.value});
+  return tensors;
+}
+
+std::vector<NamedTensor> moments_of(const RunState& run) {
+  std::vector<NamedTensor> tensors;
   for (const auto& m : run.adam.moments()) tensors.push_back({m.name, m.value});
   return tensors;
 }
@@ -138,7 +143,7 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
   std::vector<TensorEntry> entries;
-  for (const auto& tensors : {tensors_of(run), averages_of(run)})
+  for (const auto& tensors : {parameters_of(run), moments_of(run), averages_of(run)})
     for (const NamedTensor& t : tensors) entries.push_back(entry_of(t.name, t.value));
   write_safetensors(path, std::move(entries),
                     {{"format", state_format},
@@ -150,7 +155,8 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
                      {"batches", order.options}});
 }
 
-void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
+void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
+                Restore restore) {
   const SafetensorsFile file(path);
   require(entry(file, "format") == state_format, "{} is of format '{}', expected a training state", path,
           entry(file, "format"));
@@ -161,10 +167,15 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
     throw Error(
         fmt::format("{} is of another model\n  stored: {}\n  asked:  {}", path, to_json(stored), to_json(config)),
         "give the options it was trained with, another --model, or --no-reload to begin anew");
-  read_tensors(file, tensors_of(run));
+  read_tensors(file, parameters_of(run));
   read_averages(file, run);
   read_progress(file, run);
+  if (restore.optimizer)
+    read_tensors(file, moments_of(run));
+  else
+    run.adam.restart();
   compare_arithmetic(file, run.arithmetic);
+  if (!restore.corpus) return begin_epoch_anew(run.progress);
   const std::string options = entry(file, "batches");
   const bool same_text = entry(file, "corpus") == fingerprint_text(order);
   if (same_text && options == order.options) return;

@@ -42,10 +42,17 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
+/// What of a state a run goes on from; of the rest it makes a new beginning.
+struct Restore {
+  bool corpus = true;     // the place in the epoch
+  bool optimizer = true;  // moments and their number of updates
+};
+
 /// Fills the run. Error when the file is of another model. When the order of batches has changed, says so in the log
 /// and begins the epoch anew; when the arithmetic has, only says so; when the file holds no averages and the run wants
 /// some, they begin with its parameters.
-void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
+void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
+                Restore restore = {});
 
 /// Writes "model.update8000.safetensors" and removes all but the last `keep` of that kind.
 void save_numbered(const std::string& model_path, int64_t update, int64_t keep,

@@ -15,7 +15,8 @@ MemoryPlan plan_memory(const TrainingSetup& setup, const Corpus& corpus, const B
   const auto model = make_model(setup.model, dry, arena, DType::f32, true);
   const Adam adam(dry, arena, model->parameters(), setup.optimizer);
   std::optional<MovingAverage> average;
-  if (setup.optimizer.exponential_smoothing > 0) average.emplace(dry, arena, model->parameters(), 1.0);
+  if (setup.optimizer.exponential_smoothing > 0)
+    average.emplace(dry, arena, model->parameters(), 1.0, setup.optimizer.freeze);
   MemoryPlan plan{.parameters = arena.in_use()};
   const LargestBatches largest = largest_batches(corpus, batches);
   for (int64_t b : {largest.by_target, largest.by_source}) {

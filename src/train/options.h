@@ -22,20 +22,23 @@ inline std::span<const EnumName<ValidMetric>> enum_names(ValidMetric) {
 /// How long a run lasts, how often it reports, validates and saves, and where.
 struct TrainingOptions {
   std::string model;                    // the model file; the training state lies beside it
+  std::string pretrained_model;         // model file whose weights a new run begins with; empty: random ones
   std::vector<std::string> valid_sets;  // {source, target}; empty: no validation
   std::vector<ValidMetric> valid_metrics = {ValidMetric::cross_entropy};  // the first decides early stopping
   Frequency valid_freq = {1000, Frequency::updates};
   Frequency save_freq = {1000, Frequency::updates};
   Frequency disp_freq = {100, Frequency::updates};
-  std::vector<Frequency> after;  // the first one reached ends the run; empty: only early stopping does
-  int64_t early_stopping = 10;   // validations in a row without improvement; 0: never
-  int64_t keep_last = 0;         // numbered checkpoints to keep beside the model, for averaging; 0: none
-  bool keep_best = false;        // also keep the best model of each metric
-  std::string log_json;          // file that a line is appended to for each event; empty: none
-  std::string tensorboard;       // folder for event files; empty: none
-  int64_t max_skipped = 10;      // updates in a row that are not finite before the run goes back; 0: never
-  bool check_nan = false;        // look for the first value that is not finite, in every update
-  bool no_reload = false;        // begin anew although the model file exists
+  std::vector<Frequency> after;      // the first one reached ends the run; empty: only early stopping does
+  int64_t early_stopping = 10;       // validations in a row without improvement; 0: never
+  int64_t keep_last = 0;             // numbered checkpoints to keep beside the model, for averaging; 0: none
+  bool keep_best = false;            // also keep the best model of each metric
+  std::string log_json;              // file that a line is appended to for each event; empty: none
+  std::string tensorboard;           // folder for event files; empty: none
+  int64_t max_skipped = 10;          // updates in a row that are not finite before the run goes back; 0: never
+  bool check_nan = false;            // look for the first value that is not finite, in every update
+  bool no_reload = false;            // begin anew although the model file exists
+  bool no_restore_corpus = false;    // going on, begin the epoch anew
+  bool no_optimizer_reload = false;  // going on, begin with the optimiser as it is before the first update
   uint64_t seed = 1;
   int cpu_threads = 0;  // 0: one a core
   bool quiet = false;   // only warnings and errors on stderr

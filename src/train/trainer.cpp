@@ -9,6 +9,7 @@
 #include "data/prefetch.h"
 #include "train/destination.h"
 #include "train/not_finite.h"
+#include "train/pretrained.h"
 
 namespace dragoman {
 namespace {
@@ -92,7 +93,8 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
       validation_(setup_, vocabularies_) {
   model_->parameters().initialise(setup_.training.seed);
   if (setup_.optimizer.exponential_smoothing > 0)
-    average_.emplace(backend_, arena_, model_->parameters(), setup_.optimizer.exponential_smoothing);
+    average_.emplace(backend_, arena_, model_->parameters(), setup_.optimizer.exponential_smoothing,
+                     setup_.optimizer.freeze);
   require_room();
   begin_or_go_on();
 }
@@ -114,21 +116,29 @@ RunState Trainer::run_state() {
           fmt::format("{} thread{}, {}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic)};
 }
 
+void Trainer::begin() {
+  const std::string& pretrained = setup_.training.pretrained_model;
+  if (pretrained.empty()) return;
+  load_pretrained(pretrained, model_->parameters(), setup_.model, vocabularies_, setup_.data.vocabs);
+  if (average_) average_->restart();
+}
+
 void Trainer::begin_or_go_on() {
   const std::string &model = setup_.training.model, state = state_path(model);
   spdlog::info("Model: {} parameters, {} + {} layers of {} columns", grouped(model_->parameters().count()),
                setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
   if (never_ends(setup_.training))
     spdlog::warn("nothing ends this run but a signal: give --after, or --valid-sets with --early-stopping");
-  if (setup_.training.no_reload) return;
   const bool has_model = std::filesystem::exists(model), has_state = std::filesystem::exists(state);
-  if (!has_model && !has_state) return;
+  if (setup_.training.no_reload || (!has_model && !has_state)) return begin();
   if (!has_state)
     throw Error(fmt::format("{} exists, but not its training state {}", model, state),
-                "choose another --model, or --no-reload to begin anew and write over it");
+                "choose another --model, perhaps with this one as --pretrained-model, or --no-reload to begin anew and "
+                "write over it");
   // The state is written first, so after a crash it may be there alone.
-  if (has_model) require_its_vocabularies(model, vocabularies_, setup_.data.vocabs);
-  load_state(state, run_state(), setup_.model, order_);
+  if (has_model) require_its_vocabularies(ModelFile(model), vocabularies_, setup_.data.vocabs);
+  load_state(state, run_state(), setup_.model, order_,
+             {.corpus = !setup_.training.no_restore_corpus, .optimizer = !setup_.training.no_optimizer_reload});
   goes_on_ = true;
   spdlog::info("Going on from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
 }
@@ -213,7 +223,7 @@ void Trainer::update(BatchStream& batches, Window& window) {
   window.norm = step(cost, double(labels));
   if (!std::isfinite(window.norm)) return skip();
   progress_.skipped_in_a_row = 0;
-  if (average_) average_->update(adam_.steps);
+  if (average_) average_->update(progress_.updates - progress_.skipped);
   window.cost += cost;
   window.labels += labels;
 }

@@ -28,6 +28,7 @@ class Trainer {
  private:
   void require_room();
   RunState run_state();
+  void begin();
   void begin_or_go_on();
   bool train(const Stopping& stopping);
   void pause_for_work(bool validation_due, bool saving_due);

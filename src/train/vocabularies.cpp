@@ -3,46 +3,63 @@
 #include <filesystem>
 
 #include "base/log.h"
-#include "data/parallel_text.h"
 #include "vocab/training.h"
 
 namespace dragoman {
 namespace {
 
-Vocabulary open_or_train(const std::string& path, TextColumns columns, int size, const TrainingSetup& setup) {
-  if (!std::filesystem::exists(path)) {
-    VocabularyTraining training{.model = path, .size = size};
-    const auto texts = text_pairs("train-sets", setup.data.train_sets, setup.data.tsv);
-    const bool source = columns != TextColumns::target, target = columns != TextColumns::source;
-    if (source || setup.data.tsv)
-      for (const TextPair& text : texts) training.inputs.push_back(text.paths[0]);
-    if (target && !setup.data.tsv)
-      for (const TextPair& text : texts) training.inputs.push_back(text.paths[1]);
-    if (setup.data.tsv) training.columns = columns;
-    training.type = setup.data.vocabulary_type;
-    training.normalization = setup.data.normalization;
-    training.seed = setup.training.seed;
-    train_vocabulary(training);
+// A vocabulary of what a run reads and writes; a joint one is learned from both texts.
+struct Side {
+  std::string path;
+  std::vector<std::string> texts;
+  int size;
+  Vocabulary Vocabularies::*in_model;
+};
+
+void learn(const Side& side, const TrainingSetup& setup) {
+  VocabularyTraining training{.inputs = side.texts, .model = side.path, .size = side.size};
+  training.type = setup.data.vocabulary_type;
+  training.normalization = setup.data.normalization;
+  training.seed = setup.training.seed;
+  train_vocabulary(training);
+}
+
+void make(const Side& side, const TrainingSetup& setup) {
+  const std::string& pretrained = setup.training.pretrained_model;
+  if (pretrained.empty()) {
+    spdlog::info("{} is not there: the vocabulary is made from the training text", side.path);
+    return learn(side, setup);
   }
+  spdlog::info("{} is not there: it becomes the vocabulary of {}", side.path, pretrained);
+  const Vocabularies stored = ModelFile(pretrained).vocabularies();
+  write_atomically(side.path, [&](FileWriter& file) { file.write((stored.*side.in_model).bytes()); });
+}
+
+Vocabulary open_or_make(const Side& side, const TrainingSetup& setup) {
+  const std::string& path = side.path;
+  if (!std::filesystem::exists(path)) make(side, setup);
   Vocabulary vocabulary = Vocabulary::load(path);
   if (vocabulary.unk() != unk_id || vocabulary.bos() != bos_id || vocabulary.eos() != eos_id)
     throw Error(fmt::format("{} numbers <unk>, <s>, </s> as {}, {}, {}, expected {}, {}, {}", path, vocabulary.unk(),
                             vocabulary.bos(), vocabulary.eos(), unk_id, bos_id, eos_id),
                 "make it with dragoman vocab train, or spm_train --unk_id 0 --bos_id 1 --eos_id 2 --pad_id -1");
+  if (setup.data.exact_dim_vocabs && vocabulary.size() != side.size)
+    throw Error(fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, vocabulary.size(), side.size),
+                "leave --dim-vocabs out to take the vocabulary as it is, or name a new file to have one made");
   return vocabulary;
 }
 
 }  // namespace
 
 Vocabularies open_vocabularies(const TrainingSetup& setup) {
-  const auto& vocabs = setup.data.vocabs;
+  const auto &vocabs = setup.data.vocabs, &texts = setup.data.train_sets;
   const auto& sizes = setup.data.dim_vocabs;
   if (vocabs[0] == vocabs[1]) {
-    const Vocabulary joint = open_or_train(vocabs[0], TextColumns::both, sizes[0], setup);
+    const Vocabulary joint = open_or_make({vocabs[0], texts, sizes[0], &Vocabularies::source}, setup);
     return {joint, joint};
   }
-  return {open_or_train(vocabs[0], TextColumns::source, sizes.front(), setup),
-          open_or_train(vocabs[1], TextColumns::target, sizes.back(), setup)};
+  return {open_or_make({vocabs[0], {texts[0]}, sizes.front(), &Vocabularies::source}, setup),
+          open_or_make({vocabs[1], {texts[1]}, sizes.back(), &Vocabularies::target}, setup)};
 }
 
 ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabularies) {
@@ -51,13 +68,14 @@ ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabulari
   return config;
 }
 
-void require_its_vocabularies(const std::string& model, const Vocabularies& vocabularies,
-                              const std::vector<std::string>& paths) {
-  const Vocabularies stored = ModelFile(model).vocabularies();
+void require_its_vocabularies(const ModelFile& model, const Vocabularies& vocabularies,
+                              const std::vector<std::string>& paths, const std::string& hint) {
+  const Vocabularies& stored = model.vocabularies();
   const bool same_source = stored.source.bytes() == vocabularies.source.bytes();
   if (same_source && stored.target.bytes() == vocabularies.target.bytes()) return;
-  throw Error(fmt::format("{} was trained with another vocabulary than {}", model, paths[same_source ? 1 : 0]),
-              "give --vocabs the one it was trained with, another --model, or --no-reload to begin anew");
+  throw Error(
+      fmt::format("{} was trained with another vocabulary than {}", model.tensors().path(), paths[same_source ? 1 : 0]),
+      hint);
 }
 
 }  // namespace dragoman

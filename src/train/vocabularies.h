@@ -4,15 +4,19 @@
 
 namespace dragoman {
 
-/// The vocabularies of --vocabs; those whose files are missing are made from the training text first.
+/// The vocabularies of --vocabs; those whose files are missing are made first: of those in
+/// --pretrained-model, else from the training text.
 Vocabularies open_vocabularies(const TrainingSetup& setup);
 
 /// The configuration with their sizes.
 ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabularies);
 
 /// Error unless the model file has these vocabularies: a model knows numbers of pieces only, and in another vocabulary
-/// they mean something else. `paths` are those of --vocabs.
-void require_its_vocabularies(const std::string& model, const Vocabularies& vocabularies,
-                              const std::vector<std::string>& paths);
+/// they mean something else. `paths` are those of --vocabs, `hint` says what to do.
+void require_its_vocabularies(const ModelFile& model, const Vocabularies& vocabularies,
+                              const std::vector<std::string>& paths,
+                              const std::string& hint =
+                                  "give --vocabs the one it was trained with, another --model, "
+                                  "or --no-reload to begin anew");
 
 }  // namespace dragoman

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "cli/command.h"
-#include "cli/suggest.h"
 
 namespace dragoman {
 namespace {
@@ -22,16 +21,6 @@ TEST(Overview, HasALineForEveryCommand) {
   const std::string page = overview(all_commands());
   for (const Command& command : all_commands())
     EXPECT_THAT(page, testing::HasSubstr(fmt::format("  {:<10} {}\n", command.about.name, command.about.summary)));
-}
-
-TEST(Nearest, KnowsSlipsOfTheFingerAndParts) {
-  const std::vector<std::string> names = {"beam-size", "transformer-dropout", "quiet", "seed"};
-  EXPECT_EQ(nearest("beam-szie", names), "beam-size");  // two letters swapped
-  EXPECT_EQ(nearest("beamsize", names), "beam-size");
-  EXPECT_EQ(nearest("dropout", names), "transformer-dropout");
-  EXPECT_EQ(nearest("quite", names), "quiet");
-  EXPECT_EQ(nearest("elephant", names), "");
-  EXPECT_EQ(nearest("", names), "");
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+#include "optim/frozen.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/nearest.h"
+
+namespace dragoman {
+namespace {
+
+bool matches(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+bool is_frozen(const std::string& name, const std::vector<std::string>& frozen) {
+  return std::ranges::any_of(frozen, [&](const std::string& pattern) { return matches(pattern, name); });
+}
+
+// All names, and the patterns of what begins alike: "encoder.*", "encoder.0.*", "encoder.0.self_attention.*".
+std::vector<std::string> sensible_patterns(const Parameters& parameters) {
+  std::set<std::string> patterns;
+  for (const auto& p : parameters.named()) {
+    patterns.insert(p.name);
+    for (size_t dot = p.name.find('.'); dot != std::string::npos; dot = p.name.find('.', dot + 1))
+      patterns.insert(p.name.substr(0, dot) + ".*");
+  }
+  return {patterns.begin(), patterns.end()};
+}
+
+void require_match(const std::string& pattern, const Parameters& parameters) {
+  const auto& named = parameters.named();
+  if (std::ranges::any_of(named, [&](const auto& p) { return matches(pattern, p.name); })) return;
+  const std::string near = nearest(pattern, sensible_patterns(parameters));
+  throw Error(fmt::format("--freeze {}: no parameter has such a name", pattern),
+              near.empty() ? fmt::format("names are such as {} and {}; * stands for anything", named.front().name,
+                                         named.back().name)
+                           : fmt::format("did you mean '{}'?", near));
+}
+
+}  // namespace
+
+std::vector<TrainedRows> trained_rows(const Parameters& parameters, const std::vector<std::string>& frozen) {
+  for (const std::string& pattern : frozen) require_match(pattern, parameters);
+  std::vector<TrainedRows> trained;
+  for (const auto& p : parameters.named()) {
+    if (is_frozen(p.name, frozen)) continue;
+    const int64_t rows = p.value.shape()[0];
+    const bool goes_on =
+        !trained.empty() && trained.back().buffer == p.buffer && trained.back().first + trained.back().rows == p.first;
+    if (goes_on)
+      trained.back().rows += rows;
+    else
+      trained.push_back({p.buffer, p.first, rows});
+  }
+  require(!trained.empty() || parameters.named().empty(), "--freeze {} leaves no parameter to be trained",
+          fmt::join(frozen, " "));
+  return trained;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,58 @@
+#include "train/pretrained.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/log.h"
+#include "io/config_json.h"
+#include "io/int8_weights.h"
+#include "train/vocabularies.h"
+
+namespace dragoman {
+namespace {
+
+[[noreturn]] void complain(const std::string& model, const std::string& what) {
+  throw Error(fmt::format("--pretrained-model {}: {}", model, what),
+              fmt::format("give the options that it was trained with; dragoman inspect {} shows them", model));
+}
+
+void require_same_shapes(const ModelFile& file, const std::string& model, const Parameters& parameters) {
+  std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
+  for (const NamedTensor& weight : weights_of(parameters)) {
+    const TensorEntry* stored = file.tensors().find(weight.name);
+    const std::vector<int64_t> wanted = entry_of(weight.name, weight.value).shape;
+    if (!stored)
+      complain(model, fmt::format("it has no {}, this run has one of ({})", weight.name, fmt::join(wanted, ",")));
+    if (stored->shape != wanted)
+      complain(model, fmt::format("its {} is ({}), that of this run ({})", weight.name, fmt::join(stored->shape, ","),
+                                  fmt::join(wanted, ",")));
+    known.insert({weight.name, scale_name(weight.name)});
+  }
+  for (const TensorEntry& t : file.tensors().tensors())
+    if (!known.contains(t.name))
+      complain(model, fmt::format("it has {} ({}), this run has none", t.name, fmt::join(t.shape, ",")));
+}
+
+// What no shape tells: the same weights would compute something else.
+void require_same_function(const ModelFile& file, const std::string& model, const ModelConfig& config) {
+  const auto theirs = nlohmann::json::parse(to_json(file.config())), ours = nlohmann::json::parse(to_json(config));
+  for (const char* key : {"heads", "activation", "norm", "positions"})
+    if (theirs[key] != ours[key])
+      complain(model, fmt::format("its '{}' is {}, that of this run {}", key, theirs[key].dump(), ours[key].dump()));
+}
+
+}  // namespace
+
+void load_pretrained(const std::string& model, const Parameters& parameters, const ModelConfig& config,
+                     const Vocabularies& vocabularies, const std::vector<std::string>& paths) {
+  const ModelFile file(model);
+  require_its_vocabularies(file, vocabularies, paths,
+                           "give --vocabs those of that model; where a file of --vocabs is not there, it is made of "
+                           "the one in the model");
+  require_same_shapes(file, model, parameters);
+  require_same_function(file, model, config);
+  file.load_weights(parameters);
+  spdlog::info("The parameters begin with those of {}", model);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,12 @@
+#pragma once
+#include "io/model_file.h"
+
+namespace dragoman {
+
+/// Gives the parameters the values of a model file (--pretrained-model). Error when it was trained with other
+/// vocabularies, has tensors of other names or shapes, or would mean something else with the options of this run.
+/// `paths` are those of --vocabs.
+void load_pretrained(const std::string& model, const Parameters& parameters, const ModelConfig& config,
+                     const Vocabularies& vocabularies, const std::vector<std::string>& paths);
+
+}  // namespace dragoman

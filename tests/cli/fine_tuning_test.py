@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Fine-tuning and going on as a user drives them: a run that begins with another model's weights, parts that stay as
+they are, another text, another optimiser.
+
+    fine_tuning_test.py BINARY
+"""
+
+import json
+import os
+import struct
+import sys
+import unittest
+
+import end_to_end_test
+from end_to_end_test import SMALL, InFolder
+
+TRAIN = ["train", "-t", "s", "t", *SMALL, "--cpu-threads", "1", "--quiet"]
+
+
+def tensors(path):
+    """Name: bytes."""
+    data = path.read_bytes()
+    [length] = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    header.pop("__metadata__")
+    return {name: data[8 + length:][slice(*entry["data_offsets"])] for name, entry in header.items()}
+
+
+class FineTuning(InFolder):
+    def train(self, name, *more, vocabs="v v"):
+        done = self.call(*TRAIN, "-v", *vocabs.split(), "-m", f"{name}.safetensors", *more)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        return tensors(self.folder / f"{name}.safetensors")
+
+    def refused(self, *more, vocabs="v v"):
+        done = self.call(*TRAIN, "-v", *vocabs.split(), "-m", "refused.safetensors", "--after", "1u", *more)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertFalse((self.folder / "refused.safetensors").exists())
+        return done.stderr
+
+    def test_a_model_goes_on_as_another_with_parts_that_stay(self):
+        before = tensors(self.folder / "m.safetensors")
+        after = self.train("tuned", "--pretrained-model", "m.safetensors", "--freeze", "encoder.*", "embedding.*",
+                           "--after", "5u", "--weight-decay", "0.01", vocabs="fresh fresh")
+        self.assertEqual(before.keys(), after.keys())
+        for name in before:
+            stays = name.startswith(("encoder.", "embedding.", "vocabulary."))
+            self.assertEqual(before[name] == after[name], stays, name)
+        self.assertEqual((self.folder / "fresh").read_bytes(), (self.folder / "v").read_bytes())
+
+    def test_what_a_vocabulary_is_made_of_is_said_once(self):
+        done = self.call(*TRAIN[:-1], *"-v once once --dim-vocabs 300 -m once.safetensors --after 1u".split())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.lower().count("learning a vocabulary"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("300 pieces"), 1, done.stderr)
+
+    def test_another_text_is_begun_at_its_beginning(self):
+        self.train("moved", "--after", "7u")
+        for name, text in (("s2", self.source), ("t2", self.target)):
+            (self.folder / name).write_text(text * 2, encoding="utf-8")
+        other = [word if word not in "st" else word + "2" for word in TRAIN[:-1]]
+        done = self.call(*other, *"-v v v -m moved.safetensors --no-restore-corpus --no-optimizer-reload".split(),
+                         *"--after 9u".split())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("update 7, epoch", done.stderr)
+        self.assertNotIn("has changed", done.stderr)
+
+    def test_a_model_of_another_shape_is_refused(self):
+        said = self.refused("--pretrained-model", "m.safetensors", "--transformer-dim-ffn", "48")
+        self.assertIn("its encoder.0.feed_forward.up.weight is (32,16), that of this run (48,16)", said)
+        self.assertIn("hint: give the options that it was trained with; dragoman inspect m.safetensors", said)
+
+    def test_a_model_of_another_vocabulary_is_refused_in_a_dry_run_too(self):
+        self.assertEqual(self.call(*"vocab train --input s t --model w --size 300".split()).returncode, 0)
+        for more in ([], ["--dry-run"]):
+            said = self.refused("--pretrained-model", "m.safetensors", *more, vocabs="w w")
+            self.assertIn("m.safetensors was trained with another vocabulary than w", said)
+            self.assertIn("hint: give --vocabs those of that model", said)
+
+    def test_a_pattern_that_matches_nothing_is_refused_with_the_nearest(self):
+        said = self.refused("--freeze", "decoder.*", "encodr.0.*")
+        self.assertIn("--freeze encodr.0.*: no parameter has such a name", said)
+        self.assertIn("hint: did you mean 'encoder.0.*'?", said)
+        self.assertIn("leaves no parameter to be trained", self.refused("--freeze", "*"))
+
+    def test_a_size_that_the_vocabulary_does_not_have_is_refused(self):
+        said = self.refused("--dim-vocabs", "400")
+        self.assertIn("v has 320 pieces, --dim-vocabs asks for 400", said)
+        self.assertIn("hint: leave --dim-vocabs out", said)
+        self.train("sized", "--dim-vocabs", "320", "320", "--after", "1u")
+
+
+if __name__ == "__main__":
+    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
