@@ -55,7 +55,7 @@ void check_per_side(std::string_view option, size_t values) {
   require(values <= 2, "--{} takes one number for both sides or one each, found {}", option, values);
 }
 
-void check_data(const TrainOptions& o) {
+void check_data(TrainOptions& o, const Given& given) {
   text_pairs("train-sets", o.train_sets, o.tsv);
   check_pair("vocabs", o.vocabs);
   if (o.tsv)
@@ -69,6 +69,7 @@ void check_data(const TrainOptions& o) {
   check_per_side("dim-vocabs", o.dim_vocabs.size());
   check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size());
   require(!o.dim_vocabs.empty(), "--dim-vocabs needs a value");
+  o.exact_dim_vocabs = given("dim-vocabs");
   require(o.vocabs.size() < 2 || o.vocabs[0] != o.vocabs[1] || o.dim_vocabs.front() == o.dim_vocabs.back(),
           "--dim-vocabs {} {}: one joint vocabulary has one size", o.dim_vocabs.front(), o.dim_vocabs.back());
   require(o.mini_batch_words > 0 || o.mini_batch > 0,
@@ -128,7 +129,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_norm_place(o);
   check_positions(o, given);
   check_sizes(o);
-  check_data(o);
+  check_data(o, given);
   check_tying(o, given);
   check_optimizer(o);
   check_run(o);

@@ -8,6 +8,7 @@
 #include "optim/adam.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
+#include "train/pretrained.h"
 #include "train/progress.h"
 #include "train/validate.h"
 #include "train/vocabularies.h"
@@ -64,8 +65,9 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
 bool goes_on(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   const std::string& model = setup.training.model;
   if (setup.training.no_reload || !fs::exists(model)) return false;
-  require_its_vocabularies(model, vocabularies, setup.data.vocabs);
-  const std::string stored = to_json(ModelFile(model).config()), asked = to_json(setup.model);
+  const ModelFile file(model);
+  require_its_vocabularies(file, vocabularies, setup.data.vocabs);
+  const std::string stored = to_json(file.config()), asked = to_json(setup.model);
   if (stored != asked)
     throw Error(fmt::format("{} is another model\n  stored: {}\n  asked:  {}", model, stored, asked),
                 "give the options it was trained with, another --model, or --no-reload to begin anew");
@@ -73,12 +75,14 @@ bool goes_on(const TrainingSetup& setup, const Vocabularies& vocabularies) {
 }
 
 // Trains for some seconds. The first update makes kernels and touches memory: unless it takes long, it does not count.
-void measure_speed(DryRun& run, const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
-                   const BatchPlan& batches) {
+void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& vocabularies, const Backend& backend,
+                   const Corpus& corpus, const BatchPlan& batches) {
   Arena arena;
   const auto model = make_model(setup.model, backend, arena, DType::f32, true);
   Adam adam(backend, arena, model->parameters(), setup.optimizer);
   model->parameters().initialise(setup.training.seed);
+  if (!setup.training.pretrained_model.empty() && !run.goes_on)
+    load_pretrained(setup.training.pretrained_model, model->parameters(), setup.model, vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
   Learner learner{backend, arena, *model, setup, ""};
   Clock clock;
@@ -127,7 +131,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   run.labels = scale * double(sample.pairs.target_tokens());
   run.memory = plan_memory(setup, sample, batches);
   require_memory(run.memory, setup.data);
-  measure_speed(run, setup, backend, sample, batches);
+  measure_speed(run, setup, vocabularies, backend, sample, batches);
   run.checkpoint = checkpoint_size(run.parameters, vocabularies, setup.optimizer.exponential_smoothing > 0);
   run.free_disk = free_space(setup.training.model);
   require_space(setup.training.model, run.checkpoint, run.free_disk);

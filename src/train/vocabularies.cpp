@@ -3,21 +3,29 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "data/parallel_text.h"
 #include "vocab/training.h"
 
 namespace dragoman {
 namespace {
 
-// A vocabulary of what a run reads and writes; a joint one is learned from both texts.
+// A vocabulary of what a run reads and writes; a joint one is learned from both sides of the text.
 struct Side {
   std::string path;
-  std::vector<std::string> texts;
+  TextColumns columns;
   int size;
   Vocabulary Vocabularies::*in_model;
 };
 
 void learn(const Side& side, const TrainingSetup& setup) {
-  VocabularyTraining training{.inputs = side.texts, .model = side.path, .size = side.size};
+  VocabularyTraining training{.model = side.path, .size = side.size};
+  const auto texts = text_pairs("train-sets", setup.data.train_sets, setup.data.tsv);
+  const bool source = side.columns != TextColumns::target, target = side.columns != TextColumns::source;
+  if (source || setup.data.tsv)
+    for (const TextPair& text : texts) training.inputs.push_back(text.paths[0]);
+  if (target && !setup.data.tsv)
+    for (const TextPair& text : texts) training.inputs.push_back(text.paths[1]);
+  if (setup.data.tsv) training.columns = side.columns;
   training.type = setup.data.vocabulary_type;
   training.normalization = setup.data.normalization;
   training.seed = setup.training.seed;
@@ -52,14 +60,14 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup) {
 }  // namespace
 
 Vocabularies open_vocabularies(const TrainingSetup& setup) {
-  const auto &vocabs = setup.data.vocabs, &texts = setup.data.train_sets;
+  const auto& vocabs = setup.data.vocabs;
   const auto& sizes = setup.data.dim_vocabs;
   if (vocabs[0] == vocabs[1]) {
-    const Vocabulary joint = open_or_make({vocabs[0], texts, sizes[0], &Vocabularies::source}, setup);
+    const Vocabulary joint = open_or_make({vocabs[0], TextColumns::both, sizes[0], &Vocabularies::source}, setup);
     return {joint, joint};
   }
-  return {open_or_make({vocabs[0], {texts[0]}, sizes.front(), &Vocabularies::source}, setup),
-          open_or_make({vocabs[1], {texts[1]}, sizes.back(), &Vocabularies::target}, setup)};
+  return {open_or_make({vocabs[0], TextColumns::source, sizes.front(), &Vocabularies::source}, setup),
+          open_or_make({vocabs[1], TextColumns::target, sizes.back(), &Vocabularies::target}, setup)};
 }
 
 ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabularies) {

@@ -74,6 +74,16 @@ PROVOKED = {
     "… has no lines": "evaluate -r empty -i empty",
     "… is not a SentencePiece model, or only a part of one": "vocab encode -m s",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
+    "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
+    "--pretrained-model …: its … is (…), that of this run (…)":
+        f"{TRAIN} -m new --pretrained-model m --transformer-dim-ffn 16",
+    "--pretrained-model …: it has no …, this run has one of (…)":
+        f"{TRAIN} -m new --pretrained-model m --dec-depth 2",
+    "--pretrained-model …: it has … (…), this run has none": f"{TRAIN} -m new --pretrained-model deep",
+    "--pretrained-model …: its '…' is …, that of this run …":
+        f"{TRAIN} -m new --pretrained-model m --transformer-heads 4",
+    "--freeze …: no parameter has such a name": f"{TRAIN} -m new --freeze encoder.1.*",
+    "--freeze … leaves no parameter to be trained": f"{TRAIN} -m new --freeze *",
     "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
     "…: begins with a header length of … bytes, expected at most …": "translate -m s",
     "…: begins with a header length of … bytes, but … follow": "translate -m cut",
