@@ -49,6 +49,7 @@ enum class Precision { automatic, float32, int8 };
 
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
   Precision precision = Precision::automatic;
+  bool profile = false;
   std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
   std::vector<std::string> output_sampling;       // {"topk", "10"}, becomes sampling and what it draws from
 };
@@ -69,6 +70,7 @@ struct ScoreOptions {
   int64_t mini_batch_words = 4096;   // target tokens
   int64_t maxi_batch_lines = 10000;  // lines read ahead and sorted by length
   int cpu_threads = 0;               // 0: one a core
+  bool profile = false;
   bool quiet = false;
 };
 

@@ -2,12 +2,12 @@
 #include <filesystem>
 #include <variant>
 
-#include "backend/registry.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "cli/options.h"
+#include "cli/profiled.h"
 #include "io/model_file.h"
 #include "score/n_best_reader.h"
 #include "score/pair_reader.h"
@@ -104,12 +104,7 @@ void report(const Totals& totals, double seconds) {
                totals.pairs == 1 ? "pair" : "pairs", grouped(totals.pieces), seconds, double(totals.pieces) / seconds);
 }
 
-}  // namespace
-
-int score_command(const ScoreOptions& options) {
-  check(options);
-  auto reader = open(options);
-  const Backend& cpu = backend("cpu");
+void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& reader, const Backend& cpu) {
   Arena arena;
   const LoadedModel loaded = load_model(options.model, cpu, arena);
   const ScoringPlace place{cpu, arena, loaded.packed};
@@ -120,7 +115,14 @@ int score_command(const ScoreOptions& options) {
   if (options.summary != Summary::none) write_summary(out, options, totals);
   out.close();
   report(totals, clock.seconds());
-  return 0;
+}
+
+}  // namespace
+
+int score_command(const ScoreOptions& options) {
+  check(options);
+  auto reader = open(options);
+  return profiled(options.profile, [&](const Backend& cpu) { score(options, reader, cpu); });
 }
 
 }  // namespace dragoman

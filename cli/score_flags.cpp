@@ -86,6 +86,10 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
        .group = run,
        .help = "threads; 0: one a core",
        .range = {0, 1024}},
+      {.name = "profile",
+       .field = &O::profile,
+       .group = run,
+       .help = "in the end, write to stderr where the time went, kernel by kernel"},
       {.name = "quiet", .field = &O::quiet, .group = run, .help = "report only warnings and errors"},
   };
 }

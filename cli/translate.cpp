@@ -1,12 +1,14 @@
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 
-#include "backend/registry.h"
+#include "backend/cpu/isa.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "cli/line_progress.h"
 #include "cli/options.h"
+#include "cli/profiled.h"
 #include "decode/translator.h"
 #include "io/model_file.h"
 
@@ -59,14 +61,21 @@ void load(Models& models, const TranslateCommandOptions& options, const Backend&
   }
 }
 
-}  // namespace
+// Said once: who wonders about the speed should know.
+void note_slow_int8(const Models& models) {
+  const auto in_int8 = [](const LoadedModel& m) {
+    return std::ranges::any_of(m.packed, [](const auto& w) { return w.second.dtype() == DType::i8; });
+  };
+  if (cpu::has_vnni() || std::ranges::none_of(models.loaded, in_int8)) return;
+  spdlog::info("This CPU ({}) has no VNNI instructions: int8 translates the same, but slower than it could",
+               cpu::describe_highway());
+}
 
-int translate_command(const TranslateCommandOptions& options) {
-  check_files(options);
-  LineReader in(options.input);
+void translate(const TranslateCommandOptions& options, LineReader& in, const Backend& cpu) {
   Arena arena;
   Models models;
-  load(models, options, backend("cpu"), arena);
+  load(models, options, cpu, arena);
+  note_slow_int8(models);
   Translator translator(models.all, models.loaded[0].vocabularies, options, options);
 
   LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
@@ -76,7 +85,14 @@ int translate_command(const TranslateCommandOptions& options) {
   progress.clear();
   out.close();
   report(lines, clock.seconds());
-  return 0;
+}
+
+}  // namespace
+
+int translate_command(const TranslateCommandOptions& options) {
+  check_files(options);
+  LineReader in(options.input);
+  return profiled(options.profile, [&](const Backend& cpu) { translate(options, in, cpu); });
 }
 
 }  // namespace dragoman

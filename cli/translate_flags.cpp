@@ -188,6 +188,10 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "threads; 0: one a core",
        .range = {0, 1024}},
+      {.name = "profile",
+       .field = &O::profile,
+       .group = group,
+       .help = "in the end, write to stderr where the time went, kernel by kernel"},
       {.name = "quiet", .field = &O::quiet, .group = group, .help = "report only warnings and errors"},
   };
 }

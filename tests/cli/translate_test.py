@@ -242,6 +242,18 @@ class Options(WithModels):
         self.assertRegex(said, r"\r\x1b\[K\[.*Translated 2 lines")
 
 
+class Profiles(WithModels):
+    def test_the_table_comes_last_on_stderr_and_changes_no_result(self):
+        for command in ("translate -m a.safetensors -i s", "score -m a.safetensors -t s t"):
+            expected = self.succeed(command)
+            done = self.call(command, "--profile")
+            self.assertEqual(done.stdout, expected)
+            said = done.stderr.decode()
+            self.assertRegex(said, r"(?m)^kernel +calls +seconds +share +GFLOP/s$")
+            self.assertRegex(said, r"(?m)^layer_norm|^residual_norm +[\d,]+ ")
+            self.assertRegex(said, r"\nwhole +[\d.]+ +100.0%\s*$")
+
+
 class Contradictions(WithModels):
     def test_both_options_are_named(self):
         for options, *named in (

@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <hwy/targets.h>
 
 #include "base/error.h"
 #include "base/line_reader.h"
@@ -6,6 +7,7 @@
 #include "tests/decode/tiny_translator.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
+#include "tests/train/log_lines.h"
 
 namespace dragoman {
 namespace {
@@ -70,6 +72,23 @@ TEST_F(TranslateCommand, ReadsAndWritesCompressedFiles) {
   const auto lines = lines_for("Where is the castle?\n");
   options.output = folder / "out.gz";
   EXPECT_EQ(lines_for("Where is the castle?\n"), lines);
+}
+
+TEST_F(TranslateCommand, SaysOnceThatInt8IsSlowerWithoutItsInstructions) {
+  const auto said = [&](Precision precision) {
+    options.precision = precision;
+    const LogLines log;
+    lines_for("Where is the castle?\n");
+    return log.lines();
+  };
+  const auto note = HasSubstr("has no VNNI instructions: int8 translates the same, but slower");
+  const int64_t plain = HWY_STATIC_TARGET;  // what every CPU has that this was compiled for
+  hwy::SetSupportedTargetsForTest(plain);
+  hwy::GetChosenTarget().Update(plain);
+  EXPECT_THAT(said(Precision::int8), testing::Contains(note).Times(1));
+  EXPECT_THAT(said(Precision::float32), Not(testing::Contains(note)));
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
 }
 
 TEST_F(TranslateCommand, NeverEmptiesItsInput) {

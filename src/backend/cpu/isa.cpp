@@ -51,4 +51,12 @@ std::string describe_highway() {
   }
 }
 
+bool has_vnni() {
+#if HWY_ARCH_X86
+  return hwy::SupportedAndGeneratedTargets().front() <= HWY_AVX3 && __builtin_cpu_supports("avx512vnni");
+#else
+  return false;
+#endif
+}
+
 }  // namespace dragoman::cpu

@@ -7,4 +7,7 @@ namespace dragoman::cpu {
 std::string describe_onednn();
 std::string describe_highway();
 
+/// Whether the CPU has AVX-512 VNNI, which multiplies bytes. Products in int8 are the same without it, and slower.
+bool has_vnni();
+
 }  // namespace dragoman::cpu

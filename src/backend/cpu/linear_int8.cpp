@@ -11,14 +11,20 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// x ≈ scale · q with q in -127…127, nearest, ties to even; zeros up to `stride`. Returns the scale.
-float QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, uint8_t flip) {
+// max |x|
+float TopOfRow(const float* x, int64_t K) {
   const F32 d;
-  const hn::Rebind<int8_t, F32> d8;
   const int64_t L = hn::Lanes(d);
   VF tops = hn::Zero(d);
   for (int64_t k = 0; k < K; k += L) tops = hn::Max(tops, hn::Abs(LoadN(d, x + k, K - k)));
-  const float top = Max(d, tops);
+  return Max(d, tops);
+}
+
+// x ≈ top / 127 · q with q in -127…127, nearest, ties to even; zeros up to `stride`. x is a row or a part of one.
+void QuantizePart(uint8_t* q, int64_t stride, const float* x, int64_t K, float top, uint8_t flip) {
+  const F32 d;
+  const hn::Rebind<int8_t, F32> d8;
+  const int64_t L = hn::Lanes(d);
   const VF inverse = hn::Set(d, top > 0 ? 127 / top : 0);
   int64_t k = 0;
   for (; k + L <= K; k += L)
@@ -28,6 +34,12 @@ float QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, uint8_t
   HWY_ALIGN int32_t rest[HWY_MAX_BYTES / sizeof(float)];
   hn::Store(hn::NearestInt(hn::Mul(LoadN(d, x + k, K - k), inverse)), hn::RebindToSigned<F32>(), rest);
   for (int64_t i = 0; k < stride; ++k, ++i) q[k] = uint8_t(k < K ? rest[i] : 0) ^ flip;
+}
+
+// A whole row; returns its scale.
+float QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, uint8_t flip) {
+  const float top = TopOfRow(x, K);
+  QuantizePart(q, stride, x, K, top, flip);
   return top / 127;
 }
 
@@ -50,6 +62,8 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::cpu {
 namespace {
 
+HWY_EXPORT(TopOfRow);
+HWY_EXPORT(QuantizePart);
 HWY_EXPORT(QuantizeRow);
 HWY_EXPORT(KernelOfTarget);
 
@@ -81,19 +95,24 @@ int64_t int8_bytes(int64_t D, int64_t K) { return Packed<int8_t>(nullptr, D, K).
 
 void pack_int8(const Tensor& packed, const Tensor& w) {
   const auto W = w.view<const float>();
-  const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizeRow);
+  const auto top_of_row = HWY_DYNAMIC_DISPATCH(TopOfRow);
+  const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizePart);
   const Packed<int8_t> out(packed.as<int8_t>(), W.rows, W.cols);
-  const int64_t stride = out.quads * int8_quad;
   std::fill_n(packed.as<int8_t>(), packed.bytes(), int8_t{0});
   parallel_blocks(W.rows, int8_panel, [&](Range columns, int) {
-    std::vector<uint8_t> row(stride);
+    constexpr int64_t part = 512;  // numbers of a row at a time
+    uint8_t integers[part];
     for (int64_t d = columns.begin; d < columns.end; ++d) {
-      out.scales[d] = quantize(row.data(), stride, W.row(d), W.cols, 0);
+      const float top = top_of_row(W.row(d), W.cols);
+      out.scales[d] = top / 127;
       int8_t* to = out.panel(d / int8_panel) + d % int8_panel * int8_quad;
-      for (int64_t k = 0; k < stride; ++k) {
-        const auto value = int8_t(row[k]);
-        out.sums[d] += value;
-        to[k / int8_quad * int8_panel * int8_quad + k % int8_quad] = value;
+      for (int64_t from = 0; from < W.cols; from += part) {
+        const int64_t count = std::min(part, W.cols - from);
+        quantize(integers, count, W.row(d) + from, count, top, 0);
+        for (int64_t i = 0; i < count; ++i) {
+          const int64_t k = from + i;
+          out.sums[d] += to[k / int8_quad * int8_panel * int8_quad + k % int8_quad] = int8_t(integers[i]);
+        }
       }
     }
   });
