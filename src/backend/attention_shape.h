@@ -1,17 +1,17 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 
 #include "backend/dropout.h"
 #include "tensor/spans.h"
 
 namespace dragoman {
 
-/// Which keys a query may look at, and what is added to their scores. Query i and key j count from the beginning of
-/// their sentence; with `window`, only |i - j| ≤ window; with `causal`, only j ≤ i.
+/// Which keys a query may look at. Query i and key j count from the beginning of their sentence; with `window`, only
+/// |i - j| ≤ window; with `causal`, only j ≤ i.
 struct Visibility {
   bool causal = false;
   int window = -1;  // -1: no limit
-  Tensor bias;      // (H, 2·R+1) or empty: added to head h's score at distance j - i, clipped to ±R; not learned
 
   static Visibility all() { return {}; }
   static Visibility past() { return {.causal = true}; }
@@ -22,11 +22,25 @@ struct Visibility {
     if (window >= 0) seen = {std::max(seen.begin, i - window), std::min(seen.end, i + window + 1)};
     return {std::min(seen.begin, seen.end), seen.end};
   }
-  /// Column of `bias` for query i and key j.
-  int64_t bias_column(int64_t i, int64_t j) const {
-    const int64_t reach = (bias.cols() - 1) / 2;
-    return std::clamp(j - i, -reach, reach) + reach;
+};
+
+/// How the score of a query and a key is made: q·k / √K (Vaswani et al. 2017), q·k (Luong et al. 2015, "dot"), or
+/// w · tanh(q + k) with a learned vector w a head (Bahdanau et al. 2015).
+enum class Score { scaled_dot, dot, additive };
+
+inline double score_scale(Score score, int64_t key_size) {
+  return score == Score::scaled_dot ? 1 / std::sqrt(double(key_size)) : 1;
+}
+
+/// Row i of `bias` (Nq or 1, H·(2R+1)) is for query i, or for all: its column for a head and a distance j - i, clipped
+/// to ±R, is added to what the head's q and k give, before that is divided by √K (Shaw et al. 2018, equation 5).
+struct DistanceBias {
+  static int64_t reach(const Tensor& bias, int heads) { return (bias.cols() / heads - 1) / 2; }
+  static int64_t column(const Tensor& bias, int heads, int head, int64_t distance) {
+    const int64_t R = reach(bias, heads);
+    return head * (2 * R + 1) + std::clamp(distance, -R, R) + R;
   }
+  static int64_t row(const Tensor& bias, int64_t query) { return bias.rows() == 1 ? 0 : query; }
 };
 
 /// How rows of queries meet rows of keys: sentence s of `queries` sees sentence s of `keys`.
@@ -34,10 +48,15 @@ struct AttentionShape {
   Spans queries, keys;
   int heads = 1;  // H
   Visibility visible;
+  Score score = Score::scaled_dot;
   Dropout dropout;  // of the attention weights; stream = op · 4096 + head, token = query, column = key
 
-  /// Scaled dot-product attention divides scores by √K.
-  static double scale(int64_t key_size) { return 1 / std::sqrt(double(key_size)); }
+  /// Pairs of a query and a key in the sentences before `sentence`.
+  int64_t pairs_before(int sentence) const {
+    int64_t pairs = 0;
+    for (int s = 0; s < sentence; ++s) pairs += (queries[s].end - queries[s].begin) * (keys[s].end - keys[s].begin);
+    return pairs;
+  }
 };
 
 }  // namespace dragoman

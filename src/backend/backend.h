@@ -23,9 +23,11 @@ struct Embedding {
 /// Where each row of a decoding step finds its past. Row r has `length(r)` keys; the t-th lies in row
 /// `table(r, t)` of the key matrix, or, without a table, in row `begin(r) + t`.
 struct StepKeys {
-  Tensor length;  // (R) int32
-  Tensor begin;   // (R) int32, where table is empty
-  Tensor table;   // (R,T) int32 or empty: through it beams find their ancestors
+  Tensor length;      // (R) int32
+  Tensor begin = {};  // (R) int32, where table is empty
+  Tensor table = {};  // (R,T) int32 or empty: through it beams find their ancestors
+  Tensor place =
+      {};  // (R) int32: where the query stands among its keys; empty: at the last, where a decoder's past ends
 };
 
 /// One parameter of a multi-tensor Adam update (Kingma & Ba 2015, algorithm 1; decoupled weight decay).
@@ -106,25 +108,45 @@ struct Backend {
   Kernel<int64_t(int64_t D)> norm_scratch{"norm_scratch"};
   Kernel<void(const NormBackward& b)> norm_backward{"norm_backward"};
 
-  // Attention over packed rows.  q (Nq,H*K)  k (Nk,H*K)  v (Nk,H*V)  y (Nq,H*V)  lse (Nq,H) stat type:
-  // log Σ exp(score), from which backward recomputes the weights.
-  struct AttentionBackward {
-    Grad dq, dk, dv;
-    Tensor dy, q, k, v, y, lse;
+  // Attention over packed rows: y = softmax(score(q, k)) · v, head by head.
+  struct Attention {
+    Tensor y, lse;        // (Nq,H*V)  (Nq,H) stat type: log Σ exp(score), from which backward recomputes the weights
+    Tensor q, k, v;       // (Nq,H*K)  (Nk,H*K)  (Nk,H*V)
+    Tensor bias;          // see DistanceBias, or empty
+    Tensor score_vector;  // (H*K), Score::additive only
     AttentionShape shape;
-    Tensor scratch;
+    Tensor scratch;  // attention_scratch bytes
+    Tensor weights;  // (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk)
+  };
+  struct AttentionBackward {
+    Grad dq, dk, dv, dbias, dscore_vector;  // dbias only for a bias a query
+    Tensor dy;
+    Attention forward;
   };
   Kernel<int64_t(const AttentionShape& shape, int64_t key_size, int64_t value_size)> attention_scratch{
       "attention_scratch"};
-  Kernel<void(const Tensor& y, const Tensor& lse, const Tensor& q, const Tensor& k, const Tensor& v,
-              const AttentionShape& shape, const Tensor& scratch)>
-      attention{"attention"};
+  Kernel<void(const Attention& a)> attention{"attention"};
   Kernel<void(const AttentionBackward& b)> attention_backward{"attention_backward"};
-  // One query a row against keys in cache rows.  q (R,H*K)  k (C,H*K)  v (C,H*V)  y (R,H*V)  scratch (threads,…)
+  // One query a row against keys in cache rows.
+  struct AttentionStep {
+    Tensor y;             // (R,H*V)
+    Tensor q, k, v;       // (R,H*K)  (C,H*K)  (C,H*V)
+    Tensor bias;          // (R or 1,H·(2R+1)) or empty
+    Tensor score_vector;  // as above
+    StepKeys keys;
+    int heads = 1, window = -1;
+    Score score = Score::scaled_dot;
+    Tensor scratch;  // attention_step_scratch bytes
+    Tensor weights;  // (R,H*T), T ≥ every length, or empty: the softmax; 0 for keys that are not seen
+  };
   Kernel<int64_t(int64_t longest)> attention_step_scratch{"attention_step_scratch"};
-  Kernel<void(const Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v, const StepKeys& keys, int heads,
-              const Tensor& scratch)>
-      attention_step{"attention_step"};
+  Kernel<void(const AttentionStep& a)> attention_step{"attention_step"};
+
+  // Columns c and c + K/2 of each head turn together by the angle whose sine and cosine stand in these columns of the
+  // token's row of `table` (P,K) (Su et al. 2021, "RoPE"); direction -1 turns back. places (N,2) int32: sentence,
+  // token. y, x (N,H*K); y may be x.
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& places, int heads, int direction)>
+      rotate{"rotate"};
 
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
@@ -166,7 +188,7 @@ void for_each_kernel(AnyBackend& b, const F& f) {
   each(b.fill, b.copy, b.add, b.linear, b.linear_backward_input, b.linear_backward_weight, b.packed_elements, b.pack,
        b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward, b.embedding, b.embedding_backward,
        b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch, b.norm_backward,
-       b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch, b.attention_step,
+       b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch, b.attention_step, b.rotate,
        b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows, b.sum,
        b.sum_of_squares, b.adam, b.moving_average);
 }

@@ -25,6 +25,12 @@ void for_each_member(Config& c, F f) {
   f("norm", c.norm);
   f("positions", c.positions);
   f("max_positions", c.max_positions);
+  f("relative_positions", c.relative_positions);
+  f("attention_score", c.attention_score);
+  f("attention_projections", c.attention_projections);
+  f("attention_rank", c.attention_rank);
+  f("attention_window", c.attention_window);
+  f("attention_local", c.attention_local);
   f("tied_embeddings_all", c.tied_embeddings_all);
   f("tied_embeddings", c.tied_embeddings);
   f("tied_embeddings_src", c.tied_embeddings_src);

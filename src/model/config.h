@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/enum_names.h"
+#include "nn/attention_design.h"
 #include "tensor/activation.h"
 
 namespace dragoman {
@@ -9,9 +10,15 @@ namespace dragoman {
 /// Where layer normalisation stands. post: norm(x + f(x)), as in the paper; pre: x + f(norm(x)).
 enum class NormPlace { post, pre };
 
-/// sinusoidal: sines in the first half of the columns, cosines in the second (tensor2tensor, Marian);
-/// interleaved: sine and cosine in turn, as the paper writes them; learned: a table of `max_positions` rows.
-enum class Positions { sinusoidal, interleaved, learned };
+/// How a model knows the order of words. Added to embeddings: sinusoidal: sines in the first half of the columns,
+/// cosines in the second (tensor2tensor, Marian); interleaved: sine and cosine in turn, as the paper writes them;
+/// learned: a table of `max_positions` rows. In self-attention: relative: learned vectors for distances (Shaw et al.
+/// 2018); rotary: queries and keys turn (Su et al. 2021); alibi: scores fall with the distance (Press et al. 2022).
+/// none: not at all.
+enum class Positions { sinusoidal, interleaved, learned, relative, rotary, alibi, none };
+
+/// Whether positions are added to embeddings as sines and cosines.
+inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || p == Positions::interleaved; }
 
 /// glorot_uniform: Glorot & Bengio 2010; depth_scaled: the same, divided by √layer (Zhang et al. 2019).
 enum class Initialisation { glorot_uniform, depth_scaled };
@@ -21,8 +28,13 @@ inline std::span<const EnumName<NormPlace>> enum_names(NormPlace) {
   return names;
 }
 inline std::span<const EnumName<Positions>> enum_names(Positions) {
-  static constexpr EnumName<Positions> names[] = {
-      {Positions::sinusoidal, "sinusoidal"}, {Positions::interleaved, "interleaved"}, {Positions::learned, "learned"}};
+  static constexpr EnumName<Positions> names[] = {{Positions::sinusoidal, "sinusoidal"},
+                                                  {Positions::interleaved, "interleaved"},
+                                                  {Positions::learned, "learned"},
+                                                  {Positions::relative, "relative"},
+                                                  {Positions::rotary, "rotary"},
+                                                  {Positions::alibi, "alibi"},
+                                                  {Positions::none, "none"}};
   return names;
 }
 inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
@@ -45,7 +57,13 @@ struct ModelConfig {
   Activation activation = Activation::relu;
   NormPlace norm = NormPlace::post;
   Positions positions = Positions::sinusoidal;
-  int max_positions = 1024;          // rows of the table of learned positions
+  int max_positions = 1024;     // rows of the table of learned positions, and of location keys
+  int relative_positions = 16;  // distances with a vector of their own, on each side (relative)
+  AttentionScore attention_score = AttentionScore::scaled_dot;
+  Projections attention_projections = Projections::query_key_value;
+  int attention_rank = 16;           // columns of a head's queries and keys for reduced_rank
+  int attention_window = 0;          // self-attention: keys seen on each side; 0: all
+  int attention_local = 0;           // cross-attention: the same around the target's own place; 0: all
   bool tied_embeddings_all = true;   // one matrix for source, target and output; implies the other two
   bool tied_embeddings = false;      // target embedding = output layer
   bool tied_embeddings_src = false;  // source embedding = target embedding
@@ -57,8 +75,14 @@ struct ModelConfig {
   int source_vocabulary = 0;      // V of each side; filled in from the vocabularies
   int target_vocabulary = 0;
 
-  int head_keys() const { return key_size > 0 ? key_size : dim / heads; }
-  int head_values() const { return value_size > 0 ? value_size : head_keys(); }
+  int head_keys() const {
+    if (attention_score == AttentionScore::reduced_rank) return attention_rank;
+    return key_size > 0 ? key_size : dim / heads;
+  }
+  int head_values() const {
+    if (value_size > 0) return value_size;
+    return attention_projections == Projections::none ? dim / heads : head_keys();
+  }
   double embedding_dropout() const { return dropout_embedding < 0 ? dropout : dropout_embedding; }
   bool ties_source() const { return tied_embeddings_all || tied_embeddings_src; }
   bool ties_output() const { return tied_embeddings_all || tied_embeddings; }

@@ -15,7 +15,9 @@ Transformer::Transformer(const ModelConfig& config, const Backend& backend, Aren
       parameters_(backend, arena, dtype, gradients),
       sinusoids_(config.dim,
                  config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
-                 dtype) {
+                 dtype),
+      rotary_(config.head_keys(), SinusoidOrder::halves, dtype),
+      bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), dtype) {
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
   require(!config.ties_source() || config.source_vocabulary == config.target_vocabulary,
           "tied source and target embeddings need vocabularies of one size, but they have {} and {} pieces",
@@ -54,14 +56,31 @@ FeedForward Transformer::make_feed_forward(const std::string& name, double gain)
           Linear::make(parameters_, {name + ".down"}, {D}, F, gain), config_.activation, config_.dropout_activation};
 }
 
+double Transformer::gain(int layer) const {
+  return config_.initialisation == Initialisation::depth_scaled ? 1 / std::sqrt(layer + 1.0) : 1.0;
+}
+
+// Of self-attention.
+AttentionDesign Transformer::attention_design(int layer) const {
+  return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
+          .score = config_.attention_score,
+          .projections = config_.attention_projections,
+          .window = config_.attention_window > 0 ? config_.attention_window : -1,
+          .relative = config_.positions == Positions::relative ? config_.relative_positions : 0,
+          .locations = config_.max_positions,
+          .dropout = config_.dropout_attention,
+          .gain = gain(layer)};
+}
+
 void Transformer::make_layers() {
-  const HeadSizes sizes{config_.heads, config_.head_keys(), config_.head_values()};
-  const bool scaled = config_.initialisation == Initialisation::depth_scaled;
-  const auto gain = [&](int l) { return scaled ? 1 / std::sqrt(l + 1.0) : 1.0; };
   const auto self_attention = [&](const std::string& name, int l) {
-    SelfAttention a = SelfAttention::make(parameters_, name, config_.dim, sizes, gain(l));
-    a.dropout = config_.dropout_attention;
-    return a;
+    return SelfAttention::make(parameters_, name, config_.dim, attention_design(l));
+  };
+  const auto cross_attention = [&](const std::string& name, int l) {
+    AttentionDesign design = attention_design(l);
+    design.relative = 0;
+    design.window = config_.attention_local > 0 ? config_.attention_local : -1;
+    return CrossAttention::make(parameters_, name, config_.dim, design);
   };
   const auto norm = [&](const std::string& name) { return Norm::make(parameters_, name, config_.dim); };
   for (int l = 0; l < config_.encoder_layers; ++l) {
@@ -71,11 +90,9 @@ void Transformer::make_layers() {
   }
   for (int l = 0; l < config_.decoder_layers; ++l) {
     const std::string at = fmt::format("decoder.{}.", l);
-    CrossAttention cross = CrossAttention::make(parameters_, at + "cross_attention", config_.dim, sizes, gain(l));
-    cross.dropout = config_.dropout_attention;
-    decoder_.push_back({self_attention(at + "self_attention", l), norm(at + "self_attention_norm"), std::move(cross),
-                        norm(at + "cross_attention_norm"), make_feed_forward(at + "feed_forward", gain(l)),
-                        norm(at + "feed_forward_norm")});
+    decoder_.push_back({self_attention(at + "self_attention", l), norm(at + "self_attention_norm"),
+                        cross_attention(at + "cross_attention", l), norm(at + "cross_attention_norm"),
+                        make_feed_forward(at + "feed_forward", gain(l)), norm(at + "feed_forward_norm")});
   }
   if (config_.norm == NormPlace::post) return;
   encoder_norm_ = norm("encoder.norm");
@@ -118,18 +135,22 @@ Var Transformer::sublayer(Context& cx, const Norm& norm, const Var& x, const Ten
   return residual_norm(cx, x, y, norm.weight, norm.bias, cx.dropout(config_.dropout, places));
 }
 
-Var Transformer::embed(Context& cx, const Var& table, const Var& learned, const Rows& rows) {
+// Embeds, and finds what self-attention needs to know of the places.
+Var Transformer::embed(Context& cx, const Var& table, const Var& learned, Rows& rows) {
   int32_t last = 0;
   const auto places = rows.places.view<int32_t>();
   for (int64_t n = 0; n < rows.ids.elements(); ++n) last = std::max(last, places(n, 1));
-  const Var positions = learned ? learned : Var(sinusoids_.table(cx.arena, cx.backend, last + 1));
+  Var positions = learned;
+  if (sinusoids_added(config_.positions)) positions = Var(sinusoids_.table(cx.arena, cx.backend, last + 1));
+  if (config_.positions == Positions::rotary) rows.rotary = rotary_.table(cx.arena, cx.backend, last + 1);
+  if (config_.positions == Positions::alibi) rows.bias = bias_.table(cx.arena, cx.backend, last + 1);
   return embedding(cx, {rows.ids, rows.places, table, positions, std::sqrt(double(config_.dim))},
                    cx.dropout(config_.embedding_dropout(), rows.places));
 }
 
 Var Transformer::encoder_layer(Context& cx, const EncoderLayer& p, Var x, const Rows& source) {
   x = sublayer(cx, p.self_attention_norm, x, source.places,
-               [&](const Var& y) { return p.self_attention(cx, y, source.spans, Visibility::all(), source.places); });
+               [&](const Var& y) { return p.self_attention(cx, y, source.self(), false); });
   return sublayer(cx, p.feed_forward_norm, x, source.places,
                   [&](const Var& y) { return p.feed_forward(cx, y, source.places); });
 }
@@ -137,22 +158,23 @@ Var Transformer::encoder_layer(Context& cx, const EncoderLayer& p, Var x, const 
 Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& memory, const Rows& target,
                                const Rows& source) {
   x = sublayer(cx, p.self_attention_norm, x, target.places,
-               [&](const Var& y) { return p.self_attention(cx, y, target.spans, Visibility::past(), target.places); });
+               [&](const Var& y) { return p.self_attention(cx, y, target.self(), true); });
   x = sublayer(cx, p.cross_attention_norm, x, target.places, [&](const Var& y) {
-    return p.cross_attention(cx, y, memory, target.spans, source.spans, target.places);
+    return p.cross_attention(cx, y, p.cross_attention.remember(cx, memory, source.places), target.spans, source.spans,
+                             target.places);
   });
   return sublayer(cx, p.feed_forward_norm, x, target.places,
                   [&](const Var& y) { return p.feed_forward(cx, y, target.places); });
 }
 
-Var Transformer::encode(Context& cx, const Rows& source) {
+Var Transformer::encode(Context& cx, Rows& source) {
   Var x = embed(cx, source_embedding_, source_positions_, source);
   for (const EncoderLayer& layer : encoder_) x = encoder_layer(cx, layer, x, source);
   return encoder_norm_ ? (*encoder_norm_)(cx, x) : x;
 }
 
 Var Transformer::hidden(Context& cx, const Batch& batch) {
-  const Rows source = source_rows(batch.source, batch.sentences), target = target_rows(batch);
+  Rows source = source_rows(batch.source, batch.sentences), target = target_rows(batch);
   const Var memory = encode(cx, source);
   Var x = embed(cx, target_embedding_, target_positions_, target);
   for (const DecoderLayer& layer : decoder_) x = decoder_layer(cx, layer, x, memory, target, source);

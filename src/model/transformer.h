@@ -40,6 +40,9 @@ class Transformer : public Model {
     Tensor ids;     // (N) int32
     Tensor places;  // (N,2) int32: sentence of the corpus, token
     Spans spans;
+    Tensor rotary = {}, bias = {};  // of self-attention: see SelfRows
+
+    SelfRows self() const { return {spans, places, rotary, bias}; }
   };
 
   void make_embeddings();
@@ -48,11 +51,13 @@ class Transformer : public Model {
   Rows source_rows(const PackedIds& source, std::span<const int32_t> sentences) const;
   Rows target_rows(const Batch& batch) const;  // <s> + all but the last
 
-  Var embed(Context& cx, const Var& table, const Var& learned, const Rows& rows);
-  Var encode(Context& cx, const Rows& source);
+  Var embed(Context& cx, const Var& table, const Var& learned, Rows& rows);
+  Var encode(Context& cx, Rows& source);
   Var encoder_layer(Context& cx, const EncoderLayer& layer, Var x, const Rows& source);
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
                     const Rows& source);
+  double gain(int layer) const;  // of initial weights
+  AttentionDesign attention_design(int layer) const;
   Var hidden(Context& cx, const Batch& batch);  // (Nt,D): the decoder's output, before the output layer
   using Function = std::function<Var(const Var&)>;
   Var sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& places, const Function& f);
@@ -61,7 +66,8 @@ class Transformer : public Model {
   Parameters parameters_;
   Var source_embedding_, target_embedding_, output_;  // (V,D) each; the same one where tied
   Var source_positions_, target_positions_;           // (P,D), learned positions only
-  Sinusoids sinusoids_;
+  Sinusoids sinusoids_, rotary_;
+  LinearBias bias_;
   std::vector<EncoderLayer> encoder_;
   std::vector<DecoderLayer> decoder_;
   std::optional<Norm> encoder_norm_, decoder_norm_;  // pre-norm only

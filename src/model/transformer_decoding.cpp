@@ -33,8 +33,8 @@ class TransformerDecoding : public Decoding {
     std::vector<int64_t> pages;  // first rows
   };
   struct Step {
-    Tensor ids, places;  // (R) (R,2)
-    Tensor new_rows;     // (R): where this step's keys and values go
+    Transformer::Rows rows;
+    Tensor new_rows;  // (R): where this step's keys and values go
     StepKeys past, memory;
     int64_t longest_past = 0, longest_memory = 0;
   };
@@ -54,7 +54,8 @@ class TransformerDecoding : public Decoding {
 };
 
 int TransformerDecoding::add(const PackedIds& source, int width) {
-  const Var memory = model_.encode(cx_, model_.source_rows(source, {}));
+  Transformer::Rows source_rows = model_.source_rows(source, {});
+  const Var memory = model_.encode(cx_, source_rows);
   const int first = next_handle_;
   std::vector<int32_t> rows;
   for (int s = 0; s < source.spans.sentences(); ++s) {
@@ -64,8 +65,10 @@ int TransformerDecoding::add(const PackedIds& source, int width) {
     sentences_.emplace(next_handle_++, sentence);
   }
   const Tensor into = int_tensor(rows, {int64_t(rows.size())});
-  for (int l = 0; l < model_.config_.decoder_layers; ++l)
-    cx_.backend.scatter_rows(memory_.layer(l), model_.decoder_[l].cross_attention.key_value(cx_, memory).value(), into);
+  for (int l = 0; l < model_.config_.decoder_layers; ++l) {
+    const auto [k, v] = model_.decoder_[l].cross_attention.remember(cx_, memory, source_rows.places);
+    cache_rows(cx_, memory_.layer(l), into, k, v);
+  }
   return first;
 }
 
@@ -86,7 +89,7 @@ int64_t TransformerDecoding::row_of(Sentence& sentence, int64_t step, int place)
 TransformerDecoding::Step TransformerDecoding::plan(std::span<const StepRow> rows) {
   const auto R = int64_t(rows.size());
   std::vector<std::vector<int32_t>> history(R);
-  std::vector<int32_t> ids, places, new_rows, lengths, begins, memory_lengths;
+  std::vector<int32_t> ids, places, new_rows, lengths, begins, memory_lengths, steps;
   Step step;
   int place = 0;  // of a row among those of its sentence
   for (int64_t r = 0; r < R; ++r) {
@@ -101,6 +104,7 @@ TransformerDecoding::Step TransformerDecoding::plan(std::span<const StepRow> row
                                                 ? std::min<int64_t>(t, model_.config_.max_positions - 1)
                                                 : t)});
     lengths.push_back(int32_t(t + 1));
+    steps.push_back(int32_t(t));
     begins.push_back(int32_t(sentence.memory));
     memory_lengths.push_back(int32_t(sentence.length));
     step.longest_past = std::max(step.longest_past, t + 1);
@@ -110,28 +114,30 @@ TransformerDecoding::Step TransformerDecoding::plan(std::span<const StepRow> row
   for (int64_t r = 0; r < R; ++r)
     std::copy(history[r].begin(), history[r].end(), table.begin() + r * step.longest_past);
   history_ = std::move(history);
-  step.ids = int_tensor(std::move(ids), {R});
-  step.places = int_tensor(std::move(places), {R, 2});
+  step.rows = {int_tensor(std::move(ids), {R}), int_tensor(std::move(places), {R, 2}), Spans()};
   step.new_rows = int_tensor(std::move(new_rows), {R});
   step.past = {.length = int_tensor(std::move(lengths), {R}),
                .table = int_tensor(std::move(table), {R, step.longest_past})};
-  step.memory = {.length = int_tensor(std::move(memory_lengths), {R}), .begin = int_tensor(std::move(begins), {R})};
+  step.memory = {.length = int_tensor(std::move(memory_lengths), {R}),
+                 .begin = int_tensor(std::move(begins), {R}),
+                 .place = int_tensor(std::move(steps), {R})};
   return step;
 }
 
 Tensor TransformerDecoding::step(std::span<const StepRow> rows) {
-  const Step now = plan(rows);
-  Var x = model_.embed(cx_, model_.target_embedding_, model_.target_positions_, {now.ids, now.places, Spans()});
+  Step now = plan(rows);
+  Var x = model_.embed(cx_, model_.target_embedding_, model_.target_positions_, now.rows);
+  const Tensor& places = now.rows.places;
+  const StepRows self{places, now.rows.rotary, now.rows.bias, now.new_rows, now.past, now.longest_past};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.decoder_[l];
-    x = model_.sublayer(cx_, p.self_attention_norm, x, now.places, [&](const Var& y) {
-      return p.self_attention.step(cx_, y, past_.layer(l), now.new_rows, now.past, now.longest_past);
-    });
-    x = model_.sublayer(cx_, p.cross_attention_norm, x, now.places, [&](const Var& y) {
+    x = model_.sublayer(cx_, p.self_attention_norm, x, places,
+                        [&](const Var& y) { return p.self_attention.step(cx_, y, past_.layer(l), self); });
+    x = model_.sublayer(cx_, p.cross_attention_norm, x, places, [&](const Var& y) {
       return p.cross_attention.step(cx_, y, memory_.layer(l), now.memory, now.longest_memory);
     });
-    x = model_.sublayer(cx_, p.feed_forward_norm, x, now.places,
-                        [&](const Var& y) { return p.feed_forward(cx_, y, now.places); });
+    x = model_.sublayer(cx_, p.feed_forward_norm, x, places,
+                        [&](const Var& y) { return p.feed_forward(cx_, y, places); });
   }
   if (model_.decoder_norm_) x = (*model_.decoder_norm_)(cx_, x);
   return linear(cx_, x, model_.output_, Var());

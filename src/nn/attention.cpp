@@ -1,51 +1,153 @@
 #include "nn/attention.h"
 
-#include "ops/attention.h"
+#include "ops/embedding.h"
 
 namespace dragoman {
+namespace {
 
-SelfAttention SelfAttention::make(Parameters& p, const std::string& name, int64_t dim, HeadSizes s, double gain) {
-  const int64_t keys = int64_t{s.heads} * s.key, values = int64_t{s.heads} * s.value;
-  return {Linear::make(p, {name + ".query", name + ".key", name + ".value"}, {keys, keys, values}, dim, gain),
-          Linear::make(p, {name + ".output"}, {dim}, values, gain), s};
+// Collects what is projected from one vector: names and columns of a product's parts.
+struct Product {
+  std::string name;  // of the attention
+  std::vector<std::string> names = {};
+  std::vector<int64_t> rows = {};
+  int64_t columns = 0;
+
+  Role add(const std::string& part, int64_t count) {
+    names.push_back(name + part);
+    rows.push_back(count);
+    columns += count;
+    return {columns - count, count};
+  }
+  Linear make(Parameters& p, int64_t dim, double gain) const {
+    return names.empty() ? Linear{} : Linear::make(p, names, rows, dim, gain);
+  }
+};
+
+// One vector as key and value is one variable, so that its gradient gathers in one place.
+Var key_of(const Role& key, const Role& value, const Var& v, const Var& product, const Var& x) {
+  return key.first == value.first ? v : key.of(product, x);
 }
 
-Var SelfAttention::operator()(Context& cx, const Var& x, const Spans& spans, const Visibility& visible,
-                              const Tensor& places) const {
-  const int64_t keys = sizes.heads * sizes.key, values = sizes.heads * sizes.value;
-  const Var qkv = query_key_value(cx, x);  // (N, 2·H*K + H*V)
-  return output(cx, attention(cx, columns(qkv, 0, keys), columns(qkv, keys, keys), columns(qkv, 2 * keys, values),
-                              {spans, spans, sizes.heads, visible, cx.dropout(dropout, places)}));
+// One vector as key and value stands in the place of the value; its name says so.
+void add_key_value(Product& product, const AttentionDesign& d, Role& key, Role& value) {
+  const int64_t keys = int64_t{d.sizes.heads} * d.sizes.key, values = int64_t{d.sizes.heads} * d.sizes.value;
+  const bool shared = d.projections == Projections::key_value && d.score != AttentionScore::location;
+  if (d.projects_key()) key = product.add(".key", keys);
+  if (d.projects_value()) value = product.add(shared ? ".key_value" : ".value", values);
+  if (shared) key = value;
 }
 
-Var SelfAttention::step(Context& cx, const Var& x, const Tensor& cache, const Tensor& rows, const StepKeys& found,
-                        int64_t longest) const {
-  const int64_t keys = sizes.heads * sizes.key, values = sizes.heads * sizes.value;
-  const Var qkv = query_key_value(cx, x);
-  cx.backend.scatter_rows(cache, qkv.value().columns(keys, keys + values), rows);
-  return output(cx, attention_step(cx, columns(qkv, 0, keys), cache.columns(0, keys), cache.columns(keys, values),
-                                   found, sizes.heads, longest));
+}  // namespace
+
+AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& d) {
+  const int64_t keys = int64_t{d.sizes.heads} * d.sizes.key, values = int64_t{d.sizes.heads} * d.sizes.value;
+  AttentionHeads h{.design = d, .output = Linear::make(p, {name + ".output"}, {dim}, values, d.gain)};
+  const auto table = [&](const char* part, int64_t rows, int64_t cols) {
+    return p.matrix({{name + part, rows, Init::glorot(rows, cols)}}, cols, Parameters::Use::lookup);
+  };
+  if (d.score == AttentionScore::additive)
+    h.score_vector = p.vector({{name + ".score.weight", keys, Init::glorot(1, d.sizes.key)}});
+  if (d.score == AttentionScore::location) h.locations = table(".location.weight", d.locations, keys);
+  if (d.relative > 0) h.distances = table(".distance.weight", 2 * d.relative + 1, d.sizes.key);
+  return h;
 }
 
-CrossAttention CrossAttention::make(Parameters& p, const std::string& name, int64_t dim, HeadSizes s, double gain) {
-  const int64_t keys = int64_t{s.heads} * s.key, values = int64_t{s.heads} * s.value;
-  return {Linear::make(p, {name + ".query"}, {keys}, dim, gain),
-          Linear::make(p, {name + ".key", name + ".value"}, {keys, values}, dim, gain),
-          Linear::make(p, {name + ".output"}, {dim}, values, gain), s};
+Var AttentionHeads::keys_of_places(Context& cx, const Tensor& places) const {
+  std::vector<int32_t> ids(places.rows());
+  for (int64_t n = 0; n < places.rows(); ++n)
+    ids[n] = std::min<int32_t>(places.view<int32_t>()(n, 1), int32_t(locations.rows()) - 1);
+  const Tensor rows = int_tensor(std::move(ids), {places.rows()});
+  return embedding(cx, {rows, places, locations, Var(), 1}, {});
 }
 
-Var CrossAttention::operator()(Context& cx, const Var& x, const Var& memory, const Spans& queries, const Spans& keys,
-                               const Tensor& places) const {
-  const int64_t key_columns = sizes.heads * sizes.key, value_columns = sizes.heads * sizes.value;
-  const Var q = query(cx, x), kv = key_value(cx, memory);  // (Nt,H*K)  (Ns,H*K + H*V)
-  return output(cx, attention(cx, q, columns(kv, 0, key_columns), columns(kv, key_columns, value_columns),
-                              {queries, keys, sizes.heads, Visibility::all(), cx.dropout(dropout, places)}));
+ScoreInputs AttentionHeads::score_inputs(Context& cx, const Var& q, const Tensor& bias) const {
+  if (distances) return {distance_scores(cx, q, distances, design.sizes.heads), score_vector};
+  return {Var(bias), score_vector};
 }
 
-Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& found, int64_t longest) const {
-  const int64_t keys = sizes.heads * sizes.key, values = sizes.heads * sizes.value;
-  return output(cx, attention_step(cx, query(cx, x), cache.columns(0, keys), cache.columns(keys, values), found,
-                                   sizes.heads, longest));
+StepShape AttentionHeads::step_shape(const StepKeys& keys, int64_t longest) const {
+  return {keys, longest, design.sizes.heads, design.window, design.kernel_score()};
+}
+
+void cache_rows(Context& cx, const Tensor& cache, const Tensor& rows, const Var& k, const Var& v) {
+  cx.backend.scatter_rows(cache.columns(0, k.cols()), k, rows);
+  cx.backend.scatter_rows(cache.columns(k.cols(), v.cols()), v, rows);
+}
+
+SelfAttention SelfAttention::make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& d) {
+  SelfAttention a;
+  Product product{name};
+  if (d.projects_query()) a.query = product.add(".query", int64_t{d.sizes.heads} * d.sizes.key);
+  add_key_value(product, d, a.key, a.value);
+  a.product = product.make(p, dim, d.gain);
+  a.heads = AttentionHeads::make(p, name, dim, d);
+  return a;
+}
+
+SelfAttention::Parts SelfAttention::parts(Context& cx, const Var& x, const Tensor& places, const Tensor& rotary) const {
+  const Var all = product.weight ? product(cx, x) : Var();  // (N, 2·H*K + H*V)
+  Parts p{query.of(all, x), {}, value.of(all, x)};
+  p.k = heads.locations ? heads.keys_of_places(cx, places) : key_of(key, value, p.v, all, x);
+  if (rotary) {
+    p.q = rotate(cx, p.q, rotary, places, heads.design.sizes.heads);
+    p.k = rotate(cx, p.k, rotary, places, heads.design.sizes.heads);
+  }
+  return p;
+}
+
+Var SelfAttention::operator()(Context& cx, const Var& x, const SelfRows& rows, bool causal) const {
+  const AttentionDesign& d = heads.design;
+  const auto [q, k, v] = parts(cx, x, rows.places, rows.rotary);
+  const AttentionShape shape{rows.spans,       rows.spans,
+                             d.sizes.heads,    {.causal = causal, .window = d.window},
+                             d.kernel_score(), cx.dropout(d.dropout, rows.places)};
+  return heads.output(cx, attention(cx, q, k, v, shape, heads.score_inputs(cx, q, rows.bias)));
+}
+
+Var SelfAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
+  const auto [q, k, v] = parts(cx, x, rows.places, rows.rotary);
+  cache_rows(cx, cache, rows.cached, k, v);
+  const Tensor keys = cache.columns(0, k.cols()), values = cache.columns(k.cols(), v.cols());
+  return heads.output(cx, attention_step(cx, q, keys, values, heads.step_shape(rows.past, rows.longest_past),
+                                         heads.score_inputs(cx, q, rows.bias)));
+}
+
+CrossAttention CrossAttention::make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& d) {
+  CrossAttention a;
+  Product from_target{name}, from_memory{name};
+  if (d.projects_query()) a.query = from_target.add(".query", int64_t{d.sizes.heads} * d.sizes.key);
+  add_key_value(from_memory, d, a.key, a.value);
+  a.query_product = from_target.make(p, dim, d.gain);
+  a.memory_product = from_memory.make(p, dim, d.gain);
+  a.heads = AttentionHeads::make(p, name, dim, d);
+  return a;
+}
+
+CrossAttention::Memory CrossAttention::remember(Context& cx, const Var& memory, const Tensor& places) const {
+  const Var all = memory_product.weight ? memory_product(cx, memory) : Var();  // (Ns,H*K + H*V)
+  const Var v = value.of(all, memory);
+  return {heads.locations ? heads.keys_of_places(cx, places) : key_of(key, value, v, all, memory), v};
+}
+
+Var CrossAttention::queries(Context& cx, const Var& x) const {
+  return query.projected() ? query_product(cx, x) : x;  // (Nt,H*K)
+}
+
+Var CrossAttention::operator()(Context& cx, const Var& x, const Memory& memory, const Spans& queries_of,
+                               const Spans& keys, const Tensor& places) const {
+  const AttentionDesign& d = heads.design;
+  const Var q = queries(cx, x);
+  const AttentionShape shape{
+      queries_of, keys, d.sizes.heads, {.window = d.window}, d.kernel_score(), cx.dropout(d.dropout, places)};
+  return heads.output(cx, attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {})));
+}
+
+Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const {
+  const int64_t key_columns = heads.design.sizes.heads * heads.design.sizes.key;
+  const Var q = queries(cx, x);
+  return heads.output(
+      cx, attention_step(cx, q, cache.columns(0, key_columns), cache.columns(key_columns, cache.cols() - key_columns),
+                         heads.step_shape(keys, longest), heads.score_inputs(cx, q, {})));
 }
 
 }  // namespace dragoman

@@ -1,39 +1,92 @@
 #pragma once
+#include "nn/attention_design.h"
 #include "nn/cache.h"
 #include "nn/layers.h"
+#include "ops/attention.h"
 
 namespace dragoman {
 
-/// Columns of one head.
-struct HeadSizes {
-  int heads, key, value;
+/// Rows that attend to rows of their own sequence, and what is known of their places.
+struct SelfRows {
+  Spans spans;
+  Tensor places;  // (N,2) int32: sentence, token
+  Tensor rotary;  // (P,K) sinusoids, or empty: queries and keys turn by their place
+  Tensor bias;    // (1,H·(2R+1)) or empty: added to the scores (ALiBi)
 };
 
-/// Multi-head attention of a sequence to itself (Vaswani et al. 2017, section 3.2.2). Queries, keys and values come
-/// out of one product.
-struct SelfAttention {
-  Linear query_key_value, output;
-  HeadSizes sizes;
-  double dropout = 0;  // of the attention weights
+/// Rows of a decoding step, one token each.
+struct StepRows {
+  Tensor places;  // (R,2)
+  Tensor rotary;  // as above
+  Tensor bias;
+  Tensor cached;  // (R) int32: cache rows that take this step's keys and values
+  StepKeys past;  // where they and their past are found
+  int64_t longest_past = 0;
+};
 
-  static SelfAttention make(Parameters& p, const std::string& name, int64_t dim, HeadSizes sizes, double gain);
-  Var operator()(Context& cx, const Var& x, const Spans& spans, const Visibility& visible, const Tensor& places) const;
-  /// One decoding step: x (R,D); keys and values of this step join the cache at `rows` (R), where `keys` finds them.
-  Var step(Context& cx, const Var& x, const Tensor& cache, const Tensor& rows, const StepKeys& keys,
-           int64_t longest) const;
+/// Where a query, key or value comes from: columns of a product from `first` on, or the vector itself.
+struct Role {
+  int64_t first = -1, count = 0;
+  bool projected() const { return first >= 0; }
+  Var of(const Var& product, const Var& x) const { return projected() ? columns(product, first, count) : x; }
+};
+
+/// What self- and cross-attention share: learned parts of the score, and the projection of the result.
+struct AttentionHeads {
+  AttentionDesign design;
+  Linear output;
+  Var score_vector = {};  // (H*K), additive
+  Var distances = {};     // (2R+1,K), relative positions
+  Var locations = {};     // (P,H*K), location
+
+  static AttentionHeads make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
+  /// Keys for `location`: a row for each place.
+  Var keys_of_places(Context& cx, const Tensor& places) const;
+  ScoreInputs score_inputs(Context& cx, const Var& q, const Tensor& bias) const;
+  StepShape step_shape(const StepKeys& keys, int64_t longest) const;
+};
+
+/// Multi-head attention of a sequence to itself (Vaswani et al. 2017, section 3.2.2). What is projected comes out of
+/// one product.
+struct SelfAttention {
+  Linear product;
+  Role query, key, value;
+  AttentionHeads heads;
+
+  static SelfAttention make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
+  Var operator()(Context& cx, const Var& x, const SelfRows& rows, bool causal) const;
+  /// One decoding step: x (R,D); keys and values of this step join the cache (C,H*K + H*V).
+  Var step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const;
+
+ private:
+  struct Parts {
+    Var q, k, v;
+  };
+  Parts parts(Context& cx, const Var& x, const Tensor& places, const Tensor& rotary) const;
 };
 
 /// Attention of target rows to the encoder's output.
 struct CrossAttention {
-  Linear query, key_value, output;
-  HeadSizes sizes;
-  double dropout = 0;
+  Linear query_product, memory_product;
+  Role query, key, value;
+  AttentionHeads heads;
 
-  static CrossAttention make(Parameters& p, const std::string& name, int64_t dim, HeadSizes sizes, double gain);
-  Var operator()(Context& cx, const Var& x, const Var& memory, const Spans& queries, const Spans& keys,
+  static CrossAttention make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
+  struct Memory {
+    Var k, v;  // (Ns,H*K) (Ns,H*V)
+  };
+  /// Keys and values of the encoder's output (Ns,D), whose rows stand at `places`.
+  Memory remember(Context& cx, const Var& memory, const Tensor& places) const;
+  Var operator()(Context& cx, const Var& x, const Memory& memory, const Spans& queries, const Spans& keys,
                  const Tensor& places) const;
   /// One decoding step against keys and values that were cached once a sentence.
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const;
+
+ private:
+  Var queries(Context& cx, const Var& x) const;
 };
+
+/// Puts keys and values into rows of a cache (C,H*K + H*V).
+void cache_rows(Context& cx, const Tensor& cache, const Tensor& rows, const Var& k, const Var& v);
 
 }  // namespace dragoman

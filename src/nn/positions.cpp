@@ -21,4 +21,16 @@ const Tensor& Sinusoids::table(Arena& arena, const Backend& backend, int64_t pos
   return table_;
 }
 
+const Tensor& LinearBias::table(Arena& arena, const Backend& backend, int64_t positions) {
+  if (table_ && DistanceBias::reach(table_, heads_) >= positions - 1) return table_;
+  const int64_t R = std::max<int64_t>(511, positions + positions / 2);
+  std::vector<double> values;
+  for (int h = 1; h <= heads_; ++h)
+    for (int64_t distance = -R; distance <= R; ++distance)
+      values.push_back(-std::pow(2.0, -8.0 * h / heads_) * double(std::abs(distance)) / scale_);
+  table_ = arena.allocate({1, int64_t(values.size())}, dtype_);
+  backend.copy(table_, Tensor::borrow(values.data(), table_.shape()));
+  return table_;
+}
+
 }  // namespace dragoman

@@ -21,4 +21,19 @@ class Sinusoids {
   Tensor table_;
 };
 
+/// ALiBi (Press et al. 2022): head h of H lowers a score by 2^(-8h/H), h from 1, for every place between query and key,
+/// in both directions. The table is a bias of attention (1,H·(2R+1)) with R ≥ `positions` - 1, made longer when a
+/// longer sentence comes; `scale` is what attention multiplies scores and bias with.
+class LinearBias {
+ public:
+  LinearBias(int heads, double scale, DType dtype) : heads_(heads), scale_(scale), dtype_(dtype) {}
+  const Tensor& table(Arena& arena, const Backend& backend, int64_t positions);
+
+ private:
+  const int heads_;
+  const double scale_;
+  const DType dtype_;
+  Tensor table_;
+};
+
 }  // namespace dragoman

@@ -15,41 +15,107 @@ void check(const Var& q, const Var& k, const Var& v, const AttentionShape& a) {
           a.keys.rows());
   require(a.queries.sentences() == a.keys.sentences(), "attention: {} sentences of queries, {} of keys",
           a.queries.sentences(), a.keys.sentences());
-  const Tensor& bias = a.visible.bias;
-  require(!bias || (bias.shape().rank() == 2 && bias.rows() == a.heads && bias.cols() % 2 == 1),
-          "attention: bias is {}, expected ({},2R+1)", bias.shape(), a.heads);
   check_places("attention", a.dropout, q.rows());
+}
+
+void check_score(const char* op, const ScoreInputs& s, Score score, int heads, const Var& q) {
+  require(!s.bias || (s.bias.shape().rank() == 2 && (s.bias.rows() == q.rows() || s.bias.rows() == 1) &&
+                      s.bias.cols() % (2 * heads) == heads % (2 * heads)),
+          "{}: bias is {}, expected ({} or 1,H*(2R+1)) with H = {}", op, s.bias.shape(), q.rows(), heads);
+  require(!s.bias || !s.bias.node() || s.bias.rows() == q.rows(), "{}: a bias of one row takes no gradient", op);
+  if (score == Score::additive) {
+    require(s.vector.shape() == Shape{q.cols()}, "{}: the vector of an additive score is {}, expected {}", op,
+            s.vector.shape(), Shape{q.cols()});
+  } else {
+    require(!s.vector, "{}: there is a score vector, but the score is no additive one", op);
+  }
 }
 
 }  // namespace
 
-Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const AttentionShape& a) {
-  check(q, k, v, a);
-  const int64_t key_size = q.cols() / a.heads, value_size = v.cols() / a.heads;
+Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const AttentionShape& shape,
+              const ScoreInputs& score) {
+  check(q, k, v, shape);
+  check_score("attention", score, shape.score, shape.heads, q);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
-  const Tensor lse = cx.save({q.rows(), a.heads}, stat_type(q.dtype()));
-  cx.backend.attention(y, lse, q, k, v, a, cx.scratch(cx.backend.attention_scratch(a, key_size, value_size)));
+  const int64_t key_size = q.cols() / shape.heads, value_size = v.cols() / shape.heads;
+  Backend::Attention a{y,
+                       cx.save({q.rows(), shape.heads}, stat_type(q.dtype())),
+                       q,
+                       k,
+                       v,
+                       score.bias,
+                       score.vector,
+                       shape,
+                       cx.scratch(cx.backend.attention_scratch(shape, key_size, value_size)),
+                       {}};
+  cx.backend.attention(a);
+  a.scratch = {};
   cx.record("attention", y, [=](Backward& b) {
-    const Tensor scratch = b.scratch(std::max<int64_t>(1, b.backend.attention_scratch(a, key_size, value_size)));
-    b.backend.attention_backward(
-        Backend::AttentionBackward{b.grad(q), b.grad(k), b.grad(v), b.grad_out(), q, k, v, y, lse, a, scratch});
+    Backend::Attention forward = a;
+    forward.scratch = b.scratch(std::max<int64_t>(1, b.backend.attention_scratch(shape, key_size, value_size)));
+    b.backend.attention_backward(Backend::AttentionBackward{b.grad(q), b.grad(k), b.grad(v), b.grad(score.bias),
+                                                            b.grad(score.vector), b.grad_out(), forward});
   });
   return y;
 }
 
-Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepKeys& keys, int heads,
-                   int64_t longest) {
+Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepShape& shape,
+                   const ScoreInputs& score) {
+  const auto& [keys, longest, heads, window, kind] = shape;
   require(q.cols() == k.cols() && q.cols() % heads == 0 && v.cols() % heads == 0,
           "attention_step: q is {}, k {}, v {}, expected (R,H*K), (C,H*K), (C,H*V) with H = {}", q.shape(), k.shape(),
           v.shape(), heads);
-  require(keys.length.shape() == Shape{q.rows()}, "attention_step: length is {}, expected {}", keys.length.shape(),
-          Shape{q.rows()});
-  require(keys.table || keys.begin.shape() == keys.length.shape(), "attention_step: begin is {}, expected {}",
-          keys.begin.shape(), keys.length.shape());
+  const Shape rows{q.rows()};
+  require(keys.length.shape() == rows, "attention_step: length is {}, expected {}", keys.length.shape(), rows);
+  require(!keys.place || keys.place.shape() == rows, "attention_step: place is {}, expected {}", keys.place.shape(),
+          rows);
+  require(keys.table || keys.begin.shape() == rows, "attention_step: begin is {}, expected {}", keys.begin.shape(),
+          rows);
   require(!keys.table || (keys.table.shape().rank() == 2 && keys.table.rows() == q.rows()),
           "attention_step: table is {}, expected ({},T)", keys.table.shape(), q.rows());
+  check_score("attention_step", score, kind, heads, q);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
-  cx.backend.attention_step(y, q, k, v, keys, heads, cx.scratch(cx.backend.attention_step_scratch(longest)));
+  const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(longest));
+  cx.backend.attention_step(
+      Backend::AttentionStep{y, q, k, v, score.bias, score.vector, keys, heads, window, kind, scratch, {}});
+  return y;
+}
+
+Var distance_scores(Context& cx, const Var& q, const Var& table, int heads) {
+  require(
+      q.cols() % heads == 0 && table.shape().rank() == 2 && table.cols() == q.cols() / heads && table.rows() % 2 == 1,
+      "distance_scores: q is {} and table {}, expected (N,H*K) and (2R+1,K) with H = {}", q.shape(), table.shape(),
+      heads);
+  const int64_t K = table.cols(), W = table.rows();
+  Var y = cx.make({q.rows(), heads * W}, q.dtype());
+  for (int h = 0; h < heads; ++h)
+    cx.backend.linear(y.value().columns(h * W, W), q.value().columns(h * K, K), table, Tensor(), Activation::none);
+  cx.record("distance_scores", y, [=](Backward& b) {
+    const Grad dq = b.grad(q);
+    Grad dtable = b.grad(table);
+    for (int h = 0; h < heads; ++h) {
+      const Tensor dy = b.grad_out().columns(h * W, W);
+      if (dq) b.backend.linear_backward_input(Grad{dq.tensor.columns(h * K, K), dq.mode}, dy, table);
+      if (dtable) b.backend.linear_backward_weight(dtable, Grad{}, dy, q.value().columns(h * K, K));
+      dtable.mode = Accumulate::yes;
+    }
+  });
+  return y;
+}
+
+Var rotate(Context& cx, const Var& x, const Tensor& table, const Tensor& places, int heads) {
+  require(x.cols() % (2 * heads) == 0 && table.cols() == x.cols() / heads,
+          "rotate: x is {} and table {}, expected (N,H*K) and (P,K) with H = {} and an even K", x.shape(),
+          table.shape(), heads);
+  require(places.shape() == Shape({x.rows(), 2}), "rotate: places is {}, expected {}", places.shape(),
+          Shape({x.rows(), 2}));
+  Var y = cx.make(x.shape(), x.dtype());
+  cx.backend.rotate(y, x, table, places, heads, 1);
+  cx.record("rotate", y, [=](Backward& b) {
+    b.backend.rotate(b.grad_out(), b.grad_out(), table, places, heads, -1);
+    b.pass(x);
+  });
   return y;
 }
 

@@ -189,24 +189,16 @@ void BM_attention(State& state) {
   const double pairs = 200.0 * 20 * 21 / 2, flop = pairs * double(heads) * 2.0 * 7 * double(K);
   Tensors t;
   const Spans spans = Spans::of_lengths(std::vector<int32_t>(200, 20));
-  AttentionShape shape{spans, spans, int(heads), Visibility::past(), {}};
+  const AttentionShape shape{spans, spans, int(heads), Visibility::past()};
   const Tensor qkv = t.matrix(N, 3 * heads * K), dqkv = t.matrix(N, 3 * heads * K), y = t.matrix(N, heads * K),
                lse = t.matrix(N, heads);
   const auto part = [&](const Tensor& x, int i) { return x.columns(i * heads * K, heads * K); };
   const Tensor scratch = t.arena.allocate({cpu().attention_scratch(shape, K, K)}, DType::u8);
   run_flop(state, flop, [&] {
-    cpu().attention(y, lse, part(qkv, 0), part(qkv, 1), part(qkv, 2), shape, scratch);
-    cpu().attention_backward(Backend::AttentionBackward{{part(dqkv, 0)},
-                                                        {part(dqkv, 1)},
-                                                        {part(dqkv, 2)},
-                                                        y,
-                                                        part(qkv, 0),
-                                                        part(qkv, 1),
-                                                        part(qkv, 2),
-                                                        y,
-                                                        lse,
-                                                        shape,
-                                                        scratch});
+    const Backend::Attention a{y, lse, part(qkv, 0), part(qkv, 1), part(qkv, 2), {}, {}, shape, scratch, {}};
+    cpu().attention(a);
+    cpu().attention_backward(
+        Backend::AttentionBackward{{part(dqkv, 0)}, {part(dqkv, 1)}, {part(dqkv, 2)}, {}, {}, y, a});
   });
 }
 BENCHMARK(BM_attention)->Args({4, 32})->Args({8, 64})->UseRealTime();

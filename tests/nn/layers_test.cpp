@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "backend/registry.h"
 #include "nn/attention.h"
 
@@ -65,7 +67,7 @@ TEST_F(Layers, FeedForwardIsDownOfActivatedUp) {
 
 // A token that sees only itself gets its own value, whatever the queries and keys are.
 TEST_F(Layers, SelfAttentionOfOneTokenIsItsValue) {
-  const SelfAttention a = SelfAttention::make(parameters, "a", 2, {1, 2, 2}, 1);
+  const SelfAttention a = SelfAttention::make(parameters, "a", 2, {.sizes = {1, 2, 2}});
   EXPECT_THAT(names(),
               ElementsAre("a.query.weight (2,2)", "a.key.weight (2,2)", "a.value.weight (2,2)", "a.query.bias (2)",
                           "a.key.bias (2)", "a.value.bias (2)", "a.output.weight (2,2)", "a.output.bias (2)"));
@@ -74,12 +76,12 @@ TEST_F(Layers, SelfAttentionOfOneTokenIsItsValue) {
   set("a.output.weight", {1, 0, 0, 1});
   set("a.output.bias", {100, 200});
   const Spans single = Spans::of_lengths(std::vector<int32_t>{1});
-  EXPECT_THAT(values(a(cx, Var(matrix({1, 2}, {5, 7})), single, Visibility::all(), Tensor())), ElementsAre(110, 221));
+  EXPECT_THAT(values(a(cx, Var(matrix({1, 2}, {5, 7})), {single, {}, {}, {}}, false)), ElementsAre(110, 221));
 }
 
 // With queries of zero all keys weigh the same: the mean of the values of the two memory rows.
 TEST_F(Layers, CrossAttentionWithoutAQueryIsTheMeanOfValues) {
-  const CrossAttention a = CrossAttention::make(parameters, "a", 2, {2, 1, 1}, 1);
+  const CrossAttention a = CrossAttention::make(parameters, "a", 2, {.sizes = {2, 1, 1}});
   EXPECT_THAT(names(),
               ElementsAre("a.query.weight (2,2)", "a.query.bias (2)", "a.key.weight (2,2)", "a.value.weight (2,2)",
                           "a.key.bias (2)", "a.value.bias (2)", "a.output.weight (2,2)", "a.output.bias (2)"));
@@ -89,7 +91,44 @@ TEST_F(Layers, CrossAttentionWithoutAQueryIsTheMeanOfValues) {
   set("a.output.weight", {1, 0, 0, 1});
   const Var x(matrix({1, 2}, {9, 9})), memory(matrix({2, 2}, {1, 10, 3, 30}));
   const Spans one = Spans::of_lengths(std::vector<int32_t>{1}), two = Spans::of_lengths(std::vector<int32_t>{2});
-  EXPECT_THAT(values(a(cx, x, memory, one, two, Tensor())), ElementsAre(2, 20));
+  EXPECT_THAT(values(a(cx, x, a.remember(cx, memory, {}), one, two, {})), ElementsAre(2, 20));
+}
+
+// One vector in three roles.
+TEST_F(Layers, SelfAttentionWithoutProjectionsWeighsTheVectorsThemselves) {
+  const SelfAttention a = SelfAttention::make(
+      parameters, "a", 1, {.sizes = {1, 1, 1}, .score = AttentionScore::dot, .projections = Projections::none});
+  EXPECT_THAT(names(), ElementsAre("a.output.weight (1,1)", "a.output.bias (1)"));
+  parameters.initialise(1);
+  set("a.output.weight", {1});
+  const double x = std::sqrt(std::log(3.0));  // x·x = ln 3: the second row weighs itself with 3/4, the first with 1/4
+  const Spans two = Spans::of_lengths(std::vector<int32_t>{2});
+  EXPECT_THAT(values(a(cx, Var(matrix({2, 1}, {0, x})), {two, {}, {}, {}}, false)),
+              testing::Pointwise(testing::DoubleNear(1e-12), std::vector<double>{x / 2, x * 3 / 4}));
+}
+
+TEST_F(Layers, AttentionNamesTheProjectionsThatItHas) {
+  const auto made = [&](const std::string& name, AttentionScore score, Projections projections) {
+    const size_t before = names().size();
+    CrossAttention::make(parameters, name, 4,
+                         {.sizes = {2, 2, 2}, .score = score, .projections = projections, .locations = 3});
+    std::vector<std::string> all = names(), weights;
+    for (size_t i = before; i < all.size(); ++i)
+      if (all[i].find("weight") != all[i].npos) weights.push_back(all[i]);
+    return weights;
+  };
+  using enum AttentionScore;
+  EXPECT_THAT(made("a", scaled_dot, Projections::key_value),
+              ElementsAre("a.query.weight (4,4)", "a.key_value.weight (4,4)", "a.output.weight (4,4)"));
+  EXPECT_THAT(made("b", bilinear, Projections::none), ElementsAre("b.query.weight (4,4)", "b.output.weight (4,4)"));
+  EXPECT_THAT(made("c", reduced_rank, Projections::none),
+              ElementsAre("c.query.weight (4,4)", "c.key.weight (4,4)", "c.output.weight (4,4)"));
+  EXPECT_THAT(made("d", additive, Projections::query_key_value),
+              ElementsAre("d.query.weight (4,4)", "d.key.weight (4,4)", "d.value.weight (4,4)", "d.output.weight (4,4)",
+                          "d.score.weight (4)"));
+  EXPECT_THAT(
+      made("e", location, Projections::query_key_value),
+      ElementsAre("e.query.weight (4,4)", "e.value.weight (4,4)", "e.output.weight (4,4)", "e.location.weight (3,4)"));
 }
 
 }  // namespace

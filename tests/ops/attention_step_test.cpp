@@ -19,6 +19,9 @@ struct StepCase {
   int heads = 2;
   int64_t key_size = 3, value_size = 3;
   bool table = false;  // keys found through a table, here in reverse, else from `begin` on
+  Score score = Score::scaled_dot;
+  int window = -1;
+  int64_t reach = -1;  // of a bias; -1: none
 };
 
 StepKeys keys_of(const StepCase& s, int64_t cache_rows) {
@@ -41,8 +44,12 @@ OpCase step_case(const StepCase& s) {
   const int64_t C = longest + 2;
   OpCase c{s.name,
            {{"q", {R, s.heads * s.key_size}}, {"k", {C, s.heads * s.key_size}}, {"v", {C, s.heads * s.value_size}}}};
+  if (s.score == Score::additive) c.inputs.push_back({"vector", {s.heads * s.key_size}});
+  if (s.reach >= 0) c.inputs.push_back({"bias", {R, s.heads * (2 * s.reach + 1)}});
   c.op = [=, keys = keys_of(s, C)](Context& cx, const OpInputs& in) {
-    return attention_step(cx, in.at("q"), in.at("k"), in.at("v"), keys, s.heads, longest);
+    const auto optional = [&](const char* name) { return in.contains(name) ? in.at(name) : Var(); };
+    return attention_step(cx, in.at("q"), in.at("k"), in.at("v"), {keys, longest, s.heads, s.window, s.score},
+                          {optional("bias"), optional("vector")});
   };
   c.differences = 0;
   return c;
@@ -58,6 +65,10 @@ INSTANTIATE_TEST_SUITE_P(AttentionStep, OpCheck,
                              step_case({"through a table with wide heads", {5, 2}, 2, 33, 17, true}),
                              step_case({"values wider than keys", {5, 2}, 3, 1, 64}),
                              step_case({"500 keys", {500, 1}, 1, 8, 8}),
+                             step_case({"unscaled", {5, 2}, 2, 7, 3, false, Score::dot}),
+                             step_case({"additive", {1, 3, 17, 33, 16}, 2, 17, 3, true, Score::additive}),
+                             step_case({"window", {1, 3, 17, 33, 0}, 2, 3, 3, true, Score::scaled_dot, 4}),
+                             step_case({"bias", {1, 3, 17, 33, 16}, 2, 3, 3, false, Score::scaled_dot, -1, 5}),
                          }),
                          name_of_case);
 
@@ -67,23 +78,52 @@ TEST(AttentionStep, FindsItsKeysFromBeginOnOrThroughTheTable) {
   const Var q = t.var({1, 1}, {1});
   const Tensor k = tensor_of(t.arena, {3, 1}, {99, 0, std::log(3.0)}), v = tensor_of(t.arena, {3, 1}, {99, 4, 8});
   const Tensor two = int_tensor({2}, {1});
-  const auto step = [&](const StepKeys& keys) { return values_of(attention_step(t.cx, q, k, v, keys, 1, 2))[0]; };
+  const auto step = [&](const StepKeys& keys) { return values_of(attention_step(t.cx, q, k, v, {keys, 2, 1}))[0]; };
   EXPECT_NEAR(step({.length = two, .begin = int_tensor({1}, {1})}), 7, 1e-14);
   EXPECT_NEAR(step({.length = two, .table = int_tensor({2, 1}, {1, 2})}), 7, 1e-14);
 }
 
-// What makes decoding with a cache the same as a full forward pass.
-TEST(AttentionStep, EqualsTheLastRowOfCausalAttention) {
-  constexpr int64_t N = 37, H = 3, K = 5, V = 9;
+// What makes decoding with a cache the same as a full forward pass. A query that is not the last says its place.
+TEST(AttentionStep, EqualsARowOfAttentionOverAWholeSentence) {
+  constexpr int64_t N = 37, H = 3, K = 5, V = 9, reach = 6;
+  for (const char* name : {"reference", "cpu"})
+    for (Score score : {Score::scaled_dot, Score::dot, Score::additive})
+      for (int window : {-1, 7})
+        for (int32_t place : {int32_t(N) - 1, 11}) {
+          ByHand t(name, DType::f32);
+          const Var q = t.random({N, H * K}), k = t.random({N, H * K}, 1), v = t.random({N, H * V}, 2);
+          const Var bias = t.random({N, H * (2 * reach + 1)}, 3), vector = t.random({H * K}, 4);
+          const ScoreInputs all_scores{bias, score == Score::additive ? vector : Var()};
+          const Spans spans({0, N});
+          const Visibility visible{.window = window};
+          const Var all = attention(t.cx, q, k, v, {spans, spans, H, visible, score, {}}, all_scores);
+          const Var one(q.value().row_range(place, 1));
+          const StepKeys keys{
+              .length = int_tensor({N}, {1}), .begin = int_tensor({0}, {1}), .place = int_tensor({place}, {1})};
+          const ScoreInputs scores{Var(bias.value().row_range(place, 1)), all_scores.vector};
+          expect_close(values_of(attention_step(t.cx, one, k, v, {keys, N, H, window, score}, scores)),
+                       values_of(all.value().row_range(place, 1)), tolerance(DType::f32), name);
+        }
+}
+
+TEST(AttentionStep, TellsItsWeightsWhenAsked) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
-    const Var q = t.random({N, H * K}), k = t.random({N, H * K}, 1), v = t.random({N, H * V}, 2);
-    const Spans spans({0, N});
-    const Var all = attention(t.cx, q, k, v, {spans, spans, H, Visibility::past()});
-    const Var last(q.value().row_range(N - 1, 1));
-    const StepKeys keys{.length = int_tensor({N}, {1}), .begin = int_tensor({0}, {1})};
-    expect_close(values_of(attention_step(t.cx, last, k, v, keys, H, N)), values_of(all.value().row_range(N - 1, 1)),
-                 tolerance(DType::f32), name);
+    const Var q = t.random({1, 2}), k = t.random({5, 2}, 1), v = t.random({5, 2}, 2);
+    Backend::AttentionStep a{.y = t.empty({1, 2}), .q = q, .k = k, .v = v};
+    a.keys = {.length = int_tensor({5}, {1}), .begin = int_tensor({0}, {1})};
+    a.heads = 2, a.window = 2;
+    a.scratch = t.cx.scratch(t.cx.backend.attention_step_scratch(5));
+    a.weights = t.empty({1, 10});
+    t.cx.backend.attention_step(a);
+    const auto weights = values_of(a.weights), y = values_of(a.y), values = values_of(v);
+    for (int h = 0; h < 2; ++h) {
+      double sum = 0, out = 0;
+      for (int j = 0; j < 5; ++j) sum += weights[h * 5 + j], out += weights[h * 5 + j] * values[j * 2 + h];
+      EXPECT_EQ(weights[h * 5] + weights[h * 5 + 1], 0) << name << " beyond the window";
+      EXPECT_NEAR(sum, 1, 1e-6) << name;
+      EXPECT_NEAR(out, y[h], 1e-6) << name;
+    }
   }
 }
 
@@ -92,7 +132,7 @@ TEST(AttentionStep, GivesZeroToARowWithoutKeys) {
     ByHand t(name, DType::f32);
     const Var q = t.random({1, 4}), k = t.random({1, 4});
     const StepKeys keys{.length = int_tensor({0}, {1}), .begin = int_tensor({0}, {1})};
-    EXPECT_THAT(values_of(attention_step(t.cx, q, k, k, keys, 2, 1)), Each(0)) << name;
+    EXPECT_THAT(values_of(attention_step(t.cx, q, k, k, {keys, 1, 2})), Each(0)) << name;
   }
 }
 
@@ -103,12 +143,12 @@ TEST(AttentionStep, GivesARowTheSameBitsWhateverItsNeighboursAndThreads) {
     const Var q = t.random({9, 6}), k = t.random({20, 6}, 1);
     const Tensor length = int_tensor({7, 1, 20, 3, 9, 20, 5, 2, 17}, {9});
     const Tensor begin = int_tensor({1, 2, 0, 4, 5, 0, 7, 8, 3}, {9});
-    const auto all = values_of(attention_step(t.cx, q, k, k, {length, begin}, 2, 20));
+    const auto all = values_of(attention_step(t.cx, q, k, k, {{length, begin}, 20, 2}));
     const Threads one(1);
     for (int64_t r = 0; r < 9; ++r) {
       const Var row(q.value().row_range(r, 1));
       const auto alone =
-          values_of(attention_step(t.cx, row, k, k, {length.row_range(r, 1), begin.row_range(r, 1)}, 2, 20));
+          values_of(attention_step(t.cx, row, k, k, {{length.row_range(r, 1), begin.row_range(r, 1)}, 20, 2}));
       EXPECT_TRUE(std::equal(alone.begin(), alone.end(), all.begin() + r * 6)) << "row " << r;
     }
   });
@@ -119,11 +159,12 @@ TEST(AttentionStep, RefusesShapesThatDoNotFitAndNamesThem) {
   const Var q = t.random({3, 4}), k = t.random({9, 4}), v = t.random({9, 6});
   const Tensor three = int_tensor({1, 1, 1}, {3}), two = int_tensor({1, 1}, {2});
   const auto step = [&](const Var& k, const StepKeys& keys) {
-    return message_of([&] { attention_step(t.cx, q, k, v, keys, 2, 1); });
+    return message_of([&] { attention_step(t.cx, q, k, v, {keys, 1, 2}); });
   };
   EXPECT_THAT(step(t.random({9, 5}), {three, three}), AllOf(HasSubstr("(3,4)"), HasSubstr("(9,5)")));
   EXPECT_THAT(step(k, {two, three}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
   EXPECT_THAT(step(k, {three, two}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
+  EXPECT_THAT(step(k, {three, three, {}, two}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
   EXPECT_THAT(step(k, {three, {}, int_tensor({0, 0}, {2, 1})}), AllOf(HasSubstr("(2,1)"), HasSubstr("(3,T)")));
 }
 

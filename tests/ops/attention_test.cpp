@@ -22,24 +22,15 @@ struct AttentionCase {
   std::vector<int32_t> queries, keys;  // rows of each sentence
   int heads = 1;
   int64_t key_size = 3, value_size = 3;  // of a head
-  Visibility visible;
+  Visibility visible = {};
   double rate = 0;
+  Score score = Score::scaled_dot;
+  int64_t reach = -1;  // of a bias; -1: none
 };
 
-Visibility with_bias(Visibility visible, int heads) {
-  static const std::vector<double> values = normals(64, 77);
-  static const std::vector<float> floats(values.begin(), values.end());
-  visible.bias = Tensor::borrow(floats.data(), {heads, 7});
-  return visible;
-}
-
-AttentionShape shape_of(Context& cx, const AttentionCase& a, DType dtype) {
-  AttentionShape shape{Spans::of_lengths(a.queries), Spans::of_lengths(a.keys), a.heads, a.visible};
+AttentionShape shape_of(Context& cx, const AttentionCase& a) {
+  AttentionShape shape{Spans::of_lengths(a.queries), Spans::of_lengths(a.keys), a.heads, a.visible, a.score, {}};
   shape.dropout = cx.dropout(a.rate, places_of(shape.queries));
-  if (a.visible.bias) {
-    shape.visible.bias = cx.save(a.visible.bias.shape(), dtype);
-    cx.backend.copy(shape.visible.bias, a.visible.bias);
-  }
   return shape;
 }
 
@@ -47,9 +38,11 @@ OpCase attention_case(const AttentionCase& a) {
   const int64_t nq = Spans::of_lengths(a.queries).rows(), nk = Spans::of_lengths(a.keys).rows();
   const int64_t key_cols = a.heads * a.key_size, value_cols = a.heads * a.value_size;
   OpCase c{a.name, {{"q", {nq, key_cols}}, {"k", {nk, key_cols}}, {"v", {nk, value_cols}}}};
+  if (a.score == Score::additive) c.inputs.push_back({"vector", {key_cols}});
+  if (a.reach >= 0) c.inputs.push_back({"bias", {nq, a.heads * (2 * a.reach + 1)}});
   c.op = [a](Context& cx, const OpInputs& in) {
-    const Var& q = in.at("q");
-    return attention(cx, q, in.at("k"), in.at("v"), shape_of(cx, a, q.dtype()));
+    const auto optional = [&](const char* name) { return in.contains(name) ? in.at(name) : Var(); };
+    return attention(cx, in.at("q"), in.at("k"), in.at("v"), shape_of(cx, a), {optional("bias"), optional("vector")});
   };
   if (nq * nk > 10'000) c.differences = 3;
   return c;
@@ -61,7 +54,7 @@ OpCase self_attention_case(const AttentionCase& a) {
   OpCase c{a.name, {{"x", {N, 5}}, {"w", {3 * D, 5}}}};
   c.op = [=](Context& cx, const OpInputs& in) {
     const Var qkv = linear(cx, in.at("x"), in.at("w"), Var());
-    return attention(cx, columns(qkv, 0, D), columns(qkv, D, D), columns(qkv, 2 * D, D), shape_of(cx, a, qkv.dtype()));
+    return attention(cx, columns(qkv, 0, D), columns(qkv, D, D), columns(qkv, 2 * D, D), shape_of(cx, a));
   };
   return c;
 }
@@ -86,8 +79,16 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"causal", few, few, 2, 3, 3, {.causal = true}}),
         attention_case({"window", few, few, 2, 3, 3, {.window = 2}}),
         attention_case({"causal window", few, few, 2, 3, 3, {.causal = true, .window = 3}}),
-        attention_case({"distance bias", few, few, 3, 3, 3, with_bias({}, 3)}),
-        attention_case({"causal distance bias", few, few, 2, 3, 3, with_bias({.causal = true}, 2)}),
+        attention_case({"window in a long sentence", full, full, 1, 2, 2, {.window = 20}}),
+        attention_case({"distance bias", few, few, 3, 3, 3, {}, 0, Score::scaled_dot, 3}),
+        attention_case({"causal distance bias", few, few, 2, 3, 3, {.causal = true}, 0.1, Score::dot, 2}),
+        attention_case({"bias of one column", few, uneven, 2, 3, 3, {}, 0, Score::scaled_dot, 0}),
+        attention_case({"unscaled", few, uneven, 2, 5, 3, {}, 0, Score::dot}),
+        attention_case({"additive", few, uneven, 2, 5, 3, {}, 0, Score::additive}),
+        attention_case({"additive causal with dropout", few, few, 3, 17, 4, {.causal = true}, 0.2, Score::additive}),
+        attention_case({"additive window with bias", many, many, 2, 4, 4, {.window = 3}, 0, Score::additive, 2}),
+        attention_case({"additive without sentences", none, none, 2, 3, 3, {}, 0, Score::additive}),
+        attention_case({"additive with a sentence that has no keys", few, {4, 0, 3}, 2, 3, 3, {}, 0, Score::additive}),
         attention_case({"cross", few, uneven, 2}),
         attention_case({"cross with a sentence that has no keys", few, {4, 0, 3}, 2}),
         attention_case({"cross window beyond the keys", uneven, few, 1, 3, 3, {.window = 1}}),
@@ -110,8 +111,8 @@ struct TwoKeys : testing::Test {
   Spans spans{std::vector<int32_t>{0, 2}};
   Var k = t.var({2, 1}, {0, std::log(3.0)}), v = t.var({2, 1}, {4, 8});
 
-  std::vector<double> attend(const std::vector<double>& q, const Visibility& visible) {
-    return values_of(attention(t.cx, t.var({2, 1}, q), k, v, {spans, spans, 1, visible}));
+  std::vector<double> attend(const std::vector<double>& q, const Visibility& visible, const ScoreInputs& score = {}) {
+    return values_of(attention(t.cx, t.var({2, 1}, q), k, v, {spans, spans, 1, visible}, score));
   }
 };
 const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-14), y); };
@@ -123,8 +124,10 @@ TEST_F(TwoKeys, AreSeenUpToTheQueryWhenCausal) { EXPECT_THAT(attend({1, 1}, Visi
 TEST_F(TwoKeys, AreSeenWithinTheWindow) { EXPECT_THAT(attend({1, 1}, {.window = 0}), near({4, 8})); }
 
 TEST_F(TwoKeys, AddTheBiasOfTheirDistance) {
-  const Tensor bias = tensor_of(t.arena, {1, 3}, {std::log(7.0), 0, std::log(3.0)});  // one back, here, one ahead
-  EXPECT_THAT(attend({0, 0}, {.bias = bias}), near({7, 4.5}));
+  const Var bias = t.var({2, 3}, {0, 0, std::log(3.0), std::log(7.0), 0, 0});  // one back, here, one ahead
+  EXPECT_THAT(attend({0, 0}, {}, {.bias = bias}), near({7, 4.5}));
+  const Var constant(tensor_of(t.arena, {1, 3}, {std::log(7.0), 0, std::log(3.0)}));
+  EXPECT_THAT(attend({0, 0}, {}, {.bias = constant}), near({7, 4.5}));
 }
 
 TEST(Attention, DividesScoresByTheRootOfTheKeySize) {
@@ -132,6 +135,51 @@ TEST(Attention, DividesScoresByTheRootOfTheKeySize) {
   const Var q = t.var({1, 4}, {2, 0, 0, 0}), k = t.var({2, 4}, {0, 0, 0, 0, std::log(3.0), 0, 0, 0}),
             v = t.var({2, 1}, {4, 8});
   EXPECT_NEAR(values_of(attention(t.cx, q, k, v, {Spans({0, 1}), Spans({0, 2})}))[0], 7, 1e-14);
+}
+
+// tanh(q + k) = (0, 1/2), times 2 ln 3 = (0, ln 3): weights (1/4, 3/4).
+TEST(Attention, ScoresAdditivelyWithAVector) {
+  ByHand t;
+  const Var q = t.var({1, 1}, {0.25}), k = t.var({2, 1}, {-0.25, std::atanh(0.5) - 0.25}), v = t.var({2, 1}, {4, 8});
+  const AttentionShape shape{Spans({0, 1}), Spans({0, 2}), 1, {}, Score::additive, {}};
+  EXPECT_NEAR(values_of(attention(t.cx, q, k, v, shape, {.vector = t.var({1}, {2 * std::log(3.0)})}))[0], 7, 1e-14);
+}
+
+TEST(Attention, LeavesDotProductsAloneThatAreNotToBeScaled) {
+  ByHand t;
+  const Var q = t.var({1, 4}, {1, 0, 0, 0}), k = t.var({2, 4}, {0, 0, 0, 0, std::log(3.0), 0, 0, 0}),
+            v = t.var({2, 1}, {4, 8});
+  const AttentionShape shape{Spans({0, 1}), Spans({0, 2}), 1, {}, Score::dot, {}};
+  EXPECT_NEAR(values_of(attention(t.cx, q, k, v, shape))[0], 7, 1e-14);
+}
+
+// Two sentences and heads: each matrix (nq,nk) has rows that sum to 1, and times v it is y.
+TEST(Attention, TellsItsWeightsWhenAsked) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Spans queries({0, 3, 20}), keys({0, 2, 21});
+    const AttentionShape shape{queries, keys, 2, {.window = 5}, Score::scaled_dot, {}};
+    const Var q = t.random({20, 6}), k = t.random({21, 6}, 1), v = t.random({21, 2}, 2);
+    Backend::Attention a{t.empty({20, 2}), t.empty({20, 2}), q, k, v, {}, {}, shape, {}, {}};
+    a.scratch = t.cx.scratch(t.cx.backend.attention_scratch(shape, 3, 1));
+    a.weights = t.empty({2 * (3 * 2 + 17 * 19)});
+    t.cx.backend.attention(a);
+    const auto weights = values_of(a.weights), y = values_of(a.y), values = values_of(v);
+    size_t at = 0;
+    for (int s = 0; s < 2; ++s)
+      for (int h = 0; h < 2; ++h)
+        for (int64_t i = queries[s].begin; i < queries[s].end; ++i) {
+          double sum = 0, out = 0;
+          for (int64_t j = keys[s].begin; j < keys[s].end; ++j, ++at) {
+            sum += weights[at];
+            out += weights[at] * values[j * 2 + h];
+          }
+          EXPECT_NEAR(sum, 1, 1e-5) << name;
+          EXPECT_NEAR(out, y[i * 2 + h], 1e-5) << name;
+        }
+    EXPECT_EQ(at, weights.size());
+    EXPECT_EQ(weights[2 * 6 + 18], 0) << name << " beyond the window";
+  }
 }
 
 TEST(Attention, GivesZeroToAQueryThatSeesNoKey) {
@@ -178,10 +226,17 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(attend(q, k, t.random({3, 6}), {three, five, 2}), AllOf(HasSubstr("(5,4)"), HasSubstr("(3,6)")));
   EXPECT_THAT(attend(q, k, v, {five, five, 2}), AllOf(HasSubstr("(3,4)"), HasSubstr("5")));
   EXPECT_THAT(attend(q, k, v, {three, Spans({0, 1, 5}), 2}), AllOf(HasSubstr("1 sentences"), HasSubstr("2 of keys")));
-  EXPECT_THAT(attend(q, k, v, {three, five, 2, {.bias = t.empty({1, 3})}}),
-              AllOf(HasSubstr("(1,3)"), HasSubstr("(2,2R+1)")));
-  EXPECT_THAT(attend(q, k, v, {three, five, 2, {}, {.rate = 0.1, .places = places_of(five)}}),
+  EXPECT_THAT(attend(q, k, v, {three, five, 2, {}, Score::dot, {.rate = 0.1, .places = places_of(five)}}),
               AllOf(HasSubstr("(5,2)"), HasSubstr("(3,2)")));
+  const auto score = [&](Score kind, const ScoreInputs& inputs) {
+    return message_of([&] { attention(t.cx, q, k, v, {three, five, 2, {}, kind, {}}, inputs); });
+  };
+  EXPECT_THAT(score(Score::dot, {.bias = t.random({3, 3})}), AllOf(HasSubstr("(3,3)"), HasSubstr("(3 or 1,H*(2R+1))")));
+  EXPECT_THAT(score(Score::dot, {.bias = t.random({2, 6})}), HasSubstr("(2,6)"));
+  EXPECT_THAT(score(Score::dot, {.bias = t.random({1, 6})}), HasSubstr("takes no gradient"));
+  EXPECT_THAT(score(Score::additive, {.vector = t.random({3})}), AllOf(HasSubstr("(3)"), HasSubstr("(4)")));
+  EXPECT_THAT(score(Score::additive, {}), HasSubstr("(4)"));
+  EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("no additive one"));
 }
 
 }  // namespace

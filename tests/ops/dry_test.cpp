@@ -32,9 +32,9 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   b.layer_norm(x, v, v, x, v, v, 1e-5);
   b.residual_norm(Backend::ResidualNorm{x, x, v, v, x, x, v, v, drop, 1e-5});
   b.norm_backward(Backend::NormBackward{dx, dx, dv, dv, x, x, v, v, v, drop, none});
-  b.attention(x, x, x, x, x, shape, none);
-  b.attention_backward(Backend::AttentionBackward{dx, dx, dx, x, x, x, x, x, x, shape, none});
-  b.attention_step(x, x, x, x, StepKeys{ids, ids}, 2, none);
+  const Backend::Attention attention{x, x, x, x, x, x, v, shape, none, x};
+  b.attention(attention), b.attention_backward(Backend::AttentionBackward{dx, dx, dx, dx, dv, x, attention});
+  b.attention_step(Backend::AttentionStep{x, x, x, x, x, v, {ids, ids}}), b.rotate(x, x, x, ids, 2, 1);
   b.linear_cross_entropy(Backend::LinearCrossEntropy{v, v, dx, dx, x, x, ids});
   b.top_k(x, ids, v, x), b.gather_rows(x, x, ids), b.scatter_rows(x, x, ids);
   b.adam(adam, AdamStep{}, 1), b.moving_average(x, x, 0.5);

@@ -21,14 +21,15 @@ void TransposeInto(float* out, int64_t stride, View<const float> x) {
   for (int64_t c = 0; c < x.cols; ++c) std::fill(out + c * stride + x.rows, out + (c + 1) * stride, 0.0f);
 }
 
-// out (rows,stride) = a (rows,cols) · t (cols,stride): four rows at a time, each vector of t loaded once for them.
-void TimesTransposed(float* out, View<const float> a, const float* t, int64_t stride) {
+// Columns `of` of out (rows,stride) = a (rows,cols) · t (cols,stride): four rows at a time, each vector of t loaded
+// once for them.
+void TimesTransposed(float* out, View<const float> a, const float* t, int64_t stride, Range of) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
   for (int64_t i = 0; i < a.rows; i += 4) {
     const float* row[4];
     for (int64_t r = 0; r < 4; ++r) row[r] = a.row(std::min(i + r, a.rows - 1));
-    for (int64_t j = 0; j < stride; j += L) {
+    for (int64_t j = of.begin; j < of.end; j += L) {
       VF s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
       for (int64_t c = 0; c < a.cols; ++c) {
         const VF column = hn::LoadU(d, t + c * stride + j);
@@ -82,111 +83,186 @@ void AddTransposedSum(View<float> out, const float* w, int64_t stride, View<cons
     }
 }
 
-// Scores become scale · score + bias, or -inf where the query does not see the key.
-void FinishScores(float* s, int64_t keys, int64_t stride, float scale, const Visibility& visible, int head, int64_t i) {
+// Columns `of` of out (rows,stride): w · tanh(a_i + t_j).
+void AdditiveScores(float* out, View<const float> a, const float* t, int64_t stride, Range of, const float* w) {
   const F32 d;
-  const int64_t L = hn::Lanes(d);
-  for (int64_t j = 0; j < stride; j += L) hn::StoreU(hn::Mul(hn::LoadU(d, s + j), hn::Set(d, scale)), d, s + j);
-  const Range seen = visible.keys(i, keys);
-  if (visible.bias)
-    for (int64_t j = seen.begin; j < seen.end; ++j) s[j] += visible.bias.view<float>()(head, visible.bias_column(i, j));
-  std::fill(s, s + seen.begin, -std::numeric_limits<float>::infinity());
-  std::fill(s + seen.end, s + stride, -std::numeric_limits<float>::infinity());
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d))) {
+      VF sum = hn::Zero(d);
+      for (int64_t c = 0; c < a.cols; ++c)
+        sum = hn::MulAdd(hn::Set(d, w[c]), Tanh(hn::Add(hn::Set(d, a(i, c)), hn::LoadU(d, t + c * stride + j))), sum);
+      hn::StoreU(sum, d, out + i * stride + j);
+    }
+}
+
+// Back from ds (rows,stride), which is 0 where nothing is seen: dq = or += …, key_gradients (K,stride) and dw +=.
+void AdditiveBackward(View<float> dq, bool dq_adds, float* key_gradients, float* dw, View<const float> q,
+                      const float* keys, const float* w, const float* ds, int64_t stride, Range of) {
+  const F32 d;
+  for (int64_t i = 0; i < q.rows; ++i)
+    for (int64_t c = 0; c < q.cols; ++c) {
+      VF to_q = hn::Zero(d), to_w = hn::Zero(d);
+      for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d))) {
+        const VF t = Tanh(hn::Add(hn::Set(d, q(i, c)), hn::LoadU(d, keys + c * stride + j)));
+        const VF s = hn::LoadU(d, ds + i * stride + j), slope = hn::Mul(s, hn::NegMulAdd(t, t, hn::Set(d, 1.0f)));
+        float* to_k = key_gradients + c * stride + j;
+        hn::StoreU(hn::MulAdd(hn::Set(d, w[c]), slope, hn::LoadU(d, to_k)), d, to_k);
+        to_q = hn::Add(to_q, slope);
+        to_w = hn::MulAdd(s, t, to_w);
+      }
+      if (dq) dq(i, c) = w[c] * Sum(d, to_q) + (dq_adds ? dq(i, c) : 0);
+      if (dw) dw[c] += Sum(d, to_w);
+    }
+}
+
+// What a head's q and k give, for a block of queries.
+void RawScores(const AttentionHead& h, int64_t first, int64_t count, const AttentionScratch& scratch, Range of) {
+  const auto q = rows_of(h.q, first, count);
+  if (h.additive()) {
+    AdditiveScores(scratch.weights, q, scratch.keys, scratch.stride, of, h.vector());
+  } else {
+    TimesTransposed(scratch.weights, q, scratch.keys, scratch.stride, of);
+  }
+}
+
+// Scores become scale · (score + bias), or -inf where the query does not see the key.
+void FinishScores(float* s, const AttentionHead& h, int64_t i, Range of) {
+  const F32 d;
+  const Range seen = h.a.shape.visible.keys(i, h.k.rows);
+  if (h.a.bias) {
+    const float* bias = h.bias(h.a.bias, i);
+    const int64_t R = DistanceBias::reach(h.a.bias, h.a.shape.heads);
+    for (int64_t j = seen.begin; j < seen.end; ++j) s[j] += bias[std::clamp(j - i, -R, R)];
+  }
+  for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
+    hn::StoreU(hn::Mul(hn::LoadU(d, s + j), hn::Set(d, h.scale())), d, s + j);
+  constexpr float hidden = -std::numeric_limits<float>::infinity();
+  if (seen.begin < seen.end) {
+    std::fill(s + of.begin, s + seen.begin, hidden);
+    std::fill(s + seen.end, s + padded_keys(of.end), hidden);
+  } else {
+    std::fill(s + of.begin, s + padded_keys(of.end), hidden);
+  }
 }
 
 // s becomes exp(s - lse); hidden keys become 0.
-void Weights(float* s, int64_t stride, float lse) {
+void Weights(float* s, Range of, float lse) {
   const F32 d;
-  const int64_t L = hn::Lanes(d);
   const VF lowest = hn::Set(d, -80.0f);
-  for (int64_t j = 0; j < stride; j += L) {
+  for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d))) {
     const VF x = hn::Sub(hn::LoadU(d, s + j), hn::Set(d, lse));
     hn::StoreU(hn::IfThenElseZero(hn::Gt(x, lowest), hn::Exp(d, hn::Max(x, lowest))), d, s + j);
   }
 }
 
-float LogSumExp(const float* s, int64_t stride) {
+float LogSumExp(const float* s, Range of) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
   VF tops = hn::Set(d, -std::numeric_limits<float>::infinity()), sums = hn::Zero(d);
-  for (int64_t j = 0; j < stride; j += L) tops = hn::Max(tops, hn::LoadU(d, s + j));
+  for (int64_t j = of.begin; j < of.end; j += L) tops = hn::Max(tops, hn::LoadU(d, s + j));
   const float top = Max(d, tops);
   if (top == -std::numeric_limits<float>::infinity()) return 0;  // sees no key
   const VF lowest = hn::Set(d, -80.0f);
-  for (int64_t j = 0; j < stride; j += L) {
+  for (int64_t j = of.begin; j < of.end; j += L) {
     const VF x = hn::Sub(hn::LoadU(d, s + j), hn::Set(d, top));
     sums = hn::Add(sums, hn::IfThenElseZero(hn::Gt(x, lowest), hn::Exp(d, hn::Max(x, lowest))));
   }
   return top + std::log(Sum(d, sums));
 }
 
-// p · mask for one query; `factors` holds `stride` rounded up to 128.
-void MaskWeights(float* p, int64_t stride, const Mask& mask, const int32_t* place, float* factors) {
-  const F32 d;
-  for (int64_t from = 0; from < stride; from += 128)
+// Dropout factors of one query's keys; `factors` holds whole groups of 128.
+void MaskFactors(float* factors, const Mask& mask, const int32_t* place, Range of) {
+  for (int64_t from = of.begin / 128 * 128; from < of.end; from += 128)
     MaskGroup(mask, place[0], place[1], uint32_t(from / 128), factors + from);
-  for (int64_t j = 0; j < stride; j += int64_t(hn::Lanes(d)))
-    hn::StoreU(hn::Mul(hn::LoadU(d, p + j), hn::LoadU(d, factors + j)), d, p + j);
 }
 
-// One head of one sentence, in blocks of queries whose weights stay in L1.
-void AttendHead(View<float> y, View<float> lse, View<const float> q, View<const float> k, View<const float> v,
-                const AttentionShape& a, const HeadPlace& at, AttentionScratch scratch) {
+// One head of one sentence, in blocks of queries whose weights stay in L1. Keys that a block cannot see cost nothing.
+void AttendHead(View<float> y, float* weights, const AttentionHead& h, AttentionScratch scratch) {
+  const F32 d;
   const int64_t stride = scratch.stride;
-  const float scale = float(AttentionShape::scale(q.cols));
-  const Mask mask = MaskOf(a.dropout, a.dropout.op * 4096 + uint32_t(at.head));
-  TransposeInto(scratch.keys, stride, k);
-  for (int64_t first = 0; first < q.rows; first += query_block) {
-    const int64_t count = std::min(query_block, q.rows - first);
-    TimesTransposed(scratch.weights, rows_of(q, first, count), scratch.keys, stride);
+  const Dropout& dropout = h.a.shape.dropout;
+  const Mask mask = MaskOf(dropout, dropout.op * 4096 + uint32_t(h.head));
+  TransposeInto(scratch.keys, stride, h.k);
+  for (int64_t first = 0; first < h.q.rows; first += query_block) {
+    const int64_t count = std::min(query_block, h.q.rows - first);
+    const Range of = h.keys_of_block(first, count);
+    RawScores(h, first, count, scratch, of);
     for (int64_t i = 0; i < count; ++i) {
       float* s = scratch.weights + i * stride;
-      FinishScores(s, k.rows, stride, scale, a.visible, at.head, first + i);
-      const float log_sum = LogSumExp(s, stride);
-      lse(at.row + first + i, at.head) = log_sum;
-      Weights(s, stride, log_sum);
-      if (a.dropout.active())
-        MaskWeights(s, stride, mask, a.dropout.places.view<int32_t>().row(at.row + first + i), scratch.factors);
+      FinishScores(s, h, first + i, of);
+      const float log_sum = LogSumExp(s, of);
+      h.a.lse.view<float>()(h.row + first + i, h.head) = log_sum;
+      Weights(s, of, log_sum);
+      if (weights) {
+        float* out = weights + (first + i) * h.k.rows;
+        std::fill_n(out, h.k.rows, 0.0f);
+        std::copy(s + of.begin, s + of.end, out + of.begin);
+      }
+      if (!dropout.active()) continue;
+      MaskFactors(scratch.factors, mask, h.place(first + i), of);
+      for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
+        hn::StoreU(hn::Mul(hn::LoadU(d, s + j), hn::LoadU(d, scratch.factors + j)), d, s + j);
     }
-    WeightedSum(rows_of(y, first, count), scratch.weights, stride, v, false);
+    WeightedSum(rows_of(y, first, count), scratch.weights + of.begin, stride, rows_of(h.v, of.begin, of.end - of.begin),
+                false);
   }
+}
+
+// ds (query,key) from dp = dy · v, which it replaces, and p, which becomes p · mask: as the reference's
+// attend_backward.
+void ScoreGradients(float* ds, float* p, const float* factors, float c, float scale, Range of) {
+  for (int64_t j = of.begin; j < of.end; ++j) {
+    ds[j] = p[j] * (ds[j] * factors[j] - c) * scale;
+    p[j] *= factors[j];
+  }
+}
+
+void AddBiasGradient(float* dbias, const float* ds, int64_t i, int64_t R, Range seen) {
+  for (int64_t j = seen.begin; j < seen.end; ++j) dbias[std::clamp(j - i, -R, R)] += ds[j];
 }
 
 // As the reference's attend_backward, with p and ds of a block of queries held as matrices.
-void AttendHeadBackward(const HeadGradients& g, View<const float> q, View<const float> k, View<const float> v,
-                        View<const float> y, View<const float> dy, View<const float> lse, const AttentionShape& a,
-                        const HeadPlace& at, AttentionScratch scratch) {
+void AttendHeadBackward(const HeadGradients& g, View<const float> dy, View<const float> y, const AttentionHead& h,
+                        AttentionScratch scratch) {
   const int64_t stride = scratch.stride;
-  const float scale = float(AttentionShape::scale(q.cols));
-  const Mask mask = MaskOf(a.dropout, a.dropout.op * 4096 + uint32_t(at.head));
+  const Dropout& dropout = h.a.shape.dropout;
+  const Mask mask = MaskOf(dropout, dropout.op * 4096 + uint32_t(h.head));
   std::fill_n(scratch.factors, (stride + 127) / 128 * 128, 1.0f);
-  TransposeInto(scratch.keys, stride, k);
-  TransposeInto(scratch.values, stride, v);
-  for (int64_t first = 0; first < q.rows; first += query_block) {
-    const int64_t count = std::min(query_block, q.rows - first);
-    const auto q_block = rows_of(q, first, count), dy_block = rows_of(dy, first, count);
-    TimesTransposed(scratch.weights, q_block, scratch.keys, stride);
-    TimesTransposed(scratch.gradients, dy_block, scratch.values, stride);
+  TransposeInto(scratch.keys, stride, h.k);
+  TransposeInto(scratch.values, stride, h.v);
+  if (h.additive()) std::fill_n(scratch.key_gradients, h.q.cols * stride, 0.0f);
+  for (int64_t first = 0; first < h.q.rows; first += query_block) {
+    const int64_t count = std::min(query_block, h.q.rows - first);
+    const Range of = h.keys_of_block(first, count);
+    const auto q = rows_of(h.q, first, count), dy_block = rows_of(dy, first, count);
+    RawScores(h, first, count, scratch, of);
+    TimesTransposed(scratch.gradients, dy_block, scratch.values, stride, of);
     for (int64_t i = 0; i < count; ++i) {
       float *p = scratch.weights + i * stride, *ds = scratch.gradients + i * stride;
-      FinishScores(p, k.rows, stride, scale, a.visible, at.head, first + i);
-      Weights(p, stride, lse(at.row + first + i, at.head));
+      FinishScores(p, h, first + i, of);
+      Weights(p, of, h.a.lse.view<float>()(h.row + first + i, h.head));
       float c = 0;
       for (int64_t e = 0; e < y.cols; ++e) c += dy(first + i, e) * y(first + i, e);
-      if (a.dropout.active()) {
-        const int32_t* place = a.dropout.places.view<int32_t>().row(at.row + first + i);
-        for (int64_t from = 0; from < stride; from += 128)
-          MaskGroup(mask, place[0], place[1], uint32_t(from / 128), scratch.factors + from);
-      }
-      for (int64_t j = 0; j < stride; ++j) {
-        ds[j] = p[j] * (ds[j] * scratch.factors[j] - c) * scale;
-        p[j] *= scratch.factors[j];
-      }
+      if (dropout.active()) MaskFactors(scratch.factors, mask, h.place(first + i), of);
+      ScoreGradients(ds, p, scratch.factors, c, h.scale(), {of.begin, padded_keys(of.end)});
+      if (g.dbias)
+        AddBiasGradient(h.bias(g.dbias, first + i), ds, first + i, DistanceBias::reach(g.dbias, h.a.shape.heads),
+                        h.a.shape.visible.keys(first + i, h.k.rows));
     }
-    if (g.dq) WeightedSum(rows_of(g.dq, first, count), scratch.gradients, stride, k, g.dq_adds);
-    if (g.dk) AddTransposedSum(g.dk, scratch.gradients, stride, q_block);
-    if (g.dv) AddTransposedSum(g.dv, scratch.weights, stride, dy_block);
+    const auto k = rows_of(h.k, of.begin, of.end - of.begin);
+    const auto dq = g.dq ? rows_of(g.dq, first, count) : g.dq;
+    if (h.additive()) {
+      AdditiveBackward(dq, g.dq_adds, scratch.key_gradients, g.dvector, q, scratch.keys, h.vector(), scratch.gradients,
+                       stride, of);
+    } else {
+      if (dq) WeightedSum(dq, scratch.gradients + of.begin, stride, k, g.dq_adds);
+      if (g.dk) AddTransposedSum(rows_of(g.dk, of.begin, k.rows), scratch.gradients + of.begin, stride, q);
+    }
+    if (g.dv) AddTransposedSum(rows_of(g.dv, of.begin, k.rows), scratch.weights + of.begin, stride, dy_block);
   }
+  if (h.additive() && g.dk)
+    for (int64_t j = 0; j < g.dk.rows; ++j)
+      for (int64_t c = 0; c < g.dk.cols; ++c) g.dk(j, c) += scratch.key_gradients[c * stride + j];
 }
 
 }  // namespace HWY_NAMESPACE
@@ -200,48 +276,58 @@ namespace {
 HWY_EXPORT(AttendHead);
 HWY_EXPORT(AttendHeadBackward);
 
-template <class T>
-View<T> head_of(View<T> x, Range rows, int head, int heads) {
-  if (!x) return {};
-  const int64_t size = x.cols / heads;
-  return {x.row(rows.begin) + head * size, rows.end - rows.begin, size, x.stride};
-}
-
 void zero(View<float> x) {
   for (int64_t n = 0; n < x.rows; ++n) std::fill_n(x.row(n), x.cols, 0.0f);
 }
 
-void attention(const Tensor& y, const Tensor& lse, const Tensor& q, const Tensor& k, const Tensor& v,
-               const AttentionShape& a, const Tensor& scratch) {
-  const auto head = HWY_DYNAMIC_DISPATCH(AttendHead);
-  parallel_items(int64_t{a.queries.sentences()} * a.heads, [&](int64_t item, int t) {
-    const int s = int(item / a.heads), h = int(item % a.heads);
-    const Range qs = a.queries[s], ks = a.keys[s];
-    head(head_of(y.view<float>(), qs, h, a.heads), lse.view<float>(), head_of(q.view<const float>(), qs, h, a.heads),
-         head_of(k.view<const float>(), ks, h, a.heads), head_of(v.view<const float>(), ks, h, a.heads), a,
-         {h, qs.begin}, scratch_of(scratch, t, a, q.cols() / a.heads, v.cols() / a.heads, ks.end - ks.begin));
+void attention(const Backend::Attention& a) {
+  const auto attend = HWY_DYNAMIC_DISPATCH(AttendHead);
+  const int heads = a.shape.heads;
+  parallel_items(int64_t{a.shape.queries.sentences()} * heads, [&](int64_t item, int t) {
+    const int s = int(item / heads), h = int(item % heads);
+    const AttentionHead head(a, s, h);
+    float* weights = nullptr;
+    if (a.weights) weights = a.weights.as<float>() + a.shape.pairs_before(s) * heads + h * head.q.rows * head.k.rows;
+    attend(head_columns(a.y.view<float>(), a.shape.queries[s], h, heads), weights, head,
+           scratch_of(a.scratch, t, head));
   });
 }
 
+// dvector (H*K) = or += the sum of what each sentence gave, in their order.
+void add_up(Grad dvector, const float* parts, int sentences) {
+  float* sum = dvector.tensor.as<float>();
+  const int64_t n = dvector.tensor.elements();
+  if (!dvector.adds()) std::fill_n(sum, n, 0.0f);
+  for (int s = 0; s < sentences; ++s)
+    for (int64_t i = 0; i < n; ++i) sum[i] += parts[s * n + i];
+}
+
 void attention_backward(const Backend::AttentionBackward& b) {
-  const auto head = HWY_DYNAMIC_DISPATCH(AttendHeadBackward);
-  const AttentionShape& a = b.shape;
+  const auto backward = HWY_DYNAMIC_DISPATCH(AttendHeadBackward);
+  const Backend::Attention& a = b.forward;
+  const int heads = a.shape.heads, sentences = a.shape.queries.sentences();
   // One value as query and key: dk comes to rows of dq whose block has not had its turn.
   const bool shared = b.dq && (b.dq.tensor.data() == b.dk.tensor.data() || b.dq.tensor.data() == b.dv.tensor.data());
-  parallel_items(int64_t{a.queries.sentences()} * a.heads, [&](int64_t item, int t) {
-    const int s = int(item / a.heads), h = int(item % a.heads);
-    const Range qs = a.queries[s], ks = a.keys[s];
-    const HeadGradients g{head_of(b.dq.tensor.view<float>(), qs, h, a.heads),
-                          head_of(b.dk.tensor.view<float>(), ks, h, a.heads),
-                          head_of(b.dv.tensor.view<float>(), ks, h, a.heads), b.dq.adds() || shared};
+  float* vectors = vector_gradients(a.scratch, a.shape, a.q.cols() / heads, a.v.cols() / heads);
+  if (b.dbias && !b.dbias.adds()) zero(b.dbias.tensor.view<float>());
+  if (b.dscore_vector) std::fill_n(vectors, sentences * a.q.cols(), 0.0f);
+  parallel_items(int64_t{sentences} * heads, [&](int64_t item, int t) {
+    const int s = int(item / heads), h = int(item % heads);
+    const Range qs = a.shape.queries[s], ks = a.shape.keys[s];
+    const AttentionHead head(a, s, h);
+    const HeadGradients g{head_columns(b.dq.tensor.view<float>(), qs, h, heads),
+                          head_columns(b.dk.tensor.view<float>(), ks, h, heads),
+                          head_columns(b.dv.tensor.view<float>(), ks, h, heads),
+                          b.dbias.tensor,
+                          b.dscore_vector ? vectors + s * a.q.cols() + h * head.q.cols : nullptr,
+                          b.dq.adds() || shared};
     if (shared && !b.dq.adds()) zero(g.dq);
     if (g.dk && !b.dk.adds()) zero(g.dk);
     if (g.dv && !b.dv.adds()) zero(g.dv);
-    head(g, head_of(b.q.view<const float>(), qs, h, a.heads), head_of(b.k.view<const float>(), ks, h, a.heads),
-         head_of(b.v.view<const float>(), ks, h, a.heads), head_of(b.y.view<const float>(), qs, h, a.heads),
-         head_of(b.dy.view<const float>(), qs, h, a.heads), b.lse.view<const float>(), a, {h, qs.begin},
-         scratch_of(b.scratch, t, a, b.q.cols() / a.heads, b.v.cols() / a.heads, ks.end - ks.begin));
+    backward(g, head_columns(b.dy.view<const float>(), qs, h, heads),
+             head_columns(a.y.view<const float>(), qs, h, heads), head, scratch_of(a.scratch, t, head));
   });
+  if (b.dscore_vector) add_up(b.dscore_vector, vectors, sentences);
 }
 
 }  // namespace

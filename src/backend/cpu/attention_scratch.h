@@ -6,15 +6,53 @@ namespace dragoman::cpu {
 
 constexpr int64_t query_block = 16;  // queries whose weights are held at a time
 
-/// Where a head of a sentence lies: its index and the first query's row in lse and places.
-struct HeadPlace {
+template <class T>
+View<T> head_columns(View<T> x, Range rows, int head, int heads) {
+  if (!x) return {};
+  const int64_t size = x.cols / heads;
+  return {x.row(rows.begin) + head * size, rows.end - rows.begin, size, x.stride};
+}
+
+template <class T>
+View<T> rows_of(View<T> x, int64_t first, int64_t count) {
+  return {x.row(first), count, x.cols, x.stride};
+}
+
+/// One head of one sentence. Rows are counted from the sentence's first, `row` of lse, bias and places.
+struct AttentionHead {
+  const Backend::Attention& a;
   int head;
   int64_t row;
+  View<const float> q, k, v;  // (nq,K) (nk,K) (nk,V)
+
+  AttentionHead(const Backend::Attention& a, int sentence, int head)
+      : a(a),
+        head(head),
+        row(a.shape.queries[sentence].begin),
+        q(head_columns(a.q.view<const float>(), a.shape.queries[sentence], head, a.shape.heads)),
+        k(head_columns(a.k.view<const float>(), a.shape.keys[sentence], head, a.shape.heads)),
+        v(head_columns(a.v.view<const float>(), a.shape.keys[sentence], head, a.shape.heads)) {}
+
+  bool additive() const { return a.shape.score == Score::additive; }
+  const float* vector() const { return a.score_vector.as<float>() + head * q.cols; }
+  float scale() const { return float(score_scale(a.shape.score, q.cols)); }
+  const int32_t* place(int64_t i) const { return a.shape.dropout.places.view<int32_t>().row(row + i); }
+  /// The bias of query i at distance 0, in a (bias or its gradient).
+  float* bias(const Tensor& of, int64_t i) const {
+    return of.view<float>().row(DistanceBias::row(of, row + i)) + DistanceBias::column(of, a.shape.heads, head, 0);
+  }
+  /// Keys that some query of a block sees, from a multiple of 16 on: all that the block computes with.
+  Range keys_of_block(int64_t first, int64_t count) const {
+    const Range a_first = a.shape.visible.keys(first, k.rows), a_last = a.shape.visible.keys(first + count - 1, k.rows);
+    return {std::min(a_first.begin, a_last.begin) / 16 * 16, std::max(a_first.end, a_last.end)};
+  }
 };
 
-/// What attention backward writes for one head; empty views are not wanted. dk and dv are added to.
+/// What attention backward writes for one head; empty views are not wanted. dk, dv and dvector are added to.
 struct HeadGradients {
   View<float> dq, dk, dv;
+  Tensor dbias;    // of all heads
+  float* dvector;  // (K) of this sentence alone
   bool dq_adds;
 };
 
@@ -23,34 +61,37 @@ struct AttentionScratch {
   float *keys, *values;        // (K,stride) (V,stride)
   float *weights, *gradients;  // (query_block,stride)
   float* factors;              // stride rounded up to 128
+  float* key_gradients;        // (K,stride), additive scores only
   int64_t stride;              // keys of the sentence rounded up to a vector
 };
 
 inline int64_t padded_keys(int64_t keys) { return (keys + 15) / 16 * 16; }
 
-inline int64_t thread_floats(int64_t longest, int64_t key_size, int64_t value_size) {
-  return padded_keys(longest) * (key_size + value_size + 2 * query_block) + padded_keys(longest) + 128;
+inline int64_t thread_floats(const AttentionShape& a, int64_t key_size, int64_t value_size) {
+  const int64_t columns = key_size * (a.score == Score::additive ? 2 : 1) + value_size + 2 * query_block + 1;
+  return padded_keys(a.keys.longest()) * columns + 128;
+}
+
+/// Behind the threads' own: a gradient of the score vector for every sentence and head, to be added up in order.
+inline float* vector_gradients(const Tensor& scratch, const AttentionShape& a, int64_t key_size, int64_t value_size) {
+  return static_cast<float*>(scratch.data()) + thread_count() * thread_floats(a, key_size, value_size);
 }
 
 inline int64_t attention_scratch_bytes(const AttentionShape& a, int64_t key_size, int64_t value_size) {
-  return thread_count() * thread_floats(a.keys.longest(), key_size, value_size) * int64_t{sizeof(float)};
+  const int64_t vectors = a.score == Score::additive ? int64_t{a.queries.sentences()} * a.heads * key_size : 0;
+  return (thread_count() * thread_floats(a, key_size, value_size) + vectors) * int64_t{sizeof(float)};
 }
 
-inline AttentionScratch scratch_of(const Tensor& scratch, int thread, const AttentionShape& a, int64_t key_size,
-                                   int64_t value_size, int64_t keys) {
-  float* at = static_cast<float*>(scratch.data()) + thread * thread_floats(a.keys.longest(), key_size, value_size);
-  const int64_t stride = padded_keys(keys);
+inline AttentionScratch scratch_of(const Tensor& scratch, int thread, const AttentionHead& h) {
+  const int64_t stride = padded_keys(h.k.rows);
+  float* at = static_cast<float*>(scratch.data()) + thread * thread_floats(h.a.shape, h.q.cols, h.v.cols);
   AttentionScratch s{.keys = at, .stride = stride};
-  s.values = s.keys + key_size * stride;
-  s.weights = s.values + value_size * stride;
+  s.values = s.keys + h.q.cols * stride;
+  s.weights = s.values + h.v.cols * stride;
   s.gradients = s.weights + query_block * stride;
-  s.factors = s.gradients + query_block * stride;
+  s.key_gradients = s.gradients + query_block * stride;
+  s.factors = s.key_gradients + (h.additive() ? h.q.cols * stride : 0);
   return s;
-}
-
-template <class T>
-View<T> rows_of(View<T> x, int64_t first, int64_t count) {
-  return {x.row(first), count, x.cols, x.stride};
 }
 
 }  // namespace dragoman::cpu

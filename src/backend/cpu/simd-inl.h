@@ -40,6 +40,13 @@ HWY_INLINE void StoreN(VF v, F32 d, float* p, int64_t n) {
 HWY_INLINE float Sum(F32 d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float Max(F32 d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
+/// 1 - 2 / (exp(2x) + 1)
+HWY_INLINE VF Tanh(VF x) {
+  const F32 d;
+  const VF one = hn::Set(d, 1.0f), limited = hn::Max(hn::Min(x, hn::Set(d, 15.0f)), hn::Set(d, -15.0f));
+  return hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(hn::Exp(d, hn::Add(limited, limited)), one)));
+}
+
 /// A dropout mask's constants, read once a kernel call.
 struct Mask {
   PhiloxKey key;

@@ -1,0 +1,67 @@
+#pragma once
+#include "backend/attention_shape.h"
+#include "base/enum_names.h"
+
+namespace dragoman {
+
+/// The score of a query vector x and a key vector z, whose softmax over the keys says how much of each is taken
+/// (docs/attention.md). With projections q = W_q x and k = W_k z:
+/// scaled_dot: q·k / √K (Vaswani et al. 2017); dot: q·k (Luong et al. 2015); additive: w · tanh(q + k) (Bahdanau et al.
+/// 2015; Luong's "concat"); location: q · l_j with a learned vector l_j for each place j (Luong's "location").
+/// Without projections of keys: bilinear: xᵀ W z (Luong's "general"); reduced_rank: (U x) · (V z), few rows in U and V.
+enum class AttentionScore { scaled_dot, dot, additive, bilinear, reduced_rank, location };
+
+inline std::span<const EnumName<AttentionScore>> enum_names(AttentionScore) {
+  static constexpr EnumName<AttentionScore> names[] = {
+      {AttentionScore::scaled_dot, "scaled-dot"},     {AttentionScore::dot, "dot"},
+      {AttentionScore::additive, "additive"},         {AttentionScore::bilinear, "bilinear"},
+      {AttentionScore::reduced_rank, "reduced-rank"}, {AttentionScore::location, "location"}};
+  return names;
+}
+
+/// query_key_value: three projections; key_value: of what is attended to, one vector is key and value at once;
+/// none: vectors are queries, keys and values as they are.
+enum class Projections { query_key_value, key_value, none };
+
+inline std::span<const EnumName<Projections>> enum_names(Projections) {
+  static constexpr EnumName<Projections> names[] = {{Projections::query_key_value, "query-key-value"},
+                                                    {Projections::key_value, "key-value"},
+                                                    {Projections::none, "none"}};
+  return names;
+}
+
+/// Columns of one head.
+struct HeadSizes {
+  int heads, key, value;
+};
+
+/// What multi-head attention is made of.
+struct AttentionDesign {
+  HeadSizes sizes;
+  AttentionScore score = AttentionScore::scaled_dot;
+  Projections projections = Projections::query_key_value;
+  int window = -1;     // keys that a query sees on each side; -1: all
+  int relative = 0;    // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
+  int locations = 0;   // places that `location` knows
+  double dropout = 0;  // of the attention weights
+  double gain = 1;     // of the initial projections
+
+  bool projects_query() const {
+    return projections != Projections::none || score == AttentionScore::bilinear ||
+           score == AttentionScore::reduced_rank || score == AttentionScore::additive;
+  }
+  bool projects_key() const {  // by itself: not with the value's projection
+    if (score == AttentionScore::location) return false;
+    return projections == Projections::query_key_value ||
+           (projections == Projections::none &&
+            (score == AttentionScore::reduced_rank || score == AttentionScore::additive));
+  }
+  bool projects_value() const { return projections != Projections::none; }
+  Score kernel_score() const {
+    if (score == AttentionScore::additive) return Score::additive;
+    const bool scaled = score == AttentionScore::scaled_dot;
+    return scaled ? Score::scaled_dot : Score::dot;
+  }
+};
+
+}  // namespace dragoman
