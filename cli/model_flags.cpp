@@ -108,8 +108,10 @@ std::vector<Flag<O>> position_flags() {
        .field = &O::positions,
        .value = "KIND",
        .group = group,
-       .help = "position embeddings: sines and then cosines as Marian and tensor2tensor have them, both interleaved as "
-               "the paper writes them, or learned"},
+       .help =
+           "how a model knows the order of words: sines and then cosines as Marian and tensor2tensor have them, both "
+           "interleaved as the paper writes them, or learned embeddings; in self-attention: vectors of distances "
+           "(relative), turned queries and keys (rotary), or scores that fall with the distance (alibi); or none"},
       {.name = "transformer-train-position-embeddings",
        .field = &O::learned_positions,
        .group = group,
@@ -118,8 +120,49 @@ std::vector<Flag<O>> position_flags() {
        .field = &O::max_positions,
        .value = "N",
        .group = group,
-       .help = "learned position embeddings: pieces of the longest sentence",
+       .help = "learned position embeddings and location scores: pieces of the longest sentence",
        .range = {1, 1'000'000}},
+      {.name = "transformer-relative-positions",
+       .field = &O::relative_positions,
+       .value = "N",
+       .group = group,
+       .help = "relative positions: distances with a vector of their own on each side; beyond, the last one's",
+       .range = {1, 10'000}},
+  };
+}
+
+std::vector<Flag<O>> attention_flags() {
+  static constexpr auto group = "Attention";
+  return {
+      {.name = "attention-score",
+       .field = &O::attention_score,
+       .value = "NAME",
+       .group = group,
+       .help = "how a query and a key make a score: see docs/attention.md. bilinear and reduced-rank need "
+               "--attention-projections none"},
+      {.name = "attention-projections",
+       .field = &O::attention_projections,
+       .value = "NAME",
+       .group = group,
+       .help = "which roles get a projection of their own: each; one for what is key and value at once; or none"},
+      {.name = "attention-rank",
+       .field = &O::attention_rank,
+       .value = "N",
+       .group = group,
+       .help = "reduced-rank: columns of a head's queries and keys",
+       .range = {1, 65536}},
+      {.name = "attention-window",
+       .field = &O::attention_window,
+       .value = "N",
+       .group = group,
+       .help = "self-attention sees so many pieces on each side; 0: all",
+       .range = {0, 1'000'000}},
+      {.name = "attention-local",
+       .field = &O::attention_local,
+       .value = "N",
+       .group = group,
+       .help = "a target piece sees so many source pieces on each side of its own place (Luong's local-m); 0: all",
+       .range = {0, 1'000'000}},
   };
 }
 

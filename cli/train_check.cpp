@@ -28,12 +28,48 @@ void check_sizes(const TrainOptions& o) {
   if (o.key_size == 0 && o.dim % o.heads != 0)
     throw Error(fmt::format("--dim-emb {} cannot be divided among --transformer-heads {}", o.dim, o.heads),
                 "or say how many columns a head has with --transformer-dim-key");
-  require(o.positions == Positions::learned || o.dim % 2 == 0,
+  require(!sinusoids_added(o.positions) || o.dim % 2 == 0,
           "--dim-emb {} is odd, but sines and cosines of --transformer-positions {} come in pairs", o.dim,
           name_of(o.positions));
-  require(o.positions != Positions::learned || o.max_length < o.max_positions,
+  const bool learned = o.positions == Positions::learned || o.attention_score == AttentionScore::location;
+  require(!learned || o.max_length < o.max_positions,
           "--max-length {} and the end of sentence do not fit into --transformer-max-positions {}", o.max_length,
           o.max_positions);
+}
+
+// With projections of their own, x·W_q and z·W_k, a bilinear score is the dot product's W = W_q W_kᵀ again.
+void check_attention(const TrainOptions& o, const Given& given) {
+  const auto score = name_of(o.attention_score), projections = name_of(o.attention_projections);
+  const bool bilinear = o.attention_score == AttentionScore::bilinear,
+             low = o.attention_score == AttentionScore::reduced_rank;
+  const bool additive = o.attention_score == AttentionScore::additive;
+  if ((bilinear || low) && o.attention_projections != Projections::none)
+    throw Error(
+        fmt::format("--attention-score {} has matrices of its own, so that --attention-projections {} would only "
+                    "rename them",
+                    score, projections),
+        "give --attention-projections none, or --attention-score dot");
+  require(!given("attention-rank") || low, "--attention-rank is for --attention-score reduced-rank, not for {}", score);
+  require(!given("transformer-relative-positions") || o.positions == Positions::relative,
+          "--transformer-relative-positions is for --transformer-positions relative, not for {}", name_of(o.positions));
+  const int whole = o.dim / o.heads;
+  if (o.attention_projections == Projections::none)
+    require(
+        o.dim % o.heads == 0 && o.head_values() == whole && (low || additive || o.head_keys() == whole),
+        "--attention-projections none takes a head's vectors as they are: --dim-emb {} / --transformer-heads {}; other "
+        "sizes of keys and values cannot be",
+        o.dim, o.heads);
+  require(o.attention_projections != Projections::key_value || o.head_keys() == o.head_values(),
+          "--attention-projections key-value makes one vector of key and value, but --transformer-dim-key {} and "
+          "--transformer-dim-value {} differ",
+          o.head_keys(), o.head_values());
+  require(o.positions != Positions::rotary || o.head_keys() % 2 == 0,
+          "--transformer-positions rotary turns pairs of a head's columns, but a head has {} of them: use an even "
+          "--transformer-dim-key",
+          o.head_keys());
+  require(o.positions != Positions::rotary || !additive,
+          "--transformer-positions rotary turns queries and keys, which tells distances to dot products only: not with "
+          "--attention-score additive");
 }
 
 // One matrix for everything is the default of joint vocabularies only; an explicit wish that cannot be is an error.
@@ -129,6 +165,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_norm_place(o);
   check_positions(o, given);
   check_sizes(o);
+  check_attention(o, given);
   check_data(o, given);
   check_tying(o, given);
   check_optimizer(o);

@@ -48,7 +48,9 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   within("heads", c.heads, 1, bytes);
   within("heads * key_size", c.heads * int64_t{c.head_keys()}, 1, bytes);
   within("heads * value_size", c.heads * int64_t{c.head_values()}, 1, bytes);
-  if (c.positions == Positions::learned) within("max_positions", c.max_positions, 1, bytes);
+  const bool knows_places = c.positions == Positions::learned || c.attention_score == AttentionScore::location;
+  if (knows_places) within("max_positions", c.max_positions, 1, bytes);
+  if (c.positions == Positions::relative) within("relative_positions", c.relative_positions, 1, bytes / 2);
 }
 
 ModelConfig read_config(const SafetensorsFile& file) {

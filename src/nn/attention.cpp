@@ -42,13 +42,15 @@ void add_key_value(Product& product, const AttentionDesign& d, Role& key, Role& 
 AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& d) {
   const int64_t keys = int64_t{d.sizes.heads} * d.sizes.key, values = int64_t{d.sizes.heads} * d.sizes.value;
   AttentionHeads h{.design = d, .output = Linear::make(p, {name + ".output"}, {dim}, values, d.gain)};
-  const auto table = [&](const char* part, int64_t rows, int64_t cols) {
-    return p.matrix({{name + part, rows, Init::glorot(rows, cols)}}, cols, Parameters::Use::lookup);
+  const auto table = [&](const std::string& part, int64_t rows, int64_t cols, Parameters::Use use) {
+    return p.matrix({{name + part, rows, Init::glorot(rows, cols)}}, cols, use);
   };
   if (d.score == AttentionScore::additive)
     h.score_vector = p.vector({{name + ".score.weight", keys, Init::glorot(1, d.sizes.key)}});
-  if (d.score == AttentionScore::location) h.locations = table(".location.weight", d.locations, keys);
-  if (d.relative > 0) h.distances = table(".distance.weight", 2 * d.relative + 1, d.sizes.key);
+  if (d.score == AttentionScore::location)
+    h.locations = table(".location.positions.weight", d.locations, keys, Parameters::Use::lookup);
+  if (d.relative > 0)
+    h.distances = table(".distance.weight", 2 * d.relative + 1, d.sizes.key, Parameters::Use::product);
   return h;
 }
 

@@ -89,8 +89,16 @@ Var distance_scores(Context& cx, const Var& q, const Var& table, int heads) {
       heads);
   const int64_t K = table.cols(), W = table.rows();
   Var y = cx.make({q.rows(), heads * W}, q.dtype());
-  for (int h = 0; h < heads; ++h)
-    cx.backend.linear(y.value().columns(h * W, W), q.value().columns(h * K, K), table, Tensor(), Activation::none);
+  const Tensor* packed = cx.packed_form(table);
+  const Tensor scratch = packed ? cx.scratch(cx.backend.linear_packed_scratch(q.rows(), K, packed->dtype())) : Tensor();
+  for (int h = 0; h < heads; ++h) {
+    const Tensor y_head = y.value().columns(h * W, W), q_head = q.value().columns(h * K, K);
+    if (packed) {
+      cx.backend.linear_packed(y_head, q_head, *packed, Tensor(), Activation::none, scratch);
+    } else {
+      cx.backend.linear(y_head, q_head, table, Tensor(), Activation::none);
+    }
+  }
   cx.record("distance_scores", y, [=](Backward& b) {
     const Grad dq = b.grad(q);
     Grad dtable = b.grad(table);

@@ -84,6 +84,16 @@ def feed_forward(spec, m, name):
     norm(spec.layer_norm, m, f"{name}_norm")
 
 
+def require_plain(config):
+    """CTranslate2's Transformer has one kind of attention."""
+    for key, plain in (("attention_score", "scaled-dot"), ("attention_projections", "query-key-value"),
+                       ("attention_window", 0), ("attention_local", 0)):
+        if config.get(key, plain) != plain:
+            sys.exit(f"error: {key} is {config[key]}, which CTranslate2 does not have")
+    if config["positions"] not in ("sinusoidal", "interleaved", "learned"):
+        sys.exit(f"error: positions are {config['positions']}, which CTranslate2's Transformer does not have")
+
+
 def positions(m, side):
     """(positions, D): as nn/positions.cpp computes it, or the learned table."""
     if m.config["positions"] == "learned":
@@ -135,6 +145,7 @@ def main():
     a = p.parse_args()
     m = Model(a.model)
     check(m.config)
+    require_plain(m.config)
     spec = specification(m)
     spec.register_source_vocabulary(pieces(m.vocabulary("source")))
     spec.register_target_vocabulary(pieces(m.vocabulary("target")))

@@ -52,6 +52,19 @@ PROVOKED = {
     "--normalize contradicts --summary …, which is of whole log-probabilities": "score -m m -t s t -n --summary",
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
     "--output … is one of --train-sets: it would be emptied before it is read": "score -m m -t s t -o s",
+    "--attention-score … has matrices of its own, so that --attention-projections … would only rename them":
+        f"{TRAIN} -m new --attention-score bilinear",
+    "--attention-rank is for --attention-score reduced-rank, not for …": f"{TRAIN} -m new --attention-rank 3",
+    "--transformer-relative-positions is for --transformer-positions relative, not for …":
+        f"{TRAIN} -m new --transformer-relative-positions 3",
+    "--attention-projections none takes a head's vectors as they are: …":
+        f"{TRAIN} -m new --attention-projections none --transformer-dim-key 3",
+    "--attention-projections key-value makes one vector of key and value, but …":
+        f"{TRAIN} -m new --attention-projections key-value --transformer-dim-value 3",
+    "--transformer-positions rotary turns pairs of a head's columns, but …":
+        f"{TRAIN} -m new --transformer-positions rotary --transformer-dim-key 3",
+    "--transformer-positions rotary turns queries and keys, which tells distances to dot products only: …":
+        f"{TRAIN} -m new --transformer-positions rotary --attention-score additive",
     "--gate needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "cannot read the configuration file …": "translate -m m -c nowhere.yml",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",

@@ -128,7 +128,7 @@ TEST_F(Layers, AttentionNamesTheProjectionsThatItHas) {
                           "d.score.weight (4)"));
   EXPECT_THAT(
       made("e", location, Projections::query_key_value),
-      ElementsAre("e.query.weight (4,4)", "e.value.weight (4,4)", "e.output.weight (4,4)", "e.location.weight (3,4)"));
+      ElementsAre("e.query.weight (4,4)", "e.value.weight (4,4)", "e.output.weight (4,4)", "e.location.positions.weight (3,4)"));
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Models with each kind of attention and positions as a user drives them: trained, resumed, translating alone and
+together, scoring, quantized, averaged.
+
+    attention_test.py BINARY
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from itertools import product
+from pathlib import Path
+
+BINARY = ""  # from the command line
+SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 "
+         "--mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --cpu-threads 1 --quiet").split()
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+KINDS = {
+    "additive": "--attention-score additive",
+    "dot": "--attention-score dot --attention-window 2",
+    "location": "--attention-score location --transformer-max-positions 300",
+    "bilinear": "--attention-score bilinear --attention-projections none",
+    "reduced-rank": "--attention-score reduced-rank --attention-projections none --attention-rank 3",
+    "key-value": "--attention-projections key-value --attention-local 2",
+    "relative": "--transformer-positions relative --transformer-relative-positions 3",
+    "rotary": "--transformer-positions rotary",
+    "alibi": "--transformer-positions alibi",
+    "none": "--transformer-positions none",
+}
+
+
+class Attention(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        words = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
+        cls.lines = "".join("the {} {} is {}\n".format(*w) for w in words)
+        (cls.folder / "s").write_text(cls.lines, encoding="utf-8")
+        (cls.folder / "t").write_text("".join("das {1} {0} ist {2}\n".format(*w) for w in words), encoding="utf-8")
+        cls.succeed("vocab train --input s t --model v --size 320")
+
+    @classmethod
+    def succeed(cls, command, text=""):
+        done = subprocess.run([BINARY, *command.split()], cwd=cls.folder, timeout=240, check=False, input=text,
+                              text=True, capture_output=True, env=ENVIRONMENT)
+        if done.returncode:
+            raise AssertionError(f"{command}\n{done.stderr}")
+        return done.stdout
+
+    def train(self, name, options, after):
+        self.succeed(f"train -t s t -v v v -m {name}.safetensors {' '.join(SMALL)} {options} --after {after}")
+
+    def test_each_kind_learns_translates_and_scores(self):
+        for kind, options in KINDS.items():
+            with self.subTest(kind):
+                self.train(kind, options, "60u")
+                model = f"{kind}.safetensors"
+                together = self.succeed(f"translate --quiet -m {model} -b 3 --n-best 1", self.lines).splitlines()
+                self.assertEqual(len(together), len(self.lines.splitlines()))
+                alone = self.succeed(f"translate --quiet -m {model} -b 3 --n-best 1 --mini-batch-words 1", self.lines)
+                self.assertEqual([l.split(" ||| ")[1:] for l in alone.splitlines()],
+                                 [l.split(" ||| ")[1:] for l in together])
+                (self.folder / "out").write_text("".join(l.split(" ||| ")[1] + "\n" for l in together))
+                scores = self.succeed(f"score -m {model} -t s out").split()
+                for line, score in zip(together, scores):  # search and scoring take different ways to one number
+                    self.assertAlmostEqual(float(line.split("F0= ")[1].split()[0]), float(score), delta=2e-3)
+                self.assertEqual(len(self.succeed(f"translate --quiet -m {model} --precision int8",
+                                                  self.lines).splitlines()), len(together))
+
+    def test_a_run_that_stops_goes_on_to_the_same_bits(self):
+        for kind in ("additive", "relative", "alibi"):
+            with self.subTest(kind):
+                self.train("straight-" + kind, KINDS[kind], "12u")
+                self.train("halted-" + kind, KINDS[kind], "5u")
+                self.train("halted-" + kind, KINDS[kind], "12u")
+                straight, halted = (self.folder / f"{name}-{kind}.state.safetensors" for name in ("straight", "halted"))
+                self.assertEqual(straight.read_bytes(), halted.read_bytes())
+
+    def test_models_are_quantized_averaged_and_inspected_like_others(self):
+        self.train("r", KINDS["relative"], "10u")
+        self.succeed("quantize -m r.safetensors -o r8.safetensors")
+        self.assertEqual(len(self.succeed("translate --quiet -m r8.safetensors", "the red car\n").splitlines()), 1)
+        self.succeed("average -o mean.safetensors r.safetensors r.safetensors")
+        self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines),
+                         self.succeed("translate --quiet -m r.safetensors", self.lines))
+        self.assertIn("relative", self.succeed("inspect r.safetensors"))
+
+
+if __name__ == "__main__":
+    BINARY = str(Path(sys.argv.pop(1)).resolve())
+    unittest.main(verbosity=2)

@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backend/registry.h"
+#include "base/philox.h"
+#include "tests/model/forced_logits.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+struct Variant {
+  const char* name;
+  Positions positions = Positions::sinusoidal;
+  AttentionScore score = AttentionScore::scaled_dot;
+  Projections projections = Projections::query_key_value;
+  int window = 0, local = 0;
+
+  ModelConfig config() const {
+    ModelConfig c;
+    c.dim = 8, c.encoder_layers = c.decoder_layers = 2, c.heads = 2, c.feed_forward = 12;
+    c.dropout = 0;
+    c.source_vocabulary = c.target_vocabulary = 11;
+    c.positions = positions;
+    c.relative_positions = 2;
+    c.max_positions = 9;
+    c.attention_score = score;
+    c.attention_projections = projections;
+    c.attention_rank = 3;
+    c.attention_window = window;
+    c.attention_local = local;
+    return c;
+  }
+};
+void PrintTo(const Variant& v, std::ostream* out) { *out << v.name; }
+
+// Three pairs, one of them longer than all windows and learned distances.
+Batch small_batch() {
+  const auto ids = [](const std::vector<int32_t>& lengths, int32_t step) {
+    PackedIds packed{{}, Spans::of_lengths(lengths)};
+    for (int32_t i = 0; i < packed.spans.rows(); ++i) packed.ids.push_back(3 + i * step % 8);
+    return packed;
+  };
+  return {ids({4, 1, 7}, 3), ids({3, 6, 2}, 5), {0, 1, 2}};
+}
+
+std::unique_ptr<Model> make(const Variant& v, const char* backend_name, Arena& arena, DType dtype, bool gradients) {
+  auto model = make_model(v.config(), backend(backend_name), arena, dtype, gradients);
+  model->parameters().initialise(7);
+  return model;
+}
+
+class AttentionFamily : public testing::TestWithParam<Variant> {};
+
+TEST_P(AttentionFamily, StepsWithACacheEqualTheFullPass) {
+  for (const auto& [name, dtype, tolerance] :
+       {std::tuple("reference", DType::f64, 1e-10), std::tuple("cpu", DType::f32, 1e-4)}) {
+    Arena arena;
+    const auto model = make(GetParam(), name, arena, dtype, false);
+    const PackedWeights packed = model->parameters().pack();
+    Context cx{.backend = backend(name), .arena = arena, .packed = &packed};
+    const Batch batch = small_batch();
+    const Tensor full = model->logits(cx, batch);
+    const auto steps = forced_logits(*model, cx, batch);
+    for (size_t n = 0; n < steps.size(); ++n) {
+      const auto expected = row_of(full, int64_t(n));
+      for (size_t v = 0; v < expected.size(); ++v) ASSERT_NEAR(steps[n][v], expected[v], tolerance) << name << " " << n;
+    }
+  }
+}
+
+double loss_of(Model& model, Arena& arena) {
+  Context cx{.backend = backend("reference"), .arena = arena};
+  return backend("reference").sum(model.loss(cx, small_batch(), 0.1).loss);
+}
+
+// Every parameter has a gradient, and it is the loss's.
+TEST_P(AttentionFamily, HasTheGradientsThatDifferencesSay) {
+  Arena arena;
+  const auto model = make(GetParam(), "reference", arena, DType::f64, true);
+  Tape tape;
+  Context cx{.backend = backend("reference"), .arena = arena, .tape = &tape};
+  model->parameters().forget_gradients();
+  model->loss(cx, small_batch(), 0.1);
+  tape.backward(cx.backend, arena);
+  for (const auto& p : model->parameters().named()) {
+    const int64_t i = p.value.elements() * 2 / 3;
+    double& weight = p.value.as<double>()[i];
+    const double before = weight, h = 1e-5;
+    weight = before + h;
+    const double up = loss_of(*model, arena);
+    weight = before - h;
+    const double down = loss_of(*model, arena);
+    weight = before;
+    EXPECT_NEAR(p.gradient.as<double>()[i], (up - down) / (2 * h), 2e-6) << p.name;
+  }
+}
+
+// Word order matters unless nothing tells it: then an encoder sees a bag of words, and only the decoder's past has one.
+TEST_P(AttentionFamily, KnowsTheOrderOfSourceWordsUnlessThereAreNoPositions) {
+  const Variant& v = GetParam();
+  Arena arena;
+  const auto model = make(v, "reference", arena, DType::f64, false);
+  Context cx{.backend = backend("reference"), .arena = arena};
+  const auto logits = [&](std::vector<int32_t> source) {
+    const Batch batch{{source, Spans::of_lengths({int32_t(source.size())})}, {{4}, Spans::of_lengths({1})}, {0}};
+    return row_of(model->logits(cx, batch), 0);
+  };
+  const auto a = logits({3, 4, 5, 6}), b = logits({6, 4, 3, 5});
+  double difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) difference = std::max(difference, std::abs(a[i] - b[i]));
+  const bool blind = v.positions == Positions::none && v.window == 0 && v.score != AttentionScore::location;
+  if (blind) {
+    EXPECT_LT(difference, 1e-12);
+  } else {
+    EXPECT_GT(difference, 1e-6);
+  }
+}
+
+using enum AttentionScore;
+constexpr auto full = Projections::query_key_value, shared = Projections::key_value, plain = Projections::none;
+INSTANTIATE_TEST_SUITE_P(Variants, AttentionFamily,
+                         testing::Values(Variant{"scaled_dot"}, Variant{"no_positions", Positions::none},
+                                         Variant{"relative", Positions::relative}, Variant{"rotary", Positions::rotary},
+                                         Variant{"alibi", Positions::alibi}, Variant{"dot", Positions::sinusoidal, dot},
+                                         Variant{"additive", Positions::sinusoidal, additive},
+                                         Variant{"location", Positions::none, location},
+                                         Variant{"bilinear", Positions::sinusoidal, bilinear, plain},
+                                         Variant{"reduced_rank", Positions::sinusoidal, reduced_rank, plain},
+                                         Variant{"shared_key_value", Positions::sinusoidal, scaled_dot, shared},
+                                         Variant{"no_projections", Positions::sinusoidal, scaled_dot, plain},
+                                         Variant{"additive_without_values", Positions::alibi, additive, plain},
+                                         Variant{"rotary_shared", Positions::rotary, scaled_dot, shared},
+                                         Variant{"relative_window", Positions::relative, dot, full, 2},
+                                         Variant{"window", Positions::none, scaled_dot, full, 1},
+                                         Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace dragoman
