@@ -92,7 +92,7 @@ void check_per_side(std::string_view option, size_t values) {
 }
 
 void check_data(TrainOptions& o, const Given& given) {
-  text_pairs("train-sets", o.train_sets, o.tsv);
+  require_weights(o.corpus_weights, text_pairs("train-sets", o.train_sets, o.tsv).size());
   check_pair("vocabs", o.vocabs);
   if (o.tsv)
     require(o.valid_sets.size() <= 1, "--valid-sets takes one file with --tsv, found {}: {}", o.valid_sets.size(),

@@ -24,6 +24,13 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::tsv,
        .group = "Files",
        .help = "each file of --train-sets and --valid-sets has both sides: lines are SOURCE tab TARGET"},
+      {.name = "corpus-weights",
+       .field = &O::corpus_weights,
+       .value = "W...",
+       .group = "Files",
+       .help = "how often a pair is met in an epoch, a number for each corpus: 1 0.5 3; of 0.5, every epoch draws anew "
+               "which pairs",
+       .range = {0, 1000}},
       {.name = "vocabs",
        .letter = 'v',
        .field = &O::vocabs,

@@ -1,6 +1,7 @@
 #include "data/batches.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -22,11 +23,40 @@ Limits limits_of(const DataOptions& options) {
   return {pairs > 0 ? pairs : none, words > 0 ? words : none, words > 0 ? 2 * words : none};
 }
 
+// The first pair whose corpus has a weight at all.
+int32_t first_wanted(const Corpus& corpus, const std::vector<double>& weights) {
+  int64_t pair = 0;
+  for (size_t c = 0; c < corpus.ends.size(); pair = corpus.ends[c++])
+    if (weights.at(c) > 0 && pair < corpus.ends[c]) return int32_t(pair);
+  fail("no sentence pair is left of the corpora whose --corpus-weights are above 0");
+}
+
+// The pairs of an epoch in the order of the corpus; at least one, however small the weights are.
+std::vector<int32_t> pairs_of(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch) {
+  std::vector<int32_t> due;
+  if (options.corpus_weights.empty()) {
+    due.resize(corpus.size());
+    std::iota(due.begin(), due.end(), 0);
+    return due;
+  }
+  int64_t pair = 0;
+  for (size_t c = 0; c < corpus.ends.size(); ++c) {
+    const double weight = options.corpus_weights.at(c), whole = std::floor(weight);
+    for (; pair < corpus.ends[c]; ++pair) {
+      const bool once_more = weight > whole && chance(seed, epoch, pair) < weight - whole;
+      due.insert(due.end(), size_t(whole) + once_more, int32_t(pair));
+    }
+  }
+  if (due.empty()) due.push_back(first_wanted(corpus, options.corpus_weights));
+  return due;
+}
+
 // The pairs that a batch holds on average, times --maxi-batch.
-int64_t window_pairs(const PairStore& pairs, const Limits& limits, int64_t maxi_batch) {
-  const double target_length = double(pairs.target_tokens()) / double(pairs.size());
+int64_t window_pairs(const Corpus& corpus, const BatchPlan& plan, const Limits& limits, int64_t maxi_batch) {
+  const auto pairs = double(plan.pairs.size());
+  const double target_length = double(target_tokens(corpus, plan)) / pairs;
   const double typical = std::min(double(limits.pairs), double(limits.target_tokens) / target_length);
-  return int64_t(std::clamp(typical * double(std::max<int64_t>(maxi_batch, 1)), 1.0, double(pairs.size())));
+  return int64_t(std::clamp(typical * double(std::max<int64_t>(maxi_batch, 1)), 1.0, pairs));
 }
 
 // By (target, source) length; ties keep their shuffled order. Lengths lie all over the memory, so they are fetched
@@ -110,9 +140,7 @@ class Packing {
 BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch) {
   const PairStore& pairs = corpus.pairs;
   const Limits limits = limits_of(options);
-  BatchPlan plan;
-  plan.pairs.resize(pairs.size());
-  std::iota(plan.pairs.begin(), plan.pairs.end(), 0);
+  BatchPlan plan{.pairs = pairs_of(corpus, options, seed, epoch)};
   if (options.no_shuffle) {
     append(plan, cut(pairs, plan.pairs, limits));
     return plan;
@@ -120,15 +148,30 @@ BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_
   PhiloxSequence order = shuffle_numbers(seed, epoch, Shuffled::pairs);
   shuffle(plan.pairs, order);
   PhiloxSequence numbers = shuffle_numbers(seed, epoch, Shuffled::batches);
-  const int64_t window = pairs.size() ? window_pairs(pairs, limits, options.maxi_batch) : 1;
-  for (int64_t begin = 0; begin < pairs.size(); begin += window) {
-    const auto in_window = std::span(plan.pairs).subspan(begin, std::min(window, pairs.size() - begin));
+  const auto size = int64_t(plan.pairs.size());
+  const int64_t window = size > 0 ? window_pairs(corpus, plan, limits, options.maxi_batch) : 1;
+  for (int64_t begin = 0; begin < size; begin += window) {
+    const auto in_window = std::span(plan.pairs).subspan(begin, std::min(window, size - begin));
     sort_by_length(pairs, in_window);
     auto sizes = cut(pairs, in_window, limits);
     shuffle_batches(in_window, sizes, numbers);
     append(plan, sizes);
   }
   return plan;
+}
+
+int64_t pairs_an_epoch(const Corpus& corpus, const DataOptions& options) {
+  if (options.corpus_weights.empty()) return corpus.size();
+  double pairs = 0;
+  for (size_t c = 0; c < corpus.ends.size(); ++c)
+    pairs += options.corpus_weights.at(c) * double(corpus.ends[c] - (c > 0 ? corpus.ends[c - 1] : 0));
+  return std::llround(pairs);
+}
+
+int64_t target_tokens(const Corpus& corpus, const BatchPlan& plan) {
+  int64_t tokens = 0;
+  for (int32_t pair : plan.pairs) tokens += corpus.pairs.target_length(pair);
+  return tokens;
 }
 
 LargestBatches largest_batches(const Corpus& corpus, const BatchPlan& plan) {

@@ -8,7 +8,8 @@
 
 namespace dragoman {
 
-/// Which pairs meet in which batch, for one epoch: each pair of the corpus exactly once. 4 bytes a pair.
+/// Which pairs meet in which batch, for one epoch: each pair of the corpus exactly once, unless --corpus-weights say
+/// otherwise. 4 bytes a pair.
 struct BatchPlan {
   std::vector<int32_t> pairs;          // indices into the corpus, in the order of training
   std::vector<int64_t> offsets = {0};  // batch b is pairs [offsets[b], offsets[b+1])
@@ -26,7 +27,15 @@ struct BatchPlan {
 /// `mini_batch_words` target tokens and twice as many source tokens, so that a few long sources cannot exhaust the
 /// memory; a single pair beyond these limits is a batch of its own. Batches are not padded: tokens are real ones,
 /// </s> included. With `no_shuffle` pairs keep the order of the corpus and are only cut.
+///
+/// With --corpus-weights, a pair of a corpus of weight 2.3 is there twice, and in three of ten epochs once more.
 BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch);
+
+/// How many pairs an epoch has; with --corpus-weights on average.
+int64_t pairs_an_epoch(const Corpus& corpus, const DataOptions& options);
+
+/// Target tokens of all batches.
+int64_t target_tokens(const Corpus& corpus, const BatchPlan& plan);
 
 /// The batches with most target and with most source tokens: what they need, no other batch exceeds by much.
 struct LargestBatches {

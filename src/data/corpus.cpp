@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <limits>
+#include <ranges>
 
 #include "base/error.h"
 #include "base/grouped.h"
@@ -81,6 +82,7 @@ class CorpusReader {
       for (size_t i = 0; i < sources.size(); ++i) add(sources[i], target[i]);
       block = next.get();
     }
+    set_ends(corpus_, text_.ends());
     corpus_.report.kept = corpus_.size();
     corpus_.report.tokens = {corpus_.pairs.source_tokens(), corpus_.pairs.target_tokens()};
     corpus_.report.invalid_utf8 = {text_.invalid(0), text_.invalid(1)};
@@ -135,6 +137,13 @@ void require_pairs(const CorpusReport& report) {
 
 }  // namespace
 
+void require_weights(const std::vector<double>& weights, size_t corpora) {
+  require(weights.empty() || weights.size() == corpora,
+          "--corpus-weights has {} numbers, --train-sets {} corpora, expected one for each", weights.size(), corpora);
+  require(weights.empty() || std::ranges::any_of(weights, [](double w) { return w > 0; }),
+          "--corpus-weights are all 0, expected one above 0 at least");
+}
+
 CorpusFiles training_files(const DataOptions& options, const Vocabulary& source, const Vocabulary& target,
                            uint64_t seed) {
   const auto& alphas = options.sentencepiece_alphas;
@@ -142,6 +151,7 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
           alphas.size());
   CorpusFiles files{.texts = text_pairs("train-sets", options.train_sets, options.tsv),
                     .vocabularies = {source, target}};
+  require_weights(options.corpus_weights, files.texts.size());
   if (!alphas.empty()) files.alphas = {alphas.front(), alphas.back()};
   files.given_pieces = options.no_spm_encode;
   files.max_length = options.max_length;
@@ -161,6 +171,14 @@ std::string CorpusReport::summary() const {
   if (dropped_empty) text += fmt::format("; {} dropped with an empty side", grouped(dropped_empty));
   if (dropped_long) text += fmt::format("; {} dropped with more than {} pieces", grouped(dropped_long), max_length);
   return text;
+}
+
+void set_ends(Corpus& corpus, const std::vector<int64_t>& lines) {
+  corpus.ends.clear();
+  for (const int64_t line : lines) {
+    const auto before = [&](int64_t pair) { return corpus.pairs[pair].line < line; };
+    corpus.ends.push_back(*std::ranges::partition_point(std::views::iota(int64_t{0}, corpus.size()), before));
+  }
 }
 
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch, std::stop_token stop) {

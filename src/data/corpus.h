@@ -26,6 +26,9 @@ struct CorpusFiles {
   bool sampled() const { return alphas[0] != 0 || alphas[1] != 0; }
 };
 
+/// Error unless there is a weight for each corpus, and one of them above 0, or none at all.
+void require_weights(const std::vector<double>& weights, size_t corpora);
+
 /// The files of --train-sets, with the options that go with them.
 CorpusFiles training_files(const DataOptions& options, const Vocabulary& source, const Vocabulary& target,
                            uint64_t seed);
@@ -49,11 +52,15 @@ struct Corpus {
   CorpusFiles files;
   int64_t epoch = 0;  // that pieces were sampled for
   PairStore pairs;
+  std::vector<int64_t> ends;  // of each text of `files`: how many pairs there are up to its end
   CorpusReport report;
   uint64_t fingerprint = 0;  // of the texts, vocabularies and options: differs when training would see other ids
 
   int64_t size() const { return pairs.size(); }
 };
+
+/// Fills `corpus.ends` from the lines at which the texts end.
+void set_ends(Corpus& corpus, const std::vector<int64_t>& lines);
 
 /// Reads and encodes the text, both sides at once. Several corpora are the same as one of their texts put together.
 /// Invalid UTF-8 is replaced by U+FFFD and counted. Throws Error as ParallelReader does, when no pair is left, and when

@@ -11,6 +11,7 @@ namespace dragoman {
 struct DataOptions {
   std::vector<std::string> train_sets;  // source, target, and so on for further corpora; with tsv one file a corpus
   bool tsv = false;                     // a file has both sides: lines are SOURCE tab TARGET
+  std::vector<double> corpus_weights;   // how often a pair of each corpus is met in an epoch; empty: once
   std::vector<std::string> vocabs;      // made from train_sets when missing; the same name twice: one joint vocabulary
   std::vector<int> dim_vocabs = {32000};  // pieces of a vocabulary to be made; one number for both sides or one each
   bool exact_dim_vocabs = false;          // vocabularies that are there must have these sizes too

@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// What is put into random order; each draws from a sequence of its own.
-enum class Shuffled : uint32_t { pairs, batches };
+/// What is put into random order, or drawn; each has a sequence of its own.
+enum class Shuffled : uint32_t { pairs, batches, chances };
 
 /// The random numbers that order an epoch: a function of (seed, epoch, what), the same on every machine.
 PhiloxSequence shuffle_numbers(uint64_t seed, int64_t epoch, Shuffled what);
@@ -19,5 +19,8 @@ template <class T>
 void shuffle(std::vector<T>& items, PhiloxSequence& numbers) {
   for (uint64_t rest = items.size(); rest > 1; --rest) std::swap(items[rest - 1], items[numbers.below(rest)]);
 }
+
+/// Uniform in [0, 1), a function of the arguments: whether a pair with a weight of less than 1 is met in an epoch.
+double chance(uint64_t seed, int64_t epoch, int64_t pair);
 
 }  // namespace dragoman

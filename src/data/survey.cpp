@@ -78,6 +78,7 @@ class Surveyor {
     for (const auto& [number, pair] : sample_.take()) encode(number, pair);
     for (int s : {0, 1}) survey_.sides[s].invalid_utf8 = reader_.invalid(s);
     std::ranges::sort(hashes_);
+    if (kept_) set_ends(*kept_, reader_.ends());
     const auto again = std::ranges::unique(hashes_);
     survey_.duplicates = int64_t(again.size());
     return std::move(survey_);

@@ -136,9 +136,13 @@ std::string state_path(const std::string& model_path) { return sibling(model_pat
 
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
   const DataOptions& d = setup.data;
-  return {corpus.fingerprint,
-          fmt::format("--mini-batch-words {} --mini-batch {} --maxi-batch {} --seed {}{}", d.mini_batch_words,
-                      d.mini_batch, d.maxi_batch, setup.training.seed, d.no_shuffle ? " --no-shuffle" : "")};
+  std::string options =
+      fmt::format("--mini-batch-words {} --mini-batch {} --maxi-batch {} --seed {}{}", d.mini_batch_words, d.mini_batch,
+                  d.maxi_batch, setup.training.seed, d.no_shuffle ? " --no-shuffle" : "");
+  if (!d.corpus_weights.empty())  // where corpora end matters with them alone
+    options += fmt::format(" --corpus-weights {} up to pairs {}", fmt::join(d.corpus_weights, " "),
+                           fmt::join(corpus.ends, " "));
+  return {corpus.fingerprint, options};
 }
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {

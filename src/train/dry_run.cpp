@@ -128,7 +128,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   const double scale = double(full_pairs) / double(run.corpus.encoded);
   run.sampled = run.corpus.encoded < full_pairs;
   run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay);
-  run.labels = scale * double(sample.pairs.target_tokens());
+  run.labels = scale * double(target_tokens(sample, batches));
   run.memory = plan_memory(setup, sample, batches);
   require_memory(run.memory, setup.data);
   measure_speed(run, setup, vocabularies, backend, sample, batches);

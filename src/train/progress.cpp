@@ -30,7 +30,7 @@ double Stopping::way(Frequency end, const Progress& p) const {
     case Frequency::updates:
       return double(p.updates);
     case Frequency::epochs:
-      return double(p.position.epoch) + double(p.epoch_sentences) / double(corpus_pairs_);
+      return double(p.position.epoch) + std::min(1.0, double(p.epoch_sentences) / double(corpus_pairs_));
     case Frequency::target_tokens:
       return double(p.labels);
     case Frequency::minutes:
@@ -39,9 +39,12 @@ double Stopping::way(Frequency end, const Progress& p) const {
   return 0;
 }
 
+// How many pairs an epoch has is known only about; that it has ended, for sure.
 bool Stopping::reached(const Progress& p) const {
-  return std::any_of(after_.begin(), after_.end(),
-                     [&](Frequency end) { return end.count > 0 && way(end, p) >= double(end.count); });
+  return std::any_of(after_.begin(), after_.end(), [&](Frequency end) {
+    const double done = end.unit == Frequency::epochs ? double(p.position.epoch) : way(end, p);
+    return end.count > 0 && done >= double(end.count);
+  });
 }
 
 double Stopping::share(const Progress& p) const {

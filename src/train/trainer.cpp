@@ -22,6 +22,8 @@ TrainingSetup with_writable_model(TrainingSetup setup) {
 std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   auto corpus = read_corpus(training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed));
   spdlog::info("{}", corpus->report.summary());
+  if (!setup.data.corpus_weights.empty())
+    spdlog::info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus, setup.data)));
   return corpus;
 }
 
@@ -146,7 +148,7 @@ void Trainer::begin_or_go_on() {
 void Trainer::run() {
   const StopSignals signals;
   log_.announce(progress_, RunStarted{setup_.training.model, model_->parameters().count(), goes_on_});
-  const Stopping stopping(setup_.training.after, corpus_->size(), progress_);
+  const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
   while (!train(stopping)) go_back();
   if (saved_ != progress_.updates) save();
   log_.announce(progress_, RunEnd{reason(), progress_.position.epoch, progress_.stalled});

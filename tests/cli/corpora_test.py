@@ -5,6 +5,7 @@
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,17 @@ class SeveralCorpora(WithText):
         self.assertEqual(page.split("\n", 1)[1].replace("tsv1, tsv2", "x"),
                          self.succeed("data -t s1 t1 s2 t2 -v v v").split("\n", 1)[1]
                          .replace("s1, s2", "x").replace("t1, t2", "x"))
+
+    def test_have_weights(self):
+        def pairs(weights):
+            self.trained(f"-t s1 t1 s2 t2 --after 1e --no-reload --corpus-weights {weights}", model="w")
+            state = (self.folder / "w.state.safetensors").read_bytes()
+            return int(re.search(rb'\\"sentences\\":(\d+)', state)[1])
+
+        self.assertEqual(pairs("1 1"), 36)
+        self.assertEqual(pairs("2 0"), 20)
+        self.assertGreater(pairs("1 0.5"), 10)
+        self.assertLess(pairs("1 0.5"), 36)
 
     def test_that_are_not_what_the_options_say_are_errors(self):
         train = "train -v v v -m new "

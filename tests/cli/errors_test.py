@@ -33,6 +33,9 @@ PROVOKED = {
     "--train-sets takes two files for each corpus, source and target, found …": "train -t s t s -v v v -m new",
     "--valid-sets takes one file with --tsv, found …": "train -t columns --tsv -v v v -m new --valid-sets s t",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
+    "--corpus-weights has … numbers, --train-sets … corpora, expected one for each":
+        f"{TRAIN} -m new --corpus-weights 1 2",
+    "--corpus-weights are all 0, expected one above 0 at least": f"{TRAIN} -m new --corpus-weights 0",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
     "--beam-size … contradicts --output-sampling, which draws translations and searches none":

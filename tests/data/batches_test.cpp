@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "base/error.h"
 #include "tests/data/toy_corpus.h"
 
@@ -150,6 +152,66 @@ TEST(BatchPlan, KnowsItsLargestBatches) {
   const LargestBatches largest = largest_batches(*corpus, plan);
   EXPECT_EQ(largest.by_target, 2);
   EXPECT_EQ(largest.by_source, 1);
+}
+
+// A corpus of three texts with 1,000, 400 and 2 pairs.
+struct Weighted {
+  explicit Weighted(std::vector<double> weights) : corpus(random_corpus(1402)) {
+    corpus->ends = {1000, 1400, 1402};
+    options.corpus_weights = std::move(weights);
+  }
+  // How often each pair is met in an epoch.
+  std::vector<int> counts(int64_t epoch, uint64_t seed = 1) const {
+    std::vector<int> met(1402);
+    for (int32_t pair : plan_batches(*corpus, options, seed, epoch).pairs) ++met[pair];
+    return met;
+  }
+  std::shared_ptr<Corpus> corpus;
+  DataOptions options = budget(200);
+};
+
+TEST(CorpusWeights, OfWholeNumbersSayHowOftenEachPairIsMet) {
+  const Weighted w({1, 0, 3});
+  std::vector<int> expected(1000, 1);
+  expected.resize(1400, 0);
+  expected.resize(1402, 3);
+  EXPECT_EQ(w.counts(0), expected);
+  EXPECT_EQ(w.counts(7), expected);
+  EXPECT_EQ(pairs_an_epoch(*w.corpus, w.options), 1006);
+}
+
+TEST(CorpusWeights, OfOneAreTheSameAsNone) {
+  const Weighted ones({1, 1, 1}), none({});
+  EXPECT_EQ(plan_batches(*ones.corpus, ones.options, 1, 2).pairs, plan_batches(*none.corpus, none.options, 1, 2).pairs);
+}
+
+// 0.25 of 1,000: a standard deviation of 14. 2.5 of 400: of 10 about 1,000.
+TEST(CorpusWeights, OfFractionsAreDrawnAnewInEachEpochAndAreAFunctionOfItAndTheSeed) {
+  const Weighted w({0.25, 2.5, 0});
+  EXPECT_EQ(w.counts(3), w.counts(3));
+  EXPECT_NE(w.counts(3), w.counts(4));
+  EXPECT_NE(w.counts(3), w.counts(3, 2));
+  EXPECT_EQ(pairs_an_epoch(*w.corpus, w.options), 1250);
+  std::vector<int> sums(1402);
+  for (int epoch = 0; epoch < 100; ++epoch) {
+    const std::vector<int> met = w.counts(epoch);
+    EXPECT_NEAR(std::accumulate(met.begin(), met.begin() + 1000, 0), 250, 70);
+    EXPECT_NEAR(std::accumulate(met.begin() + 1000, met.end(), 0), 1000, 50);
+    for (int i = 0; i < 1400; ++i) {
+      EXPECT_TRUE(i < 1000 ? met[i] <= 1 : met[i] == 2 || met[i] == 3);
+      sums[i] += met[i];
+    }
+  }
+  for (int i = 0; i < 1000; ++i) EXPECT_NEAR(sums[i], 25, 22) << i;  // over the epochs every pair has its share
+}
+
+TEST(CorpusWeights, LeaveNoEpochEmpty) {
+  const Weighted w({0, 0, 1e-9});
+  EXPECT_EQ(plan_batches(*w.corpus, w.options, 1, 0).pairs, std::vector<int32_t>{1400});
+  Weighted nothing({0, 0, 1});
+  nothing.corpus->ends = {1000, 1402, 1402};
+  EXPECT_THAT([&] { plan_batches(*nothing.corpus, nothing.options, 1, 0); },
+              ThrowsMessage<Error>(HasSubstr("no sentence pair is left of the corpora whose --corpus-weights")));
 }
 
 TEST(Assemble, LaysSentencesEndToEndAndKeepsTheirLineNumbers) {

@@ -192,6 +192,13 @@ TEST_F(CorpusTest, OfSeveralTextsIsThatOfTheTextsPutTogether) {
   }
 }
 
+TEST_F(CorpusTest, KnowsWhereTheTextsEndInPairs) {
+  CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
+  text.texts.push_back({{files.write("s1", "\n"), files.write("t1", "a\n")}});
+  text.texts.push_back({{files.write("s2", "c\nd\n"), files.write("t2", "c\nd\n")}});
+  EXPECT_THAT(read_corpus(text)->ends, ElementsAre(2, 2, 4));
+}
+
 TEST_F(CorpusTest, SamplingIsAFunctionOfSeedAndEpoch) {
   const auto ids = [&](uint64_t seed, int64_t epoch) { return ids_of(*read_corpus(sampled_pair(seed), epoch))[0]; };
   EXPECT_EQ(ids(1, 0), ids(1, 0));
@@ -271,6 +278,11 @@ TEST_F(CorpusTest, RefusesOptionsOfTrainingThatDoNotGoTogether) {
   options.sentencepiece_alphas = {0.1, 0.1};
   EXPECT_THAT(message(options), HasSubstr("needs files"));
   options.train_sets = {"a", "b"};
+  options.corpus_weights = {1, 2};
+  EXPECT_THAT(message(options), HasSubstr("--corpus-weights has 2 numbers, --train-sets 1 corpora"));
+  options.corpus_weights = {0};
+  EXPECT_THAT(message(options), HasSubstr("--corpus-weights are all 0"));
+  options.corpus_weights = {};
   options.no_spm_encode = true;
   EXPECT_THAT(message(options), HasSubstr("cannot be sampled"));
 }

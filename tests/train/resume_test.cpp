@@ -49,6 +49,12 @@ const ResumeCase cases[] = {
      [](TrainingSetup& s) {
        s.training.valid_freq = {2, Frequency::updates};
      }},
+    {"WithCorpusWeights", 30, 55,
+     [](TrainingSetup& s) {
+       auto& sets = s.data.train_sets;
+       sets = {sets[0], sets[1], s.training.valid_sets[0], s.training.valid_sets[1]};
+       s.data.corpus_weights = {0.7, 2.5};
+     }},
     {"WithoutShuffling", 15, 25, [](TrainingSetup& s) { s.data.no_shuffle = true; }},
 };
 INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(cases), [](const auto& info) { return info.param.name; });
@@ -103,6 +109,15 @@ TEST(Resume, BeginsTheEpochAnewWhenBatchesAreOthers) {
                     HasSubstr("to '--mini-batch-words 150"), HasSubstr("going on at the beginning of epoch 2")));
   EXPECT_EQ(after.position, (Position{before.position.epoch, 1}));
   EXPECT_EQ(after.epoch_sentences, after.sentences - before.sentences);
+}
+
+TEST(Resume, BeginsTheEpochAnewWhenWeightsOfCorporaAreOthers) {
+  ToyRun run;
+  run.train_until(3);
+  run.setup.data.corpus_weights = {1.5};
+  run.log.clear();
+  EXPECT_EQ(run.train_until(5).position, (Position{0, 2}));
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("--corpus-weights 1.5 up to pairs 200'"), HasSubstr("about 300 pairs")));
 }
 
 TEST(Resume, BeginsTheEpochAnewWhenTheTextIsAnother) {
