@@ -133,6 +133,23 @@ void check_optimizer(TrainOptions& o) {
   require(o.schedule != Schedule::noam || o.warmup > 0, "--lr-schedule noam divides by --lr-warmup, which is 0");
 }
 
+void check_valid_script(const TrainOptions& o) {
+  const auto measured = [&](ValidMetric metric) { return std::ranges::count(o.valid_metrics, metric) > 0; };
+  const bool asks = measured(ValidMetric::translation), has = !o.valid_script_path.empty();
+  require(!asks || has, "--valid-metrics translation asks a script, but there is no --valid-script-path");
+  if (has && !asks)
+    throw Error(fmt::format("--valid-script-path {} is for --valid-metrics translation, which is not given",
+                            o.valid_script_path),
+                "add translation to --valid-metrics");
+  require(o.valid_script_args.empty() || has, "--valid-script-args {} are for --valid-script-path, which is not given",
+          fmt::join(o.valid_script_args, " "));
+  const bool translates = asks || measured(ValidMetric::bleu) || measured(ValidMetric::chrf);
+  if (!o.valid_translation_output.empty() && !translates)
+    throw Error("--valid-translation-output: none of --valid-metrics translates",
+                "add bleu, chrf or translation to --valid-metrics");
+  require(o.valid_translation_output != "-", "--valid-translation-output is a file, so it cannot be '-'");
+}
+
 void check_run(const TrainOptions& o) {
   require(!o.keep_best || !o.valid_sets.empty(), "--keep-best goes by validation, but there are no --valid-sets");
   require(!o.valid_metrics.empty(), "--valid-metrics needs a value");
@@ -170,6 +187,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_tying(o, given);
   check_optimizer(o);
   check_run(o);
+  check_valid_script(o);
 }
 
 }  // namespace dragoman

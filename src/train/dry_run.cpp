@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "base/temporary_folder.h"
 #include "io/config_json.h"
 #include "optim/adam.h"
 #include "train/checkpoint.h"
@@ -21,24 +22,6 @@ namespace fs = std::filesystem;
 // Whichever comes first: small models have told their speed long before the time is up.
 constexpr double measuring_seconds = 5;
 constexpr int64_t measuring_updates = 200;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "dragoman-XXXXXX").string();
-    require(mkdtemp(name.data()) != nullptr, "{}: no temporary folder can be made there", name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
 
 void require_files(const TrainingSetup& setup) {
   const TrainingOptions& o = setup.training;

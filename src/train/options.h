@@ -8,14 +8,19 @@
 
 namespace dragoman {
 
-/// What validation can measure. bleu and chrf translate the validation set with beam search.
-enum class ValidMetric { cross_entropy, perplexity, bleu, chrf };
+/// What validation can measure. bleu, chrf and translation, which asks a script, translate the validation set with beam
+/// search.
+enum class ValidMetric { cross_entropy, perplexity, bleu, chrf, translation };
 
 inline std::span<const EnumName<ValidMetric>> enum_names(ValidMetric) {
   static constexpr EnumName<ValidMetric> names[] = {{ValidMetric::cross_entropy, "cross-entropy"},
                                                     {ValidMetric::perplexity, "perplexity"},
                                                     {ValidMetric::bleu, "bleu"},
-                                                    {ValidMetric::chrf, "chrf"}};
+                                                    {ValidMetric::chrf, "chrf"},
+                                                    {ValidMetric::translation, "translation"},
+                                                    // Marian's names for the same:
+                                                    {ValidMetric::cross_entropy, "ce-mean-words"},
+                                                    {ValidMetric::bleu, "bleu-detok"}};
   return names;
 }
 
@@ -43,8 +48,11 @@ struct TrainingOptions {
   int cpu_threads = 0;  // 0: one a core
   bool quiet = false;   // only warnings and errors on stderr
   int valid_beam_size = 4;
-  double valid_normalize = 1;   // as SearchOptions::normalize
-  int64_t valid_max_lines = 0;  // translate only the first lines of the validation set; 0: all
+  double valid_normalize = 1;                  // as SearchOptions::normalize
+  std::string valid_script_path;               // command line of the script that measures `translation`
+  std::vector<std::string> valid_script_args;  // its arguments before the file of translations
+  std::string valid_translation_output;        // where translations are kept, {U} is the update; empty: not
+  int64_t valid_max_lines = 0;                 // translate only the first lines of the validation set; 0: all
 };
 
 }  // namespace dragoman

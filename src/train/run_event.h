@@ -41,11 +41,12 @@ struct RunValidation {
     double value = 0;
     bool better = false;  // than all before
     bool any_best = false;
-    double best = 0;  // so far, where there is any
+    double best = 0;       // so far, where there is any
+    bool decides = false;  // early stopping
   };
-  std::vector<Figure> figures;
-  int64_t stalled = 0;     // validations in a row without improvement of the first
-  bool requested = false;  // by a signal: only measured, it does not count
+  std::vector<Figure> figures;  // one a metric, but for a script that gave none
+  int64_t stalled = 0;          // validations in a row without improvement of the first
+  bool requested = false;       // by a signal: only measured, it does not count
 };
 
 struct RunSave {

@@ -20,7 +20,7 @@ void print(const RunMoment& now, const RunValidation& v) {
     if (!f.better) remark = f.any_best ? fmt::format("last best: {:.6g}", f.best) : "not finite";
     if (v.requested)
       remark = "asked for, does not count";
-    else if (!f.better && &f == &v.figures.front())
+    else if (!f.better && f.decides)
       remark = fmt::format("stalled {} times ({})", v.stalled, remark);
     spdlog::info("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", now.epoch, now.updates, f.metric, f.value, remark);
   }

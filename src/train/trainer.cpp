@@ -278,19 +278,23 @@ bool Trainer::stalled() const {
 // Measures with the smoothed weights. Nothing of it counts yet.
 RunValidation Trainer::measure() {
   const Smoothed smoothed(average_);
-  const std::vector<double> values = validation_.measure(backend_, arena_, *model_);
+  const auto values = validation_.measure(backend_, arena_, *model_, progress_);
   RunValidation validation;
-  for (size_t m = 0; m < values.size(); ++m)
-    validation.figures.push_back(compared(setup_.training.valid_metrics[m], values[m], progress_.best));
+  for (size_t m = 0; m < values.size(); ++m) {
+    if (!values[m]) continue;
+    validation.figures.push_back(compared(setup_.training.valid_metrics[m], *values[m], progress_.best));
+    validation.figures.back().decides = m == 0;
+  }
   return validation;
 }
 
 void Trainer::validate() {
   if (!validation_.exists()) return;
   RunValidation validation = measure();
-  for (auto& figure : validation.figures)
+  for (const auto& figure : validation.figures) {
     if (figure.better) progress_.best[figure.metric] = figure.value;
-  progress_.stalled = validation.figures.front().better ? 0 : progress_.stalled + 1;
+    if (figure.decides) progress_.stalled = figure.better ? 0 : progress_.stalled + 1;
+  }
   validation.stalled = progress_.stalled;
   log_.announce(progress_, validation);
   keep_best(validation);

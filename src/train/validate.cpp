@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/line_writer.h"
+#include "base/log.h"
+#include "base/temporary_folder.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
+#include "train/destination.h"
 
 namespace dragoman {
 namespace {
@@ -18,14 +22,25 @@ std::vector<int32_t> encoded(const Vocabulary& vocabulary, const std::string& li
   return ids;
 }
 
+void write_lines(const std::string& path, const std::vector<std::string>& lines) {
+  LineWriter file(path);
+  for (const std::string& line : lines) file.write(line);
+  file.close();
+}
+
 }  // namespace
 
-bool rises(ValidMetric metric) { return metric == ValidMetric::bleu || metric == ValidMetric::chrf; }
+bool rises(ValidMetric metric) {
+  return metric == ValidMetric::bleu || metric == ValidMetric::chrf || metric == ValidMetric::translation;
+}
 
 Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabularies)
     : setup_(setup), vocabularies_(vocabularies) {
   const auto& sets = setup.training.valid_sets;
   if (sets.empty()) return;
+  const TrainingOptions& o = setup.training;
+  if (wants({ValidMetric::translation})) require_program({o.valid_script_path, o.valid_script_args});
+  if (!o.valid_translation_output.empty()) require_writable("valid-translation-output", o.valid_translation_output);
   LinePairs lines = read_line_pairs({{sets.front(), sets.back()}, setup.data.tsv}, setup.training.valid_max_lines);
   require(!lines.source.empty(), "--valid-sets: {} has no lines", sets[0]);
   sources_ = std::move(lines.source);
@@ -48,33 +63,75 @@ std::vector<std::string> Validation::translations(const Backend& backend, Arena&
   return Translator(cx, model, vocabularies_, options, search).translate(sources_);
 }
 
-std::vector<double> Validation::measure(const Backend& backend, Arena& arena, Model& model) const {
-  const PackedWeights packed = model.parameters().pack();
-  const auto& metrics = setup_.training.valid_metrics;
-  const auto wanted = [&](ValidMetric a, ValidMetric b) {
-    return std::any_of(metrics.begin(), metrics.end(), [&](ValidMetric m) { return m == a || m == b; });
-  };
-  double cross_entropy = 0;
-  if (wanted(ValidMetric::cross_entropy, ValidMetric::perplexity)) {
-    for (double log_prob : score_pairs({backend, arena, packed}, model, pairs_, setup_.data.mini_batch_words))
-      cross_entropy -= log_prob / double(labels_);
+double Validation::cross_entropy(const Backend& backend, Arena& arena, Model& model,
+                                 const PackedWeights& packed) const {
+  double sum = 0;
+  for (double log_prob : score_pairs({backend, arena, packed}, model, pairs_, setup_.data.mini_batch_words))
+    sum -= log_prob / double(labels_);
+  return sum;
+}
+
+bool Validation::wants(std::initializer_list<ValidMetric> metrics) const {
+  return std::ranges::any_of(setup_.training.valid_metrics,
+                             [&](ValidMetric m) { return std::ranges::count(metrics, m) > 0; });
+}
+
+// The file of --valid-translation-output; none where there is none, or it could not be written.
+std::string Validation::keep(const std::vector<std::string>& translations, const Progress& progress) const {
+  const std::string file = filled_in(setup_.training.valid_translation_output, progress);
+  if (file.empty()) return "";
+  try {
+    write_lines(file, translations);
+    return file;
+  } catch (const Error& error) {
+    spdlog::warn("--valid-translation-output: {}; training goes on", error.what());
+    return "";
   }
+}
+
+std::optional<double> Validation::figure_of_script(const std::vector<std::string>& translations,
+                                                   std::string file) const {
+  const ValidScript script{setup_.training.valid_script_path, setup_.training.valid_script_args};
+  try {
+    if (!file.empty()) return judge(script, file);
+    const TemporaryFolder folder;
+    write_lines(file = folder.file("translations"), translations);
+    return judge(script, file);
+  } catch (const Error& error) {
+    spdlog::warn("--valid-script-path {}: {}; training goes on without its figure", script.command, error.what());
+    return std::nullopt;
+  }
+}
+
+std::vector<std::optional<double>> Validation::measure(const Backend& backend, Arena& arena, Model& model,
+                                                       const Progress& progress) const {
+  const PackedWeights packed = model.parameters().pack();
+  double entropy = 0;
+  if (wants({ValidMetric::cross_entropy, ValidMetric::perplexity}))
+    entropy = cross_entropy(backend, arena, model, packed);
   std::vector<std::string> hypotheses;
-  if (wanted(ValidMetric::bleu, ValidMetric::chrf)) hypotheses = translations(backend, arena, model, packed);
-  std::vector<double> values;
-  for (ValidMetric m : metrics) {
+  std::string kept;
+  if (wants({ValidMetric::bleu, ValidMetric::chrf, ValidMetric::translation})) {
+    hypotheses = translations(backend, arena, model, packed);
+    kept = keep(hypotheses, progress);
+  }
+  std::vector<std::optional<double>> values;
+  for (ValidMetric m : setup_.training.valid_metrics) {
     switch (m) {
       case ValidMetric::cross_entropy:
-        values.push_back(cross_entropy);
+        values.push_back(entropy);
         break;
       case ValidMetric::perplexity:
-        values.push_back(std::exp(cross_entropy));
+        values.push_back(std::exp(entropy));
         break;
       case ValidMetric::bleu:
         values.push_back(bleu(hypotheses, {references_}).score);
         break;
       case ValidMetric::chrf:
         values.push_back(chrf(hypotheses, {references_}));
+        break;
+      case ValidMetric::translation:
+        values.push_back(figure_of_script(hypotheses, kept));
         break;
     }
   }

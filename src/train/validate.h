@@ -5,23 +5,30 @@
 #include "io/model_file.h"
 #include "score/scorer.h"
 #include "train/setup.h"
+#include "train/valid_script.h"
 
 namespace dragoman {
 
 /// Measures a model on the validation set: cross-entropy a label and perplexity by scoring, BLEU and chrF by
-/// translating it with beam search, as `translate` would.
+/// translating it with beam search, as `translate` would, and what a script says of these translations.
 class Validation {
  public:
-  /// Reads the set; without --valid-sets there is none and nothing is ever measured.
+  /// Reads the set and looks for the script; without --valid-sets there is none and nothing is ever measured.
   Validation(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
   bool exists() const { return !pairs_.empty(); }
-  /// One value for each of --valid-metrics, in order.
-  std::vector<double> measure(const Backend& backend, Arena& arena, Model& model) const;
+  /// One value for each of --valid-metrics, in order; none where the script gave none. Writes
+  /// --valid-translation-output, whose name `progress` completes; that it cannot be written is warned of.
+  std::vector<std::optional<double>> measure(const Backend& backend, Arena& arena, Model& model,
+                                             const Progress& progress) const;
 
  private:
+  double cross_entropy(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed) const;
   std::vector<std::string> translations(const Backend& backend, Arena& arena, Model& model,
                                         const PackedWeights& packed) const;
+  std::string keep(const std::vector<std::string>& translations, const Progress& progress) const;
+  std::optional<double> figure_of_script(const std::vector<std::string>& translations, std::string file) const;
+  bool wants(std::initializer_list<ValidMetric> metrics) const;
 
   const TrainingSetup& setup_;
   const Vocabularies& vocabularies_;
@@ -30,7 +37,7 @@ class Validation {
   int64_t labels_ = 0;
 };
 
-/// Whether more of the metric is better.
+/// Whether more of the metric is better. Those are also the ones that translate.
 bool rises(ValidMetric metric);
 
 }  // namespace dragoman

@@ -18,6 +18,7 @@ BINARY = ""  # from the command line
 PAGE = Path(__file__).resolve().parents[2] / "docs/errors.md"
 SMALL = "--dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 8 --enc-depth 1 --dec-depth 1 --cpu-threads 1"
 TRAIN = f"train -t s t -v v v {SMALL} --after 1u"
+VALIDATE = f"{TRAIN} -m new --valid-sets s t"
 
 # message of the table: command line, run in the folder that `setUpClass` fills
 PROVOKED = {
@@ -32,10 +33,10 @@ PROVOKED = {
     "--… takes two files, source and target, found …": "score -m m -t s",
     "--train-sets takes two files for each corpus, source and target, found …": "train -t s t s -v v v -m new",
     "--valid-sets takes one file with --tsv, found …": "train -t columns --tsv -v v v -m new --valid-sets s t",
-    "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--corpus-weights has … numbers, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --corpus-weights 1 2",
     "--corpus-weights are all 0, expected one above 0 at least": f"{TRAIN} -m new --corpus-weights 0",
+    "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
     "--beam-size … contradicts --output-sampling, which draws translations and searches none":
@@ -68,6 +69,16 @@ PROVOKED = {
         f"{TRAIN} -m new --transformer-positions rotary --transformer-dim-key 3",
     "--transformer-positions rotary turns queries and keys, which tells distances to dot products only: …":
         f"{TRAIN} -m new --transformer-positions rotary --attention-score additive",
+    "--valid-metrics translation asks a script, but there is no --valid-script-path":
+        f"{VALIDATE} --valid-metrics translation",
+    "--valid-script-path … is for --valid-metrics translation, which is not given":
+        f"{VALIDATE} --valid-script-path sh",
+    "--valid-script-path …: there is no such program":
+        f"{VALIDATE} --valid-metrics translation --valid-script-path nowhere",
+    "--valid-script-path …: the file may not be executed":
+        f"{VALIDATE} --valid-metrics translation --valid-script-path ./s",
+    "--valid-script-args … are for --valid-script-path, which is not given": f"{VALIDATE} --valid-script-args x",
+    "--valid-translation-output: none of --valid-metrics translates": f"{VALIDATE} --valid-translation-output new",
     "--gate needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "cannot read the configuration file …": "translate -m m -c nowhere.yml",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",

@@ -51,7 +51,7 @@ TEST(Training, MakesTheVocabulariesThatAreMissing) {
   run.train_until(1);
   EXPECT_EQ(Vocabulary::load(run.setup.data.vocabs[0]).size(), 300);
   EXPECT_EQ(Vocabulary::load(run.setup.data.vocabs[1]).size(), 290);
-  EXPECT_THAT(run.log.text(), HasSubstr("source.spm does not exist: learning 300 pieces from"));
+  EXPECT_THAT(run.log.text(), HasSubstr("source.spm is not there: the vocabulary is made from the training text"));
 }
 
 // The gradients of eight pairs at once, and of the same eight as two batches of four: sums of the same terms.

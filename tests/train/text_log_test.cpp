@@ -38,7 +38,7 @@ TEST(GroupedSeconds, AreHoursMinutesAndSeconds) {
 
 TEST(TextLog, HasALineForEachMetricAndSaysHowOftenTheFirstStalled) {
   LogLines log;
-  RunValidation validation{.figures = {{.metric = "bleu", .value = 30, .any_best = true, .best = 31.5},
+  RunValidation validation{.figures = {{.metric = "bleu", .value = 30, .any_best = true, .best = 31.5, .decides = true},
                                        {.metric = "chrf", .value = 50, .better = true},
                                        {.metric = "perplexity", .value = 9}}};
   validation.stalled = 2;

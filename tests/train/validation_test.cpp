@@ -19,7 +19,14 @@ struct Validated {
     model = make_model(run.setup.model, backend("cpu"), arena, DType::f32, false);
     model->parameters().initialise(3);
   }
-  std::vector<double> measure() { return Validation(run.setup, vocabularies).measure(backend("cpu"), arena, *model); }
+  std::vector<double> measure() {
+    std::vector<double> values;
+    for (const auto& value : figures()) values.push_back(value.value());
+    return values;
+  }
+  std::vector<std::optional<double>> figures(const Progress& progress = {}) {
+    return Validation(run.setup, vocabularies).measure(backend("cpu"), arena, *model, progress);
+  }
 
   ToyRun run;
   Vocabularies vocabularies = open_vocabularies(run.setup);

@@ -1,0 +1,99 @@
+#include "train/valid_script.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace dragoman {
+namespace {
+
+// The program that a command line begins with: Marian's users write "bash validate.sh" as well as a path alone.
+std::string program_of(const std::string& command) {
+  std::istringstream words(command);
+  std::string first;
+  words >> first;
+  return first;
+}
+
+bool on_the_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+// For the shell, whatever the word holds.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+struct Output {
+  int status;  // as wait() gives it; -1: not started
+  std::string text;
+};
+
+Output run(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return {-1, ""};
+  std::string text;
+  char part[4096];
+  for (size_t n; (n = std::fread(part, 1, sizeof part, pipe)) > 0;) text.append(part, n);
+  return {pclose(pipe), text};
+}
+
+std::string failure_of(const Output& output) {
+  if (output.status == -1) return "cannot be started";
+  if (WIFSIGNALED(output.status)) return fmt::format("was ended by signal {}", WTERMSIG(output.status));
+  if (WEXITSTATUS(output.status) != 0) return fmt::format("failed with exit code {}", WEXITSTATUS(output.status));
+  return fmt::format("printed no number, but '{}'", output.text.substr(0, 200));
+}
+
+}  // namespace
+
+void require_program(const ValidScript& script) {
+  const std::string program = program_of(script.command);
+  const bool path = program.find('/') != std::string::npos;
+  if (path ? access(program.c_str(), X_OK) == 0 : on_the_path(program)) return;
+  throw Error(fmt::format("--valid-script-path {}: {}", script.command,
+                          path && access(program.c_str(), F_OK) == 0 ? "the file may not be executed"
+                                                                     : "there is no such program"),
+              fmt::format("chmod +x {0}, or give --valid-script-path \"bash {0}\"", program));
+}
+
+std::optional<double> judge(const ValidScript& script, const std::string& translations) {
+  std::string command = script.command;
+  for (const std::string& argument : script.arguments) command += " " + quoted(argument);
+  const Output output = run(command + " " + quoted(translations) + " </dev/null");
+  if (output.status == 0)
+    if (const auto figure = first_number(output.text)) return figure;
+  spdlog::warn("--valid-script-path {}: the script {}; training goes on without its figure", script.command,
+               failure_of(output));
+  return std::nullopt;
+}
+
+std::optional<double> first_number(const std::string& text) {
+  static const std::regex number(R"((^|[^A-Za-z0-9_.])([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)(?![A-Za-z0-9_]))");
+  std::smatch found;
+  if (!std::regex_search(text, found, number)) return std::nullopt;
+  return std::strtod(found[2].str().c_str(), nullptr);
+}
+
+std::string filled_in(std::string name, const Progress& p) {
+  const std::pair<const char*, int64_t> values[] = {
+      {"{U}", p.updates}, {"{E}", p.epoch()}, {"{B}", p.position.batch}, {"{T}", p.labels}};
+  for (const auto& [place, value] : values)
+    for (size_t at; (at = name.find(place)) != std::string::npos;) name.replace(at, 3, std::to_string(value));
+  return name;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Validation by a script of the user's own, with the command lines of Marian's users, and the translations it judges.
+
+    validation_test.py BINARY
+"""
+
+import json
+import os
+import sys
+import unittest
+
+import end_to_end_test
+from end_to_end_test import SMALL, InFolder
+
+RUN = ["train", "-t", "s", "t", "--valid-sets", "s", "t", "-v", "v", "v", "--valid-freq", "20u", "--after", "40u",
+       "--cpu-threads", "1", *SMALL]
+LETTERS = 'import sys\nprint("letters:", sum(map(len, open(sys.argv[-1]))), sys.argv[1:-1])\n'
+
+
+class Script(InFolder):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for name, text in (("letters.py", LETTERS), ("fails.sh", "exit 4\n"), ("plain", "")):
+            (cls.folder / name).write_text(text, encoding="utf-8")
+
+    def train(self, name, *more):
+        done = self.call(*RUN, "-m", f"{name}.safetensors", "--log-json", f"{name}.jsonl", *more)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        lines = (self.folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        return done.stderr, [e["metrics"] for e in map(json.loads, lines) if e["event"] == "validation"]
+
+    def refused(self, *said, options):
+        done = self.call(*RUN, "-m", "refused.safetensors", *options.split())
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        for words in said:
+            self.assertIn(words, done.stderr)
+
+    def test_judges_what_is_kept(self):
+        log, metrics = self.train("judged", "--valid-metrics", "cross-entropy", "translation", "--valid-script-path",
+                                  "python3 letters.py", "--valid-script-args", "de", "en", "--valid-translation-output",
+                                  "out.{U}.{E}.txt", "--keep-best")
+        for update, values in zip((20, 40), metrics):
+            [kept] = self.folder.glob(f"out.{update}.*.txt")
+            text = kept.read_text(encoding="utf-8")
+            self.assertEqual(len(text.splitlines()), 150)
+            self.assertEqual(values["translation"], len(text))
+            self.assertRegex(log, f"Up. {update} : translation : {len(text)} : ")
+        self.assertTrue((self.folder / "judged.best-translation.safetensors").exists())
+
+    def test_that_fails_costs_its_figure_only(self):
+        log, metrics = self.train("failing", "--valid-metrics", "translation", "bleu", "--valid-script-path",
+                                  "sh fails.sh", "--early-stopping", "1")
+        self.assertEqual([list(values) for values in metrics], [["bleu"], ["bleu"]])
+        self.assertEqual(log.count("sh fails.sh: the script failed with exit code 4; training goes on"), 2)
+
+    def test_is_checked_before_training(self):
+        self.refused("--valid-script-path ./plain: the file may not be executed", "hint: chmod +x ./plain",
+                     options="--valid-metrics translation --valid-script-path ./plain")
+        self.refused("there is no such program",
+                     options="--valid-metrics translation --valid-script-path nowhere.sh --dry-run")
+        self.refused("translation asks a script, but there is no --valid-script-path",
+                     options="--valid-metrics translation")
+        self.refused("--valid-script-path sh is for --valid-metrics translation", options="--valid-script-path sh")
+        self.refused("--valid-script-args x are for --valid-script-path", options="--valid-script-args x")
+        self.refused("--valid-translation-output: none of --valid-metrics translates",
+                     options="--valid-translation-output out")
+        self.refused("--valid-translation-output no/out: there is no folder no",
+                     options="--valid-translation-output no/out --valid-metrics bleu")
+
+    def test_knows_marians_names_of_metrics(self):
+        _, metrics = self.train("marian", "--valid-metrics", "ce-mean-words", "bleu-detok", "perplexity")
+        self.assertEqual(set(metrics[0]), {"cross-entropy", "bleu", "perplexity"})
+
+
+if __name__ == "__main__":
+    end_to_end_test.BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,133 @@
+#include "train/valid_script.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+TEST(FirstNumber, IsNoPartOfAWord) {
+  EXPECT_EQ(first_number("27.5\n"), 27.5);
+  EXPECT_EQ(first_number("BLEU = 27.34, 60.1/34.2 (BP = 1.000)"), 27.34);
+  EXPECT_EQ(first_number("chrF2 = 45.3"), 45.3);
+  EXPECT_EQ(first_number("tok:13a 9"), 9);
+  EXPECT_EQ(first_number("{\"score\": -1.5e1}"), -15);
+  EXPECT_EQ(first_number("loading\n.5"), 0.5);
+  EXPECT_EQ(first_number(""), std::nullopt);
+  EXPECT_EQ(first_number("nan, chrF2, 13a"), std::nullopt);
+}
+
+TEST(FilledIn, PutsProgressIntoTheName) {
+  Progress p;
+  p.updates = 8000;
+  p.position = {2, 31};
+  p.labels = 123456;
+  EXPECT_EQ(filled_in("out.{U}-{E}-{B}-{T}.{U}.txt", p), "out.8000-3-31-123456.8000.txt");
+  EXPECT_EQ(filled_in("{X}{}", p), "{X}{}");
+}
+
+struct Script : testing::Test {
+  /// A shell script that may be executed.
+  std::string write(const std::string& name, const std::string& text) {
+    const std::string path = run.files.write(name, "#!/bin/sh\n" + text);
+    fs::permissions(path, fs::perms::owner_all);
+    return path;
+  }
+  ToyRun run;
+};
+
+TEST_F(Script, GetsItsArgumentsAndThenTheFileWhateverTheyHold) {
+  const std::string file = run.files.write("it's a file", "one\ntwo\n");
+  const std::string script = write("count", "echo \"$#$1$2\" > " + run.files.path("seen") + "; wc -l < \"$3\"");
+  EXPECT_EQ(judge({script, {"a b", "$HOME'"}}, file), 2);
+  EXPECT_EQ(read_file(run.files.path("seen")), "3a b$HOME'\n");
+  EXPECT_EQ(judge({"sh " + script, {"", ""}}, file), 2);
+}
+
+TEST_F(Script, ThatFailsGivesNoFigureButAWarning) {
+  EXPECT_EQ(judge({write("failing", "echo 5; exit 3"), {}}, "file"), std::nullopt);
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("failing: the script failed with exit code 3; training goes on")));
+  EXPECT_EQ(judge({write("killed", "kill -9 $$"), {}}, "file"), std::nullopt);
+  EXPECT_THAT(run.log.text(), HasSubstr("the script failed with exit code 137"));
+  EXPECT_EQ(judge({write("mute", "echo no figure today"), {}}, "file"), std::nullopt);
+  EXPECT_THAT(run.log.text(), HasSubstr("the script printed no number, but 'no figure today"));
+}
+
+TEST_F(Script, MustBeAProgram) {
+  const auto complaint = [&](const std::string& command) {
+    return message_of([&] { require_program({command, {}}); });
+  };
+  EXPECT_EQ(complaint("sh any.sh"), "");
+  EXPECT_EQ(complaint(write("good", "")), "");
+  EXPECT_THAT(complaint("no-such-program"), HasSubstr("--valid-script-path no-such-program: there is no such program"));
+  EXPECT_THAT(complaint(run.files.path("nowhere.sh")), HasSubstr("there is no such program"));
+  const std::string plain = run.files.write("plain.sh", "echo 1\n");
+  EXPECT_THAT(complaint(plain), AllOf(HasSubstr("the file may not be executed"), HasSubstr("hint: chmod +x " + plain)));
+}
+
+// What the script prints is the number of its own calls, so each validation is better than the one before.
+struct ScriptedRun : Script {
+  ScriptedRun() {
+    const std::string calls = run.files.path("calls");
+    run.setup.training.valid_metrics = {ValidMetric::translation};
+    run.setup.training.valid_freq = {2, Frequency::updates};
+    run.setup.training.valid_script_path = write("judge", "echo x >> " + calls + "; wc -l < " + calls);
+  }
+};
+
+TEST_F(ScriptedRun, JudgesTheTranslationsAndMoreIsBetter) {
+  const Progress p = run.train_until(6);
+  EXPECT_EQ(p.best.at("translation"), 3);
+  EXPECT_EQ(p.stalled, 0);
+  EXPECT_THAT(run.log.text(), HasSubstr("[valid] Ep. 1 : Up. 6 : translation : 3 : new best"));
+}
+
+TEST_F(ScriptedRun, KeepsTheTranslationsUnderANameForEach) {
+  run.setup.training.valid_metrics = {ValidMetric::bleu};
+  run.setup.training.valid_script_path.clear();
+  run.setup.training.valid_translation_output = run.files.path("valid.{U}.txt");
+  run.train_until(4);
+  for (const char* name : {"valid.2.txt", "valid.4.txt"}) {
+    const std::string text = read_file(run.files.path(name));
+    EXPECT_EQ(std::ranges::count(text, '\n'), 20) << name;
+  }
+}
+
+TEST_F(ScriptedRun, HandsTheKeptFileToTheScript) {
+  run.setup.training.valid_translation_output = run.files.path("kept.{E}");
+  run.setup.training.valid_script_path = write("last", "echo 1 \"$1\"; echo \"$1\" > " + run.files.path("seen"));
+  run.train_until(2);
+  EXPECT_EQ(read_file(run.files.path("seen")), run.files.path("kept.1") + "\n");
+}
+
+TEST_F(ScriptedRun, GoesOnWithoutTheFigureThatTheScriptDoesNotGive) {
+  run.setup.training.valid_script_path = write("broken", "exit 1");
+  run.setup.training.valid_metrics = {ValidMetric::translation, ValidMetric::cross_entropy};
+  run.setup.training.early_stopping = 1;
+  const Progress p = run.train_until(6);
+  EXPECT_EQ(p.updates, 6);
+  EXPECT_EQ(p.stalled, 0);
+  EXPECT_FALSE(p.best.contains("translation"));
+  EXPECT_TRUE(p.best.contains("cross-entropy"));
+}
+
+TEST_F(ScriptedRun, GoesOnWhenTranslationsCannotBeKept) {
+  run.setup.training.valid_translation_output = run.files.path("later/{U}");
+  EXPECT_THAT(message_of([&] { run.train_until(2); }), HasSubstr("--valid-translation-output"));
+  fs::create_directory(run.files.path("later"));
+  run.log.listen([&](const std::string& line) {
+    if (line.find("Up. 2 ") != std::string::npos) fs::remove_all(run.files.path("later"));
+  });
+  EXPECT_EQ(run.train_until(4).best.at("translation"), 2);
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("--valid-translation-output: "), HasSubstr("training goes on")));
+}
+
+}  // namespace
+}  // namespace dragoman
