@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <string>
 #include <unordered_map>
 
 #include "autodiff/tape.h"
@@ -7,6 +9,11 @@ namespace dragoman {
 
 /// Weights rearranged for decoding, by the address of the weight they were made from (Backend::pack).
 using PackedWeights = std::unordered_map<const void*, Tensor>;
+
+/// Where attention weights go while somebody looks (explanations, alignments): called for every attention of a full
+/// pass with its name ("decoder.3.cross_attention"), the shape, and the weights before dropout
+/// (Backend::Attention::weights).
+using AttentionWatch = std::function<void(const std::string& name, const AttentionShape& shape, const Tensor& weights)>;
 
 /// What every op needs: where to compute, where to put results, whether to record. One for each forward pass; not
 /// copied. Without a tape nothing is recorded, and the same model code scores and translates.
@@ -19,6 +26,7 @@ struct Context {
   uint32_t update = 0;
   bool training = false;    // dropout is on
   uint32_t random_ops = 0;  // applications of dropout so far in this pass
+  const AttentionWatch* watch = nullptr;
 
   /// A new value; with a tape, one that takes a gradient.
   Var make(Shape shape, DType dtype) const;

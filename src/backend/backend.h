@@ -137,7 +137,6 @@ struct Backend {
     int heads = 1, window = -1;
     Score score = Score::scaled_dot;
     Tensor scratch;  // attention_step_scratch bytes
-    Tensor weights;  // (R,H*T), T ≥ every length, or empty: the softmax; 0 for keys that are not seen
   };
   Kernel<int64_t(int64_t longest)> attention_step_scratch{"attention_step_scratch"};
   Kernel<void(const AttentionStep& a)> attention_step{"attention_step"};

@@ -41,7 +41,7 @@ void add_key_value(Product& product, const AttentionDesign& d, Role& key, Role& 
 
 AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& d) {
   const int64_t keys = int64_t{d.sizes.heads} * d.sizes.key, values = int64_t{d.sizes.heads} * d.sizes.value;
-  AttentionHeads h{.design = d, .output = Linear::make(p, {name + ".output"}, {dim}, values, d.gain)};
+  AttentionHeads h{.name = name, .design = d, .output = Linear::make(p, {name + ".output"}, {dim}, values, d.gain)};
   const auto table = [&](const std::string& part, int64_t rows, int64_t cols, Parameters::Use use) {
     return p.matrix({{name + part, rows, Init::glorot(rows, cols)}}, cols, use);
   };
@@ -103,7 +103,7 @@ Var SelfAttention::operator()(Context& cx, const Var& x, const SelfRows& rows, b
   const AttentionShape shape{rows.spans,       rows.spans,
                              d.sizes.heads,    {.causal = causal, .window = d.window},
                              d.kernel_score(), cx.dropout(d.dropout, rows.places)};
-  return heads.output(cx, attention(cx, q, k, v, shape, heads.score_inputs(cx, q, rows.bias)));
+  return heads.output(cx, attention(cx, q, k, v, shape, heads.score_inputs(cx, q, rows.bias), heads.name));
 }
 
 Var SelfAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
@@ -141,7 +141,7 @@ Var CrossAttention::operator()(Context& cx, const Var& x, const Memory& memory, 
   const Var q = queries(cx, x);
   const AttentionShape shape{
       queries_of, keys, d.sizes.heads, {.window = d.window}, d.kernel_score(), cx.dropout(d.dropout, places)};
-  return heads.output(cx, attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {})));
+  return heads.output(cx, attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {}), heads.name));
 }
 
 Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const {

@@ -33,6 +33,7 @@ struct Role {
 
 /// What self- and cross-attention share: learned parts of the score, and the projection of the result.
 struct AttentionHeads {
+  std::string name;
   AttentionDesign design;
   Linear output;
   Var score_vector = {};  // (H*K), additive

@@ -34,7 +34,7 @@ void check_score(const char* op, const ScoreInputs& s, Score score, int heads, c
 }  // namespace
 
 Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const AttentionShape& shape,
-              const ScoreInputs& score) {
+              const ScoreInputs& score, const std::string& name) {
   check(q, k, v, shape);
   check_score("attention", score, shape.score, shape.heads, q);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
@@ -49,8 +49,10 @@ Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const Atten
                        shape,
                        cx.scratch(cx.backend.attention_scratch(shape, key_size, value_size)),
                        {}};
+  if (cx.watch) a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, q.dtype());
   cx.backend.attention(a);
-  a.scratch = {};
+  if (cx.watch) (*cx.watch)(name, shape, a.weights);
+  a.scratch = a.weights = {};
   cx.record("attention", y, [=](Backward& b) {
     Backend::Attention forward = a;
     forward.scratch = b.scratch(std::max<int64_t>(1, b.backend.attention_scratch(shape, key_size, value_size)));
@@ -78,7 +80,7 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
   const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(longest));
   cx.backend.attention_step(
-      Backend::AttentionStep{y, q, k, v, score.bias, score.vector, keys, heads, window, kind, scratch, {}});
+      Backend::AttentionStep{y, q, k, v, score.bias, score.vector, keys, heads, window, kind, scratch});
   return y;
 }
 

@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 
@@ -68,6 +68,27 @@ TEST_P(AttentionFamily, StepsWithACacheEqualTheFullPass) {
       for (size_t v = 0; v < expected.size(); ++v) ASSERT_NEAR(steps[n][v], expected[v], tolerance) << name << " " << n;
     }
   }
+}
+
+// A watch hears of every attention once, and the weights of each query sum to 1.
+TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
+  Arena arena;
+  const auto model = make(GetParam(), "cpu", arena, DType::f32, false);
+  std::vector<std::string> names;
+  const AttentionWatch watch = [&](const std::string& name, const AttentionShape& shape, const Tensor& weights) {
+    names.push_back(name);
+    double sum = 0;
+    for (int64_t i = 0; i < weights.elements(); ++i) sum += weights.as<float>()[i];
+    const bool sees_all = GetParam().local == 0 || name.find("cross") == name.npos;
+    if (sees_all) {
+      EXPECT_NEAR(sum, shape.heads * shape.queries.rows(), 1e-3) << name;
+    }
+  };
+  Context cx{.backend = backend("cpu"), .arena = arena, .watch = &watch};
+  model->logits(cx, small_batch());
+  EXPECT_THAT(names, testing::ElementsAre("encoder.0.self_attention", "encoder.1.self_attention",
+                                          "decoder.0.self_attention", "decoder.0.cross_attention",
+                                          "decoder.1.self_attention", "decoder.1.cross_attention"));
 }
 
 double loss_of(Model& model, Arena& arena) {

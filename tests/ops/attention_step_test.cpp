@@ -106,27 +106,6 @@ TEST(AttentionStep, EqualsARowOfAttentionOverAWholeSentence) {
         }
 }
 
-TEST(AttentionStep, TellsItsWeightsWhenAsked) {
-  for (const char* name : {"reference", "cpu"}) {
-    ByHand t(name, DType::f32);
-    const Var q = t.random({1, 2}), k = t.random({5, 2}, 1), v = t.random({5, 2}, 2);
-    Backend::AttentionStep a{.y = t.empty({1, 2}), .q = q, .k = k, .v = v};
-    a.keys = {.length = int_tensor({5}, {1}), .begin = int_tensor({0}, {1})};
-    a.heads = 2, a.window = 2;
-    a.scratch = t.cx.scratch(t.cx.backend.attention_step_scratch(5));
-    a.weights = t.empty({1, 10});
-    t.cx.backend.attention_step(a);
-    const auto weights = values_of(a.weights), y = values_of(a.y), values = values_of(v);
-    for (int h = 0; h < 2; ++h) {
-      double sum = 0, out = 0;
-      for (int j = 0; j < 5; ++j) sum += weights[h * 5 + j], out += weights[h * 5 + j] * values[j * 2 + h];
-      EXPECT_EQ(weights[h * 5] + weights[h * 5 + 1], 0) << name << " beyond the window";
-      EXPECT_NEAR(sum, 1, 1e-6) << name;
-      EXPECT_NEAR(out, y[h], 1e-6) << name;
-    }
-  }
-}
-
 TEST(AttentionStep, GivesZeroToARowWithoutKeys) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);

@@ -35,7 +35,7 @@ float RawScore(const StepHead& h, const float* key) {
   return Sum(d, sum);
 }
 
-// y (V) = softmax(scores) · v over the keys whose rows `row_of` names. `p` holds the weights, for as many as are seen.
+// y (V) = softmax(scores) · v over the keys whose rows `row_of` names. `p` has room for as many as are seen.
 template <class RowOf>
 HWY_INLINE void AttendStep(float* y, const StepHead& h, RowOf row_of, float* p) {
   const F32 d;
@@ -62,7 +62,6 @@ HWY_INLINE void AttendStep(float* y, const StepHead& h, RowOf row_of, float* p) 
       sum = hn::MulAdd(hn::Set(d, p[t]), LoadN(d, h.v.row(row_of(h.seen.begin + t)) + c, h.v.cols - c), sum);
     StoreN(hn::Mul(sum, hn::Set(d, share)), d, y + c, h.v.cols - c);
   }
-  for (int64_t t = 0; t < count; ++t) p[t] *= share;
 }
 
 StepHead HeadOf(const Backend::AttentionStep& a, int64_t r, int head) {
@@ -98,10 +97,6 @@ void StepRow(const Backend::AttentionStep& a, int64_t r, float* p) {
       AttendStep(
           y, h, [&](int64_t t) { return begin + t; }, p);
     }
-    if (!a.weights) continue;
-    float* out = a.weights.view<float>().row(r) + head * (a.weights.cols() / a.heads);
-    std::fill_n(out, h.length, 0.0f);
-    std::copy_n(p, h.seen.end - h.seen.begin, out + h.seen.begin);
   }
 }
 

@@ -169,7 +169,6 @@ void step(const Backend::AttentionStep& a, int64_t r, int h) {
   }
   for (int64_t t = seen.begin; t < seen.end; ++t) sum += p[t] = std::exp(p[t] - top);
   for (int64_t t = seen.begin; t < seen.end; ++t) p[t] /= sum;
-  if (a.weights) std::copy(p.begin(), p.end(), head(a.weights, r));
   for (int64_t d = 0; d < value_size; ++d) {
     T out = 0;
     for (int64_t t = seen.begin; t < seen.end; ++t) out += p[t] * head(a.v, key_row(t))[d];
