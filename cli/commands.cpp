@@ -10,6 +10,7 @@ const std::vector<Command>& all_commands() {
       make_command(data_table(), data_command),
       make_command(plot_table(), plot_command),
       make_command(score_table(), score_command),
+      make_command(align_table(), align_command),
       make_command(average_table(), average_command),
       make_command(quantize_table(), quantize_command),
       make_command(vocab_table(), vocab_command),

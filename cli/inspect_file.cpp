@@ -1,5 +1,6 @@
 #include "cli/inspect_file.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -99,6 +100,20 @@ std::string shortened(const std::string& text) {
   return text.size() <= limit ? text : fmt::format("{}… ({} bytes)", text.substr(0, limit), grouped(text.size()));
 }
 
+Description describe_shortlist(const SafetensorsFile& file) {
+  const auto numbers = [&](const char* name) { return elements(file.get(name)); };
+  Description d{FactPage(file.path() + ": a shortlist, no model"), json_of(file, "shortlist")};
+  const int64_t source = numbers("begins") - 1;
+  d.page.heading("Contents");
+  d.page.fact("source pieces", grouped(source));
+  d.page.fact("for every sentence", grouped(numbers("first")) + " target pieces");
+  d.page.fact("for a source piece",
+              fmt::format("{:.1f} target pieces", double(numbers("best")) / double(std::max<int64_t>(1, source))));
+  d.json.update({{"source_pieces", source}, {"first", numbers("first")}, {"best", numbers("best")}});
+  add_file_facts(d.page, file);
+  return d;
+}
+
 Description describe_foreign(const SafetensorsFile& file) {
   Description d{FactPage(file.path() + ": a safetensors file of another program, no model of dragoman"),
                 json_of(file, "safetensors")};
@@ -120,6 +135,7 @@ Description describe_safetensors(const std::string& path) {
   const std::string format = text_of(file.metadata(), "format");
   if (format == "dragoman") return describe_model(file);
   if (format == "dragoman-state") return describe_state(file);
+  if (format == "dragoman-shortlist") return describe_shortlist(file);
   return describe_foreign(file);
 }
 

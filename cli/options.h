@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "align/aligner.h"
+#include "align/shortlist.h"
 #include "data/options.h"
 #include "data/survey.h"
 #include "decode/options.h"
@@ -36,7 +38,7 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
 struct DataCommandOptions : SurveyOptions {
   std::vector<std::string> train_sets;  // as DataOptions::train_sets
   bool tsv = false;
-  std::vector<std::string> vocabs;      // {source, target}; empty: words are counted and no pieces
+  std::vector<std::string> vocabs;  // {source, target}; empty: words are counted and no pieces
   bool json = false;
 };
 
@@ -71,6 +73,22 @@ struct ScoreOptions {
   int64_t maxi_batch_lines = 10000;  // lines read ahead and sorted by length
   int cpu_threads = 0;               // 0: one a core
   bool profile = false;
+  bool quiet = false;
+};
+
+struct AlignOptions : AlignerOptions, ShortlistOptions {
+  std::vector<std::string> train_sets;  // {source, target} of each corpus
+  bool tsv = false;                     // each file has both sides
+  std::vector<std::string> vocabs;      // {source, target}; else those of …
+  std::string model;                    // … this file
+  std::string output = "-";
+  std::string shortlist;       // to be written; empty: none
+  bool links = true;           // write them to `output`
+  bool no_spm_encode = false;  // the text is already pieces, split at blanks
+  int iterations = 5;
+  bool reverse = false;  // from the target to the source
+  int max_length = 200;  // pieces
+  int cpu_threads = 0;   // 0: one a core
   bool quiet = false;
 };
 
@@ -188,6 +206,7 @@ int data_command(const DataCommandOptions& options);
 int plot_command(const PlotOptions& options);
 int translate_command(const TranslateCommandOptions& options);
 int score_command(const ScoreOptions& options);
+int align_command(const AlignOptions& options);
 int average_command(const AverageOptions& options);
 int quantize_command(const QuantizeOptions& options);
 int vocab_command(const VocabOptions& options);

@@ -51,6 +51,11 @@ PROVOKED = {
     "--n-best … is more than --beam-size … can find": "translate -m m --n-best 9",
     "--length-penalty and --normalize … are two ways to divide scores by length: give one":
         "translate -m m --length-penalty gnmt 0.6 --normalize 1",
+    "--vocabs and --model both name vocabularies: give one": "align -t s t -v v v -m m",
+    "--reverse contradicts --shortlist, which needs the translations of source pieces":
+        "align -t s t -v v v --reverse --shortlist new",
+    "--… is for --shortlist, which is not given": "align -t s t -v v v --best 3",
+    "--shortlist: … has no pairs to learn from": "align -t empty empty -v v v --shortlist new",
     "--n-best contradicts --summary …, which prints one figure": "score -m m -t s t --n-best --summary",
     "--word-scores contradicts --summary …, which prints one figure": "score -m m -t s t --word-scores --summary",
     "--normalize contradicts --summary …, which is of whole log-probabilities": "score -m m -t s t -n --summary",
