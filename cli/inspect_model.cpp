@@ -57,16 +57,27 @@ std::string heads_in_words(const ModelConfig& c) {
   return fmt::format("{} of {} columns for keys, {} for values", c.heads, c.head_keys(), c.head_values());
 }
 
+std::string attention_in_words(const ModelConfig& c) {
+  std::string text = fmt::format("{}, projections {}", name_of(c.attention_score), name_of(c.attention_projections));
+  if (c.attention_score == AttentionScore::reduced_rank) text += fmt::format(", rank {}", c.attention_rank);
+  if (c.attention_window > 0) text += fmt::format(", window ±{}", c.attention_window);
+  if (c.attention_local > 0) text += fmt::format(", local ±{}", c.attention_local);
+  return text;
+}
+
 void add_architecture(FactPage& page, const ModelConfig& c) {
   page.heading("Architecture");
-  page.fact("type", c.type == "transformer" ? "Transformer (Vaswani et al. 2017)" : c.type);
-  page.fact("layers", fmt::format("{} encoder, {} decoder", c.encoder_layers, c.decoder_layers));
+  const bool alone = c.type == "decoder-only";
+  page.fact("type", alone ? "decoder-only (Liu et al. 2018)" : "Transformer (Vaswani et al. 2017)");
+  page.fact("layers", alone ? fmt::to_string(c.decoder_layers)
+                            : fmt::format("{} encoder, {} decoder", c.encoder_layers, c.decoder_layers));
   page.fact("columns",
             fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
   page.fact("heads", heads_in_words(c));
   page.fact("norm", c.norm == NormPlace::post ? "after each sublayer (post-norm)" : "before each sublayer (pre-norm)");
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
+  page.fact("attention", attention_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout, c.dropout_attention,
                                    c.dropout_activation, c.embedding_dropout()));

@@ -24,7 +24,8 @@ void check_positions(TrainOptions& o, const Given& given) {
 }
 
 void check_sizes(const TrainOptions& o) {
-  require(o.type == "transformer", "--type: there is no model '{}', only transformer", o.type);
+  require(o.type == "transformer" || o.type == "decoder-only",
+          "--type: there is no model '{}', only transformer and decoder-only", o.type);
   if (o.key_size == 0 && o.dim % o.heads != 0)
     throw Error(fmt::format("--dim-emb {} cannot be divided among --transformer-heads {}", o.dim, o.heads),
                 "or say how many columns a head has with --transformer-dim-key");
@@ -35,6 +36,23 @@ void check_sizes(const TrainOptions& o) {
   require(!learned || o.max_length < o.max_positions,
           "--max-length {} and the end of sentence do not fit into --transformer-max-positions {}", o.max_length,
           o.max_positions);
+}
+
+void check_type(TrainOptions& o, const Given& given) {
+  const bool alone = o.type == "decoder-only";
+  require(alone || !o.learns_source, "--learn-source is for --type decoder-only, not for {}", o.type);
+  if (!alone) return;
+  for (const char* option : {"enc-depth", "attention-local", "tied-embeddings-src"})
+    require(!given(option), "--{} is for models with an encoder, --type decoder-only has none", option);
+  if (o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
+    throw Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
+                            o.vocabs[0], o.vocabs[1]),
+                "give the same vocabulary twice");
+  require(o.positions != Positions::learned || 2 * o.max_length + 2 <= o.max_positions,
+          "--type decoder-only reads source and target as one sequence: twice --max-length {} does not fit into "
+          "--transformer-max-positions {}",
+          o.max_length, o.max_positions);
+  o.encoder_layers = 0;
 }
 
 // With projections of their own, x·W_q and z·W_k, a bilinear score is the dot product's W = W_q W_kᵀ again.
@@ -182,6 +200,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_norm_place(o);
   check_positions(o, given);
   check_sizes(o);
+  check_type(o, given);
   check_attention(o, given);
   check_data(o, given);
   check_tying(o, given);

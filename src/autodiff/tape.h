@@ -52,6 +52,7 @@ class Backward {
   /// Adds grad_out to the gradient of x, or hands its memory over when x has none yet: call it last.
   void pass(const Var& x);
   Tensor scratch(int64_t bytes) { return arena_.allocate({bytes}, DType::u8); }
+  Tensor temporary(Shape shape, DType dtype) { return arena_.allocate(shape, dtype); }
 
   const Backend& backend;
 

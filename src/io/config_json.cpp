@@ -31,6 +31,7 @@ void for_each_member(Config& c, F f) {
   f("attention_rank", c.attention_rank);
   f("attention_window", c.attention_window);
   f("attention_local", c.attention_local);
+  f("learns_source", c.learns_source);
   f("tied_embeddings_all", c.tied_embeddings_all);
   f("tied_embeddings", c.tied_embeddings);
   f("tied_embeddings_src", c.tied_embeddings_src);

@@ -46,8 +46,8 @@ inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
 /// All that decides a model's parameters and its function; stored in the model file. The defaults are the base model
 /// of "Attention Is All You Need" (Vaswani et al. 2017, Table 3).
 struct ModelConfig {
-  std::string type = "transformer";
-  int dim = 512;  // D, columns of every activation between sublayers
+  std::string type = "transformer";  // or "decoder-only"
+  int dim = 512;                     // D, columns of every activation between sublayers
   int encoder_layers = 6;
   int decoder_layers = 6;
   int heads = 8;            // H
@@ -64,6 +64,7 @@ struct ModelConfig {
   int attention_rank = 16;           // columns of a head's queries and keys for reduced_rank
   int attention_window = 0;          // self-attention: keys seen on each side; 0: all
   int attention_local = 0;           // cross-attention: the same around the target's own place; 0: all
+  bool learns_source = false;        // decoder-only: the loss of training counts the source's pieces too
   bool tied_embeddings_all = true;   // one matrix for source, target and output; implies the other two
   bool tied_embeddings = false;      // target embedding = output layer
   bool tied_embeddings_src = false;  // source embedding = target embedding

@@ -1,3 +1,4 @@
+#include "model/decoder_only.h"
 #include "model/transformer.h"
 
 namespace dragoman {
@@ -5,7 +6,8 @@ namespace dragoman {
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
                                   bool gradients) {
   if (config.type == "transformer") return std::make_unique<Transformer>(config, backend, arena, dtype, gradients);
-  fail("unknown model type '{}'; there is: transformer", config.type);
+  if (config.type == "decoder-only") return std::make_unique<DecoderOnly>(config, backend, arena, dtype, gradients);
+  fail("unknown model type '{}'; there are: transformer, decoder-only", config.type);
 }
 
 }  // namespace dragoman

@@ -100,6 +100,7 @@ SelfAttention::Parts SelfAttention::parts(Context& cx, const Var& x, const Tenso
 Var SelfAttention::operator()(Context& cx, const Var& x, const SelfRows& rows, bool causal) const {
   const AttentionDesign& d = heads.design;
   const auto [q, k, v] = parts(cx, x, rows.places, rows.rotary);
+  if (rows.cache) cache_rows(cx, rows.cache, rows.cached, k, v);
   const AttentionShape shape{rows.spans,       rows.spans,
                              d.sizes.heads,    {.causal = causal, .window = d.window},
                              d.kernel_score(), cx.dropout(d.dropout, rows.places)};

@@ -9,9 +9,10 @@ namespace dragoman {
 /// Rows that attend to rows of their own sequence, and what is known of their places.
 struct SelfRows {
   Spans spans;
-  Tensor places;  // (N,2) int32: sentence, token
-  Tensor rotary;  // (P,K) sinusoids, or empty: queries and keys turn by their place
-  Tensor bias;    // (1,H·(2R+1)) or empty: added to the scores (ALiBi)
+  Tensor places;                   // (N,2) int32: sentence, token
+  Tensor rotary;                   // (P,K) sinusoids, or empty: queries and keys turn by their place
+  Tensor bias;                     // (1,H·(2R+1)) or empty: added to the scores (ALiBi)
+  Tensor cache = {}, cached = {};  // (C,H*K + H*V), (N) int32: which of its rows take keys and values; or empty
 };
 
 /// Rows of a decoding step, one token each.

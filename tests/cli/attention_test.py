@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 
 BINARY = ""  # from the command line
-SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 "
+SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --dec-depth 1 "
          "--mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --cpu-threads 1 --quiet").split()
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 KINDS = {
@@ -28,6 +28,8 @@ KINDS = {
     "rotary": "--transformer-positions rotary",
     "alibi": "--transformer-positions alibi",
     "none": "--transformer-positions none",
+    "decoder-only": "--type decoder-only",
+    "decoder-only-both": "--type decoder-only --learn-source --transformer-positions rotary",
 }
 
 
@@ -52,7 +54,8 @@ class Attention(unittest.TestCase):
         return done.stdout
 
     def train(self, name, options, after):
-        self.succeed(f"train -t s t -v v v -m {name}.safetensors {' '.join(SMALL)} {options} --after {after}")
+        encoder = "" if "decoder-only" in options else "--enc-depth 1"
+        self.succeed(f"train -t s t -v v v -m {name}.safetensors {' '.join(SMALL)} {encoder} {options} --after {after}")
 
     def test_each_kind_learns_translates_and_scores(self):
         for kind, options in KINDS.items():
@@ -72,7 +75,7 @@ class Attention(unittest.TestCase):
                                                   self.lines).splitlines()), len(together))
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
-        for kind in ("additive", "relative", "alibi"):
+        for kind in ("additive", "relative", "alibi", "decoder-only"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
                 self.train("halted-" + kind, KINDS[kind], "5u")

@@ -84,6 +84,14 @@ PROVOKED = {
         f"{VALIDATE} --valid-metrics translation --valid-script-path ./s",
     "--valid-script-args … are for --valid-script-path, which is not given": f"{VALIDATE} --valid-script-args x",
     "--valid-translation-output: none of --valid-metrics translates": f"{VALIDATE} --valid-translation-output new",
+    "--learn-source is for --type decoder-only, not for …": f"{TRAIN} -m new --learn-source",
+    "--… is for models with an encoder, --type decoder-only has none":
+        "train -t s t -v v v -m new --after 1u --type decoder-only --enc-depth 3",
+    "--type decoder-only reads both sides with one vocabulary, but --vocabs are two: …":
+        "train -t s t -v v w -m new --after 1u --type decoder-only",
+    "--type decoder-only reads source and target as one sequence: …":
+        "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-positions learned "
+        "--transformer-max-positions 300",
     "--gate needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "cannot read the configuration file …": "translate -m m -c nowhere.yml",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",

@@ -16,15 +16,18 @@ struct Variant {
   AttentionScore score = AttentionScore::scaled_dot;
   Projections projections = Projections::query_key_value;
   int window = 0, local = 0;
+  const char* type = "transformer";
 
+  bool alone() const { return type != std::string("transformer"); }
   ModelConfig config() const {
     ModelConfig c;
+    c.type = type;
     c.dim = 8, c.encoder_layers = c.decoder_layers = 2, c.heads = 2, c.feed_forward = 12;
     c.dropout = 0;
     c.source_vocabulary = c.target_vocabulary = 11;
     c.positions = positions;
     c.relative_positions = 2;
-    c.max_positions = 9;
+    c.max_positions = alone() ? 20 : 9;
     c.attention_score = score;
     c.attention_projections = projections;
     c.attention_rank = 3;
@@ -86,9 +89,13 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
   };
   Context cx{.backend = backend("cpu"), .arena = arena, .watch = &watch};
   model->logits(cx, small_batch());
-  EXPECT_THAT(names, testing::ElementsAre("encoder.0.self_attention", "encoder.1.self_attention",
-                                          "decoder.0.self_attention", "decoder.0.cross_attention",
-                                          "decoder.1.self_attention", "decoder.1.cross_attention"));
+  if (GetParam().alone()) {
+    EXPECT_THAT(names, testing::ElementsAre("decoder.0.self_attention", "decoder.1.self_attention"));
+  } else {
+    EXPECT_THAT(names, testing::ElementsAre("encoder.0.self_attention", "encoder.1.self_attention",
+                                            "decoder.0.self_attention", "decoder.0.cross_attention",
+                                            "decoder.1.self_attention", "decoder.1.cross_attention"));
+  }
 }
 
 double loss_of(Model& model, Arena& arena) {
@@ -131,7 +138,8 @@ TEST_P(AttentionFamily, KnowsTheOrderOfSourceWordsUnlessThereAreNoPositions) {
   const auto a = logits({3, 4, 5, 6}), b = logits({6, 4, 3, 5});
   double difference = 0;
   for (size_t i = 0; i < a.size(); ++i) difference = std::max(difference, std::abs(a[i] - b[i]));
-  const bool blind = v.positions == Positions::none && v.window == 0 && v.score != AttentionScore::location;
+  const bool blind =
+      v.positions == Positions::none && v.window == 0 && v.score != AttentionScore::location && !v.alone();
   if (blind) {
     EXPECT_LT(difference, 1e-12);
   } else {
@@ -139,24 +147,64 @@ TEST_P(AttentionFamily, KnowsTheOrderOfSourceWordsUnlessThereAreNoPositions) {
   }
 }
 
+std::vector<std::vector<double>> gradients_of(const ModelConfig& config, const Batch& batch) {
+  Arena arena;
+  const auto model = make_model(config, backend("reference"), arena, DType::f64, true);
+  model->parameters().initialise(7);
+  Tape tape;
+  Context cx{.backend = backend("reference"), .arena = arena, .tape = &tape};
+  model->parameters().forget_gradients();
+  model->loss(cx, batch, 0.1);
+  tape.backward(cx.backend, arena);
+  std::vector<std::vector<double>> all;
+  for (const auto& p : model->parameters().named())
+    all.emplace_back(p.gradient.as<double>(), p.gradient.as<double>() + p.gradient.elements());
+  return all;
+}
+
+// Learning the source too is learning a target that begins with it.
+TEST(DecoderOnly, LearnsTheSourceAsALanguageModelOfBothSides) {
+  ModelConfig config = Variant{.name = "", .type = "decoder-only"}.config();
+  const Batch batch = small_batch();
+  std::vector<int32_t> lengths;
+  Batch joined{{{}, Spans::of_lengths({0, 0, 0})}, {}, batch.sentences};
+  for (int s = 0; s < 3; ++s) {
+    const size_t before = joined.target.ids.size();
+    for (const PackedIds* side : {&batch.source, &batch.target})
+      joined.target.ids.insert(joined.target.ids.end(), side->ids.begin() + side->spans[s].begin,
+                               side->ids.begin() + side->spans[s].end);
+    lengths.push_back(int32_t(joined.target.ids.size() - before));
+  }
+  joined.target.spans = Spans::of_lengths(lengths);
+  const auto expected = gradients_of(config, joined);
+  config.learns_source = true;
+  const auto actual = gradients_of(config, batch);
+  for (size_t p = 0; p < expected.size(); ++p)
+    for (size_t i = 0; i < expected[p].size(); ++i) EXPECT_NEAR(actual[p][i], expected[p][i], 1e-12);
+}
+
 using enum AttentionScore;
 constexpr auto full = Projections::query_key_value, shared = Projections::key_value, plain = Projections::none;
-INSTANTIATE_TEST_SUITE_P(Variants, AttentionFamily,
-                         testing::Values(Variant{"scaled_dot"}, Variant{"no_positions", Positions::none},
-                                         Variant{"relative", Positions::relative}, Variant{"rotary", Positions::rotary},
-                                         Variant{"alibi", Positions::alibi}, Variant{"dot", Positions::sinusoidal, dot},
-                                         Variant{"additive", Positions::sinusoidal, additive},
-                                         Variant{"location", Positions::none, location},
-                                         Variant{"bilinear", Positions::sinusoidal, bilinear, plain},
-                                         Variant{"reduced_rank", Positions::sinusoidal, reduced_rank, plain},
-                                         Variant{"shared_key_value", Positions::sinusoidal, scaled_dot, shared},
-                                         Variant{"no_projections", Positions::sinusoidal, scaled_dot, plain},
-                                         Variant{"additive_without_values", Positions::alibi, additive, plain},
-                                         Variant{"rotary_shared", Positions::rotary, scaled_dot, shared},
-                                         Variant{"relative_window", Positions::relative, dot, full, 2},
-                                         Variant{"window", Positions::none, scaled_dot, full, 1},
-                                         Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Variants, AttentionFamily,
+    testing::Values(Variant{"scaled_dot"}, Variant{"no_positions", Positions::none},
+                    Variant{"relative", Positions::relative}, Variant{"rotary", Positions::rotary},
+                    Variant{"alibi", Positions::alibi}, Variant{"dot", Positions::sinusoidal, dot},
+                    Variant{"additive", Positions::sinusoidal, additive},
+                    Variant{"location", Positions::none, location},
+                    Variant{"bilinear", Positions::sinusoidal, bilinear, plain},
+                    Variant{"reduced_rank", Positions::sinusoidal, reduced_rank, plain},
+                    Variant{"shared_key_value", Positions::sinusoidal, scaled_dot, shared},
+                    Variant{"no_projections", Positions::sinusoidal, scaled_dot, plain},
+                    Variant{"additive_without_values", Positions::alibi, additive, plain},
+                    Variant{"rotary_shared", Positions::rotary, scaled_dot, shared},
+                    Variant{"relative_window", Positions::relative, dot, full, 2},
+                    Variant{"window", Positions::none, scaled_dot, full, 1},
+                    Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
+                    Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, "decoder-only"},
+                    Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
+                    Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace dragoman

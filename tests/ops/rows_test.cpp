@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/norm.h"
+#include "ops/rows.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 
@@ -10,6 +12,38 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
+
+OpCase gather_case(const std::string& name, int64_t rows, std::vector<int32_t> chosen) {
+  return {name, {{"x", {rows, 17}}}, [=](Context& cx, const OpInputs& in) {
+            return gather_rows(cx, in.at("x"), int_tensor(chosen, {int64_t(chosen.size())}));
+          }};
+}
+
+// x is used twice: the second gradient of it is added.
+OpCase gather_and_norm_case() {
+  return {"of a value that another op reads too",
+          {{"x", {5, 3}}, {"g", {3}}, {"b", {3}}},
+          [](Context& cx, const OpInputs& in) {
+            const Var part = gather_rows(cx, in.at("x"), int_tensor({4, 0, 2, 1, 3}, {5}));
+            return residual_norm(cx, in.at("x"), part, in.at("g"), in.at("b"), {});
+          }};
+}
+
+INSTANTIATE_TEST_SUITE_P(GatherRows, OpCheck,
+                         testing::ValuesIn(std::vector{
+                             gather_case("none of none", 0, {}),
+                             gather_case("none of some", 3, {}),
+                             gather_case("some", 33, {32, 0, 7}),
+                             gather_case("all", 3, {0, 1, 2}),
+                             gather_and_norm_case(),
+                         }),
+                         name_of_case);
+
+TEST(GatherRows, RefusesShapesThatDoNotFitAndNamesThem) {
+  ByHand t;
+  const std::string message = message_of([&] { gather_rows(t.cx, t.random({3}), int_tensor({0, 1}, {2, 1})); });
+  EXPECT_THAT(message, testing::AllOf(testing::HasSubstr("(3)"), testing::HasSubstr("(2,1)")));
+}
 
 struct Best {
   std::vector<double> values, lse;

@@ -1,0 +1,124 @@
+#include "model/transformer_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/dropout.h"
+#include "ops/embedding.h"
+#include "ops/norm.h"
+
+namespace dragoman {
+
+TransformerParts::TransformerParts(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
+                                   bool gradients)
+    : config_(config),
+      parameters_(backend, arena, dtype, gradients),
+      sinusoids_(config.dim,
+                 config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
+                 dtype),
+      rotary_(config.head_keys(), SinusoidOrder::halves, dtype),
+      bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), dtype) {
+  require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
+}
+
+double TransformerParts::gain(int layer) const {
+  return config_.initialisation == Initialisation::depth_scaled ? 1 / std::sqrt(layer + 1.0) : 1.0;
+}
+
+AttentionDesign TransformerParts::attention_design(int layer) const {
+  return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
+          .score = config_.attention_score,
+          .projections = config_.attention_projections,
+          .window = config_.attention_window > 0 ? config_.attention_window : -1,
+          .relative = config_.positions == Positions::relative ? config_.relative_positions : 0,
+          .locations = config_.max_positions,
+          .dropout = config_.dropout_attention,
+          .gain = gain(layer)};
+}
+
+Norm TransformerParts::make_norm(const std::string& name) { return Norm::make(parameters_, name, config_.dim); }
+
+SelfAttention TransformerParts::make_self_attention(const std::string& name, int layer) {
+  return SelfAttention::make(parameters_, name, config_.dim, attention_design(layer));
+}
+
+FeedForward TransformerParts::make_feed_forward(const std::string& name, int layer) {
+  const int64_t D = config_.dim, F = config_.feed_forward;
+  return {Linear::make(parameters_, {name + ".up"}, {F}, D, gain(layer)),
+          Linear::make(parameters_, {name + ".down"}, {D}, F, gain(layer)), config_.activation,
+          config_.dropout_activation};
+}
+
+TransformerParts::Layer TransformerParts::make_layer(const std::string& name, int layer) {
+  return {make_self_attention(name + ".self_attention", layer), make_norm(name + ".self_attention_norm"),
+          make_feed_forward(name + ".feed_forward", layer), make_norm(name + ".feed_forward_norm")};
+}
+
+Var TransformerParts::make_table(const std::string& name, int64_t rows, Parameters::Use use) {
+  const int64_t D = config_.dim;
+  return parameters_.matrix({{name + ".weight", rows, {Init::normal, 1 / std::sqrt(double(D))}}}, D, use);
+}
+
+Var TransformerParts::make_positions(const std::string& name) {
+  return parameters_.matrix({{name + ".weight", config_.max_positions, {Init::normal, 0.02}}}, config_.dim,
+                            Parameters::Use::lookup);
+}
+
+// Learned positions end somewhere: from there on all tokens share the last.
+int32_t TransformerParts::place_of(int64_t token) const {
+  return int32_t(config_.positions == Positions::learned ? std::min<int64_t>(token, config_.max_positions - 1) : token);
+}
+
+TransformerParts::Rows TransformerParts::rows_of(const PackedIds& packed, std::span<const int32_t> sentences) const {
+  const auto n = int64_t(packed.ids.size());
+  std::vector<int32_t> places;
+  places.reserve(2 * n);
+  for (int s = 0; s < packed.spans.sentences(); ++s) {
+    const Range rows = packed.spans[s];
+    for (int64_t t = 0; t < rows.end - rows.begin; ++t)
+      places.insert(places.end(), {sentences.empty() ? 0 : sentences[s], place_of(t)});
+  }
+  return {int_tensor(packed.ids, {n}), int_tensor(std::move(places), {n, 2}), packed.spans};
+}
+
+TransformerParts::Rows TransformerParts::step_rows(std::span<const StepRow> rows,
+                                                   const std::vector<int64_t>& token) const {
+  const auto R = int64_t(rows.size());
+  std::vector<int32_t> ids, places;
+  for (int64_t r = 0; r < R; ++r) {
+    ids.push_back(rows[r].token);
+    places.insert(places.end(), {0, place_of(token[r])});
+  }
+  return {int_tensor(std::move(ids), {R}), int_tensor(std::move(places), {R, 2}), Spans()};
+}
+
+// Post-norm: norm(x + dropout(f(x))), section 3.1.  Pre-norm: x + dropout(f(norm(x))).
+Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& places, const Function& f) {
+  if (config_.norm == NormPlace::pre) {
+    const Var y = f(norm(cx, x));
+    return residual(cx, x, y, cx.dropout(config_.dropout, places));
+  }
+  const Var y = f(x);
+  return residual_norm(cx, x, y, norm.weight, norm.bias, cx.dropout(config_.dropout, places));
+}
+
+Var TransformerParts::embed(Context& cx, const Var& table, const Var& learned, Rows& rows) {
+  int32_t last = 0;
+  const auto places = rows.places.view<int32_t>();
+  for (int64_t n = 0; n < rows.ids.elements(); ++n) last = std::max(last, places(n, 1));
+  Var positions = learned;
+  if (sinusoids_added(config_.positions)) positions = Var(sinusoids_.table(cx.arena, cx.backend, last + 1));
+  if (config_.positions == Positions::rotary) rows.rotary = rotary_.table(cx.arena, cx.backend, last + 1);
+  if (config_.positions == Positions::alibi) rows.bias = bias_.table(cx.arena, cx.backend, last + 1);
+  return embedding(cx, {rows.ids, rows.places, table, positions, std::sqrt(double(config_.dim))},
+                   cx.dropout(config_.embedding_dropout(), rows.places));
+}
+
+Var TransformerParts::layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal) {
+  x = sublayer(cx, p.self_attention_norm, x, rows.places,
+               [&](const Var& y) { return p.self_attention(cx, y, rows, causal); });
+  return sublayer(cx, p.feed_forward_norm, x, rows.places,
+                  [&](const Var& y) { return p.feed_forward(cx, y, rows.places); });
+}
+
+}  // namespace dragoman

@@ -1,0 +1,68 @@
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "model/model.h"
+#include "nn/attention.h"
+#include "nn/positions.h"
+
+namespace dragoman {
+
+/// What models of Transformer layers share, whatever they connect: parameters and their names, embeddings with
+/// positions, layers of self-attention and feed-forward with their residuals and norms.
+class TransformerParts : public Model {
+ public:
+  const ModelConfig& config() const override { return config_; }
+  Parameters& parameters() override { return parameters_; }
+
+ protected:
+  TransformerParts(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
+
+  /// Self-attention and feed-forward: a layer of an encoder, or of a decoder that has none to look at.
+  struct Layer {
+    SelfAttention self_attention;
+    Norm self_attention_norm;
+    FeedForward feed_forward;
+    Norm feed_forward_norm;
+  };
+  /// Rows of one sequence a sentence: ids, where each stands, and where sentences begin.
+  struct Rows {
+    Tensor ids;     // (N) int32
+    Tensor places;  // (N,2) int32: sentence of the corpus, token
+    Spans spans;
+    Tensor rotary = {}, bias = {};  // of self-attention: see SelfRows
+
+    SelfRows self() const { return {spans, places, rotary, bias}; }
+  };
+
+  double gain(int layer) const;                       // of initial weights
+  AttentionDesign attention_design(int layer) const;  // of self-attention
+  Norm make_norm(const std::string& name);
+  SelfAttention make_self_attention(const std::string& name, int layer);
+  FeedForward make_feed_forward(const std::string& name, int layer);
+  Layer make_layer(const std::string& name, int layer);
+  Var make_table(const std::string& name, int64_t rows, Parameters::Use use);  // (rows,D): an embedding or output layer
+  Var make_positions(const std::string& name);                                 // (P,D)
+
+  int32_t place_of(int64_t token) const;  // that positions know
+  Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
+  Rows step_rows(std::span<const StepRow> rows, const std::vector<int64_t>& token) const;  // one a hypothesis
+  /// Embeds, and finds what self-attention needs to know of the places.
+  Var embed(Context& cx, const Var& table, const Var& learned, Rows& rows);
+  Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal);
+  using Function = std::function<Var(const Var&)>;
+  Var sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& places, const Function& f);
+
+  int64_t key_value_columns() const {  // of a layer's cache
+    return int64_t{config_.heads} * (config_.head_keys() + config_.head_values());
+  }
+
+  const ModelConfig config_;
+  Parameters parameters_;
+
+ private:
+  Sinusoids sinusoids_, rotary_;
+  LinearBias bias_;
+};
+
+}  // namespace dragoman
