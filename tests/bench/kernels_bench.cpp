@@ -201,6 +201,24 @@ void BM_attention(State& state) {
         Backend::AttentionBackward{{part(dqkv, 0)}, {part(dqkv, 1)}, {part(dqkv, 2)}, {}, {}, y, a});
   });
 }
+// length of a sentence, window: 4096 tokens of one head of 64 columns, forward and back. A window makes the cost
+// O(n·r).
+void BM_attention_window(State& state) {
+  const int64_t N = 4096, K = 64;
+  const auto length = int32_t(state.range(0));
+  Tensors t;
+  const Spans spans = Spans::of_lengths(std::vector<int32_t>(size_t(N / length), length));
+  const AttentionShape shape{spans, spans, 1, {.window = int(state.range(1))}};
+  const Tensor q = t.matrix(N, K), k = t.matrix(N, K), v = t.matrix(N, K), dq = t.matrix(N, K), dk = t.matrix(N, K),
+               dv = t.matrix(N, K), y = t.matrix(N, K), lse = t.matrix(N, 1);
+  const Tensor scratch = t.arena.allocate({cpu().attention_scratch(shape, K, K)}, DType::u8);
+  const Backend::Attention a{y, lse, q, k, v, {}, {}, shape, scratch, {}};
+  for (auto _ : state) {
+    cpu().attention(a);
+    cpu().attention_backward(Backend::AttentionBackward{{dq}, {dk}, {dv}, {}, {}, y, a});
+  }
+}
+BENCHMARK(BM_attention_window)->ArgsProduct({{64, 512, 4096}, {-1, 16}})->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_attention)->Args({4, 32})->Args({8, 64})->UseRealTime();
 
 void BM_residual_norm(State& state) {

@@ -125,6 +125,15 @@ void RawScores(const AttentionHead& h, int64_t first, int64_t count, const Atten
   }
 }
 
+// f(j, j - i clipped to ±R) for each key, so that the loop over those within R has neighbours for neighbours.
+template <class F>
+HWY_INLINE void ByDistance(Range keys, int64_t i, int64_t R, const F& f) {
+  const int64_t near = std::clamp(i - R, keys.begin, keys.end), far = std::clamp(i + R + 1, near, keys.end);
+  for (int64_t j = keys.begin; j < near; ++j) f(j, -R);
+  for (int64_t j = near; j < far; ++j) f(j, j - i);
+  for (int64_t j = far; j < keys.end; ++j) f(j, R);
+}
+
 // Scores become scale · (score + bias), or -inf where the query does not see the key.
 void FinishScores(float* s, const AttentionHead& h, int64_t i, Range of) {
   const F32 d;
@@ -132,7 +141,7 @@ void FinishScores(float* s, const AttentionHead& h, int64_t i, Range of) {
   if (h.a.bias) {
     const float* bias = h.bias(h.a.bias, i);
     const int64_t R = DistanceBias::reach(h.a.bias, h.a.shape.heads);
-    for (int64_t j = seen.begin; j < seen.end; ++j) s[j] += bias[std::clamp(j - i, -R, R)];
+    ByDistance(seen, i, R, [&](int64_t j, int64_t distance) { s[j] += bias[distance]; });
   }
   for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
     hn::StoreU(hn::Mul(hn::LoadU(d, s + j), hn::Set(d, h.scale())), d, s + j);
@@ -218,7 +227,7 @@ void ScoreGradients(float* ds, float* p, const float* factors, float c, float sc
 }
 
 void AddBiasGradient(float* dbias, const float* ds, int64_t i, int64_t R, Range seen) {
-  for (int64_t j = seen.begin; j < seen.end; ++j) dbias[std::clamp(j - i, -R, R)] += ds[j];
+  ByDistance(seen, i, R, [&](int64_t j, int64_t distance) { dbias[distance] += ds[j]; });
 }
 
 // As the reference's attend_backward, with p and ds of a block of queries held as matrices.
