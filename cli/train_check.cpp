@@ -110,16 +110,20 @@ void check_per_side(std::string_view option, size_t values) {
 }
 
 void check_data(TrainOptions& o, const Given& given) {
-  require_weights(o.corpus_weights, text_pairs("train-sets", o.train_sets, o.tsv).size());
+  auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
+  add_weights(corpora, o.data_weighting);
+  require_weights(o.corpus_weights, corpora.size());
   check_pair("vocabs", o.vocabs);
   if (o.tsv)
     require(o.valid_sets.size() <= 1, "--valid-sets takes one file with --tsv, found {}: {}", o.valid_sets.size(),
             fmt::join(o.valid_sets, " "));
   else
     check_pair("valid-sets", o.valid_sets);
-  for (const auto& files : {o.train_sets, o.vocabs, o.valid_sets})
+  for (const auto& files : {o.train_sets, o.data_weighting, o.vocabs, o.valid_sets})
     for (const auto& file : files)
-      require(file != "-", "--train-sets, --valid-sets and --vocabs are read more than once, so '-' cannot be one");
+      require(
+          file != "-",
+          "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, so '-' cannot be one");
   check_per_side("dim-vocabs", o.dim_vocabs.size());
   check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size());
   require(!o.dim_vocabs.empty(), "--dim-vocabs needs a value");

@@ -31,6 +31,11 @@ std::vector<Flag<O>> file_flags() {
        .help = "how often a pair is met in an epoch, a number for each corpus: 1 0.5 3; of 0.5, every epoch draws anew "
                "which pairs",
        .range = {0, 1000}},
+      {.name = "data-weighting",
+       .field = &O::data_weighting,
+       .value = "FILE...",
+       .group = "Files",
+       .help = "for each corpus a file with a number a line: the weight of that pair in the loss"},
       {.name = "vocabs",
        .letter = 'v',
        .field = &O::vocabs,

@@ -22,11 +22,19 @@ Dropout Context::dropout(double rate, const Tensor& places) {
   return {.rate = rate, .seed = seed, .update = update, .op = op, .places = places};
 }
 
-Tensor int_tensor(std::vector<int32_t> values, Shape shape) {
-  invariant(int64_t(values.size()) == shape.elements(), "as many integers as the shape holds");
-  auto owner = std::make_shared<std::vector<int32_t>>(std::move(values));
-  int32_t* data = owner->data();
-  return Tensor(std::move(owner), data, shape, DType::i32);
+namespace {
+
+template <class T>
+Tensor host_tensor(std::vector<T> values, Shape shape) {
+  invariant(int64_t(values.size()) == shape.elements(), "as many values as the shape holds");
+  auto owner = std::make_shared<std::vector<T>>(std::move(values));
+  T* data = owner->data();
+  return Tensor(std::move(owner), data, shape, dtype_of<T>());
 }
+
+}  // namespace
+
+Tensor int_tensor(std::vector<int32_t> values, Shape shape) { return host_tensor(std::move(values), shape); }
+Tensor float_tensor(std::vector<float> values, Shape shape) { return host_tensor(std::move(values), shape); }
 
 }  // namespace dragoman

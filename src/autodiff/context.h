@@ -45,5 +45,6 @@ struct Context {
 
 /// Integers for kernels, owned by the tensor itself.
 Tensor int_tensor(std::vector<int32_t> values, Shape shape);
+Tensor float_tensor(std::vector<float> values, Shape shape);
 
 }  // namespace dragoman

@@ -149,7 +149,8 @@ struct Backend {
 
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
-  // With dx or dw, gradients of the sum of losses.
+  // With dx or dw, gradients of the sum of losses. With weights (N) f32, losses and so their gradients are multiplied by
+  // them, log_prob is not.
   struct LinearCrossEntropy {
     Tensor loss, log_prob;
     Grad dx, dw;
@@ -158,6 +159,7 @@ struct Backend {
         packed;  // w rearranged by `pack` in its own type, or empty: with it a row's result depends on that row alone
     double label_smoothing = 0;
     Tensor scratch;
+    Tensor weights;  // empty: all 1
   };
   Kernel<int64_t(int64_t N, int64_t V, DType dtype)> linear_cross_entropy_scratch{"linear_cross_entropy_scratch"};
   Kernel<void(const LinearCrossEntropy& l)> linear_cross_entropy{

@@ -183,13 +183,15 @@ LargestBatches largest_batches(const Corpus& corpus, const BatchPlan& plan) {
 Batch assemble(const Corpus& corpus, std::span<const int32_t> pairs) {
   Packing source, target;
   std::vector<int32_t> lines;
+  std::vector<float> weights;
   for (int32_t number : pairs) {
     const PairStore::Pair pair = corpus.pairs[number];
     source.add(pair.source);
     target.add(pair.target);
     lines.push_back(pair.line);
+    if (corpus.pairs.weighted()) weights.push_back(pair.weight);
   }
-  return {source.take(), target.take(), std::move(lines)};
+  return {source.take(), target.take(), std::move(lines), std::move(weights)};
 }
 
 }  // namespace dragoman

@@ -30,11 +30,18 @@ class Fingerprint {
   uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-// Lines that are encoded together: {source, target}.
-using Block = std::array<std::vector<std::string>, 2>;
+// Lines that are encoded together.
+struct Block {
+  std::array<std::vector<std::string>, 2> sides;
+  std::vector<float> weights;
+};
 
 // The lines of a block as ids, without ends of sentences.
 using Encoded = std::vector<std::vector<int32_t>>;
+
+std::string_view as_bytes(const std::vector<float>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)};
+}
 
 class SideEncoder {
  public:
@@ -74,12 +81,13 @@ class CorpusReader {
 
   void read(std::stop_token stop) {
     Block block = read_block();
-    for (int64_t number = 0; !block[0].empty(); ++number) {
+    for (int64_t number = 0; !block.weights.empty(); ++number) {
       if (stop.stop_requested()) fail("{}: reading was stopped", corpus_.report.name);
       auto next = std::async(std::launch::async, [&] { return read_block(); });
-      auto source = std::async(std::launch::async, [&] { return source_.encode(block[0], number); });
-      Encoded target = target_.encode(block[1], number), sources = source.get();
-      for (size_t i = 0; i < sources.size(); ++i) add(sources[i], target[i]);
+      auto source = std::async(std::launch::async, [&] { return source_.encode(block.sides[0], number); });
+      if (corpus_.pairs.weighted()) weights_.add(as_bytes(block.weights));
+      Encoded target = target_.encode(block.sides[1], number), sources = source.get();
+      for (size_t i = 0; i < sources.size(); ++i) add(sources[i], target[i], block.weights[i]);
       block = next.get();
     }
     set_ends(corpus_, text_.ends());
@@ -88,17 +96,24 @@ class CorpusReader {
     corpus_.report.invalid_utf8 = {text_.invalid(0), text_.invalid(1)};
   }
 
-  std::array<uint64_t, 2> fingerprints() const { return {source_.fingerprint(), target_.fingerprint()}; }
+  // Of source, target and, where there are any, weights.
+  std::vector<uint64_t> fingerprints() const {
+    std::vector<uint64_t> all = {source_.fingerprint(), target_.fingerprint()};
+    if (corpus_.pairs.weighted()) all.push_back(weights_.value());
+    return all;
+  }
 
  private:
   Block read_block() {
     Block block;
-    for (std::array<std::string, 2> pair; int64_t(block[0].size()) < block_lines && text_.next(pair);)
-      for (int side : {0, 1}) block[side].push_back(std::move(pair[side]));
+    for (std::array<std::string, 2> pair; int64_t(block.weights.size()) < block_lines && text_.next(pair);) {
+      for (int side : {0, 1}) block.sides[side].push_back(std::move(pair[side]));
+      block.weights.push_back(text_.weight());
+    }
     return block;
   }
 
-  void add(std::vector<int32_t>& source, std::vector<int32_t>& target) {
+  void add(std::vector<int32_t>& source, std::vector<int32_t>& target, float weight) {
     CorpusReport& report = corpus_.report;
     const int64_t line = report.lines++;
     require(line <= std::numeric_limits<int32_t>::max(), "{}: more than 2^31 lines", report.name);
@@ -109,22 +124,24 @@ class CorpusReader {
     } else {
       source.push_back(corpus_.files.vocabularies[0].eos());
       target.push_back(corpus_.files.vocabularies[1].eos());
-      corpus_.pairs.add({int32_t(line), source, target});
+      corpus_.pairs.add({int32_t(line), source, target, weight});
     }
   }
 
   Corpus& corpus_;
   ParallelReader text_;
   SideEncoder source_, target_;
+  Fingerprint weights_;
 };
 
 // What decides the ids of every epoch: so it is the same for all epochs of a run.
-uint64_t fingerprint(const CorpusFiles& files, const std::array<uint64_t, 2>& texts) {
+uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& texts) {
   Fingerprint all;
   for (int side : {0, 1}) {
     all.add(fmt::to_string(texts[side]));
     all.add(files.vocabularies[side].bytes());
   }
+  if (texts.size() > 2) all.add(fmt::to_string(texts[2]));
   all.add(fmt::format("{} {} {} {}", files.alphas[0], files.alphas[1], files.given_pieces, files.max_length));
   return all.value();
 }
@@ -152,6 +169,7 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
   CorpusFiles files{.texts = text_pairs("train-sets", options.train_sets, options.tsv),
                     .vocabularies = {source, target}};
   require_weights(options.corpus_weights, files.texts.size());
+  add_weights(files.texts, options.data_weighting);
   if (!alphas.empty()) files.alphas = {alphas.front(), alphas.back()};
   files.given_pieces = options.no_spm_encode;
   files.max_length = options.max_length;
@@ -185,6 +203,7 @@ std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoc
   auto corpus = std::make_shared<Corpus>();
   corpus->files = files;
   corpus->epoch = epoch;
+  corpus->pairs = PairStore(files.weighted());
   corpus->report.name = text_name(files.texts);
   corpus->report.max_length = files.max_length;
   CorpusReader reader(files, epoch, *corpus);

@@ -23,6 +23,7 @@ struct CorpusFiles {
   int max_length = 256;                   // pieces a side, </s> not counted
   uint64_t seed = 1;                      // of subword sampling
 
+  bool weighted() const { return !texts.front().weights.empty(); }
   bool sampled() const { return alphas[0] != 0 || alphas[1] != 0; }
 };
 

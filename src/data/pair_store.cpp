@@ -1,6 +1,7 @@
 #include "data/pair_store.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 
@@ -13,8 +14,6 @@ constexpr int64_t records_per_address = 16;
 
 // 64 MiB. The system gives memory for what has been written, not for what is reserved.
 constexpr int64_t segment_numbers = int64_t{1} << 24;
-
-int64_t record_size(const std::array<uint16_t, 2>& lengths) { return 1 + lengths[0] + lengths[1]; }
 
 // Where a record goes that should begin at `address`: it lies within one segment.
 int64_t place(int64_t address, int64_t size) {
@@ -32,6 +31,7 @@ void PairStore::add(const Pair& pair) {
   if (begin / segment_numbers == int64_t(segments_.size())) segments_.emplace_back().reserve(segment_numbers);
   auto& segment = segments_.back();
   segment.push_back(pair.line);
+  if (weighted_) segment.push_back(std::bit_cast<int32_t>(pair.weight));
   segment.insert(segment.end(), pair.source.begin(), pair.source.end());
   segment.insert(segment.end(), pair.target.begin(), pair.target.end());
   end_ = begin + record_size(lengths);
@@ -45,7 +45,8 @@ PairStore::Pair PairStore::operator[](int64_t i) const {
     address = place(address + record_size(lengths_[before]), record_size(lengths_[before + 1]));
   const int32_t* record = segments_[address / segment_numbers].data() + address % segment_numbers;
   const auto [source, target] = lengths_[i];
-  return {record[0], {record + 1, source}, {record + 1 + source, target}};
+  const int32_t *ids = record + 1 + weighted_, line = record[0];
+  return {line, {ids, source}, {ids + source, target}, weighted_ ? std::bit_cast<float>(record[1]) : 1.0f};
 }
 
 }  // namespace dragoman

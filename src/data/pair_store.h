@@ -8,7 +8,7 @@
 namespace dragoman {
 
 /// Encoded sentence pairs, in the order in which they were added. A pair takes 4 bytes for its lengths, 4 for its line
-/// and 4 for each token; nothing is copied as it grows.
+/// and 4 for each token, and with weights 4 for that; nothing is copied as it grows.
 class PairStore {
  public:
   static constexpr int longest = 65535;  // tokens of a sentence, </s> included
@@ -16,8 +16,13 @@ class PairStore {
   struct Pair {
     int32_t line;                             // where it stands in the text, from 0
     std::span<const int32_t> source, target;  // ids, each side ending with </s>
+    float weight = 1;                         // in the loss
   };
 
+  PairStore() = default;
+  explicit PairStore(bool weighted) : weighted_(weighted) {}
+
+  bool weighted() const { return weighted_; }  // else all weights are 1
   void add(const Pair& pair);
 
   int64_t size() const { return int64_t(lengths_.size()); }
@@ -32,9 +37,12 @@ class PairStore {
  private:
   using Lengths = std::array<uint16_t, 2>;
 
+  int64_t record_size(const Lengths& lengths) const { return 1 + weighted_ + lengths[0] + lengths[1]; }
+
+  bool weighted_ = false;
   std::deque<Lengths> lengths_;                 // {source, target}
   std::vector<int64_t> addresses_;              // of every 16th record
-  std::vector<std::vector<int32_t>> segments_;  // records: line, source, target
+  std::vector<std::vector<int32_t>> segments_;  // records: line, weight if any, source, target
   int64_t end_ = 0;                             // the address behind the last record
   std::array<int64_t, 2> tokens_ = {0, 0};
 };

@@ -1,6 +1,8 @@
 #include "data/parallel_text.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -42,6 +44,14 @@ std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std:
   return corpora;
 }
 
+void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>& files) {
+  if (files.empty()) return;
+  require(files.size() == corpora.size(),
+          "--data-weighting names {} files, --train-sets {} corpora, expected one for each", files.size(),
+          corpora.size());
+  for (size_t i = 0; i < files.size(); ++i) corpora[i].weights = files[i];
+}
+
 std::string side_name(const std::vector<TextPair>& corpora, int side) {
   std::string names;
   for (const TextPair& corpus : corpora) names += (names.empty() ? "" : ", ") + corpus.paths[side];
@@ -55,19 +65,23 @@ std::string text_name(const std::vector<TextPair>& corpora) {
 
 ParallelReader::ParallelReader(const std::vector<TextPair>& corpora) {
   for (const TextPair& text : corpora) {
-    Corpus corpus{text, {}, bytes_of(text.paths[0])};
+    Corpus corpus{text, {}, {}, bytes_of(text.paths[0])};
     corpus.sides.emplace_back(text.paths[0]);
     if (!text.tsv) corpus.sides.emplace_back(text.paths[1]);
+    if (!text.weights.empty()) corpus.weights.emplace(text.weights);
     corpora_.push_back(std::move(corpus));
   }
 }
 
 bool ParallelReader::next(std::array<std::string, 2>& pair) {
   for (; current_ < corpora_.size(); ++current_) {
-    if (read(corpora_[current_], pair)) {
+    Corpus& corpus = corpora_[current_];
+    if (read(corpus, pair)) {
+      read_weight(corpus);
       ++lines_;
       return true;
     }
+    require_end_of_weights(corpus);
     ends_.push_back(lines_);
   }
   return false;
@@ -105,6 +119,33 @@ bool ParallelReader::read_columns(LineReader& reader, std::array<std::string, 2>
   for (const int side : {0, 1})
     if (pair[side].find(replacement_character) != std::string::npos) count_invalid(side);
   return true;
+}
+
+void ParallelReader::read_weight(Corpus& corpus) {
+  if (!corpus.weights) {
+    weight_ = 1;
+    return;
+  }
+  std::string line;
+  LineReader& file = *corpus.weights;
+  if (!file.next(line)) fail_unweighted(corpus);
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), weight_);
+  const bool number = error == std::errc{} && end == line.data() + line.size() && std::isfinite(weight_);
+  require(number && weight_ >= 0, "{}, line {}: '{}' is no weight, expected a number of at least 0", file.name(),
+          grouped(file.lines()), line);
+}
+
+void ParallelReader::require_end_of_weights(Corpus& corpus) {
+  std::string line;
+  if (corpus.weights && corpus.weights->next(line)) fail_unweighted(corpus);
+}
+
+void ParallelReader::fail_unweighted(Corpus& corpus) {
+  std::string line;
+  for (LineReader* file : {&*corpus.weights, &corpus.sides[0]})
+    while (file->next(line)) {}
+  fail("{} has {} lines, {} has {}; --data-weighting takes a weight for each", corpus.weights->name(),
+       grouped(corpus.weights->lines()), corpus.sides[0].name(), grouped(corpus.sides[0].lines()));
 }
 
 void ParallelReader::count_invalid(int side) {

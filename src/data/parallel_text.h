@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ namespace dragoman {
 struct TextPair {
   std::array<std::string, 2> paths;
   bool tsv = false;
+  std::string weights = {};  // a file with the weight of each pair, a number a line; empty: none
 };
 
 /// The files of an option, --train-sets say: source, target, source, target …, or one a corpus with `tsv`. Error for
@@ -26,6 +28,9 @@ std::string side_name(const std::vector<TextPair>& corpora, int side);
 /// "a.en and a.de", or the one name where both sides are in the same files.
 std::string text_name(const std::vector<TextPair>& corpora);
 
+/// Gives each corpus its file of --data-weighting, unless there are none.
+void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>& files);
+
 /// Reads corpora side by side, one corpus after the other, as if each side were one long file.
 class ParallelReader {
  public:
@@ -36,10 +41,11 @@ class ParallelReader {
   /// Opens all files, so that one that cannot be read is known before any is.
   explicit ParallelReader(const std::vector<TextPair>& corpora);
 
-  /// The next pair; false at the end. Error, with file and line, where one side of a corpus ends before the other, and
-  /// where a line of a tsv file has not exactly one tab.
+  /// The next pair; false at the end. Error, with file and line, where one side of a corpus or its weights end before
+  /// the other, where a line of a tsv file has not exactly one tab, and where a weight is no number of at least 0.
   bool next(std::array<std::string, 2>& pair);
 
+  float weight() const { return weight_; }                    // of the last pair; 1 without a file
   int64_t lines() const { return lines_; }                    // read so far, of each side
   const std::vector<int64_t>& ends() const { return ends_; }  // lines() at the end of each corpus read so far
   const Invalid& invalid(int side) const { return invalid_[side]; }
@@ -49,18 +55,23 @@ class ParallelReader {
   struct Corpus {
     TextPair text;
     std::vector<LineReader> sides;  // one of a tsv file
-    double bytes;                   // of the first one; -1: not known
+    std::optional<LineReader> weights;
+    double bytes;  // of the first one; -1: not known
   };
 
   bool read(Corpus& corpus, std::array<std::string, 2>& pair);
   bool read_side(Corpus& corpus, int side, std::string& line);
   bool read_columns(LineReader& reader, std::array<std::string, 2>& pair);
+  void read_weight(Corpus& corpus);
+  static void require_end_of_weights(Corpus& corpus);
   void count_invalid(int side);
   [[noreturn]] static void fail_unpaired(Corpus& corpus);
+  [[noreturn]] static void fail_unweighted(Corpus& corpus);
 
   std::vector<Corpus> corpora_;
   size_t current_ = 0;
   int64_t lines_ = 0;
+  float weight_ = 1;
   std::vector<int64_t> ends_;
   std::array<Invalid, 2> invalid_;
 };

@@ -54,7 +54,7 @@ struct SurveyOptions {
 };
 
 /// Reads the text once. Without vocabularies (empty) pieces are not counted. Where `kept` is given, it gets the encoded
-/// pairs that training would keep. Error as ParallelReader.
+/// pairs that training would keep, without weights. Error as ParallelReader.
 CorpusSurvey survey_corpus(const std::vector<TextPair>& texts, const std::vector<Vocabulary>& vocabularies,
                            const SurveyOptions& options, Corpus* kept = nullptr);
 

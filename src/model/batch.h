@@ -14,8 +14,14 @@ struct PackedIds {
 
 /// What a model learns from or scores in one go: B sentence pairs.
 struct Batch {
-  PackedIds source, target;        // target may be empty (no sentences) where only the source is known
-  std::vector<int32_t> sentences;  // (B) which line of the corpus each pair is: random masks are keyed by it
+  PackedIds source, target;         // target may be empty (no sentences) where only the source is known
+  std::vector<int32_t> sentences;   // (B) which line of the corpus each pair is: random masks are keyed by it
+  std::vector<float> weights = {};  // (B) of each sentence in the loss; empty: all 1
+
+  /// The labels of the batch, each times the weight of its sentence.
+  double label_weight() const;
+  /// (N) f32: each row of `spans` with the weight of its sentence; not there when all are 1.
+  Tensor row_weights(const Spans& spans) const;
 };
 
 }  // namespace dragoman

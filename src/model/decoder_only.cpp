@@ -58,8 +58,9 @@ LabelLoss DecoderOnly::loss(Context& cx, const Batch& batch, double label_smooth
   const Tensor target = int_tensor(text.target_rows, {M});
   if (!config_.learns_source)
     return linear_cross_entropy(cx, gather_rows(cx, x, target), output_, int_tensor(batch.target.ids, {M}),
-                                label_smoothing);
-  const LabelLoss all = linear_cross_entropy(cx, x, output_, int_tensor(text.labels, {x.rows()}), label_smoothing);
+                                label_smoothing, batch.row_weights(batch.target.spans));
+  const LabelLoss all = linear_cross_entropy(cx, x, output_, int_tensor(text.labels, {x.rows()}), label_smoothing,
+                                             batch.row_weights(text.input.spans));
   const auto of_target = [&](const Tensor& values) {
     const Tensor chosen = cx.save({M, 1}, values.dtype());
     cx.backend.gather_rows(chosen, values.reshaped({x.rows(), 1}), target);

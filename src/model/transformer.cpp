@@ -90,7 +90,8 @@ Var Transformer::hidden(Context& cx, const Batch& batch) {
 
 LabelLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
   const Var x = hidden(cx, batch);
-  return linear_cross_entropy(cx, x, output_, int_tensor(batch.target.ids, {x.rows()}), label_smoothing);
+  return linear_cross_entropy(cx, x, output_, int_tensor(batch.target.ids, {x.rows()}), label_smoothing,
+                              batch.row_weights(batch.target.spans));
 }
 
 Tensor Transformer::logits(Context& cx, const Batch& batch) { return linear(cx, hidden(cx, batch), output_, Var()); }

@@ -28,7 +28,7 @@ void require_files(const TrainingSetup& setup) {
   require_writable("model", o.model);
   if (!o.log_json.empty()) require_writable("log-json", o.log_json);
   for (const std::string& path : setup.data.vocabs) require_writable("vocabs", path);
-  for (const auto& files : {setup.data.train_sets, o.valid_sets})
+  for (const auto& files : {setup.data.train_sets, setup.data.data_weighting, o.valid_sets})
     for (const std::string& path : files) FileDescriptor::to_read(path);
 }
 

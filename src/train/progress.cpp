@@ -65,7 +65,7 @@ double Stopping::remaining(const Progress& p) const {
   return least;
 }
 
-double Window::mean_cost() const { return cost / double(std::max<int64_t>(1, labels)); }
+double Window::mean_cost() const { return cost / (weight > 0 ? weight : 1); }
 
 double Window::words_per_second() const { return double(labels) / std::max(clock.seconds(), 1e-9); }
 

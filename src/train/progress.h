@@ -78,7 +78,8 @@ class Stopping {
 struct Window {
   double cost = 0;  // sum of losses
   int64_t labels = 0;
-  double norm = 0;  // of the last update's gradient
+  double weight = 0;  // of the labels, each that of its sentence; without --data-weighting their number
+  double norm = 0;    // of the last update's gradient
   Clock clock;
 
   double mean_cost() const;

@@ -208,13 +208,14 @@ double Trainer::rate() const {
 // One update: --optimizer-delay batches forward and back, then Adam.
 void Trainer::update(BatchStream& batches, Window& window) {
   int64_t labels = 0;
-  double cost = 0;
+  double cost = 0, weight = 0;
   model_->parameters().forget_gradients();
   learner_.culprit.clear();
   for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
     const Batch batch = batches.next();
     cost += learner_.learn(batch, progress_.updates);
     labels += int64_t(batch.target.ids.size());
+    weight += batch.label_weight();
     progress_.sentences += int64_t(batch.sentences.size());
     progress_.epoch_sentences += int64_t(batch.sentences.size());
     if (batches.epoch_ended()) progress_.epoch_sentences = 0;
@@ -222,18 +223,19 @@ void Trainer::update(BatchStream& batches, Window& window) {
   progress_.position = batches.position();
   progress_.labels += labels;
   ++progress_.updates;
-  window.norm = step(cost, double(labels));
+  window.norm = step(cost, weight > 0 ? weight : 1);  // of 0 the gradients are 0 too
   if (!std::isfinite(window.norm)) return skip();
   progress_.skipped_in_a_row = 0;
   if (average_) average_->update(progress_.updates - progress_.skipped);
   window.cost += cost;
   window.labels += labels;
+  window.weight += weight;
 }
 
 // The norm of the gradient; not finite where nothing was changed, as then loss or gradient is not.
-double Trainer::step(double cost, double labels) {
+double Trainer::step(double cost, double weight) {
   std::string& culprit = learner_.culprit;
-  const double norm = std::isfinite(cost) ? adam_.step(rate(), labels) : cost;
+  const double norm = std::isfinite(cost) ? adam_.step(rate(), weight) : cost;
   if (std::isfinite(norm)) return norm;
   if (culprit.empty()) culprit = first_bad_weight(backend_, model_->parameters());
   if (culprit.empty() && !std::isfinite(cost)) culprit = "loss";

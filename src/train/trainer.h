@@ -35,7 +35,7 @@ class Trainer {
   bool ended(const Stopping& stopping) const;
   double rate() const;
   void update(BatchStream& batches, Window& window);
-  double step(double cost, double labels);
+  double step(double cost, double weight);
   void skip();
   bool diverged() const;
   void go_back();

@@ -36,6 +36,8 @@ PROVOKED = {
     "--corpus-weights has … numbers, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --corpus-weights 1 2",
     "--corpus-weights are all 0, expected one above 0 at least": f"{TRAIN} -m new --corpus-weights 0",
+    "--data-weighting names … files, --train-sets … corpora, expected one for each":
+        f"{TRAIN} -m new --data-weighting s t",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
@@ -112,6 +114,8 @@ PROVOKED = {
     "…, line …: is of source line …, after one of line …; expected rising numbers": "score -m m -t s falling --n-best",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
+    "…, line …: '…' is no weight, expected a number of at least 0": f"{TRAIN} -m new --data-weighting s",
+    "… has … lines, … has …; --data-weighting takes a weight for each": f"{TRAIN} -m new --data-weighting empty",
     "… is not a SentencePiece model, or only a part of one": "vocab encode -m s",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",

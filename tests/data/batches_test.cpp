@@ -225,6 +225,20 @@ TEST(Assemble, LaysSentencesEndToEndAndKeepsTheirLineNumbers) {
   EXPECT_EQ(batch.target.spans[1].begin, 2);
   EXPECT_EQ(batch.target.spans.rows(), 5);
   EXPECT_EQ(batch.target.spans.longest(), 3);
+  EXPECT_EQ(batch.label_weight(), 5);
+  EXPECT_FALSE(batch.row_weights(batch.target.spans));
+}
+
+TEST(Assemble, GivesEachLabelTheWeightOfItsSentence) {
+  Corpus corpus;
+  corpus.pairs = PairStore(true);
+  corpus.pairs.add({0, std::vector{5, 2}, std::vector{6, 6, 2}, 0.5f});
+  corpus.pairs.add({1, std::vector{5, 2}, std::vector{6, 2}, 4});
+  const Batch batch = assemble(corpus, std::vector<int32_t>{1, 0});
+  EXPECT_THAT(batch.weights, ElementsAre(4, 0.5));
+  const Tensor rows = batch.row_weights(batch.target.spans);
+  EXPECT_THAT(std::vector(rows.as<float>(), rows.as<float>() + rows.elements()), ElementsAre(4, 4, 0.5, 0.5, 0.5));
+  EXPECT_EQ(batch.label_weight(), 9.5);
 }
 
 }  // namespace

@@ -192,6 +192,19 @@ TEST_F(CorpusTest, OfSeveralTextsIsThatOfTheTextsPutTogether) {
   }
 }
 
+TEST_F(CorpusTest, KeepsTheWeightsOfThePairsThatStay) {
+  CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
+  const uint64_t plain = read_corpus(text)->fingerprint;
+  EXPECT_FALSE(read_corpus(text)->pairs.weighted());
+  add_weights(text.texts, {files.write("w", "0.5\n7\n2\n")});
+  const auto corpus = read_corpus(text);
+  EXPECT_EQ(corpus->pairs[0].weight, 0.5f);
+  EXPECT_EQ(corpus->pairs[1].weight, 2);
+  EXPECT_NE(corpus->fingerprint, plain);
+  files.write("w", "0.5\n7\n3\n");
+  EXPECT_NE(read_corpus(text)->fingerprint, corpus->fingerprint);
+}
+
 TEST_F(CorpusTest, KnowsWhereTheTextsEndInPairs) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
   text.texts.push_back({{files.write("s1", "\n"), files.write("t1", "a\n")}});

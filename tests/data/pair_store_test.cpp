@@ -26,6 +26,16 @@ TEST(PairStore, GivesBackWhatWasAdded) {
   EXPECT_EQ(pairs.target_tokens(), 4);
 }
 
+TEST(PairStore, KeepsWeightsWhenItIsMadeForThem) {
+  PairStore plain, weighted(true);
+  for (PairStore* pairs : {&plain, &weighted})
+    for (const float weight : {0.25f, 1.75f}) pairs->add({3, std::vector{5, 2}, std::vector{6, 2}, weight});
+  EXPECT_EQ(plain[1].weight, 1);
+  EXPECT_EQ(weighted[0].weight, 0.25f);
+  EXPECT_EQ(weighted[1].weight, 1.75f);
+  EXPECT_THAT(weighted[1].target, ElementsAre(6, 2));
+}
+
 // 300 pairs of up to 2 x 65,535 tokens do not fit into one segment of 16 M numbers, nor does every record end with one.
 TEST(PairStore, HoldsManyLongSentencesInAnyOrderOfAsking) {
   const auto sentence = [](int64_t i, int side) {

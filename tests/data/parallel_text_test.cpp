@@ -93,6 +93,41 @@ TEST(ParallelReader, NamesTheCorpusWhoseSidesDoNotPair) {
               AllOf(HasSubstr(a + " has 1 lines, " + b + " has 2"), HasSubstr("line 2 of " + b + " is the first")));
 }
 
+TEST(ParallelReader, ReadsTheWeightOfEachPair) {
+  const TextFiles files;
+  auto texts =
+      text_pairs("train-sets", {files.write("a", "1\n2\n"), files.path("a"), files.path("a"), files.path("a")}, false);
+  add_weights(texts, {files.write("w", "0.5\n3e-1\n"), files.write("v", "0\n2\r\n")});
+  ParallelReader reader(texts);
+  Pair pair;
+  for (const float expected : {0.5f, 0.3f, 0.0f, 2.0f}) {
+    ASSERT_TRUE(reader.next(pair));
+    EXPECT_EQ(reader.weight(), expected);
+  }
+  EXPECT_FALSE(reader.next(pair));
+}
+
+TEST(ParallelReader, NeedsAWeightForEachPairAndNothingElse) {
+  const TextFiles files;
+  const auto weighted = [&](const std::string& weights) {
+    auto texts = text_pairs("train-sets", {files.write("a", "1\n2\n"), files.write("b", "1\n2\n")}, false);
+    add_weights(texts, {files.write("w", weights)});
+    return texts;
+  };
+  EXPECT_EQ(message(weighted("1\n1")), "");
+  EXPECT_THAT(message(weighted("1\n")), HasSubstr(files.path("w") + " has 1 lines, " + files.path("a") + " has 2"));
+  EXPECT_THAT(message(weighted("1\n1\n1\n")), HasSubstr(files.path("w") + " has 3 lines, " + files.path("a")));
+  for (const std::string bad : {"", "x", "-1", "1 1", "nan", "inf", "1e99"})
+    EXPECT_THAT(message(weighted("1\n" + bad + "\n")),
+                HasSubstr(files.path("w") + ", line 2: '" + bad + "' is no weight, expected a number of at least 0"));
+  auto two = weighted("1\n1\n");
+  EXPECT_THAT(
+      [&] {
+        add_weights(two, {"w", "v"});
+      },
+      ThrowsMessage<Error>(HasSubstr("--data-weighting names 2 files, --train-sets 1 corpora")));
+}
+
 TEST(ParallelReader, CountsInvalidLinesOfEachSideThroughAllCorpora) {
   const TextFiles files;
   ParallelReader reader({{{files.write("a", "1\n\xff\n"), files.write("b", "1\n2\n")}},

@@ -35,6 +35,19 @@ OpCase loss_case(Size s, double smoothing) {
   return c;
 }
 
+// With weights 0, 0.5, 1, 1.5, 0 …: a row of weight 0 has neither loss nor gradient.
+OpCase weighted_case(Size s) {
+  OpCase c = loss_case(s, 0.1);
+  c.name = "weighted, " + c.name;
+  std::vector<float> weights(s.N);
+  for (int64_t n = 0; n < s.N; ++n) weights[n] = float(n % 4) / 2;
+  c.op = [labels = int_tensor(labels_below(s.V, s.N), {s.N}), weights = float_tensor(weights, {s.N})](
+             Context& cx, const OpInputs& in) {
+    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), labels, 0.1, weights).loss);
+  };
+  return c;
+}
+
 // The second result, which takes no gradient.
 OpCase log_prob_case(Size s) {
   OpCase c = loss_case(s, 0.1);
@@ -51,6 +64,8 @@ INSTANTIATE_TEST_SUITE_P(LinearCrossEntropy, OpCheck,
                                          loss_case({3, 17, 33}, 0.1), loss_case({17, 33, 3}, 0.1),
                                          loss_case({33, 5, 500}, 0.2),
                                          loss_case({1100, 3, 17}, 0.1),  // three chunks of rows on the cpu
+                                         weighted_case({0, 3, 5}), weighted_case({1, 3, 17}),
+                                         weighted_case({17, 33, 35}), weighted_case({1100, 3, 17}),
                                          log_prob_case({17, 5, 35})),
                          name_of_case);
 
@@ -68,6 +83,30 @@ TEST(LinearCrossEntropy, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
   EXPECT_NEAR(values_of(x.node()->gradient)[0], -0.15 * log3, 1e-15);
   EXPECT_NEAR(values_of(w.node()->gradient)[0], 0.15, 1e-15);
   EXPECT_NEAR(values_of(w.node()->gradient)[1], -0.15, 1e-15);
+}
+
+// A label of weight 2 is one that is there twice, one of weight 0 is not there.
+TEST(LinearCrossEntropy, TakesAWeightForTheNumberOfTimesThatALabelIsThere) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand weighted(name, DType::f32), repeated(name, DType::f32);
+    const std::vector<double> a = {1, -2}, b = {0.5, 3}, c = {2, 2}, w_values = {1, 0, 0, 1, -1, 1};
+    const auto rows = [](std::initializer_list<std::vector<double>> all) {
+      std::vector<double> values;
+      for (const auto& row : all) values.insert(values.end(), row.begin(), row.end());
+      return values;
+    };
+    const Var x = weighted.var({3, 2}, rows({a, b, c})), w = weighted.var({3, 2}, w_values);
+    const LabelLoss one =
+        linear_cross_entropy(weighted.cx, x, w, int_tensor({0, 1, 2}, {3}), 0.1, float_tensor({2, 1, 0}, {3}));
+    const Var xs = repeated.var({3, 2}, rows({a, a, b})), ws = repeated.var({3, 2}, w_values);
+    const LabelLoss two = linear_cross_entropy(repeated.cx, xs, ws, int_tensor({0, 0, 1}, {3}), 0.1);
+    const auto loss = values_of(one.loss), losses = values_of(two.loss);
+    expect_close({loss[0], loss[1], loss[2]}, {losses[0] + losses[1], losses[2], 0}, 1e-6, name);
+    const auto dx = values_of(x.node()->gradient), dxs = values_of(xs.node()->gradient);
+    expect_close(dx, {2 * dxs[0], 2 * dxs[1], dxs[4], dxs[5], 0, 0}, 1e-6, name);
+    expect_close(values_of(w.node()->gradient), values_of(ws.node()->gradient), 1e-6, name);
+    EXPECT_EQ(values_of(one.log_prob)[0], values_of(two.log_prob)[0]);
+  }
 }
 
 // exp(1000) has no f32: only a logarithm taken after subtracting the largest logit survives.
@@ -131,6 +170,10 @@ TEST(LinearCrossEntropy, RefusesShapesThatDoNotFitAndNamesThem) {
                 linear_cross_entropy(t.cx, x, t.random({5, 4}), int_tensor({0}, {1}), 0);
               }),
               AllOf(HasSubstr("(1)"), HasSubstr("(3)")));
+  EXPECT_THAT(message_of([&] {
+                linear_cross_entropy(t.cx, x, t.random({5, 4}), labels, 0, float_tensor({1, 1}, {2}));
+              }),
+              AllOf(HasSubstr("weights is (2)"), HasSubstr("expected (3)")));
 }
 
 }  // namespace

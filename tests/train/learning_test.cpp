@@ -54,6 +54,45 @@ TEST(Training, MakesTheVocabulariesThatAreMissing) {
   EXPECT_THAT(run.log.text(), HasSubstr("source.spm is not there: the vocabulary is made from the training text"));
 }
 
+// Losses, gradients and the number that divides them double: all exact in binary.
+TEST(Training, WithAllWeightsTwoIsTheSameAsWithout) {
+  ToyRun plain, weighted;
+  std::string twos;
+  for (int i = 0; i < 200; ++i) twos += "2\n";
+  weighted.setup.data.data_weighting = {weighted.files.write("weights", twos)};
+  plain.train_until(20);
+  weighted.train_until(20);
+  EXPECT_TRUE(plain.model_bytes() == weighted.model_bytes());
+}
+
+TEST(Training, MultipliesTheLossOfEachLabelByTheWeightOfItsPair) {
+  ToyRun run;
+  const Vocabularies vocabularies = open_vocabularies(run.setup);
+  const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
+  Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2});
+  Arena arena;
+  const auto model =
+      make_model(with_vocabularies(run.setup.model, vocabularies), backend("cpu"), arena, DType::f32, true);
+  model->parameters().initialise(1);
+  Context cx{.backend = backend("cpu"), .arena = arena};
+  const Tensor plain = model->loss(cx, batch, 0.1).loss;
+  batch.weights = {0.5, 0, 4};
+  const Tensor weighted = model->loss(cx, batch, 0.1).loss;
+  for (int pair = 0; pair < 3; ++pair)
+    for (int64_t n = batch.target.spans[pair].begin; n < batch.target.spans[pair].end; ++n)
+      EXPECT_EQ(weighted.as<float>()[n], batch.weights[pair] * plain.as<float>()[n]) << pair;
+}
+
+TEST(Training, OfWeightsThatAreAllZeroChangesNothingAndIsNoError) {
+  ToyRun run;
+  std::string zeros;
+  for (int i = 0; i < 200; ++i) zeros += "0\n";
+  run.setup.data.data_weighting = {run.files.write("weights", zeros)};
+  const Progress progress = run.train_until(3);
+  EXPECT_EQ(progress.skipped, 0);
+  EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("nan")));
+}
+
 // The gradients of eight pairs at once, and of the same eight as two batches of four: sums of the same terms.
 TEST(Training, WithADelayOfTwoHalfBatchesHasTheGradientOfTheWhole) {
   ToyRun whole, halves;

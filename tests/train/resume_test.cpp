@@ -55,6 +55,13 @@ const ResumeCase cases[] = {
        sets = {sets[0], sets[1], s.training.valid_sets[0], s.training.valid_sets[1]};
        s.data.corpus_weights = {0.7, 2.5};
      }},
+    {"WithWeightsOfPairs", 4, 9,
+     [](TrainingSetup& s) {
+       std::string weights;
+       for (int i = 0; i < 200; ++i) weights += fmt::format("{}\n", i % 5 / 4.0);
+       s.data.data_weighting = {s.data.train_sets[0] + ".weights"};
+       std::ofstream(s.data.data_weighting[0]) << weights;
+     }},
     {"WithoutShuffling", 15, 25, [](TrainingSetup& s) { s.data.no_shuffle = true; }},
 };
 INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(cases), [](const auto& info) { return info.param.name; });

@@ -15,10 +15,12 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// One row of logits: loss and log_prob, and, where wanted, the row becomes its own gradient.
-void CrossEntropyRow(float* z, int64_t V, int32_t label, float smoothing, bool gradient, float& loss, float& log_prob) {
+// The logits of row n: its loss and log_prob, and, where wanted, the logits become their own gradient.
+void CrossEntropyRow(const Backend::LinearCrossEntropy& l, int64_t n, float* z, bool gradient) {
   const F32 d;
-  const int64_t L = hn::Lanes(d), full = V / L * L;
+  const int32_t label = l.labels.as<int32_t>()[n];
+  const float smoothing = float(l.label_smoothing), weight = l.weights ? l.weights.as<float>()[n] : 1.0f;
+  const int64_t V = l.w.rows(), L = hn::Lanes(d), full = V / L * L;
   VF tops = hn::Set(d, -std::numeric_limits<float>::infinity()), totals = hn::Zero(d);
   for (int64_t v = 0; v < full; v += L) {
     const VF x = hn::LoadU(d, z + v);
@@ -42,15 +44,16 @@ void CrossEntropyRow(float* z, int64_t V, int32_t label, float smoothing, bool g
     if (gradient) z[v] = e;
   }
   const float lse = top + std::log(sum);
-  log_prob = label_logit - lse;
-  loss = -(1 - smoothing) * log_prob - smoothing * (total / float(V) - lse);
+  const float log_prob = label_logit - lse;
+  l.log_prob.as<float>()[n] = log_prob;
+  l.loss.as<float>()[n] = weight * (-(1 - smoothing) * log_prob - smoothing * (total / float(V) - lse));
   if (!gradient) return;
 
-  const float scale = 1 / sum, share = smoothing / float(V);
+  const float scale = weight / sum, share = weight * (smoothing / float(V));
   for (int64_t v = 0; v < full; v += L)
     hn::StoreU(hn::MulSub(hn::LoadU(d, z + v), hn::Set(d, scale), hn::Set(d, share)), d, z + v);
   for (int64_t v = full; v < V; ++v) z[v] = z[v] * scale - share;
-  z[label] -= 1 - smoothing;
+  z[label] -= weight * (1 - smoothing);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -80,9 +83,7 @@ void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
       const int64_t own = rows.end - rows.begin;
       const Tensor z_own = z.row_range(rows.begin, own);
       if (!l.packed) sgemm(z_own, x.row_range(rows.begin, own), Transpose::no, l.w, Transpose::yes, Accumulate::no);
-      for (int64_t n = rows.begin; n < rows.end; ++n)
-        row_of(z.view<float>().row(n), V, l.labels.as<int32_t>()[from + n], float(l.label_smoothing), gradient,
-               l.loss.as<float>()[from + n], l.log_prob.as<float>()[from + n]);
+      for (int64_t n = rows.begin; n < rows.end; ++n) row_of(l, from + n, z.view<float>().row(n), gradient);
       if (!l.dx) return;
       sgemm(l.dx.tensor.row_range(from + rows.begin, own), z_own, Transpose::no, l.w, Transpose::no, l.dx.mode);
     });

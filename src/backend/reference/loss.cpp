@@ -8,12 +8,13 @@ namespace dragoman::reference {
 namespace {
 
 // With z = w · x and p = softmax(z):  log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ_v log p_v,
-// dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ.
+// dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ.  The weight of a row multiplies its loss and dz.
 template <class T>
 void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
   const auto X = l.x.view<T>(), W = l.w.view<T>(), DX = l.dx.tensor.view<T>(), DW = l.dw.tensor.view<T>(),
              loss = l.loss.view<T>(), log_prob = l.log_prob.view<T>();
   const auto labels = l.labels.view<int32_t>();
+  const auto weights = l.weights.view<float>();
   const T eps = T(l.label_smoothing), V = T(W.rows);
   const View<T> z{static_cast<T*>(l.scratch.data()), 1, W.rows, W.rows};
   if (DW) begin(DW, l.dw.mode);
@@ -28,10 +29,11 @@ void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
     }
     for (int64_t v = 0; v < W.rows; ++v) sum += std::exp(z(v) - top);
     const T lse = top + std::log(sum);
+    const T weight = weights ? T(weights(n)) : T(1);
     log_prob(n) = z(labels(n)) - lse;
-    loss(n) = -(1 - eps) * log_prob(n) - eps * (total / V - lse);
+    loss(n) = weight * (-(1 - eps) * log_prob(n) - eps * (total / V - lse));
     for (int64_t v = 0; (DX || DW) && v < W.rows; ++v) {
-      const T dz = std::exp(z(v) - lse) - (v == labels(n) ? 1 - eps : T(0)) - eps / V;
+      const T dz = weight * (std::exp(z(v) - lse) - (v == labels(n) ? 1 - eps : T(0)) - eps / V);
       for (int64_t k = 0; k < X.cols; ++k) {
         if (DX) DX(n, k) += dz * W(v, k);
         if (DW) DW(v, k) += dz * X(n, k);
