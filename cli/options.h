@@ -171,7 +171,8 @@ inline std::span<const EnumName<Task>> enum_names(Task) {
                                              {Task::big, "transformer-big"},
                                              {Task::base_prenorm, "transformer-base-prenorm"},
                                              {Task::big_prenorm, "transformer-big-prenorm"},
-                                             {Task::tiny, "transformer-tiny"}};
+                                             {Task::tiny, "transformer-tiny"},
+                                             {Task::base, "transformer"}};  // Marian's first name for it
   return names;
 }
 inline std::span<const EnumName<Summary>> enum_names(Summary) {

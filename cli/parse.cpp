@@ -4,6 +4,7 @@
 #include <boost/program_options.hpp>
 
 #include "base/error.h"
+#include "cli/marian.h"
 #include "cli/suggest.h"
 
 namespace dragoman {
@@ -24,6 +25,27 @@ const Option* named_by(const std::vector<Option>& options, const std::string& ar
   for (const Option& option : options)
     if (option.letter == argument[1]) return &option;
   return nullptr;
+}
+
+// "devices" of "--devices=0", "d" of "-d" and "-d0"; empty for what is no option.
+std::string name_in(const std::string& argument) {
+  if (argument.starts_with("--")) return argument.substr(2, argument.find('=') - 2);
+  return argument.size() > 1 && argument[0] == '-' ? argument.substr(1, 1) : "";
+}
+
+// All that Marian's command lines have and dragoman has not, at once.
+void refuse_left_out(const Words& arguments, const std::vector<Option>& options) {
+  std::vector<const LeftOut*> found;
+  Words shown;
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    const std::string name = name_in(argument), dashes = name.size() == 1 ? "-" : "--";
+    const LeftOut* option = left_out(name);
+    if (!option || named_by(options, dashes + name) || std::ranges::count(found, option) > 0) continue;
+    found.push_back(option);
+    shown.push_back(dashes + name);
+  }
+  if (!found.empty()) throw Error(fmt::format("there is no option {}", fmt::join(shown, ", ")), advice_on(found, "--"));
 }
 
 // Whether a word after an option that may stand alone is its value: a choice, a truth or a number, for a list anything.
@@ -148,6 +170,7 @@ std::vector<std::string> all_names(const std::vector<Option>& options) {
 }
 
 Assignments read_command_line(const Words& arguments, const std::vector<Option>& options) {
+  refuse_left_out(arguments, options);
   Assignments assignments;
   for (const po::option& found : split(with_values_attached(arguments, options), options)) {
     const Option* option = find(options, found.string_key);

@@ -1,6 +1,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "base/error.h"
+#include "cli/marian.h"
 #include "cli/parse.h"
 #include "cli/suggest.h"
 
@@ -28,10 +29,34 @@ Words words_of(const YAML::Node& value, const std::string& where) {
   return words;
 }
 
-std::string_view key_in(const std::vector<Option>& options, const std::string& key, const std::string& place) {
+// The name of the option that a key stands for, or empty.
+std::string_view name_of_key(const std::vector<Option>& options, const std::string& key) {
   for (const Option& option : options)
     if (option.name == key || (!option.alias.empty() && option.alias == key)) return option.name;
+  return "";
+}
+
+std::string_view key_in(const std::vector<Option>& options, const std::string& key, const std::string& place) {
+  const std::string_view name = name_of_key(options, key);
+  if (!name.empty()) return name;
   throw Error(fmt::format("{}: there is no option '{}'", place, key), advice_on(key, all_names(options), ""));
+}
+
+// All that Marian's files have and dragoman has not, at once.
+void refuse_left_out(const YAML::Node& file, const std::string& path, const std::vector<Option>& options) {
+  std::vector<const LeftOut*> found;
+  std::string shown;
+  int line = 0;
+  for (const auto& entry : file) {
+    const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+    const LeftOut* option = left_out(key);
+    if (!option || !name_of_key(options, key).empty()) continue;
+    if (found.empty()) line = entry.first.Mark().line + 1;
+    found.push_back(option);
+    shown += fmt::format("{}'{}'", shown.empty() ? "" : ", ", key);
+  }
+  if (!found.empty())
+    throw Error(fmt::format("{}, line {}: there is no option {}", path, line, shown), advice_on(found, ""));
 }
 
 std::string quoted(const Words& words, bool list) {
@@ -49,6 +74,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
   const YAML::Node file = load(path);
   if (file.IsNull()) return;  // empty, or only comments
   require(file.IsMap(), "{}: expected lines of the form 'option: value'", path);
+  refuse_left_out(file, path, options);
   Assignments read;
   for (const auto& entry : file) {
     const std::string place = fmt::format("{}, line {}", path, entry.first.Mark().line + 1);

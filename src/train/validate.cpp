@@ -5,7 +5,7 @@
 
 #include "base/line_writer.h"
 #include "base/log.h"
-#include "base/temporary_folder.h"
+#include "base/scratch_folder.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "metrics/bleu.h"
@@ -94,7 +94,7 @@ std::optional<double> Validation::figure_of_script(const std::vector<std::string
   const ValidScript script{setup_.training.valid_script_path, setup_.training.valid_script_args};
   try {
     if (!file.empty()) return judge(script, file);
-    const TemporaryFolder folder;
+    const ScratchFolder folder;
     write_lines(file = folder.file("translations"), translations);
     return judge(script, file);
   } catch (const Error& error) {

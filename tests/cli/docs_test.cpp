@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "cli/command.h"
+#include "cli/marian.h"
 
 namespace dragoman {
 namespace {
@@ -15,6 +17,19 @@ TEST(OptionsPage, IsUpToDate) {
   text << file.rdbuf();
   EXPECT_TRUE(text.str() == options_page(all_commands()))
       << "docs/options.md is stale: build/release/dragoman help --markdown > docs/options.md";
+}
+
+TEST(ComingFromMarian, HasEachOptionThatIsLeftOutWithItsAdvice) {
+  std::ifstream file(DRAGOMAN_SOURCE_DIR "/docs/coming_from_marian.md");
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(file, line);) rows.push_back(line);
+  for (const LeftOut& o : left_out_of_marian()) {
+    const std::string name = fmt::format("`{}{}`", o.option.size() == 1 ? "-" : "--", o.option);
+    const std::string advice = fmt::format(" | {} |", o.instead);
+    EXPECT_TRUE(std::ranges::any_of(
+        rows, [&](const std::string& row) { return row.find(name) < row.find(advice) && row.ends_with(advice); }))
+        << "docs/coming_from_marian.md has no row of " << name << advice;
+  }
 }
 
 TEST(Overview, HasALineForEveryCommand) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <limits>
 
 #include "tests/train/toy_run.h"
@@ -12,15 +13,19 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+namespace fs = std::filesystem;
+
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// Runs until `end`; when the log says `sign`, one weight is made not finite, at most `times` times.
 struct Poisoned {
-  Poisoned(ToyRun& run, int64_t end, const std::string& sign, int times) {
+  Poisoned(ToyRun& run, int64_t end, const std::string& sign, int times,
+           const std::function<void(const std::string& line)>& also = {}) {
     run.setup.training.after = {{end, Frequency::updates}};
     run.setup.training.disp_freq = {1, Frequency::updates};
     trainer.emplace(run.setup, backend("cpu"));
     run.log.listen([=, this, left = times](const std::string& line) mutable {
+      if (also) also(line);
       if (line.find(sign) == std::string::npos || left-- <= 0) return;
       trainer->model().parameters().named().front().value.as<float>()[5 * 16] = nan;  // of a piece, D = 16
     });
@@ -61,6 +66,28 @@ TEST(Divergence, GoesBackToTheCheckpointWithHalfTheRate) {
               AllOf(HasSubstr("nothing is finite any more at update 9 (weight embedding.weight): back to the "
                               "checkpoint of update 4, with 0.5 of the rate"),
                     HasSubstr("L.r. 1.0000e-02"), HasSubstr("L.r. 5.0000e-03"), Not(HasSubstr("not saved"))));
+}
+
+// What lies on the disk when the log tells of the retreat is what a kill would leave.
+TEST(Divergence, AndAKillRightAfterLoseNothing) {
+  const auto options = [](ToyRun& run) {
+    run.setup.training.max_skipped = 3;
+    run.setup.training.save_freq = {4, Frequency::updates};
+  };
+  const TextFiles left;
+  ToyRun run;
+  options(run);
+  Poisoned poisoned(run, 10, "Up. 6 ", 1, [&](const std::string& line) {
+    if (line.find("back to the checkpoint") == std::string::npos) return;
+    for (const std::string& name : run.files_made()) fs::copy_file(run.files.path(name), left.path(name));
+  });
+  poisoned.trainer->run();
+  ToyRun killed;
+  options(killed);
+  for (const std::string& name : run.files_made()) fs::rename(left.path(name), killed.files.path(name));
+  EXPECT_EQ(killed.train_until(10).retreats, 1);
+  EXPECT_TRUE(killed.state_bytes() == run.state_bytes());
+  EXPECT_TRUE(killed.model_bytes() == run.model_bytes());
 }
 
 TEST(Divergence, EndsTheSecondTimeAndKeepsTheCheckpoint) {

@@ -5,11 +5,11 @@ namespace dragoman {
 
 /// A folder of its own among the temporary files (TMPDIR), removed with all it holds at the end. Error when none can be
 /// made.
-class TemporaryFolder {
+class ScratchFolder {
  public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
  private:

@@ -1,4 +1,4 @@
-#include "base/temporary_folder.h"
+#include "base/scratch_folder.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -9,11 +9,11 @@ namespace dragoman {
 
 namespace fs = std::filesystem;
 
-TemporaryFolder::TemporaryFolder() : path_((fs::temp_directory_path() / "dragoman-XXXXXX").string()) {
+ScratchFolder::ScratchFolder() : path_((fs::temp_directory_path() / "dragoman-XXXXXX").string()) {
   require(mkdtemp(path_.data()) != nullptr, "{}: no temporary folder can be made there", path_);
 }
 
-TemporaryFolder::~TemporaryFolder() {
+ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
 }
