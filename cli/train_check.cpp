@@ -24,8 +24,9 @@ void check_positions(TrainOptions& o, const Given& given) {
 }
 
 void check_sizes(const TrainOptions& o) {
-  require(o.type == "transformer" || o.type == "decoder-only",
-          "--type: there is no model '{}', only transformer and decoder-only", o.type);
+  if (o.type != "transformer" && o.type != "decoder-only")
+    throw Error(fmt::format("--type {}: there is no such model, only transformer and decoder-only", o.type),
+                "leave --type out; --task transformer-base, -big and -tiny are sets of sizes");
   if (o.key_size == 0 && o.dim % o.heads != 0)
     throw Error(fmt::format("--dim-emb {} cannot be divided among --transformer-heads {}", o.dim, o.heads),
                 "or say how many columns a head has with --transformer-dim-key");

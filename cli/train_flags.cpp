@@ -298,6 +298,7 @@ std::vector<Flag<O>> run_flags() {
   static constexpr auto group = "Run";
   return {
       {.name = "after",
+       .letter = 'a',
        .field = &O::after,
        .value = "N[u|e|t|m]",
        .group = group,

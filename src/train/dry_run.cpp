@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/log.h"
-#include "base/temporary_folder.h"
+#include "base/scratch_folder.h"
 #include "io/config_json.h"
 #include "optim/adam.h"
 #include "train/checkpoint.h"
@@ -34,7 +34,7 @@ void require_files(const TrainingSetup& setup) {
 
 // Those that a run would make are learned into a folder that goes away.
 Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   auto& vocabs = setup.data.vocabs;
   const bool joint = vocabs[0] == vocabs[1];
   for (size_t side : {0, 1}) {

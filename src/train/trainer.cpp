@@ -254,7 +254,8 @@ bool Trainer::diverged() const {
   return limit > 0 && progress_.skipped_in_a_row >= limit;
 }
 
-// Once in a run, and only to a checkpoint of this run.
+// Once in a run, and only to a checkpoint of this run. The state says at once that it has happened: a run that is
+// killed before its next checkpoint goes on with the lower rate, too.
 void Trainer::go_back() {
   const int64_t updates = progress_.updates;
   const bool again = progress_.retreats > 0, nowhere = !goes_on_ && saved_ < 0;
@@ -269,6 +270,7 @@ void Trainer::go_back() {
   load_state(state_path(setup_.training.model), run_state(), setup_.model, order_);
   progress_.skipped_in_a_row = 0;
   ++progress_.retreats;
+  try_save([&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
   log_.announce(progress_, RunRetreat{updates, rate_factor(progress_), learner_.culprit});
 }
 
