@@ -66,6 +66,7 @@ struct ScoreOptions {
   bool n_best = false;                   // the target is an n-best list, which gets another feature …
   std::string n_best_feature = "Score";  // … of this name
   bool word_scores = false;              // log-probabilities of the pieces too
+  AlignmentStyle alignment;              // which source pieces each target piece looks at
   Summary summary = Summary::none;
   bool normalize = false;            // divide each log-probability by the target's length
   bool no_spm_encode = false;        // the text is already pieces, split at blanks

@@ -48,19 +48,25 @@ void refuse_left_out(const Words& arguments, const std::vector<Option>& options)
   if (!found.empty()) throw Error(fmt::format("there is no option {}", fmt::join(shown, ", ")), advice_on(found, "--"));
 }
 
-// Whether a word after an option that may stand alone is its value: a choice, a truth or a number, for a list anything.
+template <class F>
+bool succeeds(const F& f) {
+  try {
+    f();
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// Whether a word after an option that may stand alone is its value: a choice, a truth, a number (which may turn out to
+// be out of range) or what else its type reads, for a list anything.
 bool is_value_of(const Option& option, const std::string& word) {
   if (option.list) return !word.starts_with('-');
   static const std::string truths = "true, false, yes, no, on, off";
   const std::string& choices = option.boolean ? truths : option.choices;
   if (!choices.empty()) return fmt::format(", {},", choices).find(fmt::format(" {},", word)) != std::string::npos;
-  try {
-    double number;
-    read_word(number, word, {});
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
+  double number;
+  return succeeds([&] { read_word(number, word, {}); }) || succeeds([&] { option.set({word}); });
 }
 
 // Boost takes an optional value only after '='. Here each option that may stand alone gets its value that way: the

@@ -55,14 +55,24 @@ double score_of(const ScoreOptions& options, std::span<const float> pieces) {
   return options.normalize ? sum_of(pieces) / double(pieces.size()) : sum_of(pieces);
 }
 
-std::string line_of(const ScoreOptions& options, const PairReader::Window&, size_t, std::span<const float> pieces) {
-  return fmt::format("{:.6f}{}", score_of(options, pieces), options.word_scores ? " ||| " + word_scores(pieces) : "");
+// What the model makes of a pair.
+struct Judgement {
+  std::span<const float> pieces;
+  std::string alignment;  // as text; empty: none is asked for
+};
+
+std::string line_of(const ScoreOptions& options, const PairReader::Window&, size_t, const Judgement& judgement) {
+  const auto& [pieces, alignment] = judgement;
+  return fmt::format("{:.6f}{}{}", score_of(options, pieces), alignment.empty() ? "" : " ||| " + alignment,
+                     options.word_scores ? " ||| " + word_scores(pieces) : "");
 }
 
 std::string line_of(const ScoreOptions& options, const NBestReader::Window& window, size_t i,
-                    std::span<const float> pieces) {
+                    const Judgement& judgement) {
+  const auto& [pieces, alignment] = judgement;
   NBestEntry entry = window.entries[i];
   entry.features += fmt::format(" {}= {:.6g}", options.n_best_feature, score_of(options, pieces));
+  if (!alignment.empty()) entry.alignment = alignment;
   if (options.word_scores) entry.word_scores = word_scores(pieces);
   return to_line(entry);
 }
@@ -75,12 +85,17 @@ Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringPlace
   const auto& [source, target] = loaded.vocabularies;
   for (typename Reader::Window window; !(window = reader.next(options.maxi_batch_lines)).source.empty();) {
     const auto pairs = encode_pairs(source, target, window, options.no_spm_encode);
-    const auto scores = score_pieces(place, *loaded.model, pairs, options.mini_batch_words);
+    std::vector<Alignment> alignments;
+    const bool aligned = options.alignment.kind != AlignmentStyle::none;
+    const auto scores =
+        score_pieces(place, *loaded.model, pairs, options.mini_batch_words, aligned ? &alignments : nullptr);
     for (size_t i = 0; i < scores.size(); ++i) {
       ++totals.pairs;
       totals.pieces += int64_t(scores[i].size());
       totals.log_prob += sum_of(scores[i]);
-      if (options.summary == Summary::none) out.write(line_of(options, window, i, scores[i]));
+      if (options.summary != Summary::none) continue;
+      const std::string alignment = aligned ? to_text(alignments[i], options.alignment) : "";
+      out.write(line_of(options, window, i, {scores[i], alignment}));
     }
     if (!reader.ready()) out.flush();
   }

@@ -68,6 +68,14 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
        .group = group,
        .help = "put ' ||| WordScores=' and the log-probability of each piece after each score, in n-best lists before "
                "the features"},
+      {.name = "alignment",
+       .field = &O::alignment,
+       .value = "hard|soft|X",
+       .group = group,
+       .help = "put ' ||| ' and which source pieces each target piece looks at after each score, in n-best lists "
+               "before the features, as Marian does: hard has a pair i-j for each target piece j, a number X all pairs "
+               "with a weight above it, soft the weights; </s> counts as a piece (docs/explain.md); alone: hard",
+       .implicit = "hard"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",
@@ -104,6 +112,8 @@ void check(ScoreOptions& o, const Given& given) {
   const std::string summary(name_of(o.summary));
   require(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);
   require(!o.word_scores, "--word-scores contradicts --summary {}, which prints one figure", summary);
+  require(o.alignment.kind == AlignmentStyle::none, "--alignment contradicts --summary {}, which prints one figure",
+          summary);
   if (o.normalize)
     throw Error(fmt::format("--normalize contradicts --summary {}, which is of whole log-probabilities", summary),
                 "--summary ce-mean-words is the mean over target pieces");

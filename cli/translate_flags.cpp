@@ -54,6 +54,14 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::scores,
        .group = group,
        .help = "put the log-probability and a tab before each translation"},
+      {.name = "alignment",
+       .field = &O::alignment,
+       .value = "hard|soft|X",
+       .group = group,
+       .help = "put ' ||| ' and which source pieces each target piece was made from after each translation, as Marian "
+               "does: hard has a pair i-j for each target piece j, a number X all pairs with a weight above it, soft "
+               "the weights; </s> counts as a piece (docs/explain.md); alone: hard",
+       .implicit = "hard"},
       {.name = "word-scores",
        .field = &O::word_scores,
        .group = group,

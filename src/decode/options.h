@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "explain/alignment.h"
+
 namespace dragoman {
 
 /// How pieces are drawn instead of searched for: from all, from the most probable, or from the fewest that together
@@ -42,6 +44,7 @@ struct TranslateOptions {
   bool force_decode = false;         // what follows a tab in a line is how its translation begins
   bool scores = false;               // a log-probability before each translation
   bool word_scores = false;          // log-probabilities of the pieces after each translation
+  AlignmentStyle alignment;          // which source pieces each target piece was made from, after each translation
   int cpu_threads = 0;               // 0: one a core
   bool quiet = false;
 };

@@ -13,6 +13,7 @@ void append(Translation& line, const Translation& part, const SearchOptions& opt
   line.log_prob += part.log_prob;
   line.length += part.length;
   line.piece_log_probs.insert(line.piece_log_probs.end(), part.piece_log_probs.begin(), part.piece_log_probs.end());
+  append(line.alignment, part.alignment);
   for (size_t m = 0; m < line.by_model.size(); ++m) line.by_model[m] += part.by_model[m];
   if (line.length > 0) line.score = score(options, line.log_prob, line.length);
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "decode/beam.h"
+#include "explain/alignment.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {
@@ -14,6 +15,7 @@ struct Translation {
   int length = 0;                      // pieces that were predicted, each </s> included
   std::vector<float> piece_log_probs;  // of these
   std::vector<double> by_model;        // log_prob under each model; empty: there is one
+  Alignment alignment;                 // if it is asked for
 };
 
 /// Hypotheses as text.

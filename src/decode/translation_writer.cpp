@@ -47,13 +47,19 @@ void TranslationWriter::write_scored(std::vector<Translation> best, bool more) {
 }
 
 std::string TranslationWriter::text_line(const Translation& t) const {
-  return (options_.scores ? fmt::format("{:.6g}\t", t.log_prob) : "") + t.text +
+  return (options_.scores ? fmt::format("{:.6g}\t", t.log_prob) : "") + t.text + alignment(t) +
          (options_.word_scores ? word_scores(t) : "");
 }
 
 std::string TranslationWriter::n_best_line(const Translation& t) const {
-  return fmt::format("{} ||| {}{} |||{} ||| {:.6g}", lines_, t.text, options_.word_scores ? word_scores(t) : "",
-                     features(t), t.score);
+  return fmt::format("{} ||| {}{} |||{} ||| {:.6g}", lines_, t.text + alignment(t),
+                     options_.word_scores ? word_scores(t) : "", features(t), t.score);
+}
+
+// Marian's field.
+std::string TranslationWriter::alignment(const Translation& t) const {
+  if (options_.alignment.kind == AlignmentStyle::none) return "";
+  return " ||| " + to_text(t.alignment, options_.alignment);
 }
 
 }  // namespace dragoman

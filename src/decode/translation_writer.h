@@ -21,10 +21,14 @@ class TranslationWriter {
   int64_t lines() const { return lines_; }  // that are whole
 
  private:
-  bool plain() const { return search_.n_best == 0 && !options_.scores && !options_.word_scores; }
+  bool plain() const {
+    return search_.n_best == 0 && !options_.scores && !options_.word_scores &&
+           options_.alignment.kind == AlignmentStyle::none;
+  }
   void write_text(const std::string& text, bool more);
   void write_scored(std::vector<Translation> best, bool more);
   std::string text_line(const Translation& t) const;
+  std::string alignment(const Translation& t) const;
   std::string n_best_line(const Translation& t) const;
 
   LineWriter& out_;

@@ -42,6 +42,7 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       options_(options),
       search_options_(search),
       models_(models.size()),
+      first_(models[0]),
       longest_part_(longest_part(options_, models)),
       search_(ensemble_of(models), search_options_, options_.mini_batch_words) {}
 
@@ -93,7 +94,12 @@ void Translator::read(const Flow& flow) {
 
 void Translator::take(std::string content, bool more) {
   const auto sentences = sentences_of(std::move(content));
-  Text& text = texts_.emplace_back(more, sentences.size(), std::vector<std::vector<Hypothesis>>(sentences.size()));
+  Text& text = texts_.emplace_back();
+  text.more = more;
+  text.unfinished = sentences.size();
+  text.found.resize(sentences.size());
+  if (options_.alignment.kind != AlignmentStyle::none)
+    for (const Sentence& sentence : sentences) text.sources.push_back(sentence.source);
   for (size_t i = 0; i < sentences.size(); ++i)  // texts stay where they are in memory until they are written
     search_.add(sentences[i], [&text, i](std::vector<Hypothesis> found) {
       text.found[i] = std::move(found);
@@ -139,12 +145,28 @@ void Translator::write_finished(const Flow& flow) {
   flow.flush();
 }
 
-std::vector<Translation> Translator::best(Text text) const {
+std::vector<Translation> Translator::best(Text text) {
   std::vector<Translation> line;
-  for (auto& hypotheses : text.found)
-    append(line, translations_of(vocabularies_.target, std::move(hypotheses)), search_options_);
+  for (size_t i = 0; i < text.found.size(); ++i) {
+    std::vector<Alignment> alignments;
+    if (!text.sources.empty()) alignments = align(text.sources[i], text.found[i]);
+    auto translations = translations_of(vocabularies_.target, std::move(text.found[i]));
+    for (size_t rank = 0; rank < alignments.size(); ++rank) translations[rank].alignment = std::move(alignments[rank]);
+    append(line, std::move(translations), search_options_);
+  }
   if (line.empty()) line.emplace_back().by_model.resize(models_ > 1 ? models_ : 0);
   return line;
+}
+
+// The hypotheses once more, all their pieces at once: decoding keeps no weights.
+std::vector<Alignment> Translator::align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) {
+  std::vector<IdPair> pairs;
+  for (const Hypothesis& h : hypotheses) {
+    IdPair& pair = pairs.emplace_back(source, h.ids);
+    pair.source.push_back(eos_id);
+    if (h.length > int(h.ids.size())) pair.target.push_back(eos_id);
+  }
+  return dragoman::align(*first_.cx, *first_.model, pairs, options_.mini_batch_words);
 }
 
 }  // namespace dragoman

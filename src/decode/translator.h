@@ -55,6 +55,7 @@ class Translator {
     bool more;
     size_t unfinished;                           // sentences
     std::vector<std::vector<Hypothesis>> found;  // for each
+    std::vector<std::vector<int32_t>> sources;   // of each, if translations are to be aligned
   };
 
   void read(const Flow& flow);
@@ -63,13 +64,15 @@ class Translator {
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_parts(size_t pieces);
   void write_finished(const Flow& flow);
-  std::vector<Translation> best(Text text) const;
+  std::vector<Translation> best(Text text);
+  std::vector<Alignment> align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses);
 
   const Vocabularies& vocabularies_;
   const TranslateOptions options_;
   const SearchOptions search_options_;
   const size_t models_;
-  const int longest_part_;  // pieces
+  const TranslatingModel first_;  // which aligns
+  const int longest_part_;        // pieces
   Search search_;
   std::deque<Text> texts_;        // read and not yet written
   uint64_t line_ = 0, part_ = 0;  // of the next text in this run

@@ -1,6 +1,7 @@
 #include "score/n_best_list.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <vector>
 
@@ -28,6 +29,13 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 
 bool are_word_scores(std::string_view field) { return field.starts_with("WordScores="); }
 
+// As translate --alignment writes it: "0-0 1-1", or weights "0.9,0.1 0.2,0.8".
+bool is_alignment(std::string_view field) {
+  return !field.empty() && std::isdigit(static_cast<unsigned char>(field[0])) &&
+         field.find_first_not_of("0123456789.,-+e ") == std::string_view::npos &&
+         field.find_first_of("-,") != std::string_view::npos;
+}
+
 // "Name= number …"
 bool are_features(std::string_view field) {
   const std::string_view name = field.substr(0, field.find(' '));
@@ -49,6 +57,7 @@ NBestEntry n_best_entry(std::string_view line, const std::string& where) {
           "{}: expected 'number ||| translation ||| Name= value', found '{}'", where, line.substr(0, 100));
   auto text_end = features;
   if (are_word_scores(features[-1]) && features - fields.begin() > 2) entry.word_scores = *--text_end;
+  if (is_alignment(text_end[-1]) && text_end - fields.begin() > 2) entry.alignment = *--text_end;
   entry.text = {fields[1].data(), text_end[-1].data() + text_end[-1].size()};
   entry.features = *features;
   entry.rest = {features->data() + features->size(), line.data() + line.size()};
@@ -57,7 +66,8 @@ NBestEntry n_best_entry(std::string_view line, const std::string& where) {
 
 std::string to_line(const NBestEntry& e) {
   const std::string scores = e.word_scores.empty() ? "" : fmt::format(" ||| {}", e.word_scores);
-  return fmt::format("{} ||| {}{} ||| {}{}", e.line, e.text, scores, e.features, e.rest);
+  const std::string alignment = e.alignment.empty() ? "" : fmt::format(" ||| {}", e.alignment);
+  return fmt::format("{} ||| {}{}{} ||| {}{}", e.line, e.text, alignment, scores, e.features, e.rest);
 }
 
 }  // namespace dragoman

@@ -9,6 +9,7 @@ namespace dragoman {
 struct NBestEntry {
   int64_t line = 0;         // of the source, counted from 0
   std::string text;         // what stands between the number and the features, `|||` included
+  std::string alignment;    // "0-0 1-1" or "0.9,0.1 0.2,0.8"; empty: none
   std::string word_scores;  // "WordScores= -0.5 -1"; empty: none
   std::string features;     // "F0= -1.5"
   std::string rest;         // " ||| -0.3": all that follows

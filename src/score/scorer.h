@@ -2,16 +2,13 @@
 #include <span>
 #include <vector>
 
+#include "data/id_pairs.h"
 #include "data/pairs.h"
+#include "explain/alignment.h"
 #include "model/model.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {
-
-/// A sentence pair as ids; both sides end with </s>.
-struct IdPair {
-  std::vector<int32_t> source, target;
-};
 
 /// Lines as ids, one pair a pair, whatever they hold: an empty line is </s> alone. `given_pieces`: the lines are pieces
 /// already, separated by blanks. All threads work on it.
@@ -26,10 +23,9 @@ struct ScoringPlace {
 };
 
 /// log p of each target piece of each pair, end of sentence included, given the source and the pieces before it; pairs
-/// in the order given. Batches are made of pairs of similar length with at most `batch_words` target tokens (and as
-/// many source tokens again), or one pair.
+/// in the order given, computed in batches as for_each_batch makes them. With `alignments`, those of the pairs too.
 std::vector<std::vector<float>> score_pieces(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
-                                             int64_t batch_words);
+                                             int64_t batch_words, std::vector<Alignment>* alignments = nullptr);
 
 /// log p(target | source): a pair's sum of these.
 double sum_of(std::span<const float> piece_scores);

@@ -43,6 +43,8 @@ PROVOKED = {
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
     "--beam-size … contradicts --output-sampling, which draws translations and searches none":
         "translate -m m --output-sampling -b 6",
+    "--alignment: '…' is none of hard, soft, none and no number above 0 and at most 1":
+        "translate -m m --alignment 1.5",
     "--temperature … is for --output-sampling, which is not given": "translate -m m --temperature 2",
     "--output-sampling: expected full, topk K or nucleus P, found …": "translate -m m --output-sampling best",
     "--min-length-factor … is more than --max-length-factor … allows":
@@ -60,6 +62,9 @@ PROVOKED = {
     "--shortlist: … has no pairs to learn from": "align -t empty empty -v v v --shortlist new",
     "--n-best contradicts --summary …, which prints one figure": "score -m m -t s t --n-best --summary",
     "--word-scores contradicts --summary …, which prints one figure": "score -m m -t s t --word-scores --summary",
+    "--alignment contradicts --summary …, which prints one figure": "score -m m -t s t --alignment --summary",
+    "--alignment: the model has no cross-attention, expected one whose decoder looks at the source":
+        "score -m alone -t s t --alignment",
     "--normalize contradicts --summary …, which is of whole log-probabilities": "score -m m -t s t -n --summary",
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
     "--output … is one of --train-sets: it would be emptied before it is read": "score -m m -t s t -o s",
@@ -174,7 +179,7 @@ class Errors(unittest.TestCase):
         cls.folder = Path(temporary.name)
         cls.write_texts()
         for command in ("vocab train --input s t --model v --size 300", "vocab train --input s t --model w --size 310",
-                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2",
+                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2", f"{TRAIN} -m alone --type decoder-only",
                         f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small"):
             done = cls.call(command)
             if done.returncode != 0:

@@ -28,6 +28,15 @@ TEST(NBestEntry, MayHoldWordScoresAndMoreFields) {
   EXPECT_EQ(e.rest, " ||| -1 ||| 0-0");
 }
 
+TEST(NBestEntry, MayHoldAnAlignment) {
+  const NBestEntry e = n_best_entry("0 ||| a b ||| 0-0 2-1 ||| WordScores= -1 -2 ||| F0= -3 ||| -1", "here");
+  EXPECT_EQ(e.text, "a b");
+  EXPECT_EQ(e.alignment, "0-0 2-1");
+  EXPECT_EQ(e.word_scores, "WordScores= -1 -2");
+  EXPECT_EQ(n_best_entry("0 ||| a ||| 0.5,0.5 1e-05,1 ||| F0= -3 ||| -1", "here").alignment, "0.5,0.5 1e-05,1");
+  EXPECT_EQ(n_best_entry("0 ||| 0-0 ||| F0= -3 ||| -1", "here").text, "0-0");  // the first field is the text
+}
+
 TEST(NBestEntry, MayBeEmptyOrHoldBarsInItsText) {
   EXPECT_EQ(n_best_entry("1 |||  ||| F0= 0 ||| 0", "here").text, "");
   EXPECT_EQ(n_best_entry("1 ||| a ||| b ||| F0= 0 ||| 0", "here").text, "a ||| b");
@@ -35,7 +44,8 @@ TEST(NBestEntry, MayBeEmptyOrHoldBarsInItsText) {
 
 TEST(NBestEntry, ComesBackAsItWas) {
   for (const char* line : {"0 ||| ein Hund ||| F0= -1.5 ||| -0.3", "1 |||  ||| F0= 0 ||| 0", "2 ||| a ||| F0= 1",
-                           "3 ||| a ||| b ||| WordScores= -1 ||| F0= -1 F1= -2 ||| -1"})
+                           "3 ||| a ||| b ||| WordScores= -1 ||| F0= -1 F1= -2 ||| -1",
+                           "4 ||| a ||| 0-0 ||| WordScores= -1 ||| F0= -1 ||| -1", "5 ||| a ||| 1,0 ||| F0= 1"})
     EXPECT_EQ(to_line(n_best_entry(line, "here")), line);
 }
 

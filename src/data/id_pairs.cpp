@@ -1,0 +1,58 @@
+#include "data/id_pairs.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace dragoman {
+namespace {
+
+struct Side {
+  std::vector<int32_t> ids, lengths;
+
+  void append(const std::vector<int32_t>& sentence) {
+    ids.insert(ids.end(), sentence.begin(), sentence.end());
+    lengths.push_back(int32_t(sentence.size()));
+  }
+  bool has_room(const std::vector<int32_t>& sentence, int64_t limit) const {
+    return int64_t(ids.size() + sentence.size()) <= limit;
+  }
+  PackedIds packed() { return {std::move(ids), Spans::of_lengths(lengths)}; }
+};
+
+std::vector<size_t> order_by_length(std::span<const IdPair> pairs) {
+  std::vector<size_t> order(pairs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(pairs[a].target.size(), pairs[a].source.size()) <
+           std::pair(pairs[b].target.size(), pairs[b].source.size());
+  });
+  return order;
+}
+
+// The first pairs of `order` that fit into one batch; at least one.
+Batch first_batch(std::span<const IdPair> pairs, std::span<const size_t> order, int64_t batch_words) {
+  Side source, target;
+  size_t count = 0;
+  for (; count < order.size(); ++count) {
+    const IdPair& pair = pairs[order[count]];
+    if (count > 0 && !(source.has_room(pair.source, batch_words) && target.has_room(pair.target, batch_words))) break;
+    source.append(pair.source);
+    target.append(pair.target);
+  }
+  return {source.packed(), target.packed(), std::vector<int32_t>(count, 0)};
+}
+
+}  // namespace
+
+void for_each_batch(std::span<const IdPair> pairs, int64_t batch_words,
+                    const std::function<void(const Batch&, std::span<const size_t>)>& f) {
+  const std::vector<size_t> order = order_by_length(pairs);
+  for (std::span<const size_t> rest = order; !rest.empty();) {
+    const Batch batch = first_batch(pairs, rest, batch_words);
+    const auto count = size_t(batch.target.spans.sentences());
+    f(batch, rest.first(count));
+    rest = rest.subspan(count);
+  }
+}
+
+}  // namespace dragoman

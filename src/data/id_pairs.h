@@ -1,0 +1,20 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "model/batch.h"
+
+namespace dragoman {
+
+/// A sentence pair as ids; both sides end with </s>.
+struct IdPair {
+  std::vector<int32_t> source, target;
+};
+
+/// Calls f with batches that together hold every pair once, and with the numbers of their pairs. Pairs of similar
+/// length stand together, with at most `batch_words` target tokens (and as many source tokens again), or one pair.
+void for_each_batch(std::span<const IdPair> pairs, int64_t batch_words,
+                    const std::function<void(const Batch& batch, std::span<const size_t> numbers)>& f);
+
+}  // namespace dragoman
