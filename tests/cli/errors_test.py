@@ -114,15 +114,16 @@ PROVOKED = {
     "… has … lines, … has …": "score -m m -t s short",
     "…, line …: has … tabs, expected one, between source and target": "train -t columns --tsv -v v v -m new",
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
+    "…, line …: '…' is no weight, expected a number of at least 0": f"{TRAIN} -m new --data-weighting s",
+    "… has … lines, … has …; --data-weighting takes a weight for each": f"{TRAIN} -m new --data-weighting empty",
     "…, line …: expected 'number … Name= value', found '…'": "score -m m -t s t --n-best",
     "…, line …: is of source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
     "…, line …: is of source line …, after one of line …; expected rising numbers": "score -m m -t s falling --n-best",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
-    "…, line …: '…' is no weight, expected a number of at least 0": f"{TRAIN} -m new --data-weighting s",
-    "… has … lines, … has …; --data-weighting takes a weight for each": f"{TRAIN} -m new --data-weighting empty",
     "… is not a SentencePiece model, or only a part of one": "vocab encode -m s",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
+    "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
     "--pretrained-model …: its … is (…), that of this run (…)":
         f"{TRAIN} -m new --pretrained-model m --transformer-dim-ffn 16",
@@ -179,7 +180,8 @@ class Errors(unittest.TestCase):
         cls.folder = Path(temporary.name)
         cls.write_texts()
         for command in ("vocab train --input s t --model v --size 300", "vocab train --input s t --model w --size 310",
-                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2", f"{TRAIN} -m alone --type decoder-only",
+                        f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2",
+                        f"{TRAIN} -m alone --type decoder-only".replace("--enc-depth 1", ""),
                         f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small"):
             done = cls.call(command)
             if done.returncode != 0:
