@@ -149,8 +149,8 @@ struct Backend {
 
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
-  // With dx or dw, gradients of the sum of losses. With weights (N) f32, losses and so their gradients are multiplied by
-  // them, log_prob is not.
+  // With dx or dw, gradients of the sum of losses. Weights (N) f32 multiply losses, and so their gradients, but not
+  // log_prob.
   struct LinearCrossEntropy {
     Tensor loss, log_prob;
     Grad dx, dw;

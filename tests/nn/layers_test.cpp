@@ -126,9 +126,9 @@ TEST_F(Layers, AttentionNamesTheProjectionsThatItHas) {
   EXPECT_THAT(made("d", additive, Projections::query_key_value),
               ElementsAre("d.query.weight (4,4)", "d.key.weight (4,4)", "d.value.weight (4,4)", "d.output.weight (4,4)",
                           "d.score.weight (4)"));
-  EXPECT_THAT(
-      made("e", location, Projections::query_key_value),
-      ElementsAre("e.query.weight (4,4)", "e.value.weight (4,4)", "e.output.weight (4,4)", "e.location.positions.weight (3,4)"));
+  EXPECT_THAT(made("e", location, Projections::query_key_value),
+              ElementsAre("e.query.weight (4,4)", "e.value.weight (4,4)", "e.output.weight (4,4)",
+                          "e.location.positions.weight (3,4)"));
 }
 
 }  // namespace
