@@ -111,9 +111,11 @@ void check_per_side(std::string_view option, size_t values) {
 }
 
 void check_data(TrainOptions& o, const Given& given) {
-  auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
-  add_weights(corpora, o.data_weighting);
-  require_weights(o.corpus_weights, corpora.size());
+  if (!o.train_sets.empty()) {  // a configuration that is only shown may lack them
+    auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
+    add_weights(corpora, o.data_weighting);
+    require_weights(o.corpus_weights, corpora.size());
+  }
   check_pair("vocabs", o.vocabs);
   if (o.tsv)
     require(o.valid_sets.size() <= 1, "--valid-sets takes one file with --tsv, found {}: {}", o.valid_sets.size(),

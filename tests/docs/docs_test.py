@@ -118,7 +118,9 @@ class Pages(unittest.TestCase):
     def test_options_that_are_mentioned_exist(self):
         known = set(OPTION.findall(run("help", "--markdown").stdout)) | {"--markdown", "--version"}
 
-        def unknown(_, text):
+        def unknown(page, text):
+            if page.name == "coming_from_marian.md":  # names what is not here; cli/marian_test.py keeps it true
+                return
             for span in spans(text):
                 if span.startswith("--") or span.startswith("dragoman "):
                     yield from (option for option in OPTION.findall(span) if option not in known)
