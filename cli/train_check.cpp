@@ -42,9 +42,15 @@ void check_sizes(const TrainOptions& o) {
 void check_type(TrainOptions& o, const Given& given) {
   const bool alone = o.type == "decoder-only";
   require(alone || !o.learns_source, "--learn-source is for --type decoder-only, not for {}", o.type);
+  require(alone || o.encoder_layers > 0, "--enc-depth 0 leaves --type {} without an encoder, expected 1 at least",
+          o.type);
   if (!alone) return;
-  for (const char* option : {"enc-depth", "attention-local", "tied-embeddings-src"})
-    require(!given(option), "--{} is for models with an encoder, --type decoder-only has none", option);
+  const auto needs_encoder = [&](const char* option, bool wanted) {
+    require(!given(option) || !wanted, "--{} is for models with an encoder, --type decoder-only has none", option);
+  };
+  needs_encoder("enc-depth", o.encoder_layers > 0);
+  needs_encoder("attention-local", o.attention_local > 0);
+  needs_encoder("tied-embeddings-src", o.tied_embeddings_src);
   if (o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
     throw Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
                             o.vocabs[0], o.vocabs[1]),
@@ -68,8 +74,11 @@ void check_attention(const TrainOptions& o, const Given& given) {
                     "rename them",
                     score, projections),
         "give --attention-projections none, or --attention-score dot");
-  require(!given("attention-rank") || low, "--attention-rank is for --attention-score reduced-rank, not for {}", score);
-  require(!given("transformer-relative-positions") || o.positions == Positions::relative,
+  const ModelConfig usual;  // a configuration that was written in full names options that change nothing
+  require(!given("attention-rank") || low || o.attention_rank == usual.attention_rank,
+          "--attention-rank is for --attention-score reduced-rank, not for {}", score);
+  require(!given("transformer-relative-positions") || o.positions == Positions::relative ||
+              o.relative_positions == usual.relative_positions,
           "--transformer-relative-positions is for --transformer-positions relative, not for {}", name_of(o.positions));
   const int whole = o.dim / o.heads;
   if (o.attention_projections == Projections::none)

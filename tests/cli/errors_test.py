@@ -92,6 +92,8 @@ PROVOKED = {
     "--valid-script-args … are for --valid-script-path, which is not given": f"{VALIDATE} --valid-script-args x",
     "--valid-translation-output: none of --valid-metrics translates": f"{VALIDATE} --valid-translation-output new",
     "--learn-source is for --type decoder-only, not for …": f"{TRAIN} -m new --learn-source",
+    "--enc-depth 0 leaves --type … without an encoder, expected 1 at least":
+        "train -t s t -v v v -m new --after 1u --enc-depth 0",
     "--… is for models with an encoder, --type decoder-only has none":
         "train -t s t -v v v -m new --after 1u --type decoder-only --enc-depth 3",
     "--type decoder-only reads both sides with one vocabulary, but --vocabs are two: …":

@@ -119,7 +119,7 @@ class Pages(unittest.TestCase):
         known = set(OPTION.findall(run("help", "--markdown").stdout)) | {"--markdown", "--version"}
 
         def unknown(page, text):
-            if page.name == "coming_from_marian.md":  # names what is not here; cli/marian_test.py keeps it true
+            if page.name == "coming_from_marian.md":  # names what is not here; tests/cli/docs_test.cpp keeps it true
                 return
             for span in spans(text):
                 if span.startswith("--") or span.startswith("dragoman "):
