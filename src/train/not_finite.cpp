@@ -17,12 +17,13 @@ std::string first_bad_weight(const Backend& backend, const Parameters& parameter
   return "";
 }
 
-std::string first_bad_output(const Backend& backend, const Tape& tape) {
-  int64_t op = 0;
-  std::string bad;
+std::optional<BadOutput> first_bad_output(const Backend& backend, const Tape& tape) {
+  size_t record = 0;
+  std::optional<BadOutput> bad;
   tape.each_output([&](const char* name, const Tensor& output) {
-    ++op;
-    if (bad.empty() && !finite(backend, output)) bad = fmt::format("output {} of op {}, {}", output.shape(), op, name);
+    if (!bad && !finite(backend, output))
+      bad = {record, fmt::format("output {} of op {}, {}", output.shape(), record + 1, name)};
+    ++record;
   });
   return bad;
 }

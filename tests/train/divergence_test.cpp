@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -112,17 +113,25 @@ TEST(Divergence, EndsWhereThereIsNothingToGoBackTo) {
 }
 
 // A weight that is finite but so large that its products are not.
-TEST(CheckNan, NamesTheFirstOutputThatIsNotFinite) {
+std::string found_with(const std::string& weight) {
   ToyRun run;
   run.setup.training.check_nan = true;
   run.setup.training.max_skipped = 1;
   run.setup.training.after = {{1, Frequency::updates}};
   Trainer trainer(run.setup, backend("cpu"));
-  const Tensor& query = trainer.model().parameters().named()[1].value;
-  std::fill_n(query.as<float>(), query.elements(), 1e38f);
-  const std::string message = message_of([&] { trainer.run(); });
-  EXPECT_THAT(message, HasSubstr("the first tensor that is not: output ("));
-  EXPECT_THAT(message, HasSubstr(" of op 2, "));
+  const auto& named = trainer.model().parameters().named();
+  const auto large = std::ranges::find(named, weight, &Parameters::Named::name);
+  std::fill_n(large->value.as<float>(), large->value.elements(), 3e38f);
+  return message_of([&] { trainer.run(); });
+}
+
+TEST(CheckNan, NamesTheFirstOutputThatIsNotFiniteAndItsPlace) {
+  EXPECT_THAT(found_with("encoder.0.self_attention.query.weight"),
+              testing::ContainsRegex("the first tensor that is not: output \\(.*\\) of op 2, linear, before "
+                                     "encoder.0.self_attention\n"));
+  EXPECT_THAT(found_with("encoder.0.feed_forward.up.weight"),
+              HasSubstr(", linear, between encoder.0.self_attention and decoder.0.self_attention\n"));
+  EXPECT_THAT(found_with("decoder.0.feed_forward.up.weight"), HasSubstr(", linear, after decoder.0.cross_attention\n"));
 }
 
 TEST(NotFinite, IsFoundInWeightsAndGradients) {
