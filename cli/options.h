@@ -149,11 +149,11 @@ struct VocabOptions {
   std::string normalization = "nmt_nfkc";
   double character_coverage = 1;
   bool no_byte_fallback = false;
-  std::vector<std::string> user_symbols;  // pieces that are never split
-  double alpha = 0;                       // encode: subword sampling; 0: the best segmentation
-  uint64_t seed = 1;                      // of sampling and training
-  bool ids = false;                       // encode, decode: numbers in place of pieces
-  int cpu_threads = 0;                    // 0: one a core
+  std::vector<std::string> protected_symbols;  // pieces that are never split
+  double alpha = 0;                            // encode: subword sampling; 0: the best segmentation
+  uint64_t seed = 1;                           // of sampling and training
+  bool ids = false;                            // encode, decode: numbers in place of pieces
+  int cpu_threads = 0;                         // 0: one a core
 };
 
 inline std::span<const EnumName<Precision>> enum_names(Precision) {

@@ -98,6 +98,12 @@ std::vector<Flag<O>> vocabulary_flags() {
        .help =
            "SentencePiece's normalization in a vocabulary that has to be made: nmt_nfkc, nmt_nfkc_cf, nfkc, nfkc_cf "
            "or identity"},
+      {.name = "protected-symbols",
+       .field = &O::protected_symbols,
+       .value = "PIECE...",
+       .group = "Vocabulary",
+       .help = "pieces that are never split, such as language tags: <2de> <2fr>; a vocabulary that is there must have "
+               "them"},
       {.name = "sentencepiece-alphas",
        .field = &O::sentencepiece_alphas,
        .value = "A...",

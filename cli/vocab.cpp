@@ -28,7 +28,7 @@ int train(const VocabOptions& options) {
                     .normalization = options.normalization,
                     .character_coverage = options.character_coverage,
                     .byte_fallback = !options.no_byte_fallback,
-                    .user_symbols = options.user_symbols,
+                    .protected_symbols = options.protected_symbols,
                     .seed = options.seed});
   return 0;
 }
@@ -128,11 +128,12 @@ int characters(const std::string& text) {
   return int(std::count_if(text.begin(), text.end(), [](char c) { return (uint8_t(c) & 0xC0) != 0x80; }));
 }
 
-// The first pieces that were learned: what is neither special nor a byte.
-std::vector<int32_t> learned_pieces(const Vocabulary& vocabulary) {
+// What is neither special nor protected nor a byte.
+std::vector<int32_t> learned_pieces(const Vocabulary& vocabulary, const ModelFacts& facts) {
   std::vector<int32_t> learned;
   for (int32_t id = 0; id < vocabulary.size(); ++id)
-    if (id != vocabulary.unk() && id != vocabulary.bos() && id != vocabulary.eos() && !vocabulary.is_byte(id))
+    if (id != vocabulary.unk() && id != vocabulary.bos() && id != vocabulary.eos() && !vocabulary.is_byte(id) &&
+        std::ranges::count(facts.protected_symbols, vocabulary.piece(id)) == 0)
       learned.push_back(id);
   return learned;
 }
@@ -147,7 +148,7 @@ std::string special_pieces(const Vocabulary& vocabulary) {
 int inspect(const VocabOptions& options) {
   const Vocabulary vocabulary = Vocabulary::load(options.model);
   const ModelFacts facts = facts_of(vocabulary.bytes());
-  std::vector<int32_t> learned = learned_pieces(vocabulary);
+  std::vector<int32_t> learned = learned_pieces(vocabulary, facts);
   std::string longest;
   int bytes = 0;
   for (int32_t id = 0; id < vocabulary.size(); ++id) bytes += vocabulary.is_byte(id);
@@ -159,6 +160,8 @@ int inspect(const VocabOptions& options) {
   page.write(fmt::format("type           {}", facts.type));
   page.write(fmt::format("normalization  {}", facts.normalization.empty() ? "not recorded" : facts.normalization));
   page.write(fmt::format("special        {}", special_pieces(vocabulary)));
+  if (!facts.protected_symbols.empty())
+    page.write(fmt::format("protected      {}", fmt::join(facts.protected_symbols, " ")));
   page.write(fmt::format("byte fallback  {}", vocabulary.has_byte_fallback() ? "on" : "off"));
   page.write(fmt::format("byte pieces    {} ({:.1f} %)", bytes, 100.0 * bytes / vocabulary.size()));
   page.write(fmt::format("longest piece  {} ({} characters)", longest, characters(longest)));

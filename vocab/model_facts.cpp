@@ -70,6 +70,16 @@ Field find(std::string_view message, uint64_t id) {
   return {};
 }
 
+std::vector<std::string> protected_symbols(std::string_view model) {
+  constexpr uint64_t piece = 1, piece_text = 1, piece_type = 3, user_defined = 4;
+  std::vector<std::string> symbols;
+  Message fields(model);
+  while (const auto field = fields.next())
+    if (field->id == piece && find(field->bytes, piece_type).number == user_defined)
+      symbols.emplace_back(find(field->bytes, piece_text).bytes);
+  return symbols;
+}
+
 }  // namespace
 
 ModelFacts facts_of(std::string_view model) {
@@ -77,7 +87,8 @@ ModelFacts facts_of(std::string_view model) {
   constexpr std::string_view types[] = {"unigram", "unigram", "bpe", "word", "char"};  // 0 is "not set": the default
   const uint64_t type = find(find(model, trainer).bytes, trainer_model_type).number;
   return {.type = std::string(type < std::size(types) ? types[type] : "unknown"),
-          .normalization = std::string(find(find(model, normalizer).bytes, normalizer_name).bytes)};
+          .normalization = std::string(find(find(model, normalizer).bytes, normalizer_name).bytes),
+          .protected_symbols = protected_symbols(model)};
 }
 
 }  // namespace dragoman

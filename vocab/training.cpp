@@ -108,7 +108,7 @@ Arguments arguments_of(const VocabularyTraining& training) {
       {"minloglevel", "2"},  // errors only, and those come back as a status
   };
   std::string symbols;
-  for (const auto& symbol : training.user_symbols) symbols += (symbols.empty() ? "" : ",") + quoted(symbol);
+  for (const auto& symbol : training.protected_symbols) symbols += (symbols.empty() ? "" : ",") + quoted(symbol);
   if (!symbols.empty()) arguments["user_defined_symbols"] = symbols;
   return arguments;
 }
@@ -121,9 +121,13 @@ void check(const VocabularyTraining& training) {
           training.normalization, fmt::join(rules, ", "));
   require(training.character_coverage >= 0.98 && training.character_coverage <= 1,
           "a character coverage of {}, expected 0.98 to 1", training.character_coverage);
-  for (const auto& symbol : training.user_symbols)
-    require(std::ranges::count(special, symbol) == 0, "\"{}\" cannot be a user symbol", symbol);
-  const int least = (training.byte_fallback ? 256 : 0) + 4 + int(training.user_symbols.size());
+  const auto& symbols = training.protected_symbols;
+  for (const auto& symbol : symbols)
+    require(std::ranges::count(special, symbol) == 0 && std::ranges::count(symbols, symbol) == 1 &&
+                symbol.find_first_of(" \t\n") == std::string::npos,
+            "\"{}\" cannot be a protected symbol, expected pieces without blanks, each once, and not <unk>, <s>, </s>",
+            symbol);
+  const int least = (training.byte_fallback ? 256 : 0) + 4 + int(training.protected_symbols.size());
   require(training.size >= least, "a vocabulary of {} pieces, expected at least {}: bytes, special pieces and more",
           training.size, least);
 }

@@ -17,10 +17,10 @@ struct VocabularyTraining {
   std::string model;  // the file to make
   int size = 32000;   // pieces in all: the special ones, user symbols and bytes included
   VocabularyType type = VocabularyType::bpe;
-  std::string normalization = "nmt_nfkc";  // or nfkc, nmt_nfkc_cf, nfkc_cf (lower-cased), identity
-  double character_coverage = 1;           // share of the text whose characters become pieces of their own
-  bool byte_fallback = true;               // other characters are spelled by their UTF-8 bytes: nothing is unknown
-  std::vector<std::string> user_symbols;   // pieces that are never split
+  std::string normalization = "nmt_nfkc";      // or nfkc, nmt_nfkc_cf, nfkc_cf (lower-cased), identity
+  double character_coverage = 1;               // share of the text whose characters become pieces of their own
+  bool byte_fallback = true;                   // other characters are spelled by their UTF-8 bytes: nothing is unknown
+  std::vector<std::string> protected_symbols;  // pieces that are never split
   int64_t sample_lines = 10'000'000;  // learn from that many lines, chosen at random; more cost memory, not quality
   uint64_t seed = 1;                  // of that choice
 };

@@ -1,9 +1,11 @@
 #include "train/vocabularies.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/log.h"
 #include "data/parallel_text.h"
+#include "vocab/model_facts.h"
 #include "vocab/training.h"
 
 namespace dragoman {
@@ -28,6 +30,7 @@ void learn(const Side& side, const TrainingSetup& setup) {
   if (setup.data.tsv) training.columns = side.columns;
   training.type = setup.data.vocabulary_type;
   training.normalization = setup.data.normalization;
+  training.protected_symbols = setup.data.protected_symbols;
   training.seed = setup.training.seed;
   train_vocabulary(training);
 }
@@ -43,6 +46,14 @@ void make(const Side& side, const TrainingSetup& setup) {
   write_atomically(side.path, [&](FileWriter& file) { file.write((stored.*side.in_model).bytes()); });
 }
 
+void require_protected(const Vocabulary& vocabulary, const std::string& path, const std::vector<std::string>& symbols) {
+  const std::vector<std::string> there = facts_of(vocabulary.bytes()).protected_symbols;
+  for (const std::string& symbol : symbols)
+    if (std::ranges::count(there, symbol) == 0)
+      throw Error(fmt::format("{} has no protected symbol {}, which --protected-symbols asks for", path, symbol),
+                  "name a new file to have one made; symbols cannot be added to a vocabulary that is there");
+}
+
 Vocabulary open_or_make(const Side& side, const TrainingSetup& setup) {
   const std::string& path = side.path;
   if (!std::filesystem::exists(path)) make(side, setup);
@@ -54,6 +65,7 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup) {
   if (setup.data.exact_dim_vocabs && vocabulary.size() != side.size)
     throw Error(fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, vocabulary.size(), side.size),
                 "leave --dim-vocabs out to take the vocabulary as it is, or name a new file to have one made");
+  require_protected(vocabulary, path, setup.data.protected_symbols);
   return vocabulary;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The text that `dragoman train` reads, as a user gives it: several corpora, files with both sides.
+"""The text that `dragoman train` reads, as a user gives it: several corpora, files with both sides, weights, pieces that are never split.
 
     corpora_test.py BINARY
 """
@@ -123,6 +123,33 @@ class SeveralCorpora(WithText):
         self.assertIn("--valid-sets takes one file with --tsv, found 2: s t",
                       self.fails(train + "-t tsv --tsv --valid-sets s t"))
         self.assertIn("error: s1 has 10 lines, t has 36", self.fails(train + "-t s t s1 t"))
+        self.assertFalse((self.folder / "new").exists())
+
+
+class ProtectedSymbols(WithText):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.write("tagged.s", [f"<2de> {line}" for line in cls.source])
+        cls.write("tagged.t", [f"<de> {line}" for line in cls.target])
+
+    def test_are_one_piece_from_training_to_translation(self):
+        self.trained("-t tagged.s tagged.t --protected-symbols <2de> <de> --dim-vocabs 300 --after 80u", vocabs="p p")
+        pieces = self.succeed("vocab encode -m p -i tagged.s tagged.t")
+        self.assertEqual((pieces.count("▁ <2de> "), pieces.count("▁ <de> ")), (36, 36), pieces)
+        self.assertIn("\nprotected      <2de> <de>\n", self.succeed("vocab inspect -m p"))
+        found = self.succeed("translate -m m.safetensors --quiet -i tagged.s").splitlines()
+        self.assertEqual([line.split(" ")[0] for line in found], ["<de>"] * 36)
+
+    def test_are_those_of_vocab_train(self):
+        self.succeed("vocab train -i tagged.s tagged.t -m q --size 300 --protected-symbols <2de> <de>")
+        self.succeed("vocab train -i tagged.s tagged.t -m r --size 300 --user-symbols <2de> <de>")
+        self.assertEqual((self.folder / "q").read_bytes(), (self.folder / "r").read_bytes())
+        self.trained("-t tagged.s tagged.t --protected-symbols <de> --after 1u --no-reload", vocabs="q q")
+
+    def test_that_a_vocabulary_lacks_are_an_error(self):
+        said = self.fails("train -t tagged.s tagged.t -v v v -m new --protected-symbols <2de>")
+        self.assertIn("error: v has no protected symbol <2de>, which --protected-symbols asks for", said)
         self.assertFalse((self.folder / "new").exists())
 
 

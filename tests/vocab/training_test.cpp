@@ -95,13 +95,18 @@ TEST_P(Training, SaysTheSmallestSizeThatHoldsTheCharacters) {
   EXPECT_STREQ(error_of(small).what(), "no error") << small.size;
 }
 
-TEST_P(Training, KeepsUserSymbolsInOnePiece) {
+TEST_P(Training, KeepsProtectedSymbolsInOnePiece) {
   auto with_symbols = training();
-  with_symbols.user_symbols = {"<2de>", "a,\"b"};
+  with_symbols.protected_symbols = {"<2de>", "a,\"b"};
   train_vocabulary(with_symbols);
   const Vocabulary vocabulary = Vocabulary::load(with_symbols.model);
   EXPECT_EQ(vocabulary.piece(3) + " " + vocabulary.piece(4), "<2de> a,\"b");
-  EXPECT_EQ(std::ranges::count(vocabulary.encode("<2de> Where is the hotel?"), 3), 1);
+  EXPECT_EQ(facts_of(vocabulary.bytes()).protected_symbols, with_symbols.protected_symbols);
+  for (const std::string line : {"<2de> Where is the hotel?", "<2de>where", "is <2de>"}) {
+    EXPECT_EQ(std::ranges::count(vocabulary.encode(line), 3), 1) << line;
+    EXPECT_EQ(std::ranges::count(vocabulary.encode_block(std::vector{line}, 0.5, 1)[0], 3), 1) << line;
+    EXPECT_EQ(vocabulary.decode(vocabulary.encode(line)), line);
+  }
 }
 
 TEST_P(Training, RefusesWhatCannotWork) {
@@ -109,8 +114,12 @@ TEST_P(Training, RefusesWhatCannotWork) {
   options.normalization = "nfd";
   EXPECT_THAT(error_of(options).what(), HasSubstr("unknown normalization \"nfd\", expected one of nmt_nfkc, nfkc"));
   options = training();
-  options.user_symbols = {"</s>"};
-  EXPECT_THAT(error_of(options).what(), HasSubstr("\"</s>\" cannot be a user symbol"));
+  for (const std::string bad : {"</s>", "", "<2 de>"}) {
+    options.protected_symbols = {bad};
+    EXPECT_THAT(error_of(options).what(), HasSubstr("\"" + bad + "\" cannot be a protected symbol"));
+  }
+  options.protected_symbols = {"<2de>", "<2fr>", "<2de>"};
+  EXPECT_THAT(error_of(options).what(), HasSubstr("\"<2de>\" cannot be a protected symbol"));
   options = training();
   options.size = 200;
   EXPECT_THAT(error_of(options).what(), HasSubstr("a vocabulary of 200 pieces, expected at least 260"));

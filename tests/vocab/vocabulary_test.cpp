@@ -166,6 +166,7 @@ TEST(Vocabulary, RefusesNumbersOutsideOfIt) {
 TEST(ModelFacts, AreEmptyForWhatIsNoModel) {
   EXPECT_EQ(facts_of("").normalization, "");
   EXPECT_EQ(facts_of(std::string(100, '\xFF')).type, "unigram");
+  EXPECT_TRUE(facts_of(std::string(100, '\xFF')).protected_symbols.empty());
 }
 
 }  // namespace
