@@ -147,6 +147,26 @@ struct Backend {
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& places, int heads, int direction)>
       rotate{"rotate"};
 
+  // The average of a sentence's rows so far, column by column: c_t = a_t ⊙ c_{t-1} + (1 - a_t) ⊙ x_t, with c = 0 before
+  // the first row. a_t = σ(gate_t); without a gate (t - 1) / t, which makes c_t the mean.  c, x, gate (N,D)
+  Kernel<void(const Tensor& c, const Tensor& x, const Tensor& gate, const Spans& spans)> running_average{
+      "running_average"};
+  struct RunningAverageBackward {
+    Grad dx, dgate;
+    Tensor dc, c, x, gate;
+    Spans spans;
+  };
+  Kernel<void(const RunningAverageBackward& b)> running_average_backward{"running_average_backward"};
+  // One row a hypothesis. c (R,D) is also put into the last row of its past in `states` (C,D); the row before has
+  // c_{t-1}.
+  Kernel<void(const Tensor& c, const Tensor& states, const Tensor& x, const Tensor& gate, const StepKeys& past)>
+      running_average_step{"running_average_step"};
+
+  // y = x ⊙ σ(gate), all (N,D)
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& gate)> gate{"gate"};
+  Kernel<void(Grad dx, Grad dgate, const Tensor& dy, const Tensor& x, const Tensor& gate)> gate_backward{
+      "gate_backward"};
+
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
   // With dx or dw, gradients of the sum of losses. Weights (N) f32 multiply losses, and so their gradients, but not
@@ -190,6 +210,7 @@ void for_each_kernel(AnyBackend& b, const F& f) {
        b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward, b.embedding, b.embedding_backward,
        b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch, b.norm_backward,
        b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch, b.attention_step, b.rotate,
+       b.running_average, b.running_average_backward, b.running_average_step, b.gate, b.gate_backward,
        b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows, b.sum,
        b.sum_of_squares, b.adam, b.moving_average);
 }

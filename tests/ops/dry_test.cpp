@@ -35,6 +35,9 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   const Backend::Attention attention{x, x, x, x, x, x, v, shape, none, x};
   b.attention(attention), b.attention_backward(Backend::AttentionBackward{dx, dx, dx, dx, dv, x, attention});
   b.attention_step(Backend::AttentionStep{x, x, x, x, x, v, {ids, ids}}), b.rotate(x, x, x, ids, 2, 1);
+  b.running_average(x, x, x, shape.keys), b.gate(x, x, x), b.gate_backward(dx, dx, x, x, x);
+  b.running_average_backward(Backend::RunningAverageBackward{dx, dx, x, x, x, x, shape.keys});
+  b.running_average_step(x, x, x, x, StepKeys{ids, ids});
   b.linear_cross_entropy(Backend::LinearCrossEntropy{v, v, dx, dx, x, x, ids});
   b.top_k(x, ids, v, x), b.gather_rows(x, x, ids), b.scatter_rows(x, x, ids);
   b.adam(adam, AdamStep{}, 1), b.moving_average(x, x, 0.5);

@@ -14,6 +14,7 @@ void install_linear_packed(Backend& b);
 void install_loss(Backend& b);
 void install_norm(Backend& b);
 void install_optimizer(Backend& b);
+void install_recurrent(Backend& b);
 void install_rotate(Backend& b);
 void install_top_k(Backend& b);
 

@@ -21,6 +21,7 @@ void install(Backend& b) {
   install_loss(b);
   install_norm(b);
   install_optimizer(b);
+  install_recurrent(b);
   install_rotate(b);
   install_top_k(b);
 }

@@ -13,6 +13,7 @@ void install_linear(Backend& b);
 void install_loss(Backend& b);
 void install_norm(Backend& b);
 void install_optimizer(Backend& b);
+void install_recurrent(Backend& b);
 void install_rows(Backend& b);
 
 }  // namespace dragoman::reference

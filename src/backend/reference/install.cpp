@@ -14,6 +14,7 @@ void install(Backend& b) {
   install_loss(b);
   install_norm(b);
   install_optimizer(b);
+  install_recurrent(b);
   install_rows(b);
 }
 

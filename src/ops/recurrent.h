@@ -1,0 +1,18 @@
+#pragma once
+#include "autodiff/context.h"
+
+namespace dragoman {
+
+/// The average of a sentence's rows so far, column by column: c_t = a_t ⊙ c_{t-1} + (1 - a_t) ⊙ x_t, where a_t =
+/// σ(gate_t) is how much of the past stays. Without a gate every row counts alike: c_t is the mean of x_1 … x_t.
+/// x, gate (N,D)  →  (N,D).  The tape keeps x, the gate and the result. Costs a pass over them.
+Var running_average(Context& cx, const Var& x, const Var& gate, const Spans& spans);
+
+/// The same for one more row of each hypothesis, x and gate (R,D). `states` (C,D) holds the averages of the rows before
+/// and takes the new ones, in the rows that `past` names.
+Var running_average_step(Context& cx, const Var& x, const Var& gate, const Tensor& states, const StepKeys& past);
+
+/// y = x ⊙ σ(g), all (N,D).
+Var gate(Context& cx, const Var& x, const Var& g);
+
+}  // namespace dragoman
