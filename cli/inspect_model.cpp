@@ -65,6 +65,20 @@ std::string attention_in_words(const ModelConfig& c) {
   return text;
 }
 
+std::string look_back_in_words(const ModelConfig& c) {
+  switch (c.autoregression) {
+    case Autoregression::self_attention:
+      return "by self-attention";
+    case Autoregression::average_attention:
+      return fmt::format("by average attention (Zhang et al. 2018), {} columns ({}), {}",
+                         grouped(c.average_feed_forward), name_of(c.average_activation),
+                         c.average_gates ? "gated" : "without gates");
+    case Autoregression::rnn:
+      return "by a recurrent unit, SSRU (Kim et al. 2019)";
+  }
+  return "";
+}
+
 void add_architecture(FactPage& page, const ModelConfig& c) {
   page.heading("Architecture");
   const bool alone = c.type == "decoder-only";
@@ -78,6 +92,7 @@ void add_architecture(FactPage& page, const ModelConfig& c) {
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
   page.fact("attention", attention_in_words(c));
+  page.fact("decoder looks back", look_back_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout, c.dropout_attention,
                                    c.dropout_activation, c.embedding_dropout()));

@@ -16,7 +16,8 @@ constexpr std::string_view in_model = "the model file holds it; leave it out";
 constexpr std::string_view float32 = "training computes in float32; leave it out";
 constexpr std::string_view not_finite = "updates that are not finite are always skipped: --max-skipped; leave it out";
 constexpr std::string_view recurrent = "there are no recurrent models, only --type transformer";
-constexpr std::string_view average_attention = "decoders attend to themselves, there is no average attention";
+constexpr std::string_view average_attention =
+    "average attention has one feed-forward layer, of two matrices; leave it out";
 constexpr std::string_view standard_layer = "layers are those of the paper; leave it out";
 constexpr std::string_view guided = "attention cannot be guided by alignments; leave it out";
 constexpr std::string_view schedule = "--lr-schedule says how the rate falls: inverse-sqrt, noam, cosine, linear";
@@ -46,7 +47,6 @@ constexpr LeftOut table[] = {
     {"cost-scaling", float32},
     {"cost-type", "training minimises cross-entropy a target piece; leave it out"},
     {"d", one_device},
-    {"dec-cell", recurrent},
     {"dec-cell-base-depth", recurrent},
     {"dec-cell-high-depth", recurrent},
     {"devices", one_device},
@@ -140,11 +140,7 @@ constexpr LeftOut table[] = {
     {"sync-sgd", "updates are always synchronous; leave it out"},
     {"T", no_files},
     {"tempdir", no_files},
-    {"transformer-aan-activation", average_attention},
     {"transformer-aan-depth", average_attention},
-    {"transformer-aan-nogate", average_attention},
-    {"transformer-decoder-autoreg", average_attention},
-    {"transformer-dim-aan", average_attention},
     {"transformer-ffn-depth", standard_layer},
     {"transformer-guided-alignment-layer", guided},
     {"transformer-no-projection", standard_layer},

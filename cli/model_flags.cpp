@@ -12,7 +12,8 @@ std::vector<Flag<O>> model_flags() {
        .group = "Model",
        .help =
            "a set of defaults, which all other options override: base and big as in Vaswani et al. 2017, tiny for a "
-           "small corpus (4 + 4 layers, 128 columns, 4 heads, dropout 0.3)"},
+           "small corpus (4 + 4 layers, 128 columns, 4 heads, dropout 0.3), tiny11 for fast translation (6 + 2 layers, "
+           "256 columns, 8 heads, the decoder recurrent)"},
       {.name = "type",
        .field = &O::type,
        .value = "NAME",
@@ -168,6 +169,38 @@ std::vector<Flag<O>> attention_flags() {
        .group = group,
        .help = "a target piece sees so many source pieces on each side of its own place (Luong's local-m); 0: all",
        .range = {0, 1'000'000}},
+  };
+}
+
+std::vector<Flag<O>> autoregression_flags() {
+  static constexpr auto group = "Decoder";
+  return {
+      {.name = "transformer-decoder-autoreg",
+       .field = &O::autoregression,
+       .value = "NAME",
+       .group = group,
+       .help = "how the decoder looks back at its own output: by attention; by the average of all of it, "
+               "gated; or by a recurrent unit, the fastest in translating: see docs/attention.md"},
+      {.name = "dec-cell",
+       .field = &O::decoder_cell,
+       .value = "NAME",
+       .group = group,
+       .help = "the recurrent unit of --transformer-decoder-autoreg rnn"},
+      {.name = "transformer-dim-aan",
+       .field = &O::average_feed_forward,
+       .value = "N",
+       .group = group,
+       .help = "average attention: inner columns of its feed-forward layer",
+       .range = {1, 1'000'000}},
+      {.name = "transformer-aan-activation",
+       .field = &O::average_activation,
+       .value = "NAME",
+       .group = group,
+       .help = "average attention: what that layer applies to its inner columns"},
+      {.name = "transformer-aan-nogate",
+       .field = &O::no_average_gates,
+       .group = group,
+       .help = "average attention: no gates between a piece and the average"},
   };
 }
 

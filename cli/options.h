@@ -20,7 +20,10 @@ namespace dragoman {
 /// stdout. The command functions return the exit code and throw Error for what the user can mend.
 
 /// Sets of defaults that `--task` names.
-enum class Task { none, base, big, base_prenorm, big_prenorm, tiny };
+enum class Task { none, base, big, base_prenorm, big_prenorm, tiny, tiny11 };
+
+/// The recurrent unit of `--transformer-decoder-autoreg rnn`; Marian has more, for its recurrent models.
+enum class DecoderCell { ssru };
 
 /// The members here are only spellings that Marian has: the table's check turns them into the inherited ones.
 struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOptions {
@@ -29,6 +32,8 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
   std::string postprocess = "dan";  // … "da"
   bool learned_positions = false;
   bool depth_scaling = false;
+  bool no_average_gates = false;
+  DecoderCell decoder_cell = DecoderCell::ssru;
   bool overwrite = false;
   bool profile = false;
   bool dry_run = false;                                      // check everything, report, write nothing
@@ -173,7 +178,12 @@ inline std::span<const EnumName<Task>> enum_names(Task) {
                                              {Task::base_prenorm, "transformer-base-prenorm"},
                                              {Task::big_prenorm, "transformer-big-prenorm"},
                                              {Task::tiny, "transformer-tiny"},
+                                             {Task::tiny11, "transformer-tiny11"},
                                              {Task::base, "transformer"}};  // Marian's first name for it
+  return names;
+}
+inline std::span<const EnumName<DecoderCell>> enum_names(DecoderCell) {
+  static constexpr EnumName<DecoderCell> names[] = {{DecoderCell::ssru, "ssru"}};
   return names;
 }
 inline std::span<const EnumName<Summary>> enum_names(Summary) {

@@ -100,6 +100,25 @@ void check_attention(const TrainOptions& o, const Given& given) {
           "--attention-score additive");
 }
 
+void check_autoregression(TrainOptions& o, const Given& given) {
+  const auto kind = name_of(o.autoregression);
+  const bool average = o.autoregression == Autoregression::average_attention;
+  const ModelConfig usual;
+  const auto of_average = [&](const char* option, bool differs) {
+    require(!given(option) || average || !differs,
+            "--{} is for --transformer-decoder-autoreg average-attention, not for {}", option, kind);
+  };
+  of_average("transformer-dim-aan", o.average_feed_forward != usual.average_feed_forward);
+  of_average("transformer-aan-activation", o.average_activation != usual.average_activation);
+  of_average("transformer-aan-nogate", o.no_average_gates);
+  o.average_gates = !o.no_average_gates;
+  if (o.type == "decoder-only" && o.autoregression != Autoregression::self_attention)
+    throw Error(fmt::format("--type decoder-only reads the source by self-attention alone, so "
+                            "--transformer-decoder-autoreg {} would leave it nothing to look with",
+                            kind),
+                "leave --transformer-decoder-autoreg out, or take --type transformer");
+}
+
 // One matrix for everything is the default of joint vocabularies only; an explicit wish that cannot be is an error.
 void check_tying(TrainOptions& o, const Given& given) {
   const bool joint = o.vocabs.size() < 2 || o.vocabs[0] == o.vocabs[1];
@@ -207,6 +226,11 @@ void apply_task(TrainOptions& o) {
     o.encoder_layers = o.decoder_layers = 4;
     o.dim = 128, o.feed_forward = 256, o.heads = 4, o.dropout = 0.3;
   }
+  if (o.task == Task::tiny11) {  // Marian's: a deep encoder, which works once, and a decoder of little work a step
+    o.encoder_layers = 6, o.decoder_layers = 2;
+    o.dim = 256, o.feed_forward = 1536, o.heads = 8;
+    o.autoregression = Autoregression::rnn;
+  }
   if (o.task == Task::base_prenorm || o.task == Task::big_prenorm)
     o.preprocess = std::string("n"), o.postprocess = "da";
 }
@@ -218,6 +242,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_sizes(o);
   check_type(o, given);
   check_attention(o, given);
+  check_autoregression(o, given);
   check_data(o, given);
   check_tying(o, given);
   check_optimizer(o);

@@ -10,6 +10,7 @@ std::vector<Flag<TrainOptions>> model_flags();
 std::vector<Flag<TrainOptions>> transformer_flags();
 std::vector<Flag<TrainOptions>> position_flags();
 std::vector<Flag<TrainOptions>> attention_flags();
+std::vector<Flag<TrainOptions>> autoregression_flags();
 std::vector<Flag<TrainOptions>> dropout_flags();
 std::vector<Flag<TrainOptions>> batch_flags();
 std::vector<Flag<TrainOptions>> learning_rate_flags();

@@ -31,6 +31,10 @@ void for_each_member(Config& c, F f) {
   f("attention_rank", c.attention_rank);
   f("attention_window", c.attention_window);
   f("attention_local", c.attention_local);
+  f("autoregression", c.autoregression);
+  f("average_feed_forward", c.average_feed_forward);
+  f("average_activation", c.average_activation);
+  f("average_gates", c.average_gates);
   f("learns_source", c.learns_source);
   f("tied_embeddings_all", c.tied_embeddings_all);
   f("tied_embeddings", c.tied_embeddings);

@@ -20,6 +20,10 @@ enum class Positions { sinusoidal, interleaved, learned, relative, rotary, alibi
 /// Whether positions are added to embeddings as sines and cosines.
 inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || p == Positions::interleaved; }
 
+/// How a decoder looks back at its own output: self_attention; average_attention, where all of the past counts alike
+/// (Zhang et al. 2018); or rnn, a recurrent unit in the place of attention (Kim et al. 2019).
+enum class Autoregression { self_attention, average_attention, rnn };
+
 /// glorot_uniform: Glorot & Bengio 2010; depth_scaled: the same, divided by √layer (Zhang et al. 2019).
 enum class Initialisation { glorot_uniform, depth_scaled };
 
@@ -35,6 +39,12 @@ inline std::span<const EnumName<Positions>> enum_names(Positions) {
                                                   {Positions::rotary, "rotary"},
                                                   {Positions::alibi, "alibi"},
                                                   {Positions::none, "none"}};
+  return names;
+}
+inline std::span<const EnumName<Autoregression>> enum_names(Autoregression) {
+  static constexpr EnumName<Autoregression> names[] = {{Autoregression::self_attention, "self-attention"},
+                                                       {Autoregression::average_attention, "average-attention"},
+                                                       {Autoregression::rnn, "rnn"}};
   return names;
 }
 inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
@@ -61,9 +71,13 @@ struct ModelConfig {
   int relative_positions = 16;  // distances with a vector of their own, on each side (relative)
   AttentionScore attention_score = AttentionScore::scaled_dot;
   Projections attention_projections = Projections::query_key_value;
-  int attention_rank = 16;           // columns of a head's queries and keys for reduced_rank
-  int attention_window = 0;          // self-attention: keys seen on each side; 0: all
-  int attention_local = 0;           // cross-attention: the same around the target's own place; 0: all
+  int attention_rank = 16;   // columns of a head's queries and keys for reduced_rank
+  int attention_window = 0;  // self-attention: keys seen on each side; 0: all
+  int attention_local = 0;   // cross-attention: the same around the target's own place; 0: all
+  Autoregression autoregression = Autoregression::self_attention;  // of the decoder
+  int average_feed_forward = 2048;                                 // average attention: inner columns of its own layer
+  Activation average_activation = Activation::swish;
+  bool average_gates = true;
   bool learns_source = false;        // decoder-only: the loss of training counts the source's pieces too
   bool tied_embeddings_all = true;   // one matrix for source, target and output; implies the other two
   bool tied_embeddings = false;      // target embedding = output layer

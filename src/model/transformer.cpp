@@ -33,22 +33,47 @@ void Transformer::make_embeddings() {
 }
 
 void Transformer::make_layers() {
-  const auto cross_attention = [&](const std::string& name, int l) {
-    AttentionDesign design = attention_design(l);
-    design.relative = 0;
-    design.window = config_.attention_local > 0 ? config_.attention_local : -1;
-    return CrossAttention::make(parameters_, name, config_.dim, design);
-  };
   for (int l = 0; l < config_.encoder_layers; ++l) encoder_.push_back(make_layer(fmt::format("encoder.{}", l), l));
-  for (int l = 0; l < config_.decoder_layers; ++l) {
-    const std::string at = fmt::format("decoder.{}.", l);
-    decoder_.push_back({make_self_attention(at + "self_attention", l), make_norm(at + "self_attention_norm"),
-                        cross_attention(at + "cross_attention", l), make_norm(at + "cross_attention_norm"),
-                        make_feed_forward(at + "feed_forward", l), make_norm(at + "feed_forward_norm")});
-  }
+  for (int l = 0; l < config_.decoder_layers; ++l) decoder_.push_back(make_decoder_layer(l));
   if (config_.norm == NormPlace::post) return;
   encoder_norm_ = make_norm("encoder.norm");
   decoder_norm_ = make_norm("decoder.norm");
+}
+
+LookBack Transformer::make_look_back(const std::string& name, int layer) {
+  switch (config_.autoregression) {
+    case Autoregression::self_attention:
+      return {make_self_attention(name, layer)};
+    case Autoregression::average_attention:
+      return {AverageAttention::make(parameters_, name, config_.dim,
+                                     {.feed_forward = config_.average_feed_forward,
+                                      .activation = config_.average_activation,
+                                      .gated = config_.average_gates,
+                                      .dropout = config_.dropout_activation,
+                                      .gain = gain(layer)})};
+    case Autoregression::rnn:
+      return {Ssru::make(parameters_, name, config_.dim, gain(layer))};
+  }
+  fail("a decoder cannot look back by {}", name_of(config_.autoregression));
+}
+
+int64_t Transformer::look_back_columns() const {
+  return config_.autoregression == Autoregression::self_attention ? key_value_columns() : config_.dim;
+}
+
+Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
+  const std::string at = fmt::format("decoder.{}.", layer);
+  std::string look_back(name_of(config_.autoregression));  // also the name of its parameters
+  std::ranges::replace(look_back, '-', '_');
+  AttentionDesign cross = attention_design(layer);
+  cross.relative = 0;
+  cross.window = config_.attention_local > 0 ? config_.attention_local : -1;
+  return {make_look_back(at + look_back, layer),
+          make_norm(at + look_back + "_norm"),
+          CrossAttention::make(parameters_, at + "cross_attention", config_.dim, cross),
+          make_norm(at + "cross_attention_norm"),
+          make_feed_forward(at + "feed_forward", layer),
+          make_norm(at + "feed_forward_norm")};
 }
 
 Transformer::Rows Transformer::target_rows(const Batch& batch) const {
@@ -64,8 +89,7 @@ Transformer::Rows Transformer::target_rows(const Batch& batch) const {
 
 Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& memory, const Rows& target,
                                const Rows& source) {
-  x = sublayer(cx, p.self_attention_norm, x, target.places,
-               [&](const Var& y) { return p.self_attention(cx, y, target.self(), true); });
+  x = sublayer(cx, p.look_back_norm, x, target.places, [&](const Var& y) { return p.look_back(cx, y, target.self()); });
   x = sublayer(cx, p.cross_attention_norm, x, target.places, [&](const Var& y) {
     return p.cross_attention(cx, y, p.cross_attention.remember(cx, memory, source.places), target.spans, source.spans,
                              target.places);

@@ -1,5 +1,6 @@
 #pragma once
 #include "model/transformer_parts.h"
+#include "nn/look_back.h"
 
 namespace dragoman {
 
@@ -15,8 +16,8 @@ class Transformer : public TransformerParts {
  private:
   friend class TransformerDecoding;
   struct DecoderLayer {
-    SelfAttention self_attention;
-    Norm self_attention_norm;
+    LookBack look_back;
+    Norm look_back_norm;
     CrossAttention cross_attention;
     Norm cross_attention_norm;
     FeedForward feed_forward;
@@ -25,11 +26,14 @@ class Transformer : public TransformerParts {
 
   void make_embeddings();
   void make_layers();
+  DecoderLayer make_decoder_layer(int layer);
+  LookBack make_look_back(const std::string& name, int layer);
   Rows target_rows(const Batch& batch) const;  // <s> + all but the last
 
   Var encode(Context& cx, Rows& source);
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
                     const Rows& source);
+  int64_t look_back_columns() const;            // of a layer's cache
   Var hidden(Context& cx, const Batch& batch);  // (Nt,D): the decoder's output, before the output layer
 
   Var source_embedding_, target_embedding_, output_;  // (V,D) each; the same one where tied

@@ -7,11 +7,16 @@
 
 namespace dragoman {
 
-/// Keys and values of the encoder's output lie once a sentence in `memory_`; those of decoded tokens in `past_`.
+/// Keys and values of the encoder's output lie once a sentence in `memory_`; what layers keep of decoded tokens, in
+/// `past_cache_`.
 class TransformerDecoding : public Decoding {
  public:
   TransformerDecoding(Transformer& model, Context& cx)
-      : model_(model), cx_(cx), memory_(new_cache(model, cx)), past_cache_(new_cache(model, cx)), past_(past_cache_) {}
+      : model_(model),
+        cx_(cx),
+        memory_(new_cache(model.key_value_columns())),
+        past_cache_(new_cache(model.look_back_columns())),
+        past_(past_cache_) {}
 
   int add(const PackedIds& source, int width) override;
   Tensor step(std::span<const StepRow> rows) override;
@@ -26,8 +31,8 @@ class TransformerDecoding : public Decoding {
     int64_t longest = 0;
   };
 
-  static CacheRows new_cache(Transformer& model, Context& cx) {
-    return {cx, model.config_.decoder_layers, model.key_value_columns(), model.target_embedding_.dtype()};
+  CacheRows new_cache(int64_t columns) {
+    return {cx_, model_.config_.decoder_layers, columns, model_.target_embedding_.dtype()};
   }
   MemoryKeys memory_keys(std::span<const StepRow> rows, const std::vector<int64_t>& token) const;
 
@@ -91,8 +96,8 @@ Tensor TransformerDecoding::step(std::span<const StepRow> rows) {
   const StepRows self{target.places, target.rotary, target.bias, past.cached, past.keys, past.longest};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.decoder_[l];
-    x = model_.sublayer(cx_, p.self_attention_norm, x, target.places,
-                        [&](const Var& y) { return p.self_attention.step(cx_, y, past_cache_.layer(l), self); });
+    x = model_.sublayer(cx_, p.look_back_norm, x, target.places,
+                        [&](const Var& y) { return p.look_back.step(cx_, y, past_cache_.layer(l), self); });
     x = model_.sublayer(cx_, p.cross_attention_norm, x, target.places, [&](const Var& y) {
       return p.cross_attention.step(cx_, y, memory_.layer(l), memory.keys, memory.longest);
     });

@@ -28,6 +28,10 @@ KINDS = {
     "rotary": "--transformer-positions rotary",
     "alibi": "--transformer-positions alibi",
     "none": "--transformer-positions none",
+    "ssru": "--transformer-decoder-autoreg rnn",
+    "average-attention": "--transformer-decoder-autoreg average-attention --transformer-dim-aan 24",
+    "average-nogate": "--transformer-decoder-autoreg average-attention --transformer-aan-nogate "
+                      "--transformer-aan-activation relu --transformer-preprocess n --transformer-postprocess da",
     "decoder-only": "--type decoder-only",
     "decoder-only-both": "--type decoder-only --learn-source --transformer-positions rotary",
 }
@@ -75,7 +79,7 @@ class Attention(unittest.TestCase):
                                                   self.lines).splitlines()), len(together))
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
-        for kind in ("additive", "relative", "alibi", "decoder-only"):
+        for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
                 self.train("halted-" + kind, KINDS[kind], "5u")
@@ -91,6 +95,13 @@ class Attention(unittest.TestCase):
         self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines),
                          self.succeed("translate --quiet -m r.safetensors", self.lines))
         self.assertIn("relative", self.succeed("inspect r.safetensors"))
+
+    def test_a_task_for_fast_translation_has_a_deep_encoder_and_a_recurrent_decoder(self):
+        self.succeed("train -t s t -v v v -m fast.safetensors --task transformer-tiny11 --after 1u --quiet "
+                     "--mini-batch-words 64 --cpu-threads 1")
+        page = self.succeed("inspect fast.safetensors")
+        self.assertIn("6 encoder, 2 decoder", page)
+        self.assertIn("SSRU", page)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,9 @@ PROVOKED = {
         "train -t s t -v v v -m new --after 1u --enc-depth 0",
     "--… is for models with an encoder, --type decoder-only has none":
         "train -t s t -v v v -m new --after 1u --type decoder-only --enc-depth 3",
+    "--type decoder-only reads the source by self-attention alone, so --transformer-decoder-autoreg … would leave it "
+    "nothing to look with": "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-decoder-autoreg rnn",
+    "--… is for --transformer-decoder-autoreg average-attention, not for …": f"{TRAIN} -m new --transformer-aan-nogate",
     "--type decoder-only reads both sides with one vocabulary, but --vocabs are two: …":
         "train -t s t -v v w -m new --after 1u --type decoder-only",
     "--type decoder-only reads source and target as one sequence: …":

@@ -17,6 +17,8 @@ struct Variant {
   Projections projections = Projections::query_key_value;
   int window = 0, local = 0;
   const char* type = "transformer";
+  Autoregression autoregression = Autoregression::self_attention;
+  bool average_gates = true;
 
   bool alone() const { return type != std::string("transformer"); }
   ModelConfig config() const {
@@ -33,6 +35,9 @@ struct Variant {
     c.attention_rank = 3;
     c.attention_window = window;
     c.attention_local = local;
+    c.autoregression = autoregression;
+    c.average_feed_forward = 7;
+    c.average_gates = average_gates;
     return c;
   }
 };
@@ -89,7 +94,10 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
   };
   Context cx{.backend = backend("cpu"), .arena = arena, .watch = &watch};
   model->logits(cx, small_batch());
-  if (GetParam().alone()) {
+  if (GetParam().autoregression != Autoregression::self_attention) {
+    EXPECT_THAT(names, testing::ElementsAre("encoder.0.self_attention", "encoder.1.self_attention",
+                                            "decoder.0.cross_attention", "decoder.1.cross_attention"));
+  } else if (GetParam().alone()) {
     EXPECT_THAT(names, testing::ElementsAre("decoder.0.self_attention", "decoder.1.self_attention"));
   } else {
     EXPECT_THAT(names, testing::ElementsAre("encoder.0.self_attention", "encoder.1.self_attention",
@@ -201,6 +209,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"relative_window", Positions::relative, dot, full, 2},
                     Variant{"window", Positions::none, scaled_dot, full, 1},
                     Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
+                    Variant{.name = "ssru", .autoregression = Autoregression::rnn},
+                    Variant{.name = "ssru_window", .window = 2, .autoregression = Autoregression::rnn},
+                    Variant{.name = "average_attention", .autoregression = Autoregression::average_attention},
+                    Variant{.name = "average_attention_ungated",
+                            .autoregression = Autoregression::average_attention,
+                            .average_gates = false},
                     Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, "decoder-only"},
                     Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
                     Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),
