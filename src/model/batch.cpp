@@ -1,5 +1,7 @@
 #include "model/batch.h"
 
+#include <algorithm>
+
 #include "autodiff/context.h"
 
 namespace dragoman {
@@ -23,6 +25,43 @@ Tensor Batch::row_weights(const Spans& spans) const {
     rows.insert(rows.end(), size_t(own.end - own.begin), weights[s]);
   }
   return float_tensor(std::move(rows), {spans.rows()});
+}
+
+namespace {
+
+PackedIds sentences_of(const PackedIds& all, Range sentences) {
+  std::vector<int32_t> offsets = {0};
+  const int64_t first = all.spans[int(sentences.begin)].begin, last = all.spans[int(sentences.end - 1)].end;
+  for (int64_t s = sentences.begin; s < sentences.end; ++s) offsets.push_back(int32_t(all.spans[int(s)].end - first));
+  return {{all.ids.begin() + first, all.ids.begin() + last}, Spans(std::move(offsets))};
+}
+
+Batch part(const Batch& batch, Range s) {
+  Batch p{sentences_of(batch.source, s),
+          sentences_of(batch.target, s),
+          {batch.sentences.begin() + s.begin, batch.sentences.begin() + s.end}};
+  if (!batch.weights.empty()) p.weights = {batch.weights.begin() + s.begin, batch.weights.begin() + s.end};
+  return p;
+}
+
+}  // namespace
+
+std::vector<Batch> parts_of(const Batch& batch, int64_t rows) {
+  const Spans &source = batch.source.spans, &target = batch.target.spans;
+  std::vector<Batch> parts;
+  Range now{0, 0};  // sentences of the part that is being filled
+  int64_t first_source = 0, first_target = 0;
+  for (int s = 0; s < target.sentences(); ++s) {
+    const int64_t with = std::max(source[s].end - first_source, target[s].end - first_target);
+    if (now.end > now.begin && with > rows) {
+      parts.push_back(part(batch, now));
+      now.begin = now.end;
+      first_source = source[s].begin, first_target = target[s].begin;
+    }
+    ++now.end;
+  }
+  if (now.end > now.begin) parts.push_back(part(batch, now));
+  return parts;
 }
 
 }  // namespace dragoman

@@ -24,4 +24,8 @@ struct Batch {
   Tensor row_weights(const Spans& spans) const;
 };
 
+/// The batch in parts of at most `rows` tokens on either side: neighbouring sentences, all of them, in order. A
+/// sentence of more is a part of its own.
+std::vector<Batch> parts_of(const Batch& batch, int64_t rows);
+
 }  // namespace dragoman

@@ -37,6 +37,12 @@ std::string whereabouts(size_t record, const Learner& learner, const Batch& batc
 }  // namespace
 
 double Learner::learn(const Batch& batch, int64_t update) {
+  double loss = 0;
+  for (const Batch& part : parts_of(batch, rows_at_once)) loss += learn_part(part, update);
+  return loss;
+}
+
+double Learner::learn_part(const Batch& batch, int64_t update) {
   const bool looks = setup.training.check_nan && culprit.empty();
   Tape tape;
   Context cx = context(*this, tape, update);

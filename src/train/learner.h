@@ -6,7 +6,11 @@
 
 namespace dragoman {
 
-/// Teaches a model one batch: forward and back.
+/// How many tokens of a side go forward and back together. What a batch leaves behind for its way back then stays near
+/// the processor and needs little memory, whatever the size of batches; more rows would make no product faster.
+constexpr int64_t rows_at_once = 1024;
+
+/// Teaches a model one batch: forward and back, in parts of `rows_at_once`.
 struct Learner {
   const Backend& backend;
   Arena& arena;
@@ -16,6 +20,9 @@ struct Learner {
 
   /// Gradients add up in the parameters. Returns the sum of losses.
   double learn(const Batch& batch, int64_t update);
+
+ private:
+  double learn_part(const Batch& part, int64_t update);
 };
 
 }  // namespace dragoman

@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "optim/adam.h"
 #include "optim/average.h"
+#include "train/learner.h"
 
 namespace dragoman {
 
@@ -19,12 +20,13 @@ MemoryPlan plan_memory(const TrainingSetup& setup, const Corpus& corpus, const B
     average.emplace(dry, arena, model->parameters(), 1.0, setup.optimizer.freeze);
   MemoryPlan plan{.parameters = arena.in_use()};
   const LargestBatches largest = largest_batches(corpus, batches);
-  for (int64_t b : {largest.by_target, largest.by_source}) {
-    Tape tape;
-    Context cx{.backend = dry, .arena = arena, .tape = &tape, .training = true};
-    model->loss(cx, assemble(corpus, batches[b]), setup.optimizer.label_smoothing);
-    tape.backward(dry, arena);
-  }
+  for (int64_t b : {largest.by_target, largest.by_source})
+    for (const Batch& part : parts_of(assemble(corpus, batches[b]), rows_at_once)) {
+      Tape tape;
+      Context cx{.backend = dry, .arena = arena, .tape = &tape, .training = true};
+      model->loss(cx, part, setup.optimizer.label_smoothing);
+      tape.backward(dry, arena);
+    }
   plan.peak = arena.peak();
   return plan;
 }
@@ -35,8 +37,10 @@ void require_memory(const MemoryPlan& plan, const DataOptions& options) {
   throw Error(
       fmt::format("training would need {} MiB ({} MiB of them for the largest batch), but the machine has {} MiB",
                   plan.peak >> 20, (plan.peak - plan.parameters) >> 20, machine >> 20),
-      fmt::format("lower --mini-batch-words (now {}) or --max-length (now {})", options.mini_batch_words,
-                  options.max_length));
+      fmt::format(
+          "take a smaller model, or lower --max-length (now {}), or --mini-batch-words (now {}) to less than the "
+          "{} that go forward and back together",
+          options.max_length, options.mini_batch_words, rows_at_once));
 }
 
 }  // namespace dragoman

@@ -241,5 +241,38 @@ TEST(Assemble, GivesEachLabelTheWeightOfItsSentence) {
   EXPECT_EQ(batch.label_weight(), 9.5);
 }
 
+std::vector<std::vector<int32_t>> lines_of(const std::vector<Batch>& parts) {
+  std::vector<std::vector<int32_t>> lines;
+  for (const Batch& part : parts) lines.push_back(part.sentences);
+  return lines;
+}
+
+// Pairs of 2 and 3, 3 and 1, 1 and 2 tokens: on the longer side 3, then 5, then 6; the last two alone 4.
+TEST(PartsOf, FillsEachPartAsFarAsTheLongerSideLetsIt) {
+  const auto corpus = toy_corpus({{2, 3}, {3, 1}, {1, 2}});
+  const Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2});
+  using Lines = std::vector<std::vector<int32_t>>;
+  EXPECT_EQ(lines_of(parts_of(batch, 6)), (Lines{{0, 10, 20}}));
+  EXPECT_EQ(lines_of(parts_of(batch, 5)), (Lines{{0, 10}, {20}}));
+  EXPECT_EQ(lines_of(parts_of(batch, 4)), (Lines{{0}, {10, 20}}));
+  EXPECT_EQ(lines_of(parts_of(batch, 1)), (Lines{{0}, {10}, {20}}));
+}
+
+TEST(PartsOf, KeepsEveryTokenAndWeightWhereItWas) {
+  Corpus corpus;
+  corpus.pairs = PairStore(true);
+  corpus.pairs.add({0, std::vector{5, 2}, std::vector{6, 6, 2}, 0.5f});
+  corpus.pairs.add({1, std::vector{7, 2}, std::vector{8, 2}, 4});
+  const auto parts = parts_of(assemble(corpus, std::vector<int32_t>{0, 1}), 3);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_THAT(parts[1].source.ids, ElementsAre(7, 2));
+  EXPECT_THAT(parts[1].target.ids, ElementsAre(8, 2));
+  EXPECT_EQ(parts[1].target.spans[0].begin, 0);
+  EXPECT_EQ(parts[1].target.spans.rows(), 2);
+  EXPECT_THAT(parts[0].weights, ElementsAre(0.5));
+  EXPECT_THAT(parts[1].weights, ElementsAre(4));
+  EXPECT_TRUE(parts_of(Batch{}, 3).empty());
+}
+
 }  // namespace
 }  // namespace dragoman
