@@ -139,8 +139,6 @@ constexpr LeftOut table[] = {
     {"stat-freq", "translate says how fast it is on a terminal; leave it out"},
     {"sync-freq", one_device},
     {"sync-sgd", "updates are always synchronous; leave it out"},
-    {"T", no_files},
-    {"tempdir", no_files},
     {"transformer-aan-depth", average_attention},
     {"transformer-ffn-depth", standard_layer},
     {"transformer-guided-alignment-layer", guided},

@@ -51,6 +51,7 @@ void read_word(uint64_t& value, const std::string& word, Bounds bounds) {
 }
 void read_word(double& value, const std::string& word, Bounds bounds) { read_number(value, word, bounds, "a number"); }
 void read_word(Frequency& value, const std::string& word, Bounds) { value = parse_frequency(word); }
+void read_word(MemorySize& value, const std::string& word, Bounds) { value = parse_memory_size(word); }
 void read_word(AlignmentStyle& value, const std::string& word, Bounds) { value = parse_alignment_style(word); }
 
 std::string show_word(const std::string& value) { return value; }
@@ -60,6 +61,7 @@ std::string show_word(int64_t value) { return std::to_string(value); }
 std::string show_word(uint64_t value) { return std::to_string(value); }
 std::string show_word(double value) { return fmt::format("{}", value); }
 std::string show_word(Frequency value) { return to_string(value); }
+std::string show_word(MemorySize value) { return to_string(value); }
 std::string show_word(const AlignmentStyle& value) { return to_string(value); }
 
 void fail_choice(const std::string& word, const std::string& choices) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/enum_names.h"
+#include "data/memory_size.h"
 #include "explain/alignment.h"
 #include "train/frequency.h"
 
@@ -31,6 +32,7 @@ void read_word(int64_t& value, const std::string& word, Bounds bounds);
 void read_word(uint64_t& value, const std::string& word, Bounds bounds);
 void read_word(double& value, const std::string& word, Bounds bounds);
 void read_word(Frequency& value, const std::string& word, Bounds bounds);
+void read_word(MemorySize& value, const std::string& word, Bounds bounds);
 void read_word(AlignmentStyle& value, const std::string& word, Bounds bounds);
 
 std::string show_word(const std::string& value);
@@ -40,6 +42,7 @@ std::string show_word(int64_t value);
 std::string show_word(uint64_t value);
 std::string show_word(double value);
 std::string show_word(Frequency value);
+std::string show_word(MemorySize value);
 std::string show_word(const AlignmentStyle& value);
 
 /// Throws the Error for a word that names no enumerator.

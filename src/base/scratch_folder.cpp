@@ -4,18 +4,17 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/temporary_file.h"
 
 namespace dragoman {
 
-namespace fs = std::filesystem;
-
-ScratchFolder::ScratchFolder() : path_((fs::temp_directory_path() / "dragoman-XXXXXX").string()) {
+ScratchFolder::ScratchFolder() : path_(temporary_folder() + "/dragoman-XXXXXX") {
   require(mkdtemp(path_.data()) != nullptr, "{}: no temporary folder can be made there", path_);
 }
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace dragoman

@@ -39,6 +39,7 @@ std::vector<int32_t> pairs_of(const Corpus& corpus, const DataOptions& options, 
     std::iota(due.begin(), due.end(), 0);
     return due;
   }
+  due.reserve(size_t(1.01 * double(pairs_an_epoch(corpus, options))) + 100);  // rarely more; growing would double it
   int64_t pair = 0;
   for (size_t c = 0; c < corpus.ends.size(); ++c) {
     const double weight = options.corpus_weights.at(c), whole = std::floor(weight);

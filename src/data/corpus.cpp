@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/philox.h"
+#include "data/memory_budget.h"
 
 namespace dragoman {
 namespace {
@@ -34,6 +35,8 @@ class Fingerprint {
 struct Block {
   std::array<std::vector<std::string>, 2> sides;
   std::vector<float> weights;
+  double planned = 0;  // how often its pairs are met in an epoch
+  double share = -1;   // of the text, up to its end; -1: not known
 };
 
 // The lines of a block as ids, without ends of sentences.
@@ -88,9 +91,15 @@ class CorpusReader {
       if (corpus_.pairs.weighted()) weights_.add(as_bytes(block.weights));
       Encoded target = target_.encode(block.sides[1], number), sources = source.get();
       for (size_t i = 0; i < sources.size(); ++i) add(sources[i], target[i], block.weights[i]);
+      budget_.keep(corpus_, block.planned, block.share);
       block = next.get();
     }
+    corpus_.pairs.flush();
     set_ends(corpus_, text_.ends());
+    if (corpus_.pairs.in_file()) {
+      corpus_.report.folder = corpus_.files.tempdir;
+      corpus_.report.file_bytes = corpus_.pairs.record_bytes();
+    }
     corpus_.report.kept = corpus_.size();
     corpus_.report.tokens = {corpus_.pairs.source_tokens(), corpus_.pairs.target_tokens()};
     corpus_.report.invalid_utf8 = {text_.invalid(0), text_.invalid(1)};
@@ -109,7 +118,10 @@ class CorpusReader {
     for (std::array<std::string, 2> pair; int64_t(block.weights.size()) < block_lines && text_.next(pair);) {
       for (int side : {0, 1}) block.sides[side].push_back(std::move(pair[side]));
       block.weights.push_back(text_.weight());
+      const auto& weights = corpus_.files.weights;
+      block.planned += weights.empty() ? 1 : weights[text_.ends().size()];
     }
+    block.share = text_.share();
     return block;
   }
 
@@ -132,6 +144,7 @@ class CorpusReader {
   ParallelReader text_;
   SideEncoder source_, target_;
   Fingerprint weights_;
+  MemoryBudget budget_;
 };
 
 // What decides the ids of every epoch: so it is the same for all epochs of a run.
@@ -170,6 +183,9 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
                     .vocabularies = {source, target}};
   require_weights(options.corpus_weights, files.texts.size());
   add_weights(files.texts, options.data_weighting);
+  files.weights = options.corpus_weights;
+  files.ram = options.ram.bytes;
+  files.tempdir = options.tempdir.empty() ? temporary_folder() : options.tempdir;
   if (!alphas.empty()) files.alphas = {alphas.front(), alphas.back()};
   files.given_pieces = options.no_spm_encode;
   files.max_length = options.max_length;
@@ -188,6 +204,8 @@ std::string CorpusReport::summary() const {
                                  grouped(lines), grouped(kept), grouped(tokens[0]), grouped(tokens[1]));
   if (dropped_empty) text += fmt::format("; {} dropped with an empty side", grouped(dropped_empty));
   if (dropped_long) text += fmt::format("; {} dropped with more than {} pieces", grouped(dropped_long), max_length);
+  if (file_bytes > 0)
+    text += fmt::format("; {:.1f} MiB of ids in a temporary file in {}", double(file_bytes) / (1 << 20), folder);
   return text;
 }
 

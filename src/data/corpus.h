@@ -22,6 +22,9 @@ struct CorpusFiles {
   bool given_pieces = false;              // lines are already pieces, split at blanks
   int max_length = 256;                   // pieces a side, </s> not counted
   uint64_t seed = 1;                      // of subword sampling
+  std::vector<double> weights = {};       // of corpora, as DataOptions::corpus_weights
+  int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit
+  std::string tempdir = {};               // for that file
 
   bool weighted() const { return !texts.front().weights.empty(); }
   bool sampled() const { return alphas[0] != 0 || alphas[1] != 0; }
@@ -44,6 +47,8 @@ struct CorpusReport {
   int64_t dropped_long = 0;                // pairs with more than max_length pieces on one side
   std::array<int64_t, 2> tokens = {0, 0};  // of kept pairs, </s> included
   std::array<ParallelReader::Invalid, 2> invalid_utf8;
+  std::string folder;      // of the temporary file, where there is one …
+  int64_t file_bytes = 0;  // … and its size
 
   std::string summary() const;  // one line, for people
 };
@@ -65,8 +70,9 @@ void set_ends(Corpus& corpus, const std::vector<int64_t>& lines);
 
 /// Reads and encodes the text, both sides at once. Several corpora are the same as one of their texts put together.
 /// Invalid UTF-8 is replaced by U+FFFD and counted. Throws Error as ParallelReader does, when no pair is left, and when
-/// stopped. The result is a function of the arguments and the files alone; without sampling it is the same for every
-/// epoch.
+/// stopped. Pairs that exceed files.ram go to a temporary file; Error when the disk has no room for it, and when
+/// lengths and order alone exceed it. The result is a function of the arguments and the files alone, and without
+/// sampling it is the same for every epoch; files.ram changes nothing but where pairs are.
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch = 0, std::stop_token stop = {});
 
 }  // namespace dragoman

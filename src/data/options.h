@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "data/memory_size.h"
 #include "vocab/options.h"
 
 namespace dragoman {
@@ -11,6 +12,8 @@ namespace dragoman {
 struct DataOptions {
   std::vector<std::string> train_sets;      // source, target, and so on for further corpora; with tsv one file a corpus
   bool tsv = false;                         // a file has both sides: lines are SOURCE tab TARGET
+  MemorySize ram;                           // for encoded text and its order; what exceeds it is on disk; 0: no limit
+  std::string tempdir;                      // there; empty: TMPDIR, else /tmp
   std::vector<double> corpus_weights;       // how often a pair of each corpus is met in an epoch; empty: once
   std::vector<std::string> data_weighting;  // for each corpus a file with a weight a line; empty: all weights are 1
   std::vector<std::string> vocabs;  // made from train_sets when missing; the same name twice: one joint vocabulary

@@ -26,27 +26,73 @@ int64_t place(int64_t address, int64_t size) {
 void PairStore::add(const Pair& pair) {
   invariant(std::max(pair.source.size(), pair.target.size()) <= longest, "sentences fit into a PairStore");
   const Lengths lengths = {uint16_t(pair.source.size()), uint16_t(pair.target.size())};
-  const int64_t begin = place(end_, record_size(lengths));
-  if (size() % records_per_address == 0) addresses_.push_back(begin);
-  if (begin / segment_numbers == int64_t(segments_.size())) segments_.emplace_back().reserve(segment_numbers);
-  auto& segment = segments_.back();
-  segment.push_back(pair.line);
-  if (weighted_) segment.push_back(std::bit_cast<int32_t>(pair.weight));
-  segment.insert(segment.end(), pair.source.begin(), pair.source.end());
-  segment.insert(segment.end(), pair.target.begin(), pair.target.end());
-  end_ = begin + record_size(lengths);
+  const int64_t address = place(end_, record_size(lengths));
+  if (size() % records_per_address == 0) addresses_.push_back(address);
+  added_ = {pair.line};
+  if (weighted_) added_.push_back(std::bit_cast<int32_t>(pair.weight));
+  added_.insert(added_.end(), pair.source.begin(), pair.source.end());
+  added_.insert(added_.end(), pair.target.begin(), pair.target.end());
+  append(address, added_);
+  end_ = address + int64_t(added_.size());
   lengths_.push_back(lengths);
   for (int side : {0, 1}) tokens_[side] += lengths[side];
 }
 
-PairStore::Pair PairStore::operator[](int64_t i) const {
+void PairStore::append(int64_t address, std::span<const int32_t> record) {
+  if (file_) {
+    const std::vector<int32_t> gap(size_t(address - end_));  // at the end of a segment
+    file_->append(std::as_bytes(std::span(gap)));
+    file_->append(std::as_bytes(record));
+    return;
+  }
+  if (address / segment_numbers == int64_t(segments_.size())) segments_.emplace_back().reserve(segment_numbers);
+  segments_.back().insert(segments_.back().end(), record.begin(), record.end());
+}
+
+int64_t PairStore::address_of(int64_t i) const {
   int64_t address = addresses_[i / records_per_address];
   for (int64_t before = i - i % records_per_address; before < i; ++before)
     address = place(address + record_size(lengths_[before]), record_size(lengths_[before + 1]));
-  const int32_t* record = segments_[address / segment_numbers].data() + address % segment_numbers;
+  return address;
+}
+
+PairStore::Pair PairStore::operator[](int64_t i) const {
+  const int64_t address = address_of(i), size = record_size(lengths_[i]);
+  Pair pair{};
+  const int32_t* record;
+  if (file_) {
+    const auto read = std::make_shared<int32_t[]>(size_t(size));
+    file_->read(address * int64_t(sizeof(int32_t)), std::as_writable_bytes(std::span(read.get(), size_t(size))));
+    pair.record = read;
+    record = read.get();
+  } else {
+    record = segments_[address / segment_numbers].data() + address % segment_numbers;
+  }
   const auto [source, target] = lengths_[i];
-  const int32_t *ids = record + 1 + weighted_, line = record[0];
-  return {line, {ids, source}, {ids + source, target}, weighted_ ? std::bit_cast<float>(record[1]) : 1.0f};
+  pair.line = *record++;
+  if (weighted_) pair.weight = std::bit_cast<float>(*record++);
+  pair.source = {record, source};
+  pair.target = {record + source, target};
+  return pair;
+}
+
+void PairStore::move_to_file(const std::string& folder) {
+  file_ = std::make_shared<TemporaryFile>(folder);
+  for (auto& segment : segments_) {
+    if (&segment != &segments_.back()) segment.resize(segment_numbers);
+    file_->append(std::as_bytes(std::span(segment)));
+    segment = {};
+  }
+  segments_.clear();
+}
+
+void PairStore::flush() {
+  if (file_) file_->flush();
+}
+
+int64_t PairStore::memory() const {
+  const auto tables = int64_t(lengths_.size() * sizeof(Lengths) + addresses_.size() * sizeof(int64_t));
+  return tables + (file_ ? 0 : record_bytes());
 }
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The text that `dragoman train` reads, as a user gives it: several corpora, files with both sides, weights, pieces that are never split.
+"""The text that `dragoman train` reads, as a user gives it: several corpora, files with both sides, weights, limited memory,
+pieces that are never split.
 
     corpora_test.py BINARY
 """
@@ -124,6 +125,43 @@ class SeveralCorpora(WithText):
                       self.fails(train + "-t tsv --tsv --valid-sets s t"))
         self.assertIn("error: s1 has 10 lines, t has 36", self.fails(train + "-t s t s1 t"))
         self.assertFalse((self.folder / "new").exists())
+
+
+class LimitedMemory(WithText):
+    """The encoded text takes about 7 KB."""
+
+    def test_gives_the_same_run_and_may_change_on_the_way(self):
+        self.folder.joinpath("tmp").mkdir()
+        options = "-t s t --no-reload --optimizer-delay 1"
+        for more in ("", "--sentencepiece-alphas 0.1", "--corpus-weights 1.5"):
+            whole = self.trained(f"{options} --after 30u {more}")
+            self.assertEqual(self.trained(f"{options} --after 30u {more} --ram 3K --tempdir tmp"), whole, more)
+            self.trained(f"{options} --after 9u {more}")
+            resumed = options.replace("--no-reload", "")
+            self.trained(f"{resumed} --after 17u {more} --ram 3K --tempdir tmp")
+            self.assertEqual(self.trained(f"{resumed} --after 30u {more} --ram 1G"), whole, more)
+            self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+
+    def test_leaves_nothing_behind_when_killed(self):
+        self.folder.joinpath("killed").mkdir()
+        command = f"train -t s t -v v v -m k.safetensors --ram 3K --tempdir killed --after 1000e --no-reload {' '.join(SMALL[:-1])}"
+        with subprocess.Popen([BINARY, *command.split(), "--disp-freq", "1"], cwd=self.folder, encoding="utf-8",
+                              stderr=subprocess.PIPE) as run:
+            said = ""
+            while "Up. 3 " not in said:
+                said = run.stderr.readline()
+                self.assertTrue(said, "the run has ended")
+                if "temporary file in killed" in said:
+                    self.assertIn("of ids in a temporary file", said)
+            run.kill()
+        self.assertEqual(list((self.folder / "killed").iterdir()), [])
+
+    def test_that_is_too_little_is_an_error(self):
+        train = "train -t s t -v v v -m new "
+        self.assertIn("--ram 0.25K is too little: lengths and order of 36 pairs take 0.0 MiB already",
+                      self.fails(train + "--ram 0.25K"))
+        self.assertIn("--tempdir /proc has 0.0 MiB free", self.fails(train + "--ram 3K --tempdir /proc"))
+        self.assertIn("--ram: '512' is no amount of memory", self.fails(train + "--ram 512"))
 
 
 class ProtectedSymbols(WithText):

@@ -38,6 +38,10 @@ PROVOKED = {
     "--corpus-weights are all 0, expected one above 0 at least": f"{TRAIN} -m new --corpus-weights 0",
     "--data-weighting names … files, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --data-weighting s t",
+    "--ram: '…' is no amount of memory": f"{TRAIN} -m new --ram 512",
+    "--ram … is too little: lengths and order of … pairs take … already": f"{TRAIN} -m new --ram 1K",
+    "--tempdir … has … free, the encoded text needs about …": f"{TRAIN} -m new --ram 9K --tempdir /proc",
+    "…: no temporary file can be made there: …": f"{TRAIN} -m new --ram 9K --tempdir nowhere",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",

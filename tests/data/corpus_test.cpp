@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "data/prefetch.h"
 #include "tests/data/text_files.h"
@@ -190,6 +192,51 @@ TEST_F(CorpusTest, OfSeveralTextsIsThatOfTheTextsPutTogether) {
     EXPECT_EQ(corpus->fingerprint, expected->fingerprint);
     EXPECT_EQ(corpus->report.dropped_empty, 60);
   }
+}
+
+// 280 KB of ids, more where they are sampled; 2,500 pairs take 31 KB of lengths and plans, or 54 KB.
+TEST_F(CorpusTest, IsTheSameInAFileAsInMemory) {
+  for (const bool sampled : {false, true}) {
+    CorpusFiles text = sampled_pair(1);
+    if (!sampled) text.alphas = {0, 0};
+    std::string weights;
+    for (int i = 0; i < 2500; ++i) weights += fmt::format("{}\n", i % 3);
+    add_weights(text.texts, {files.write("w", weights)});
+    const auto in_memory = read_corpus(text, 1);
+    text.tempdir = files.path("temporary");
+    std::filesystem::create_directory(text.tempdir);
+    for (const int64_t ram : {60'000, 200'000}) {
+      text.ram = ram;
+      const auto in_file = read_corpus(text, 1);
+      EXPECT_TRUE(in_file->pairs.in_file());
+      EXPECT_TRUE(std::filesystem::is_empty(text.tempdir));  // the file has no name any more
+      EXPECT_THAT(in_file->report.summary(), HasSubstr("MiB of ids in a temporary file in " + text.tempdir));
+      EXPECT_EQ(in_file->fingerprint, in_memory->fingerprint);
+      EXPECT_EQ(in_file->ends, in_memory->ends);
+      EXPECT_EQ(ids_of(*in_file), ids_of(*in_memory));
+      EXPECT_EQ(lines_of(*in_file), lines_of(*in_memory));
+      const BatchPlan plan = plan_batches(*in_memory, {}, 1, 3);
+      EXPECT_EQ(plan_batches(*in_file, {}, 1, 3).pairs, plan.pairs);
+      for (int64_t b = 0; b < plan.size(); ++b)
+        EXPECT_EQ(assemble(*in_file, plan[b]).weights, assemble(*in_memory, plan[b]).weights);
+    }
+    text.ram = int64_t{1} << 30;
+    EXPECT_FALSE(read_corpus(text, 1)->pairs.in_file());
+  }
+}
+
+TEST_F(CorpusTest, SaysThatTheMemoryOrTheDiskIsTooSmall) {
+  CorpusFiles text = sampled_pair(1);
+  text.tempdir = files.path(".");
+  text.ram = 30'000;
+  EXPECT_THAT([&] { read_corpus(text); },
+              ThrowsMessage<Error>(HasSubstr("--ram 29.296875K is too little: lengths and order of 2,000 pairs take")));
+  text.tempdir = "/proc";  // where nothing is free
+  EXPECT_THAT([&] { read_corpus(text); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("--tempdir /proc has 0.0 MiB free"), HasSubstr("needs about 0."))));
+  text.tempdir = files.path("nowhere");
+  EXPECT_THAT([&] { read_corpus(text); },
+              ThrowsMessage<Error>(HasSubstr(text.tempdir + ": no temporary file can be made there")));
 }
 
 TEST_F(CorpusTest, KeepsTheWeightsOfThePairsThatStay) {

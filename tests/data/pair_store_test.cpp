@@ -37,18 +37,29 @@ TEST(PairStore, KeepsWeightsWhenItIsMadeForThem) {
 }
 
 // 300 pairs of up to 2 x 65,535 tokens do not fit into one segment of 16 M numbers, nor does every record end with one.
-TEST(PairStore, HoldsManyLongSentencesInAnyOrderOfAsking) {
+// They go to a file never, at once, within the first segment and within the second.
+TEST(PairStore, HoldsManyLongSentencesInMemoryAndInAFile) {
   const auto sentence = [](int64_t i, int side) {
     return std::vector<int32_t>(1 + PhiloxSequence(i, side).below(PairStore::longest), int32_t(2 * i + side));
   };
-  PairStore pairs;
-  for (int32_t i = 0; i < 300; ++i) pairs.add({i, sentence(i, 0), sentence(i, 1)});
-  ASSERT_GT(pairs.source_tokens() + pairs.target_tokens(), 1 << 24);
-  for (int64_t i = 0; i < 300; ++i) {
-    const int64_t at = i * 77 % 300;
-    ASSERT_EQ(pairs[at].line, at);
-    ASSERT_TRUE(std::ranges::equal(pairs[at].source, sentence(at, 0))) << at;
-    ASSERT_TRUE(std::ranges::equal(pairs[at].target, sentence(at, 1))) << at;
+  for (const int moved : {-1, 0, 100, 290}) {
+    PairStore pairs(moved > 0);
+    for (int32_t i = 0; i < 300; ++i) {
+      if (i == moved) pairs.move_to_file(testing::TempDir());
+      pairs.add({i, sentence(i, 0), sentence(i, 1), float(i)});
+    }
+    pairs.flush();
+    EXPECT_EQ(pairs.in_file(), moved >= 0);
+    ASSERT_GT(pairs.record_bytes(), 4 << 24);
+    EXPECT_EQ(pairs.memory() > 4 << 24, moved < 0);
+    for (int64_t i = 0; i < 300; ++i) {
+      const int64_t at = i * 77 % 300;
+      const PairStore::Pair pair = pairs[at];
+      ASSERT_EQ(pair.line, at);
+      ASSERT_EQ(pair.weight, moved > 0 ? float(at) : 1);
+      ASSERT_TRUE(std::ranges::equal(pair.source, sentence(at, 0))) << at;
+      ASSERT_TRUE(std::ranges::equal(pair.target, sentence(at, 1))) << at;
+    }
   }
 }
 

@@ -1,0 +1,42 @@
+#include "data/memory_budget.h"
+
+#include "base/error.h"
+#include "base/grouped.h"
+
+namespace dragoman {
+namespace {
+
+std::string mebibytes(int64_t bytes) { return fmt::format("{:.1f} MiB", double(bytes) / (1 << 20)); }
+
+void move_to_file(Corpus& corpus, double share) {
+  const auto here = double(corpus.pairs.record_bytes());
+  const auto all = int64_t(share > 0 ? here / share : here);
+  const std::string& folder = corpus.files.tempdir;
+  if (const int64_t available = free_space_in(folder); all > available)
+    throw Error(fmt::format("--tempdir {} has {} free, the encoded text needs about {}", folder, mebibytes(available),
+                            mebibytes(all)),
+                "free some space (df -h), name a folder on another disk, or raise --ram");
+  corpus.pairs.move_to_file(folder);
+}
+
+}  // namespace
+
+void MemoryBudget::keep(Corpus& corpus, double planned, double share) {
+  planned_ += planned;
+  if (!fits(corpus) && !corpus.pairs.in_file()) move_to_file(corpus, share);
+  if (fits(corpus)) return;
+  throw Error(fmt::format("--ram {} is too little: lengths and order of {} pairs take {} already",
+                          to_string(MemorySize{corpus.files.ram}), grouped(corpus.size()), mebibytes(needed(corpus))),
+              "raise it: 13 bytes a pair are enough, or 22 with --sentencepiece-alphas");
+}
+
+int64_t MemoryBudget::needed(const Corpus& corpus) const {
+  constexpr double of_plans = 2 * sizeof(int32_t);
+  return (corpus.files.sampled() ? 3 : 1) * corpus.pairs.memory() + int64_t(planned_ * of_plans);
+}
+
+bool MemoryBudget::fits(const Corpus& corpus) const {
+  return corpus.files.ram == 0 || needed(corpus) <= corpus.files.ram;
+}
+
+}  // namespace dragoman
