@@ -52,7 +52,7 @@ bool LineReader::next(std::string& line) {
 
 bool LineReader::next_part(std::string& part, size_t longest, bool& more) {
   while (!find_line_end() && searched_ - begin_ <= longest && fill()) {}
-  if (begin_ == end_) {
+  if (begin_ == end_ && !within_line_) {  // a blank that was cut at may have been the last byte
     report_invalid();
     return false;
   }

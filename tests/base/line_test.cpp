@@ -80,6 +80,8 @@ TEST(LineReader, GivesALongLineInParts) {
   EXPECT_THAT(parts_of("1234 67 901234567", 8), ElementsAre("1234 67+", "90123456+", "7")) << "at the last blank";
   EXPECT_THAT(parts_of("12 456789", 8), ElementsAre("12 45678+", "9")) << "not at a blank in the first half";
   EXPECT_THAT(parts_of("1234567\u20ac90123", 8), ElementsAre("1234567+", "\u20ac90123")) << "not inside of a character";
+  EXPECT_THAT(parts_of("12345678 ", 8), ElementsAre("12345678+", ""))
+      << "a line ends also where the file ends with a blank";
 }
 
 TEST(LineReader, GivesTheSamePartsOfALineThatIsLongerThanItsBuffer) {
