@@ -29,6 +29,23 @@ std::string compressed(const std::string& text, const std::string& ending) {
   return read_file(path);
 }
 
+void require_line(const std::string& line) {
+  invariant(is_valid_utf8(line) && line.find('\n') == line.npos, "a line is one line of valid UTF-8");
+}
+
+// As long lines are read: parts that go on until `more` is false are one line.
+int64_t lines_in_parts(const std::string& path, size_t longest) {
+  LineReader reader(path);
+  int64_t ends = 0;
+  bool more = false;
+  for (std::string part; reader.next_part(part, longest, more); ends += !more) {
+    require_line(part);
+    invariant(part.size() <= 3 * longest, "a part is as short as asked for, but for bytes that became U+FFFD");
+  }
+  invariant(!more && reader.lines() == ends, "every line has a last part");
+  return ends;
+}
+
 }  // namespace
 
 std::vector<std::string> seeds() {
@@ -44,8 +61,9 @@ std::vector<std::string> seeds() {
 void read(std::string_view input) {
   const InputFile file(input, ending_of(input));
   LineReader reader(file.path());
-  for (std::string line; reader.next(line);)
-    invariant(is_valid_utf8(line) && line.find('\n') == line.npos, "a line is one line of valid UTF-8");
+  for (std::string line; reader.next(line);) require_line(line);
+  for (const size_t longest : {8, 100})
+    invariant(lines_in_parts(file.path(), longest) == reader.lines(), "there are as many lines in parts as whole");
 }
 
 }  // namespace dragoman
