@@ -1,6 +1,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "cli/marian.h"
 #include "cli/parse.h"
 #include "cli/suggest.h"
@@ -10,9 +11,7 @@ namespace {
 
 YAML::Node load(const std::string& path) {
   try {
-    return YAML::LoadFile(path);
-  } catch (const YAML::BadFile&) {
-    throw Error(fmt::format("cannot read the configuration file {}", path), "-c FILE names a YAML file of options");
+    return YAML::Load(read_file(path));
   } catch (const YAML::ParserException& e) {
     fail("{}, line {}: not YAML: {}", path, e.mark.line + 1, e.msg);
   }

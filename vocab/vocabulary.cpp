@@ -35,7 +35,10 @@ constexpr int whole_lattice = -1;  // sample from all segmentations, not from th
 
 }  // namespace
 
-Vocabulary Vocabulary::load(const std::string& path) { return from_bytes(read_file(path), path); }
+Vocabulary Vocabulary::load(const std::string& path) {
+  const MappedFile file(path);
+  return from_bytes({reinterpret_cast<const char*>(file.data()), file.size()}, path);
+}
 
 Vocabulary Vocabulary::from_bytes(std::string bytes, const std::string& name) {
   auto processor = std::make_shared<sentencepiece::SentencePieceProcessor>();

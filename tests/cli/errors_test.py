@@ -109,7 +109,6 @@ PROVOKED = {
         "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-positions learned "
         "--transformer-max-positions 300",
     "--gate needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
-    "cannot read the configuration file …": "translate -m m -c nowhere.yml",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",
     "…, line …: there is no option '…'": "translate -m m -c slip.yml",
     "…, line …: '…' stands in the file twice": "translate -m m -c twice.yml",
@@ -241,6 +240,29 @@ class Errors(unittest.TestCase):
                 self.assertIsNotNone(first, done.stderr)
                 self.assertRegex(first[1], pattern(message))
                 self.assertFalse((self.folder / "new").exists(), "a file was made")
+
+    def test_a_folder_in_place_of_a_file_is_named(self):
+        for command in ("translate -m folder", "translate -m m -c folder", "translate -m m -i folder", "inspect folder",
+                        "score -m m -t folder t", "score -m m -t s folder", "evaluate -r folder -i t",
+                        "evaluate -r t -i folder", "average -o new m folder", "average -o folder m", "plot folder",
+                        "quantize -m folder -o new", "quantize -m m -o folder", "vocab train --model folder --input s --size 300",
+                        "data -t s folder", "align -v v v -t folder t", "align -v v folder -t s t",
+                        f"{TRAIN} -m folder", f"{TRAIN} -m new -c folder", f"{TRAIN} -m new --log-json folder",
+                        f"{TRAIN} -m new --pretrained-model folder", f"{TRAIN} -m new --data-weighting folder",
+                        f"{TRAIN} -m new --valid-sets s folder", f"{TRAIN} -m new -t s folder",
+                        f"{TRAIN} -m new -v v folder"):
+            with self.subTest(command):
+                done = self.call(command)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, "(?m)^error: .*folder")
+
+    def test_a_pipe_where_none_can_be_read_is_named(self):
+        for command in ("translate -m pipe", "inspect pipe", "average -o new m pipe", "quantize -m pipe -o new",
+                        f"{TRAIN} -m new -v v pipe", f"{TRAIN} -m new --pretrained-model pipe", f"{TRAIN} -m pipe"):
+            with self.subTest(command):
+                done = self.call(command)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, "(?m)^error: .*pipe")
 
 
 if __name__ == "__main__":
