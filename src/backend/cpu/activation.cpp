@@ -15,14 +15,31 @@ void forward(const Tensor& y, const Tensor& x, Activation act) {
   });
 }
 
+// The slope of relu chooses; as a factor it would be a branch at each number, and half of them are guessed wrong.
+template <Activation act>
+float backward_of(float dy, float saved) {
+  if constexpr (act == Activation::relu) return saved > 0 ? dy : 0.0f;
+  return dy * reference::slope(saved, act);
+}
+
+// Rows by pointer, so that the compiler makes vectors of them. dx may be dy.
+template <Activation act, bool adds>
+void slope_rows(View<float> DX, View<const float> DY, View<const float> S, Range rows) {
+  for (int64_t n = rows.begin; n < rows.end; ++n) {
+    float* dx = DX.row(n);
+    const float *dy = DY.row(n), *saved = S.row(n);
+#pragma GCC ivdep
+    for (int64_t d = 0; d < DY.cols; ++d) {
+      const float g = backward_of<act>(dy[d], saved[d]);
+      dx[d] = adds ? dx[d] + g : g;
+    }
+  }
+}
+
 template <Activation act>
 void slopes(View<float> DX, View<const float> DY, View<const float> S, bool adds) {
   parallel_blocks(DY.rows, 16, [&](Range rows, int) {
-    for (int64_t n = rows.begin; n < rows.end; ++n)
-      for (int64_t d = 0; d < DY.cols; ++d) {
-        const float g = DY(n, d) * reference::slope(S(n, d), act);
-        DX(n, d) = adds ? DX(n, d) + g : g;
-      }
+    adds ? slope_rows<act, true>(DX, DY, S, rows) : slope_rows<act, false>(DX, DY, S, rows);
   });
 }
 
