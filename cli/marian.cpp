@@ -118,7 +118,6 @@ constexpr LeftOut table[] = {
     {"optimizer", "the optimizer is adam; leave it out"},
     {"output-approx-knn", "all pieces are always looked at; leave it out"},
     {"output-omit-bias", standard_layer},
-    {"precision", float32},
     {"quantize-biases", quantize},
     {"quantize-bits", quantize},
     {"quantize-log-based", quantize},

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "backend/cpu/isa.h"
 #include "base/error.h"
 #include "cli/train_table.h"
 
@@ -203,6 +204,14 @@ void check_valid_script(const TrainOptions& o) {
   require(o.valid_translation_output != "-", "--valid-translation-output is a file, so it cannot be '-'");
 }
 
+void check_precision(const TrainOptions& o) {
+  if (o.precision == TrainingPrecision::float32 || cpu::has_bfloat16()) return;
+  throw Error(fmt::format("--precision {}: this CPU ({}) does not multiply bfloat16, or the oneDNN installed has no "
+                          "product for it",
+                          name_of(o.precision), cpu::describe_highway()),
+              "leave --precision out; bfloat16 needs AVX-512 with BF16 (lscpu: avx512_bf16)");
+}
+
 void check_run(const TrainOptions& o) {
   require(!o.keep_best || !o.valid_sets.empty(), "--keep-best goes by validation, but there are no --valid-sets");
   require(!o.valid_metrics.empty(), "--valid-metrics needs a value");
@@ -247,6 +256,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_tying(o, given);
   check_optimizer(o);
   check_run(o);
+  check_precision(o);
   check_valid_script(o);
 }
 

@@ -347,6 +347,12 @@ std::vector<Flag<O>> run_flags() {
        .value = "FOLDER",
        .group = group,
        .help = "write event files for TensorBoard there"},
+      {.name = "precision",
+       .field = &O::precision,
+       .value = "TYPE",
+       .group = group,
+       .help = "what products multiply: float32, or numbers rounded to bfloat16, up to twice as fast on CPUs that have "
+               "instructions for it; weights, sums and all else stay float32"},
       {.name = "max-skipped",
        .field = &O::max_skipped,
        .value = "N",

@@ -16,6 +16,15 @@ const Tensor* Context::packed_form(const Var& weight) const {
   return found == packed->end() ? nullptr : &found->second;
 }
 
+Context::Factors Context::factors(const Var& x, const Var& w) const {
+  if (!rounded) return {x, w};
+  const auto found = rounded->find(w.value().data());
+  if (found == rounded->end()) return {x, w};
+  const Tensor half = save(x.shape(), DType::bf16);
+  backend.round(half, x);
+  return {half, found->second};
+}
+
 Dropout Context::dropout(double rate, const Tensor& places) {
   const uint32_t op = random_ops++;
   if (!training || rate <= 0) return {};

@@ -10,6 +10,9 @@ namespace dragoman {
 /// Weights rearranged for decoding, by the address of the weight they were made from (Backend::pack).
 using PackedWeights = std::unordered_map<const void*, Tensor>;
 
+/// Copies of weights in bfloat16, by the address of the weight.
+using RoundedWeights = std::unordered_map<const void*, Tensor>;
+
 /// Where attention weights go while somebody looks (explanations, alignments): called for every attention of a full
 /// pass with its name ("decoder.3.cross_attention"), the shape, and the weights before dropout
 /// (Backend::Attention::weights).
@@ -21,8 +24,9 @@ struct Context {
   const Backend& backend;
   Arena& arena;
   Tape* tape = nullptr;
-  const PackedWeights* packed = nullptr;  // where products take their weights from, if there
-  uint64_t seed = 0;                      // of dropout
+  const PackedWeights* packed = nullptr;    // where products take their weights from, if there
+  const RoundedWeights* rounded = nullptr;  // where a weight is here, its products are of bfloat16
+  uint64_t seed = 0;                        // of dropout
   uint32_t update = 0;
   bool training = false;    // dropout is on
   uint32_t random_ops = 0;  // applications of dropout so far in this pass
@@ -37,6 +41,12 @@ struct Context {
 
   /// The weight rearranged for decoding, or null: recorded passes use weights as they are.
   const Tensor* packed_form(const Var& weight) const;
+
+  /// What a product of x (N,K) and the weight w (D,K) multiplies: both as they are, or both in bfloat16.
+  struct Factors {
+    Tensor x, w;
+  };
+  Factors factors(const Var& x, const Var& w) const;
 
   /// The next dropout of this pass: which one it is, is part of the random counter. `places` (N,2) int32 says sentence
   /// and token of each row.

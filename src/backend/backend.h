@@ -51,8 +51,10 @@ struct Backend {
   Kernel<void(const Tensor& y, double value)> fill{"fill"};
   Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};               // converts between f32 and f64
   Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x
+  Kernel<void(const Tensor& y, const Tensor& x)> round{"round"};             // y (bf16) = x, ties to even
 
-  // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D)
+  // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). What is multiplied may be bf16, both factors of a product
+  // alike; sums and results are f32 then. Without dw, x is not read.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear",
                                                                                                           work::linear};
   Kernel<void(Grad dx, const Tensor& dy, const Tensor& w)> linear_backward_input{"linear_backward_input",
@@ -169,8 +171,8 @@ struct Backend {
 
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
-  // With dx or dw, gradients of the sum of losses. Weights (N) f32 multiply losses, and so their gradients, but not
-  // log_prob.
+  // With dx or dw, gradients of the sum of losses. x and w may be bf16 as in `linear`. Weights (N) f32 multiply losses,
+  // and so their gradients, but not log_prob.
   struct LinearCrossEntropy {
     Tensor loss, log_prob;
     Grad dx, dw;
@@ -181,7 +183,7 @@ struct Backend {
     Tensor scratch;
     Tensor weights;  // empty: all 1
   };
-  Kernel<int64_t(int64_t N, int64_t V, DType dtype)> linear_cross_entropy_scratch{"linear_cross_entropy_scratch"};
+  Kernel<int64_t(int64_t N, int64_t V, DType factors)> linear_cross_entropy_scratch{"linear_cross_entropy_scratch"};
   Kernel<void(const LinearCrossEntropy& l)> linear_cross_entropy{
       "linear_cross_entropy",
       [](const auto& l) { return (1.0 + bool(l.dx) + bool(l.dw)) * work::product(l.x, l.w.rows()); }};
@@ -206,13 +208,13 @@ struct Backend {
 template <class AnyBackend, class F>
 void for_each_kernel(AnyBackend& b, const F& f) {
   const auto each = [&](auto&... slots) { (f(slots), ...); };
-  each(b.fill, b.copy, b.add, b.linear, b.linear_backward_input, b.linear_backward_weight, b.packed_elements, b.pack,
-       b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward, b.embedding, b.embedding_backward,
-       b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch, b.norm_backward,
-       b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch, b.attention_step, b.rotate,
-       b.running_average, b.running_average_backward, b.running_average_step, b.gate, b.gate_backward,
-       b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows, b.sum,
-       b.sum_of_squares, b.adam, b.moving_average);
+  each(b.fill, b.copy, b.add, b.round, b.linear, b.linear_backward_input, b.linear_backward_weight, b.packed_elements,
+       b.pack, b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward, b.embedding,
+       b.embedding_backward, b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch,
+       b.norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
+       b.attention_step, b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.gate,
+       b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows,
+       b.sum, b.sum_of_squares, b.adam, b.moving_average);
 }
 
 }  // namespace dragoman

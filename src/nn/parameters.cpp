@@ -94,6 +94,16 @@ PackedWeights Parameters::pack(DType type) const {
   return packed;
 }
 
+void Parameters::round(RoundedWeights& copies) const {
+  const bool first = copies.empty();
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (uses_[i] == Use::lookup) continue;
+    const Tensor& w = buffers_[i].value();
+    if (first) copies.emplace(w.data(), arena_.allocate(w.shape(), DType::bf16));
+    backend_.round(copies.at(w.data()), w);
+  }
+}
+
 void Parameters::pack_for_good(size_t buffer, DType type, PackedWeights& packed) {
   pack(buffer, type, packed);
   if (uses_[buffer] == Use::product) arena_.forget(buffers_[buffer]);

@@ -53,8 +53,10 @@ class Parameters {
   /// weights do not change.
   PackedWeights pack(DType type) const;
   PackedWeights pack() const { return pack(dtype_); }
-  /// The same for one buffer, whose memory goes back to the system if only products use it: it exists packed from then
-  /// on. For models that decode and do nothing else.
+  /// Brings the copies in bfloat16 of all weights of products up to date; makes them where `copies` is empty.
+  void round(RoundedWeights& copies) const;
+  /// The same as `pack` for one buffer, whose memory goes back to the system if only products use it: it exists packed
+  /// from then on. For models that decode and do nothing else.
   void pack_for_good(size_t buffer, DType type, PackedWeights& packed);
 
   const std::vector<Named>& named() const { return named_; }

@@ -19,15 +19,17 @@ Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act
     const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), packed->dtype()));
     cx.backend.linear_packed(y, x, *packed, b, act, scratch);
   } else {
-    cx.backend.linear(y, x, w, b, act);
+    const Context::Factors factors = cx.factors(x, w);
+    cx.backend.linear(y, factors.x, factors.w, b, act);
+    cx.record("linear", y, [=](Backward& back) {
+      const Tensor& dy = back.grad_out();
+      if (act == Activation::relu) back.backend.activation_backward(Grad{dy}, dy, y, act);
+      if (const Grad db = b ? back.grad(b) : Grad{}) back.backend.linear_backward_weight(Grad{}, db, dy, Tensor());
+      const Tensor factor = back.factor(factors.x.dtype());
+      if (const Grad dw = back.grad(w)) back.backend.linear_backward_weight(dw, Grad{}, factor, factors.x);
+      if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, factor, factors.w);
+    });
   }
-  cx.record("linear", y, [=](Backward& back) {
-    const Tensor& dy = back.grad_out();
-    if (act == Activation::relu) back.backend.activation_backward(Grad{dy}, dy, y, act);
-    if (const Grad dw = back.grad(w), db = b ? back.grad(b) : Grad{}; dw || db)
-      back.backend.linear_backward_weight(dw, db, dy, x);
-    if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dy, w);
-  });
   return y;
 }
 

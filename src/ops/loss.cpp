@@ -12,8 +12,10 @@ LabelLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Te
           weights.shape(), Shape{x.rows()});
   const DType stat = stat_type(x.dtype());
   const LabelLoss out{cx.save({x.rows()}, stat), cx.save({x.rows()}, stat)};
-  const Tensor scratch = cx.scratch(cx.backend.linear_cross_entropy_scratch(x.rows(), w.rows(), x.dtype()));
-  Backend::LinearCrossEntropy l{.loss = out.loss, .log_prob = out.log_prob, .x = x, .w = w, .labels = labels};
+  const Context::Factors factors = cx.factors(x, w);
+  const Tensor scratch = cx.scratch(cx.backend.linear_cross_entropy_scratch(x.rows(), w.rows(), factors.x.dtype()));
+  Backend::LinearCrossEntropy l{
+      .loss = out.loss, .log_prob = out.log_prob, .x = factors.x, .w = factors.w, .labels = labels};
   l.label_smoothing = label_smoothing;
   l.scratch = scratch;
   l.weights = weights;

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "tensor/bfloat16.h"
 
 namespace dragoman {
 
@@ -24,6 +25,10 @@ constexpr DType dtype_of<double>() {
 template <>
 constexpr DType dtype_of<float>() {
   return DType::f32;
+}
+template <>
+constexpr DType dtype_of<bfloat16>() {
+  return DType::bf16;
 }
 template <>
 constexpr DType dtype_of<int64_t>() {

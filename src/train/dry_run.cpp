@@ -67,11 +67,11 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
   if (!setup.training.pretrained_model.empty() && !run.goes_on)
     load_pretrained(setup.training.pretrained_model, model->parameters(), setup.model, vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
-  Learner learner{backend, arena, *model, setup, ""};
+  Learner learner(backend, arena, *model, setup);
   Clock clock;
   int64_t labels = 0;
   for (int64_t update = 0, next = 0; clock.seconds() < measuring_seconds && update < measuring_updates; ++update) {
-    model->parameters().forget_gradients();
+    learner.begin_update();
     int64_t of_update = 0;
     for (int64_t i = 0; i < setup.optimizer.optimizer_delay; ++i) {
       const Batch batch = assemble(corpus, batches[next++ % batches.size()]);

@@ -3,11 +3,17 @@
 #include "train/not_finite.h"
 
 namespace dragoman {
-namespace {
 
-Context context(const Learner& learner, Tape& tape, int64_t update) {
-  Context cx{.backend = learner.backend, .arena = learner.arena, .tape = &tape};
-  cx.seed = learner.setup.training.seed;
+void Learner::begin_update() {
+  culprit.clear();
+  model_.parameters().forget_gradients();
+  if (setup_.training.precision == TrainingPrecision::bfloat16) model_.parameters().round(rounded_);
+}
+
+Context Learner::context(Tape& tape, int64_t update) const {
+  Context cx{.backend = backend_, .arena = arena_, .tape = &tape};
+  if (!rounded_.empty()) cx.rounded = &rounded_;
+  cx.seed = setup_.training.seed;
   cx.update = uint32_t(update);
   cx.training = true;
   return cx;
@@ -15,7 +21,7 @@ Context context(const Learner& learner, Tape& tape, int64_t update) {
 
 // Of all ops only attentions are told their names, so others are described by those around them. A second pass finds
 // them; by then the memory of the first is free again.
-std::string whereabouts(size_t record, const Learner& learner, const Batch& batch, int64_t update) {
+std::string Learner::whereabouts(size_t record, const Batch& part, int64_t update) const {
   Tape tape;
   std::string before, itself, after;
   const AttentionWatch watch = [&](const std::string& name, const AttentionShape&, const Tensor&) {
@@ -26,15 +32,13 @@ std::string whereabouts(size_t record, const Learner& learner, const Batch& batc
     else if (after.empty())
       after = name;
   };
-  Context cx = context(learner, tape, update);
+  Context cx = context(tape, update);
   cx.watch = &watch;
-  learner.model.loss(cx, batch, learner.setup.optimizer.label_smoothing);
+  model_.loss(cx, part, setup_.optimizer.label_smoothing);
   if (!itself.empty()) return ", of " + itself;
   if (before.empty()) return after.empty() ? "" : ", before " + after;
   return after.empty() ? ", after " + before : fmt::format(", between {} and {}", before, after);
 }
-
-}  // namespace
 
 double Learner::learn(const Batch& batch, int64_t update) {
   double loss = 0;
@@ -42,17 +46,17 @@ double Learner::learn(const Batch& batch, int64_t update) {
   return loss;
 }
 
-double Learner::learn_part(const Batch& batch, int64_t update) {
-  const bool looks = setup.training.check_nan && culprit.empty();
+double Learner::learn_part(const Batch& part, int64_t update) {
+  const bool looks = setup_.training.check_nan && culprit.empty();
   Tape tape;
-  Context cx = context(*this, tape, update);
-  const LabelLoss loss = model.loss(cx, batch, setup.optimizer.label_smoothing);
+  Context cx = context(tape, update);
+  const LabelLoss loss = model_.loss(cx, part, setup_.optimizer.label_smoothing);
   std::optional<BadOutput> bad;
-  if (looks) culprit = first_bad_weight(backend, model.parameters());
-  if (looks && culprit.empty()) bad = first_bad_output(backend, tape);
-  tape.backward(backend, arena);
-  if (bad) culprit = bad->what + whereabouts(bad->record, *this, batch, update);
-  return backend.sum(loss.loss);
+  if (looks) culprit = first_bad_weight(backend_, model_.parameters());
+  if (looks && culprit.empty()) bad = first_bad_output(backend_, tape);
+  tape.backward(backend_, arena_);
+  if (bad) culprit = bad->what + whereabouts(bad->record, part, update);
+  return backend_.sum(loss.loss);
 }
 
 }  // namespace dragoman

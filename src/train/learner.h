@@ -10,19 +10,30 @@ namespace dragoman {
 /// the processor and needs little memory, whatever the size of batches; more rows would make no product faster.
 constexpr int64_t rows_at_once = 1024;
 
-/// Teaches a model one batch: forward and back, in parts of `rows_at_once`.
-struct Learner {
-  const Backend& backend;
-  Arena& arena;
-  Model& model;
-  const TrainingSetup& setup;
-  std::string culprit;  // with --check-nan: the first tensor that was not finite since this was emptied
+/// Teaches a model batches: forward and back, in parts of `rows_at_once`, in the precision that the setup wants. The
+/// references must outlive it.
+class Learner {
+ public:
+  Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup)
+      : backend_(backend), arena_(arena), model_(model), setup_(setup) {}
 
+  /// Before the batches of an update: gradients begin anew, and weights may have changed.
+  void begin_update();
   /// Gradients add up in the parameters. Returns the sum of losses.
   double learn(const Batch& batch, int64_t update);
 
+  std::string culprit;  // with --check-nan: the first tensor of this update that was not finite
+
  private:
   double learn_part(const Batch& part, int64_t update);
+  Context context(Tape& tape, int64_t update) const;
+  std::string whereabouts(size_t record, const Batch& part, int64_t update) const;
+
+  const Backend& backend_;
+  Arena& arena_;
+  Model& model_;
+  const TrainingSetup& setup_;
+  RoundedWeights rounded_;  // of bfloat16 alone
 };
 
 }  // namespace dragoman

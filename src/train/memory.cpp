@@ -18,15 +18,11 @@ MemoryPlan plan_memory(const TrainingSetup& setup, const Corpus& corpus, const B
   std::optional<MovingAverage> average;
   if (setup.optimizer.exponential_smoothing > 0)
     average.emplace(dry, arena, model->parameters(), 1.0, setup.optimizer.freeze);
+  Learner learner(dry, arena, *model, setup);
+  learner.begin_update();
   MemoryPlan plan{.parameters = arena.in_use()};
   const LargestBatches largest = largest_batches(corpus, batches);
-  for (int64_t b : {largest.by_target, largest.by_source})
-    for (const Batch& part : parts_of(assemble(corpus, batches[b]), rows_at_once)) {
-      Tape tape;
-      Context cx{.backend = dry, .arena = arena, .tape = &tape, .training = true};
-      model->loss(cx, part, setup.optimizer.label_smoothing);
-      tape.backward(dry, arena);
-    }
+  for (int64_t b : {largest.by_target, largest.by_source}) learner.learn(assemble(corpus, batches[b]), 0);
   plan.peak = arena.peak();
   return plan;
 }

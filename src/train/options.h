@@ -24,6 +24,15 @@ inline std::span<const EnumName<ValidMetric>> enum_names(ValidMetric) {
   return names;
 }
 
+/// What products of a training run multiply; all else is float32 in either.
+enum class TrainingPrecision { float32, bfloat16 };
+
+inline std::span<const EnumName<TrainingPrecision>> enum_names(TrainingPrecision) {
+  static constexpr EnumName<TrainingPrecision> names[] = {{TrainingPrecision::float32, "float32"},
+                                                          {TrainingPrecision::bfloat16, "bfloat16"}};
+  return names;
+}
+
 /// How long a run lasts, how often it reports, validates and saves, and where.
 struct TrainingOptions {
   std::string model;                    // the model file; the training state lies beside it
@@ -44,6 +53,7 @@ struct TrainingOptions {
   bool no_reload = false;            // begin anew although the model file exists
   bool no_restore_corpus = false;    // going on, begin the epoch anew
   bool no_optimizer_reload = false;  // going on, begin with the optimiser as it is before the first update
+  TrainingPrecision precision = TrainingPrecision::float32;
   uint64_t seed = 1;
   int cpu_threads = 0;  // 0: one a core
   bool quiet = false;   // only warnings and errors on stderr

@@ -91,7 +91,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
       order_(batch_order(*corpus_, setup_)),
       model_(make_checked_model(setup_, backend_, arena_, vocabularies_, *corpus_)),
       adam_(backend_, arena_, model_->parameters(), setup_.optimizer),
-      learner_{backend_, arena_, *model_, setup_, ""},
+      learner_(backend_, arena_, *model_, setup_),
       validation_(setup_, vocabularies_) {
   model_->parameters().initialise(setup_.training.seed);
   if (setup_.optimizer.exponential_smoothing > 0)
@@ -114,8 +114,10 @@ void Trainer::require_room() {
 }
 
 RunState Trainer::run_state() {
+  const bool half = setup_.training.precision == TrainingPrecision::bfloat16;
   return {model_->parameters(), adam_, average_, progress_,
-          fmt::format("{} thread{}, {}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic)};
+          fmt::format("{} thread{}, {}{}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic,
+                      half ? ", products in bfloat16" : "")};
 }
 
 void Trainer::begin() {
@@ -209,8 +211,7 @@ double Trainer::rate() const {
 void Trainer::update(BatchStream& batches, Window& window) {
   int64_t labels = 0;
   double cost = 0, weight = 0;
-  model_->parameters().forget_gradients();
-  learner_.culprit.clear();
+  learner_.begin_update();
   for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
     const Batch batch = batches.next();
     cost += learner_.learn(batch, progress_.updates);

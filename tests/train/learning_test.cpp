@@ -22,6 +22,27 @@ TEST(Training, LearnsToTranslateNumbers) {
   EXPECT_GT(progress.best.at("chrf"), 80);
 }
 
+// Slow where the CPU does not multiply bfloat16, and the same within its last digits.
+TEST(Training, LearnsInBFloat16) {
+  ToyRun run(300);
+  run.setup.data.mini_batch_words = 200;
+  run.setup.model.dropout = 0;
+  run.setup.optimizer.label_smoothing = 0;
+  run.setup.training.precision = TrainingPrecision::bfloat16;
+  run.setup.training.valid_metrics = {ValidMetric::cross_entropy};
+  run.setup.training.valid_freq = {100, Frequency::updates};
+  const Progress progress = run.train_until(300);
+  EXPECT_LT(progress.best.at("cross-entropy"), 0.6) << run.log.text();
+}
+
+TEST(Training, InBFloat16GivesOtherBytesThanInFloat32AndTheSameTwice) {
+  ToyRun one, two, other;
+  for (ToyRun* run : {&one, &two}) run->setup.training.precision = TrainingPrecision::bfloat16;
+  for (ToyRun* run : {&one, &two, &other}) run->train_until(5);
+  EXPECT_TRUE(one.state_bytes() == two.state_bytes());
+  EXPECT_FALSE(one.model_bytes() == other.model_bytes());
+}
+
 TEST(Training, GivesTheSameBytesForTheSameSeed) {
   ToyRun one, two, other;
   other.setup.training.seed = 2;

@@ -26,7 +26,7 @@ struct Planned {
     average.emplace(backend("cpu"), arena, model->parameters(), 0.01);
   }
   void learn(int64_t batch) {
-    Learner{backend("cpu"), arena, *model, run.setup, ""}.learn(assemble(*corpus, batches[batch]), 0);
+    Learner(backend("cpu"), arena, *model, run.setup).learn(assemble(*corpus, batches[batch]), 0);
   }
 
   ToyRun run;

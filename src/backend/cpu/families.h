@@ -16,6 +16,7 @@ void install_norm(Backend& b);
 void install_optimizer(Backend& b);
 void install_recurrent(Backend& b);
 void install_rotate(Backend& b);
+void install_round(Backend& b);
 void install_top_k(Backend& b);
 
 }  // namespace dragoman::cpu

@@ -23,6 +23,7 @@ void install(Backend& b) {
   install_optimizer(b);
   install_recurrent(b);
   install_rotate(b);
+  install_round(b);
   install_top_k(b);
 }
 

@@ -10,4 +10,7 @@ std::string describe_highway();
 /// Whether the CPU has AVX-512 VNNI, which multiplies bytes. Products in int8 are the same without it, and slower.
 bool has_vnni();
 
+/// Whether the CPU multiplies bfloat16 and oneDNN has a product for it (backend/cpu/gemm.cpp).
+bool has_bfloat16();
+
 }  // namespace dragoman::cpu

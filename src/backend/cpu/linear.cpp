@@ -1,5 +1,5 @@
 #include "backend/cpu/families.h"
-#include "backend/cpu/sgemm.h"
+#include "backend/cpu/gemm.h"
 #include "base/threads.h"
 
 namespace dragoman::cpu {
@@ -24,7 +24,7 @@ void linear(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, 
     for (int64_t from = rows.begin; from < rows.end; from += block) {
       const int64_t count = std::min(block, rows.end - from);
       const Tensor part = y.row_range(from, count);
-      sgemm(part, x.row_range(from, count), Transpose::no, w, Transpose::yes, Accumulate::no);
+      gemm(part, x.row_range(from, count), Transpose::no, w, Transpose::yes, Accumulate::no);
       if (b || act == Activation::relu) finish_rows(part.view<float>(), b ? b.as<float>() : nullptr, act);
     }
   });
@@ -33,14 +33,14 @@ void linear(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, 
 void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
   parallel_blocks(dy.rows(), 16, [&](Range rows, int) {
     const int64_t count = rows.end - rows.begin;
-    sgemm(dx.tensor.row_range(rows.begin, count), dy.row_range(rows.begin, count), Transpose::no, w, Transpose::no,
-          dx.mode);
+    gemm(dx.tensor.row_range(rows.begin, count), dy.row_range(rows.begin, count), Transpose::no, w, Transpose::no,
+         dx.mode);
   });
 }
 
 // A thread owns columns of db, so the order of addition is the order of rows.
 void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
-  if (dw) sgemm_over_rows(dw.tensor, dy, x, dw.mode);
+  if (dw) gemm_over_rows(dw.tensor, dy, x, dw.mode);
   if (!db) return;
   const auto DY = dy.view<const float>();
   float* sums = db.tensor.as<float>();

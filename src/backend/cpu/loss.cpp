@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "backend/cpu/families.h"
+#include "backend/cpu/gemm.h"
 #include "backend/cpu/linear_packed.h"
-#include "backend/cpu/sgemm.h"
 #include "backend/cpu/simd-inl.h"
 #include "base/threads.h"
 
@@ -15,8 +15,9 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// The logits of row n: its loss and log_prob, and, where wanted, the logits become their own gradient.
-void CrossEntropyRow(const Backend::LinearCrossEntropy& l, int64_t n, float* z, bool gradient) {
+// The logits of row n: its loss and log_prob and, where wanted, their gradient: in the place of the logits, or rounded
+// into `half` if there is one.
+void CrossEntropyRow(const Backend::LinearCrossEntropy& l, int64_t n, float* z, bool gradient, bfloat16* half) {
   const F32 d;
   const int32_t label = l.labels.as<int32_t>()[n];
   const float smoothing = float(l.label_smoothing), weight = l.weights ? l.weights.as<float>()[n] : 1.0f;
@@ -50,10 +51,17 @@ void CrossEntropyRow(const Backend::LinearCrossEntropy& l, int64_t n, float* z, 
   if (!gradient) return;
 
   const float scale = weight / sum, share = weight * (smoothing / float(V));
-  for (int64_t v = 0; v < full; v += L)
-    hn::StoreU(hn::MulSub(hn::LoadU(d, z + v), hn::Set(d, scale), hn::Set(d, share)), d, z + v);
-  for (int64_t v = full; v < V; ++v) z[v] = z[v] * scale - share;
-  z[label] -= weight * (1 - smoothing);
+  const float of_label = z[label] * scale - share - weight * (1 - smoothing);
+  for (int64_t v = 0; v < full; v += L) {
+    const VF dz = hn::MulSub(hn::LoadU(d, z + v), hn::Set(d, scale), hn::Set(d, share));
+    half ? StoreRounded(dz, half + v) : hn::StoreU(dz, d, z + v);
+  }
+  const auto put = [&](int64_t v, float dz) {
+    if (half) return void(half[v] = bfloat16(dz));
+    z[v] = dz;
+  };
+  for (int64_t v = full; v < V; ++v) put(v, z[v] * scale - share);
+  put(label, of_label);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -71,31 +79,34 @@ constexpr int64_t chunk_rows = 512;
 
 void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
   const int64_t N = l.x.rows(), V = l.w.rows();
-  const bool gradient = l.dx || l.dw;
+  const bool gradient = l.dx || l.dw, half = l.x.dtype() == DType::bf16;
   const auto row_of = HWY_DYNAMIC_DISPATCH(CrossEntropyRow);
   if (N == 0 && l.dw && !l.dw.adds()) std::fill_n(l.dw.tensor.as<float>(), l.dw.tensor.elements(), 0.0f);
   for (int64_t from = 0; from < N; from += chunk_rows) {
     const int64_t count = std::min(chunk_rows, N - from);
     const Tensor z = Tensor::borrow(static_cast<float*>(l.scratch.data()), {count, V});
+    const Tensor dz = half ? Tensor::borrow(reinterpret_cast<bfloat16*>(z.as<float>() + z.elements()), {count, V}) : z;
     const Tensor x = l.x.row_range(from, count);
     if (l.packed) linear_packed(z, x, l.packed, Tensor(), Activation::none);
     parallel_blocks(count, 4, [&](Range rows, int) {
       const int64_t own = rows.end - rows.begin;
       const Tensor z_own = z.row_range(rows.begin, own);
-      if (!l.packed) sgemm(z_own, x.row_range(rows.begin, own), Transpose::no, l.w, Transpose::yes, Accumulate::no);
-      for (int64_t n = rows.begin; n < rows.end; ++n) row_of(l, from + n, z.view<float>().row(n), gradient);
+      if (!l.packed) gemm(z_own, x.row_range(rows.begin, own), Transpose::no, l.w, Transpose::yes, Accumulate::no);
+      for (int64_t n = rows.begin; n < rows.end; ++n)
+        row_of(l, from + n, z.view<float>().row(n), gradient, half ? dz.view<bfloat16>().row(n) : nullptr);
       if (!l.dx) return;
-      sgemm(l.dx.tensor.row_range(from + rows.begin, own), z_own, Transpose::no, l.w, Transpose::no, l.dx.mode);
+      gemm(l.dx.tensor.row_range(from + rows.begin, own), dz.row_range(rows.begin, own), Transpose::no, l.w,
+           Transpose::no, l.dx.mode);
     });
-    if (l.dw) sgemm_over_rows(l.dw.tensor, z, x, from > 0 ? Accumulate::yes : l.dw.mode);
+    if (l.dw) gemm_over_rows(l.dw.tensor, dz, x, from > 0 ? Accumulate::yes : l.dw.mode);
   }
 }
 
 }  // namespace
 
 void install_loss(Backend& b) {
-  b.linear_cross_entropy_scratch = [](int64_t N, int64_t V, DType dtype) {
-    return std::min(N, chunk_rows) * V * size_of(dtype);
+  b.linear_cross_entropy_scratch = [](int64_t N, int64_t V, DType factors) {
+    return std::min(N, chunk_rows) * V * (int64_t{sizeof(float)} + (factors == DType::bf16 ? size_of(factors) : 0));
   };
   b.linear_cross_entropy = linear_cross_entropy;
 }

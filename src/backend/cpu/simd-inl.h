@@ -12,6 +12,7 @@
   #include <algorithm>
 
   #include "backend/dropout.h"
+  #include "tensor/bfloat16.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
@@ -39,6 +40,18 @@ HWY_INLINE void StoreN(VF v, F32 d, float* p, int64_t n) {
 
 HWY_INLINE float Sum(F32 d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float Max(F32 d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
+
+/// The vector form of bfloat16(float): to the nearest, ties to even; what is no number stays none.
+HWY_INLINE void StoreRounded(VF v, bfloat16* p) {
+  const hn::RebindToUnsigned<F32> d32;
+  const hn::RebindToSigned<F32> di;
+  const hn::Rebind<uint16_t, F32> d16;
+  const auto all = hn::BitCast(d32, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(all), hn::Set(d32, 1));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(all, hn::Set(d32, 0x7fff)), odd));
+  const auto bits = hn::IfThenElse(hn::RebindMask(d32, hn::Eq(v, v)), rounded, hn::Set(d32, 0x7fc0));
+  hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, bits)), d16, reinterpret_cast<uint16_t*>(p));
+}
 
 /// 1 - 2 / (exp(2x) + 1)
 HWY_INLINE VF Tanh(VF x) {

@@ -8,14 +8,24 @@
 namespace dragoman::reference {
 namespace {
 
+// Calls f with the types of a product's result and of what is multiplied.
+template <class F>
+void for_product(const Tensor& result, const Tensor& factor, F f) {
+  for_dtype(result.dtype(), [&]<class T>() {
+    if (factor.dtype() == DType::bf16) return f.template operator()<T, bfloat16>();
+    f.template operator()<T, T>();
+  });
+}
+
 // y = act(x · wᵀ + b).  y (N,D)  x (N,K)  w (D,K)  b (D) or empty
 void forward(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
-  for_dtype(x.dtype(), [&]<class T>() {
-    const auto Y = y.view<T>(), X = x.view<T>(), W = w.view<T>(), B = b.view<T>();
+  for_product(y, x, [&]<class T, class Factor>() {
+    const auto Y = y.view<T>(), B = b.view<T>();
+    const auto X = x.view<Factor>(), W = w.view<Factor>();
     for (int64_t n = 0; n < Y.rows; ++n)
       for (int64_t d = 0; d < Y.cols; ++d) {
         T sum = 0;
-        for (int64_t k = 0; k < X.cols; ++k) sum = std::fma(X(n, k), W(d, k), sum);
+        for (int64_t k = 0; k < X.cols; ++k) sum = std::fma(T(X(n, k)), T(W(d, k)), sum);
         Y(n, d) = activate(sum + (B ? B(d) : T(0)), act);
       }
   });
@@ -23,12 +33,13 @@ void forward(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b,
 
 // dx = dy · w
 void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
-  for_dtype(dy.dtype(), [&]<class T>() {
-    const auto DX = dx.tensor.view<T>(), DY = dy.view<T>(), W = w.view<T>();
+  for_product(dx.tensor, dy, [&]<class T, class Factor>() {
+    const auto DX = dx.tensor.view<T>();
+    const auto DY = dy.view<Factor>(), W = w.view<Factor>();
     for (int64_t n = 0; n < DX.rows; ++n)
       for (int64_t k = 0; k < DX.cols; ++k) {
         T sum = 0;
-        for (int64_t d = 0; d < DY.cols; ++d) sum += DY(n, d) * W(d, k);
+        for (int64_t d = 0; d < DY.cols; ++d) sum += T(DY(n, d)) * T(W(d, k));
         put(DX(n, k), sum, dx.mode);
       }
   });
@@ -36,16 +47,17 @@ void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
 
 // dw = dyᵀ · x,  db = Σ_n dy
 void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
-  for_dtype(dy.dtype(), [&]<class T>() {
-    const auto DW = dw.tensor.view<T>(), DB = db.tensor.view<T>(), DY = dy.view<T>(), X = x.view<T>();
+  for_product(dw ? dw.tensor : db.tensor, dy, [&]<class T, class Factor>() {
+    const auto DW = dw.tensor.view<T>(), DB = db.tensor.view<T>();
+    const auto DY = dy.view<Factor>(), X = x.view<Factor>();
     for (int64_t d = 0; d < DY.cols; ++d) {
       for (int64_t k = 0; DW && k < X.cols; ++k) {
         T sum = 0;
-        for (int64_t n = 0; n < DY.rows; ++n) sum += DY(n, d) * X(n, k);
+        for (int64_t n = 0; n < DY.rows; ++n) sum += T(DY(n, d)) * T(X(n, k));
         put(DW(d, k), sum, dw.mode);
       }
       T sum = 0;
-      for (int64_t n = 0; n < DY.rows; ++n) sum += DY(n, d);
+      for (int64_t n = 0; n < DY.rows; ++n) sum += T(DY(n, d));
       if (DB) put(DB(d), sum, db.mode);
     }
   });

@@ -9,10 +9,12 @@ namespace {
 
 // With z = w · x and p = softmax(z):  log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ_v log p_v,
 // dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ.  The weight of a row multiplies its loss and dz.
-template <class T>
+// x, w and, as a factor of the last two products, dz are of type Factor.
+template <class T, class Factor>
 void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
-  const auto X = l.x.view<T>(), W = l.w.view<T>(), DX = l.dx.tensor.view<T>(), DW = l.dw.tensor.view<T>(),
-             loss = l.loss.view<T>(), log_prob = l.log_prob.view<T>();
+  const auto X = l.x.view<Factor>(), W = l.w.view<Factor>();
+  const auto DX = l.dx.tensor.view<T>(), DW = l.dw.tensor.view<T>(), loss = l.loss.view<T>(),
+             log_prob = l.log_prob.view<T>();
   const auto labels = l.labels.view<int32_t>();
   const auto weights = l.weights.view<float>();
   const T eps = T(l.label_smoothing), V = T(W.rows);
@@ -23,7 +25,7 @@ void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
     T top = -std::numeric_limits<T>::infinity(), sum = 0, total = 0;
     for (int64_t v = 0; v < W.rows; ++v) {
       z(v) = 0;
-      for (int64_t k = 0; k < X.cols; ++k) z(v) += X(n, k) * W(v, k);
+      for (int64_t k = 0; k < X.cols; ++k) z(v) += T(X(n, k)) * T(W(v, k));
       top = std::max(top, z(v));
       total += z(v);
     }
@@ -33,10 +35,11 @@ void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
     log_prob(n) = z(labels(n)) - lse;
     loss(n) = weight * (-(1 - eps) * log_prob(n) - eps * (total / V - lse));
     for (int64_t v = 0; (DX || DW) && v < W.rows; ++v) {
-      const T dz = weight * (std::exp(z(v) - lse) - (v == labels(n) ? 1 - eps : T(0)) - eps / V);
+      const T exact = weight * (std::exp(z(v) - lse) - (v == labels(n) ? 1 - eps : T(0)) - eps / V);
+      const T dz = T(Factor(exact));
       for (int64_t k = 0; k < X.cols; ++k) {
-        if (DX) DX(n, k) += dz * W(v, k);
-        if (DW) DW(v, k) += dz * X(n, k);
+        if (DX) DX(n, k) += dz * T(W(v, k));
+        if (DW) DW(v, k) += dz * T(X(n, k));
       }
     }
   }
@@ -45,9 +48,10 @@ void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
 }  // namespace
 
 void install_loss(Backend& b) {
-  b.linear_cross_entropy_scratch = [](int64_t, int64_t V, DType dtype) { return V * size_of(dtype); };
+  b.linear_cross_entropy_scratch = [](int64_t, int64_t V, DType factors) { return V * size_of(stat_type(factors)); };
   b.linear_cross_entropy = [](const Backend::LinearCrossEntropy& l) {
-    for_dtype(l.x.dtype(), [&]<class T>() { cross_entropy_rows<T>(l); });
+    if (l.x.dtype() == DType::bf16) return cross_entropy_rows<float, bfloat16>(l);
+    for_dtype(l.x.dtype(), [&]<class T>() { cross_entropy_rows<T, T>(l); });
   };
 }
 

@@ -1,0 +1,21 @@
+#pragma once
+#include <bit>
+#include <cstdint>
+
+namespace dragoman {
+
+/// The upper half of a float: its range with 8 bits of precision. Made of a float by rounding to the nearest, ties to
+/// even; what is no number stays none.
+struct bfloat16 {
+  uint16_t bits = 0;
+
+  bfloat16() = default;
+  explicit bfloat16(float x) {
+    const auto all = std::bit_cast<uint32_t>(x);
+    const uint32_t rounded = (all + 0x7fff + (all >> 16 & 1)) >> 16;
+    bits = uint16_t(x == x ? rounded : 0x7fc0);
+  }
+  operator float() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
+};
+
+}  // namespace dragoman

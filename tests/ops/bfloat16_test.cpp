@@ -1,0 +1,144 @@
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "ops/linear.h"
+#include "ops/loss.h"
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+constexpr float infinite = std::numeric_limits<float>::infinity();
+
+// bfloat16 has 7 bits behind the point: beside 1 lie 1 ± 2⁻⁷, so 2⁻⁸ is half a step.
+TEST(BFloat16, IsTheNearestAndOfTwoTheEvenOne) {
+  const float half = 1.0f / 256, little = 1.0f / (1 << 20);
+  EXPECT_EQ(bfloat16(1).bits, 0x3f80);
+  EXPECT_EQ(bfloat16(1 + half).bits, 0x3f80);
+  EXPECT_EQ(bfloat16(1 + half + little).bits, 0x3f81);
+  EXPECT_EQ(bfloat16(1 + 3 * half).bits, 0x3f82);
+  EXPECT_EQ(bfloat16(-1 - 3 * half).bits, 0xbf82);
+  EXPECT_EQ(bfloat16(-0.0f).bits, 0x8000);
+  EXPECT_EQ(float(bfloat16(-2.5f)), -2.5f);
+}
+
+TEST(BFloat16, KeepsInfinityAndWhatIsNoNumber) {
+  EXPECT_EQ(float(bfloat16(infinite)), infinite);
+  EXPECT_EQ(float(bfloat16(std::numeric_limits<float>::max())), infinite);  // nearer to it than to the largest
+  for (const uint32_t bits : {0x7fffffffu, 0xffffffffu, 0x7f800001u})
+    EXPECT_TRUE(std::isnan(float(bfloat16(std::bit_cast<float>(bits))))) << bits;
+}
+
+TEST(Round, IsTheSameOnEveryInstructionSet) {
+  for (const int64_t columns : {0, 1, 3, 17, 33, 500}) {
+    std::vector<double> values = normals(3 * columns, columns);
+    if (columns > 2) values[1] = infinite, values[2] = std::nan("");
+    for_each_target([&] {
+      ByHand t("cpu", DType::f32);
+      const Tensor x = tensor_of(t.arena, {3, columns}, values, DType::f32);
+      const Tensor y = t.arena.allocate({3, columns}, DType::bf16);
+      t.cx.backend.round(y, x);
+      for (int64_t i = 0; i < x.elements(); ++i)
+        EXPECT_EQ(y.as<bfloat16>()[i].bits, bfloat16(x.as<float>()[i]).bits) << i << " of " << columns;
+    });
+  }
+}
+
+// Eighths up to ±2: bfloat16 holds them, and f32 the sums of their products, exactly.
+std::vector<double> eighths(int64_t count, uint64_t stream) {
+  std::vector<double> values = normals(count, stream);
+  for (double& v : values) v = std::round(std::clamp(v, -2.0, 2.0) * 8) / 8;
+  return values;
+}
+
+// A context in which w is there in bfloat16.
+struct Rounding : ByHand {
+  explicit Rounding(const char* name) : ByHand(name, DType::f32) {}
+  Var weight(Shape shape, const std::vector<double>& values) {
+    const Var w = var(shape, values);
+    const Tensor half = arena.allocate(shape, DType::bf16);
+    cx.backend.round(half, w);
+    rounded.emplace(w.value().data(), half);
+    return w;
+  }
+  RoundedWeights rounded;
+};
+
+struct Computed {
+  std::vector<double> y, dx, dw, db;
+  bool operator==(const Computed&) const = default;
+};
+
+class RoundedProducts : public testing::TestWithParam<const char*> {};
+
+// What bfloat16 holds exactly is multiplied as in f32.
+TEST_P(RoundedProducts, AreExactWhereTheFactorsAre) {
+  for (const auto& [N, K, D] : {std::tuple(0, 3, 5), std::tuple(1, 1, 1), std::tuple(3, 17, 33), std::tuple(33, 5, 17),
+                                std::tuple(70, 64, 40), std::tuple(500, 33, 3)})
+    for (const Activation act : {Activation::none, Activation::relu}) {
+      const auto compute = [&, N = N, K = K, D = D](bool half) {
+        Rounding t(GetParam());
+        const Var x = t.var({N, K}, eighths(N * K, 1)), w = t.weight({D, K}, eighths(D * K, 2)),
+                  b = t.var({D}, eighths(D, 3));
+        if (half) t.cx.rounded = &t.rounded;
+        const Var y = linear(t.cx, x, w, b, act);
+        Computed c{.y = values_of(y)};
+        t.backward(y, eighths(N * D, 4));
+        c.dx = values_of(x.node()->gradient), c.dw = values_of(w.node()->gradient),
+        c.db = values_of(b.node()->gradient);
+        return c;
+      };
+      EXPECT_TRUE(compute(true) == compute(false)) << N << " " << K << " " << D;
+    }
+}
+
+// 1 + 2⁻⁹ is no bfloat16: as x it counts as 1; as a bias, or as dy in db, it is kept.
+TEST_P(RoundedProducts, RoundFactorsAndNothingElse) {
+  Rounding t(GetParam());
+  const double fine = 1 + 1.0 / 512;
+  const Var x = t.var({1, 1}, {fine}), w = t.weight({1, 1}, {2 * fine}), b = t.var({1}, {fine});
+  t.cx.rounded = &t.rounded;
+  const Var y = linear(t.cx, x, w, b);
+  EXPECT_EQ(values_of(y)[0], 2 + fine);
+  t.backward(y, {fine});
+  EXPECT_EQ(values_of(x.node()->gradient)[0], 2);
+  EXPECT_EQ(values_of(w.node()->gradient)[0], 1);
+  EXPECT_EQ(values_of(b.node()->gradient)[0], fine);
+}
+
+// A weight that the context does not have in bfloat16 is multiplied as it is.
+TEST_P(RoundedProducts, LeaveOtherWeightsAlone) {
+  Rounding t(GetParam());
+  t.cx.rounded = &t.rounded;
+  const double fine = 1 + 1.0 / 512;
+  EXPECT_EQ(values_of(linear(t.cx, t.var({1, 1}, {fine}), t.var({1, 1}, {2}), Var()))[0], 2 * fine);
+}
+
+TEST_P(RoundedProducts, GiveTheLossAndItsGradientsToThreeDigits) {
+  for (const auto& [N, D, V] : {std::tuple(1, 3, 5), std::tuple(33, 17, 40), std::tuple(600, 16, 131)}) {
+    std::vector<int32_t> labels;
+    for (int n = 0; n < N; ++n) labels.push_back(int32_t(n * 7 % V));
+    const auto compute = [&, N = N, D = D, V = V](bool half) {
+      Rounding t(GetParam());
+      const Var x = t.var({N, D}, normals(N * D, 1)), w = t.weight({V, D}, normals(V * D, 2));
+      if (half) t.cx.rounded = &t.rounded;
+      const LabelLoss loss = linear_cross_entropy(t.cx, x, w, int_tensor(labels, {N}), 0.1);
+      return Computed{values_of(loss.loss), values_of(x.node()->gradient), values_of(w.node()->gradient), {}};
+    };
+    const Computed rounded = compute(true), exact = compute(false);
+    EXPECT_FALSE(rounded == exact);
+    expect_close(rounded.y, exact.y, tolerance(DType::bf16), "loss");
+    expect_close(rounded.dx, exact.dx, tolerance(DType::bf16), "dx");
+    expect_close(rounded.dw, exact.dw, tolerance(DType::bf16), "dw");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, RoundedProducts, testing::Values("reference", "cpu"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace dragoman
