@@ -44,7 +44,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::shortlist,
        .value = "FILE",
        .group = group,
-       .help = "write a shortlist: which target pieces a source may need"},
+       .help = "write a shortlist for translate --shortlist"},
       {.name = "no-spm-encode",
        .field = &O::no_spm_encode,
        .group = group,
@@ -142,7 +142,8 @@ Table<O> align_table() {
                 .summary = "learn which pieces translate which",
                 .usage = "-t SOURCE TARGET -v VOCAB VOCAB [OPTION...]",
                 .text = "Learns from parallel text which target pieces come from which source pieces, as fast_align "
-                        "does (Dyer et al. 2013), and prints the links of each pair, or writes a shortlist of them."},
+                        "does (Dyer et al. 2013), and prints the links of each pair, or writes a shortlist that makes "
+                        "translating faster."},
       .check = check};
   for (auto part : {file_flags, learning_flags, shortlist_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));

@@ -116,7 +116,7 @@ constexpr LeftOut table[] = {
     {"num-devices", one_device},
     {"optimize", quantize},
     {"optimizer", "the optimizer is adam; leave it out"},
-    {"output-approx-knn", "all pieces are always looked at; leave it out"},
+    {"output-approx-knn", "--shortlist has translate look at likely pieces only"},
     {"output-omit-bias", standard_layer},
     {"quantize-biases", quantize},
     {"quantize-bits", quantize},

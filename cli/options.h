@@ -56,6 +56,7 @@ enum class Precision { automatic, float32, int8 };
 
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
   Precision precision = Precision::automatic;
+  std::string shortlist;  // file of `dragoman align`; empty: all pieces may follow
   bool profile = false;
   std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
   std::vector<std::string> output_sampling;       // {"topk", "10"}, becomes sampling and what it draws from

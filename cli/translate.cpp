@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <optional>
 
 #include "backend/cpu/isa.h"
 #include "base/error.h"
@@ -76,7 +77,11 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
   Models models;
   load(models, options, cpu, arena);
   note_slow_int8(models);
-  Translator translator(models.all, models.loaded[0].vocabularies, options, options);
+  const Vocabularies& vocabularies = models.loaded[0].vocabularies;
+  std::optional<Shortlist> shortlist;
+  if (!options.shortlist.empty())
+    shortlist = load_shortlist(options.shortlist, vocabularies.source, vocabularies.target);
+  Translator translator(models.all, vocabularies, options, options, shortlist ? &*shortlist : nullptr);
 
   LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
   const Clock clock;

@@ -178,6 +178,12 @@ std::vector<Flag<O>> run_flags() {
        .help =
            "what products are computed in; auto: int8 if dragoman quantize wrote the model, else float32; int8 rounds "
            "weights and activations to 8 bits: faster, a quarter of the memory, translations differ a little"},
+      {.name = "shortlist",
+       .field = &O::shortlist,
+       .value = "FILE",
+       .group = group,
+       .help = "let translations hold only the pieces that this file of dragoman align names for their source: faster, "
+               "translations differ a little"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",

@@ -105,9 +105,10 @@ void require_sound(const Shortlist& s, const std::string& path, int32_t source_v
 
 }  // namespace
 
-std::vector<int32_t> Shortlist::candidates(std::span<const int32_t> source) const {
+std::vector<int32_t> Shortlist::candidates(std::span<const int32_t> source, std::span<const int32_t> more) const {
   Marks marks(target_vocabulary);
   marks.add(first);
+  marks.add(more);
   for (const int32_t piece : source)
     marks.add(std::span(best).subspan(size_t(begins[piece]), size_t(begins[piece + 1] - begins[piece])));
   return marks.rising();

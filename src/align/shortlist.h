@@ -14,8 +14,8 @@ struct Shortlist {
   std::vector<int32_t> best;    // … this list
   int32_t target_vocabulary = 0;
 
-  /// Those for a sentence, each once, in rising order.
-  std::vector<int32_t> candidates(std::span<const int32_t> source) const;
+  /// Those for a sentence, and `more`, each once, in rising order.
+  std::vector<int32_t> candidates(std::span<const int32_t> source, std::span<const int32_t> more = {}) const;
 };
 
 struct ShortlistOptions {

@@ -69,6 +69,9 @@ struct Backend {
   //   sums of these are exact, then y = act((Σ · scale of x) · scale of w + b).
   Kernel<int64_t(int64_t D, int64_t K, DType packed)> packed_elements{"packed_elements"};
   Kernel<void(const Tensor& packed, const Tensor& w)> pack{"pack"};
+  //   select_packed: some rows of w (D,K), packed as if they were all of it. rows (R) int32, in rising order.
+  Kernel<void(const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K)> select_packed{
+      "select_packed"};
   Kernel<int64_t(int64_t N, int64_t K, DType packed)> linear_packed_scratch{"linear_packed_scratch"};
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
               const Tensor& scratch)>
@@ -209,8 +212,8 @@ template <class AnyBackend, class F>
 void for_each_kernel(AnyBackend& b, const F& f) {
   const auto each = [&](auto&... slots) { (f(slots), ...); };
   each(b.fill, b.copy, b.add, b.round, b.linear, b.linear_backward_input, b.linear_backward_weight, b.packed_elements,
-       b.pack, b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward, b.embedding,
-       b.embedding_backward, b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch,
+       b.pack, b.select_packed, b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward,
+       b.embedding, b.embedding_backward, b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch,
        b.norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
        b.attention_step, b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.gate,
        b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows,

@@ -5,8 +5,12 @@
 
 namespace dragoman {
 
-Search::Search(Ensemble models, const SearchOptions& options, int64_t words)
-    : models_(std::move(models)), options_(options), picker_(make_picker(options)), words_(words) {}
+Search::Search(Ensemble models, const SearchOptions& options, int64_t words, const Shortlist* shortlist)
+    : models_(std::move(models)),
+      options_(options),
+      picker_(make_picker(options)),
+      words_(words),
+      shortlist_(shortlist) {}
 
 void Search::add(Sentence sentence, Found found) {
   waiting_.push_back({std::move(sentence), std::move(found)});
@@ -18,6 +22,7 @@ void Search::admit() {
   if (active_words_ > words_ / 4 * 3) return;
   PackedIds source;
   std::vector<int32_t> lengths;
+  std::vector<std::vector<int32_t>> choices;
   const size_t before = active_.size();
   while (!waiting_.empty() && (active_.empty() || active_words_ + words_of(waiting_.front()) <= words_)) {
     Waiting& next = waiting_.front();
@@ -26,6 +31,7 @@ void Search::admit() {
     source.ids.insert(source.ids.end(), pieces.begin(), pieces.end());
     source.ids.push_back(eos_id);
     lengths.push_back(int32_t(pieces.size() + 1));
+    if (shortlist_) choices.push_back(candidates(next.sentence));
     active_.push_back({0, words, 0, Beam(options_, next.sentence), std::move(next.found)});
     waiting_words_ -= words;
     active_words_ += words;
@@ -33,8 +39,15 @@ void Search::admit() {
   }
   if (lengths.empty()) return;
   source.spans = Spans::of_lengths(lengths);
-  const int first = models_.add(source, options_.beam_size);
+  const int first = models_.add(source, options_.beam_size, std::move(choices));
   for (size_t i = before; i < active_.size(); ++i) active_[i].handle = first + int(i - before);
+}
+
+std::vector<int32_t> Search::candidates(const Sentence& sentence) const {
+  std::vector<int32_t> more = sentence.prefix;
+  more.push_back(eos_id);
+  if (options_.allow_unk) more.push_back(unk_id);
+  return shortlist_->candidates(sentence.source, more);
 }
 
 std::vector<StepRow> Search::rows() {
@@ -73,11 +86,12 @@ void Search::dismiss_finished() {
 }
 
 std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t words,
-                                                 std::span<const std::vector<int32_t>> sources) {
+                                                 std::span<const std::vector<int32_t>> sources,
+                                                 const Shortlist* shortlist) {
   std::vector<std::vector<Hypothesis>> found(sources.size());
   std::vector<Ensemble::Member> alone;
   alone.push_back({model.decode(cx)});
-  Search search(Ensemble(cx, std::move(alone)), options, words);
+  Search search(Ensemble(cx, std::move(alone)), options, words, shortlist);
   for (size_t i = 0; i < sources.size(); ++i)
     search.add({.source = sources[i], .line = i},
                [&found, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "align/shortlist.h"
 #include "decode/beam.h"
 #include "decode/ensemble.h"
 
@@ -17,8 +18,10 @@ class Search {
   using Found = std::function<void(std::vector<Hypothesis> best)>;  // n_best of them, best first
 
   /// `words` bounds source pieces (with </s>) in the machine at once, and twice as many hypotheses, which binds where a
-  /// beam is wide for its sentences; a sentence that alone is more runs alone. The options outlive the search.
-  Search(Ensemble models, const SearchOptions& options, int64_t words);
+  /// beam is wide for its sentences; a sentence that alone is more runs alone. With a shortlist a
+  /// translation has its candidates, and what it must begin with, to choose from. Options and shortlist outlive the
+  /// search.
+  Search(Ensemble models, const SearchOptions& options, int64_t words, const Shortlist* shortlist = nullptr);
 
   /// Puts a sentence in the queue. `found` is called by the step in which its search ends.
   void add(Sentence sentence, Found found);
@@ -46,6 +49,7 @@ class Search {
     return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{options_.beam_size} + 1) / 2);
   }
   void admit();
+  std::vector<int32_t> candidates(const Sentence& sentence) const;
   std::vector<StepRow> rows();
   std::vector<Request> requests() const;
   void dismiss_finished();
@@ -54,6 +58,7 @@ class Search {
   const SearchOptions& options_;
   const std::unique_ptr<const Picker> picker_;
   const int64_t words_;
+  const Shortlist* const shortlist_;  // null: all pieces may follow
   std::deque<Waiting> waiting_;
   std::vector<Active> active_;
   int64_t waiting_words_ = 0, active_words_ = 0;
@@ -61,6 +66,7 @@ class Search {
 
 /// Translates sentences (pieces without </s>, one a line) and gives the n best of each.
 std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t words,
-                                                 std::span<const std::vector<int32_t>> sources);
+                                                 std::span<const std::vector<int32_t>> sources,
+                                                 const Shortlist* shortlist = nullptr);
 
 }  // namespace dragoman

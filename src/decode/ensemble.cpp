@@ -21,38 +21,54 @@ float log_prob_of(float logit, float lse) { return std::min(0.f, logit - lse); }
 
 }  // namespace
 
+int32_t Predictions::piece(int64_t row, size_t choice) const {
+  return candidates_.empty() ? int32_t(choice) : candidates_[row][choice];
+}
+
+size_t Predictions::choice(int64_t row, int32_t id) const {
+  if (candidates_.empty()) return size_t(id);
+  const auto found = std::ranges::lower_bound(candidates_[row], id);
+  invariant(found != candidates_[row].end() && *found == id, "what follows is a candidate");
+  return size_t(found - candidates_[row].begin());
+}
+
 std::span<const float> Predictions::scores(int64_t row) const {
-  return {scores_.view<const float>().row(row), size_t(vocabulary())};
+  return {scores_.view<const float>().row(row), candidates_.empty() ? size_t(scores_.cols()) : candidates_[row].size()};
 }
 
 float Predictions::log_prob(int64_t row, int32_t id) const {
-  return log_prob_of(scores(row)[id], lse_ ? lse_.as<float>()[row] : 0.f);
+  return log_prob_of(score(row, id), lse_ ? lse_.as<float>()[row] : 0.f);
 }
 
 std::vector<float> Predictions::by_model(int64_t row, int32_t id) const {
   std::vector<float> log_probs;
   for (const Part& p : parts_)
-    log_probs.push_back(log_prob_of(p.logits.view<const float>().row(row)[id], p.lse.as<float>()[row]));
+    log_probs.push_back(log_prob_of(p.logits.view<const float>().row(row)[choice(row, id)], p.lse.as<float>()[row]));
   return log_probs;
 }
 
 std::span<const int32_t> Predictions::best(int64_t row) const {
-  return {best_.view<const int32_t>().row(row), size_t(best_.cols())};
+  return {best_.view<const int32_t>().row(row), std::min(size_t(best_.cols()), scores(row).size())};
 }
 
 Ensemble::Ensemble(Context& cx, std::vector<Member> members) : cx_(cx), members_(std::move(members)) {
   invariant(!members_.empty(), "an ensemble has a model");
 }
 
-int Ensemble::add(const PackedIds& source, int width) {
+int Ensemble::add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates) {
   const int first = members_[0].decoding->add(source, width);
   for (size_t m = 1; m < members_.size(); ++m)
     invariant(members_[m].decoding->add(source, width) == first, "models number sentences alike");
+  for (size_t i = 0; i < candidates.size(); ++i) candidates_.add(first + int(i), std::move(candidates[i]));
+  if (candidates.empty()) return first;
+  const std::vector<int32_t>& together = candidates_.join();
+  for (const Member& m : members_) m.decoding->restrict(together);
   return first;
 }
 
 void Ensemble::remove(int sentence) {
   for (const Member& m : members_) m.decoding->remove(sentence);
+  candidates_.remove(sentence);
 }
 
 Predictions Ensemble::step(std::span<const StepRow> rows, int64_t most_probable) {
@@ -64,38 +80,60 @@ Predictions Ensemble::step(std::span<const StepRow> rows, int64_t most_probable)
     require_numbers(lse);
     return std::pair(ids, lse);
   };
-  std::vector<Predictions::Part> parts;
-  for (const Member& m : members_) parts.push_back({m.decoding->step(rows), {}});
-  const int64_t k = std::min(most_probable, parts[0].logits.cols());
   Predictions predictions;
+  if (!candidates_.empty())
+    for (const StepRow& row : rows) predictions.candidates_.push_back(candidates_.pieces(row.sentence));
+  std::vector<Predictions::Part> parts;
+  for (const Member& m : members_) parts.push_back({narrowed(m.decoding->step(rows), rows), {}});
+  const int64_t k = std::min(most_probable, parts[0].logits.cols());
   if (parts.size() == 1) {
     predictions.scores_ = parts[0].logits;
     std::tie(predictions.best_, predictions.lse_) = top(predictions.scores_, k);
-    return predictions;
+  } else {
+    for (auto& p : parts) p.lse = top(p.logits, 1).second;
+    combine(predictions, std::move(parts));
+    predictions.best_ = top(predictions.scores_, k).first;
   }
-  for (auto& p : parts) p.lse = top(p.logits, 1).second;
-  predictions = combined(std::move(parts));
-  predictions.best_ = top(predictions.scores_, k).first;
+  name_best(predictions);
   return predictions;
 }
 
-Predictions Ensemble::combined(std::vector<Predictions::Part> parts) const {
-  const int64_t R = parts[0].logits.rows(), V = parts[0].logits.cols();
-  Predictions predictions;
-  predictions.scores_ = cx_.arena.allocate({R, V}, DType::f32);
+// Logits of the candidates of each row, where there are any.
+Tensor Ensemble::narrowed(const Tensor& logits, std::span<const StepRow> rows) const {
+  if (candidates_.empty()) return logits;
+  std::vector<int> sentences;
+  for (const StepRow& row : rows) sentences.push_back(row.sentence);
+  const Tensor own = cx_.arena.allocate({logits.rows(), candidates_.columns()}, logits.dtype());
+  candidates_.take(own, logits, sentences);
+  return own;
+}
+
+void Ensemble::combine(Predictions& predictions, std::vector<Predictions::Part> parts) const {
+  const int64_t R = parts[0].logits.rows(), C = parts[0].logits.cols();
+  predictions.scores_ = cx_.arena.allocate({R, C}, DType::f32);
   const auto scores = predictions.scores_.view<float>();
   parallel_blocks(R, 1, [&](Range rows, int) {
     for (int64_t r = rows.begin; r < rows.end; ++r) {
-      std::fill_n(scores.row(r), V, 0.f);
+      const auto choices = int64_t(predictions.scores(r).size());
+      std::fill_n(scores.row(r), choices, 0.f);
+      std::fill(scores.row(r) + choices, scores.row(r) + C, impossible);
       for (size_t m = 0; m < parts.size(); ++m) {
         const float weight = float(members_[m].weight), lse = parts[m].lse.as<float>()[r];
         const float* logits = parts[m].logits.view<const float>().row(r);
-        for (int64_t v = 0; v < V; ++v) scores.row(r)[v] += weight * (logits[v] - lse);
+        for (int64_t c = 0; c < choices; ++c) scores.row(r)[c] += weight * (logits[c] - lse);
       }
     }
   });
   predictions.parts_ = std::move(parts);
-  return predictions;
+}
+
+// What top_k found are places among the candidates.
+void Ensemble::name_best(Predictions& predictions) const {
+  for (size_t r = 0; r < predictions.candidates_.size(); ++r) {
+    int32_t* ids = predictions.best_.view<int32_t>().row(int64_t(r));
+    for (size_t i = 0; i < predictions.best(int64_t(r)).size(); ++i)
+      ids[i] = predictions.piece(int64_t(r), size_t(ids[i]));
+  }
 }
 
 }  // namespace dragoman

@@ -4,17 +4,20 @@
 #include <vector>
 
 #include "autodiff/context.h"
+#include "decode/candidates.h"
 #include "model/model.h"
 
 namespace dragoman {
 
 /// What the models say of the next piece of each of R hypotheses: log p is the sum of the models' log-probabilities
 /// times their weights, or that of the only model.
+/// Where there are candidates, p is among those of the row's sentence.
 class Predictions {
  public:
-  int64_t vocabulary() const { return scores_.cols(); }
-  std::span<const float> scores(int64_t row) const;  // log p of every piece but for a constant
-  float log_prob(int64_t row, int32_t id) const;     // at most 0
+  int32_t piece(int64_t row, size_t choice) const;   // those that may follow, in rising order: all, or the candidates
+  std::span<const float> scores(int64_t row) const;  // log p of each of these but for a constant
+  float score(int64_t row, int32_t id) const { return scores(row)[choice(row, id)]; }
+  float log_prob(int64_t row, int32_t id) const;  // at most 0
   std::vector<float> by_model(int64_t row,
                               int32_t id) const;     // log-probabilities, unweighted; empty: there is one model
   std::span<const int32_t> best(int64_t row) const;  // the most probable pieces, as many as were asked for
@@ -25,10 +28,13 @@ class Predictions {
     Tensor logits;  // (R,V)
     Tensor lse;     // (R): log Σ exp of each row
   };
-  Tensor scores_;            // (R,V)
-  Tensor lse_;               // (R), none where the scores are log-probabilities
-  Tensor best_;              // (R,k)
-  std::vector<Part> parts_;  // one a model where there are several
+  size_t choice(int64_t row, int32_t id) const;
+
+  Tensor scores_;                                     // (R,V), or (R,C) with the candidates of each row from the left
+  Tensor lse_;                                        // (R), none where the scores are log-probabilities
+  Tensor best_;                                       // (R,k)
+  std::vector<Part> parts_;                           // one a model where there are several
+  std::vector<std::span<const int32_t>> candidates_;  // of each row, in rising order; empty: all pieces
 };
 
 /// Models that translate together, piece by piece. They may be of any kinds that share the target vocabulary. What
@@ -44,15 +50,20 @@ class Ensemble {
   Ensemble(Context& cx, std::vector<Member> members);
 
   size_t size() const { return members_.size(); }
-  int add(const PackedIds& source, int width);                             // as Decoding::add
+  /// As Decoding::add. `candidates`, in rising order, are the only pieces that may follow in each sentence; either all
+  /// sentences of an ensemble have some or none.
+  int add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates = {});
   Predictions step(std::span<const StepRow> rows, int64_t most_probable);  // which `best` gives; at least 1
   void remove(int sentence);
 
  private:
-  Predictions combined(std::vector<Predictions::Part> parts) const;
+  Tensor narrowed(const Tensor& logits, std::span<const StepRow> rows) const;
+  void combine(Predictions& predictions, std::vector<Predictions::Part> parts) const;
+  void name_best(Predictions& predictions) const;
 
   Context& cx_;
   std::vector<Member> members_;
+  Candidates candidates_;
 };
 
 }  // namespace dragoman

@@ -57,7 +57,7 @@ class Sampler : public Picker {
 
  private:
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const override {
-    const std::vector<Weighed> pieces = shortlist(predictions, row, request);
+    const std::vector<Weighed> pieces = weighed(predictions, row, request);
     if (pieces.empty()) return {};
     const double total = sum(pieces);
     std::vector<int32_t> drawn;
@@ -68,24 +68,23 @@ class Sampler : public Picker {
   }
 
   // Weights are relative to the best piece that is allowed: at low temperatures others vanish, this one never.
-  std::vector<Weighed> shortlist(const Predictions& predictions, int64_t row, const Request& request) const {
-    const auto scores = predictions.scores(row);
+  std::vector<Weighed> weighed(const Predictions& predictions, int64_t row, const Request& request) const {
     const auto best = first_allowed(predictions.best(row), request.forbidden, size_t(options_.sampling_pieces));
     if (best.empty()) return {};
-    const auto weighed = [&](int32_t id) {
-      return Weighed{std::exp((scores[id] - scores[best[0]]) / float(options_.temperature)), id};
-    };
+    const float top = predictions.score(row, best[0]);
+    const auto weight = [&](float score) { return std::exp((score - top) / float(options_.temperature)); };
     std::vector<Weighed> pieces;
     if (options_.sampling == Sampling::topk) {
-      for (const int32_t id : best) pieces.push_back(weighed(id));
+      for (const int32_t id : best) pieces.push_back({weight(predictions.score(row, id)), id});
       return pieces;
     }
+    const auto scores = predictions.scores(row);
     pieces.reserve(scores.size());
-    for (int32_t id = 0, next = 0; id < int32_t(scores.size()); ++id) {
-      if (size_t(next) < request.forbidden.size() && request.forbidden[next] == id)
-        ++next;
-      else
-        pieces.push_back(weighed(id));
+    auto forbidden = request.forbidden.begin();
+    for (size_t i = 0; i < scores.size(); ++i) {
+      const int32_t id = predictions.piece(row, i);
+      while (forbidden != request.forbidden.end() && *forbidden < id) ++forbidden;
+      if (forbidden == request.forbidden.end() || *forbidden != id) pieces.push_back({weight(scores[i]), id});
     }
     return options_.sampling == Sampling::nucleus ? nucleus(std::move(pieces), options_.sampling_mass) : pieces;
   }

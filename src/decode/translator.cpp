@@ -37,14 +37,14 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r"
 }  // namespace
 
 Translator::Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-                       const TranslateOptions& options, const SearchOptions& search)
+                       const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist)
     : vocabularies_(vocabularies),
       options_(options),
       search_options_(search),
       models_(models.size()),
       first_(models[0]),
       longest_part_(longest_part(options_, models)),
-      search_(ensemble_of(models), search_options_, options_.mini_batch_words) {}
+      search_(ensemble_of(models), search_options_, options_.mini_batch_words, shortlist) {}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
                        const SearchOptions& search)

@@ -25,9 +25,10 @@ struct TranslatingModel {
 /// but the line; of a sampled one, on its number too.
 class Translator {
  public:
-  /// Contexts, models and vocabularies outlive the translator; the vocabularies are those of all models.
+  /// Contexts, models, vocabularies and the shortlist, which there need not be, outlive the translator; the
+  /// vocabularies are those of all models.
   Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-             const TranslateOptions& options, const SearchOptions& search);
+             const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist = nullptr);
   Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
              const SearchOptions& search);
 

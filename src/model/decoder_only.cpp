@@ -1,6 +1,7 @@
 #include "model/decoder_only.h"
 
 #include "model/decoded_past.h"
+#include "model/output_layer.h"
 #include "ops/linear.h"
 #include "ops/rows.h"
 
@@ -83,9 +84,11 @@ class DecoderOnlyDecoding : public Decoding {
       : model_(model),
         cx_(cx),
         cache_(cx, model.config_.decoder_layers, model.key_value_columns(), model.embedding_.dtype()),
-        past_(cache_) {}
+        past_(cache_),
+        output_(cx, model.output_) {}
 
   int add(const PackedIds& source, int width) override;
+  void restrict(std::span<const int32_t> pieces) override { output_.restrict(pieces); }
   Tensor step(std::span<const StepRow> rows) override;
   void remove(int sentence) override;
 
@@ -99,6 +102,7 @@ class DecoderOnlyDecoding : public Decoding {
   Context& cx_;
   CacheRows cache_;
   DecodedPast past_;
+  OutputLayer output_;
   std::map<int, Prefix> prefixes_;
   int next_handle_ = 0;
 };
@@ -152,7 +156,7 @@ Tensor DecoderOnlyDecoding::step(std::span<const StepRow> rows) {
                         [&](const Var& y) { return p.feed_forward(cx_, y, at.places); });
   }
   if (model_.norm_) x = (*model_.norm_)(cx_, x);
-  return linear(cx_, x, model_.output_, Var());
+  return output_(x);
 }
 
 std::unique_ptr<Decoding> DecoderOnly::decode(Context& cx) { return std::make_unique<DecoderOnlyDecoding>(*this, cx); }

@@ -24,7 +24,9 @@ class Decoding {
   virtual ~Decoding() = default;
   /// Encodes more sentences; `width` bounds the rows of each in any step. Gives consecutive handles from the first.
   virtual int add(const PackedIds& source, int width) = 0;
-  /// Next-token logits (R,V) of each row. Rows of a sentence stand together.
+  /// Of which target pieces the logits are from now on: of these, in rising order, or of all when there are none.
+  virtual void restrict(std::span<const int32_t> pieces) = 0;
+  /// Next-token logits (R,V) of each row, V all pieces or those of restrict(). Rows of a sentence stand together.
   virtual Tensor step(std::span<const StepRow> rows) = 0;
   virtual void remove(int sentence) = 0;
 };

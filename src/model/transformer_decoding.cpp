@@ -2,8 +2,8 @@
 #include <map>
 
 #include "model/decoded_past.h"
+#include "model/output_layer.h"
 #include "model/transformer.h"
-#include "ops/linear.h"
 
 namespace dragoman {
 
@@ -16,9 +16,11 @@ class TransformerDecoding : public Decoding {
         cx_(cx),
         memory_(new_cache(model.key_value_columns())),
         past_cache_(new_cache(model.look_back_columns())),
-        past_(past_cache_) {}
+        past_(past_cache_),
+        output_(cx, model.output_) {}
 
   int add(const PackedIds& source, int width) override;
+  void restrict(std::span<const int32_t> pieces) override { output_.restrict(pieces); }
   Tensor step(std::span<const StepRow> rows) override;
   void remove(int sentence) override;
 
@@ -40,6 +42,7 @@ class TransformerDecoding : public Decoding {
   Context& cx_;
   CacheRows memory_, past_cache_;
   DecodedPast past_;
+  OutputLayer output_;
   std::map<int, Sentence> sentences_;
   int next_handle_ = 0;
 };
@@ -105,7 +108,7 @@ Tensor TransformerDecoding::step(std::span<const StepRow> rows) {
                         [&](const Var& y) { return p.feed_forward(cx_, y, target.places); });
   }
   if (model_.decoder_norm_) x = (*model_.decoder_norm_)(cx_, x);
-  return linear(cx_, x, model_.output_, Var());
+  return output_(x);
 }
 
 std::unique_ptr<Decoding> Transformer::decode(Context& cx) { return std::make_unique<TransformerDecoding>(*this, cx); }

@@ -33,6 +33,28 @@ Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act
   return y;
 }
 
+WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows) {
+  const int64_t R = rows.elements(), K = w.cols();
+  const Tensor* packed = cx.packed_form(w);
+  if (!packed) {
+    const Tensor plain = cx.arena.allocate({R, K}, w.dtype());
+    cx.backend.gather_rows(plain, w, rows);
+    return {plain, R, false};
+  }
+  const Tensor selected = cx.arena.allocate({cx.backend.packed_elements(R, K, packed->dtype())}, packed->dtype());
+  cx.backend.select_packed(selected, *packed, rows, w.rows(), K);
+  return {selected, R, true};
+}
+
+Var linear(Context& cx, const Var& x, const WeightRows& w) {
+  invariant(!cx.tape, "rows of a weight are selected for decoding");
+  if (!w.packed) return linear(cx, x, Var(w.weight), Var());
+  Var y = cx.make({x.rows(), w.rows}, x.dtype());
+  const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), w.weight.dtype()));
+  cx.backend.linear_packed(y, x, w.weight, Tensor(), Activation::none, scratch);
+  return y;
+}
+
 Var activation(Context& cx, const Var& x, Activation act) {
   Var y = cx.make(x.shape(), x.dtype());
   cx.backend.activation(y, x, act);

@@ -8,6 +8,18 @@ namespace dragoman {
 /// Without a tape and with packed weights in the context, a row's result depends on that row alone.
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act = Activation::none);
 
+/// Some rows of a weight, rearranged as the weight itself is in this context.
+struct WeightRows {
+  Tensor weight;
+  int64_t rows = 0;
+  bool packed = false;
+};
+WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows);  // rows (R) int32, in rising order
+
+/// y (N,R) = x (N,K) · w (R,K)ᵀ, without a tape: the columns that linear() gives for these rows, to the bit where the
+/// weight is packed.
+Var linear(Context& cx, const Var& x, const WeightRows& w);
+
 /// y = act(x), elementwise.
 Var activation(Context& cx, const Var& x, Activation act);
 

@@ -153,6 +153,14 @@ PROVOKED = {
     "… is of format version …, this dragoman reads …": "translate -m newer",
     "… is of another model": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
+    "… is a safetensors file, but no shortlist of dragoman": "translate -m m --shortlist m",
+    "… is a shortlist of version …, this dragoman reads …": "translate -m m --shortlist list.newer",
+    "… was made for another … vocabulary than the model's (checksum …, expected …)":
+        "translate -m other --shortlist list",
+    "… is an empty shortlist: it has no translation of any piece": "translate -m m --shortlist list.empty",
+    "…: holds numbers of pieces out of range, expected 0 to …": "translate -m m --shortlist list.far",
+    "…: 'begins' does not cut the … numbers of 'best' into parts for … source pieces":
+        "translate -m m --shortlist list.cut",
     "… and … are models of different kinds: …": "average -o new m deep",
     "… is in 8 bits already": "quantize -m small -o new",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
@@ -175,6 +183,23 @@ def safetensors(metadata):
     return struct.pack("<Q", len(header)) + header
 
 
+def with_lists(shortlist, version=b"1", **tensors):
+    """A shortlist with other numbers, without its checksum."""
+    [length] = struct.unpack("<Q", shortlist[:8])
+    header = json.loads(shortlist[8:8 + length])
+    data = shortlist[8 + length:]
+    metadata = header.pop("__metadata__")
+    del metadata["checksum"]
+    metadata["version"] = version.decode()
+    found = {name: data[slice(*t["data_offsets"])] for name, t in header.items()}
+    found.update({name: struct.pack(f"<{len(numbers)}i", *numbers) for name, numbers in tensors.items()})
+    header, end = {"__metadata__": metadata}, 0
+    for name, content in found.items():
+        header[name] = {"dtype": "I32", "shape": [len(content) // 4], "data_offsets": [end, end := end + len(content)]}
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + b"".join(found.values())
+
+
 def with_nan(model):
     """Without its checksum, and the first number of its data is none."""
     [length] = struct.unpack("<Q", model[:8])
@@ -192,7 +217,8 @@ class Errors(unittest.TestCase):
         for command in ("vocab train --input s t --model v --size 300", "vocab train --input s t --model w --size 310",
                         f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2",
                         f"{TRAIN} -m alone --type decoder-only".replace("--enc-depth 1", ""),
-                        f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small"):
+                        f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",
+                        "align -t s t -v v v --shortlist list"):
             done = cls.call(command)
             if done.returncode != 0:
                 raise RuntimeError(f"{command}\n{done.stderr}")
@@ -219,6 +245,13 @@ class Errors(unittest.TestCase):
         (cls.folder / "cut").write_bytes(model[:500])
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
         (cls.folder / "nan").write_bytes(with_nan(model))
+        shortlist = (cls.folder / "list").read_bytes()
+        for name, content in (("list.flipped", shortlist[:-1] + bytes([shortlist[-1] ^ 1])),
+                              ("list.newer", with_lists(shortlist, version=b"2")),
+                              ("list.empty", with_lists(shortlist, begins=[0] * 301, best=[])),
+                              ("list.far", with_lists(shortlist, first=[300])),
+                              ("list.cut", with_lists(shortlist, best=[3]))):
+            (cls.folder / name).write_bytes(content)
         (cls.folder / "foreign").write_bytes(safetensors({}))
         (cls.folder / "newer").write_bytes(safetensors({"format": "dragoman", "version": "99"}))
 

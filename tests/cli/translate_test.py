@@ -242,6 +242,31 @@ class Options(WithModels):
         self.assertRegex(said, r"\r\x1b\[K\[.*Translated 2 lines")
 
 
+class Shortlists(WithModels):
+    @classmethod
+    def setUpClass(cls):
+        cls.succeed("align -t s t -m a.safetensors --shortlist list --quiet")
+        cls.succeed("align -t s t -m a.safetensors --shortlist few --first 0 --best 1 --quiet")
+
+    def test_a_line_is_the_same_in_any_batch_and_on_any_threads(self):
+        for more in ([], ["--precision", "int8"], ["--output-sampling"], ["-b", "1"]):
+            options = ["--shortlist", "few", "--scores", *more]
+            expected = self.translate(self.lines, *options)
+            for other in (["--mini-batch-words", "1"], ["--maxi-batch-lines", "1"], ["--cpu-threads", "3"]):
+                self.assertEqual(self.translate(self.lines, *options, *other), expected, more + other)
+
+    def test_one_that_names_what_would_be_said_changes_nothing(self):
+        self.assertEqual(self.translate(self.lines, "--shortlist", "list"), self.translate(self.lines))
+
+    def test_beginnings_that_are_forced_need_not_be_in_it(self):
+        found = self.translate([f"{line}\tein Anfang" for line in self.lines], "--shortlist", "few", "--force-decode")
+        self.assertTrue(all(line.startswith("ein Anfang") for line in found), found)
+
+    def test_ensembles_have_one_too(self):
+        self.assertEqual(self.translate(self.lines, "--shortlist", "few", model="a.safetensors a.safetensors"),
+                         self.translate(self.lines, "--shortlist", "few"))
+
+
 class Profiles(WithModels):
     def test_the_table_comes_last_on_stderr_and_changes_no_result(self):
         for command in ("translate -m a.safetensors -i s", "score -m a.safetensors -t s t"):

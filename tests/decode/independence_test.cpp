@@ -15,6 +15,7 @@ struct Case {
   const char* model;  // of tests/golden
   DType packed = DType::f32;
   Sampling sampling = Sampling::none;
+  bool shortlist = false;
 };
 
 // A Transformer and 200 sentences of its pieces. What is found must be the same to the last bit of every
@@ -30,6 +31,7 @@ class Independence : public testing::TestWithParam<Case> {
       for (int32_t& id : source) id = int32_t(3 + random() % (model->config().source_vocabulary - 3));
       sources.push_back(std::move(source));
     }
+    shortlist = some_pieces(random);
     expected = find(1, sources);
   }
   void TearDown() override { set_thread_count(threads); }
@@ -37,7 +39,16 @@ class Independence : public testing::TestWithParam<Case> {
   std::vector<std::vector<Hypothesis>> find(int64_t words, const std::vector<std::vector<int32_t>>& some) {
     const SearchOptions options{
         .beam_size = 4, .max_length_add = 10, .n_best = 4, .sampling = GetParam().sampling, .sampling_pieces = 20};
-    return beam_search(cx, *model, options, words, some);
+    return beam_search(cx, *model, options, words, some, GetParam().shortlist ? &shortlist : nullptr);
+  }
+  // Of each source piece two target pieces.
+  Shortlist some_pieces(std::mt19937& random) const {
+    Shortlist s{.first = {eos_id}, .begins = {0}, .target_vocabulary = model->config().target_vocabulary};
+    for (int piece = 0; piece < model->config().source_vocabulary; ++piece) {
+      for (int i = 0; i < 2; ++i) s.best.push_back(int32_t(3 + random() % uint32_t(s.target_vocabulary - 3)));
+      s.begins.push_back(int32_t(s.best.size()));
+    }
+    return s;
   }
 
   const int threads = thread_count();
@@ -47,6 +58,7 @@ class Independence : public testing::TestWithParam<Case> {
   PackedWeights packed;
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
   std::vector<std::vector<int32_t>> sources;
+  Shortlist shortlist;
   std::vector<std::vector<Hypothesis>> expected;  // each sentence alone
 };
 
@@ -70,18 +82,18 @@ TEST_P(Independence, OfTheThreads) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Independence,
-                         testing::Values(Case{"post_norm"}, Case{"pre_norm"}, Case{"learned_positions"},
-                                         Case{"post_norm", DType::i8}, Case{"pre_norm", DType::i8},
-                                         Case{"learned_positions", DType::i8},
-                                         Case{"post_norm", DType::f32, Sampling::full},
-                                         Case{"pre_norm", DType::f32, Sampling::nucleus},
-                                         Case{"pre_norm", DType::i8, Sampling::topk}),
-                         [](const auto& info) {
-                           const Case& c = info.param;
-                           return std::string(c.model) + (c.packed == DType::i8 ? "_int8" : "") +
-                                  (c.sampling == Sampling::none ? "" : "_sampling");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, Independence,
+    testing::Values(Case{"post_norm"}, Case{"pre_norm"}, Case{"learned_positions"}, Case{"post_norm", DType::i8},
+                    Case{"pre_norm", DType::i8}, Case{"learned_positions", DType::i8},
+                    Case{"post_norm", DType::f32, Sampling::full}, Case{"pre_norm", DType::f32, Sampling::nucleus},
+                    Case{"pre_norm", DType::i8, Sampling::topk}, Case{"post_norm", DType::f32, Sampling::none, true},
+                    Case{"pre_norm", DType::i8, Sampling::none, true}),
+    [](const auto& info) {
+      const Case& c = info.param;
+      return std::string(c.model) + (c.packed == DType::i8 ? "_int8" : "") +
+             (c.sampling == Sampling::none ? "" : "_sampling") + (c.shortlist ? "_shortlist" : "");
+    });
 
 }  // namespace
 }  // namespace dragoman

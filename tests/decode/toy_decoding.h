@@ -42,6 +42,8 @@ class ToyDecoding : public Decoding {
     return first;
   }
 
+  void restrict(std::span<const int32_t> pieces) override { pieces_.assign(pieces.begin(), pieces.end()); }
+
   Tensor step(std::span<const StepRow> rows) override {
     std::vector<std::pair<int, Pieces>> prefixes;
     std::map<int, int> rows_of;
@@ -57,12 +59,12 @@ class ToyDecoding : public Decoding {
       }
       EXPECT_LE(++rows_of[row.sentence], width_);
       const auto z = logits(sources_.at(row.sentence), prefix, model_);
-      logits_.insert(logits_.end(), z.begin(), z.end());
+      for (const int32_t piece : pieces_) logits_.push_back(z[piece]);
       prefixes.emplace_back(row.sentence, std::move(prefix));
     }
     EXPECT_EQ(rows_of.size(), sources_.size()) << "a finished sentence leaves at once";
     prefixes_ = std::move(prefixes);
-    return Tensor::borrow(logits_.data(), {int64_t(rows.size()), vocabulary});
+    return Tensor::borrow(logits_.data(), {int64_t(rows.size()), int64_t(pieces_.size())});
   }
 
   void remove(int sentence) override { EXPECT_EQ(sources_.erase(sentence), 1u); }
@@ -72,6 +74,7 @@ class ToyDecoding : public Decoding {
  private:
   const int model_;
   int next_ = 0, width_ = 0;
+  Pieces pieces_ = {0, 1, 2, 3, 4, 5};  // that logits are of
   std::map<int, Pieces> sources_;
   std::vector<std::pair<int, Pieces>> prefixes_;  // of the rows of the last step
   std::vector<float> logits_;
@@ -86,9 +89,10 @@ inline double log_prob(const std::vector<float>& logits, int32_t id) {
 
 /// What a search through the models finds for each of the sentences.
 inline std::vector<std::vector<Hypothesis>> found_by(Ensemble models, const SearchOptions& options,
-                                                     const std::vector<Sentence>& sentences, int64_t words = 1 << 20) {
+                                                     const std::vector<Sentence>& sentences, int64_t words = 1 << 20,
+                                                     const Shortlist* shortlist = nullptr) {
   std::vector<std::vector<Hypothesis>> found(sentences.size());
-  Search search(std::move(models), options, words);
+  Search search(std::move(models), options, words, shortlist);
   for (size_t i = 0; i < sentences.size(); ++i)
     search.add(sentences[i], [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
   while (!search.idle()) search.step();

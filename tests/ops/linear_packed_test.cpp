@@ -73,6 +73,31 @@ TEST_P(LinearPackedRow, HasTheSameBitsWhateverItsNeighboursAndThreads) {
   });
 }
 
+// Rows of a packed weight are a packed weight: their columns of the product, to the bit.
+TEST_P(LinearPackedRow, CanBeSelected) {
+  for_each_target([type = GetParam()] {
+    for (const char* name : {"reference", "cpu"})
+      for (const int64_t D : {1, 33, 100})
+        for (const int64_t K : {1, 3, 17, 130}) {
+          ByHand t(name, DType::f32);
+          constexpr int64_t N = 5;
+          const Var x = t.random({N, K}), w = t.random({D, K}, 1);
+          std::vector<int32_t> rows;
+          for (int32_t d = 0; d < D; d += 1 + d % 3) rows.push_back(d);
+          const auto R = int64_t(rows.size());
+          const Tensor packed = pack(t.cx.backend, t.arena, w, type),
+                       part = t.arena.allocate({t.cx.backend.packed_elements(R, K, type)}, type);
+          t.cx.backend.select_packed(part, packed, int_tensor(rows, {R}), D, K);
+          const Tensor whole = t.empty({N, D}), some = t.empty({N, R});
+          product(t.cx.backend, t.arena, whole, x, packed, Tensor(), Activation::none);
+          product(t.cx.backend, t.arena, some, x, part, Tensor(), Activation::none);
+          for (int64_t n = 0; n < N; ++n)
+            for (int64_t r = 0; r < R; ++r)
+              EXPECT_EQ(some.view<float>()(n, r), whole.view<float>()(n, rows[r])) << name << " " << D << " " << K;
+        }
+  });
+}
+
 std::vector<double> int8_product(ByHand& t, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
   const Tensor y = t.empty({x.rows(), w.rows()});
   product(t.cx.backend, t.arena, y, x, pack(t.cx.backend, t.arena, w, DType::i8), b, act);

@@ -98,6 +98,25 @@ TEST(TopK, LeavesOutForbiddenWords) {
   });
 }
 
+// What a shortlist asks for (decode/candidates.h): scores in whole vectors of 64, and nothing behind them.
+TEST(TopK, CountsTheSameBitsHoweverManyImpossibleScoresFollow) {
+  for_each_target([] {
+    for (const int64_t own : {1, 17, 63, 64, 65, 100}) {
+      ByHand t("cpu", DType::f32);
+      const std::vector<double> scores = values_of(t.random({1, own}));
+      const auto with = [&](int64_t columns) {
+        std::vector<double> row = scores;
+        row.resize(size_t(columns), -1e37);
+        const Best best = top_k(t, tensor_of(t.arena, {1, columns}, row, DType::f32), 1);
+        return std::vector{best.values[0], best.lse[0], double(best.ids[0])};
+      };
+      const auto expected = with((own + 63) / 64 * 64);
+      EXPECT_EQ(with(256), expected) << own;
+      EXPECT_EQ(with(1024), expected) << own;
+    }
+  });
+}
+
 TEST(Rows, AreGatheredAndScatteredByIndex) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);

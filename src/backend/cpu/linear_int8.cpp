@@ -118,6 +118,25 @@ void pack_int8(const Tensor& packed, const Tensor& w) {
   });
 }
 
+void select_int8(const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K) {
+  const auto* wanted = rows.as<int32_t>();
+  const int64_t R = rows.elements();
+  const Packed<const int8_t> from(packed.as<const int8_t>(), D, K);
+  const Packed<int8_t> to(selected.as<int8_t>(), R, K);
+  constexpr int64_t quads = int8_panel;  // in a line of a panel: four bytes of each column
+  parallel_blocks(to.columns, int8_panel, [&](Range columns, int) {
+    for (int64_t c = columns.begin; c < columns.end; ++c) {
+      const bool exists = c < R;
+      const int64_t row = exists ? wanted[c] : 0;
+      to.scales[c] = exists ? from.scales[row] : 0;
+      to.sums[c] = exists ? from.sums[row] : 0;
+      auto* quad = reinterpret_cast<int32_t*>(to.panel(c / int8_panel)) + c % int8_panel;
+      const auto* source = reinterpret_cast<const int32_t*>(from.panel(row / int8_panel)) + row % int8_panel;
+      for (int64_t q = 0; q < to.quads; ++q) quad[q * quads] = exists ? source[q * quads] : 0;
+    }
+  });
+}
+
 int64_t linear_int8_scratch(int64_t N, int64_t K) {
   return rounded_up(N * int64_t{sizeof(float)}, 64) + N * rounded_up(K, int8_quad);
 }

@@ -107,6 +107,23 @@ void pack(const Tensor& packed, const Tensor& w) {
   });
 }
 
+// Rising rows lie in few panels, one after the other, so a panel is read while it is in the cache.
+void select(const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t K) {
+  const auto* wanted = rows.as<int32_t>();
+  const int64_t R = rows.elements();
+  parallel_blocks(panels_of(R), 1, [&](Range panels, int) {
+    for (int64_t p = panels.begin; p < panels.end; ++p) {
+      float* to = selected.as<float>() + p * K * panel;
+      std::fill_n(to, K * panel, 0.0f);
+      for (int64_t c = 0; c < std::min(panel, R - p * panel); ++c) {
+        const int64_t row = wanted[p * panel + c];
+        const float* from = packed.as<float>() + row / panel * K * panel + row % panel;
+        for (int64_t k = 0; k < K; ++k) to[k * panel + c] = from[k * panel];
+      }
+    }
+  });
+}
+
 }  // namespace
 
 // Threads share the panels of columns and meet no sum, so their number changes nothing.
@@ -126,6 +143,9 @@ void install_linear_packed(Backend& b) {
   };
   b.pack = [](const Tensor& packed, const Tensor& w) {
     packed.dtype() == DType::i8 ? pack_int8(packed, w) : pack(packed, w);
+  };
+  b.select_packed = [](const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K) {
+    packed.dtype() == DType::i8 ? select_int8(selected, packed, rows, D, K) : select(selected, packed, rows, K);
   };
   b.linear_packed_scratch = [](int64_t N, int64_t K, DType packed) {
     return packed == DType::i8 ? linear_int8_scratch(N, K) : 0;

@@ -115,6 +115,18 @@ void pack(const Tensor& packed, const Tensor& w) {
   });
 }
 
+void select_packed(const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K) {
+  const int64_t R = rows.elements(), bytes = K * size_of(packed.dtype());
+  auto* to = static_cast<char*>(selected.data());
+  const auto* from = static_cast<const char*>(packed.data());
+  for (int64_t r = 0; r < R; ++r) {
+    const int64_t row = rows.as<int32_t>()[r];
+    std::memcpy(to + r * bytes, from + row * bytes, size_t(bytes));
+    if (packed.dtype() == DType::i8)
+      std::memcpy(to + R * K + r * int64_t{sizeof(float)}, from + D * K + row * int64_t{sizeof(float)}, sizeof(float));
+  }
+}
+
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                    const Tensor& scratch) {
   if (packed.dtype() == DType::i8) return linear_int8(y, x, packed, b, act, scratch);
@@ -129,6 +141,7 @@ void install_linear(Backend& b) {
   b.linear_backward_weight = backward_weight;
   b.packed_elements = packed_elements;
   b.pack = pack;
+  b.select_packed = select_packed;
   b.linear_packed_scratch = [](int64_t, int64_t K, DType packed) { return packed == DType::i8 ? K : 0; };
   b.linear_packed = linear_packed;
 }

@@ -1,0 +1,15 @@
+#include "model/output_layer.h"
+
+namespace dragoman {
+
+void OutputLayer::restrict(std::span<const int32_t> pieces) {
+  some_ = {};  // its memory serves the next ones
+  if (pieces.empty()) return;
+  some_ = select_rows(cx_, weight_, int_tensor({pieces.begin(), pieces.end()}, {int64_t(pieces.size())}));
+}
+
+Tensor OutputLayer::operator()(const Var& x) const {
+  return some_.rows > 0 ? linear(cx_, x, some_) : linear(cx_, x, weight_, Var());
+}
+
+}  // namespace dragoman

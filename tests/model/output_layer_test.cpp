@@ -1,0 +1,55 @@
+#include "model/output_layer.h"
+
+#include <gmock/gmock.h>
+
+#include "backend/registry.h"
+#include "nn/parameters.h"
+
+namespace dragoman {
+namespace {
+
+struct Case {
+  const char* backend;
+  bool packed;
+  DType type;  // of packed weights
+};
+
+class OutputLayerTest : public testing::TestWithParam<Case> {};
+
+TEST_P(OutputLayerTest, GivesTheSameLogitsForSomePiecesAsForAll) {
+  constexpr int64_t V = 70, D = 17, R = 3;
+  const Backend& b = backend(GetParam().backend);
+  Arena arena;
+  Parameters parameters(b, arena, DType::f32, false);
+  const Var weight = parameters.matrix({{"output.weight", V, {Init::uniform, 1}}}, D);
+  const Var x = parameters.matrix({{"x", R, {Init::uniform, 1}}}, D, Parameters::Use::lookup);
+  parameters.initialise(3);
+  const PackedWeights packed = parameters.pack(GetParam().type);
+  Context cx{.backend = b, .arena = arena, .packed = GetParam().packed ? &packed : nullptr};
+  OutputLayer output(cx, weight);
+  const Tensor all = output(x);
+  ASSERT_EQ(all.cols(), V);
+  for (const std::vector<int32_t>& pieces : {std::vector{0}, {2, 31, 32, 33, 69}, {5, 64}}) {
+    output.restrict(pieces);
+    const Tensor some = output(x);
+    ASSERT_EQ(some.cols(), int64_t(pieces.size()));
+    for (int64_t r = 0; r < R; ++r)
+      for (size_t i = 0; i < pieces.size(); ++i) {
+        const float expected = all.view<float>()(r, pieces[i]), found = some.view<float>()(r, int64_t(i));
+        if (GetParam().packed)
+          EXPECT_EQ(found, expected);
+        else
+          EXPECT_NEAR(found, expected, 1e-5);
+      }
+  }
+  output.restrict({});
+  EXPECT_EQ(output(x).cols(), V);
+}
+
+INSTANTIATE_TEST_SUITE_P(Weights, OutputLayerTest,
+                         testing::Values(Case{"cpu", true, DType::f32}, Case{"cpu", true, DType::i8},
+                                         Case{"cpu", false, DType::f32}, Case{"reference", true, DType::i8},
+                                         Case{"reference", false, DType::f32}));
+
+}  // namespace
+}  // namespace dragoman
