@@ -118,7 +118,7 @@ std::vector<Alignment> align(const Context& cx, Model& model, std::span<const Id
   for_each_batch(pairs, batch_words, [&](const Batch& batch, std::span<const size_t> numbers) {
     if (batch.target.ids.empty()) return;  // no row that could look at anything
     Context watched{.backend = cx.backend, .arena = cx.arena, .packed = cx.packed, .watch = aligner.watch()};
-    model.loss(watched, batch, 0);
+    model.logits(watched, batch);  // not the loss, which knows no weights in 8 bits
     put(aligner.take(), numbers, alignments);
   });
   return alignments;

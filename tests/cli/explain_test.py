@@ -90,9 +90,11 @@ class Alignment(unittest.TestCase):
         self.assertGreater(diagonal / total, 0.7)
 
     def test_a_line_is_aligned_the_same_in_any_batch(self):
-        together = self.translate(self.lines[:30], "--alignment", "soft")
-        self.assertEqual(self.translate(self.lines[:30], "--alignment", "soft", "--mini-batch-words", "1"), together)
-        self.assertEqual(self.translate(self.lines[7:8], "--alignment", "soft"), together[7:8])
+        for precision in ("float32", "int8"):
+            options = ("--alignment", "soft", "--precision", precision)
+            together = self.translate(self.lines[:30], *options)
+            self.assertEqual(self.translate(self.lines[:30], *options, "--mini-batch-words", "1"), together)
+            self.assertEqual(self.translate(self.lines[7:8], *options), together[7:8])
 
     def test_scoring_a_translation_aligns_it_as_translating_did(self):
         for how in ("hard", "soft"):
