@@ -5,6 +5,7 @@
 #include "base/line_reader.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/evaluate_oracle.h"
 #include "cli/evaluate_page.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
@@ -119,6 +120,10 @@ void evaluate(CorpusMetric metric, const Work& work, std::vector<SystemFigures>&
 }  // namespace
 
 int evaluate_command(const EvaluateOptions& options) {
+  if (options.oracle) {
+    print_oracle(options);
+    return 0;
+  }
   const std::vector<TextFile> references = read_references(options.references);
   Work work{.options = options};
   for (const auto& reference : references) work.references.push_back(reference.lines);

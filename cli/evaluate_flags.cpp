@@ -6,7 +6,17 @@
 namespace dragoman {
 namespace {
 
-void check_evaluate(EvaluateOptions& o, const Given&) {
+void check_oracle(const EvaluateOptions& o, const Given& given) {
+  if (o.references.size() != 1 || o.hypotheses.size() != 1)
+    throw Error(fmt::format("--oracle takes one file of --references and one of --hypotheses, found {} and {}",
+                            o.references.size(), o.hypotheses.size()),
+                "--hypotheses names an n-best list, as dragoman translate --n-best writes it");
+  for (const char* option : {"metrics", "ter-case-sensitive", "json", "confidence", "paired-bs", "paired-ar"})
+    require(!given(option), "--{} contradicts --oracle, which prints translations and no figures", option);
+}
+
+void check_evaluate(EvaluateOptions& o, const Given& given) {
+  if (o.oracle) check_oracle(o, given);
   const auto from_stdin = std::count(o.hypotheses.begin(), o.hypotheses.end(), "-") +
                           std::count(o.references.begin(), o.references.end(), "-");
   require(from_stdin <= 1, "only one file of --hypotheses and --references can be '-' (stdin), found {}", from_stdin);
@@ -68,6 +78,12 @@ Table<EvaluateOptions> evaluate_table() {
                .group = figures,
                .help = "do not ignore case in TER"},
               {.name = "json", .field = &O::json, .group = figures, .help = "print one JSON object"},
+              {.name = "oracle",
+               .field = &O::oracle,
+               .group = figures,
+               .help =
+                   "take --hypotheses as an n-best list ('line ||| translation ||| features') and print no figures, "
+                   "but the translation of each line that has the best sentence BLEU"},
               {.name = "confidence",
                .field = &O::confidence,
                .group = significance,

@@ -123,6 +123,7 @@ struct EvaluateOptions {
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
   bool lowercase = false;                      // for BLEU and chrF
   bool ter_case_sensitive = false;
+  bool oracle = false;      // of n-best lists, print the translations nearest to the references instead
   bool confidence = false;  // intervals from bootstrap resampling
   bool paired_bs = false;   // compare with the first system by bootstrap resampling, …
   bool paired_ar = false;   // … by approximate randomisation

@@ -23,6 +23,25 @@ bool closer(int64_t length, int64_t closest, int64_t hypothesis) {
   return difference < least || (difference == least && length < closest);
 }
 
+// Of n-grams of up to `orders` words.
+Bleu bleu_of_orders(const BleuStats& stats, int orders) {
+  Bleu result{.stats = stats};
+  const auto hypothesis = double(stats.hypothesis_words), reference = double(stats.reference_words);
+  if (hypothesis < reference) result.brevity_penalty = hypothesis > 0 ? std::exp(1 - reference / hypothesis) : 0;
+  if (std::all_of(stats.matches.begin(), stats.matches.end(), [](int64_t m) { return m == 0; })) return result;
+
+  double smoothing = 1, logarithms = 0;
+  for (int n = 0; n < orders; ++n) {
+    if (stats.totals[n] == 0) return result;  // a precision of 0 / 0 makes the mean 0
+    double found = double(stats.matches[n]);
+    if (stats.matches[n] == 0) found = 1 / (smoothing *= 2);
+    result.precisions[n] = 100 * found / double(stats.totals[n]);
+    logarithms += std::log(result.precisions[n]);
+  }
+  result.score = result.brevity_penalty * std::exp(logarithms / orders);
+  return result;
+}
+
 }  // namespace
 
 BleuStats& BleuStats::operator+=(const BleuStats& other) {
@@ -61,22 +80,11 @@ BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_vi
   return stats;
 }
 
-Bleu bleu(const BleuStats& stats) {
-  Bleu result{.stats = stats};
-  const auto hypothesis = double(stats.hypothesis_words), reference = double(stats.reference_words);
-  if (hypothesis < reference) result.brevity_penalty = hypothesis > 0 ? std::exp(1 - reference / hypothesis) : 0;
-  if (std::all_of(stats.matches.begin(), stats.matches.end(), [](int64_t m) { return m == 0; })) return result;
+Bleu bleu(const BleuStats& stats) { return bleu_of_orders(stats, bleu_order); }
 
-  double smoothing = 1, logarithms = 0;
-  for (int n = 0; n < bleu_order; ++n) {
-    if (stats.totals[n] == 0) return result;  // a precision of 0 / 0 makes the mean 0
-    double found = double(stats.matches[n]);
-    if (stats.matches[n] == 0) found = 1 / (smoothing *= 2);
-    result.precisions[n] = 100 * found / double(stats.totals[n]);
-    logarithms += std::log(result.precisions[n]);
-  }
-  result.score = result.brevity_penalty * std::exp(logarithms / bleu_order);
-  return result;
+double sentence_bleu(const BleuStats& line) {
+  const auto longest = std::ranges::find(line.totals, 0);
+  return bleu_of_orders(line, int(longest - line.totals.begin())).score;
 }
 
 std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer,

@@ -40,6 +40,9 @@ BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_vi
                      Case letters = Case::mixed);
 Bleu bleu(const BleuStats& stats);
 
+/// The BLEU of one line, 0 … 100, as sacreBLEU's sentence_bleu has it: of n-grams no longer than the line.
+double sentence_bleu(const BleuStats& line);
+
 /// One for each line. Throws Error when the sides differ in length. About 8 µs a line of 18 words on one core.
 std::vector<BleuStats> bleu_of_lines(Segments hypotheses, const std::vector<Segments>& references, Tokenizer tokenizer,
                                      Case letters = Case::mixed);

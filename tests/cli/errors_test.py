@@ -43,6 +43,8 @@ PROVOKED = {
     "--tempdir … has … free, the encoded text needs about …": f"{TRAIN} -m new --ram 9K --tempdir /proc",
     "…: no temporary file can be made there: …": f"{TRAIN} -m new --ram 9K --tempdir nowhere",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
+    "--oracle takes one file of --references and one of --hypotheses, found … and …": "evaluate -r t -i s t --oracle",
+    "--… contradicts --oracle, which prints translations and no figures": "evaluate -r t -i far --oracle --json",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
     "--beam-size … contradicts --output-sampling, which draws translations and searches none":
@@ -128,6 +130,7 @@ PROVOKED = {
     "… has … lines, … has …; --data-weighting takes a weight for each": f"{TRAIN} -m new --data-weighting empty",
     "…, line …: expected 'number … Name= value', found '…'": "score -m m -t s t --n-best",
     "…, line …: is of source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
+    "…: expected a translation of line … of … (counted from 0), found …": "evaluate -r s -i far --oracle",
     "…, line …: is of source line …, after one of line …; expected rising numbers": "score -m m -t s falling --n-best",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",

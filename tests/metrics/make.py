@@ -152,6 +152,8 @@ def figures(hypotheses, references):
             "chrf": [CHRF(word_order=w, lowercase=lowercase).corpus_score(hypotheses, references).score
                      for w in (0, 1, 2)],
             "ter": TER(case_sensitive=not lowercase).corpus_score(hypotheses, references).score,
+            "sentence_bleu": [BLEU(lowercase=lowercase, effective_order=True).sentence_score(h, r).score
+                              for h, r in zip(hypotheses, map(list, zip(*references)))],
         }
     return result
 

@@ -48,6 +48,16 @@ TEST(SacreBleu, HasTheSameBleuForEveryTokenizerWithAndWithoutCapitals) {
       }
 }
 
+TEST(SacreBleu, HasTheSameBleuForEveryLine) {
+  for (const auto& corpus : corpora())
+    for (const auto& [letters, name] : cases) {
+      const auto lines = bleu_of_lines(corpus.hypotheses, corpus.reference_sets(), Tokenizer::thirteen_a, letters);
+      for (size_t i = 0; i < lines.size(); ++i)
+        EXPECT_NEAR(sentence_bleu(lines[i]), corpus.figures.at(name).at("sentence_bleu").at(i).get<double>(), tolerance)
+            << corpus.name << ", " << name << ", line " << i;
+    }
+}
+
 TEST(SacreBleu, HasTheSameChrfForEveryWordOrderWithAndWithoutCapitals) {
   for (const auto& corpus : corpora())
     for (const auto& [letters, name] : cases)

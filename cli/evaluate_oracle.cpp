@@ -1,0 +1,63 @@
+#include "cli/evaluate_oracle.h"
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/grouped.h"
+#include "base/line_reader.h"
+#include "base/line_writer.h"
+#include "metrics/bleu.h"
+#include "score/n_best_list.h"
+
+namespace dragoman {
+namespace {
+
+/// Of the translations of a line, the first that is nearest to the reference.
+class Nearest {
+ public:
+  Nearest(const EvaluateOptions& options, std::string_view reference) : options_(options), reference_(reference) {}
+
+  void consider(const std::string& text) {
+    const std::array references = {reference_};
+    const Case letters = options_.lowercase ? Case::lower : Case::mixed;
+    const double score = sentence_bleu(bleu_stats(text, references, options_.tokenize, letters));
+    if (score <= score_) return;
+    score_ = score;
+    text_ = text;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  const EvaluateOptions& options_;
+  const std::string_view reference_;
+  double score_ = -1;
+  std::string text_;
+};
+
+std::optional<NBestEntry> next_entry(LineReader& list) {
+  std::string line;
+  if (!list.next(line)) return std::nullopt;
+  return n_best_entry(line, fmt::format("{}, line {}", list.name(), list.lines()));
+}
+
+}  // namespace
+
+void print_oracle(const EvaluateOptions& options) {
+  LineReader references(options.references[0]), list(options.hypotheses[0]);
+  LineWriter out("-");
+  auto entry = next_entry(list);
+  int64_t number = 0;
+  for (std::string reference; references.next(reference); ++number) {
+    require(entry && entry->line == number, "{}: expected a translation of line {} of {} (counted from 0), found {}",
+            list.name(), number, references.name(), entry ? fmt::format("one of line {}", entry->line) : "the end");
+    Nearest nearest(options, reference);
+    for (; entry && entry->line == number; entry = next_entry(list)) nearest.consider(entry->text);
+    out.write(nearest.text());
+  }
+  if (entry)
+    fail("{}, line {}: is of source line {} (counted from 0), but {} has {} lines", list.name(), list.lines(),
+         entry->line, references.name(), grouped(number));
+  out.close();
+}
+
+}  // namespace dragoman
