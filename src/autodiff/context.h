@@ -13,10 +13,15 @@ using PackedWeights = std::unordered_map<const void*, Tensor>;
 /// Copies of weights in bfloat16, by the address of the weight.
 using RoundedWeights = std::unordered_map<const void*, Tensor>;
 
-/// Where attention weights go while somebody looks (explanations, alignments): called for every attention of a full
-/// pass with its name ("decoder.3.cross_attention"), the shape, and the weights before dropout
-/// (Backend::Attention::weights).
-using AttentionWatch = std::function<void(const std::string& name, const AttentionShape& shape, const Tensor& weights)>;
+/// An attention of a full pass, as somebody sees it who looks (explanations, alignments).
+struct WatchedAttention {
+  const std::string& name;  // "decoder.3.cross_attention"
+  const AttentionShape& shape;
+  const Tensor& weights;  // before dropout (Backend::Attention::weights)
+  const Var &value, &y;   // (Nk,H*V) (Nq,H*V): copies live on, and after Tape::backward y's node has its gradient
+};
+/// Called for every attention of a full pass.
+using AttentionWatch = std::function<void(const WatchedAttention&)>;
 
 /// What every op needs: where to compute, where to put results, whether to record. One for each forward pass; not
 /// copied. Without a tape nothing is recorded, and the same model code scores and translates.

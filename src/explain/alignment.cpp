@@ -95,11 +95,11 @@ std::string to_text(const Alignment& alignment, const AlignmentStyle& style) {
 }
 
 AlignmentWatch::AlignmentWatch()
-    : watch_([this](const std::string& name, const AttentionShape& shape, const Tensor& weights) {
-        if (!name.ends_with("cross_attention")) return;
+    : watch_([this](const WatchedAttention& a) {
+        if (!a.name.ends_with("cross_attention")) return;
         last_.clear();  // a later layer's take the place of an earlier one's
-        for (int s = 0; s < shape.queries.sentences(); ++s)
-          last_.push_back(mean_over_heads(shape, s, weights.as<float>()));
+        for (int s = 0; s < a.shape.queries.sentences(); ++s)
+          last_.push_back(mean_over_heads(a.shape, s, a.weights.as<float>()));
       }) {}
 
 std::vector<Alignment> AlignmentWatch::take() {

@@ -51,7 +51,7 @@ Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const Atten
                        {}};
   if (cx.watch) a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, q.dtype());
   cx.backend.attention(a);
-  if (cx.watch) (*cx.watch)(name, shape, a.weights);
+  if (cx.watch) (*cx.watch)({name, shape, a.weights, v, y});
   a.scratch = a.weights = {};
   cx.record("attention", y, [=](Backward& b) {
     Backend::Attention forward = a;

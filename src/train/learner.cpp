@@ -24,13 +24,13 @@ Context Learner::context(Tape& tape, int64_t update) const {
 std::string Learner::whereabouts(size_t record, const Batch& part, int64_t update) const {
   Tape tape;
   std::string before, itself, after;
-  const AttentionWatch watch = [&](const std::string& name, const AttentionShape&, const Tensor&) {
+  const AttentionWatch watch = [&](const WatchedAttention& a) {
     if (tape.size() < record)
-      before = name;
+      before = a.name;
     else if (tape.size() == record)
-      itself = name;
+      itself = a.name;
     else if (after.empty())
-      after = name;
+      after = a.name;
   };
   Context cx = context(tape, update);
   cx.watch = &watch;

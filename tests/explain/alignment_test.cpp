@@ -118,10 +118,10 @@ TEST_F(Alignments, AreTheMeanOverHeadsOfTheLastLayer) {
   const auto pairs = random_pairs(1);
   const int64_t T = int64_t(pairs[0].target.size()), S = int64_t(pairs[0].source.size());
   std::vector<double> expected(T * S);
-  const AttentionWatch watch = [&](const std::string& name, const AttentionShape&, const Tensor& weights) {
-    if (name != "decoder.2.cross_attention") return;
+  const AttentionWatch watch = [&](const WatchedAttention& a) {
+    if (a.name != "decoder.2.cross_attention") return;
     for (int64_t i = 0; i < T * S; ++i)
-      expected[i] = (double(weights.as<float>()[i]) + double(weights.as<float>()[T * S + i])) / 2;
+      expected[i] = (double(a.weights.as<float>()[i]) + double(a.weights.as<float>()[T * S + i])) / 2;
   };
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed, .watch = &watch};
   const auto packed_ids = [](const std::vector<int32_t>& ids) {

@@ -83,13 +83,13 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
   Arena arena;
   const auto model = make(GetParam(), "cpu", arena, DType::f32, false);
   std::vector<std::string> names;
-  const AttentionWatch watch = [&](const std::string& name, const AttentionShape& shape, const Tensor& weights) {
-    names.push_back(name);
+  const AttentionWatch watch = [&](const WatchedAttention& a) {
+    names.push_back(a.name);
     double sum = 0;
-    for (int64_t i = 0; i < weights.elements(); ++i) sum += weights.as<float>()[i];
-    const bool sees_all = GetParam().local == 0 || name.find("cross") == name.npos;
+    for (int64_t i = 0; i < a.weights.elements(); ++i) sum += a.weights.as<float>()[i];
+    const bool sees_all = GetParam().local == 0 || a.name.find("cross") == a.name.npos;
     if (sees_all) {
-      EXPECT_NEAR(sum, shape.heads * shape.queries.rows(), 1e-3) << name;
+      EXPECT_NEAR(sum, a.shape.heads * a.shape.queries.rows(), 1e-3) << a.name;
     }
   };
   Context cx{.backend = backend("cpu"), .arena = arena, .watch = &watch};
