@@ -1,0 +1,108 @@
+#include "explain/explanation.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "explain/rollout.h"
+
+namespace dragoman {
+namespace {
+
+// Whether it is asked for: nothing named is everything.
+template <class T>
+bool among(const std::vector<T>& wanted, const T& x) {
+  return wanted.empty() || std::ranges::find(wanted, x) != wanted.end();
+}
+
+std::map<AttentionSite, int> layers_of(const std::vector<AttentionMap>& maps) {
+  std::map<AttentionSite, int> layers;
+  for (const AttentionMap& map : maps) layers[map.site] = std::max(layers[map.site], map.layer + 1);
+  return layers;
+}
+
+std::string names_of(const std::map<AttentionSite, int>& sites) {
+  std::vector<std::string_view> names;
+  for (const auto& [site, layers] : sites) names.push_back(name_of(site));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_numbers(const AttentionChoice& choice, int layers, int heads) {
+  for (const int n : choice.layers)
+    require(-layers <= n && n < layers, "--layers {}: the model has {} layers, expected 0 to {}, or -1 for the last", n,
+            layers, layers - 1);
+  for (const int n : choice.heads)
+    require(n < heads, "--heads {}: the model has {} heads a layer, expected 0 to {}", n, heads, heads - 1);
+}
+
+// `maps` show what the model has.
+void check(const AttentionChoice& choice, const std::vector<AttentionMap>& maps, const std::string& type) {
+  require(!maps.empty(), "explain: a model of type {} shows no attention, expected one that has some", type);
+  const auto sites = layers_of(maps);
+  int layers = 0;
+  for (const auto& [site, count] : sites) layers = std::max(layers, count);
+  for (const AttentionSite site : choice.sites)
+    require(sites.contains(site), "--sites {}: a model of type {} has {} only", name_of(site), type, names_of(sites));
+  check_numbers(choice, layers, int(maps[0].heads.size()));
+  const bool of_attention_alone = sites.contains(AttentionSite::decoder_self) &&
+                                  sites.contains(AttentionSite::cross) == sites.contains(AttentionSite::encoder_self);
+  require(choice.method != AttentionMethod::rollout || of_attention_alone,
+          "--method rollout follows what attention moves, but in a model that has {} only other things move it too",
+          names_of(sites));
+}
+
+std::vector<std::string> pieces(const Vocabulary& vocabulary, std::span<const int32_t> ids) {
+  std::vector<std::string> text;
+  for (const int32_t id : ids) text.push_back(vocabulary.piece(id));
+  return text;
+}
+
+}  // namespace
+
+Explainer::Explainer(const Context& cx, Model& model, const Vocabularies& vocabularies, const AttentionChoice& choice)
+    : cx_(cx), model_(model), vocabularies_(vocabularies), choice_(choice) {
+  const auto maps = attentions_of(cx, model, {{eos_id}, {eos_id}});  // the shortest pair there is
+  check(choice, maps, model.config().type);
+  layers_ = layers_of(maps);
+}
+
+std::vector<AttentionMap> Explainer::maps_of(const IdPair& pair) const {
+  switch (choice_.method) {
+    case AttentionMethod::raw:
+      break;
+    case AttentionMethod::rollout:
+      return rollout(attentions_of(cx_, model_, pair));
+    case AttentionMethod::gradient:
+      return gradient_times_attention(cx_, model_, pair);
+  }
+  return attentions_of(cx_, model_, pair);
+}
+
+bool Explainer::chosen(const AttentionMap& map) const {
+  if (!among(choice_.sites, map.site)) return false;
+  return among(choice_.layers, map.layer) || among(choice_.layers, map.layer - layers_.at(map.site));
+}
+
+void Explainer::choose_heads(AttentionMap& map) const {
+  if (choice_.method == AttentionMethod::rollout) return;  // it is of the mean anyway
+  std::erase_if(map.heads, [&](const HeadMap& head) { return !among(choice_.heads, head.head); });
+  if (choice_.average) map.heads = {mean_of(map)};
+}
+
+Explanation Explainer::explain(const IdPair& pair) const {
+  Explanation e{.method = choice_.method};
+  e.source = pieces(vocabularies_.source, pair.source);
+  e.predicted = pieces(vocabularies_.target, pair.target);
+  for (AttentionMap& map : maps_of(pair)) {
+    if (!chosen(map)) continue;
+    choose_heads(map);
+    e.maps.push_back(std::move(map));
+  }
+  const bool joined = model_.config().type == "decoder-only";  // the source is read, and foretold, like the target
+  if (joined) e.predicted.insert(e.predicted.begin(), e.source.begin(), e.source.end());
+  e.read = {vocabularies_.target.piece(bos_id)};
+  e.read.insert(e.read.end(), e.predicted.begin(), e.predicted.end() - (e.predicted.empty() ? 0 : 1));
+  e.read.resize(e.predicted.size());
+  return e;
+}
+
+}  // namespace dragoman
