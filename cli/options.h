@@ -8,6 +8,7 @@
 #include "data/options.h"
 #include "data/survey.h"
 #include "decode/options.h"
+#include "explain/explanation.h"
 #include "metrics/tokenize.h"
 #include "model/config.h"
 #include "optim/options.h"
@@ -80,6 +81,23 @@ struct ScoreOptions {
   int64_t maxi_batch_lines = 10000;  // lines read ahead and sorted by length
   int cpu_threads = 0;               // 0: one a core
   bool profile = false;
+  bool quiet = false;
+};
+
+/// How explanations are written; automatic: as the name of --output ends, else as text.
+enum class ExplanationFormat { automatic, html, json, text };
+
+struct ExplainOptions : AttentionChoice {
+  std::string model;
+  std::vector<std::string> train_sets;  // {source, target}; empty: …
+  std::string input = "-";              // … these lines are translated
+  std::string output = "-";
+  ExplanationFormat format = ExplanationFormat::automatic;
+  int max_length = 100;                       // pieces of each side; longer pairs are left out
+  int64_t max_lines = 100;                    // 0: all
+  int beam_size = SearchOptions{}.beam_size;  // as in translate
+  bool no_spm_encode = false;                 // the text is already pieces, split at blanks
+  int cpu_threads = 0;                        // 0: one a core
   bool quiet = false;
 };
 
@@ -168,6 +186,13 @@ inline std::span<const EnumName<Precision>> enum_names(Precision) {
       {Precision::automatic, "auto"}, {Precision::float32, "float32"}, {Precision::int8, "int8"}};
   return names;
 }
+inline std::span<const EnumName<ExplanationFormat>> enum_names(ExplanationFormat) {
+  static constexpr EnumName<ExplanationFormat> names[] = {{ExplanationFormat::automatic, "auto"},
+                                                          {ExplanationFormat::html, "html"},
+                                                          {ExplanationFormat::json, "json"},
+                                                          {ExplanationFormat::text, "text"}};
+  return names;
+}
 inline std::span<const EnumName<Sampling>> enum_names(Sampling) {
   static constexpr EnumName<Sampling> names[] = {
       {Sampling::full, "full"}, {Sampling::topk, "topk"}, {Sampling::nucleus, "nucleus"}};
@@ -220,6 +245,7 @@ int data_command(const DataCommandOptions& options);
 int plot_command(const PlotOptions& options);
 int translate_command(const TranslateCommandOptions& options);
 int score_command(const ScoreOptions& options);
+int explain_command(const ExplainOptions& options);
 int align_command(const AlignOptions& options);
 int average_command(const AverageOptions& options);
 int quantize_command(const QuantizeOptions& options);

@@ -10,6 +10,7 @@ Table<DataCommandOptions> data_table();
 Table<PlotOptions> plot_table();
 Table<TranslateCommandOptions> translate_table();
 Table<ScoreOptions> score_table();
+Table<ExplainOptions> explain_table();
 Table<AlignOptions> align_table();
 Table<AverageOptions> average_table();
 Table<QuantizeOptions> quantize_table();

@@ -61,6 +61,16 @@ PROVOKED = {
     "--n-best … is more than --beam-size … can find": "translate -m m --n-best 9",
     "--length-penalty and --normalize … are two ways to divide scores by length: give one":
         "translate -m m --length-penalty gnmt 0.6 --normalize 1",
+    "--input and --train-sets: give one; …": "explain -m m -i s -t s t",
+    "--beam-size … is for --input, nothing is translated here": "explain -m m -t s t -b 2",
+    "--heads contradicts --method rollout, which follows the mean of all heads":
+        "explain -m m --method rollout --heads 0",
+    "--layers …: the model has … layers, expected 0 to …, or -1 for the last": "explain -m m --layers 9",
+    "--heads …: the model has … heads a layer, expected 0 to …": "explain -m m --heads 9",
+    "--sites …: a model of type … has … only": "explain -m alone --sites cross",
+    "--method rollout follows what attention moves, but in a model that has … only other things move it too":
+        "explain -m recurrent --method rollout",
+    "--output … is to be explained: it would be emptied before it is read": "explain -m m -i s -o s",
     "--vocabs and --model both name vocabularies: give one": "align -t s t -v v v -m m",
     "--reverse contradicts --shortlist, which needs the translations of source pieces":
         "align -t s t -v v v --reverse --shortlist new",
@@ -220,6 +230,7 @@ class Errors(unittest.TestCase):
         for command in ("vocab train --input s t --model v --size 300", "vocab train --input s t --model w --size 310",
                         f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2",
                         f"{TRAIN} -m alone --type decoder-only".replace("--enc-depth 1", ""),
+                        f"{TRAIN} -m recurrent --transformer-decoder-autoreg rnn",
                         f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",
                         "align -t s t -v v v --shortlist list"):
             done = cls.call(command)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Attention as a user sees it: `--alignment` of translate and score, with a model that has learned to write words of one
-alphabet in another.
+"""Attention as a user sees it: `--alignment` of translate and score, and `dragoman explain`, with a model that has learned
+to write words of one alphabet in another. The page is looked at in explain_page_test.py.
 
     explain_test.py BINARY
 """
 
+import json
 import os
 import random
 import re
@@ -21,7 +22,7 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 LATIN, GREEK = "abgdezhiklmnxoprstufqw", "αβγδεζηικλμνξοπρστυφχω"
 
 
-class Alignment(unittest.TestCase):
+class Explaining(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         """A folder with text (s, t), a piece a letter, and a model of it (m)."""
@@ -125,8 +126,83 @@ class Alignment(unittest.TestCase):
         self.assertGreater(max(int(source) for source, _ in pairs), 16)  # pieces of all parts are counted
         self.assertEqual(len({target for _, target in pairs}), len(pairs))
 
+    def explain(self, lines, *options):
+        """The objects of --format json."""
+        text = self.succeed("explain --quiet -m m --format json", *options, text="".join(f"{l}\n" for l in lines))
+        return [json.loads(line) for line in text.splitlines()]
+
+    def test_explained_is_the_translation_with_the_weights_that_alignments_have(self):
+        found = self.explain(self.lines[:10])
+        aligned = self.translate(self.lines[:10], "--alignment", "soft")
+        for number, (e, line, source) in enumerate(zip(found, aligned, self.lines), 1):
+            translation, soft = line.split(" ||| ")
+            self.assertEqual((e["line"], e["method"]), (number, "raw"))
+            self.assertEqual("".join(e["source"]).removesuffix("</s>").replace("▁", " ").strip(), source)
+            self.assertEqual("".join(e["predicted"]).removesuffix("</s>").replace("▁", " ").strip(), translation)
+            self.assertEqual(e["read"], ["<s>"] + e["predicted"][:-1])
+            cross = next(a for a in e["attention"] if a["site"] == "cross")
+            self.assertEqual((cross["name"], cross["layer"], cross["heads"]), ("decoder.0.cross_attention", 0, [0]))
+            self.assertEqual(cross["weights"][0], [[float(w) for w in row.split(",")] for row in soft.split()])
+
+    def test_pairs_are_explained_as_they_are(self):
+        (self.folder / "one.s").write_text("abg\n\n", encoding="utf-8")
+        (self.folder / "one.t").write_text("ω\n\n", encoding="utf-8")
+        found = self.explain([], "-t", "one.s", "one.t")
+        self.assertEqual("".join(found[0]["predicted"]), "▁ω</s>")
+        self.assertEqual((found[1]["source"], found[1]["predicted"]), (["</s>"], ["</s>"]))
+        self.assertEqual([a["weights"] for a in found[1]["attention"]], [[[[1]]]] * 3)
+
+    def test_rollout_has_shares_of_all_that_was_put_in(self):
+        for e in self.explain(self.lines[:5], "--method", "rollout"):
+            maps = {a["site"]: a for a in e["attention"]}
+            self.assertEqual(maps["cross"]["heads"], ["mean"])
+            for row in maps["encoder-self"]["weights"][0]:
+                self.assertAlmostEqual(sum(row), 1, delta=1e-4)
+            for read, source in zip(maps["decoder-self"]["weights"][0], maps["cross"]["weights"][0]):
+                self.assertAlmostEqual(sum(read) + sum(source), 1, delta=1e-4)
+
+    def test_gradients_are_zero_where_weights_are_and_take_both_signs(self):
+        raw, found = self.explain(self.lines[:3]), self.explain(self.lines[:3], "--method", "gradient")
+        flat = lambda e: [w for a in e["attention"] for row in a["weights"][0] for w in row]
+        for weights, gradients in zip(map(flat, raw), map(flat, found)):
+            self.assertTrue(all(g == 0 for w, g in zip(weights, gradients) if w == 0))
+            self.assertLess(min(gradients), 0)
+            self.assertGreater(max(gradients), 0)
+
+    def test_what_is_chosen_is_shown(self):
+        for options, names in ((["--sites", "cross"], ["decoder.0.cross_attention"]),
+                               (["--sites", "encoder-self,cross", "--layers", "-1"],
+                                ["encoder.0.self_attention", "decoder.0.cross_attention"])):
+            self.assertEqual([a["name"] for a in self.explain(["abg"], *options)[0]["attention"]], names)
+        self.assertEqual(self.explain(["abg"], "--average")[0]["attention"][0]["heads"], ["mean"])
+
+    def test_lines_that_are_too_long_or_too_many_are_named(self):
+        done = self.call("explain -m m --format json --max-length 6 --max-lines 3", text="ab\n" + "a b " * 10 + "\nab\nab\n")
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(["missing" in e for e in found], [False, True, False])
+        self.assertRegex(done.stderr, r"line 2: \d+ source pieces, more than --max-length 6")
+        self.assertIn("Only the first 3 lines are explained, but there are more", done.stderr)
+
+    def test_text_shows_the_mean_of_the_last_layer_in_shades(self):
+        text = self.succeed("explain --quiet -m m", text="abgd\n")
+        self.assertTrue(text.startswith("░ 0.05, ▒ 0.15, ▓ 0.4, █ 0.7 and more\n"))
+        self.assertEqual(re.findall(r"line 1, (\S+), mean of heads", text),
+                         ["encoder.0.self_attention", "decoder.0.self_attention", "decoder.0.cross_attention"])
+        self.assertIn("██", text)
+
+    def test_the_name_of_the_output_says_how_it_is_written(self):
+        for name, begin in (("x.html", "<!DOCTYPE html>"), ("x.json", '{"line":1'), ("x.jsonl", '{"line":1'),
+                            ("x.txt", "░")):
+            self.succeed("explain --quiet -m m -o", name, text="abg\n")
+            self.assertTrue((self.folder / name).read_text(encoding="utf-8").startswith(begin), name)
+
     def test_options_that_make_no_sense_are_refused(self):
-        for command, message in (("translate -m m --alignment=weich", "none of hard, soft, none"),
+        for command, message in (("explain -m m --layers 1", "--layers 1: the model has 1 layers"),
+                                 ("explain -m m --heads 0 --method rollout", "--heads contradicts --method rollout"),
+                                 ("explain -m m -i s -t s t", "--input and --train-sets: give one"),
+                                 ("explain -m m -t s t -b 2", "--beam-size 2 is for --input"),
+                                 ("explain -m m -i s -o s", "--output s is to be explained"),
+                                 ("translate -m m --alignment=weich", "none of hard, soft, none"),
                                  ("translate -m m --alignment 1.5", "none of hard, soft, none"),
                                  ("score -m m -t s t --alignment --summary", "--alignment contradicts --summary")):
             done = self.call(command)

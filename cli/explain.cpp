@@ -1,0 +1,161 @@
+#include <array>
+#include <filesystem>
+
+#include "backend/registry.h"
+#include "base/error.h"
+#include "base/grouped.h"
+#include "base/line_writer.h"
+#include "base/log.h"
+#include "cli/options.h"
+#include "decode/beam_search.h"
+#include "explain/attention_json.h"
+#include "explain/attention_page.h"
+#include "explain/heat_map.h"
+#include "score/pair_reader.h"
+#include "score/scorer.h"
+
+namespace dragoman {
+namespace {
+
+void check_files(const ExplainOptions& o) {
+  std::vector<std::string> inputs = o.train_sets;
+  if (inputs.empty()) inputs = {o.input};
+  std::error_code ignored;  // files that are not there are the same as no other
+  for (const std::string& input : inputs)
+    require(!std::filesystem::equivalent(input, o.output, ignored),
+            "--output {} is to be explained: it would be emptied before it is read", o.output);
+}
+
+// Passes without a tape use packed weights, as in translate; those with one need the weights themselves.
+LoadedModel load(const std::string& path, const Backend& cpu, Arena& arena) {
+  const ModelFile file(path);
+  ModelConfig config = file.config();
+  config.learns_source = false;  // gradients are of the target's log-probabilities
+  LoadedModel loaded{make_model(config, cpu, arena, DType::f32, false), file.vocabularies(), {}};
+  file.load_weights(loaded.model->parameters());
+  loaded.packed = loaded.model->parameters().pack();
+  return loaded;
+}
+
+/// Where explanations go, one after another.
+class Report {
+ public:
+  Report(const ExplainOptions& options, LineWriter& out) : options_(options), out_(out) {
+    if (options.format == ExplanationFormat::html)
+      out.write_part(page_begin(std::filesystem::path(options.model).filename(), options.method));
+    if (options.format == ExplanationFormat::text) out.write_part(heat_map_legend(options.method));
+  }
+
+  void add(const Explanation& e) {
+    if (!e.missing.empty()) spdlog::warn("line {}: {}", e.line, e.missing);
+    switch (options_.format) {
+      case ExplanationFormat::html:
+        return out_.write_part(page_part(e));
+      case ExplanationFormat::json:
+        return out_.write(to_json(e));
+      case ExplanationFormat::text:
+      case ExplanationFormat::automatic:
+        break;
+    }
+    out_.write_part(heat_map(e));
+  }
+
+  void end() {
+    if (options_.format == ExplanationFormat::html) out_.write_part(page_end());
+    out_.close();
+  }
+
+ private:
+  const ExplainOptions& options_;
+  LineWriter& out_;
+};
+
+/// Pairs of ids, one by one: of two files, or lines with their translations.
+class Pairs {
+ public:
+  Pairs(const ExplainOptions& options, Context& cx, LoadedModel& loaded) : options_(options), cx_(cx), loaded_(loaded) {
+    if (options.train_sets.empty())
+      input_.emplace(options.input);
+    else
+      files_.emplace(std::array{options.train_sets[0], options.train_sets[1]});
+  }
+
+  bool next(IdPair& pair) {
+    if (input_) return next_translated(pair);
+    const LinePairs lines = files_->next(1);
+    if (lines.source.empty()) return false;
+    const auto& [source, target] = loaded_.vocabularies;
+    pair = encode_pairs(source, target, lines, options_.no_spm_encode)[0];
+    return true;
+  }
+  bool ready() { return input_ ? input_->ready() : files_->ready(); }
+
+ private:
+  bool next_translated(IdPair& pair) {
+    std::string line;
+    if (!input_->next(line)) return false;
+    const Vocabulary& source = loaded_.vocabularies.source;
+    const std::vector<int32_t> ids = options_.no_spm_encode ? source.encode_given_pieces(line) : source.encode(line);
+    pair = {ids, translation_of(ids)};
+    pair.source.push_back(eos_id);
+    return true;
+  }
+
+  // Of what is too long to be explained, or empty, nothing.
+  std::vector<int32_t> translation_of(const std::vector<int32_t>& ids) {
+    if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return {eos_id};
+    const SearchOptions search{.beam_size = options_.beam_size};
+    Hypothesis best = beam_search(cx_, *loaded_.model, search, TranslateOptions{}.mini_batch_words, {&ids, 1})[0][0];
+    if (best.length > int(best.ids.size())) best.ids.push_back(eos_id);
+    return best.ids;
+  }
+
+  const ExplainOptions& options_;
+  Context& cx_;
+  LoadedModel& loaded_;
+  std::optional<LineReader> input_;
+  std::optional<PairReader> files_;
+};
+
+Explanation explanation_of(const ExplainOptions& o, const Explainer& explainer, const IdPair& pair) {
+  const bool source = pair.source.size() >= pair.target.size();  // is the longer one
+  const auto pieces = int64_t(source ? pair.source.size() : pair.target.size());
+  if (pieces <= o.max_length) return explainer.explain(pair);
+  Explanation left_out{.method = o.method};
+  left_out.missing = fmt::format("{} {} pieces, more than --max-length {}", grouped(pieces),
+                                 source ? "source" : "target", o.max_length);
+  return left_out;
+}
+
+void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, Report& report, LineWriter& out) {
+  int64_t line = 0;
+  for (IdPair pair; pairs.next(pair);) {
+    if (o.max_lines > 0 && line == o.max_lines) {
+      spdlog::warn("Only the first {} lines are explained, but there are more; --max-lines 0 takes all", grouped(line));
+      break;
+    }
+    Explanation explanation = explanation_of(o, explainer, pair);
+    explanation.line = ++line;
+    report.add(explanation);
+    if (!pairs.ready()) out.flush();
+  }
+  report.end();
+}
+
+}  // namespace
+
+int explain_command(const ExplainOptions& options) {
+  check_files(options);
+  const Backend& cpu = backend("cpu");
+  Arena arena;
+  LoadedModel loaded = load(options.model, cpu, arena);
+  Context cx{.backend = cpu, .arena = arena, .packed = &loaded.packed};
+  const Explainer explainer(cx, *loaded.model, loaded.vocabularies, options);
+  Pairs pairs(options, cx, loaded);
+  LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
+  Report report(options, out);
+  explain(options, pairs, explainer, report, out);
+  return 0;
+}
+
+}  // namespace dragoman

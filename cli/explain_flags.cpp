@@ -1,0 +1,150 @@
+#include "base/error.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+using O = ExplainOptions;
+
+std::vector<Flag<O>> file_flags() {
+  static constexpr auto group = "Files";
+  return {
+      {.name = "model",
+       .letter = 'm',
+       .field = &O::model,
+       .value = "FILE",
+       .group = group,
+       .help = "the model; it holds its vocabularies",
+       .required = true},
+      {.name = "train-sets",
+       .letter = 't',
+       .field = &O::train_sets,
+       .value = "SOURCE TARGET",
+       .group = group,
+       .help = "pairs of lines to be explained"},
+      {.name = "input",
+       .letter = 'i',
+       .field = &O::input,
+       .value = "FILE",
+       .group = group,
+       .help = "without --train-sets: text that is translated, and the translations explained; - is stdin"},
+      {.name = "output",
+       .letter = 'o',
+       .field = &O::output,
+       .value = "FILE",
+       .group = group,
+       .help = "explanations; - is stdout"},
+      {.name = "format",
+       .field = &O::format,
+       .value = "FORMAT",
+       .group = group,
+       .help = "html: a web page that needs no network; json: an object a line (docs/explain.md); text: shades for a "
+               "terminal; auto: as the name of --output ends (.html, .json, .jsonl), else text"},
+      {.name = "no-spm-encode",
+       .field = &O::no_spm_encode,
+       .group = group,
+       .help = "the text is already pieces, separated by blanks"},
+  };
+}
+
+std::vector<Flag<O>> choice_flags() {
+  static constexpr auto group = "What is shown";
+  return {
+      {.name = "method",
+       .field = &O::method,
+       .value = "METHOD",
+       .group = group,
+       .help =
+           "raw: the weights themselves; rollout: how much of each input is in each vector, layer by layer (Abnar & "
+           "Zuidema 2020); gradient: each weight times the gradient of the sum of the target's log-probabilities"},
+      {.name = "sites",
+       .field = &O::sites,
+       .value = "SITE...",
+       .group = group,
+       .help = "which attentions: encoder-self, decoder-self, cross; otherwise all that the model has"},
+      {.name = "layers",
+       .field = &O::layers,
+       .value = "N...",
+       .group = group,
+       .help = "layers, counted from 0, or from the last, which is -1; otherwise all, in text the last",
+       .range = {-1000, 1000}},
+      {.name = "heads",
+       .field = &O::heads,
+       .value = "N...",
+       .group = group,
+       .help = "heads, counted from 0; otherwise all, in text their mean",
+       .range = {0, 1000}},
+      {.name = "average", .field = &O::average, .group = group, .help = "the mean of these heads instead of each"},
+      {.name = "max-length",
+       .field = &O::max_length,
+       .value = "N",
+       .group = group,
+       .help =
+           "leave out lines of more than N pieces on one side and say so: each head has a number for each two pieces",
+       .range = {1, 100'000}},
+      {.name = "max-lines",
+       .field = &O::max_lines,
+       .value = "N",
+       .group = group,
+       .help = "explain the first N lines; 0: all",
+       .range = {0, 1e15}},
+  };
+}
+
+std::vector<Flag<O>> run_flags() {
+  static constexpr auto group = "Run";
+  return {
+      {.name = "beam-size",
+       .letter = 'b',
+       .field = &O::beam_size,
+       .value = "N",
+       .group = group,
+       .help = "hypotheses a sentence, where lines are translated",
+       .range = {1, 1024}},
+      {.name = "cpu-threads",
+       .field = &O::cpu_threads,
+       .value = "N",
+       .group = group,
+       .help = "threads; 0: one a core",
+       .range = {0, 1024}},
+      {.name = "quiet", .field = &O::quiet, .group = group, .help = "report only warnings and errors"},
+  };
+}
+
+ExplanationFormat format_of(const std::string& output) {
+  if (output.ends_with(".html")) return ExplanationFormat::html;
+  const bool json = output.ends_with(".json") || output.ends_with(".jsonl");
+  return json ? ExplanationFormat::json : ExplanationFormat::text;
+}
+
+void check(O& o, const Given& given) {
+  check_pair("train-sets", o.train_sets);
+  require(o.train_sets.empty() || !given("input"),
+          "--input and --train-sets: give one; --input is translated, the pairs of --train-sets are explained as they "
+          "are");
+  require(o.train_sets.empty() || !given("beam-size"), "--beam-size {} is for --input, nothing is translated here",
+          o.beam_size);
+  require(o.method != AttentionMethod::rollout || !given("heads"),
+          "--heads contradicts --method rollout, which follows the mean of all heads");
+  if (o.format == ExplanationFormat::automatic) o.format = format_of(o.output);
+  if (o.format != ExplanationFormat::text || given("layers") || given("heads") || given("average")) return;
+  o.layers = {-1};
+  o.average = true;
+}
+
+}  // namespace
+
+Table<ExplainOptions> explain_table() {
+  Table<ExplainOptions> table{
+      .about = {.name = "explain",
+                .summary = "show what a model looks at",
+                .usage = "-m MODEL [-o page.html] [OPTION...] < TEXT",
+                .text = "Translates lines, or takes pairs of them, and shows the attention of the model over each: of "
+                        "every layer and head as a web page or JSON, or as shades in the terminal."},
+      .check = check};
+  for (auto part : {file_flags, choice_flags, run_flags})
+    for (auto& flag : part()) table.flags.push_back(std::move(flag));
+  return table;
+}
+
+}  // namespace dragoman
