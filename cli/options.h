@@ -53,7 +53,7 @@ struct PlotOptions {
 };
 
 /// What products are computed in when decoding; automatic: what the file was made for.
-enum class Precision { automatic, float32, int8 };
+enum class Precision { automatic, float32, bfloat16, int8 };
 
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
   Precision precision = Precision::automatic;
@@ -182,8 +182,10 @@ struct VocabOptions {
 };
 
 inline std::span<const EnumName<Precision>> enum_names(Precision) {
-  static constexpr EnumName<Precision> names[] = {
-      {Precision::automatic, "auto"}, {Precision::float32, "float32"}, {Precision::int8, "int8"}};
+  static constexpr EnumName<Precision> names[] = {{Precision::automatic, "auto"},
+                                                  {Precision::float32, "float32"},
+                                                  {Precision::bfloat16, "bfloat16"},
+                                                  {Precision::int8, "int8"}};
   return names;
 }
 inline std::span<const EnumName<ExplanationFormat>> enum_names(ExplanationFormat) {

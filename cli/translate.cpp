@@ -25,8 +25,17 @@ void check_files(const TranslateCommandOptions& options) {
 LoadedModel load_one(const std::string& path, const TranslateCommandOptions& options, const Backend& cpu,
                      Arena& arena) {
   const ModelFile file(path);
-  if (options.precision == Precision::automatic) return load_model(file, cpu, arena, file.stored_type());
-  return load_model(file, cpu, arena, options.precision == Precision::int8 ? DType::i8 : DType::f32);
+  switch (options.precision) {
+    case Precision::automatic:
+      return load_model(file, cpu, arena, file.stored_type());
+    case Precision::float32:
+      return load_model(file, cpu, arena, DType::f32);
+    case Precision::bfloat16:
+      return load_model(file, cpu, arena, DType::bf16);
+    case Precision::int8:
+      return load_model(file, cpu, arena, DType::i8);
+  }
+  fail("there is no precision {}", name_of(options.precision));
 }
 
 void report(int64_t lines, double seconds) {

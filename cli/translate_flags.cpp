@@ -175,9 +175,11 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::precision,
        .value = "TYPE",
        .group = group,
-       .help =
-           "what products are computed in; auto: int8 if dragoman quantize wrote the model, else float32; int8 rounds "
-           "weights and activations to 8 bits: faster, a quarter of the memory, translations differ a little"},
+       .help = "what products are computed in; auto: int8 if dragoman quantize wrote the model, else float32; bfloat16 "
+               "rounds "
+               "weights to 16 bits: half of the memory; int8 rounds weights and activations to 8 bits: faster, a "
+               "quarter of "
+               "the memory, translations differ a little"},
       {.name = "shortlist",
        .field = &O::shortlist,
        .value = "FILE",

@@ -75,8 +75,9 @@ class Attention(unittest.TestCase):
                 scores = self.succeed(f"score -m {model} -t s out").split()
                 for line, score in zip(together, scores):  # search and scoring take different ways to one number
                     self.assertAlmostEqual(float(line.split("F0= ")[1].split()[0]), float(score), delta=2e-3)
-                self.assertEqual(len(self.succeed(f"translate --quiet -m {model} --precision int8",
-                                                  self.lines).splitlines()), len(together))
+                for precision in ("bfloat16", "int8"):
+                    self.assertEqual(len(self.succeed(f"translate --quiet -m {model} --precision {precision}",
+                                                      self.lines).splitlines()), len(together))
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
         for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only"):

@@ -42,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
 // A row alone, in another place, among more rows, on one thread or two: the same bits. This is why a line's
 // translation depends neither on the batch nor on --cpu-threads.
 class LinearPackedRow : public testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(Types, LinearPackedRow, testing::Values(DType::f32, DType::i8),
+INSTANTIATE_TEST_SUITE_P(Types, LinearPackedRow, testing::Values(DType::f32, DType::bf16, DType::i8),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 TEST_P(LinearPackedRow, HasTheSameBitsWhateverItsNeighboursAndThreads) {
@@ -69,6 +69,27 @@ TEST_P(LinearPackedRow, HasTheSameBitsWhateverItsNeighboursAndThreads) {
           EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + first * D))
               << count << " rows from " << first << ", " << K << " to " << D;
         }
+      }
+  });
+}
+
+// The chain of multiply-adds is that of f32, with weights that were rounded: the same bits.
+TEST(LinearPacked, InBFloat16IsTheProductWithRoundedWeights) {
+  for_each_target([] {
+    for (const char* name : {"reference", "cpu"})
+      for (const auto& [N, K, D] : {std::tuple(1, 1, 1), std::tuple(3, 17, 33), std::tuple(14, 130, 100)}) {
+        ByHand t(name, DType::f32);
+        const std::vector<double> weights = normals(D * K, 1);
+        std::vector<double> rounded = weights;
+        for (double& v : rounded) v = double(float(bfloat16(float(v))));
+        const Var x = t.random({N, K}), b = t.random({D}, 2);
+        const Tensor half = t.empty({N, D}), full = t.empty({N, D});
+        const auto packed = [&](const std::vector<double>& values, DType type) {
+          return pack(t.cx.backend, t.arena, t.constant({D, K}, values), type);
+        };
+        product(t.cx.backend, t.arena, half, x, packed(weights, DType::bf16), b, Activation::relu);
+        product(t.cx.backend, t.arena, full, x, packed(rounded, DType::f32), b, Activation::relu);
+        EXPECT_EQ(values_of(half), values_of(full)) << name << ", " << K << " to " << D;
       }
   });
 }

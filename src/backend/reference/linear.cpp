@@ -17,17 +17,20 @@ void for_product(const Tensor& result, const Tensor& factor, F f) {
   });
 }
 
-// y = act(x · wᵀ + b).  y (N,D)  x (N,K)  w (D,K)  b (D) or empty
+template <class T, class X, class W>
+void forward_rows(View<T> Y, View<X> x, View<W> w, View<T> B, Activation act) {
+  for (int64_t n = 0; n < Y.rows; ++n)
+    for (int64_t d = 0; d < Y.cols; ++d) {
+      T sum = 0;
+      for (int64_t k = 0; k < x.cols; ++k) sum = std::fma(T(x(n, k)), T(w(d, k)), sum);
+      Y(n, d) = activate(sum + (B ? B(d) : T(0)), act);
+    }
+}
+
+// y = act(x · wᵀ + b).  y (N,D)  x (N,K)  w (D,K)  b (D) or empty. w alone may be bf16 when it is a packed one.
 void forward(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
-  for_product(y, x, [&]<class T, class Factor>() {
-    const auto Y = y.view<T>(), B = b.view<T>();
-    const auto X = x.view<Factor>(), W = w.view<Factor>();
-    for (int64_t n = 0; n < Y.rows; ++n)
-      for (int64_t d = 0; d < Y.cols; ++d) {
-        T sum = 0;
-        for (int64_t k = 0; k < X.cols; ++k) sum = std::fma(T(X(n, k)), T(W(d, k)), sum);
-        Y(n, d) = activate(sum + (B ? B(d) : T(0)), act);
-      }
+  for_product(y, x, [&]<class T, class X>() {
+    for_product(y, w, [&]<class, class W>() { forward_rows(y.view<T>(), x.view<X>(), w.view<W>(), b.view<T>(), act); });
   });
 }
 
@@ -107,11 +110,11 @@ void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const T
 
 void pack(const Tensor& packed, const Tensor& w) {
   if (packed.dtype() == DType::i8) return pack_int8(packed, w);
-  for_dtype(w.dtype(), [&]<class T>() {
+  for_product(w, packed, [&]<class T, class Packed>() {
     const auto W = w.view<T>();
-    T* out = packed.as<T>();
+    Packed* out = packed.as<Packed>();
     for (int64_t d = 0; d < W.rows; ++d)
-      for (int64_t k = 0; k < W.cols; ++k) *out++ = W(d, k);
+      for (int64_t k = 0; k < W.cols; ++k) *out++ = Packed(W(d, k));
   });
 }
 
