@@ -120,8 +120,9 @@ class Lines(WithModels):
                         program.stdout.readline()
                 status = Path(f"/proc/{program.pid}/status").read_text(encoding="utf-8")
                 return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
-            before = resident_after(30)
-            self.assertLess(resident_after(60), before * 1.02)
+            readings = [resident_after(30) for _ in range(5)]
+            # Lines meet in batches as they happen to come, so the largest may be late; a leak shows in every window.
+            self.assertLess(min(b / a for a, b in zip(readings, readings[1:])), 1.002, readings)
             program.stdin.close()
 
 
