@@ -1,16 +1,19 @@
 #pragma once
+#include <algorithm>
 #include <string>
 
+#include "base/threads.h"
 #include "model/model.h"
 #include "train/setup.h"
 
 namespace dragoman {
 
-/// How many tokens of a side go forward and back together. What a batch leaves behind for its way back then stays near
-/// the processor and needs little memory, whatever the size of batches; more rows would make no product faster.
-constexpr int64_t rows_at_once = 1024;
+/// How many tokens of a side go forward and back together: 512 for each thread, and 1,024 at least. What a batch leaves
+/// behind for its way back then stays near the processor and needs little memory, whatever the size of batches; more
+/// rows would make no product faster.
+inline int64_t rows_at_once() { return std::max<int64_t>(1024, int64_t{512} * thread_count()); }
 
-/// Teaches a model batches: forward and back, in parts of `rows_at_once`, in the precision that the setup wants. The
+/// Teaches a model batches: forward and back, in parts of `rows_at_once()`, in the precision that the setup wants. The
 /// references must outlive it.
 class Learner {
  public:

@@ -36,7 +36,7 @@ void require_memory(const MemoryPlan& plan, const DataOptions& options) {
       fmt::format(
           "take a smaller model, or lower --max-length (now {}), or --mini-batch-words (now {}) to less than the "
           "{} that go forward and back together",
-          options.max_length, options.mini_batch_words, rows_at_once));
+          options.max_length, options.mini_batch_words, rows_at_once()));
 }
 
 }  // namespace dragoman

@@ -67,7 +67,7 @@ TEST(MemoryPlan, IsHardlyExceededByAnyBatchOfTheEpoch) {
 
 // Large batches go forward and back in parts.
 TEST(MemoryPlan, GrowsNoMoreWithBatchesOfMoreThanGoTogether) {
-  Planned one(2000, rows_at_once), eight(2000, 8 * rows_at_once);
+  Planned one(2000, rows_at_once()), eight(2000, 8 * rows_at_once());
   EXPECT_LT(double(eight.memory.peak), 1.02 * double(one.memory.peak));
   for (int64_t b = 0; b < eight.batches.size(); ++b) eight.learn(b);
   EXPECT_LE(double(eight.arena.peak()), 1.02 * double(eight.memory.peak));
@@ -84,7 +84,8 @@ TEST(MemoryPlan, ThatTheMachineCannotHoldIsAnErrorWithARemedy) {
           HasSubstr("training would need 1073741824 MiB (1073740800 MiB of them for the largest batch)"),
           HasSubstr("but the machine has"),
           HasSubstr("hint: take a smaller model, or lower --max-length (now 400), or --mini-batch-words (now 50000) to "
-                    "less than the 1024 that go forward and back together")));
+                    "less than the " +
+                    std::to_string(rows_at_once()) + " that go forward and back together")));
   EXPECT_NO_THROW(require_memory({.parameters = 1, .peak = 1 << 20}, options));
 }
 
