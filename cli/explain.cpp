@@ -11,6 +11,7 @@
 #include "explain/attention_json.h"
 #include "explain/attention_page.h"
 #include "explain/heat_map.h"
+#include "explain/places.h"
 #include "score/pair_reader.h"
 #include "score/scorer.h"
 
@@ -142,9 +143,28 @@ void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, 
   report.end();
 }
 
+int explain_positions(const ExplainOptions& o) {
+  constexpr int64_t columns = 128;  // of the paper's formula, without a model
+  std::vector<PlaceVectors> places;
+  if (o.model.empty())
+    places = {sinusoids(o.max_length, columns, SinusoidOrder::interleaved)};
+  else
+    places = places_of(ModelFile(o.model), o.max_length);
+  const std::string title =
+      o.model.empty() ? "sinusoids of Vaswani et al. 2017" : std::filesystem::path(o.model).filename().string();
+  LineWriter out(o.output);
+  if (o.format == ExplanationFormat::html)
+    out.write_part(places_page(title, places));
+  else
+    for (const PlaceVectors& vectors : places) out.write(to_json(vectors));
+  out.close();
+  return 0;
+}
+
 }  // namespace
 
 int explain_command(const ExplainOptions& options) {
+  if (options.positions) return explain_positions(options);
   check_files(options);
   const Backend& cpu = backend("cpu");
   Arena arena;

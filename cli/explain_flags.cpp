@@ -14,8 +14,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::model,
        .value = "FILE",
        .group = group,
-       .help = "the model; it holds its vocabularies",
-       .required = true},
+       .help = "the model; it holds its vocabularies"},
       {.name = "train-sets",
        .letter = 't',
        .field = &O::train_sets,
@@ -39,7 +38,7 @@ std::vector<Flag<O>> file_flags() {
        .value = "FORMAT",
        .group = group,
        .help = "html: a web page that needs no network; json: an object a line (docs/explain.md); text: shades for a "
-               "terminal; auto: as the name of --output ends (.html, .json, .jsonl), else text"},
+               "terminal; auto: as the name of --output ends (.html, .json, .jsonl), else text (--positions: html)"},
       {.name = "no-spm-encode",
        .field = &O::no_spm_encode,
        .group = group,
@@ -57,6 +56,11 @@ std::vector<Flag<O>> choice_flags() {
        .help =
            "raw: the weights themselves; rollout: how much of each input is in each vector, layer by layer (Abnar & "
            "Zuidema 2020); gradient: each weight times the gradient of the sum of the target's log-probabilities"},
+      {.name = "positions",
+       .field = &O::positions,
+       .group = group,
+       .help = "instead of attention, the vectors that are added to embeddings, of --max-length places, as a page or "
+               "JSON; without --model, 128 columns of the sinusoids of Vaswani et al. 2017"},
       {.name = "sites",
        .field = &O::sites,
        .value = "SITE...",
@@ -111,13 +115,22 @@ std::vector<Flag<O>> run_flags() {
   };
 }
 
-ExplanationFormat format_of(const std::string& output) {
-  if (output.ends_with(".html")) return ExplanationFormat::html;
-  const bool json = output.ends_with(".json") || output.ends_with(".jsonl");
-  return json ? ExplanationFormat::json : ExplanationFormat::text;
+ExplanationFormat format_of(const ExplainOptions& o) {
+  if (o.output.ends_with(".json") || o.output.ends_with(".jsonl")) return ExplanationFormat::json;
+  return o.positions || o.output.ends_with(".html") ? ExplanationFormat::html : ExplanationFormat::text;
+}
+
+void check_positions(const O& o, const Given& given) {
+  for (const char* of_text : {"train-sets", "input", "method", "sites", "layers", "heads", "average", "max-lines",
+                              "beam-size", "no-spm-encode"})
+    require(!given(of_text), "--{} contradicts --positions, which shows the model's places and no text", of_text);
+  require(o.format != ExplanationFormat::text, "--format text contradicts --positions, which are a picture or numbers");
 }
 
 void check(O& o, const Given& given) {
+  if (o.format == ExplanationFormat::automatic) o.format = format_of(o);
+  if (o.positions) return check_positions(o, given);
+  if (o.model.empty()) fail("--model is missing: the model whose attention is shown");
   check_pair("train-sets", o.train_sets);
   require(o.train_sets.empty() || !given("input"),
           "--input and --train-sets: give one; --input is translated, the pairs of --train-sets are explained as they "
@@ -126,7 +139,6 @@ void check(O& o, const Given& given) {
           o.beam_size);
   require(o.method != AttentionMethod::rollout || !given("heads"),
           "--heads contradicts --method rollout, which follows the mean of all heads");
-  if (o.format == ExplanationFormat::automatic) o.format = format_of(o.output);
   if (o.format != ExplanationFormat::text || given("layers") || given("heads") || given("average")) return;
   o.layers = {-1};
   o.average = true;

@@ -88,7 +88,8 @@ struct ScoreOptions {
 enum class ExplanationFormat { automatic, html, json, text };
 
 struct ExplainOptions : AttentionChoice {
-  std::string model;
+  std::string model;                    // empty, with `positions`: the sinusoids of the paper
+  bool positions = false;               // show these instead of attention
   std::vector<std::string> train_sets;  // {source, target}; empty: …
   std::string input = "-";              // … these lines are translated
   std::string output = "-";

@@ -13,30 +13,30 @@ std::string text_of(const T& value) {
   return Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Written by hand: a library would print the digits of a double for each float.
-std::string matrix(const std::vector<float>& weights, int64_t cols) {
-  std::string text = "[";
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const bool first = i % size_t(cols) == 0, last = (i + 1) % size_t(cols) == 0;
-    text += first ? (i == 0 ? "[" : ",[") : ",";
-    text += std::isfinite(weights[i]) ? fmt::format("{:.6g}", weights[i]) : "null";
-    if (last) text += "]";
-  }
-  return text + "]";
-}
-
 std::string to_json(const AttentionMap& map) {
   Json heads = Json::array();
   std::string weights;
   for (const HeadMap& head : map.heads) {
     heads.push_back(head.head == HeadMap::mean ? Json("mean") : Json(head.head));
-    weights += (weights.empty() ? "" : ",") + matrix(head.weights, map.keys);
+    weights += (weights.empty() ? "" : ",") + json_rows(head.weights, map.keys);
   }
   return fmt::format(R"({{"name":{},"site":"{}","layer":{},"heads":{},"weights":[{}]}})", text_of(map.name),
                      name_of(map.site), map.layer, heads.dump(), weights);
 }
 
 }  // namespace
+
+// Written by hand: a library would print the digits of a double for each float.
+std::string json_rows(const std::vector<float>& values, int64_t cols) {
+  std::string text = "[";
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool first = i % size_t(cols) == 0, last = (i + 1) % size_t(cols) == 0;
+    text += first ? (i == 0 ? "[" : ",[") : ",";
+    text += std::isfinite(values[i]) ? fmt::format("{:.6g}", values[i]) : "null";
+    if (last) text += "]";
+  }
+  return text + "]";
+}
 
 std::string to_json(const Explanation& e) {
   std::string text = fmt::format(R"({{"line":{},"method":"{}")", e.line, name_of(e.method));

@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "explain/attention_page_html.h"
+#include "explain/page_data.h"
 
 namespace dragoman {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// What stands in a script element is data whatever it holds: nothing in it ends the element.
-std::string safe_in_script(const Json& data) {
-  std::string text = data.dump(-1, ' ', true, Json::error_handler_t::replace);
-  for (size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
-  return text;
-}
 
 const char* words_for(AttentionMethod method) {
   switch (method) {

@@ -70,6 +70,10 @@ PROVOKED = {
     "--sites …: a model of type … has … only": "explain -m alone --sites cross",
     "--method rollout follows what attention moves, but in a model that has … only other things move it too":
         "explain -m recurrent --method rollout",
+    "--… contradicts --positions, which shows the model's places and no text": "explain --positions -i s",
+    "--format text contradicts --positions, which are a picture or numbers": "explain --positions --format text",
+    "--positions: … adds no vectors to embeddings, its positions are …; expected sinusoidal, interleaved or learned ones":
+        "explain -m placeless --positions",
     "--output … is to be explained: it would be emptied before it is read": "explain -m m -i s -o s",
     "--vocabs and --model both name vocabularies: give one": "align -t s t -v v v -m m",
     "--reverse contradicts --shortlist, which needs the translations of source pieces":
@@ -231,6 +235,7 @@ class Errors(unittest.TestCase):
                         f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2",
                         f"{TRAIN} -m alone --type decoder-only".replace("--enc-depth 1", ""),
                         f"{TRAIN} -m recurrent --transformer-decoder-autoreg rnn",
+                        f"{TRAIN} -m placeless --transformer-positions none",
                         f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",
                         "align -t s t -v v v --shortlist list"):
             done = cls.call(command)

@@ -165,6 +165,24 @@ class Page(unittest.TestCase):
         self.assertGreater(high, 0)
         self.assertGreater(min(found["inks"]), 0)
 
+    def test_positions_are_drawn_with_their_cosines(self):
+        self.run_tool("explain --positions -o positions.html --max-length 12 -m m")
+        found = self.probe("""const [matrix, cosines] = document.querySelectorAll('canvas');
+            const pixel = (x, y) => [...cosines.getContext('2d').getImageData(x, y, 1, 1).data];
+            const box = matrix.getBoundingClientRect();
+            matrix.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: box.right - 1, clientY: box.top + 1 }));
+            const first = texts('.status')[0];
+            matrix.dispatchEvent(event('pointerleave'));
+            return { title: texts('#title')[0], head: texts('h2')[0], first, after: texts('.status')[0],
+              sizes: [matrix, cosines].map(c => [c.width, c.height]), self: pixel(3, 3)[3], far: pixel(11, 0)[3] };""",
+                           "positions.html")
+        self.assertEqual(found["title"], "m")
+        self.assertTrue(found["head"].startswith("sinusoidal places 0 to 11 down, 16 columns across"), found["head"])
+        self.assertEqual((found["first"], found["after"]), ("place 0, column 15: 1", ""))  # cos(0)
+        self.assertEqual(found["sizes"], [[16, 12], [12, 12]])
+        self.assertEqual(found["self"], 255)  # the cosine with itself
+        self.assertLess(found["far"], 255)
+
 
 if __name__ == "__main__":
     BINARY = str(Path(sys.argv.pop(1)).resolve())

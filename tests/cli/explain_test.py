@@ -196,12 +196,36 @@ class Explaining(unittest.TestCase):
             self.succeed("explain --quiet -m m -o", name, text="abg\n")
             self.assertTrue((self.folder / name).read_text(encoding="utf-8").startswith(begin), name)
 
+    def places(self, *options):
+        return [json.loads(line) for line in self.succeed("explain --positions --format json", *options).splitlines()]
+
+    def test_positions_are_those_of_the_model(self):
+        [sines] = self.places("-m", "m", "--max-length", "3")
+        self.assertEqual((sines["name"], [len(row) for row in sines["vectors"]]), ("sinusoidal", [32] * 3))
+        self.assertEqual(sines["vectors"][0], [0] * 16 + [1] * 16)
+        [paper] = self.places("--max-length", "2")
+        self.assertEqual((paper["name"], len(paper["vectors"][1])), ("interleaved", 128))
+        self.assertAlmostEqual(paper["vectors"][1][0], 0.841471, delta=1e-5)  # sin(1)
+        few = "--transformer-positions learned --transformer-max-positions 9 --max-length 8 --after 2u".split()
+        self.succeed("train -t s t -v v v -m learned", *SMALL, *few)
+        for table, name in zip(self.places("-m", "learned"), ("encoder.positions", "decoder.positions")):
+            self.assertEqual((table["name"], [len(row) for row in table["vectors"]]), (name, [32] * 9))
+        for kind in ("rotary", "none"):
+            self.succeed(f"train -t s t -v v v -m {kind} --transformer-positions {kind}", *SMALL, "--after", "1u")
+            done = self.call(f"explain -m {kind} --positions -o kept")
+            self.assertIn(f"{kind} adds no vectors to embeddings, its positions are {kind}", done.stderr)
+            self.assertFalse((self.folder / "kept").exists())
+        self.assertTrue(self.succeed("explain --positions").startswith("<!DOCTYPE html>"))
+
     def test_options_that_make_no_sense_are_refused(self):
         for command, message in (("explain -m m --layers 1", "--layers 1: the model has 1 layers"),
                                  ("explain -m m --heads 0 --method rollout", "--heads contradicts --method rollout"),
                                  ("explain -m m -i s -t s t", "--input and --train-sets: give one"),
                                  ("explain -m m -t s t -b 2", "--beam-size 2 is for --input"),
                                  ("explain -m m -i s -o s", "--output s is to be explained"),
+                                 ("explain -i s", "--model is missing"),
+                                 ("explain -m m --positions -i s", "--input contradicts --positions"),
+                                 ("explain --positions --format text", "--format text contradicts --positions"),
                                  ("translate -m m --alignment=weich", "none of hard, soft, none"),
                                  ("translate -m m --alignment 1.5", "none of hard, soft, none"),
                                  ("score -m m -t s t --alignment --summary", "--alignment contradicts --summary")):

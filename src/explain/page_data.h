@@ -1,0 +1,10 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace dragoman {
+
+/// JSON for a script element of a page: data whatever it holds, as nothing in it ends the element.
+std::string safe_in_script(const nlohmann::ordered_json& data);
+
+}  // namespace dragoman
