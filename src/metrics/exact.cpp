@@ -1,0 +1,40 @@
+#include "metrics/exact.h"
+
+#include <algorithm>
+
+#include "metrics/text.h"
+
+namespace dragoman {
+namespace {
+
+std::u32string prepare(std::string_view line, Case letters) {
+  const std::u32string text = text::decode(line);
+  std::u32string_view inner = text::strip_right(text);
+  while (!inner.empty() && text::is_space(inner.front())) inner.remove_prefix(1);
+  return letters == Case::lower ? text::lower(inner) : std::u32string(inner);
+}
+
+}  // namespace
+
+ExactStats& ExactStats::operator+=(const ExactStats& other) {
+  equal += other.equal;
+  lines += other.lines;
+  return *this;
+}
+
+ExactStats exact_stats(std::string_view hypothesis, std::span<const std::string_view> references, Case letters) {
+  const std::u32string text = prepare(hypothesis, letters);
+  const bool equal = std::ranges::any_of(references, [&](auto r) { return prepare(r, letters) == text; });
+  return {.equal = equal, .lines = 1};
+}
+
+double exact(const ExactStats& stats) { return stats.lines > 0 ? 100 * double(stats.equal) / double(stats.lines) : 0; }
+
+std::vector<ExactStats> exact_of_lines(Segments hypotheses, const std::vector<Segments>& references, Case letters) {
+  require_parallel(hypotheses, references);
+  return stats_of_lines<ExactStats>(hypotheses.size(), [&](size_t line) {
+    return exact_stats(hypotheses[line], references_of(references, line), letters);
+  });
+}
+
+}  // namespace dragoman

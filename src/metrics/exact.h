@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "metrics/segments.h"
+
+namespace dragoman {
+
+/// Exact match: 100 · lines that are equal to a reference / lines. White space at either end does not count.
+struct ExactStats {
+  int64_t equal = 0, lines = 0;
+
+  ExactStats& operator+=(const ExactStats& other);
+};
+
+ExactStats exact_stats(std::string_view hypothesis, std::span<const std::string_view> references,
+                       Case letters = Case::mixed);
+double exact(const ExactStats& stats);  // 0 … 100
+
+/// One for each line. Throws Error when the sides differ in length.
+std::vector<ExactStats> exact_of_lines(Segments hypotheses, const std::vector<Segments>& references,
+                                       Case letters = Case::mixed);
+
+}  // namespace dragoman

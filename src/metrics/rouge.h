@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "metrics/segments.h"
+
+namespace dragoman {
+
+/// ROUGE (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"), the mean over lines of
+///   F = 2 · P · R / (P + R),  P = matches / of the hypothesis,  R = matches / of the reference
+/// rouge_1, rouge_2: matches are words or pairs of words found in the reference, counts clipped (section 2).
+/// rouge_l: the words of a longest common subsequence (section 3.1).
+/// Figures equal those of Google's rouge-score 0.1.2, times 100: words are the runs of a … z and 0 … 9 in the
+/// lower-cased text, so it is for English; of several references a line takes the one with the best F.
+enum class Rouge { rouge_1, rouge_2, rouge_l };
+
+/// porter: words of more than three letters are compared by their stems (porter_stem).
+enum class Stemmer { none, porter };
+
+struct RougeStats {
+  double f = 0;  // 0 … 1, of all lines together
+  int64_t lines = 0;
+
+  RougeStats& operator+=(const RougeStats& other);
+};
+
+RougeStats rouge_stats(std::string_view hypothesis, std::span<const std::string_view> references, Rouge kind,
+                       Stemmer stemmer = Stemmer::none);
+double rouge(const RougeStats& stats);  // 0 … 100
+
+/// One for each line. Throws Error when the sides differ in length. Time is in the words of the hypothesis times those
+/// of the reference for rouge_l.
+std::vector<RougeStats> rouge_of_lines(Segments hypotheses, const std::vector<Segments>& references, Rouge kind,
+                                       Stemmer stemmer = Stemmer::none);
+
+}  // namespace dragoman
