@@ -9,6 +9,9 @@
 #include "cli/evaluate_page.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
+#include "metrics/evalb.h"
+#include "metrics/exact.h"
+#include "metrics/rouge.h"
 #include "metrics/ter.h"
 
 namespace dragoman {
@@ -63,10 +66,10 @@ void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
                grouped(lines));
 }
 
-// One metric for all systems: `lines_of(text)` gives its stats for each line, `score` the figure of a sum of them.
+// One figure for all systems: `lines_of(text)` gives its stats for each line, `score` the figure of a sum of them.
 // Returns the sums over each system's lines.
 template <class LinesOf, class Score>
-auto judge(CorpusMetric metric, const Work& work, std::vector<SystemFigures>& systems, LinesOf lines_of, Score score) {
+auto judge(const Figure& named, const Work& work, std::vector<SystemFigures>& systems, LinesOf lines_of, Score score) {
   const EvaluateOptions& options = work.options;
   const auto baseline = lines_of(work.texts.front().lines);
   std::vector<double> baseline_scores;
@@ -74,7 +77,7 @@ auto judge(CorpusMetric metric, const Work& work, std::vector<SystemFigures>& sy
   for (size_t s = 0; s < systems.size(); ++s) {
     const auto lines = s == 0 ? baseline : lines_of(work.texts[s].lines);
     if (s > 0) sums.push_back(sum_of(lines));
-    Figure& figure = systems[s].figures[metric];
+    Figure& figure = systems[s].figures.emplace_back(named);
     figure.score = score(sums[s]);
     if (options.confidence || options.paired_bs) {
       const auto scores = bootstrap_scores(lines, score, bootstrap_of(options));
@@ -89,31 +92,74 @@ auto judge(CorpusMetric metric, const Work& work, std::vector<SystemFigures>& sy
   return sums;
 }
 
+void judge_bleu(const Work& work, Case letters, std::vector<SystemFigures>& systems) {
+  const Tokenizer tokenizer = work.options.tokenize;
+  for (const auto& text : work.texts) warn_of_tokenised_text(text, tokenizer);
+  const auto sums = judge(
+      {"bleu", "BLEU"}, work, systems,
+      [&](Segments lines) { return bleu_of_lines(lines, work.references, tokenizer, letters); },
+      [](const BleuStats& stats) { return bleu(stats).score; });
+  for (size_t s = 0; s < systems.size(); ++s) systems[s].figures.back().bleu = bleu(sums[s]);
+}
+
+void judge_rouge(const Work& work, std::vector<SystemFigures>& systems) {
+  const Stemmer stemmer = work.options.rouge_stemmer ? Stemmer::porter : Stemmer::none;
+  const std::tuple<Rouge, const char*, const char*> kinds[] = {{Rouge::rouge_1, "rouge1", "ROUGE-1"},
+                                                               {Rouge::rouge_2, "rouge2", "ROUGE-2"},
+                                                               {Rouge::rouge_l, "rougeL", "ROUGE-L"}};
+  for (const auto& [kind, name, title] : kinds)
+    judge(
+        {name, title}, work, systems,
+        [&, k = kind](Segments lines) { return rouge_of_lines(lines, work.references, k, stemmer); }, rouge);
+}
+
+void judge_trees(const Work& work, std::vector<SystemFigures>& systems) {
+  const auto references = read_trees(work.references.front(), work.options.references.front());
+  const auto sums = judge(
+      {"evalb", "EVALB"}, work, systems, [&](Segments lines) { return evalb_of_lines(lines, references); },
+      [](const EvalbStats& stats) { return evalb(stats).f1; });
+  for (size_t s = 0; s < systems.size(); ++s) {
+    systems[s].figures.back().evalb = evalb(sums[s]);
+    const auto& [name, lines] = work.texts[s];
+    if (const auto malformed = sums[s].malformed)
+      spdlog::warn("{}: {} of {} lines are no tree; they count as trees without constituents", name, grouped(malformed),
+                   grouped(lines.size()));
+    if (const auto other = sums[s].other_words)
+      spdlog::warn("{}: {} of {} lines have other words than their reference; they are left out, as EVALB does", name,
+                   grouped(other), grouped(lines.size()));
+  }
+}
+
 void evaluate(CorpusMetric metric, const Work& work, std::vector<SystemFigures>& systems) {
   const EvaluateOptions& options = work.options;
   const Case letters = options.lowercase ? Case::lower : Case::mixed;
-  const auto judge_by = [&](auto lines_of, auto score) { return judge(metric, work, systems, lines_of, score); };
+  const auto judge_by = [&](const Figure& named, auto lines_of, auto score) {
+    judge(named, work, systems, lines_of, score);
+  };
   switch (metric) {
-    case CorpusMetric::bleu: {
-      for (const auto& text : work.texts) warn_of_tokenised_text(text, options.tokenize);
-      const auto sums =
-          judge_by([&](Segments lines) { return bleu_of_lines(lines, work.references, options.tokenize, letters); },
-                   [](const BleuStats& stats) { return bleu(stats).score; });
-      for (size_t s = 0; s < systems.size(); ++s) systems[s].bleu = bleu(sums[s]);
-      return;
-    }
+    case CorpusMetric::bleu:
+      return judge_bleu(work, letters, systems);
     case CorpusMetric::chrf:
-    case CorpusMetric::chrf_plus_plus: {
-      const int words = metric == CorpusMetric::chrf ? 0 : chrf_longest_word_order;
-      judge_by([&](Segments lines) { return chrf_of_lines(lines, work.references, letters, words); },
-               [](const ChrfStats& stats) { return chrf(stats); });
-      return;
-    }
+      return judge_by(
+          {"chrf", "chrF2"}, [&](Segments lines) { return chrf_of_lines(lines, work.references, letters); },
+          [](const ChrfStats& stats) { return chrf(stats); });
+    case CorpusMetric::chrf_plus_plus:
+      return judge_by(
+          {"chrf++", "chrF2++"},
+          [&](Segments lines) { return chrf_of_lines(lines, work.references, letters, chrf_longest_word_order); },
+          [](const ChrfStats& stats) { return chrf(stats); });
     case CorpusMetric::ter: {
       const Case ter_letters = options.ter_case_sensitive ? Case::mixed : Case::lower;
-      judge_by([&](Segments lines) { return ter_of_lines(lines, work.references, ter_letters); },
-               [](const TerStats& stats) { return ter(stats); });
+      return judge_by(
+          {"ter", "TER"}, [&](Segments lines) { return ter_of_lines(lines, work.references, ter_letters); }, ter);
     }
+    case CorpusMetric::rouge:
+      return judge_rouge(work, systems);
+    case CorpusMetric::exact:
+      return judge_by(
+          {"exact", "exact"}, [&](Segments lines) { return exact_of_lines(lines, work.references, letters); }, exact);
+    case CorpusMetric::evalb:
+      judge_trees(work, systems);
   }
 }
 
@@ -133,7 +179,7 @@ int evaluate_command(const EvaluateOptions& options) {
     require_equal_length(work.texts.back(), references.front());
     systems.push_back({.system = work.texts.back().name});
   }
-  for (const CorpusMetric metric : options.metrics) evaluate(metric, work, systems);
+  for (const CorpusMetric metric : metrics_of(options)) evaluate(metric, work, systems);
   print_page(options.json ? figures_json(options, systems) : figures_page(options, systems));
   return 0;
 }

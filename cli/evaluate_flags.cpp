@@ -11,7 +11,8 @@ void check_oracle(const EvaluateOptions& o, const Given& given) {
     throw Error(fmt::format("--oracle takes one file of --references and one of --hypotheses, found {} and {}",
                             o.references.size(), o.hypotheses.size()),
                 "--hypotheses names an n-best list, as dragoman translate --n-best writes it");
-  for (const char* option : {"metrics", "ter-case-sensitive", "json", "confidence", "paired-bs", "paired-ar"})
+  for (const char* option :
+       {"metrics", "ter-case-sensitive", "rouge-stemmer", "json", "confidence", "paired-bs", "paired-ar"})
     require(!given(option), "--{} contradicts --oracle, which prints translations and no figures", option);
 }
 
@@ -21,6 +22,9 @@ void check_evaluate(EvaluateOptions& o, const Given& given) {
                           std::count(o.references.begin(), o.references.end(), "-");
   require(from_stdin <= 1, "only one file of --hypotheses and --references can be '-' (stdin), found {}", from_stdin);
   require(!o.metrics.empty(), "--metrics needs a value");
+  if (std::ranges::count(o.metrics, CorpusMetric::evalb) > 0 && o.references.size() > 1)
+    throw Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
+                "a sentence has one tree: give the file that is to hold");
   if (o.paired_bs && o.paired_ar)
     throw Error("--paired-bs and --paired-ar are two ways to test one thing", "give one of them");
   const char* paired = o.paired_bs ? "--paired-bs" : "--paired-ar";
@@ -42,10 +46,11 @@ Table<EvaluateOptions> evaluate_table() {
   static constexpr auto files = "Files", figures = "Figures", significance = "Significance";
   return {
       .about = {.name = "evaluate",
-                .summary = "compare translations with references: BLEU, chrF, TER",
+                .summary = "compare output with references: BLEU, chrF, TER, ROUGE, EVALB",
                 .usage = "--references FILE... --hypotheses FILE... [OPTION...]",
                 .text = "Prints corpus BLEU, chrF2, chrF2++ or TER for each file of translations. The figures equal "
-                        "sacreBLEU's, those of its significance tests too."},
+                        "sacreBLEU's, those of its significance tests too. For summaries there is ROUGE, for code "
+                        "exact match, for trees EVALB's F1."},
       .flags =
           {
               {.name = "references",
@@ -66,17 +71,25 @@ Table<EvaluateOptions> evaluate_table() {
                .field = &O::metrics,
                .value = "NAME...",
                .group = figures,
-               .help = "what to compute"},
+               .help = "what to compute; rouge: ROUGE-1, -2 and -L; exact: equal lines, in per cent; evalb: labelled "
+                       "F1 of trees in brackets"},
               {.name = "tokenize",
                .field = &O::tokenize,
                .value = "NAME",
                .group = figures,
                .help = "how BLEU finds words: 13a is WMT's, none is for text that is tokenised already"},
-              {.name = "lowercase", .field = &O::lowercase, .group = figures, .help = "ignore case in BLEU and chrF"},
+              {.name = "lowercase",
+               .field = &O::lowercase,
+               .group = figures,
+               .help = "ignore case in BLEU, chrF and exact"},
               {.name = "ter-case-sensitive",
                .field = &O::ter_case_sensitive,
                .group = figures,
                .help = "do not ignore case in TER"},
+              {.name = "rouge-stemmer",
+               .field = &O::rouge_stemmer,
+               .group = figures,
+               .help = "ROUGE compares words by their stems (Porter's), as most published figures do"},
               {.name = "json", .field = &O::json, .group = figures, .help = "print one JSON object"},
               {.name = "oracle",
                .field = &O::oracle,

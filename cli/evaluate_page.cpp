@@ -22,9 +22,15 @@ std::string_view title_of(CorpusMetric metric) {
     case CorpusMetric::chrf_plus_plus:
       return "chrF2++";
     case CorpusMetric::ter:
+      return "TER";
+    case CorpusMetric::rouge:
+      return "ROUGE";
+    case CorpusMetric::exact:
+      return "exact";
+    case CorpusMetric::evalb:
       break;
   }
-  return "TER";
+  return "EVALB";
 }
 
 // What a figure depends on, in the form that sacreBLEU gave the field: to be quoted with the figure.
@@ -45,6 +51,15 @@ std::string signature_of(CorpusMetric metric, const EvaluateOptions& o) {
       break;
     case CorpusMetric::ter:
       text += fmt::format("|case:{}|tok:tercom|norm:no|punct:yes|asian:no", o.ter_case_sensitive ? "mixed" : "lc");
+      break;
+    case CorpusMetric::rouge:
+      text += fmt::format("|case:lc|stemmer:{}", o.rouge_stemmer ? "porter" : "no");
+      break;
+    case CorpusMetric::exact:
+      text += fmt::format("|case:{}", letters);
+      break;
+    case CorpusMetric::evalb:
+      text += "|prm:COLLINS";
   }
   return text + "|version:dragoman-" DRAGOMAN_VERSION;
 }
@@ -55,37 +70,43 @@ size_t width_of_names(const std::vector<SystemFigures>& systems) {
   return width;
 }
 
-// A row a system, a column a metric; BLEU shows what it is made of.
+size_t width_of(const Figure& figure) { return std::max<size_t>(6, figure.title.size()); }
+
+// A row a system, a column a figure; BLEU and EVALB show what they are made of.
 std::string score_table(const std::vector<SystemFigures>& systems) {
   const size_t width = width_of_names(systems);
   std::string page = fmt::format("{:<{}}", "system", width);
-  for (const auto& [metric, figure] : systems.front().figures) {
-    page += fmt::format("  {:>6}", title_of(metric));
-    if (metric == CorpusMetric::bleu) page += "  1-gram  2-gram  3-gram  4-gram  brevity  length";
+  for (const Figure& figure : systems.front().figures) {
+    page += fmt::format("  {:>{}}", figure.title, width_of(figure));
+    if (figure.bleu) page += "  1-gram  2-gram  3-gram  4-gram  brevity  length";
+    if (figure.evalb) page += "  precision  recall  complete";
   }
   for (const auto& system : systems) {
     page += fmt::format("\n{:<{}}", system.system, width);
-    for (const auto& [metric, figure] : system.figures) {
-      page += fmt::format("  {:{}.2f}", figure.score, std::max<size_t>(6, title_of(metric).size()));
-      if (metric != CorpusMetric::bleu) continue;
-      for (const double precision : system.bleu.precisions) page += fmt::format("  {:6.1f}", precision);
-      page += fmt::format("  {:7.3f}  {:6.3f}", system.bleu.brevity_penalty, system.bleu.ratio());
+    for (const Figure& figure : system.figures) {
+      page += fmt::format("  {:{}.2f}", figure.score, width_of(figure));
+      if (const auto& bleu = figure.bleu) {
+        for (const double precision : bleu->precisions) page += fmt::format("  {:6.1f}", precision);
+        page += fmt::format("  {:7.3f}  {:6.3f}", bleu->brevity_penalty, bleu->ratio());
+      }
+      if (const auto& evalb = figure.evalb)
+        page += fmt::format("  {:9.2f}  {:6.2f}  {:8.2f}", evalb->precision, evalb->recall, evalb->complete);
     }
   }
   return page + "\n";
 }
 
-// A row a system and metric: where the figure would lie for other lines, and whether it differs from the first's.
+// A row a system and figure: where the figure would lie for other lines, and whether it differs from the first's.
 std::string significance_table(const EvaluateOptions& options, const std::vector<SystemFigures>& systems) {
   const bool intervals = options.confidence || options.paired_bs, paired = options.paired_bs || options.paired_ar;
   const size_t width = width_of_names(systems);
   std::string page = fmt::format("\n{:<{}}  metric    score", "system", width);
   if (intervals) page += "   95 % confidence";
   if (paired) page += fmt::format("  p (as good as {})", systems.front().system);
-  for (const auto& [metric, unused] : systems.front().figures)
+  for (size_t f = 0; f < systems.front().figures.size(); ++f)
     for (const auto& system : systems) {
-      const Figure& figure = system.figures.at(metric);
-      page += fmt::format("\n{:<{}}  {:<7}  {:6.2f}", system.system, width, title_of(metric), figure.score);
+      const Figure& figure = system.figures[f];
+      page += fmt::format("\n{:<{}}  {:<7}  {:6.2f}", system.system, width, figure.title, figure.score);
       if (intervals) page += fmt::format("  {:7.2f} ± {:5.2f}", figure.interval->mean, figure.interval->half_width);
       if (figure.p_value) page += fmt::format("   {:.4f}", *figure.p_value);
     }
@@ -94,13 +115,20 @@ std::string significance_table(const EvaluateOptions& options, const std::vector
 
 Json to_json(const SystemFigures& system) {
   Json json{{"system", system.system}};
-  for (const auto& [metric, figure] : system.figures) {
-    const std::string name(name_of(metric));
+  for (const Figure& figure : system.figures) {
+    const std::string& name = figure.name;
     json[name] = figure.score;
-    if (metric == CorpusMetric::bleu) {
-      json["bleu_precisions"] = system.bleu.precisions;
-      json["bleu_brevity_penalty"] = system.bleu.brevity_penalty;
-      json["bleu_length_ratio"] = system.bleu.ratio();
+    if (const auto& bleu = figure.bleu) {
+      json["bleu_precisions"] = bleu->precisions;
+      json["bleu_brevity_penalty"] = bleu->brevity_penalty;
+      json["bleu_length_ratio"] = bleu->ratio();
+    }
+    if (const auto& evalb = figure.evalb) {
+      json["evalb_precision"] = evalb->precision;
+      json["evalb_recall"] = evalb->recall;
+      json["evalb_complete"] = evalb->complete;
+      json["evalb_malformed"] = evalb->stats.malformed;
+      json["evalb_other_words"] = evalb->stats.other_words;
     }
     if (figure.interval)
       json[name + "_confidence"] = {{"mean", figure.interval->mean}, {"half_width", figure.interval->half_width}};
@@ -110,6 +138,13 @@ Json to_json(const SystemFigures& system) {
 }
 
 }  // namespace
+
+std::vector<CorpusMetric> metrics_of(const EvaluateOptions& options) {
+  std::vector<CorpusMetric> metrics;
+  for (const auto& [metric, name] : enum_names(CorpusMetric{}))
+    if (std::ranges::count(options.metrics, metric) > 0) metrics.push_back(metric);
+  return metrics;
+}
 
 Resampling bootstrap_of(const EvaluateOptions& options) {
   const bool own_number = options.samples > 0 && !options.paired_ar;
@@ -124,7 +159,7 @@ std::string figures_page(const EvaluateOptions& options, const std::vector<Syste
   std::string page = score_table(systems);
   if (options.confidence || options.paired_bs || options.paired_ar) page += significance_table(options, systems);
   page += "\n";
-  for (const auto& [metric, unused] : systems.front().figures)
+  for (const CorpusMetric metric : metrics_of(options))
     page += fmt::format("{:<7}  {}\n", title_of(metric), signature_of(metric, options));
   return page;
 }
@@ -133,7 +168,7 @@ std::string figures_json(const EvaluateOptions& options, const std::vector<Syste
   Json page = systems.size() == 1 ? to_json(systems.front()) : Json::object();
   if (systems.size() > 1)
     for (const auto& system : systems) page["systems"].push_back(to_json(system));
-  for (const auto& [metric, unused] : systems.front().figures)
+  for (const CorpusMetric metric : metrics_of(options))
     page[fmt::format("{}_signature", name_of(metric))] = signature_of(metric, options);
   return page.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be any bytes
 }

@@ -1,27 +1,32 @@
 #pragma once
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/options.h"
 #include "metrics/bleu.h"
+#include "metrics/evalb.h"
 #include "metrics/significance.h"
 
 namespace dragoman {
 
-/// What `evaluate` found for one system by one metric.
+/// What `evaluate` found for one system.
 struct Figure {
+  std::string name, title;  // in JSON and in tables
   double score = 0;
   std::optional<Interval> interval;
   std::optional<double> p_value;  // of the difference to the first system
+  std::optional<Bleu> bleu;       // what it is made of
+  std::optional<Evalb> evalb;
 };
 
 struct SystemFigures {
-  std::string system;                      // the file's name
-  Bleu bleu;                               // what BLEU is made of, where `figures` has it
-  std::map<CorpusMetric, Figure> figures;  // those that were asked for
+  std::string system;           // the file's name
+  std::vector<Figure> figures;  // the same ones for each system
 };
+
+/// Those that were asked for, each once, in one order whatever that of the request.
+std::vector<CorpusMetric> metrics_of(const EvaluateOptions& options);
 
 /// The options but for what does not concern the figures' meaning; see evaluate_command.
 Resampling bootstrap_of(const EvaluateOptions& options);

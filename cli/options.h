@@ -133,21 +133,22 @@ struct QuantizeOptions {
   bool quiet = false;
 };
 
-enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter };
+enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter, rouge, exact, evalb };
 
 struct EvaluateOptions {
   std::vector<std::string> references;  // several: each line may match any of them
   std::vector<std::string> hypotheses;  // one file a system; "-": stdin
   std::vector<CorpusMetric> metrics = {CorpusMetric::bleu, CorpusMetric::chrf};
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
-  bool lowercase = false;                      // for BLEU and chrF
+  bool lowercase = false;                      // for BLEU, chrF and exact match
   bool ter_case_sensitive = false;
-  bool oracle = false;      // of n-best lists, print the translations nearest to the references instead
-  bool confidence = false;  // intervals from bootstrap resampling
-  bool paired_bs = false;   // compare with the first system by bootstrap resampling, …
-  bool paired_ar = false;   // … by approximate randomisation
-  int samples = 0;          // 0: 1,000 resamples, 10,000 randomisations
-  uint64_t seed = 12345;    // sacreBLEU's
+  bool rouge_stemmer = false;  // Porter's
+  bool oracle = false;         // of n-best lists, print the translations nearest to the references instead
+  bool confidence = false;     // intervals from bootstrap resampling
+  bool paired_bs = false;      // compare with the first system by bootstrap resampling, …
+  bool paired_ar = false;      // … by approximate randomisation
+  int samples = 0;             // 0: 1,000 resamples, 10,000 randomisations
+  uint64_t seed = 12345;       // sacreBLEU's
   bool json = false;
 };
 
@@ -225,10 +226,10 @@ inline std::span<const EnumName<Summary>> enum_names(Summary) {
   return names;
 }
 inline std::span<const EnumName<CorpusMetric>> enum_names(CorpusMetric) {
-  static constexpr EnumName<CorpusMetric> names[] = {{CorpusMetric::bleu, "bleu"},
-                                                     {CorpusMetric::chrf, "chrf"},
-                                                     {CorpusMetric::chrf_plus_plus, "chrf++"},
-                                                     {CorpusMetric::ter, "ter"}};
+  static constexpr EnumName<CorpusMetric> names[] = {
+      {CorpusMetric::bleu, "bleu"},  {CorpusMetric::chrf, "chrf"},   {CorpusMetric::chrf_plus_plus, "chrf++"},
+      {CorpusMetric::ter, "ter"},    {CorpusMetric::rouge, "rouge"}, {CorpusMetric::exact, "exact"},
+      {CorpusMetric::evalb, "evalb"}};
   return names;
 }
 inline std::span<const EnumName<Shell>> enum_names(Shell) {

@@ -43,6 +43,7 @@ PROVOKED = {
     "--tempdir … has … free, the encoded text needs about …": f"{TRAIN} -m new --ram 9K --tempdir /proc",
     "…: no temporary file can be made there: …": f"{TRAIN} -m new --ram 9K --tempdir nowhere",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
+    "--metrics evalb takes one file of --references, found …": "evaluate -r t t -i t --metrics evalb",
     "--oracle takes one file of --references and one of --hypotheses, found … and …": "evaluate -r t -i s t --oracle",
     "--… contradicts --oracle, which prints translations and no figures": "evaluate -r t -i far --oracle --json",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
@@ -146,6 +147,8 @@ PROVOKED = {
     "…, line …: is of source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
     "…: expected a translation of line … of … (counted from 0), found …": "evaluate -r s -i far --oracle",
     "…, line …: is of source line …, after one of line …; expected rising numbers": "score -m m -t s falling --n-best",
+    "…, line …: expected a tree such as (S (NP (NNS cats)) (VP (VBP sleep))), found '…'":
+        "evaluate -r t -i t --metrics evalb",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
     "… is not a SentencePiece model, or only a part of one": "vocab encode -m s",

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""evaluate for what is no translation: summaries, code, trees.
+
+    evaluate_test.py BINARY
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BINARY = ""  # from the command line
+GOLD = "(ROOT (S (NP (NN a)) (VP (VB b) (NP (NN c))) (. .)))\n" * 2 + "(ROOT (NP (NN d)))\n(ROOT (NP (NN e)))\n"
+# S and NP of three words' tree are right, VP and its NP are not there; a whole tree; a broken one; one of other words
+PARSED = ("(S (NP (XX a)) (XX b) (XX c) (XX .))\n" + GOLD.splitlines()[0] + "\n(NP (XX d)\n(NP (XX x))\n")
+
+
+class Evaluate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        for name, text in {"gold": GOLD, "parsed": PARSED, "titles": "Parsing of sentences\nNeural models\n",
+                           "outputs": "parsing sentences\nA neural model.\n", "others": "sentences\nmodels\n"}.items():
+            (cls.folder / name).write_text(text, encoding="utf-8")
+
+    def call(self, command):
+        done = subprocess.run([BINARY, "evaluate", *command.split()], cwd=self.folder, timeout=60, check=False, text=True,
+                              capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def figures(self, command):
+        return json.loads(self.call(f"{command} --json").stdout)
+
+    def test_rouge_is_three_figures(self):
+        # F of line 1: 2 of 2 and 3 words, no pair; of line 2: 1 of 3 and 2
+        page = self.figures("-r titles -i outputs --metrics rouge")
+        for name, expected in (("rouge1", (80 + 40) / 2), ("rouge2", 0), ("rougeL", (80 + 40) / 2)):
+            self.assertAlmostEqual(page[name], expected)
+        self.assertIn("nrefs:1|case:lc|stemmer:no", page["rouge_signature"])
+        self.assertIn("ROUGE-1  ROUGE-2  ROUGE-L\n", self.call("-r titles -i outputs --metrics rouge").stdout)
+
+    def test_the_stemmer_finds_inflected_words(self):
+        # line 2: "neural" and "model" of 3 and 2 words, and their pair, 1 of 2 and 1
+        page = self.figures("-r titles -i outputs --metrics rouge --rouge-stemmer")
+        self.assertAlmostEqual(page["rouge1"], (80 + 80) / 2)
+        self.assertAlmostEqual(page["rouge2"], (0 + 200 / 3) / 2)
+        self.assertIn("stemmer:porter", page["rouge_signature"])
+
+    def test_exact_counts_lines(self):
+        self.assertEqual(self.figures("-r titles -i titles --metrics exact")["exact"], 100)
+        self.assertEqual(self.figures("-r titles -i outputs --metrics exact")["exact"], 0)
+        self.assertEqual(self.figures("-r titles outputs -i outputs --metrics exact")["exact"], 100)
+
+    def test_evalb_says_what_it_is_made_of(self):
+        done = self.call("-r gold -i parsed --metrics evalb --json")
+        page = json.loads(done.stdout)
+        self.assertAlmostEqual(page["evalb_precision"], 100 * 6 / 6)
+        self.assertAlmostEqual(page["evalb_recall"], 100 * 6 / 9)
+        self.assertAlmostEqual(page["evalb"], 100 * 12 / 15)
+        self.assertAlmostEqual(page["evalb_complete"], 100 / 3)
+        self.assertEqual((page["evalb_malformed"], page["evalb_other_words"]), (1, 1))
+        self.assertIn("parsed: 1 of 4 lines are no tree", done.stderr)
+        self.assertIn("parsed: 1 of 4 lines have other words than their reference", done.stderr)
+        self.assertRegex(self.call("-r gold -i parsed --metrics evalb").stdout,
+                         "EVALB  precision  recall  complete\nparsed +80.00 +100.00 +66.67 +33.33\n")
+
+    def test_intervals_and_tests_are_there_for_all(self):
+        for references, systems, metric, names in (("titles", "outputs others", "rouge", ("rouge1", "rouge2", "rougeL")),
+                                                   ("titles", "outputs titles", "exact", ("exact",)),
+                                                   ("gold", "parsed gold", "evalb", ("evalb",))):
+            first, second = self.figures(f"-r {references} -i {systems} --metrics {metric} --paired-bs")["systems"]
+            for name in names:
+                self.assertIn("half_width", first[f"{name}_confidence"])
+                self.assertLessEqual(second[f"{name}_p_value"], 1)
+            page = self.call(f"-r {references} -i {systems} --metrics {metric} --paired-ar").stdout
+            self.assertEqual(page.count("p (as good as"), 1)
+
+    def test_figures_stand_in_one_order_each_once(self):
+        page = self.call("-r titles -i titles --metrics exact rouge exact bleu").stdout.splitlines()[0]
+        self.assertRegex(page, "^system +BLEU .* ROUGE-1  ROUGE-2  ROUGE-L   exact$")
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
