@@ -1,0 +1,251 @@
+"""Compares variants of a model: each is trained on the same text within the same budget, averaged, and measured.
+
+What a recipe such as table3 is made of: it names rows (a name and options of `dragoman train`) and texts, and run()
+does the rest. Every row has a folder of its own; what is done is not done again, and a run that was stopped goes on.
+
+    recipes/NAME DATA_DIR [FOLDER]        --help says more
+
+DRAGOMAN names the program, if it is neither built here nor on the PATH.
+"""
+
+import argparse
+import gzip
+import json
+import lzma
+import os
+import re
+import resource
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ENDINGS = ("", ".xz", ".gz")
+
+
+@dataclass
+class Row:
+    name: str
+    options: list  # words for `dragoman train`
+    default: bool  # False: only with --all
+
+
+@dataclass
+class Texts:
+    train: tuple  # source and target file
+    tests: dict  # {title of a column: (source, reference)}
+
+
+class Stopped(Exception):
+    """By the user: the same call goes on."""
+
+
+def fail(message, hint):
+    sys.exit(f"error: {message}\n  hint: {hint}")
+
+
+def parse_rows(text):
+    """Rows from lines `NAME | OPTIONS`; a + before the name leaves the row to --all."""
+    rows = []
+    for line in filter(str.strip, text.splitlines()):
+        name, options = (part.strip() for part in line.split("|"))
+        rows.append(Row(name.removeprefix("+").strip(), options.split(), not name.startswith("+")))
+    return rows
+
+
+def find_dragoman():
+    built = HERE.parent / "build/release/dragoman"
+    return os.environ.get("DRAGOMAN") or (str(built) if built.exists() else "dragoman")
+
+
+def text_file(data, part, side):
+    """The file of a part and language of Multi30k, whichever way it is compressed."""
+    name = Path(data, "tok", f"{part}.lc.norm.tok.{side}")
+    for ending in ENDINGS:
+        if Path(f"{name}{ending}").exists():
+            return Path(f"{name}{ending}").resolve()
+    return fail(f"{name} is missing, also with .xz or .gz", "recipes/README.md says where Multi30k comes from")
+
+
+def pair(data, part):
+    return text_file(data, part, "en"), text_file(data, part, "de")
+
+
+def read_lines(path):
+    opened = {".xz": lzma.open, ".gz": gzip.open}.get(path.suffix, open)
+    with opened(path, "rt", encoding="utf-8", newline="\n") as lines:
+        return [line.rstrip("\n") for line in lines]
+
+
+def write_pairs(folder, name, pairs):
+    """Writes the sides of pairs into two files; their names."""
+    files = tuple(folder / f"{file_name(name)}.{side}" for side in ("en", "de"))
+    for file, lines in zip(files, zip(*pairs)):
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return files
+
+
+def file_name(title):
+    return re.sub(r"[^\w.-]+", "-", title).strip("-")
+
+
+def multi30k(data, _folder):
+    return Texts(pair(data, "train"), {"BLEU": pair(data, "test_2016_flickr")})
+
+
+class Runner:
+    """Runs one row after the other in a folder."""
+
+    def __init__(self, texts, folder, configs):
+        self.texts, self.folder, self.configs = texts, Path(folder), [str(Path(config).resolve()) for config in configs]
+        self.dragoman = find_dragoman()
+
+    def call(self, *words):
+        """CPU seconds that a command of the program took. An interrupt is the program's to handle first."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        process = subprocess.Popen([self.dragoman, *map(str, words)])
+        stopped = False
+        while process.returncode is None:
+            try:
+                process.wait()
+            except KeyboardInterrupt:
+                stopped = True
+        if stopped:
+            raise Stopped
+        if process.returncode:
+            sys.exit(process.returncode)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def printed(self, *words):
+        """What a command prints that is done at once."""
+        done = subprocess.run([self.dragoman, *map(str, words)], stdout=subprocess.PIPE, encoding="utf-8", check=False)
+        return done.stdout if done.returncode == 0 else sys.exit(done.returncode)
+
+    def train_words(self, row):
+        vocabulary = self.folder / "vocab.spm"
+        return ["train", "-c", *self.configs, "-t", *self.texts.train, "-v", vocabulary, vocabulary, *row.options, "-m",
+                self.folder_of(row) / "model.safetensors"]
+
+    def folder_of(self, row):
+        return self.folder / file_name(row.name)
+
+    def done(self, row):
+        """The figures of a row that are in its folder; {} where there are none. Error if they are of something else."""
+        file = self.folder_of(row) / "figures.json"
+        if not file.exists():
+            return {}
+        figures = json.loads(file.read_text(encoding="utf-8"))
+        if figures["made_by"] != self.made_by(row):
+            fail(f"{file.parent} was made with other options or texts", "delete it, or name another FOLDER")
+        return figures
+
+    def made_by(self, row):
+        return self.printed(*self.train_words(row), "--dump-config", "minimal")
+
+    def measure(self, row):
+        """Does what is to be done for the figures of a row. Each step leaves its own in a file."""
+        folder, figures = self.folder_of(row), self.done(row)
+        if not figures:
+            folder.mkdir(parents=True, exist_ok=True)
+            figures = save(folder / "figures.json", {"made_by": self.made_by(row)})
+        if "parameters" not in figures:
+            figures = save(folder / "figures.json", figures | self.train(row, folder))
+        if "bleu" not in figures:
+            bleu = {title: self.bleu(folder, title, *texts) for title, texts in self.texts.tests.items()}
+            save(folder / "figures.json", figures | {"bleu": bleu})
+            for file in folder.glob("model.*"):  # the average is what stays
+                file.unlink()
+
+    def train(self, row, folder):
+        log = folder / "run.jsonl"
+        print(f"== {row.name}", file=sys.stderr)
+        seconds = self.call(*self.train_words(row), "--log-json", log)
+        events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+        if events[-1].get("reason") == "signal":
+            raise Stopped
+        checkpoints = sorted(folder.glob("model.update*.safetensors"))
+        self.call("average", "--output", folder / "average.safetensors", *checkpoints)
+        start = [event for event in events if event["event"] == "start"][-1]
+        words = events[-1]["target_tokens"]
+        # A row that was stopped is timed by its last part.
+        speed = (words - start["target_tokens"]) / seconds
+        return {"parameters": start["parameters"], "words": words, "words_per_second": speed}
+
+    def bleu(self, folder, title, source, reference):
+        output = folder / f"translated.{file_name(title)}"
+        self.call("translate", "-m", folder / "average.safetensors", "--beam-size", 5, "-i", source, "-o", output,
+                  "--cpu-threads", 1, "--quiet")
+        said = self.printed("evaluate", "--references", reference, "--hypotheses", output, "--tokenize", "none",
+                            "--metrics", "bleu", "--json")
+        return json.loads(said)["bleu"]
+
+
+def save(path, figures):
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    new.replace(path)
+    return figures
+
+
+def cells(row, figures, titles):
+    speed = figures["words_per_second"]
+    return [row.name, f"`{' '.join(row.options)}`" if row.options else "",
+            *(f"{figures['bleu'][title]:.2f}" for title in titles), f"{speed:,.0f}", f"{figures['parameters']:,}",
+            f"{figures['words'] / speed:.0f}" if speed else ""]
+
+
+def table(runner, rows):
+    """Markdown of all rows that have their figures. Seconds are CPU time of training, and words/s target pieces in a
+    second of it: other work beside a run does not count."""
+    titles = list(runner.texts.tests)
+    lines = [["row", "options", *titles, "words/s", "parameters", "seconds"], ["---"] * (5 + len(titles))]
+    lines += [cells(row, figures, titles) for row in rows if "bleu" in (figures := runner.done(row))]
+    return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
+
+
+def arguments_of(name, description):
+    parser = argparse.ArgumentParser(prog=f"recipes/{name}", description=description,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", metavar="DATA_DIR", nargs="?", help="holds tok/{train,test_2016_flickr}.lc.norm.tok."
+                        "{en,de} of Multi30k, plain or compressed (.xz, .gz)")
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", default=name,
+                        help="is written into (default: %(default)s); FOLDER/table.md is the table")
+    parser.add_argument("--all", action="store_true", help="with the rows that are left out by default")
+    parser.add_argument("--row", metavar="NAME", action="append", default=[], help="this row alone; may be repeated")
+    parser.add_argument("-c", metavar="FILE", action="append", default=[], dest="configs", help="options of dragoman "
+                        "train over those of recipes/experiments.yml, for a longer run or another machine")
+    parser.add_argument("--list", action="store_true", help="print rows and their options, and end")
+    arguments = parser.parse_args()
+    if not arguments.list and not arguments.data:
+        parser.error("DATA_DIR is missing")
+    return arguments
+
+
+def chosen(rows, arguments):
+    unknown = set(arguments.row) - {row.name for row in rows}
+    if unknown:
+        fail(f"there is no row {sorted(unknown)[0]}", "--list --all prints them")
+    if arguments.row:
+        return [row for row in rows if row.name in arguments.row]
+    return [row for row in rows if row.default or arguments.all]
+
+
+def run(description, rows, texts=multi30k):
+    """A recipe's main(): texts is a function of (DATA_DIR, FOLDER)."""
+    arguments = arguments_of(Path(sys.argv[0]).name, description)
+    rows = parse_rows(rows)
+    if arguments.list:
+        print("\n".join(f"{row.name}\t{' '.join(row.options)}" for row in chosen(rows, arguments)))
+        return
+    folder = Path(arguments.folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    runner = Runner(texts(arguments.data, folder), folder, [HERE / "experiments.yml", *arguments.configs])
+    try:
+        for row in chosen(rows, arguments):
+            runner.measure(row)
+            (folder / "table.md").write_text(table(runner, rows), encoding="utf-8")
+    except Stopped:
+        sys.exit(f"stopped; the same call goes on, and {folder}/table.md has what is done")
+    print(table(runner, rows), end="")

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""recipes/table3 and its like as a user drives them, on a corner of the corpus of scripts/phrases.
+
+    experiments_test.py BINARY
+"""
+
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+BINARY = ""  # from the command line
+ROOT = Path(__file__).resolve().parents[2]
+RECIPES = ("table3", "attention-family", "lengths")
+SMALL = """dim-emb: 32
+transformer-heads: 2
+transformer-dim-ffn: 32
+enc-depth: 1
+dec-depth: 1
+dim-vocabs: 700
+mini-batch-words: 256
+lr-warmup: 5
+lr-decay-updates: 20
+after: 20u
+save-freq: 5u
+precision: float32
+quiet: true
+"""
+
+
+class Experiments(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """A folder with texts in the places of Multi30k (data/tok), some compressed, and a small budget (small.yml)."""
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = folder = Path(temporary.name)
+        subprocess.run([sys.executable, "-B", ROOT / "scripts/phrases", folder / "phrases"], check=True)
+        (folder / "data/tok").mkdir(parents=True)
+        for part, name, lines in (("train", "train", 400), ("test", "test_2016_flickr", 60)):
+            for side in ("en", "de"):
+                text = (folder / f"phrases/{part}.{side}").read_text(encoding="utf-8").splitlines()[:lines]
+                text += [" ".join(text[i:i + 3]) for i in range(0, 60, 3)]
+                packed = lzma.compress("".join(f"{line}\n" for line in text).encode())
+                (folder / f"data/tok/{name}.lc.norm.tok.{side}.xz").write_bytes(packed)
+        (folder / "small.yml").write_text(SMALL, encoding="utf-8")
+
+    def start(self, recipe, *arguments, **more):
+        return subprocess.Popen([sys.executable, "-B", ROOT / "recipes" / recipe, *arguments], cwd=self.folder,
+                                encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=os.environ | {"DRAGOMAN": BINARY}, start_new_session=True, **more)
+
+    def call(self, recipe, *arguments):
+        """(exit code, stdout, stderr)"""
+        process = self.start(recipe, *arguments)
+        said = process.communicate(timeout=200)
+        return process.returncode, *said
+
+    def succeed(self, recipe, *arguments):
+        code, out, err = self.call(recipe, *arguments)
+        self.assertEqual(code, 0, err)
+        return out
+
+    def cells(self, table):
+        return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+
+    def test_the_options_of_each_row_are_accepted(self):
+        for recipe in RECIPES:
+            for line in self.succeed(recipe, "--list", "--all").splitlines():
+                words = f"train -c {ROOT}/recipes/experiments.yml -t s t -v v v -m m --dump-config minimal"
+                done = subprocess.run([BINARY, *words.split(), *line.partition("\t")[2].split()], capture_output=True,
+                                      encoding="utf-8", check=False)
+                self.assertEqual(done.returncode, 0, f"{recipe}: {line}\n{done.stderr}")
+
+    def test_each_row_gets_its_figures_and_is_not_done_again(self):
+        call = ("data", "out", "-c", "small.yml", "--row", "base", "--row", "(C) 64 columns")
+        first = self.succeed("table3", *call)
+        head, _, base, wide = self.cells(first)
+        self.assertEqual(head, ["row", "options", "BLEU", "words/s", "parameters", "seconds"])
+        self.assertEqual((base[0], wide[:2]), ("base", ["(C) 64 columns", "`--dim-emb 64`"]))
+        self.assertLess(int(base[4].replace(",", "")), int(wide[4].replace(",", "")))
+        figures = json.loads((self.folder / "out/base/figures.json").read_text(encoding="utf-8"))
+        evaluated = subprocess.run(
+            [BINARY, "evaluate", "-r", "data/tok/test_2016_flickr.lc.norm.tok.de.xz", "-i", "out/base/translated.BLEU",
+             "--tokenize", "none", "--json"], cwd=self.folder, check=True, capture_output=True).stdout
+        self.assertEqual(figures["bleu"]["BLEU"], json.loads(evaluated)["bleu"])
+        self.assertAlmostEqual(float(base[2]), figures["bleu"]["BLEU"], delta=0.0051)
+        self.assertEqual((self.folder / "out/table.md").read_text(encoding="utf-8"), first)
+        begun = time.monotonic()
+        self.assertEqual(self.succeed("table3", *call), first)
+        self.assertLess(time.monotonic() - begun, 2)
+
+    def test_a_folder_of_other_options_is_refused(self):
+        call = ("data", "refused", "-c", "small.yml", "--row", "none")
+        self.succeed("lengths", *call)
+        (self.folder / "other.yml").write_text("after: 10u\n", encoding="utf-8")
+        code, _, err = self.call("lengths", *call, "-c", "other.yml")
+        self.assertEqual(code, 1)
+        self.assertIn("refused/none was made with other options or texts\n  hint: delete it", err)
+
+    def test_a_run_that_is_stopped_goes_on(self):
+        (self.folder / "long.yml").write_text(SMALL.replace("20", "400") + "disp-freq: 5u\n", encoding="utf-8")
+        call = ("data", "stopped", "-c", "long.yml", "--row", "base")
+        process, log = self.start("table3", *call), self.folder / "stopped/base/run.jsonl"
+        while not (log.exists() and '"report"' in log.read_text(encoding="utf-8")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, err = process.communicate(timeout=60)
+        self.assertIn("stopped; the same call goes on", err)
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual(len(self.cells(self.succeed("table3", *call))), 3)
+        events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        starts = [event for event in events if event["event"] == "start"]
+        self.assertEqual([event["goes_on"] for event in starts], [False, True])
+        self.assertGreater(starts[1]["update"], 0)
+        self.assertEqual(events[-1]["update"], 400)
+
+    def test_lengths_trains_on_short_texts_and_tests_on_long_ones(self):
+        table = self.cells(self.succeed("lengths", "data", "lengths", "-c", "small.yml", "--row", "alibi"))
+        self.assertEqual(table[0][2:7], ["1–20", "21–40 whole", "21–30", "31–40", "41–60"])
+        texts = {name: [(self.folder / f"lengths/{name}.{side}").read_text(encoding="utf-8").splitlines()
+                        for side in ("en", "de")] for name in ("train", "1-20", "21-30", "31-40", "41-60")}
+        for name, (sources, targets) in texts.items():
+            low, high = (1, 20) if name == "train" else map(int, name.split("-"))
+            self.assertEqual(len(sources), len(targets))
+            self.assertGreater(len(sources), 2)
+            for line in [*sources, *targets]:
+                self.assertTrue(low <= len(line.split()) <= high, f"{name}: {line}")
+        self.assertTrue(any(line.count(".") == 2 for line in texts["train"][0]))
+
+    def test_what_is_missing_is_said(self):
+        for arguments, message in ((("nowhere", "x"), "train.lc.norm.tok.en is missing, also with .xz or .gz"),
+                                   (("data", "x", "--row", "nobody"), "there is no row nobody"),
+                                   ((), "DATA_DIR is missing")):
+            code, _, err = self.call("table3", *arguments)
+            self.assertNotEqual(code, 0)
+            self.assertIn(message, err)
+        self.assertIn("--row NAME", self.succeed("table3", "--help"))
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
