@@ -79,8 +79,7 @@ std::string look_back_in_words(const ModelConfig& c) {
   return "";
 }
 
-void add_architecture(FactPage& page, const ModelConfig& c) {
-  page.heading("Architecture");
+void add_transformer(FactPage& page, const ModelConfig& c) {
   const bool alone = c.type == "decoder-only";
   page.fact("type", alone ? "decoder-only (Liu et al. 2018)" : "Transformer (Vaswani et al. 2017)");
   page.fact("layers", alone ? fmt::to_string(c.decoder_layers)
@@ -96,6 +95,40 @@ void add_architecture(FactPage& page, const ModelConfig& c) {
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout, c.dropout_attention,
                                    c.dropout_activation, c.embedding_dropout()));
+}
+
+std::string rnn_attention_in_words(const ModelConfig& c) {
+  switch (c.rnn_attention) {
+    case RnnAttention::bahdanau:
+      return "before each step (Bahdanau et al. 2015), " + attention_in_words(c);
+    case RnnAttention::luong:
+      return "after each step (Luong et al. 2015), " + attention_in_words(c);
+    case RnnAttention::none:
+      return "none (Sutskever et al. 2014)";
+  }
+  return "";
+}
+
+void add_rnn(FactPage& page, const ModelConfig& c) {
+  const auto layers = [](int count, std::string_view kind) {
+    return fmt::format("{} layer{} of {}", count, count == 1 ? "" : "s", kind);
+  };
+  page.fact("type", "recurrent");
+  page.fact("encoder", fmt::format("{}, {}{}", layers(c.encoder_layers, name_of(c.encoder_cell)),
+                                   name_of(c.encoder_type), c.reverse_source ? ", source reversed" : ""));
+  page.fact("decoder", layers(c.decoder_layers, name_of(c.decoder_cell)));
+  page.fact("columns", fmt::format("{} of states, {} of embeddings", c.rnn_dim, c.dim));
+  page.fact("norm", c.rnn_norm ? "of the products of cells" : "none");
+  page.fact("attention", rnn_attention_in_words(c));
+  if (c.rnn_attention != RnnAttention::none) page.fact("heads", heads_in_words(c));
+  page.fact("decoder begins with", fmt::format("the encoder's {}", name_of(c.encoder_pooling)));
+  page.fact("embeddings", embeddings_in_words(c));
+  page.fact("dropout", fmt::format("{}; attention {}", c.dropout_rnn, c.dropout_attention));
+}
+
+void add_architecture(FactPage& page, const ModelConfig& c) {
+  page.heading("Architecture");
+  c.type == "s2s" ? add_rnn(page, c) : add_transformer(page, c);
 }
 
 void add_vocabularies(Description& d, const Vocabularies& v) {

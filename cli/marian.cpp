@@ -15,7 +15,8 @@ constexpr std::string_view no_files = "shuffling writes no temporary files; leav
 constexpr std::string_view in_model = "the model file holds it; leave it out";
 constexpr std::string_view float32 = "training computes in float32; leave it out";
 constexpr std::string_view not_finite = "updates that are not finite are always skipped: --max-skipped; leave it out";
-constexpr std::string_view recurrent = "there are no recurrent models, only --type transformer";
+constexpr std::string_view one_cell =
+    "a step of a recurrent model (--type s2s) is one cell in each layer; leave it out";
 constexpr std::string_view average_attention =
     "average attention has one feed-forward layer, of two matrices; leave it out";
 constexpr std::string_view standard_layer = "layers are those of the paper; leave it out";
@@ -41,19 +42,17 @@ constexpr LeftOut table[] = {
     {"after-epochs", "--after 10e ends a run after ten epochs"},
     {"all-caps-every", augment},
     {"allow-special", "a translation never holds a line break; leave it out"},
-    {"best-deep", recurrent},
+    {"best-deep", "--enc-depth and --dec-depth say how deep a recurrent model is; leave it out"},
     {"check-gradient-nan", not_finite},
     {"clip-gemm", "products are never clipped; leave it out"},
     {"cost-scaling", float32},
     {"cost-type", "training minimises cross-entropy a target piece; leave it out"},
     {"d", one_device},
-    {"dec-cell-base-depth", recurrent},
-    {"dec-cell-high-depth", recurrent},
+    {"dec-cell-base-depth", one_cell},
+    {"dec-cell-high-depth", one_cell},
     {"devices", one_device},
-    {"dim-rnn", recurrent},
     {"disp-first", "--disp-freq 1u reports every update"},
     {"disp-label-counts", "reports count target pieces; leave it out"},
-    {"dropout-rnn", recurrent},
     {"dropout-src", word_dropout},
     {"dropout-trg", word_dropout},
     {"dynamic-gradient-scaling", "--clip-norm bounds the gradient"},
@@ -63,9 +62,7 @@ constexpr LeftOut table[] = {
     {"embedding-fix-trg", fixed},
     {"embedding-normalization", no_vectors},
     {"embedding-vectors", no_vectors},
-    {"enc-cell", recurrent},
-    {"enc-cell-depth", recurrent},
-    {"enc-type", recurrent},
+    {"enc-cell-depth", one_cell},
     {"english-title-case-every", augment},
     {"factor-weight", factors},
     {"factors-combine", factors},
@@ -81,7 +78,6 @@ constexpr LeftOut table[] = {
     {"ignore-model-config", in_model},
     {"input-types", "sides are source and target; --tsv reads both from one file"},
     {"interpolate-env-vars", paths},
-    {"layer-normalization", recurrent},
     {"lemma-dim-emb", factors},
     {"log", log_file},
     {"log-level", "--quiet leaves warnings and errors only"},
@@ -130,7 +126,7 @@ constexpr LeftOut table[] = {
     {"sharding", one_device},
     {"shuffle", "--no-shuffle keeps the order of the text"},
     {"shuffle-in-ram", no_files},
-    {"skip", recurrent},
+    {"skip", "recurrent layers have no connections around them; leave it out"},
     {"skip-cost", "the scores of a search are the model's; leave it out"},
     {"sqlite", no_files},
     {"sqlite-drop", no_files},

@@ -19,7 +19,8 @@ std::vector<Flag<O>> model_flags() {
        .value = "NAME",
        .group = "Model",
        .help =
-           "the kind of model: transformer, or decoder-only: one stack that reads source and target as one sequence"},
+           "the kind of model: transformer; decoder-only: one stack that reads source and target as one sequence; or "
+           "s2s: recurrent, with attention or without"},
       {.name = "dim-emb",
        .field = &O::dim,
        .value = "N",
@@ -182,10 +183,10 @@ std::vector<Flag<O>> autoregression_flags() {
        .help = "how the decoder looks back at its own output: by attention; by the average of all of it, "
                "gated; or by a recurrent unit, the fastest in translating: see docs/attention.md"},
       {.name = "dec-cell",
-       .field = &O::decoder_cell,
+       .field = &O::dec_cell,
        .value = "NAME",
        .group = group,
-       .help = "the recurrent unit of --transformer-decoder-autoreg rnn"},
+       .help = "the recurrent unit: ssru for --transformer-decoder-autoreg rnn, gru (auto) or lstm for --type s2s"},
       {.name = "transformer-dim-aan",
        .field = &O::average_feed_forward,
        .value = "N",

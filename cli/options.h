@@ -23,8 +23,8 @@ namespace dragoman {
 /// Sets of defaults that `--task` names.
 enum class Task { none, base, big, base_prenorm, big_prenorm, tiny, tiny11 };
 
-/// The recurrent unit of `--transformer-decoder-autoreg rnn`; Marian has more, for its recurrent models.
-enum class DecoderCell { ssru };
+/// The recurrent unit of a decoder. automatic: the one that the model's type has.
+enum class DecoderCell { automatic, gru, lstm, ssru };
 
 /// The members here are only spellings that Marian has: the table's check turns them into the inherited ones.
 struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOptions {
@@ -34,7 +34,7 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
   bool learned_positions = false;
   bool depth_scaling = false;
   bool no_average_gates = false;
-  DecoderCell decoder_cell = DecoderCell::ssru;
+  DecoderCell dec_cell = DecoderCell::automatic;
   bool overwrite = false;
   bool profile = false;
   bool dry_run = false;                                      // check everything, report, write nothing
@@ -214,7 +214,10 @@ inline std::span<const EnumName<Task>> enum_names(Task) {
   return names;
 }
 inline std::span<const EnumName<DecoderCell>> enum_names(DecoderCell) {
-  static constexpr EnumName<DecoderCell> names[] = {{DecoderCell::ssru, "ssru"}};
+  static constexpr EnumName<DecoderCell> names[] = {{DecoderCell::automatic, "auto"},
+                                                    {DecoderCell::gru, "gru"},
+                                                    {DecoderCell::lstm, "lstm"},
+                                                    {DecoderCell::ssru, "ssru"}};
   return names;
 }
 inline std::span<const EnumName<Summary>> enum_names(Summary) {

@@ -25,13 +25,12 @@ void check_positions(TrainOptions& o, const Given& given) {
 }
 
 void check_sizes(const TrainOptions& o) {
-  if (o.type != "transformer" && o.type != "decoder-only")
-    throw Error(fmt::format("--type {}: there is no such model, only transformer and decoder-only", o.type),
-                "leave --type out; --task transformer-base, -big and -tiny are sets of sizes");
-  if (o.key_size == 0 && o.dim % o.heads != 0)
-    throw Error(fmt::format("--dim-emb {} cannot be divided among --transformer-heads {}", o.dim, o.heads),
+  const bool recurrent = o.type == "s2s";
+  if (o.key_size == 0 && o.width() % o.heads != 0)
+    throw Error(fmt::format("--dim-{} {} cannot be divided among --transformer-heads {}", recurrent ? "rnn" : "emb",
+                            o.width(), o.heads),
                 "or say how many columns a head has with --transformer-dim-key");
-  require(!sinusoids_added(o.positions) || o.dim % 2 == 0,
+  require(recurrent || !sinusoids_added(o.positions) || o.dim % 2 == 0,
           "--dim-emb {} is odd, but sines and cosines of --transformer-positions {} come in pairs", o.dim,
           name_of(o.positions));
   const bool learned = o.positions == Positions::learned || o.attention_score == AttentionScore::location;
@@ -41,6 +40,10 @@ void check_sizes(const TrainOptions& o) {
 }
 
 void check_type(TrainOptions& o, const Given& given) {
+  if (o.type != "transformer" && o.type != "decoder-only" && o.type != "s2s")
+    throw Error(fmt::format("--type {}: there is no such model, only transformer, decoder-only and s2s", o.type),
+                "leave --type out; --task transformer-base, -big and -tiny are sets of sizes");
+  check_rnn(o, given);
   const bool alone = o.type == "decoder-only";
   require(alone || !o.learns_source, "--learn-source is for --type decoder-only, not for {}", o.type);
   require(alone || o.encoder_layers > 0, "--enc-depth 0 leaves --type {} without an encoder, expected 1 at least",
@@ -81,13 +84,13 @@ void check_attention(const TrainOptions& o, const Given& given) {
   require(!given("transformer-relative-positions") || o.positions == Positions::relative ||
               o.relative_positions == usual.relative_positions,
           "--transformer-relative-positions is for --transformer-positions relative, not for {}", name_of(o.positions));
-  const int whole = o.dim / o.heads;
+  const int whole = o.width() / o.heads;
   if (o.attention_projections == Projections::none)
     require(
-        o.dim % o.heads == 0 && o.head_values() == whole && (low || additive || o.head_keys() == whole),
-        "--attention-projections none takes a head's vectors as they are: --dim-emb {} / --transformer-heads {}; other "
+        o.width() % o.heads == 0 && o.head_values() == whole && (low || additive || o.head_keys() == whole),
+        "--attention-projections none takes a head's vectors as they are: --dim-{} {} / --transformer-heads {}; other "
         "sizes of keys and values cannot be",
-        o.dim, o.heads);
+        o.type == "s2s" ? "rnn" : "emb", o.width(), o.heads);
   require(o.attention_projections != Projections::key_value || o.head_keys() == o.head_values(),
           "--attention-projections key-value makes one vector of key and value, but --transformer-dim-key {} and "
           "--transformer-dim-value {} differ",
@@ -248,8 +251,8 @@ void check_train(TrainOptions& o, const Given& given) {
   if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
   check_norm_place(o);
   check_positions(o, given);
-  check_sizes(o);
   check_type(o, given);
+  check_sizes(o);
   check_attention(o, given);
   check_autoregression(o, given);
   check_data(o, given);

@@ -11,6 +11,7 @@ std::vector<Flag<TrainOptions>> transformer_flags();
 std::vector<Flag<TrainOptions>> position_flags();
 std::vector<Flag<TrainOptions>> attention_flags();
 std::vector<Flag<TrainOptions>> autoregression_flags();
+std::vector<Flag<TrainOptions>> rnn_flags();
 std::vector<Flag<TrainOptions>> dropout_flags();
 std::vector<Flag<TrainOptions>> batch_flags();
 std::vector<Flag<TrainOptions>> learning_rate_flags();
@@ -23,5 +24,8 @@ void apply_task(TrainOptions& options);
 
 /// Turns Marian's spellings into the members they mean, and throws Error where options contradict each other.
 void check_train(TrainOptions& options, const Given& given);
+
+/// The part of it for recurrent models, with their own defaults (cli/rnn_flags.cpp).
+void check_rnn(TrainOptions& options, const Given& given);
 
 }  // namespace dragoman

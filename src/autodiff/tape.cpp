@@ -2,32 +2,45 @@
 
 namespace dragoman {
 
+namespace {
+
+std::shared_ptr<Node> view_of(const Var& x, int64_t row, int64_t column, bool covers) {
+  if (!x.node()) return nullptr;
+  return std::make_shared<Node>(Node{{}, false, x.node(), x.shape(), row, column, covers});
+}
+
+}  // namespace
+
 Var columns(const Var& x, int64_t from, int64_t count) {
-  std::shared_ptr<Node> node;
-  if (x.node()) {
-    const bool part = bool(x.node()->whole);
-    node = std::make_shared<Node>();
-    node->whole = part ? x.node()->whole : x.node();
-    node->from = part ? x.node()->from + from : from;
+  return Var(x.value().columns(from, count), view_of(x, 0, from, true));
+}
+
+Var rows(const Var& x, int64_t from, int64_t count) {
+  if (from == 0 && count == x.rows()) return x;
+  return Var(x.value().row_range(from, count), view_of(x, from, 0, false));
+}
+
+// Sees that the node has memory that may be written: a view's is a part of the whole's, cleared where views add to it.
+void Backward::prepare(Node& node, const Shape& shape, DType dtype) {
+  Node* whole = node.whole.get();
+  if (!whole) {
+    if (!node.gradient) node.gradient = arena_.allocate(shape, dtype);
+    return;
   }
-  return Var(x.value().columns(from, count), std::move(node));
+  prepare(*whole, node.whole_shape, dtype);
+  node.gradient = whole->gradient.row_range(node.row, shape[0]).columns(node.column, shape.back());
+  if (!node.covers && !whole->written) backend.fill(whole->gradient, 0);
+  if (!node.covers || !whole->covers) node.written = true;
+  whole->written = true;
 }
 
 Grad Backward::grad(const Var& x) {
-  const auto& node = x.node();
-  if (!node) return {};
-  if (!node->gradient) {
-    if (Node* whole = node->whole.get()) {
-      if (!whole->gradient) whole->gradient = arena_.allocate({x.rows(), x.value().stride()}, x.dtype());
-      node->gradient = whole->gradient.columns(node->from, x.cols());
-    } else {
-      node->gradient = arena_.allocate(x.shape(), x.dtype());
-    }
-  }
-  if (node->whole) node->whole->written = true;
-  const Accumulate mode = node->written ? Accumulate::yes : Accumulate::no;
-  node->written = true;
-  return {node->gradient, mode};
+  if (!x.node()) return {};
+  Node& node = *x.node();
+  prepare(node, x.shape(), x.dtype());
+  const Accumulate mode = node.written ? Accumulate::yes : Accumulate::no;
+  node.written = true;
+  return {node.gradient, mode};
 }
 
 void Backward::pass(const Var& x) {

@@ -12,8 +12,10 @@ namespace dragoman {
 struct Node {
   Tensor gradient;              // allocated when the first record writes it; a parameter's from the beginning
   bool written = false;         // whether `gradient` holds anything: the first writer overwrites, later ones add
-  std::shared_ptr<Node> whole;  // of a view of columns: the node of the matrix it looks into …
-  int64_t from = 0;             // … and its first column there
+  std::shared_ptr<Node> whole;  // of a view: the node of what it looks into …
+  Shape whole_shape = {};       // … and how large that is,
+  int64_t row = 0, column = 0;  // … and where the view begins
+  bool covers = true;           // whether the views of the whole, together, write all of its gradient
 };
 
 /// A value and, where a gradient of it is wanted, its node. Owns its memory by count, so it may be captured freely.
@@ -40,6 +42,10 @@ class Var {
 /// writes its part of the gradient, and nothing else does.
 Var columns(const Var& x, int64_t from, int64_t count);
 
+/// Rows [from, from + count) of x (N,D) as a value of its own. Views may overlap and leave rows out, so the gradient of
+/// the whole is cleared before the first of them adds to it.
+Var rows(const Var& x, int64_t from, int64_t count);
+
 /// What a recorded backward function sees.
 class Backward {
  public:
@@ -49,6 +55,10 @@ class Backward {
   const Tensor& grad_out() const { return output_.node()->gradient; }
   /// The gradient of x to be written, once: says whether to overwrite or add. Empty when x wants none.
   Grad grad(const Var& x);
+  /// What has gathered for another output of the record than the one it was recorded with; empty: nothing.
+  Tensor grad_of(const Var& output) const {
+    return output.node() && output.node()->written ? output.node()->gradient : Tensor();
+  }
   /// Adds grad_out to the gradient of x, or hands its memory over when x has none yet: call it last.
   void pass(const Var& x);
   Tensor scratch(int64_t bytes) { return arena_.allocate({bytes}, DType::u8); }
@@ -59,6 +69,8 @@ class Backward {
   const Backend& backend;
 
  private:
+  void prepare(Node& node, const Shape& shape, DType dtype);
+
   Arena& arena_;
   const Var& output_;
 };

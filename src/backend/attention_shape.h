@@ -7,16 +7,18 @@
 
 namespace dragoman {
 
-/// Which keys a query may look at. Query i and key j count from the beginning of their sentence; with `window`, only
-/// |i - j| ≤ window; with `causal`, only j ≤ i.
+/// Which keys a query may look at. Query i and key j count from the beginning of their sentence, queries from `first`
+/// on; with `window`, only |i - j| ≤ window; with `causal`, only j ≤ i.
 struct Visibility {
   bool causal = false;
   int window = -1;  // -1: no limit
+  int64_t first = 0;
 
   static Visibility all() { return {}; }
   static Visibility past() { return {.causal = true}; }
   /// Keys of `count` that query i sees.
   Range keys(int64_t i, int64_t count) const {
+    i += first;
     Range seen{0, count};
     if (causal) seen.end = std::min(seen.end, i + 1);
     if (window >= 0) seen = {std::max(seen.begin, i - window), std::min(seen.end, i + window + 1)};

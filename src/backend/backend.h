@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backend/attention_shape.h"
+#include "backend/cell.h"
 #include "backend/dropout.h"
 #include "backend/kernel.h"
 #include "backend/work.h"
@@ -78,7 +79,7 @@ struct Backend {
               const Tensor& scratch)>
       linear_packed{"linear_packed", work::linear_packed};
 
-  // y = act(x); backward from what was saved: y for relu, x for gelu and swish. dx may be dy's memory.
+  // y = act(x); backward from what was saved: y for relu and tanh, x for gelu and swish. dx may be dy's memory.
   Kernel<void(const Tensor& y, const Tensor& x, Activation act)> activation{"activation"};
   Kernel<void(Grad dx, const Tensor& dy, const Tensor& saved, Activation act)> activation_backward{
       "activation_backward"};
@@ -168,6 +169,25 @@ struct Backend {
   Kernel<void(const Tensor& c, const Tensor& states, const Tensor& x, const Tensor& gate, const StepKeys& past)>
       running_average_step{"running_average_step"};
 
+  // A step of a recurrent cell for n sentences (backend/cell.h). What is not there is zero.
+  struct CellStep {
+    Tensor h, c;                // (n,D); c: lstm only
+    Tensor a, s;                // (n,G·D): products of the input and, or empty, of the state before
+    Tensor h_before, c_before;  // (n,D) or empty: read by gru and by lstm
+    Cell cell;
+  };
+  Kernel<void(const CellStep& s)> cell{"cell"};
+  struct CellBackward {
+    Grad da, ds, dh_before, dc_before;
+    Tensor dh, dc;  // dc may be empty
+    CellStep forward;
+  };
+  Kernel<void(const CellBackward& b)> cell_backward{"cell_backward"};
+
+  // The sum or the mean of each sentence's rows.  y, dy (B,D)  x (N,D)
+  Kernel<void(const Tensor& y, const Tensor& x, const Spans& spans, bool mean)> pool{"pool"};
+  Kernel<void(Grad dx, const Tensor& dy, const Spans& spans, bool mean)> pool_backward{"pool_backward"};
+
   // y = x ⊙ σ(gate), all (N,D)
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& gate)> gate{"gate"};
   Kernel<void(Grad dx, Grad dgate, const Tensor& dy, const Tensor& x, const Tensor& gate)> gate_backward{
@@ -216,9 +236,10 @@ void for_each_kernel(AnyBackend& b, const F& f) {
        b.pack, b.select_packed, b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward,
        b.embedding, b.embedding_backward, b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch,
        b.norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
-       b.attention_step, b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.gate,
-       b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows,
-       b.sum, b.sum_of_squares, b.adam, b.moving_average);
+       b.attention_step, b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.cell,
+       b.cell_backward, b.pool, b.pool_backward, b.gate, b.gate_backward, b.linear_cross_entropy_scratch,
+       b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows, b.sum, b.sum_of_squares, b.adam,
+       b.moving_average);
 }
 
 }  // namespace dragoman

@@ -43,6 +43,10 @@ void check(const AttentionChoice& choice, const std::vector<AttentionMap>& maps,
   for (const AttentionSite site : choice.sites)
     require(sites.contains(site), "--sites {}: a model of type {} has {} only", name_of(site), type, names_of(sites));
   check_numbers(choice, layers, int(maps[0].heads.size()));
+  require(
+      choice.method != AttentionMethod::gradient || type != "s2s",
+      "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
+      "--method raw");
   const bool of_attention_alone = sites.contains(AttentionSite::decoder_self) &&
                                   sites.contains(AttentionSite::cross) == sites.contains(AttentionSite::encoder_self);
   require(choice.method != AttentionMethod::rollout || of_attention_alone,

@@ -35,6 +35,15 @@ void for_each_member(Config& c, F f) {
   f("average_feed_forward", c.average_feed_forward);
   f("average_activation", c.average_activation);
   f("average_gates", c.average_gates);
+  f("rnn_dim", c.rnn_dim);
+  f("encoder_cell", c.encoder_cell);
+  f("decoder_cell", c.decoder_cell);
+  f("encoder_type", c.encoder_type);
+  f("rnn_attention", c.rnn_attention);
+  f("encoder_pooling", c.encoder_pooling);
+  f("reverse_source", c.reverse_source);
+  f("rnn_norm", c.rnn_norm);
+  f("dropout_rnn", c.dropout_rnn);
   f("learns_source", c.learns_source);
   f("tied_embeddings_all", c.tied_embeddings_all);
   f("tied_embeddings", c.tied_embeddings);

@@ -44,6 +44,7 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   within("encoder_layers", c.encoder_layers, 0, tensors);
   within("decoder_layers", c.decoder_layers, 0, tensors);
   within("dim", c.dim, 1, bytes);
+  if (c.type == "s2s") within("rnn_dim", c.rnn_dim, 1, bytes);
   within("feed_forward", c.feed_forward, 1, bytes);
   within("heads", c.heads, 1, bytes);
   within("heads * key_size", c.heads * int64_t{c.head_keys()}, 1, bytes);

@@ -27,6 +27,26 @@ Tensor Batch::row_weights(const Spans& spans) const {
   return float_tensor(std::move(rows), {spans.rows()});
 }
 
+PackedIds shifted(const PackedIds& target) {
+  PackedIds read = target;
+  for (int s = 0; s < read.spans.sentences(); ++s) {
+    const auto first = read.ids.begin() + read.spans[s].begin, last = read.ids.begin() + read.spans[s].end;
+    if (first == last) continue;
+    std::move_backward(first, last - 1, last);
+    *first = bos_id;
+  }
+  return read;
+}
+
+Tensor places_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last) {
+  std::vector<int32_t> places;
+  places.reserve(2 * size_t(spans.rows()));
+  for (int s = 0; s < spans.sentences(); ++s)
+    for (int64_t t = 0; t < spans[s].end - spans[s].begin; ++t)
+      places.insert(places.end(), {sentences.empty() ? 0 : sentences[s], int32_t(std::min(t, last))});
+  return int_tensor(std::move(places), {spans.rows(), 2});
+}
+
 namespace {
 
 PackedIds sentences_of(const PackedIds& all, Range sentences) {

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "tensor/spans.h"
@@ -12,6 +14,9 @@ struct PackedIds {
   Spans spans;               // B sentences over N ids
 };
 
+/// Ids that every vocabulary of ours shares (vocab/vocabulary.h).
+constexpr int32_t unk_id = 0, bos_id = 1, eos_id = 2;
+
 /// What a model learns from or scores in one go: B sentence pairs.
 struct Batch {
   PackedIds source, target;         // target may be empty (no sentences) where only the source is known
@@ -23,6 +28,14 @@ struct Batch {
   /// (N) f32: each row of `spans` with the weight of its sentence; not there when all are 1.
   Tensor row_weights(const Spans& spans) const;
 };
+
+/// What a decoder reads to foretell `target`: <s> and all but the last piece of each sentence.
+PackedIds shifted(const PackedIds& target);
+
+/// (N,2) int32: of each row its sentence of the corpus, 0 where `sentences` is empty, and its place there, at most
+/// `last`.
+constexpr int64_t any_place = std::numeric_limits<int32_t>::max();
+Tensor places_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last);
 
 /// The batch in parts of at most `rows` tokens on either side: neighbouring sentences, all of them, in order. A
 /// sentence of more is a part of its own.

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "backend/cell.h"
 #include "base/enum_names.h"
 #include "nn/attention_design.h"
 #include "tensor/activation.h"
@@ -23,6 +24,18 @@ inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || 
 /// How a decoder looks back at its own output: self_attention; average_attention, where all of the past counts alike
 /// (Zhang et al. 2018); or rnn, a recurrent unit in the place of attention (Kim et al. 2019).
 enum class Autoregression { self_attention, average_attention, rnn };
+
+/// How the encoder of a recurrent model reads: each layer from both sides, or from the beginning only.
+enum class EncoderType { bidirectional, unidirectional };
+
+/// When a recurrent decoder attends: bahdanau: to the state before, and the step reads what comes of it (Bahdanau et
+/// al. 2015); luong: to the new state, and the next step reads what comes of it, "input feeding" (Luong et al. 2015);
+/// none: never, so that all it knows of the source is its first state (Sutskever et al. 2014).
+enum class RnnAttention { bahdanau, luong, none };
+
+/// One vector of many, which a recurrent decoder begins with: the last state of each direction; the sum or the mean of
+/// all; or their average by attention to a learned query.
+enum class EncoderPooling { last, sum, mean, attention };
 
 /// glorot_uniform: Glorot & Bengio 2010; depth_scaled: the same, divided by √layer (Zhang et al. 2019).
 enum class Initialisation { glorot_uniform, depth_scaled };
@@ -47,6 +60,23 @@ inline std::span<const EnumName<Autoregression>> enum_names(Autoregression) {
                                                        {Autoregression::rnn, "rnn"}};
   return names;
 }
+inline std::span<const EnumName<EncoderType>> enum_names(EncoderType) {
+  static constexpr EnumName<EncoderType> names[] = {{EncoderType::bidirectional, "bidirectional"},
+                                                    {EncoderType::unidirectional, "unidirectional"}};
+  return names;
+}
+inline std::span<const EnumName<RnnAttention>> enum_names(RnnAttention) {
+  static constexpr EnumName<RnnAttention> names[] = {
+      {RnnAttention::bahdanau, "bahdanau"}, {RnnAttention::luong, "luong"}, {RnnAttention::none, "none"}};
+  return names;
+}
+inline std::span<const EnumName<EncoderPooling>> enum_names(EncoderPooling) {
+  static constexpr EnumName<EncoderPooling> names[] = {{EncoderPooling::last, "last"},
+                                                       {EncoderPooling::sum, "sum"},
+                                                       {EncoderPooling::mean, "mean"},
+                                                       {EncoderPooling::attention, "attention"}};
+  return names;
+}
 inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
   static constexpr EnumName<Initialisation> names[] = {{Initialisation::glorot_uniform, "glorot-uniform"},
                                                        {Initialisation::depth_scaled, "depth-scaled"}};
@@ -56,7 +86,7 @@ inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
 /// All that decides a model's parameters and its function; stored in the model file. The defaults are the base model
 /// of "Attention Is All You Need" (Vaswani et al. 2017, Table 3).
 struct ModelConfig {
-  std::string type = "transformer";  // or "decoder-only"
+  std::string type = "transformer";  // or "decoder-only", "s2s"
   int dim = 512;                     // D, columns of every activation between sublayers
   int encoder_layers = 6;
   int decoder_layers = 6;
@@ -78,6 +108,14 @@ struct ModelConfig {
   int average_feed_forward = 2048;                                 // average attention: inner columns of its own layer
   Activation average_activation = Activation::swish;
   bool average_gates = true;
+  int rnn_dim = 1024;  // s2s: columns of states, both directions of an encoder together
+  Cell encoder_cell = Cell::gru, decoder_cell = Cell::gru;
+  EncoderType encoder_type = EncoderType::bidirectional;
+  RnnAttention rnn_attention = RnnAttention::bahdanau;
+  EncoderPooling encoder_pooling = EncoderPooling::mean;
+  bool reverse_source = false;       // read the source's words from the last to the first
+  bool rnn_norm = false;             // layer normalisation of what cells multiply
+  double dropout_rnn = 0.1;          // of embeddings, between layers and of what the output layer reads
   bool learns_source = false;        // decoder-only: the loss of training counts the source's pieces too
   bool tied_embeddings_all = true;   // one matrix for source, target and output; implies the other two
   bool tied_embeddings = false;      // target embedding = output layer
@@ -90,13 +128,15 @@ struct ModelConfig {
   int source_vocabulary = 0;      // V of each side; filled in from the vocabularies
   int target_vocabulary = 0;
 
+  /// Columns of what attends and is attended to.
+  int width() const { return type == "s2s" ? rnn_dim : dim; }
   int head_keys() const {
     if (attention_score == AttentionScore::reduced_rank) return attention_rank;
-    return key_size > 0 ? key_size : dim / heads;
+    return key_size > 0 ? key_size : width() / heads;
   }
   int head_values() const {
     if (value_size > 0) return value_size;
-    return attention_projections == Projections::none ? dim / heads : head_keys();
+    return attention_projections == Projections::none ? width() / heads : head_keys();
   }
   double embedding_dropout() const { return dropout_embedding < 0 ? dropout : dropout_embedding; }
   bool ties_source() const { return tied_embeddings_all || tied_embeddings_src; }

@@ -47,9 +47,6 @@ class Model {
   virtual std::unique_ptr<Decoding> decode(Context& cx) = 0;
 };
 
-/// Ids that every vocabulary of ours shares (vocab/vocabulary.h).
-constexpr int32_t unk_id = 0, bos_id = 1, eos_id = 2;
-
 /// The model that `config.type` names, its weights uninitialised.
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
                                   bool gradients);

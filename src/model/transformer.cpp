@@ -7,29 +7,12 @@
 namespace dragoman {
 
 Transformer::Transformer(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients)
-    : TransformerParts(config, backend, arena, dtype, gradients) {
-  require(!config.ties_source() || config.source_vocabulary == config.target_vocabulary,
-          "tied source and target embeddings need vocabularies of one size, but they have {} and {} pieces",
-          config.source_vocabulary, config.target_vocabulary);
-  make_embeddings();
-  make_layers();
-}
-
-void Transformer::make_embeddings() {
-  using Use = Parameters::Use;
-  const int V = config_.target_vocabulary;
-  if (config_.ties_source() && config_.ties_output()) {
-    source_embedding_ = target_embedding_ = output_ = make_table("embedding", V, Use::both);
-  } else {
-    source_embedding_ = make_table("source_embedding", config_.source_vocabulary, Use::lookup);
-    target_embedding_ = config_.ties_source()
-                            ? source_embedding_
-                            : make_table("target_embedding", V, config_.ties_output() ? Use::both : Use::lookup);
-    output_ = config_.ties_output() ? target_embedding_ : make_table("output", V, Use::product);
+    : TransformerParts(config, backend, arena, dtype, gradients), embeddings_(Embeddings::make(parameters_, config)) {
+  if (config_.positions == Positions::learned) {
+    source_positions_ = make_positions("encoder.positions");
+    target_positions_ = make_positions("decoder.positions");
   }
-  if (config_.positions != Positions::learned) return;
-  source_positions_ = make_positions("encoder.positions");
-  target_positions_ = make_positions("decoder.positions");
+  make_layers();
 }
 
 void Transformer::make_layers() {
@@ -76,17 +59,6 @@ Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
           make_norm(at + "feed_forward_norm")};
 }
 
-Transformer::Rows Transformer::target_rows(const Batch& batch) const {
-  PackedIds shifted = batch.target;
-  for (int s = 0; s < shifted.spans.sentences(); ++s) {
-    const auto first = shifted.ids.begin() + shifted.spans[s].begin, last = shifted.ids.begin() + shifted.spans[s].end;
-    if (first == last) continue;
-    std::move_backward(first, last - 1, last);
-    *first = bos_id;
-  }
-  return rows_of(shifted, batch.sentences);
-}
-
 Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& memory, const Rows& target,
                                const Rows& source) {
   x = sublayer(cx, p.look_back_norm, x, target.places, [&](const Var& y) { return p.look_back(cx, y, target.self()); });
@@ -99,25 +71,27 @@ Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const 
 }
 
 Var Transformer::encode(Context& cx, Rows& source) {
-  Var x = embed(cx, source_embedding_, source_positions_, source);
+  Var x = embed(cx, embeddings_.source, source_positions_, source);
   for (const Layer& p : encoder_) x = layer(cx, p, x, source.self(), false);
   return encoder_norm_ ? (*encoder_norm_)(cx, x) : x;
 }
 
 Var Transformer::hidden(Context& cx, const Batch& batch) {
-  Rows source = rows_of(batch.source, batch.sentences), target = target_rows(batch);
+  Rows source = rows_of(batch.source, batch.sentences), target = rows_of(shifted(batch.target), batch.sentences);
   const Var memory = encode(cx, source);
-  Var x = embed(cx, target_embedding_, target_positions_, target);
+  Var x = embed(cx, embeddings_.target, target_positions_, target);
   for (const DecoderLayer& layer : decoder_) x = decoder_layer(cx, layer, x, memory, target, source);
   return decoder_norm_ ? (*decoder_norm_)(cx, x) : x;
 }
 
 LabelLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
   const Var x = hidden(cx, batch);
-  return linear_cross_entropy(cx, x, output_, int_tensor(batch.target.ids, {x.rows()}), label_smoothing,
+  return linear_cross_entropy(cx, x, embeddings_.output, int_tensor(batch.target.ids, {x.rows()}), label_smoothing,
                               batch.row_weights(batch.target.spans));
 }
 
-Tensor Transformer::logits(Context& cx, const Batch& batch) { return linear(cx, hidden(cx, batch), output_, Var()); }
+Tensor Transformer::logits(Context& cx, const Batch& batch) {
+  return linear(cx, hidden(cx, batch), embeddings_.output, Var());
+}
 
 }  // namespace dragoman

@@ -1,4 +1,5 @@
 #pragma once
+#include "model/embeddings.h"
 #include "model/transformer_parts.h"
 #include "nn/look_back.h"
 
@@ -24,11 +25,9 @@ class Transformer : public TransformerParts {
     Norm feed_forward_norm;
   };
 
-  void make_embeddings();
   void make_layers();
   DecoderLayer make_decoder_layer(int layer);
   LookBack make_look_back(const std::string& name, int layer);
-  Rows target_rows(const Batch& batch) const;  // <s> + all but the last
 
   Var encode(Context& cx, Rows& source);
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
@@ -36,8 +35,8 @@ class Transformer : public TransformerParts {
   int64_t look_back_columns() const;            // of a layer's cache
   Var hidden(Context& cx, const Batch& batch);  // (Nt,D): the decoder's output, before the output layer
 
-  Var source_embedding_, target_embedding_, output_;  // (V,D) each; the same one where tied
-  Var source_positions_, target_positions_;           // (P,D), learned positions only
+  Embeddings embeddings_;
+  Var source_positions_, target_positions_;  // (P,D), learned positions only
   std::vector<Layer> encoder_;
   std::vector<DecoderLayer> decoder_;
   std::optional<Norm> encoder_norm_, decoder_norm_;  // pre-norm only

@@ -17,7 +17,7 @@ class TransformerDecoding : public Decoding {
         memory_(new_cache(model.key_value_columns())),
         past_cache_(new_cache(model.look_back_columns())),
         past_(past_cache_),
-        output_(cx, model.output_) {}
+        output_(cx, model.embeddings_.output) {}
 
   int add(const PackedIds& source, int width) override;
   void restrict(std::span<const int32_t> pieces) override { output_.restrict(pieces); }
@@ -34,7 +34,7 @@ class TransformerDecoding : public Decoding {
   };
 
   CacheRows new_cache(int64_t columns) {
-    return {cx_, model_.config_.decoder_layers, columns, model_.target_embedding_.dtype()};
+    return {cx_, model_.config_.decoder_layers, columns, model_.embeddings_.target.dtype()};
   }
   MemoryKeys memory_keys(std::span<const StepRow> rows, const std::vector<int64_t>& token) const;
 
@@ -95,7 +95,7 @@ Tensor TransformerDecoding::step(std::span<const StepRow> rows) {
   const DecodedPast::Step past = past_.step(rows);
   const MemoryKeys memory = memory_keys(rows, past.token);
   Transformer::Rows target = model_.step_rows(rows, past.token);
-  Var x = model_.embed(cx_, model_.target_embedding_, model_.target_positions_, target);
+  Var x = model_.embed(cx_, model_.embeddings_.target, model_.target_positions_, target);
   const StepRows self{target.places, target.rotary, target.bias, past.cached, past.keys, past.longest};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.decoder_[l];

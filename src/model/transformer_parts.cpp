@@ -54,31 +54,19 @@ TransformerParts::Layer TransformerParts::make_layer(const std::string& name, in
           make_feed_forward(name + ".feed_forward", layer), make_norm(name + ".feed_forward_norm")};
 }
 
-Var TransformerParts::make_table(const std::string& name, int64_t rows, Parameters::Use use) {
-  const int64_t D = config_.dim;
-  return parameters_.matrix({{name + ".weight", rows, {Init::normal, 1 / std::sqrt(double(D))}}}, D, use);
-}
-
 Var TransformerParts::make_positions(const std::string& name) {
   return parameters_.matrix({{name + ".weight", config_.max_positions, {Init::normal, 0.02}}}, config_.dim,
                             Parameters::Use::lookup);
 }
 
 // Learned positions end somewhere: from there on all tokens share the last.
-int32_t TransformerParts::place_of(int64_t token) const {
-  return int32_t(config_.positions == Positions::learned ? std::min<int64_t>(token, config_.max_positions - 1) : token);
+int64_t TransformerParts::last_place() const {
+  return config_.positions == Positions::learned ? config_.max_positions - 1 : any_place;
 }
 
 TransformerParts::Rows TransformerParts::rows_of(const PackedIds& packed, std::span<const int32_t> sentences) const {
-  const auto n = int64_t(packed.ids.size());
-  std::vector<int32_t> places;
-  places.reserve(2 * n);
-  for (int s = 0; s < packed.spans.sentences(); ++s) {
-    const Range rows = packed.spans[s];
-    for (int64_t t = 0; t < rows.end - rows.begin; ++t)
-      places.insert(places.end(), {sentences.empty() ? 0 : sentences[s], place_of(t)});
-  }
-  return {int_tensor(packed.ids, {n}), int_tensor(std::move(places), {n, 2}), packed.spans};
+  return {int_tensor(packed.ids, {int64_t(packed.ids.size())}), places_of(packed.spans, sentences, last_place()),
+          packed.spans};
 }
 
 TransformerParts::Rows TransformerParts::step_rows(std::span<const StepRow> rows,
@@ -87,7 +75,7 @@ TransformerParts::Rows TransformerParts::step_rows(std::span<const StepRow> rows
   std::vector<int32_t> ids, places;
   for (int64_t r = 0; r < R; ++r) {
     ids.push_back(rows[r].token);
-    places.insert(places.end(), {0, place_of(token[r])});
+    places.insert(places.end(), {0, int32_t(std::min(token[r], last_place()))});
   }
   return {int_tensor(std::move(ids), {R}), int_tensor(std::move(places), {R, 2}), Spans()};
 }

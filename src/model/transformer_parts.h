@@ -41,10 +41,9 @@ class TransformerParts : public Model {
   SelfAttention make_self_attention(const std::string& name, int layer);
   FeedForward make_feed_forward(const std::string& name, int layer);
   Layer make_layer(const std::string& name, int layer);
-  Var make_table(const std::string& name, int64_t rows, Parameters::Use use);  // (rows,D): an embedding or output layer
-  Var make_positions(const std::string& name);                                 // (P,D)
+  Var make_positions(const std::string& name);  // (P,D)
 
-  int32_t place_of(int64_t token) const;  // that positions know
+  int64_t last_place() const;  // that positions know
   Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
   Rows step_rows(std::span<const StepRow> rows, const std::vector<int64_t>& token) const;  // one a hypothesis
   /// Embeds, and finds what self-attention needs to know of the places.

@@ -41,7 +41,8 @@ void add_key_value(Product& product, const AttentionDesign& d, Role& key, Role& 
 
 AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& d) {
   const int64_t keys = int64_t{d.sizes.heads} * d.sizes.key, values = int64_t{d.sizes.heads} * d.sizes.value;
-  AttentionHeads h{.name = name, .design = d, .output = Linear::make(p, {name + ".output"}, {dim}, values, d.gain)};
+  AttentionHeads h{.name = name, .design = d};
+  if (d.projects_result) h.output = Linear::make(p, {name + ".output"}, {dim}, values, d.gain);
   const auto table = [&](const std::string& part, int64_t rows, int64_t cols, Parameters::Use use) {
     return p.matrix({{name + part, rows, Init::glorot(rows, cols)}}, cols, use);
   };
@@ -104,14 +105,14 @@ Var SelfAttention::operator()(Context& cx, const Var& x, const SelfRows& rows, b
   const AttentionShape shape{rows.spans,       rows.spans,
                              d.sizes.heads,    {.causal = causal, .window = d.window},
                              d.kernel_score(), cx.dropout(d.dropout, rows.places)};
-  return heads.output(cx, attention(cx, q, k, v, shape, heads.score_inputs(cx, q, rows.bias), heads.name));
+  return heads.result(cx, attention(cx, q, k, v, shape, heads.score_inputs(cx, q, rows.bias), heads.name));
 }
 
 Var SelfAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
   const auto [q, k, v] = parts(cx, x, rows.places, rows.rotary);
   cache_rows(cx, cache, rows.cached, k, v);
   const Tensor keys = cache.columns(0, k.cols()), values = cache.columns(k.cols(), v.cols());
-  return heads.output(cx, attention_step(cx, q, keys, values, heads.step_shape(rows.past, rows.longest_past),
+  return heads.result(cx, attention_step(cx, q, keys, values, heads.step_shape(rows.past, rows.longest_past),
                                          heads.score_inputs(cx, q, rows.bias)));
 }
 
@@ -137,18 +138,19 @@ Var CrossAttention::queries(Context& cx, const Var& x) const {
 }
 
 Var CrossAttention::operator()(Context& cx, const Var& x, const Memory& memory, const Spans& queries_of,
-                               const Spans& keys, const Tensor& places) const {
+                               const Spans& keys, const Tensor& places, int64_t first) const {
   const AttentionDesign& d = heads.design;
   const Var q = queries(cx, x);
-  const AttentionShape shape{
-      queries_of, keys, d.sizes.heads, {.window = d.window}, d.kernel_score(), cx.dropout(d.dropout, places)};
-  return heads.output(cx, attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {}), heads.name));
+  const AttentionShape shape{queries_of,       keys,
+                             d.sizes.heads,    {.window = d.window, .first = first},
+                             d.kernel_score(), cx.dropout(d.dropout, places)};
+  return heads.result(cx, attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {}), heads.name));
 }
 
 Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const {
   const int64_t key_columns = heads.design.sizes.heads * heads.design.sizes.key;
   const Var q = queries(cx, x);
-  return heads.output(
+  return heads.result(
       cx, attention_step(cx, q, cache.columns(0, key_columns), cache.columns(key_columns, cache.cols() - key_columns),
                          heads.step_shape(keys, longest), heads.score_inputs(cx, q, {})));
 }

@@ -36,12 +36,13 @@ struct Role {
 struct AttentionHeads {
   std::string name;
   AttentionDesign design;
-  Linear output;
+  Linear output;          // or empty
   Var score_vector = {};  // (H*K), additive
   Var distances = {};     // (2R+1,K), relative positions
   Var locations = {};     // (P,H*K), location
 
   static AttentionHeads make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
+  Var result(Context& cx, const Var& y) const { return output.weight ? output(cx, y) : y; }
   /// Keys for `location`: a row for each place.
   Var keys_of_places(Context& cx, const Tensor& places) const;
   ScoreInputs score_inputs(Context& cx, const Var& q, const Tensor& bias) const;
@@ -79,8 +80,9 @@ struct CrossAttention {
   };
   /// Keys and values of the encoder's output (Ns,D), whose rows stand at `places`.
   Memory remember(Context& cx, const Var& memory, const Tensor& places) const;
+  /// x (Nt,D); queries are rows of their sentences from place `first` on.
   Var operator()(Context& cx, const Var& x, const Memory& memory, const Spans& queries, const Spans& keys,
-                 const Tensor& places) const;
+                 const Tensor& places, int64_t first = 0) const;
   /// One decoding step against keys and values that were cached once a sentence.
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const;
 

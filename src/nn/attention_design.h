@@ -40,11 +40,12 @@ struct AttentionDesign {
   HeadSizes sizes;
   AttentionScore score = AttentionScore::scaled_dot;
   Projections projections = Projections::query_key_value;
-  int window = -1;     // keys that a query sees on each side; -1: all
-  int relative = 0;    // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
-  int locations = 0;   // places that `location` knows
-  double dropout = 0;  // of the attention weights
-  double gain = 1;     // of the initial projections
+  int window = -1;              // keys that a query sees on each side; -1: all
+  int relative = 0;             // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
+  int locations = 0;            // places that `location` knows
+  bool projects_result = true;  // back to the width of the model
+  double dropout = 0;           // of the attention weights
+  double gain = 1;              // of the initial projections
 
   bool projects_query() const {
     return projections != Projections::none || score == AttentionScore::bilinear ||

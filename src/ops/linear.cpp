@@ -13,7 +13,7 @@ void check(const Var& x, const Var& w, const Var& b) {
 
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act) {
   check(x, w, b);
-  if (act == Activation::gelu || act == Activation::swish) return activation(cx, linear(cx, x, w, b), act);
+  if (act != Activation::none && act != Activation::relu) return activation(cx, linear(cx, x, w, b), act);
   Var y = cx.make({x.rows(), w.rows()}, x.dtype());
   if (const Tensor* packed = cx.packed_form(w)) {
     const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), packed->dtype()));
@@ -58,7 +58,7 @@ Var linear(Context& cx, const Var& x, const WeightRows& w) {
 Var activation(Context& cx, const Var& x, Activation act) {
   Var y = cx.make(x.shape(), x.dtype());
   cx.backend.activation(y, x, act);
-  const Var saved = act == Activation::relu ? y : x;
+  const Var saved = slope_of_output(act) ? y : x;
   cx.record("activation", y, [=](Backward& back) {
     if (const Grad dx = back.grad(x)) back.backend.activation_backward(dx, back.grad_out(), saved, act);
   });

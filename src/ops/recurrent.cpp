@@ -34,6 +34,26 @@ Var running_average_step(Context& cx, const Var& x, const Var& gate, const Tenso
   return c;
 }
 
+CellState cell(Context& cx, Cell kind, const Var& a, const Var& s, const CellState& before) {
+  const int64_t gates = gates_of(kind);
+  require(a.shape().rank() == 2 && a.cols() % gates == 0, "cell: a is {}, expected (n,{}·D)", a.shape(), gates);
+  require(!s || s.shape() == a.shape(), "cell: s is {}, expected {} as a", s.shape(), a.shape());
+  const Shape state{a.rows(), a.cols() / gates};
+  for (const Var& x : {before.h, before.c})
+    require(!x || x.shape() == state, "cell: the state before is {}, expected {}", x.shape(), state);
+  CellState now{cx.make(state, a.dtype()), kind == Cell::lstm ? cx.make(state, a.dtype()) : Var()};
+  const Backend::CellStep step{now.h, now.c, a, s, before.h, before.c, kind};
+  cx.backend.cell(step);
+  cx.record("cell", now.h, [=, c = now.c](Backward& b) {
+    const bool gru = kind == Cell::gru;
+    const Grad dh_before = gru && before.h ? b.grad(before.h) : Grad{};
+    const Grad dc_before = !gru && before.c ? b.grad(before.c) : Grad{};
+    b.backend.cell_backward(Backend::CellBackward{b.grad(a), s ? b.grad(s) : Grad{}, dh_before, dc_before, b.grad_out(),
+                                                  c ? b.grad_of(c) : Tensor(), step});
+  });
+  return now;
+}
+
 Var gate(Context& cx, const Var& x, const Var& g) {
   require(x.shape().rank() == 2 && g.shape() == x.shape(), "gate: x is {} and g {}, expected (N,D) twice", x.shape(),
           g.shape());

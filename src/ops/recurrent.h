@@ -12,6 +12,15 @@ Var running_average(Context& cx, const Var& x, const Var& gate, const Spans& spa
 /// and takes the new ones, in the rows that `past` names.
 Var running_average_step(Context& cx, const Var& x, const Var& gate, const Tensor& states, const StepKeys& past);
 
+/// The state of a recurrent cell for n sentences: h (n,D), and c (n,D) that only an LSTM has. Empty: zeros.
+struct CellState {
+  Var h, c;
+};
+
+/// A step of a cell (backend/cell.h).  a, s (n,G·D): products of the input and of the state before; s may be empty.
+/// The tape keeps a, s and the states, and computes the gates again on the way back; h has to be used.
+CellState cell(Context& cx, Cell kind, const Var& a, const Var& s, const CellState& before);
+
 /// y = x ⊙ σ(g), all (N,D).
 Var gate(Context& cx, const Var& x, const Var& g);
 

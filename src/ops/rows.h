@@ -6,4 +6,14 @@ namespace dragoman {
 /// Rows of x by index: y[i] = x[rows[i]].  x (N,D)  rows (M) int32, no row twice  →  (M,D).
 Var gather_rows(Context& cx, const Var& x, const Tensor& rows);
 
+/// The rows of all parts (n_i,D), one part after the other  →  (Σ n_i,D).
+Var stack_rows(Context& cx, const std::vector<Var>& parts);
+
+/// Columns of a (N,D) and then those of b (N,E)  →  (N,D+E).
+Var join_columns(Context& cx, const Var& a, const Var& b);
+
+/// One row a sentence: the sum of its rows, or their mean; zeros where a sentence has none.  x (N,D)  →  (B,D).
+enum class Pool { sum, mean };
+Var pool(Context& cx, const Var& x, const Spans& spans, Pool kind);
+
 }  // namespace dragoman

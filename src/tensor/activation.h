@@ -4,11 +4,17 @@
 namespace dragoman {
 
 /// What a linear layer applies to its output. gelu: x·Φ(x); swish: x·sigmoid(x).
-enum class Activation { none, relu, gelu, swish };
+enum class Activation { none, relu, gelu, swish, tanh };
+
+/// Whether the slope is read off the output y; else off the input x.
+inline bool slope_of_output(Activation act) { return act == Activation::relu || act == Activation::tanh; }
 
 inline std::span<const EnumName<Activation>> enum_names(Activation) {
-  static constexpr EnumName<Activation> names[] = {
-      {Activation::none, "none"}, {Activation::relu, "relu"}, {Activation::gelu, "gelu"}, {Activation::swish, "swish"}};
+  static constexpr EnumName<Activation> names[] = {{Activation::none, "none"},
+                                                   {Activation::relu, "relu"},
+                                                   {Activation::gelu, "gelu"},
+                                                   {Activation::swish, "swish"},
+                                                   {Activation::tanh, "tanh"}};
   return names;
 }
 

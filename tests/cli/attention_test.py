@@ -14,8 +14,7 @@ from itertools import product
 from pathlib import Path
 
 BINARY = ""  # from the command line
-SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --dec-depth 1 "
-         "--mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --cpu-threads 1 --quiet").split()
+SMALL = "--dim-emb 16 --dec-depth 1 --mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --cpu-threads 1 --quiet"
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 KINDS = {
     "additive": "--attention-score additive",
@@ -34,6 +33,12 @@ KINDS = {
                       "--transformer-aan-activation relu --transformer-preprocess n --transformer-postprocess da",
     "decoder-only": "--type decoder-only",
     "decoder-only-both": "--type decoder-only --learn-source --transformer-positions rotary",
+    "s2s": "--type s2s --dim-rnn 16",
+    "s2s-heads": "--type s2s --dim-rnn 16 --transformer-heads 2 --attention-score scaled-dot --layer-normalization "
+                 "--attention-projections query-key-value --enc-cell lstm",
+    "s2s-luong": "--type s2s --dim-rnn 16 --rnn-attention luong --dec-cell lstm --attention-local 2",
+    "s2s-bottleneck": "--type s2s --dim-rnn 16 --rnn-attention none --enc-type unidirectional --reverse-source",
+    "s2s-pooled": "--type s2s --dim-rnn 16 --rnn-attention none --encoder-pooling attention",
 }
 
 
@@ -59,7 +64,8 @@ class Attention(unittest.TestCase):
 
     def train(self, name, options, after):
         encoder = "" if "decoder-only" in options else "--enc-depth 1"
-        self.succeed(f"train -t s t -v v v -m {name}.safetensors {' '.join(SMALL)} {encoder} {options} --after {after}")
+        layers = "" if "s2s" in options else "--transformer-heads 2 --transformer-dim-ffn 32"
+        self.succeed(f"train -t s t -v v v -m {name}.safetensors {SMALL} {encoder} {layers} {options} --after {after}")
 
     def test_each_kind_learns_translates_and_scores(self):
         for kind, options in KINDS.items():
@@ -80,7 +86,8 @@ class Attention(unittest.TestCase):
                                                       self.lines).splitlines()), len(together))
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
-        for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only"):
+        for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "s2s-heads",
+                     "s2s-luong"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
                 self.train("halted-" + kind, KINDS[kind], "5u")
@@ -96,6 +103,17 @@ class Attention(unittest.TestCase):
         self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines),
                          self.succeed("translate --quiet -m r.safetensors", self.lines))
         self.assertIn("relative", self.succeed("inspect r.safetensors"))
+
+    def test_recurrent_models_show_what_they_look_at(self):
+        self.train("seen", KINDS["s2s-luong"] + " --dec-depth 2", "10u")
+        self.assertIn("after each step (Luong et al. 2015), bilinear", self.succeed("inspect seen.safetensors"))
+        line = self.succeed("translate --quiet -m seen.safetensors --alignment hard", "the red car\n")
+        self.assertRegex(line, r"^.* \|\|\| 0?\d+-\d+")
+        for method, rows in (("raw", 1), ("gradient", 0), ("rollout", 0)):
+            done = subprocess.run([BINARY, *f"explain -m seen.safetensors --method {method} --format json -t s t".split()],
+                                  cwd=self.folder, check=False, capture_output=True, text=True, env=ENVIRONMENT)
+            self.assertEqual(done.returncode, 0 if rows else 2, done.stderr)
+            self.assertEqual("cross" in done.stdout, bool(rows))
 
     def test_a_task_for_fast_translation_has_a_deep_encoder_and_a_recurrent_decoder(self):
         self.succeed("train -t s t -v v v -m fast.safetensors --task transformer-tiny11 --after 1u --quiet "

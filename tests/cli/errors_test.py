@@ -18,6 +18,7 @@ BINARY = ""  # from the command line
 PAGE = Path(__file__).resolve().parents[2] / "docs/errors.md"
 SMALL = "--dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 8 --enc-depth 1 --dec-depth 1 --cpu-threads 1"
 TRAIN = f"train -t s t -v v v {SMALL} --after 1u"
+RNN = "train -t s t -v v v -m new --type s2s --dim-emb 8 --dim-rnn 8 --cpu-threads 1 --after 1u"
 VALIDATE = f"{TRAIN} -m new --valid-sets s t"
 
 # message of the table: command line, run in the folder that `setUpClass` fills
@@ -48,6 +49,17 @@ PROVOKED = {
     "--… contradicts --oracle, which prints translations and no figures": "evaluate -r t -i far --oracle --json",
     "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
+    "--dim-rnn … cannot be divided among --transformer-heads …": f"{RNN} --dim-rnn 10 --transformer-heads 3",
+    "--… is for --type transformer, not for …": f"{RNN} --transformer-positions alibi",
+    "--… is for --type s2s, not for …": f"{TRAIN} -m new --dim-rnn 8",
+    "--dec-cell … is for --type s2s; --transformer-decoder-autoreg rnn has ssru only": f"{TRAIN} -m new --dec-cell gru",
+    "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm": f"{RNN} --dec-cell ssru",
+    "--dim-rnn … is odd, but --enc-type bidirectional has half of the columns in each direction": f"{RNN} --dim-rnn 9",
+    "--reverse-source changes nothing where --enc-type bidirectional reads from both sides": f"{RNN} --reverse-source",
+    "--… is for models that attend, --rnn-attention none does not": f"{RNN} --rnn-attention none --attention-score dot",
+    "--type …: there is no such model, only transformer, decoder-only and s2s": f"{TRAIN} -m new --type amun",
+    "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
+    "--method raw": "explain -m s2s --method gradient -t s t",
     "--beam-size … contradicts --output-sampling, which draws translations and searches none":
         "translate -m m --output-sampling -b 6",
     "--alignment: '…' is none of hard, soft, none and no number above 0 and at most 1":
@@ -239,6 +251,7 @@ class Errors(unittest.TestCase):
                         f"{TRAIN} -m alone --type decoder-only".replace("--enc-depth 1", ""),
                         f"{TRAIN} -m recurrent --transformer-decoder-autoreg rnn",
                         f"{TRAIN} -m placeless --transformer-positions none",
+                        RNN.replace("new", "s2s"),
                         f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",
                         "align -t s t -v v v --shortlist list"):
             done = cls.call(command)

@@ -154,7 +154,7 @@ class CommandLines(InFolder):
         self.assertEqual(done.stderr.count("\n    --"), 10)
 
     def test_models_of_other_kinds_are_refused(self):
-        for kind in ("amun", "s2s", "nematus"):
+        for kind in ("amun", "nematus"):
             done = self.call(*shlex.split(f"train -t s t -v v v -m other.npz --type {kind}"))
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(f"--type {kind}: there is no such model, only transformer", done.stderr)

@@ -104,10 +104,10 @@ def parameter_shapes(c):
     yield from side_shapes("decoder", c.decoder_layers, ["self_attention", "cross_attention"], c)
 
 
-def initial_parameters(c):
+def initial_parameters(shapes):
     """Glorot-like matrices, and biases and norms away from their usual 0 and 1, where mistakes would hide."""
     p = {}
-    for name, shape in parameter_shapes(c):
+    for name, shape in shapes:
         noise = torch.rand(shape, dtype=torch.float64) * 2 - 1
         if len(shape) == 2:
             p[name] = noise * math.sqrt(6 / sum(shape))
@@ -228,7 +228,7 @@ def forward(p, c, sources, targets):
     return torch.cat(states), logits, smoothed_loss(logits, torch.cat(targets))
 
 
-def ten_adam_updates(p, c, sources, targets):
+def ten_adam_updates(p, c, forward, sources, targets):
     """The same batch each time; the gradient is that of the loss per label. Returns the summed loss before each."""
     adam = torch.optim.Adam(p.values(), lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     losses = []
@@ -243,8 +243,9 @@ def ten_adam_updates(p, c, sources, targets):
     return torch.stack(losses)
 
 
-def golden(c):
-    p = initial_parameters(c)
+def golden(c, shapes, forward):
+    """What a file holds of the model that `forward` computes."""
+    p = initial_parameters(shapes)
     sources = random_sentences(SOURCE_LENGTHS, c.source_vocabulary)
     targets = random_sentences(TARGET_LENGTHS, c.target_vocabulary)
     file = {f"p/{name}": t.detach().clone() for name, t in p.items()}
@@ -254,19 +255,23 @@ def golden(c):
     loss.backward()
     file |= {"encoder_states": states.detach(), "logits": logits.detach(), "loss": loss.detach().reshape(1)}
     file |= {f"g/{name}": t.grad.clone() for name, t in p.items()}
-    file["adam_losses"] = ten_adam_updates(p, c, sources, targets)
+    file["adam_losses"] = ten_adam_updates(p, c, forward, sources, targets)
     file |= {f"a/{name}": t.detach() for name, t in p.items()}
     return file
 
 
-def main():
+def write(name, c, shapes, forward):
     torch.set_num_threads(1)
+    torch.manual_seed(20170612)
+    tensors = golden(c, shapes, forward)
+    path = pathlib.Path(__file__).parent / f"{name}.safetensors"
+    save_file(tensors, path, {"config": json.dumps(dataclasses.asdict(c))})  # one key: their order is not fixed
+    print(f"{path.name}: {len(tensors)} tensors, {path.stat().st_size:,} bytes, loss {tensors['loss'].item():.6f}")
+
+
+def main():
     for name, c in CONFIGS.items():
-        torch.manual_seed(20170612)
-        tensors = golden(c)
-        path = pathlib.Path(__file__).parent / f"{name}.safetensors"
-        save_file(tensors, path, {"config": json.dumps(dataclasses.asdict(c))})  # one key: their order is not fixed
-        print(f"{path.name}: {len(tensors)} tensors, {path.stat().st_size:,} bytes, loss {tensors['loss'].item():.6f}")
+        write(name, c, parameter_shapes(c), forward)
 
 
 if __name__ == "__main__":

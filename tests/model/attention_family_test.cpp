@@ -19,8 +19,14 @@ struct Variant {
   const char* type = "transformer";
   Autoregression autoregression = Autoregression::self_attention;
   bool average_gates = true;
+  RnnAttention rnn_attention = RnnAttention::bahdanau;
+  Cell cell = Cell::gru;
+  EncoderType encoder_type = EncoderType::bidirectional;
+  EncoderPooling pooling = EncoderPooling::mean;
+  bool reverse_source = false, rnn_norm = false;
 
-  bool alone() const { return type != std::string("transformer"); }
+  bool alone() const { return type == std::string("decoder-only"); }
+  bool recurrent() const { return type == std::string("s2s"); }
   ModelConfig config() const {
     ModelConfig c;
     c.type = type;
@@ -38,6 +44,11 @@ struct Variant {
     c.autoregression = autoregression;
     c.average_feed_forward = 7;
     c.average_gates = average_gates;
+    c.rnn_dim = projections == Projections::none && score == AttentionScore::dot ? 8 : 10;
+    c.encoder_cell = cell, c.decoder_cell = cell == Cell::gru && rnn_norm ? Cell::lstm : cell;
+    c.rnn_attention = rnn_attention, c.encoder_type = encoder_type, c.encoder_pooling = pooling;
+    c.reverse_source = reverse_source, c.rnn_norm = rnn_norm;
+    c.dropout_rnn = 0;
     return c;
   }
 };
@@ -94,7 +105,10 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
   };
   Context cx{.backend = backend("cpu"), .arena = arena, .watch = &watch};
   model->logits(cx, small_batch());
-  if (GetParam().autoregression != Autoregression::self_attention) {
+  if (GetParam().recurrent()) {
+    const bool attends = GetParam().rnn_attention != RnnAttention::none;
+    EXPECT_EQ(names, std::vector<std::string>(attends, "decoder.0.cross_attention"));
+  } else if (GetParam().autoregression != Autoregression::self_attention) {
     EXPECT_THAT(names, testing::ElementsAre("encoder.0.self_attention", "encoder.1.self_attention",
                                             "decoder.0.cross_attention", "decoder.1.cross_attention"));
   } else if (GetParam().alone()) {
@@ -146,8 +160,8 @@ TEST_P(AttentionFamily, KnowsTheOrderOfSourceWordsUnlessThereAreNoPositions) {
   const auto a = logits({3, 4, 5, 6}), b = logits({6, 4, 3, 5});
   double difference = 0;
   for (size_t i = 0; i < a.size(); ++i) difference = std::max(difference, std::abs(a[i] - b[i]));
-  const bool blind =
-      v.positions == Positions::none && v.window == 0 && v.score != AttentionScore::location && !v.alone();
+  const bool blind = v.positions == Positions::none && v.window == 0 && v.score != AttentionScore::location &&
+                     !v.alone() && !v.recurrent();
   if (blind) {
     EXPECT_LT(difference, 1e-12);
   } else {
@@ -218,6 +232,47 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, "decoder-only"},
                     Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
                     Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Recurrent, AttentionFamily,
+    testing::Values(
+        Variant{.name = "s2s", .score = additive, .projections = plain, .type = "s2s"},
+        Variant{.name = "s2s_luong",
+                .score = bilinear,
+                .projections = plain,
+                .type = "s2s",
+                .rnn_attention = RnnAttention::luong,
+                .cell = Cell::lstm},
+        Variant{.name = "s2s_luong_dot",
+                .score = dot,
+                .projections = plain,
+                .type = "s2s",
+                .rnn_attention = RnnAttention::luong,
+                .encoder_type = EncoderType::unidirectional,
+                .pooling = EncoderPooling::last},
+        Variant{.name = "s2s_luong_local",
+                .score = reduced_rank,
+                .projections = plain,
+                .local = 1,
+                .type = "s2s",
+                .rnn_attention = RnnAttention::luong},
+        Variant{.name = "s2s_heads_norm", .type = "s2s", .rnn_norm = true},
+        Variant{.name = "s2s_location",
+                .score = location,
+                .projections = shared,
+                .type = "s2s",
+                .pooling = EncoderPooling::attention},
+        Variant{.name = "s2s_bottleneck",
+                .type = "s2s",
+                .rnn_attention = RnnAttention::none,
+                .cell = Cell::lstm,
+                .encoder_type = EncoderType::unidirectional,
+                .pooling = EncoderPooling::last,
+                .reverse_source = true},
+        Variant{
+            .name = "s2s_last", .type = "s2s", .rnn_attention = RnnAttention::none, .pooling = EncoderPooling::last},
+        Variant{.name = "s2s_sum", .type = "s2s", .rnn_attention = RnnAttention::none, .pooling = EncoderPooling::sum}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -11,7 +11,8 @@
 namespace dragoman {
 namespace {
 
-// Whole models against PyTorch's, in f64: logits, loss, every gradient, ten Adam updates (tests/golden/make.py).
+// Whole models against PyTorch's, in f64: logits, loss, every gradient, ten Adam updates (tests/golden/make.py,
+// make_rnn.py).
 class Golden : public ::testing::TestWithParam<const char*> {
  protected:
   Golden() : golden_(GetParam()), backend_(backend("reference")) {
@@ -68,7 +69,8 @@ TEST_P(Golden, TenAdamUpdatesGoWherePyTorchGoes) {
   for (const auto& p : model_->parameters().named()) expect_near(p.value, golden_.values("a/" + p.name), 1e-7, p.name);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Golden, ::testing::Values("post_norm", "pre_norm", "learned_positions"),
+INSTANTIATE_TEST_SUITE_P(Models, Golden,
+                         ::testing::Values("post_norm", "pre_norm", "learned_positions", "rnn_bahdanau", "rnn_luong"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

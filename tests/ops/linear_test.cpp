@@ -32,7 +32,8 @@ std::vector<OpCase> linear_cases() {
   std::vector<OpCase> cases;
   for (const auto [N, K, D] : {Size{0, 3, 5}, Size{1, 1, 1}, Size{3, 17, 33}, Size{17, 33, 3}, Size{33, 3, 17}})
     cases.push_back(linear_case(fmt::format("{} rows {} to {}", N, K, D), {N, K, D}, Activation::none, true));
-  for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish}) {
+  for (const Activation act :
+       {Activation::none, Activation::relu, Activation::gelu, Activation::swish, Activation::tanh}) {
     cases.push_back(linear_case(fmt::format("{} with bias", name_of(act)), {17, 5, 19}, act, true));
     cases.push_back(linear_case(fmt::format("{} without bias", name_of(act)), {5, 33, 7}, act, false));
   }
@@ -42,7 +43,8 @@ std::vector<OpCase> linear_cases() {
 
 std::vector<OpCase> activation_cases() {
   std::vector<OpCase> cases;
-  for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish})
+  for (const Activation act :
+       {Activation::none, Activation::relu, Activation::gelu, Activation::swish, Activation::tanh})
     for (const int64_t cols : {1, 17, 33})
       cases.push_back({fmt::format("{} of {} columns", name_of(act), cols),
                        {{"x", {33, cols}}},

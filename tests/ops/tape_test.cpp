@@ -5,6 +5,7 @@
 #include "ops/dropout.h"
 #include "ops/linear.h"
 #include "ops/norm.h"
+#include "ops/rows.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 
@@ -115,6 +116,40 @@ TEST(Columns, OfColumnsWriteIntoTheSameMatrix) {
 TEST(Columns, OfAFrozenMatrixTakeNoGradient) {
   ByHand t;
   EXPECT_EQ(columns(t.constant({1, 2}, {1, 2}), 0, 1).node(), nullptr);
+}
+
+// Views of rows may overlap and leave rows out; what nobody sees has a gradient of zero.
+TEST(Tape, GathersTheGradientsOfRowsInTheMatrixTheyAreOf) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var x = t.var({4, 1}, {1, 2, 3, 4});
+    const Var y = residual(t.cx, rows(x, 0, 2), rows(x, 1, 2), {});
+    EXPECT_THAT(values_of(y), ElementsAre(3, 5)) << name;
+    t.backward(y, {10, 100});
+    EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(10, 110, 100, 0)) << name;
+  }
+}
+
+// One column is read as a whole and by rows, the other by rows alone.
+TEST(Tape, GathersTheGradientsOfRowsOfColumns) {
+  ByHand t;
+  const Var x = t.var({3, 2}, {1, 2, 3, 4, 5, 6});
+  const Var left = columns(x, 0, 1), right = columns(x, 1, 1);
+  const Var y = residual(t.cx, left, left, {});
+  const Var z = residual(t.cx, rows(left, 1, 1), rows(right, 2, 1), {}),
+            w = residual(t.cx, rows(right, 1, 2), rows(right, 0, 2), {});
+  t.backward(stack_rows(t.cx, {y, z, w}), {1, 1, 1, 10, 100, 1000});
+  EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(2, 100, 12, 1100, 2, 1010));
+}
+
+// The whole is read by itself too, before and after its rows are.
+TEST(Tape, AddsTheGradientsOfRowsToThoseOfTheWhole) {
+  ByHand t;
+  const Var x = t.var({3, 1}, {1, 2, 3});
+  const Var part = residual(t.cx, rows(x, 2, 1), rows(rows(x, 1, 2), 0, 1), {});
+  const Var y = residual(t.cx, x, residual(t.cx, x, x, {}), {});
+  t.backward(stack_rows(t.cx, {y, part}), {1, 1, 1, 5});
+  EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(3, 8, 8));
 }
 
 }  // namespace

@@ -55,6 +55,8 @@ void backward(Grad dx, const Tensor& dy, const Tensor& saved, Activation act) {
       return slopes<Activation::gelu>(DX, DY, S, dx.adds());
     case Activation::swish:
       return slopes<Activation::swish>(DX, DY, S, dx.adds());
+    case Activation::tanh:
+      return slopes<Activation::tanh>(DX, DY, S, dx.adds());
   }
 }
 

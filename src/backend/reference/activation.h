@@ -18,11 +18,13 @@ T activate(T x, Activation act) {
       return x * T(0.5) * (1 + std::erf(x * T(std::numbers::sqrt2 / 2)));
     case Activation::swish:
       return x / (1 + std::exp(-x));
+    case Activation::tanh:
+      return std::tanh(x);
   }
   return x;
 }
 
-/// d act / d x.  `saved` is y for relu and x for the others.
+/// d act / d x.  `saved` is y for relu and tanh, x for the others.
 template <class T>
 T slope(T saved, Activation act) {
   switch (act) {
@@ -39,6 +41,8 @@ T slope(T saved, Activation act) {
       const T sigmoid = 1 / (1 + std::exp(-saved));
       return sigmoid * (1 + saved * (1 - sigmoid));
     }
+    case Activation::tanh:
+      return 1 - saved * saved;
   }
   return 1;
 }

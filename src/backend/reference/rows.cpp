@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {
@@ -44,10 +45,37 @@ void scatter_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
   });
 }
 
+// What a row counts in its sentence's sum or mean.
+template <class T>
+T share(Range rows, bool mean) {
+  return mean ? 1 / T(rows.end - rows.begin) : T(1);
+}
+
+void pool(const Tensor& y, const Tensor& x, const Spans& spans, bool mean) {
+  for_dtype(x.dtype(), [&]<class T>() {
+    const auto Y = y.view<T>(), X = x.view<T>();
+    begin(Y, Accumulate::no);
+    for (int s = 0; s < spans.sentences(); ++s)
+      for (int64_t n = spans[s].begin; n < spans[s].end; ++n)
+        for (int64_t d = 0; d < X.cols; ++d) Y(s, d) += share<T>(spans[s], mean) * X(n, d);
+  });
+}
+
+void pool_backward(Grad dx, const Tensor& dy, const Spans& spans, bool mean) {
+  for_dtype(dy.dtype(), [&]<class T>() {
+    const auto DX = dx.tensor.view<T>(), DY = dy.view<T>();
+    for (int s = 0; s < spans.sentences(); ++s)
+      for (int64_t n = spans[s].begin; n < spans[s].end; ++n)
+        for (int64_t d = 0; d < DY.cols; ++d) put(DX(n, d), share<T>(spans[s], mean) * DY(s, d), dx.mode);
+  });
+}
+
 }  // namespace
 
 void install_rows(Backend& b) {
   b.top_k = top_k;
+  b.pool = pool;
+  b.pool_backward = pool_backward;
   b.gather_rows = gather_rows;
   b.scatter_rows = scatter_rows;
 }

@@ -1,0 +1,146 @@
+#include "base/error.h"
+#include "cli/train_table.h"
+
+namespace dragoman {
+
+using O = TrainOptions;
+
+std::vector<Flag<O>> rnn_flags() {
+  static constexpr auto group = "Recurrent models (--type s2s)";
+  return {
+      {.name = "dim-rnn",
+       .field = &O::rnn_dim,
+       .value = "N",
+       .group = group,
+       .help = "columns of states; of a bidirectional encoder's, half in each direction (Marian: all in each)",
+       .range = {2, 65536}},
+      {.name = "enc-type",
+       .field = &O::encoder_type,
+       .value = "NAME",
+       .group = group,
+       .help = "how each layer of the encoder reads: from both sides, or from the beginning only"},
+      {.name = "enc-cell",
+       .field = &O::encoder_cell,
+       .value = "NAME",
+       .group = group,
+       .help = "the recurrent unit of the encoder"},
+      {.name = "rnn-attention",
+       .field = &O::rnn_attention,
+       .value = "NAME",
+       .group = group,
+       .help = "when the decoder attends: before each step with the state it has (Bahdanau et al. 2015), after it with "
+               "the new one, fed to the next (Luong et al. 2015), or never"},
+      {.name = "encoder-pooling",
+       .field = &O::encoder_pooling,
+       .value = "NAME",
+       .group = group,
+       .help =
+           "what the decoder begins with, of all states of the encoder: the last of each direction, their sum, their "
+           "mean (mean, but last with --rnn-attention none), or their average by attention to a learned query"},
+      {.name = "reverse-source",
+       .field = &O::reverse_source,
+       .group = group,
+       .help =
+           "read the source from the last word to the first (Sutskever et al. 2014), with --enc-type unidirectional"},
+      {.name = "layer-normalization",
+       .field = &O::rnn_norm,
+       .group = group,
+       .help = "layer normalisation of the products of each cell"},
+      {.name = "dropout-rnn",
+       .field = &O::dropout_rnn,
+       .value = "P",
+       .group = group,
+       .help = "dropout of embeddings, between layers, and of what the output layer reads",
+       .range = {0, 0.99}},
+  };
+}
+
+namespace {
+
+/// An option of one kind of model, and whether it was given a value that would do something there: a configuration that
+/// was written in full names them all.
+struct Own {
+  const char* option;
+  bool differs;
+};
+
+void refuse(const std::vector<Own>& options, const Given& given, std::string_view owner, std::string_view type) {
+  for (const Own& own : options)
+    require(!own.differs || !given(own.option), "--{} is for --type {}, not for {}", own.option, owner, type);
+}
+
+std::vector<Own> of_transformers(const TrainOptions& o) {
+  const TrainOptions usual;
+  return {{"transformer-dim-ffn", o.feed_forward != usual.feed_forward},
+          {"transformer-ffn-activation", o.activation != usual.activation},
+          {"transformer-preprocess", o.preprocess != usual.preprocess},
+          {"transformer-postprocess", o.postprocess != usual.postprocess},
+          {"transformer-depth-scaling", o.depth_scaling},
+          {"transformer-positions", o.positions != usual.positions},
+          {"transformer-train-position-embeddings", o.learned_positions},
+          {"transformer-decoder-autoreg", o.autoregression != usual.autoregression},
+          {"transformer-dropout", o.dropout != usual.dropout},
+          {"transformer-dropout-ffn", o.dropout_activation != usual.dropout_activation},
+          {"attention-window", o.attention_window != usual.attention_window}};
+}
+
+std::vector<Own> of_recurrent(const TrainOptions& o) {
+  const TrainOptions usual;
+  return {{"dim-rnn", o.rnn_dim != usual.rnn_dim},
+          {"enc-type", o.encoder_type != usual.encoder_type},
+          {"enc-cell", o.encoder_cell != usual.encoder_cell},
+          {"rnn-attention", o.rnn_attention != usual.rnn_attention},
+          {"encoder-pooling", o.encoder_pooling != usual.encoder_pooling},
+          {"reverse-source", o.reverse_source},
+          {"layer-normalization", o.rnn_norm},
+          {"dropout-rnn", o.dropout_rnn != usual.dropout_rnn}};
+}
+
+// What nobody asked for is as the papers have it: one layer, one head, attention without projections.
+void set_defaults(TrainOptions& o, const Given& given) {
+  const auto usual = [&](const char* option, auto& member, auto value) {
+    if (!given(option)) member = value;
+  };
+  const bool luong = o.rnn_attention == RnnAttention::luong, none = o.rnn_attention == RnnAttention::none;
+  usual("enc-depth", o.encoder_layers, 1);
+  usual("dec-depth", o.decoder_layers, 1);
+  usual("transformer-heads", o.heads, 1);
+  usual("attention-projections", o.attention_projections, Projections::none);
+  usual("attention-score", o.attention_score, luong ? AttentionScore::bilinear : AttentionScore::additive);
+  usual("encoder-pooling", o.encoder_pooling, none ? EncoderPooling::last : EncoderPooling::mean);
+}
+
+void check_sizes(const TrainOptions& o) {
+  const bool both = o.encoder_type == EncoderType::bidirectional;
+  require(!both || o.rnn_dim % 2 == 0,
+          "--dim-rnn {} is odd, but --enc-type bidirectional has half of the columns in each direction", o.rnn_dim);
+  if (both && o.reverse_source)
+    throw Error("--reverse-source changes nothing where --enc-type bidirectional reads from both sides",
+                "leave it out, or give --enc-type unidirectional");
+}
+
+void check_attention(const TrainOptions& o, const Given& given) {
+  if (o.rnn_attention != RnnAttention::none) return;
+  for (const char* option : {"attention-score", "attention-projections", "attention-local", "transformer-heads"})
+    require(!given(option), "--{} is for models that attend, --rnn-attention none does not", option);
+}
+
+}  // namespace
+
+void check_rnn(TrainOptions& o, const Given& given) {
+  if (o.type != "s2s") {
+    refuse(of_recurrent(o), given, "s2s", o.type);
+    require(o.dec_cell == DecoderCell::automatic || o.dec_cell == DecoderCell::ssru,
+            "--dec-cell {} is for --type s2s; --transformer-decoder-autoreg rnn has ssru only", name_of(o.dec_cell));
+    return;
+  }
+  refuse(of_transformers(o), given, "transformer", o.type);
+  require(o.dec_cell != DecoderCell::ssru,
+          "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm");
+  o.decoder_cell = o.dec_cell == DecoderCell::lstm ? Cell::lstm : Cell::gru;
+  check_attention(o, given);
+  set_defaults(o, given);
+  check_sizes(o);
+}
+
+}  // namespace dragoman

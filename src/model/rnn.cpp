@@ -1,0 +1,262 @@
+#include "model/rnn.h"
+
+#include <cmath>
+#include <utility>
+
+#include "ops/dropout.h"
+#include "ops/embedding.h"
+#include "ops/linear.h"
+#include "ops/rows.h"
+
+namespace dragoman {
+namespace {
+
+Var make_matrix(Parameters& p, const std::string& name, int64_t rows, int64_t cols) {
+  return p.matrix({{name + ".weight", rows, Init::glorot(rows, cols)}}, cols);
+}
+
+// The ids of `all` in the order of `rows`.
+Tensor ids_at(const PackedIds& all, const Tensor& rows) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < rows.elements(); ++i) ids.push_back(all.ids[rows.as<int32_t>()[i]]);
+  return int_tensor(std::move(ids), {rows.elements()});
+}
+
+// The same of places (N,2).
+Tensor places_at(const Tensor& places, const Tensor& rows) {
+  std::vector<int32_t> chosen;
+  for (int64_t i = 0; i < rows.elements(); ++i) {
+    const int32_t* place = places.view<int32_t>().row(rows.as<int32_t>()[i]);
+    chosen.insert(chosen.end(), {place[0], place[1]});
+  }
+  return int_tensor(std::move(chosen), {rows.elements(), 2});
+}
+
+// The first or the last row of each sentence.
+Tensor end_rows(const Spans& spans, bool last) {
+  std::vector<int32_t> rows;
+  for (int s = 0; s < spans.sentences(); ++s) rows.push_back(int32_t(last ? spans[s].end - 1 : spans[s].begin));
+  return int_tensor(std::move(rows), {spans.sentences()});
+}
+
+// Sentences of `spans` in another order: the rows they have now, and where they begin then.
+struct Reordered {
+  Tensor rows;  // (N) int32
+  Spans spans;
+};
+Reordered reordered(const Spans& spans, const std::vector<int>& sentences) {
+  std::vector<int32_t> rows, lengths;
+  for (const int s : sentences) {
+    for (int64_t n = spans[s].begin; n < spans[s].end; ++n) rows.push_back(int32_t(n));
+    lengths.push_back(int32_t(spans[s].end - spans[s].begin));
+  }
+  return {int_tensor(std::move(rows), {spans.rows()}), Spans::of_lengths(lengths)};
+}
+
+// The first n sentences.
+Spans first_spans(const Spans& spans, int64_t n) {
+  const auto* offsets = spans.offsets().as<int32_t>();
+  return Spans(std::vector<int32_t>(offsets, offsets + n + 1));
+}
+
+Spans one_row_each(int64_t sentences) { return Spans::of_lengths(std::vector<int32_t>(sentences, 1)); }
+
+Var add(Context& cx, const Var& x, const Var& y) { return residual(cx, x, y, {}); }
+
+}  // namespace
+
+Rnn::Rnn(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients)
+    : config_(config),
+      parameters_(backend, arena, dtype, gradients),
+      embeddings_(Embeddings::make(parameters_, config)) {
+  require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
+  make_encoder();
+  make_decoder();
+}
+
+void Rnn::make_encoder() {
+  const bool both = config_.encoder_type == EncoderType::bidirectional;
+  const int64_t D = config_.rnn_dim;
+  for (int l = 0; l < config_.encoder_layers; ++l) {
+    const Recurrence::Design design{config_.encoder_cell, l == 0 ? config_.dim : D, both ? D / 2 : D, config_.rnn_norm};
+    const std::string name = fmt::format("encoder.{}.", l);
+    EncoderLayer layer{Recurrence::make(parameters_, name + "forward", design), {}};
+    if (both) layer.backward = Recurrence::make(parameters_, name + "backward", design);
+    encoder_.push_back(std::move(layer));
+  }
+  if (config_.encoder_pooling == EncoderPooling::attention)
+    pooling_query_ = make_table(parameters_, "encoder.pooling.query", 1, D, Parameters::Use::lookup);
+}
+
+void Rnn::make_decoder() {
+  const int64_t D = config_.rnn_dim, E = config_.dim;
+  for (int l = 0; l < config_.decoder_layers; ++l) {
+    const std::string name = fmt::format("decoder.{}.", l);
+    initial_.push_back(Linear::make(parameters_, {name + "initial"}, {D}, D));
+    decoder_.push_back(
+        Recurrence::make(parameters_, name + "cell", {config_.decoder_cell, l == 0 ? E : D, D, config_.rnn_norm}));
+  }
+  read_state_ = Linear::make(parameters_, {"decoder.readout.state"}, {E}, D);
+  if (!luong()) read_word_ = make_matrix(parameters_, "decoder.readout.word", E, E);
+  if (config_.rnn_attention == RnnAttention::none) return;
+  const AttentionDesign design = attention_design();
+  const int64_t values = int64_t{design.sizes.heads} * design.sizes.value;
+  attention_ = CrossAttention::make(parameters_, "decoder.0.cross_attention", D, design);
+  feed_ = make_matrix(parameters_, "decoder.0.feed", gates_of(config_.decoder_cell) * D, luong() ? E : values);
+  read_context_ = make_matrix(parameters_, "decoder.readout.context", E, values);
+}
+
+AttentionDesign Rnn::attention_design() const {
+  return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
+          .score = config_.attention_score,
+          .projections = config_.attention_projections,
+          .window = config_.attention_local > 0 ? config_.attention_local : -1,
+          .locations = config_.max_positions,
+          .projects_result = false,
+          .dropout = config_.dropout_attention};
+}
+
+Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places) {
+  const double rate = config_.dropout_embedding < 0 ? config_.dropout_rnn : config_.dropout_embedding;
+  return embedding(cx, {ids, places, table, Var(), std::sqrt(double(config_.dim))}, cx.dropout(rate, places));
+}
+
+Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences) {
+  const Spans& spans = source.spans;
+  const Tensor places = places_of(spans, sentences, any_place);
+  const Steps first(spans, config_.reverse_source ? Direction::reversed : Direction::forward),
+      second(spans, Direction::backward);
+  Var x = embed(cx, embeddings_.source, int_tensor(source.ids, {spans.rows()}), places), forward, backward;
+  for (const EncoderLayer& layer : encoder_) {
+    if (forward) x = dropout(cx, x, cx.dropout(config_.dropout_rnn, places));
+    forward = layer.forward(cx, x, first);
+    if (layer.backward) backward = (*layer.backward)(cx, x, second);
+    x = backward ? join_columns(cx, forward, backward) : forward;
+  }
+  return {x, summary(cx, x, forward, backward, spans)};
+}
+
+Var Rnn::summary(Context& cx, const Var& memory, const Var& forward, const Var& backward, const Spans& spans) {
+  const int64_t B = spans.sentences();
+  switch (config_.encoder_pooling) {
+    case EncoderPooling::last: {
+      const Var last = gather_rows(cx, forward, end_rows(spans, true));
+      return backward ? join_columns(cx, last, gather_rows(cx, backward, end_rows(spans, false))) : last;
+    }
+    case EncoderPooling::sum:
+      return pool(cx, memory, spans, Pool::sum);
+    case EncoderPooling::mean:
+      return pool(cx, memory, spans, Pool::mean);
+    case EncoderPooling::attention:
+      break;
+  }
+  const Tensor places = places_of(one_row_each(B), {}, any_place);
+  const Tensor ids = int_tensor(std::vector<int32_t>(size_t(B), 0), {B});
+  const Var query = embedding(cx, {ids, places, pooling_query_, Var(), std::sqrt(double(config_.rnn_dim))}, {});
+  return attention(cx, query, memory, memory, {one_row_each(B), spans, 1, {}, Score::scaled_dot, {}});
+}
+
+Rnn::State Rnn::first_state(Context& cx, const Var& summary) {
+  State state;
+  for (const Linear& initial : initial_) state.layers.push_back({initial(cx, summary, Activation::tanh), Var()});
+  return state;
+}
+
+Rnn::Words Rnn::words(Context& cx, const Tensor& ids, const Tensor& places) {
+  const Var embedded = embed(cx, embeddings_.target, ids, places);
+  return {decoder_[0].gates(cx, embedded), embedded, places};
+}
+
+Var Rnn::read(Context& cx, const Var& h, const Var& context, const Words& words) {
+  Var sum = read_state_(cx, h);
+  if (context) sum = add(cx, sum, linear(cx, context, read_context_, Var()));
+  if (read_word_) sum = add(cx, sum, linear(cx, words.embedded, read_word_, Var()));
+  return activation(cx, sum, Activation::tanh);
+}
+
+Rnn::Stepped Rnn::step(Context& cx, const Words& words, const State& before, const Attend& attend) {
+  Stepped now;
+  Var context, gates = words.gates;
+  if (attention_ && !luong()) {
+    now.query = before.layers[0].h;
+    context = attend(now.query);
+  }
+  if (const Var fed = luong() ? before.feed : context) gates = add(cx, gates, linear(cx, fed, feed_, Var()));
+  for (size_t l = 0; l < decoder_.size(); ++l) {
+    if (l > 0) {
+      const Var below = now.state.layers[l - 1].h;
+      gates = decoder_[l].gates(cx, dropout(cx, below, cx.dropout(config_.dropout_rnn, words.places)));
+    }
+    now.state.layers.push_back(decoder_[l].step(cx, gates, before.layers[l]));
+  }
+  const Var& h = now.state.layers.back().h;
+  if (luong()) {
+    now.query = h;
+    context = attend(h);
+  }
+  now.output = read(cx, h, context, words);
+  if (luong()) now.state.feed = now.output;
+  now.output = dropout(cx, now.output, cx.dropout(config_.dropout_rnn, words.places));
+  return now;
+}
+
+Rnn::Keys Rnn::keys_in_order(Context& cx, const Var& memory, const Spans& spans, const std::vector<int>& sentences) {
+  if (!attention_) return {};
+  const Reordered keys = reordered(spans, sentences);
+  const Var rows = gather_rows(cx, memory, keys.rows);
+  return {attention_->remember(cx, rows, places_of(keys.spans, {}, any_place)), keys.spans};
+}
+
+// One query for each of the first sentences, which stands at place t.
+Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const Tensor& places, int64_t t) {
+  const Spans seen = first_spans(keys.spans, query.rows());
+  const CrossAttention::Memory memory{rows(keys.memory.k, 0, seen.rows()), rows(keys.memory.v, 0, seen.rows())};
+  return (*attention_)(cx, query, memory, one_row_each(query.rows()), seen, places, t);
+}
+
+std::vector<Rnn::Stepped> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps) {
+  const Tensor places = places_of(batch.target.spans, batch.sentences, any_place);
+  const Words all = words(cx, ids_at(shifted(batch.target), steps.rows), places_at(places, steps.rows));
+  const Keys keys = keys_in_order(cx, source.memory, batch.source.spans, steps.sentences);
+  const Tensor order = int_tensor({steps.sentences.begin(), steps.sentences.end()}, {int64_t(steps.sentences.size())});
+  State state = first_state(cx, gather_rows(cx, source.summary, order));
+  std::vector<Stepped> done;
+  for (int64_t t = 0; t < steps.count(); ++t) {
+    const int64_t from = steps.begins[t], n = steps.width(t);
+    for (CellState& layer : state.layers) layer = first_rows(layer, n);
+    if (state.feed) state.feed = rows(state.feed, 0, n);
+    const Words now{rows(all.gates, from, n), rows(all.embedded, from, n), all.places.row_range(from, n)};
+    done.push_back(step(cx, now, state, [&](const Var& query) { return attend(cx, query, keys, now.places, t); }));
+    state = done.back().state;
+  }
+  return done;
+}
+
+Var Rnn::in_target_order(Context& cx, const std::vector<Stepped>& done, Var Stepped::*part, const Steps& steps) {
+  std::vector<Var> parts;
+  for (const Stepped& now : done) parts.push_back(now.*part);
+  return gather_rows(cx, stack_rows(cx, parts), steps.places);
+}
+
+Var Rnn::hidden(Context& cx, const Batch& batch) {
+  const AttentionWatch* watch = std::exchange(cx.watch, nullptr);
+  const Encoded source = encode(cx, batch.source, batch.sentences);
+  const Steps steps(batch.target.spans, Direction::forward);
+  const std::vector<Stepped> done = unroll(cx, batch, source, steps);
+  cx.watch = watch;
+  if (watch && attention_)  // who watches sees the attention of all steps at once
+    (*attention_)(cx, in_target_order(cx, done, &Stepped::query, steps),
+                  attention_->remember(cx, source.memory, places_of(batch.source.spans, {}, any_place)),
+                  batch.target.spans, batch.source.spans, places_of(batch.target.spans, {}, any_place));
+  return in_target_order(cx, done, &Stepped::output, steps);
+}
+
+LabelLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
+  const Var x = hidden(cx, batch);
+  return linear_cross_entropy(cx, x, embeddings_.output, int_tensor(batch.target.ids, {x.rows()}), label_smoothing,
+                              batch.row_weights(batch.target.spans));
+}
+
+Tensor Rnn::logits(Context& cx, const Batch& batch) { return linear(cx, hidden(cx, batch), embeddings_.output, Var()); }
+
+}  // namespace dragoman

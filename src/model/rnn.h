@@ -1,0 +1,90 @@
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "model/embeddings.h"
+#include "model/model.h"
+#include "nn/attention.h"
+#include "nn/recurrent.h"
+
+namespace dragoman {
+
+/// Recurrent sequence-to-sequence models: an encoder of recurrent layers, read from one side (Sutskever et al. 2014) or
+/// from both, and a recurrent decoder that attends before each step (Bahdanau et al. 2015), after it (Luong et al.
+/// 2015) or not at all. What the output layer reads is tanh(W_h h + W_c c + W_y y) of the state h, what attention gave
+/// c, and the word before y; Luong's models leave y out.
+class Rnn : public Model {
+ public:
+  Rnn(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
+
+  const ModelConfig& config() const override { return config_; }
+  Parameters& parameters() override { return parameters_; }
+  LabelLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
+  Tensor logits(Context& cx, const Batch& batch) override;
+  std::unique_ptr<Decoding> decode(Context& cx) override;
+
+ private:
+  friend class RnnDecoding;
+  struct EncoderLayer {
+    Recurrence forward;
+    std::optional<Recurrence> backward;
+  };
+  struct Encoded {
+    Var memory;   // (Ns,D)
+    Var summary;  // (B,D)
+  };
+  /// What a decoder remembers from step to step.
+  struct State {
+    std::vector<CellState> layers;
+    Var feed;  // (n,E) of Luong's: what the output layer read; empty: zeros
+  };
+  /// Words of n sentences that a step reads: what they say to the first layer's gates, their embeddings and places.
+  struct Words {
+    Var gates, embedded;  // (n,G·D) (n,E)
+    Tensor places;        // (n,2)
+  };
+  struct Stepped {
+    State state;
+    Var query;   // (n,D) that attended, or empty
+    Var output;  // (n,E)
+  };
+  using Attend = std::function<Var(const Var& query)>;
+  /// What the decoder attends to, and which rows of it belong to which sentence.
+  struct Keys {
+    CrossAttention::Memory memory;
+    Spans spans;
+  };
+
+  void make_encoder();
+  void make_decoder();
+  AttentionDesign attention_design() const;
+  bool luong() const { return config_.rnn_attention == RnnAttention::luong; }
+
+  Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places);
+  Encoded encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences);
+  Var summary(Context& cx, const Var& memory, const Var& forward, const Var& backward, const Spans& spans);
+  State first_state(Context& cx, const Var& summary);
+  Words words(Context& cx, const Tensor& ids, const Tensor& places);
+  Stepped step(Context& cx, const Words& words, const State& before, const Attend& attend);
+  Var read(Context& cx, const Var& h, const Var& context, const Words& words);
+
+  Keys keys_in_order(Context& cx, const Var& memory, const Spans& spans, const std::vector<int>& sentences);
+  Var attend(Context& cx, const Var& query, const Keys& keys, const Tensor& places, int64_t t);
+  std::vector<Stepped> unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps);
+  Var in_target_order(Context& cx, const std::vector<Stepped>& done, Var Stepped::*part, const Steps& steps);
+  Var hidden(Context& cx, const Batch& batch);  // (Nt,E): what the output layer reads
+
+  const ModelConfig config_;
+  Parameters parameters_;
+  Embeddings embeddings_;
+  std::vector<EncoderLayer> encoder_;
+  Var pooling_query_;  // (1,D), pooling by attention only
+  std::vector<Linear> initial_;
+  std::vector<Recurrence> decoder_;
+  std::optional<CrossAttention> attention_;
+  Var feed_;                      // (G·D,D or E): what attention says to the first layer's gates
+  Linear read_state_;             // (E,D)
+  Var read_context_, read_word_;  // (E,D) (E,E)
+};
+
+}  // namespace dragoman

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <map>
+
+#include "model/decoded_past.h"
+#include "model/output_layer.h"
+#include "model/rnn.h"
+#include "ops/rows.h"
+
+namespace dragoman {
+
+/// Keys and values of the source lie once a sentence in `memory_`. States lie in `states_`, a row for each token, and
+/// the one that a sentence begins with as the first row of its past: a layer of the cache for each layer of the
+/// decoder, with h and then c, and one for what Luong's models feed.
+class RnnDecoding : public Decoding {
+ public:
+  RnnDecoding(Rnn& model, Context& cx)
+      : model_(model),
+        cx_(cx),
+        memory_(cx, 1, memory_columns(), model.embeddings_.target.dtype()),
+        states_(cx, model.config_.decoder_layers + 1, state_columns(), model.embeddings_.target.dtype()),
+        past_(states_),
+        output_(cx, model.embeddings_.output) {}
+
+  int add(const PackedIds& source, int width) override;
+  void restrict(std::span<const int32_t> pieces) override { output_.restrict(pieces); }
+  Tensor step(std::span<const StepRow> rows) override;
+  void remove(int sentence) override;
+
+ private:
+  struct Sentence {
+    int64_t memory, length;  // rows of its encoder output
+    int64_t first_state;     // a row
+  };
+
+  int64_t memory_columns() const {
+    if (!model_.attention_) return 1;
+    const HeadSizes& sizes = model_.attention_->heads.design.sizes;
+    return int64_t{sizes.heads} * (sizes.key + sizes.value);
+  }
+  int64_t state_columns() const {
+    const int64_t D = model_.config_.rnn_dim;
+    return std::max<int64_t>(model_.config_.decoder_cell == Cell::lstm ? 2 * D : D, model_.config_.dim);
+  }
+  void keep(const Rnn::State& state, const Tensor& into);
+  Rnn::State kept(const Tensor& rows) const;
+  Var attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const;
+
+  Rnn& model_;
+  Context& cx_;
+  CacheRows memory_, states_;
+  DecodedPast past_;
+  OutputLayer output_;
+  std::map<int, Sentence> sentences_;
+  int next_handle_ = 0;
+};
+
+// Puts a state into rows of the cache; what is not there is zero.
+void RnnDecoding::keep(const Rnn::State& state, const Tensor& into) {
+  const int64_t D = model_.config_.rnn_dim;
+  const auto put = [&](int layer, int64_t column, int64_t columns, const Var& x) {
+    Tensor values = x;
+    if (!x) cx_.backend.fill(values = cx_.save({into.elements(), columns}, states_.layer(layer).dtype()), 0);
+    cx_.backend.scatter_rows(states_.layer(layer).columns(column, columns), values, into);
+  };
+  const int L = model_.config_.decoder_layers;
+  for (int l = 0; l < L; ++l) {
+    put(l, 0, D, state.layers[l].h);
+    if (model_.config_.decoder_cell == Cell::lstm) put(l, D, D, state.layers[l].c);
+  }
+  if (model_.luong()) put(L, 0, model_.config_.dim, state.feed);
+}
+
+Rnn::State RnnDecoding::kept(const Tensor& rows) const {
+  const int64_t D = model_.config_.rnn_dim;
+  const auto get = [&](int layer, int64_t column, int64_t columns) {
+    return gather_rows(cx_, Var(states_.layer(layer).columns(column, columns)), rows);
+  };
+  Rnn::State state;
+  const int L = model_.config_.decoder_layers;
+  for (int l = 0; l < L; ++l)
+    state.layers.push_back({get(l, 0, D), model_.config_.decoder_cell == Cell::lstm ? get(l, D, D) : Var()});
+  if (model_.luong()) state.feed = get(L, 0, model_.config_.dim);
+  return state;
+}
+
+int RnnDecoding::add(const PackedIds& source, int width) {
+  const Rnn::Encoded encoded = model_.encode(cx_, source, {});
+  const int first = next_handle_;
+  std::vector<int32_t> rows, states;
+  for (int s = 0; s < source.spans.sentences(); ++s) {
+    const Range span = source.spans[s];
+    const Sentence sentence{memory_.take(span.end - span.begin), span.end - span.begin, states_.take(1)};
+    for (int64_t i = 0; i < sentence.length; ++i) rows.push_back(int32_t(sentence.memory + i));
+    states.push_back(int32_t(sentence.first_state));
+    past_.add(next_handle_, width, {states.back()});
+    sentences_.emplace(next_handle_++, sentence);
+  }
+  keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
+  if (!model_.attention_) return first;
+  const auto [k, v] = model_.attention_->remember(cx_, encoded.memory, places_of(source.spans, {}, any_place));
+  cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), k, v);
+  return first;
+}
+
+void RnnDecoding::remove(int handle) {
+  const Sentence& sentence = sentences_.at(handle);
+  memory_.give_back(sentence.memory, sentence.length);
+  past_.remove(handle);
+  states_.give_back(sentence.first_state, 1);
+  sentences_.erase(handle);
+}
+
+Var RnnDecoding::attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const {
+  const auto R = int64_t(rows.size());
+  std::vector<int32_t> lengths, begins;
+  int64_t longest = 0;
+  for (const StepRow& row : rows) {
+    const Sentence& sentence = sentences_.at(row.sentence);
+    begins.push_back(int32_t(sentence.memory));
+    lengths.push_back(int32_t(sentence.length));
+    longest = std::max(longest, sentence.length);
+  }
+  const StepKeys keys{.length = int_tensor(std::move(lengths), {R}),
+                      .begin = int_tensor(std::move(begins), {R}),
+                      .place = int_tensor({token.begin(), token.end()}, {R})};
+  return model_.attention_->step(cx_, query, memory_.layer(0), keys, longest);
+}
+
+Tensor RnnDecoding::step(std::span<const StepRow> rows) {
+  DecodedPast::Step past = past_.step(rows);
+  const auto R = int64_t(rows.size());
+  std::vector<int32_t> before, ids, places;
+  for (int64_t r = 0; r < R; ++r) {
+    --past.token[r];  // the state that a sentence begins with is no token
+    before.push_back(past.keys.table.view<int32_t>()(r, past.token[r]));
+    ids.push_back(rows[r].token);
+    places.insert(places.end(), {0, int32_t(past.token[r])});
+  }
+  const Rnn::Words words = model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(places), {R, 2}));
+  const Rnn::Stepped now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
+                                       [&](const Var& query) { return attend(query, rows, past.token); });
+  keep(now.state, past.cached);
+  return output_(now.output);
+}
+
+std::unique_ptr<Decoding> Rnn::decode(Context& cx) { return std::make_unique<RnnDecoding>(*this, cx); }
+
+}  // namespace dragoman

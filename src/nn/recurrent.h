@@ -1,0 +1,51 @@
+#pragma once
+#include "nn/layers.h"
+#include "ops/recurrent.h"
+
+namespace dragoman {
+
+/// In which order a recurrence takes the rows of a sentence. reversed: backward, but </s> stays the last.
+enum class Direction { forward, backward, reversed };
+
+/// The rows of packed sentences in the order in which a recurrence takes them: the first of each sentence, longest
+/// sentences first, then the second of each that has one, … So the sentences of a step are the first ones of the step
+/// before, and no row is padding.
+struct Steps {
+  std::vector<int> sentences;   // (B): longest first
+  std::vector<int64_t> begins;  // (T+1): step t has rows [begins[t], begins[t+1]) …
+  Tensor rows;                  // (N) int32: … which are these of the packed rows
+  Tensor places;                // (N) int32: where each packed row stands in `rows`
+
+  Steps(const Spans& spans, Direction direction);
+  int64_t count() const { return int64_t(begins.size()) - 1; }
+  int64_t width(int64_t step) const { return begins[step + 1] - begins[step]; }  // n, its sentences
+};
+
+/// The first n sentences of a state.
+CellState first_rows(const CellState& state, int64_t n);
+
+/// A recurrent layer of D columns: a cell with its products. With `norm`, layer normalisation of both products, all
+/// gates together (Ba et al. 2016, section 3.1, as Marian has it).
+struct Recurrence {
+  Cell cell;
+  Linear input;                // (G·D,inputs) (G·D)
+  Var state;                   // (G·D,D)
+  Var input_gain, state_gain;  // (G·D) of the norms, or empty
+
+  struct Design {
+    Cell cell;
+    int64_t inputs, dim;
+    bool norm;
+  };
+  static Recurrence make(Parameters& p, const std::string& name, const Design& design);
+  /// What the input says to the gates, of any number of steps: x (N,inputs) → (N,G·D).
+  Var gates(Context& cx, const Var& x) const;
+  CellState step(Context& cx, const Var& gates, const CellState& before) const;
+  /// All rows of packed sentences: x (N,inputs) → h (N,D).
+  Var operator()(Context& cx, const Var& x, const Steps& steps) const;
+
+ private:
+  Var state_product(Context& cx, const Var& h) const;
+};
+
+}  // namespace dragoman
