@@ -114,8 +114,12 @@ void add_rnn(FactPage& page, const ModelConfig& c) {
     return fmt::format("{} layer{} of {}", count, count == 1 ? "" : "s", kind);
   };
   page.fact("type", "recurrent");
-  page.fact("encoder", fmt::format("{}, {}{}", layers(c.encoder_layers, name_of(c.encoder_cell)),
-                                   name_of(c.encoder_type), c.reverse_source ? ", source reversed" : ""));
+  if (c.encoder_type == EncoderType::convolutional)
+    page.fact("encoder", fmt::format("{}, {} words wide (Gehring et al. 2017)",
+                                     layers(c.encoder_layers, "gated convolutions"), c.encoder_kernel));
+  else
+    page.fact("encoder", fmt::format("{}, {}{}", layers(c.encoder_layers, name_of(c.encoder_cell)),
+                                     name_of(c.encoder_type), c.reverse_source ? ", source reversed" : ""));
   page.fact("decoder", layers(c.decoder_layers, name_of(c.decoder_cell)));
   page.fact("columns", fmt::format("{} of states, {} of embeddings", c.rnn_dim, c.dim));
   page.fact("norm", c.rnn_norm ? "of the products of cells" : "none");

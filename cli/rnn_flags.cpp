@@ -18,7 +18,14 @@ std::vector<Flag<O>> rnn_flags() {
        .field = &O::encoder_type,
        .value = "NAME",
        .group = group,
-       .help = "how each layer of the encoder reads: from both sides, or from the beginning only"},
+       .help = "the layers of the encoder: recurrent, reading from both sides or from the beginning only, or gated "
+               "convolutions (Gehring et al. 2017)"},
+      {.name = "enc-conv-width",
+       .field = &O::encoder_kernel,
+       .value = "N",
+       .group = group,
+       .help = "--enc-type conv: words that a layer sees together",
+       .range = {1, 1000}},
       {.name = "enc-cell",
        .field = &O::encoder_cell,
        .value = "NAME",
@@ -88,6 +95,7 @@ std::vector<Own> of_recurrent(const TrainOptions& o) {
   const TrainOptions usual;
   return {{"dim-rnn", o.rnn_dim != usual.rnn_dim},
           {"enc-type", o.encoder_type != usual.encoder_type},
+          {"enc-conv-width", o.encoder_kernel != usual.encoder_kernel},
           {"enc-cell", o.encoder_cell != usual.encoder_cell},
           {"rnn-attention", o.rnn_attention != usual.rnn_attention},
           {"encoder-pooling", o.encoder_pooling != usual.encoder_pooling},
@@ -110,7 +118,14 @@ void set_defaults(TrainOptions& o, const Given& given) {
   usual("encoder-pooling", o.encoder_pooling, none ? EncoderPooling::last : EncoderPooling::mean);
 }
 
-void check_sizes(const TrainOptions& o) {
+void check_encoder(const TrainOptions& o, const Given& given) {
+  const TrainOptions usual;
+  const bool conv = o.encoder_type == EncoderType::convolutional;
+  require(conv || !given("enc-conv-width") || o.encoder_kernel == usual.encoder_kernel,
+          "--enc-conv-width is for --enc-type conv, not for {}", name_of(o.encoder_type));
+  require(!conv || !given("enc-cell") || o.encoder_cell == usual.encoder_cell,
+          "--enc-cell is for recurrent encoders, --enc-type conv has no cells");
+  require(!conv || !o.reverse_source, "--reverse-source is for --enc-type unidirectional, conv reads all at once");
   const bool both = o.encoder_type == EncoderType::bidirectional;
   require(!both || o.rnn_dim % 2 == 0,
           "--dim-rnn {} is odd, but --enc-type bidirectional has half of the columns in each direction", o.rnn_dim);
@@ -140,7 +155,7 @@ void check_rnn(TrainOptions& o, const Given& given) {
   o.decoder_cell = o.dec_cell == DecoderCell::lstm ? Cell::lstm : Cell::gru;
   check_attention(o, given);
   set_defaults(o, given);
-  check_sizes(o);
+  check_encoder(o, given);
 }
 
 }  // namespace dragoman

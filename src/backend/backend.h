@@ -216,6 +216,11 @@ struct Backend {
   // values (R,k)  ids (R,k) int32  lse (R) stat type.
   Kernel<void(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits)> top_k{"top_k"};
 
+  // Each row with its neighbours: row n of y (N,W·D) holds rows n - (W-1)/2 … n + W/2 of x (N,D), zeros for those that
+  // its sentence does not have.
+  Kernel<void(const Tensor& y, const Tensor& x, const Spans& spans)> neighbours{"neighbours"};
+  Kernel<void(Grad dx, const Tensor& dy, const Spans& spans)> neighbours_backward{"neighbours_backward"};
+
   // Rows by index (int32).  gather: y[i] = x[rows[i]].  scatter: y[rows[i]] = x[i].
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& rows)> gather_rows{"gather_rows"};
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& rows)> scatter_rows{"scatter_rows"};
@@ -238,8 +243,8 @@ void for_each_kernel(AnyBackend& b, const F& f) {
        b.norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
        b.attention_step, b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.cell,
        b.cell_backward, b.pool, b.pool_backward, b.gate, b.gate_backward, b.linear_cross_entropy_scratch,
-       b.linear_cross_entropy, b.top_k, b.gather_rows, b.scatter_rows, b.sum, b.sum_of_squares, b.adam,
-       b.moving_average);
+       b.linear_cross_entropy, b.top_k, b.neighbours, b.neighbours_backward, b.gather_rows, b.scatter_rows, b.sum,
+       b.sum_of_squares, b.adam, b.moving_average);
 }
 
 }  // namespace dragoman

@@ -39,6 +39,7 @@ void for_each_member(Config& c, F f) {
   f("encoder_cell", c.encoder_cell);
   f("decoder_cell", c.decoder_cell);
   f("encoder_type", c.encoder_type);
+  f("encoder_kernel", c.encoder_kernel);
   f("rnn_attention", c.rnn_attention);
   f("encoder_pooling", c.encoder_pooling);
   f("reverse_source", c.reverse_source);

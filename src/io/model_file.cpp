@@ -45,6 +45,7 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   within("decoder_layers", c.decoder_layers, 0, tensors);
   within("dim", c.dim, 1, bytes);
   if (c.type == "s2s") within("rnn_dim", c.rnn_dim, 1, bytes);
+  if (c.encoder_type == EncoderType::convolutional) within("encoder_kernel", c.encoder_kernel, 1, bytes);
   within("feed_forward", c.feed_forward, 1, bytes);
   within("heads", c.heads, 1, bytes);
   within("heads * key_size", c.heads * int64_t{c.head_keys()}, 1, bytes);

@@ -25,8 +25,9 @@ inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || 
 /// (Zhang et al. 2018); or rnn, a recurrent unit in the place of attention (Kim et al. 2019).
 enum class Autoregression { self_attention, average_attention, rnn };
 
-/// How the encoder of a recurrent model reads: each layer from both sides, or from the beginning only.
-enum class EncoderType { bidirectional, unidirectional };
+/// What the layers of a recurrent model's encoder are: recurrences, read from both sides or from the beginning only, or
+/// gated convolutions (Gehring et al. 2017).
+enum class EncoderType { bidirectional, unidirectional, convolutional };
 
 /// When a recurrent decoder attends: bahdanau: to the state before, and the step reads what comes of it (Bahdanau et
 /// al. 2015); luong: to the new state, and the next step reads what comes of it, "input feeding" (Luong et al. 2015);
@@ -62,7 +63,8 @@ inline std::span<const EnumName<Autoregression>> enum_names(Autoregression) {
 }
 inline std::span<const EnumName<EncoderType>> enum_names(EncoderType) {
   static constexpr EnumName<EncoderType> names[] = {{EncoderType::bidirectional, "bidirectional"},
-                                                    {EncoderType::unidirectional, "unidirectional"}};
+                                                    {EncoderType::unidirectional, "unidirectional"},
+                                                    {EncoderType::convolutional, "conv"}};
   return names;
 }
 inline std::span<const EnumName<RnnAttention>> enum_names(RnnAttention) {
@@ -111,6 +113,7 @@ struct ModelConfig {
   int rnn_dim = 1024;  // s2s: columns of states, both directions of an encoder together
   Cell encoder_cell = Cell::gru, decoder_cell = Cell::gru;
   EncoderType encoder_type = EncoderType::bidirectional;
+  int encoder_kernel = 3;  // convolutional: words that a layer sees together
   RnnAttention rnn_attention = RnnAttention::bahdanau;
   EncoderPooling encoder_pooling = EncoderPooling::mean;
   bool reverse_source = false;       // read the source's words from the last to the first

@@ -68,13 +68,28 @@ Var add(Context& cx, const Var& x, const Var& y) { return residual(cx, x, y, {})
 Rnn::Rnn(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients)
     : config_(config),
       parameters_(backend, arena, dtype, gradients),
-      embeddings_(Embeddings::make(parameters_, config)) {
+      embeddings_(Embeddings::make(parameters_, config)),
+      positions_(config.dim, SinusoidOrder::halves, dtype) {
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
   make_encoder();
   make_decoder();
 }
 
 void Rnn::make_encoder() {
+  const int64_t D = config_.rnn_dim;
+  if (config_.encoder_type == EncoderType::convolutional) {
+    encoder_input_ = Linear::make(parameters_, {"encoder.input"}, {D}, config_.dim);
+    for (int l = 0; l < config_.encoder_layers; ++l)
+      convolutions_.push_back(
+          GatedConvolution::make(parameters_, fmt::format("encoder.{}", l), D, config_.encoder_kernel));
+  } else {
+    make_recurrent_encoder();
+  }
+  if (config_.encoder_pooling == EncoderPooling::attention)
+    pooling_query_ = make_table(parameters_, "encoder.pooling.query", 1, D, Parameters::Use::lookup);
+}
+
+void Rnn::make_recurrent_encoder() {
   const bool both = config_.encoder_type == EncoderType::bidirectional;
   const int64_t D = config_.rnn_dim;
   for (int l = 0; l < config_.encoder_layers; ++l) {
@@ -84,8 +99,6 @@ void Rnn::make_encoder() {
     if (both) layer.backward = Recurrence::make(parameters_, name + "backward", design);
     encoder_.push_back(std::move(layer));
   }
-  if (config_.encoder_pooling == EncoderPooling::attention)
-    pooling_query_ = make_table(parameters_, "encoder.pooling.query", 1, D, Parameters::Use::lookup);
 }
 
 void Rnn::make_decoder() {
@@ -116,17 +129,24 @@ AttentionDesign Rnn::attention_design() const {
           .dropout = config_.dropout_attention};
 }
 
-Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places) {
+Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places, const Var& positions) {
   const double rate = config_.dropout_embedding < 0 ? config_.dropout_rnn : config_.dropout_embedding;
-  return embedding(cx, {ids, places, table, Var(), std::sqrt(double(config_.dim))}, cx.dropout(rate, places));
+  return embedding(cx, {ids, places, table, positions, std::sqrt(double(config_.dim))}, cx.dropout(rate, places));
 }
 
 Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences) {
   const Spans& spans = source.spans;
-  const Tensor places = places_of(spans, sentences, any_place);
+  const Tensor ids = int_tensor(source.ids, {spans.rows()}), places = places_of(spans, sentences, any_place);
+  if (config_.encoder_type != EncoderType::convolutional)
+    return recur(cx, embed(cx, embeddings_.source, ids, places), spans, places);
+  const Var positions(positions_.table(cx.arena, cx.backend, spans.longest()));
+  return convolve(cx, embed(cx, embeddings_.source, ids, places, positions), spans, places);
+}
+
+Rnn::Encoded Rnn::recur(Context& cx, Var x, const Spans& spans, const Tensor& places) {
   const Steps first(spans, config_.reverse_source ? Direction::reversed : Direction::forward),
       second(spans, Direction::backward);
-  Var x = embed(cx, embeddings_.source, int_tensor(source.ids, {spans.rows()}), places), forward, backward;
+  Var forward, backward;
   for (const EncoderLayer& layer : encoder_) {
     if (forward) x = dropout(cx, x, cx.dropout(config_.dropout_rnn, places));
     forward = layer.forward(cx, x, first);
@@ -134,6 +154,12 @@ Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const i
     x = backward ? join_columns(cx, forward, backward) : forward;
   }
   return {x, summary(cx, x, forward, backward, spans)};
+}
+
+Rnn::Encoded Rnn::convolve(Context& cx, Var x, const Spans& spans, const Tensor& places) {
+  x = encoder_input_(cx, x);
+  for (const GatedConvolution& layer : convolutions_) x = layer(cx, x, spans, cx.dropout(config_.dropout_rnn, places));
+  return {x, summary(cx, x, x, Var(), spans)};
 }
 
 Var Rnn::summary(Context& cx, const Var& memory, const Var& forward, const Var& backward, const Spans& spans) {

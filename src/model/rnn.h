@@ -5,14 +5,16 @@
 #include "model/embeddings.h"
 #include "model/model.h"
 #include "nn/attention.h"
+#include "nn/convolution.h"
+#include "nn/positions.h"
 #include "nn/recurrent.h"
 
 namespace dragoman {
 
 /// Recurrent sequence-to-sequence models: an encoder of recurrent layers, read from one side (Sutskever et al. 2014) or
-/// from both, and a recurrent decoder that attends before each step (Bahdanau et al. 2015), after it (Luong et al.
-/// 2015) or not at all. What the output layer reads is tanh(W_h h + W_c c + W_y y) of the state h, what attention gave
-/// c, and the word before y; Luong's models leave y out.
+/// from both, or of convolutions, and a recurrent decoder that attends before each step (Bahdanau et al. 2015), after
+/// it (Luong et al. 2015) or not at all. What the output layer reads is tanh(W_h h + W_c c + W_y y) of the state h,
+/// what attention gave c, and the word before y; Luong's models leave y out.
 class Rnn : public Model {
  public:
   Rnn(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
@@ -56,12 +58,15 @@ class Rnn : public Model {
   };
 
   void make_encoder();
+  void make_recurrent_encoder();
   void make_decoder();
   AttentionDesign attention_design() const;
   bool luong() const { return config_.rnn_attention == RnnAttention::luong; }
 
-  Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places);
+  Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places, const Var& positions = Var());
   Encoded encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences);
+  Encoded recur(Context& cx, Var x, const Spans& spans, const Tensor& places);
+  Encoded convolve(Context& cx, Var x, const Spans& spans, const Tensor& places);
   Var summary(Context& cx, const Var& memory, const Var& forward, const Var& backward, const Spans& spans);
   State first_state(Context& cx, const Var& summary);
   Words words(Context& cx, const Tensor& ids, const Tensor& places);
@@ -77,7 +82,10 @@ class Rnn : public Model {
   const ModelConfig config_;
   Parameters parameters_;
   Embeddings embeddings_;
-  std::vector<EncoderLayer> encoder_;
+  std::vector<EncoderLayer> encoder_;  // of recurrent layers, or …
+  Linear encoder_input_;               // … (D,E): what convolutions begin with
+  std::vector<GatedConvolution> convolutions_;
+  Sinusoids positions_;
   Var pooling_query_;  // (1,D), pooling by attention only
   std::vector<Linear> initial_;
   std::vector<Recurrence> decoder_;

@@ -67,6 +67,18 @@ Var join_columns(Context& cx, const Var& a, const Var& b) {
   return y;
 }
 
+Var neighbours(Context& cx, const Var& x, const Spans& spans, int width) {
+  require(x.shape().rank() == 2 && x.rows() == spans.rows(), "neighbours: x is {}, but the spans hold {} rows",
+          x.shape(), spans.rows());
+  require(width > 0, "neighbours: a width of {}, expected 1 at least", width);
+  Var y = cx.make({x.rows(), width * x.cols()}, x.dtype());
+  cx.backend.neighbours(y, x, spans);
+  cx.record("neighbours", y, [=](Backward& b) {
+    if (const Grad dx = b.grad(x)) b.backend.neighbours_backward(dx, b.grad_out(), spans);
+  });
+  return y;
+}
+
 Var pool(Context& cx, const Var& x, const Spans& spans, Pool kind) {
   require(x.shape().rank() == 2 && x.rows() == spans.rows(), "pool: x is {}, but the spans hold {} rows", x.shape(),
           spans.rows());

@@ -12,6 +12,10 @@ Var stack_rows(Context& cx, const std::vector<Var>& parts);
 /// Columns of a (N,D) and then those of b (N,E)  →  (N,D+E).
 Var join_columns(Context& cx, const Var& a, const Var& b);
 
+/// Each row with its neighbours side by side, what a convolution of `width` rows multiplies: row n holds rows n -
+/// (W-1)/2 … n + W/2 of its sentence, zeros for those it does not have.  x (N,D)  →  (N,W·D).
+Var neighbours(Context& cx, const Var& x, const Spans& spans, int width);
+
 /// One row a sentence: the sum of its rows, or their mean; zeros where a sentence has none.  x (N,D)  →  (B,D).
 enum class Pool { sum, mean };
 Var pool(Context& cx, const Var& x, const Spans& spans, Pool kind);

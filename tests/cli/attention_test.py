@@ -38,6 +38,7 @@ KINDS = {
                  "--attention-projections query-key-value --enc-cell lstm",
     "s2s-luong": "--type s2s --dim-rnn 16 --rnn-attention luong --dec-cell lstm --attention-local 2",
     "s2s-bottleneck": "--type s2s --dim-rnn 16 --rnn-attention none --enc-type unidirectional --reverse-source",
+    "s2s-conv": "--type s2s --dim-rnn 16 --enc-type conv --enc-conv-width 5",
     "s2s-pooled": "--type s2s --dim-rnn 16 --rnn-attention none --encoder-pooling attention",
 }
 

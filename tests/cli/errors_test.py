@@ -56,6 +56,10 @@ PROVOKED = {
     "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm": f"{RNN} --dec-cell ssru",
     "--dim-rnn … is odd, but --enc-type bidirectional has half of the columns in each direction": f"{RNN} --dim-rnn 9",
     "--reverse-source changes nothing where --enc-type bidirectional reads from both sides": f"{RNN} --reverse-source",
+    "--reverse-source is for --enc-type unidirectional, conv reads all at once":
+        f"{RNN} --enc-type conv --reverse-source",
+    "--enc-conv-width is for --enc-type conv, not for …": f"{RNN} --enc-conv-width 5",
+    "--enc-cell is for recurrent encoders, --enc-type conv has no cells": f"{RNN} --enc-type conv --enc-cell lstm",
     "--… is for models that attend, --rnn-attention none does not": f"{RNN} --rnn-attention none --attention-score dot",
     "--type …: there is no such model, only transformer, decoder-only and s2s": f"{TRAIN} -m new --type amun",
     "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "

@@ -270,6 +270,11 @@ INSTANTIATE_TEST_SUITE_P(
                 .encoder_type = EncoderType::unidirectional,
                 .pooling = EncoderPooling::last,
                 .reverse_source = true},
+        Variant{.name = "s2s_conv",
+                .score = additive,
+                .projections = plain,
+                .type = "s2s",
+                .encoder_type = EncoderType::convolutional},
         Variant{
             .name = "s2s_last", .type = "s2s", .rnn_attention = RnnAttention::none, .pooling = EncoderPooling::last},
         Variant{.name = "s2s_sum", .type = "s2s", .rnn_attention = RnnAttention::none, .pooling = EncoderPooling::sum}),

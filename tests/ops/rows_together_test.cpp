@@ -46,6 +46,25 @@ INSTANTIATE_TEST_SUITE_P(Pool, OpCheck,
                                          pool_case({500, 3}, 5, Pool::mean), pool_case({0, 1, 7}, 17, Pool::mean)),
                          name_of_case);
 
+OpCase neighbours_case(const std::vector<int32_t>& lengths, int64_t cols, int width) {
+  const Spans spans = Spans::of_lengths(lengths);
+  return {fmt::format("{} of {} sentences, {} x {}", width, lengths.size(), spans.rows(), cols),
+          {{"x", {spans.rows(), cols}}},
+          [=](Context& cx, const OpInputs& in) { return neighbours(cx, in.at("x"), spans, width); }};
+}
+INSTANTIATE_TEST_SUITE_P(Neighbours, OpCheck,
+                         testing::Values(neighbours_case({}, 3, 3), neighbours_case({1, 0, 16}, 17, 3),
+                                         neighbours_case({500, 2}, 5, 4), neighbours_case({7}, 33, 1),
+                                         neighbours_case({2, 3}, 1, 9)),
+                         name_of_case);
+
+TEST(Neighbours, StandSideBySideWithinASentence) {
+  ByHand t;
+  const Var x = t.constant({4, 1}, {1, 2, 3, 7});
+  EXPECT_THAT(values_of(neighbours(t.cx, x, Spans({0, 3, 4}), 3)), ElementsAre(0, 1, 2, 1, 2, 3, 2, 3, 0, 0, 7, 0));
+  EXPECT_THAT(values_of(neighbours(t.cx, x, Spans({0, 3, 4}), 2)), ElementsAre(1, 2, 2, 3, 3, 0, 7, 0));
+}
+
 TEST(Pool, AddsTheRowsOfASentenceOrTakesTheirMean) {
   ByHand t;
   const Var x = t.constant({3, 1}, {2, 4, 9});
@@ -60,6 +79,10 @@ TEST(RowsTogether, RefuseShapesThatDoNotFitAndNameThem) {
   const auto names_both = testing::AllOf(testing::HasSubstr("(3,4)"), testing::HasSubstr("(2,5)"));
   EXPECT_THAT(message_of([&] { stack_rows(t.cx, {x, y}); }), names_both);
   EXPECT_THAT(message_of([&] { join_columns(t.cx, x, y); }), names_both);
+  EXPECT_THAT(message_of([&] {
+                neighbours(t.cx, x, Spans({0, 2}), 3);
+              }),
+              testing::AllOf(testing::HasSubstr("(3,4)"), testing::HasSubstr("2 rows")));
   EXPECT_THAT(message_of([&] {
                 pool(t.cx, x, Spans({0, 2}), Pool::sum);
               }),

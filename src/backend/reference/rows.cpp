@@ -70,12 +70,49 @@ void pool_backward(Grad dx, const Tensor& dy, const Spans& spans, bool mean) {
   });
 }
 
+// Calls f(row, neighbour, column) for each neighbour that a row has, and where it stands in the row's columns.
+template <class F>
+void each_neighbour(const Spans& spans, int64_t width, int64_t cols, const F& f) {
+  for (int s = 0; s < spans.sentences(); ++s) {
+    const Range rows = spans[s];
+    for (int64_t n = rows.begin; n < rows.end; ++n)
+      for (int64_t w = 0; w < width; ++w) {
+        const int64_t neighbour = n + w - (width - 1) / 2;
+        if (rows.begin <= neighbour && neighbour < rows.end) f(n, neighbour, w * cols);
+      }
+  }
+}
+
+void neighbours(const Tensor& y, const Tensor& x, const Spans& spans) {
+  for_dtype(x.dtype(), [&]<class T>() {
+    const auto Y = y.view<T>(), X = x.view<T>();
+    begin(Y, Accumulate::no);
+    each_neighbour(spans, Y.cols / X.cols, X.cols, [&](int64_t n, int64_t neighbour, int64_t column) {
+      std::copy_n(X.row(neighbour), X.cols, Y.row(n) + column);
+    });
+  });
+}
+
+void neighbours_backward(Grad dx, const Tensor& dy, const Spans& spans) {
+  for_dtype(dy.dtype(), [&]<class T>() {
+    const auto DX = dx.tensor.view<T>(), DY = dy.view<T>();
+    begin(DX, dx.mode);
+    each_neighbour(spans, DY.cols / DX.cols, DX.cols, [&](int64_t n, int64_t neighbour, int64_t column) {
+      const T* from = DY.row(n) + column;
+      T* to = DX.row(neighbour);
+      for (int64_t d = 0; d < DX.cols; ++d) to[d] += from[d];
+    });
+  });
+}
+
 }  // namespace
 
 void install_rows(Backend& b) {
   b.top_k = top_k;
   b.pool = pool;
   b.pool_backward = pool_backward;
+  b.neighbours = neighbours;
+  b.neighbours_backward = neighbours_backward;
   b.gather_rows = gather_rows;
   b.scatter_rows = scatter_rows;
 }
