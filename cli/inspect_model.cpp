@@ -87,7 +87,9 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   page.fact("columns",
             fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
   page.fact("heads", heads_in_words(c));
-  page.fact("norm", c.norm == NormPlace::post ? "after each sublayer (post-norm)" : "before each sublayer (pre-norm)");
+  page.fact("norm", std::string(c.norm == NormPlace::post ? "after each sublayer (post-norm)"
+                                                          : "before each sublayer (pre-norm)") +
+                        (c.norm_kind == NormKind::rms ? ", RMS (Zhang & Sennrich 2019)" : ""));
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
   page.fact("attention", attention_in_words(c));

@@ -101,6 +101,13 @@ std::vector<Flag<O>> transformer_flags() {
        .value = "OPS",
        .group = group,
        .help = "dan: dropout, addition and norm after each sublayer (post-norm, as the paper); da: see above"},
+      {.name = "transformer-norm",
+       .field = &O::norm_kind,
+       .value = "NAME",
+       .group = group,
+       .help =
+           "what norms do: layer: mean 0, variance 1; rms: a mean square of 1, nothing subtracted or added (Zhang & "
+           "Sennrich 2019)"},
       {.name = "transformer-depth-scaling",
        .field = &O::depth_scaling,
        .group = group,

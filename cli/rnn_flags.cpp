@@ -82,6 +82,7 @@ std::vector<Own> of_transformers(const TrainOptions& o) {
           {"transformer-ffn-activation", o.activation != usual.activation},
           {"transformer-preprocess", o.preprocess != usual.preprocess},
           {"transformer-postprocess", o.postprocess != usual.postprocess},
+          {"transformer-norm", o.norm_kind != usual.norm_kind},
           {"transformer-depth-scaling", o.depth_scaling},
           {"transformer-positions", o.positions != usual.positions},
           {"transformer-train-position-embeddings", o.learned_positions},

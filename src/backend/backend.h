@@ -93,7 +93,8 @@ struct Backend {
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop)> dropout{"dropout"};
   Kernel<void(Grad dr, const Tensor& dy, const Dropout& drop)> dropout_backward{"dropout_backward"};
 
-  // Layer normalisation over columns.  y, x, sum (N,D)  mean, rstd (N) stat type  gamma, beta (D)
+  // Layer normalisation over columns.  y, x, sum (N,D)  mean, rstd (N) stat type  gamma, beta (D). Without beta it is
+  // of the root mean square: nothing is subtracted, and mean is 0.
   Kernel<void(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gamma,
               const Tensor& beta, double eps)>
       layer_norm{"layer_norm"};
@@ -110,7 +111,8 @@ struct Backend {
     Grad dx, dr, dgamma, dbeta;
     Tensor dy, sum, mean, rstd, gamma;
     Dropout dropout;
-    Tensor scratch;  // norm_scratch bytes
+    Tensor scratch;       // norm_scratch bytes
+    bool centred = true;  // whether there was a beta
   };
   Kernel<int64_t(int64_t D)> norm_scratch{"norm_scratch"};
   Kernel<void(const NormBackward& b)> norm_backward{"norm_backward"};

@@ -23,6 +23,7 @@ void for_each_member(Config& c, F f) {
   f("feed_forward", c.feed_forward);
   f("activation", c.activation);
   f("norm", c.norm);
+  f("norm_kind", c.norm_kind);
   f("positions", c.positions);
   f("max_positions", c.max_positions);
   f("relative_positions", c.relative_positions);

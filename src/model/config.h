@@ -4,6 +4,7 @@
 #include "backend/cell.h"
 #include "base/enum_names.h"
 #include "nn/attention_design.h"
+#include "nn/norm_kind.h"
 #include "tensor/activation.h"
 
 namespace dragoman {
@@ -98,6 +99,7 @@ struct ModelConfig {
   int feed_forward = 2048;  // F
   Activation activation = Activation::relu;
   NormPlace norm = NormPlace::post;
+  NormKind norm_kind = NormKind::layer;
   Positions positions = Positions::sinusoidal;
   int max_positions = 1024;     // rows of the table of learned positions, and of location keys
   int relative_positions = 16;  // distances with a vector of their own, on each side (relative)

@@ -36,7 +36,9 @@ AttentionDesign TransformerParts::attention_design(int layer) const {
           .gain = gain(layer)};
 }
 
-Norm TransformerParts::make_norm(const std::string& name) { return Norm::make(parameters_, name, config_.dim); }
+Norm TransformerParts::make_norm(const std::string& name) {
+  return Norm::make(parameters_, name, config_.dim, config_.norm_kind);
+}
 
 SelfAttention TransformerParts::make_self_attention(const std::string& name, int layer) {
   return SelfAttention::make(parameters_, name, config_.dim, attention_design(layer));

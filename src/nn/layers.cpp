@@ -18,8 +18,10 @@ Linear Linear::make(Parameters& p, const std::vector<std::string>& names, const 
 
 Var Linear::operator()(Context& cx, const Var& x, Activation act) const { return linear(cx, x, weight, bias, act); }
 
-Norm Norm::make(Parameters& p, const std::string& name, int64_t dim) {
-  return {p.vector({{name + ".weight", dim, Init::ones()}}), p.vector({{name + ".bias", dim, Init::zeros()}})};
+Norm Norm::make(Parameters& p, const std::string& name, int64_t dim, NormKind kind) {
+  Norm norm{p.vector({{name + ".weight", dim, Init::ones()}}), Var()};
+  if (kind == NormKind::layer) norm.bias = p.vector({{name + ".bias", dim, Init::zeros()}});
+  return norm;
 }
 
 Var Norm::operator()(Context& cx, const Var& x) const { return layer_norm(cx, x, weight, bias); }

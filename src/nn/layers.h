@@ -1,4 +1,5 @@
 #pragma once
+#include "nn/norm_kind.h"
 #include "nn/parameters.h"
 #include "tensor/activation.h"
 
@@ -14,11 +15,11 @@ struct Linear {
   Var operator()(Context& cx, const Var& x, Activation act = Activation::none) const;
 };
 
-/// Layer normalisation with learned gain and shift.
+/// Normalisation of each row, with what it has learned.
 struct Norm {
-  Var weight, bias;  // (D) (D)
+  Var weight, bias;  // (D) (D); rms: no bias
 
-  static Norm make(Parameters& p, const std::string& name, int64_t dim);
+  static Norm make(Parameters& p, const std::string& name, int64_t dim, NormKind kind = NormKind::layer);
   Var operator()(Context& cx, const Var& x) const;
 };
 

@@ -8,7 +8,7 @@ namespace {
 void check(const char* op, const Var& x, const Var& gamma, const Var& beta) {
   require(x.shape().rank() == 2, "{}: x is {}, expected (N,D)", op, x.shape());
   require(gamma.shape() == Shape{x.cols()}, "{}: gamma is {}, expected {}", op, gamma.shape(), Shape{x.cols()});
-  require(beta.shape() == Shape{x.cols()}, "{}: beta is {}, expected {}", op, beta.shape(), Shape{x.cols()});
+  require(!beta || beta.shape() == Shape{x.cols()}, "{}: beta is {}, expected {}", op, beta.shape(), Shape{x.cols()});
 }
 
 }  // namespace
@@ -23,13 +23,14 @@ Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, dou
     const Tensor scratch = b.scratch(b.backend.norm_scratch(x.cols()));
     b.backend.norm_backward(Backend::NormBackward{.dx = b.grad(x),
                                                   .dgamma = b.grad(gamma),
-                                                  .dbeta = b.grad(beta),
+                                                  .dbeta = beta ? b.grad(beta) : Grad{},
                                                   .dy = b.grad_out(),
                                                   .sum = x,
                                                   .mean = mean,
                                                   .rstd = rstd,
                                                   .gamma = gamma,
-                                                  .scratch = scratch});
+                                                  .scratch = scratch,
+                                                  .centred = bool(beta)});
   });
   return y;
 }
@@ -48,14 +49,15 @@ Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, con
     b.backend.norm_backward(Backend::NormBackward{.dx = b.grad(x),
                                                   .dr = b.grad(r),
                                                   .dgamma = b.grad(gamma),
-                                                  .dbeta = b.grad(beta),
+                                                  .dbeta = beta ? b.grad(beta) : Grad{},
                                                   .dy = b.grad_out(),
                                                   .sum = sum,
                                                   .mean = mean,
                                                   .rstd = rstd,
                                                   .gamma = gamma,
                                                   .dropout = drop,
-                                                  .scratch = scratch});
+                                                  .scratch = scratch,
+                                                  .centred = bool(beta)});
   });
   return y;
 }

@@ -4,6 +4,7 @@
 namespace dragoman {
 
 /// y = (x - mean) / √(variance + eps) · gamma + beta over the columns of each row (Ba et al. 2016, eq. 3).
+/// Without beta it is RMSNorm (Zhang & Sennrich 2019, eq. 4): y = x / √(mean(x²) + eps) · gamma.
 /// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers a row.
 Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, double eps = 1e-5);
 

@@ -27,6 +27,7 @@ KINDS = {
     "rotary": "--transformer-positions rotary",
     "alibi": "--transformer-positions alibi",
     "none": "--transformer-positions none",
+    "rms": "--transformer-norm rms",
     "ssru": "--transformer-decoder-autoreg rnn",
     "average-attention": "--transformer-decoder-autoreg average-attention --transformer-dim-aan 24",
     "average-nogate": "--transformer-decoder-autoreg average-attention --transformer-aan-nogate "

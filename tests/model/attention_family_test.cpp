@@ -24,6 +24,7 @@ struct Variant {
   EncoderType encoder_type = EncoderType::bidirectional;
   EncoderPooling pooling = EncoderPooling::mean;
   bool reverse_source = false, rnn_norm = false;
+  NormKind norm_kind = NormKind::layer;
 
   bool alone() const { return type == std::string("decoder-only"); }
   bool recurrent() const { return type == std::string("s2s"); }
@@ -49,6 +50,7 @@ struct Variant {
     c.rnn_attention = rnn_attention, c.encoder_type = encoder_type, c.encoder_pooling = pooling;
     c.reverse_source = reverse_source, c.rnn_norm = rnn_norm;
     c.dropout_rnn = 0;
+    c.norm_kind = norm_kind;
     return c;
   }
 };
@@ -223,6 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"relative_window", Positions::relative, dot, full, 2},
                     Variant{"window", Positions::none, scaled_dot, full, 1},
                     Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
+                    Variant{.name = "rms_norm", .norm_kind = NormKind::rms},
                     Variant{.name = "ssru", .autoregression = Autoregression::rnn},
                     Variant{.name = "ssru_window", .window = 2, .autoregression = Autoregression::rnn},
                     Variant{.name = "average_attention", .autoregression = Autoregression::average_attention},

@@ -19,6 +19,37 @@ OpCase norm_case(int64_t rows, int64_t cols) {
           [](Context& cx, const OpInputs& in) { return layer_norm(cx, in.at("x"), in.at("gamma"), in.at("beta")); }};
 }
 
+OpCase rms_norm_case(int64_t rows, int64_t cols) {
+  return {fmt::format("rms {} x {}", rows, cols),
+          {{"x", {rows, cols}}, {"gamma", {cols}}},
+          [](Context& cx, const OpInputs& in) { return layer_norm(cx, in.at("x"), in.at("gamma"), Var()); }};
+}
+
+OpCase residual_rms_norm_case(int64_t rows, int64_t cols) {
+  return {fmt::format("rms of a sum {} x {}", rows, cols),
+          {{"x", {rows, cols}}, {"r", {rows, cols}}, {"gamma", {cols}}},
+          [](Context& cx, const OpInputs& in) {
+            return residual_norm(cx, in.at("x"), in.at("r"), in.at("gamma"), Var(), {});
+          }};
+}
+INSTANTIATE_TEST_SUITE_P(RmsNorm, OpCheck,
+                         testing::Values(rms_norm_case(0, 3), rms_norm_case(1, 1), rms_norm_case(17, 33),
+                                         residual_rms_norm_case(3, 17), residual_rms_norm_case(33, 130)),
+                         name_of_case);
+
+// The mean square of (3, 4, 5, 0) is 12.5; of what stands there twice as large, four times that.
+TEST(RmsNorm, DividesByTheRootOfTheMeanSquare) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var x = t.constant({2, 4}, {3, 4, 5, 0, 6, 8, 10, 0}), gamma = t.constant({4}, {1, 2, 1, 1});
+    const double root = std::sqrt(12.5);
+    const std::vector<double> row{3 / root, 8 / root, 5 / root, 0};
+    std::vector<double> both = row;
+    both.insert(both.end(), row.begin(), row.end());
+    expect_close(values_of(layer_norm(t.cx, x, gamma, Var(), 0)), both, 1e-6, name);
+  }
+}
+
 OpCase residual_norm_case(int64_t rows, int64_t cols, double rate) {
   return {fmt::format("{} x {} dropout {}", rows, cols, rate),
           {{"x", {rows, cols}}, {"r", {rows, cols}}, {"gamma", {cols}}, {"beta", {cols}}},

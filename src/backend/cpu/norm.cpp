@@ -12,13 +12,14 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// y = (s - mean) · rstd · gamma + beta over one row that lies in L1.
+// y = (s - mean) · rstd · gamma + beta over one row that lies in L1; without beta nothing is subtracted.
 HWY_INLINE void NormRow(float* y, float& mean, float& rstd, const float* s, const float* gamma, const float* beta,
                         int64_t D, float eps) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
   VF sum = hn::Zero(d), squares = hn::Zero(d);
-  for (int64_t c = 0; c < D; c += L) sum = hn::Add(sum, LoadN(d, s + c, D - c));
+  if (beta)
+    for (int64_t c = 0; c < D; c += L) sum = hn::Add(sum, LoadN(d, s + c, D - c));
   mean = Sum(d, sum) / float(D);
   const VF m = hn::Set(d, mean);
   for (int64_t c = 0; c < D; c += L) {
@@ -31,7 +32,8 @@ HWY_INLINE void NormRow(float* y, float& mean, float& rstd, const float* s, cons
   for (int64_t c = 0; c < D; c += L) {
     const int64_t n = D - c;
     const VF x = hn::Mul(hn::Sub(LoadN(d, s + c, n), m), r);
-    StoreN(hn::MulAdd(x, LoadN(d, gamma + c, n), LoadN(d, beta + c, n)), d, y + c, n);
+    const VF shift = beta ? LoadN(d, beta + c, n) : hn::Zero(d);
+    StoreN(hn::MulAdd(x, LoadN(d, gamma + c, n), shift), d, y + c, n);
   }
 }
 
@@ -89,7 +91,8 @@ void NormBackwardRows(const Backend::NormBackward& b, float* partial, Range rows
       StoreN(hn::MulAdd(y, normed, LoadN(d, dgamma + c, k)), d, dgamma + c, k);
       StoreN(hn::Add(y, LoadN(d, dbeta + c, k)), d, dbeta + c, k);
     }
-    const VF mean_g = hn::Set(d, Sum(d, sum_g) / float(D)), mean_gn = hn::Set(d, Sum(d, sum_gn) / float(D));
+    const VF mean_g = hn::Set(d, b.centred ? Sum(d, sum_g) / float(D) : 0.0f),
+             mean_gn = hn::Set(d, Sum(d, sum_gn) / float(D));
     for (int64_t from = 0; from < D; from += 128) {
       if (DR && b.dropout.active()) MaskGroup(mask, places(n, 0), places(n, 1), uint32_t(from / 128), factors);
       for (int64_t c = from; c < std::min(D, from + 128); c += L) {

@@ -6,7 +6,8 @@
 namespace dragoman::reference {
 namespace {
 
-// Layer normalisation (Ba et al. 2016, eq. 3).  y, x (N,D)  mean, rstd (N)  gamma, beta (D)
+// Layer normalisation (Ba et al. 2016, eq. 3), without beta RMSNorm (Zhang & Sennrich 2019, eq. 4).  y, x (N,D)  mean,
+// rstd (N)  gamma, beta (D)
 void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gamma,
                 const Tensor& beta, double eps) {
   for_dtype(x.dtype(), [&]<class T>() {
@@ -16,10 +17,10 @@ void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const T
     for (int64_t n = 0; n < X.rows; ++n) {
       T sum = 0, squares = 0;
       for (int64_t d = 0; d < D; ++d) sum += X(n, d);
-      M(n) = sum / T(D);
+      M(n) = beta ? sum / T(D) : T(0);
       for (int64_t d = 0; d < D; ++d) squares += (X(n, d) - M(n)) * (X(n, d) - M(n));
       R(n) = 1 / std::sqrt(squares / T(D) + T(eps));
-      for (int64_t d = 0; d < D; ++d) Y(n, d) = (X(n, d) - M(n)) * R(n) * G(d) + B(d);
+      for (int64_t d = 0; d < D; ++d) Y(n, d) = (X(n, d) - M(n)) * R(n) * G(d) + (B ? B(d) : T(0));
     }
   });
 }
@@ -36,7 +37,7 @@ void residual_norm(const Backend::ResidualNorm& a) {
 }
 
 // With n = (x - mean) · rstd and g = dy · gamma:  dx = rstd · (g - mean(g) - n · mean(g · n)),
-// dgamma = Σ dy · n,  dbeta = Σ dy,  dr = mask · dx.
+// dgamma = Σ dy · n,  dbeta = Σ dy,  dr = mask · dx.  What nothing was subtracted from has no mean(g) either.
 template <class T>
 void norm_backward_rows(const Backend::NormBackward& b) {
   const auto DX = b.dx.tensor.view<T>(), DR = b.dr.tensor.view<T>(), DG = b.dgamma.tensor.view<T>(),
@@ -49,7 +50,7 @@ void norm_backward_rows(const Backend::NormBackward& b) {
     T mean_g = 0, mean_gn = 0;
     for (int64_t d = 0; d < D; ++d) {
       const T normed = (X(n, d) - M(n)) * R(n), g = DY(n, d) * G(d);
-      mean_g += g / T(D);
+      if (b.centred) mean_g += g / T(D);
       mean_gn += g * normed / T(D);
       if (DG) DG(d) += DY(n, d) * normed;
       if (DB) DB(d) += DY(n, d);

@@ -1,0 +1,15 @@
+#pragma once
+#include "base/enum_names.h"
+
+namespace dragoman {
+
+/// What a norm does to a vector. layer: mean 0 and variance 1, then a learned gain and shift (Ba et al. 2016); rms: a
+/// mean square of 1, then a learned gain (Zhang & Sennrich 2019).
+enum class NormKind { layer, rms };
+
+inline std::span<const EnumName<NormKind>> enum_names(NormKind) {
+  static constexpr EnumName<NormKind> names[] = {{NormKind::layer, "layer"}, {NormKind::rms, "rms"}};
+  return names;
+}
+
+}  // namespace dragoman
