@@ -146,6 +146,14 @@ void add_vocabularies(Description& d, const Vocabularies& v) {
       {"source", vocabulary_json(v.source)}, {"target", vocabulary_json(v.target)}, {"joint", joint}};
 }
 
+void add_lengths(Description& d, const TrainedLengths& trained) {
+  d.json["trained"] = {{"longest_source", trained.source}, {"longest_target", trained.target}};
+  if (trained.source == 0) return;  // a file of before
+  d.page.heading("Trained on sentences of up to");
+  d.page.fact("source", fmt::format("{} pieces", grouped(trained.source)));
+  d.page.fact("target", fmt::format("{} pieces", grouped(trained.target)));
+}
+
 void add_parameters(Description& d, const Counts& counts) {
   const std::string types = fmt::format("{}", fmt::join(counts.types, ", "));
   Json groups = Json::object();
@@ -166,6 +174,7 @@ void add_model(Description& description, const ModelFile& model) {
   add_architecture(description.page, model.config());
   description.json["config"] = Json::parse(to_json(model.config()));
   add_vocabularies(description, model.vocabularies());
+  add_lengths(description, model.trained());
   add_parameters(description, count_parameters(model.tensors()));
 }
 

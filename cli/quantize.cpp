@@ -98,7 +98,7 @@ int quantize_command(const QuantizeOptions& o) {
     comparison = {quality(file, DType::f32, lines, o), quality(file, DType::i8, lines, o)};
     pass_gate(*comparison, o);
   }
-  save_model(o.output, file.config(), file.vocabularies(), weights);
+  save_model(o.output, file.config(), file.vocabularies(), weights, file.trained());
   print_page(table(o, comparison));
   return 0;
 }

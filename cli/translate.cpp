@@ -67,7 +67,7 @@ void load(Models& models, const TranslateCommandOptions& options, const Backend&
     Context& cx = models.contexts.emplace_back(Context{.backend = cpu, .arena = arena, .packed = &m.packed});
     const double weight =
         options.weights.empty() ? 1.0 / double(options.models.size()) : options.weights[models.all.size()];
-    models.all.push_back({&cx, m.model.get(), weight});
+    models.all.push_back({&cx, m.model.get(), weight, m.trained.source});
   }
 }
 
@@ -99,6 +99,9 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
   progress.clear();
   out.close();
   report(lines, clock.seconds());
+  if (translator.beyond_training() > 1)
+    spdlog::warn("{} lines have more pieces than any sentence that the model was trained on",
+                 grouped(translator.beyond_training()));
 }
 
 }  // namespace

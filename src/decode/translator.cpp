@@ -25,6 +25,14 @@ int longest_part(const TranslateOptions& options, std::span<const TranslatingMod
   return longest;
 }
 
+// What the least experienced of them has seen.
+int longest_trained(std::span<const TranslatingModel> models) {
+  int longest = 0;
+  for (const TranslatingModel& m : models)
+    if (m.longest_source > 0) longest = longest > 0 ? std::min(longest, m.longest_source) : m.longest_source;
+  return longest;
+}
+
 Ensemble ensemble_of(std::span<const TranslatingModel> models) {
   std::vector<Ensemble::Member> members;
   for (const TranslatingModel& m : models) members.push_back({m.model->decode(*m.cx), m.weight});
@@ -44,7 +52,8 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       models_(models.size()),
       first_(models[0]),
       longest_part_(longest_part(options_, models)),
-      search_(ensemble_of(models), search_options_, options_.mini_batch_words, shortlist) {}
+      search_(ensemble_of(models), search_options_, options_.mini_batch_words, shortlist),
+      longest_source_(longest_trained(models)) {}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
                        const SearchOptions& search)
@@ -119,6 +128,7 @@ std::vector<Sentence> Translator::sentences_of(std::string text) {
   const auto ids = is_blank(source) ? std::vector<int32_t>() : encode(vocabularies_.source, source);
   auto parts = split_long(vocabularies_.source, ids, longest_part_);
   if (parts.size() > 1) warn_of_parts(ids.size());
+  warn_of_length(std::min(ids.size(), size_t(longest_part_)));
   if (parts.empty() && !forced.empty()) parts.emplace_back();
   std::vector<Sentence> sentences;
   for (auto& part : parts) sentences.push_back({std::move(part), {}, line_, part_++});
@@ -128,6 +138,14 @@ std::vector<Sentence> Translator::sentences_of(std::string text) {
 
 std::vector<int32_t> Translator::encode(const Vocabulary& vocabulary, std::string_view text) const {
   return options_.no_spm_encode ? vocabulary.encode_given_pieces(text) : vocabulary.encode(text);
+}
+
+void Translator::warn_of_length(size_t pieces) {
+  if (longest_source_ == 0 || pieces <= size_t(longest_source_) || beyond_training_++ > 0) return;
+  spdlog::warn(
+      "line {} has {} pieces, more than any sentence that the model was trained on ({}): of longer ones "
+      "translations are often bad, in parts they may be better (--max-length {})",
+      grouped(int64_t(line_) + 1), grouped(int64_t(pieces)), grouped(longest_source_), longest_source_);
 }
 
 void Translator::warn_of_parts(size_t pieces) {

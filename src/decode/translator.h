@@ -18,6 +18,7 @@ struct TranslatingModel {
   Context* cx;  // float32, no tape; with the model's weights packed decoding is faster
   Model* model;
   double weight = 1;
+  int longest_source = 0;  // pieces of the longest sentence it was trained on; 0: not known
 };
 
 /// Text to text, a line for a line, whatever a line holds: one without pieces (empty, blanks only) has the empty
@@ -51,6 +52,9 @@ class Translator {
   };
   void run(const Flow& flow);
 
+  /// Lines so far with sentences longer than any that a model was trained on.
+  int64_t beyond_training() const { return beyond_training_; }
+
  private:
   struct Text {  // a line, or a part of one
     bool more;
@@ -63,6 +67,7 @@ class Translator {
   void take(std::string text, bool more);
   std::vector<Sentence> sentences_of(std::string text);
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
+  void warn_of_length(size_t pieces);
   void warn_of_parts(size_t pieces);
   void write_finished(const Flow& flow);
   std::vector<Translation> best(Text text);
@@ -77,7 +82,9 @@ class Translator {
   Search search_;
   std::deque<Text> texts_;        // read and not yet written
   uint64_t line_ = 0, part_ = 0;  // of the next text in this run
-  bool warned_ = false;           // of a long line
+  const int longest_source_;      // that all models were trained on; 0: not known
+  int64_t beyond_training_ = 0;   // lines with longer sentences
+  bool warned_ = false;           // of a line in parts
 };
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 #include "io/model_file.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <set>
 
@@ -66,6 +67,18 @@ ModelConfig read_config(const SafetensorsFile& file) {
   return config;
 }
 
+// Files of before lack it.
+int read_length(const SafetensorsFile& file, const std::string& key) {
+  const auto found = file.metadata().find(key);
+  if (found == file.metadata().end()) return 0;
+  const std::string& text = found->second;
+  int length = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  require(error == std::errc() && end == text.data() + text.size() && length >= 0,
+          "{}: '{}' is '{}' in its metadata, expected a number of pieces", file.path(), key, text);
+  return length;
+}
+
 Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name, int expected) {
   const TensorEntry& stored = file.get(name);
   require(stored.dtype == DType::u8, "{}: tensor {} is of type {}, expected U8", file.path(), name, stored.dtype);
@@ -119,20 +132,25 @@ std::vector<NamedTensor> weights_of(const Parameters& parameters) {
 }
 
 void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
-                const std::vector<NamedTensor>& weights) {
+                const std::vector<NamedTensor>& weights, const TrainedLengths& trained) {
   std::vector<TensorEntry> tensors;
   for (const NamedTensor& w : weights) tensors.push_back(entry_of(w.name, w.value));
   tensors.push_back(entry_of("vocabulary.source", vocabularies.source));
   tensors.push_back(entry_of("vocabulary.target", vocabularies.target));
   write_safetensors(path, std::move(tensors),
-                    {{"format", "dragoman"}, {"version", format_version}, {"config", to_json(config)}});
+                    {{"format", "dragoman"},
+                     {"version", format_version},
+                     {"config", to_json(config)},
+                     {"longest_source", fmt::to_string(trained.source)},
+                     {"longest_target", fmt::to_string(trained.target)}});
 }
 
 ModelFile::ModelFile(const std::string& path)
     : file_(path),
       config_(read_config(file_)),
       vocabularies_{read_vocabulary(file_, "vocabulary.source", config_.source_vocabulary),
-                    read_vocabulary(file_, "vocabulary.target", config_.target_vocabulary)} {}
+                    read_vocabulary(file_, "vocabulary.target", config_.target_vocabulary)},
+      trained_{read_length(file_, "longest_source"), read_length(file_, "longest_target")} {}
 
 void ModelFile::load_weights(const Parameters& parameters, const std::function<void(size_t)>& loaded) const {
   std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
@@ -163,7 +181,8 @@ DType ModelFile::stored_type() const {
 }
 
 LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed) {
-  LoadedModel loaded{make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}};
+  LoadedModel loaded{
+      make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}, file.trained()};
   Parameters& parameters = loaded.model->parameters();
   file.load_weights(parameters, [&](size_t buffer) {
     if (packed == DType::i8) round_tables(parameters, buffer, file.tensors().path());

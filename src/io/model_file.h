@@ -22,9 +22,15 @@ struct NamedTensor {
 std::vector<NamedTensor> weights_of(const Parameters& parameters);
 TensorEntry entry_of(const std::string& name, const Tensor& value);  // borrows the tensor's memory
 
+/// The longest sentences that a model was trained on, in pieces without </s>. Nobody knows what it makes of longer
+/// ones. 0: not known.
+struct TrainedLengths {
+  int source = 0, target = 0;
+};
+
 /// Writes the file whole or not at all.
 void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
-                const std::vector<NamedTensor>& weights);
+                const std::vector<NamedTensor>& weights, const TrainedLengths& trained = {});
 
 /// A model file, opened and checked but for its weights.
 class ModelFile {
@@ -33,6 +39,7 @@ class ModelFile {
 
   const ModelConfig& config() const { return config_; }
   const Vocabularies& vocabularies() const { return vocabularies_; }
+  const TrainedLengths& trained() const { return trained_; }
   const SafetensorsFile& tensors() const { return file_; }
   DType stored_type() const;  // of matrices: I8 in a file of `dragoman quantize`, else F32
   /// Copies the weights, converted to the parameters' type, and calls `loaded` with each buffer of Parameters::buffers
@@ -44,6 +51,7 @@ class ModelFile {
   SafetensorsFile file_;
   ModelConfig config_;
   Vocabularies vocabularies_;
+  TrainedLengths trained_;
 };
 
 /// A model ready to decode or score: no gradients, weights packed. What only products use exists packed alone.
@@ -51,6 +59,7 @@ struct LoadedModel {
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
   PackedWeights packed;
+  TrainedLengths trained = {};
 };
 /// With `packed` I8, products are in 8 bits and embeddings are rounded to 8 bits: from a file in float32 exactly as
 /// from the one that `dragoman quantize` makes of it.

@@ -37,6 +37,15 @@ std::unique_ptr<Model> make_checked_model(TrainingSetup& setup, const Backend& b
   return make_model(setup.model, backend, arena, DType::f32, true);
 }
 
+// Without </s>.
+TrainedLengths longest_of(const PairStore& pairs) {
+  TrainedLengths longest;
+  for (int64_t i = 0; i < pairs.size(); ++i)
+    longest = {std::max(longest.source, int(pairs.source_length(i)) - 1),
+               std::max(longest.target, int(pairs.target_length(i)) - 1)};
+  return longest;
+}
+
 bool never_ends(const TrainingOptions& o) {
   const bool validates = !o.valid_sets.empty() && o.valid_freq.count > 0;
   return std::ranges::none_of(o.after, [](Frequency end) { return end.count > 0; }) &&
@@ -322,7 +331,7 @@ void Trainer::keep_best(const RunValidation& validation) {
 }
 
 void Trainer::write_model(const std::string& path) const {
-  save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()));
+  save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), longest_of(corpus_->pairs));
 }
 
 void Trainer::try_save(const std::function<void()>& save) {

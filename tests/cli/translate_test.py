@@ -81,6 +81,15 @@ class Lines(WithModels):
         self.assertRegex(said, r"line 15 has [\d,]+ pieces: lines of more than 200 are translated in parts")
         self.assertIn("1 line is not valid UTF-8, the first is line 9", said)
 
+    def test_lines_longer_than_any_it_was_trained_on_are_told(self):
+        short = self.lines[0]
+        long = " ".join(self.lines[:20])
+        done = self.call("translate -m a.safetensors -b 1", text=f"{short}\n{long}\n{short}\n{long} {long}\n")
+        said = done.stderr.decode()
+        self.assertRegex(said, r"line 2 has \d+ pieces, more than any sentence that the model was trained on \(\d+\)")
+        self.assertIn("2 lines have more pieces than any sentence", said)
+        self.assertNotIn("trained on", self.call("translate -m a.safetensors -b 1", text=f"{short}\n").stderr.decode())
+
     def test_each_line_is_the_same_alone(self):
         together, _ = self.hostile(self.HOSTILE)
         for line, expected in list(zip(self.HOSTILE, together))[:-2]:

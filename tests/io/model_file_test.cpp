@@ -56,5 +56,26 @@ TEST_F(ModelFileOnDisk, IsRefusedWithoutHeadsOrColumns) {
   }
 }
 
+TEST_F(ModelFileOnDisk, KnowsWhatItWasTrainedOnIfTheFileSaysSo) {
+  Arena arena;
+  const auto weights = weights_of(toy_model(arena, 1)->parameters());
+  const Vocabularies vocabularies{toy_vocabulary(), toy_vocabulary()};
+  save_model(at("model"), toy_config(), vocabularies, weights, {41, 57});
+  const ModelFile file(at("model"));
+  EXPECT_EQ(file.trained().source, 41);
+  EXPECT_EQ(file.trained().target, 57);
+  const auto with = [&](Metadata metadata) {
+    const auto tensors = file.tensors().tensors();
+    write_safetensors(at("changed"), {tensors.begin(), tensors.end()}, metadata);
+    return ModelFile(at("changed")).trained().source;
+  };
+  Metadata metadata = file.tensors().metadata();
+  metadata.erase("checksum");
+  metadata.erase("longest_source");
+  EXPECT_EQ(with(metadata), 0);
+  metadata["longest_source"] = "many";
+  EXPECT_THROW(with(metadata), Error);
+}
+
 }  // namespace
 }  // namespace dragoman
