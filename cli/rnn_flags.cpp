@@ -84,7 +84,7 @@ std::vector<Own> of_transformers(const TrainOptions& o) {
           {"transformer-postprocess", o.postprocess != usual.postprocess},
           {"transformer-norm", o.norm_kind != usual.norm_kind},
           {"transformer-depth-scaling", o.depth_scaling},
-          {"transformer-positions", o.positions != usual.positions},
+          {"transformer-positions", o.positions != usual.positions && o.positions != Positions::none},
           {"transformer-train-position-embeddings", o.learned_positions},
           {"transformer-decoder-autoreg", o.autoregression != usual.autoregression},
           {"transformer-dropout", o.dropout != usual.dropout},
@@ -116,6 +116,7 @@ void set_defaults(TrainOptions& o, const Given& given) {
   usual("transformer-heads", o.heads, 1);
   usual("attention-projections", o.attention_projections, Projections::none);
   usual("attention-score", o.attention_score, luong ? AttentionScore::bilinear : AttentionScore::additive);
+  if (o.encoder_type != EncoderType::convolutional) o.positions = Positions::none;  // order is in the states
   usual("encoder-pooling", o.encoder_pooling, none ? EncoderPooling::last : EncoderPooling::mean);
 }
 

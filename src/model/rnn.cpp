@@ -139,7 +139,8 @@ Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const i
   const Tensor ids = int_tensor(source.ids, {spans.rows()}), places = places_of(spans, sentences, any_place);
   if (config_.encoder_type != EncoderType::convolutional)
     return recur(cx, embed(cx, embeddings_.source, ids, places), spans, places);
-  const Var positions(positions_.table(cx.arena, cx.backend, spans.longest()));
+  Var positions;
+  if (sinusoids_added(config_.positions)) positions = Var(positions_.table(cx.arena, cx.backend, spans.longest()));
   return convolve(cx, embed(cx, embeddings_.source, ids, places, positions), spans, places);
 }
 

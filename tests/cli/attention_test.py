@@ -109,6 +109,10 @@ class Attention(unittest.TestCase):
     def test_recurrent_models_show_what_they_look_at(self):
         self.train("seen", KINDS["s2s-luong"] + " --dec-depth 2", "10u")
         self.assertIn("after each step (Luong et al. 2015), bilinear", self.succeed("inspect seen.safetensors"))
+        done = subprocess.run([BINARY, *"explain --positions -m seen.safetensors".split()], cwd=self.folder, check=False,
+                              capture_output=True, text=True, env=ENVIRONMENT)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("its positions are none", done.stderr)
         line = self.succeed("translate --quiet -m seen.safetensors --alignment hard", "the red car\n")
         self.assertRegex(line, r"^.* \|\|\| 0?\d+-\d+")
         for method, rows in (("raw", 1), ("gradient", 0), ("rollout", 0)):
