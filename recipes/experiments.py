@@ -125,8 +125,13 @@ class Runner:
 
     def train_words(self, row):
         vocabulary = self.folder / "vocab.spm"
-        return ["train", "-c", *self.configs, "-t", *self.texts.train, "-v", vocabulary, vocabulary, *row.options, "-m",
-                self.folder_of(row) / "model.safetensors"]
+        return ["train", "-c", *self.configs_of(row), "-t", *self.texts.train, "-v", vocabulary, vocabulary,
+                *row.options, "-m", self.folder_of(row) / "model.safetensors"]
+
+    def configs_of(self, row):
+        """Budget, model, and what the user has put over them."""
+        model = "s2s" if "s2s" in row.options else "transformer"
+        return [HERE / "experiments.yml", HERE / f"experiments-{model}.yml", *self.configs]
 
     def folder_of(self, row):
         return self.folder / file_name(row.name)
@@ -215,7 +220,7 @@ def arguments_of(name, description):
     parser.add_argument("--all", action="store_true", help="with the rows that are left out by default")
     parser.add_argument("--row", metavar="NAME", action="append", default=[], help="this row alone; may be repeated")
     parser.add_argument("-c", metavar="FILE", action="append", default=[], dest="configs", help="options of dragoman "
-                        "train over those of recipes/experiments.yml, for a longer run or another machine")
+                        "train over those of recipes/experiments*.yml, for a longer run or another machine")
     parser.add_argument("--list", action="store_true", help="print rows and their options, and end")
     arguments = parser.parse_args()
     if not arguments.list and not arguments.data:
@@ -241,7 +246,7 @@ def run(description, rows, texts=multi30k):
         return
     folder = Path(arguments.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    runner = Runner(texts(arguments.data, folder), folder, [HERE / "experiments.yml", *arguments.configs])
+    runner = Runner(texts(arguments.data, folder), folder, arguments.configs)
     try:
         for row in chosen(rows, arguments):
             runner.measure(row)

@@ -73,9 +73,12 @@ class Experiments(unittest.TestCase):
     def test_the_options_of_each_row_are_accepted(self):
         for recipe in RECIPES:
             for line in self.succeed(recipe, "--list", "--all").splitlines():
-                words = f"train -c {ROOT}/recipes/experiments.yml -t s t -v v v -m m --dump-config minimal"
-                done = subprocess.run([BINARY, *words.split(), *line.partition("\t")[2].split()], capture_output=True,
-                                      encoding="utf-8", check=False)
+                options = line.partition("\t")[2].split()
+                model = "s2s" if "s2s" in options else "transformer"
+                words = (f"train -c {ROOT}/recipes/experiments.yml {ROOT}/recipes/experiments-{model}.yml "
+                         "-t s t -v v v -m m --dump-config minimal")
+                done = subprocess.run([BINARY, *words.split(), *options], capture_output=True, encoding="utf-8",
+                                      check=False)
                 self.assertEqual(done.returncode, 0, f"{recipe}: {line}\n{done.stderr}")
 
     def test_each_row_gets_its_figures_and_is_not_done_again(self):
