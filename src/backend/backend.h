@@ -214,8 +214,8 @@ struct Backend {
       "linear_cross_entropy",
       [](const auto& l) { return (1.0 + bool(l.dx) + bool(l.dw)) * work::product(l.x, l.w.rows()); }};
 
-  // The k best of each row of logits (R,V), best first, ties to the lower id, and log Σ exp of the row.
-  // values (R,k)  ids (R,k) int32  lse (R) stat type.
+  // The k best of each row of logits (R,V), best first, ties to the lower id, and log Σ exp of the row if it is wanted.
+  // values (R,k)  ids (R,k) int32  lse (R) stat type or empty: then a NaN in the row makes the first value NaN.
   Kernel<void(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits)> top_k{"top_k"};
 
   // Each row with its neighbours: row n of y (N,W·D) holds rows n - (W-1)/2 … n + W/2 of x (N,D), zeros for those that

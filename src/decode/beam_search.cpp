@@ -5,10 +5,11 @@
 
 namespace dragoman {
 
-Search::Search(Ensemble models, const SearchOptions& options, int64_t words, const Shortlist* shortlist)
+Search::Search(Ensemble models, const SearchOptions& options, int64_t words, const Shortlist* shortlist, Wanted wanted)
     : models_(std::move(models)),
       options_(options),
       picker_(make_picker(options)),
+      log_probs_(wanted == Wanted::log_probs || options.beam_size > 1),
       words_(words),
       shortlist_(shortlist) {}
 
@@ -69,7 +70,7 @@ void Search::step() {
   admit();
   if (active_.empty()) return;
   const std::vector<Request> wanted = requests();
-  const Predictions predictions = models_.step(rows(), picker_->most_probable(wanted));
+  const Predictions predictions = models_.step(rows(), picker_->most_probable(wanted), log_probs_);
   const auto continuations = picker_->pick(predictions, wanted);
   for (Active& s : active_) s.beam.advance(std::span(continuations).subspan(size_t(s.first_row), s.beam.live().size()));
   dismiss_finished();

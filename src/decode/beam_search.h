@@ -17,11 +17,16 @@ class Search {
  public:
   using Found = std::function<void(std::vector<Hypothesis> best)>;  // n_best of them, best first
 
+  /// What is wanted of hypotheses: their pieces alone, or their log-probabilities as well. Those are 0 where neither
+  /// the caller wants them nor hypotheses are compared.
+  enum class Wanted { pieces, log_probs };
+
   /// `words` bounds source pieces (with </s>) in the machine at once, and twice as many hypotheses, which binds where a
   /// beam is wide for its sentences; a sentence that alone is more runs alone. With a shortlist a
   /// translation has its candidates, and what it must begin with, to choose from. Options and shortlist outlive the
   /// search.
-  Search(Ensemble models, const SearchOptions& options, int64_t words, const Shortlist* shortlist = nullptr);
+  Search(Ensemble models, const SearchOptions& options, int64_t words, const Shortlist* shortlist = nullptr,
+         Wanted wanted = Wanted::log_probs);
 
   /// Puts a sentence in the queue. `found` is called by the step in which its search ends.
   void add(Sentence sentence, Found found);
@@ -57,6 +62,7 @@ class Search {
   Ensemble models_;
   const SearchOptions& options_;
   const std::unique_ptr<const Picker> picker_;
+  const bool log_probs_;  // are needed
   const int64_t words_;
   const Shortlist* const shortlist_;  // null: all pieces may follow
   std::deque<Waiting> waiting_;

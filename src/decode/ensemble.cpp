@@ -9,11 +9,13 @@
 namespace dragoman {
 namespace {
 
-void require_numbers(const Tensor& lse) {
-  const std::span rows(lse.as<float>(), size_t(lse.rows()));
-  if (std::ranges::any_of(rows, [](float x) { return !std::isfinite(x); }))
-    throw Error("the model's output is not a number: its weights are damaged, or training has diverged",
-                "take an earlier checkpoint; dragoman inspect shows what a model file holds");
+// One number of each row shows whether all are sound: their lse, or the largest.
+void require_numbers(const Tensor& of_rows) {
+  const auto x = of_rows.view<float>();
+  for (int64_t r = 0; r < x.rows; ++r)
+    if (!std::isfinite(*x.row(r)))
+      throw Error("the model's output is not a number: its weights are damaged, or training has diverged",
+                  "take an earlier checkpoint; dragoman inspect shows what a model file holds");
 }
 
 // Rounding must not make a probability larger than 1.
@@ -37,7 +39,8 @@ std::span<const float> Predictions::scores(int64_t row) const {
 }
 
 float Predictions::log_prob(int64_t row, int32_t id) const {
-  return log_prob_of(score(row, id), lse_ ? lse_.as<float>()[row] : 0.f);
+  if (!parts_.empty()) return log_prob_of(score(row, id), 0);
+  return lse_ ? log_prob_of(score(row, id), lse_.as<float>()[row]) : 0;
 }
 
 std::vector<float> Predictions::by_model(int64_t row, int32_t id) const {
@@ -71,13 +74,13 @@ void Ensemble::remove(int sentence) {
   candidates_.remove(sentence);
 }
 
-Predictions Ensemble::step(std::span<const StepRow> rows, int64_t most_probable) {
-  const auto top = [&](const Tensor& logits, int64_t k) {  // {ids, lse}
+Predictions Ensemble::step(std::span<const StepRow> rows, int64_t most_probable, bool log_probs) {
+  const auto top = [&](const Tensor& logits, int64_t k, bool with_lse) {  // {ids, lse}
     const int64_t R = logits.rows();
     const Tensor values = cx_.arena.allocate({R, k}, logits.dtype()), ids = cx_.arena.allocate({R, k}, DType::i32),
-                 lse = cx_.arena.allocate({R}, stat_type(logits.dtype()));
+                 lse = with_lse ? cx_.arena.allocate({R}, stat_type(logits.dtype())) : Tensor();
     cx_.backend.top_k(values, ids, lse, logits);
-    require_numbers(lse);
+    require_numbers(with_lse ? lse.reshaped({R, 1}) : values);
     return std::pair(ids, lse);
   };
   Predictions predictions;
@@ -88,11 +91,11 @@ Predictions Ensemble::step(std::span<const StepRow> rows, int64_t most_probable)
   const int64_t k = std::min(most_probable, parts[0].logits.cols());
   if (parts.size() == 1) {
     predictions.scores_ = parts[0].logits;
-    std::tie(predictions.best_, predictions.lse_) = top(predictions.scores_, k);
+    std::tie(predictions.best_, predictions.lse_) = top(predictions.scores_, k, log_probs);
   } else {
-    for (auto& p : parts) p.lse = top(p.logits, 1).second;
+    for (auto& p : parts) p.lse = top(p.logits, 1, true).second;
     combine(predictions, std::move(parts));
-    predictions.best_ = top(predictions.scores_, k).first;
+    predictions.best_ = top(predictions.scores_, k, false).first;
   }
   name_best(predictions);
   return predictions;

@@ -17,7 +17,7 @@ class Predictions {
   int32_t piece(int64_t row, size_t choice) const;   // those that may follow, in rising order: all, or the candidates
   std::span<const float> scores(int64_t row) const;  // log p of each of these but for a constant
   float score(int64_t row, int32_t id) const { return scores(row)[choice(row, id)]; }
-  float log_prob(int64_t row, int32_t id) const;  // at most 0
+  float log_prob(int64_t row, int32_t id) const;  // at most 0; 0 where nobody wants it
   std::vector<float> by_model(int64_t row,
                               int32_t id) const;     // log-probabilities, unweighted; empty: there is one model
   std::span<const int32_t> best(int64_t row) const;  // the most probable pieces, as many as were asked for
@@ -31,7 +31,7 @@ class Predictions {
   size_t choice(int64_t row, int32_t id) const;
 
   Tensor scores_;                                     // (R,V), or (R,C) with the candidates of each row from the left
-  Tensor lse_;                                        // (R), none where the scores are log-probabilities
+  Tensor lse_;                                        // (R); none of several models, whose scores are log-probabilities
   Tensor best_;                                       // (R,k)
   std::vector<Part> parts_;                           // one a model where there are several
   std::vector<std::span<const int32_t>> candidates_;  // of each row, in rising order; empty: all pieces
@@ -53,7 +53,9 @@ class Ensemble {
   /// As Decoding::add. `candidates`, in rising order, are the only pieces that may follow in each sentence; either all
   /// sentences of an ensemble have some or none.
   int add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates = {});
-  Predictions step(std::span<const StepRow> rows, int64_t most_probable);  // which `best` gives; at least 1
+  /// `best` will give the `most_probable` pieces, at least one. Log-probabilities of one model are left out where only
+  /// the order of pieces matters: that saves a pass over all scores.
+  Predictions step(std::span<const StepRow> rows, int64_t most_probable, bool log_probs = true);
   void remove(int sentence);
 
  private:

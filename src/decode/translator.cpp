@@ -39,6 +39,11 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models) {
   return {*models[0].cx, std::move(members)};
 }
 
+Search::Wanted wanted(const TranslateOptions& options, const SearchOptions& search) {
+  const bool shown = options.scores || options.word_scores || search.n_best > 0;
+  return shown ? Search::Wanted::log_probs : Search::Wanted::pieces;
+}
+
 // Not every vocabulary passes over all of these.
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == std::string_view::npos; }
 
@@ -52,7 +57,8 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       models_(models.size()),
       first_(models[0]),
       longest_part_(longest_part(options_, models)),
-      search_(ensemble_of(models), search_options_, options_.mini_batch_words, shortlist),
+      search_(ensemble_of(models), search_options_, options_.mini_batch_words, shortlist,
+              wanted(options_, search_options_)),
       longest_source_(longest_trained(models)) {}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,

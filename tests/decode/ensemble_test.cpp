@@ -93,7 +93,7 @@ TEST_F(Ensembles, FindWhatIsBestForBothTogether) {
 class BrokenDecoding : public ToyDecoding {
   Tensor step(std::span<const StepRow> rows) override {
     const Tensor logits = ToyDecoding::step(rows);
-    logits.as<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+    logits.as<float>()[logits.elements() - 3] = std::numeric_limits<float>::quiet_NaN();  // in the last row
     return logits;
   }
 };
@@ -105,6 +105,24 @@ TEST_F(Ensembles, RefuseOutputThatIsNotANumber) {
     members.push_back({std::make_unique<BrokenDecoding>()});
     EXPECT_THROW(find({cx, std::move(members)}), Error);
   }
+}
+
+TEST_F(Ensembles, RefuseItAlsoWhereNobodyWantsLogProbabilities) {
+  std::vector<Ensemble::Member> broken;
+  broken.push_back({std::make_unique<BrokenDecoding>()});
+  EXPECT_THROW(
+      found_by({cx, std::move(broken)}, {.beam_size = 1}, sentences(), 1 << 20, nullptr, Search::Wanted::pieces),
+      Error);
+}
+
+TEST_F(Ensembles, FindTheSamePiecesWhereNobodyWantsLogProbabilities) {
+  for (const auto& models : {std::vector{std::pair{a, 1.0}}, {{a, 0.5}, {b, 0.5}}})
+    for (const int beam_size : {1, 3}) {
+      const SearchOptions options{.beam_size = beam_size};
+      const auto all = found_by(of(models), options, sentences());
+      const auto pieces = found_by(of(models), options, sentences(), 1 << 20, nullptr, Search::Wanted::pieces);
+      for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(pieces[i][0].ids, all[i][0].ids);
+    }
 }
 
 }  // namespace

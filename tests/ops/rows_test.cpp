@@ -87,6 +87,30 @@ TEST(TopK, AgreesWithTheReferenceAtEverySize) {
     }
 }
 
+TEST(TopK, FindsTheSameWithoutLogSumExpAndMarksRowsWithANaN) {
+  const Threads one(1);
+  const auto check = [](const char* name) {
+    for (const int64_t V : {3, 17, 500, 8001}) {
+      ByHand t(name, DType::f32);
+      const Tensor logits = t.constant({4, V}, normals(4 * V, V));
+      const Best with = top_k(t, logits, 3);
+      logits.view<float>()(2, V - 1) = std::numeric_limits<float>::quiet_NaN();
+      logits.view<float>()(3, V / 2) = std::numeric_limits<float>::quiet_NaN();
+      const Tensor values = t.empty({4, 3}), ids = t.arena.allocate({4, 3}, DType::i32);
+      t.cx.backend.top_k(values, ids, Tensor(), logits);
+      for (int64_t r = 0; r < 2; ++r)
+        for (int64_t i = 0; i < 3; ++i) {
+          EXPECT_EQ(values.view<float>()(r, i), float(with.values[size_t(3 * r + i)])) << name << V;
+          EXPECT_EQ(ids.view<int32_t>()(r, i), with.ids[size_t(3 * r + i)]) << name << V;
+        }
+      EXPECT_TRUE(std::isnan(values.view<float>()(2, 0))) << name << V;
+      EXPECT_TRUE(std::isnan(values.view<float>()(3, 0))) << name << V;
+    }
+  };
+  check("reference");
+  for_each_target([&] { check("cpu"); });
+}
+
 // A search forbids a word by giving it -inf.
 TEST(TopK, LeavesOutForbiddenWords) {
   constexpr double never = -std::numeric_limits<double>::infinity();

@@ -25,7 +25,7 @@ HWY_INLINE void Insert(float* values, int32_t* ids, int64_t k, float value, int3
 }
 
 // A vector is looked into only when one of its lanes beats the worst value kept: after the first few, seldom.
-void TopK(float* values, int32_t* ids, float& lse, const float* z, int64_t V, int64_t k) {
+void TopK(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
   std::fill_n(values, k, -std::numeric_limits<float>::infinity());
@@ -39,13 +39,33 @@ void TopK(float* values, int32_t* ids, float& lse, const float* z, int64_t V, in
   }
   for (; v < V; ++v)
     if (z[v] > values[k - 1]) Insert(values, ids, k, z[v], int32_t(v));
+}
 
+// log Σ exp(z), whose largest is `top`.
+float LogSumExp(const float* z, int64_t V, float top) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
   VF sums = hn::Zero(d);
-  const VF top = hn::Set(d, values[0]);
-  for (v = 0; v + L <= V; v += L) sums = hn::Add(sums, hn::Exp(d, hn::Sub(hn::LoadU(d, z + v), top)));
+  int64_t v = 0;
+  for (; v + L <= V; v += L) sums = hn::Add(sums, hn::Exp(d, hn::Sub(hn::LoadU(d, z + v), hn::Set(d, top))));
   float sum = Sum(d, sums);
-  for (; v < V; ++v) sum += std::exp(z[v] - values[0]);
-  lse = values[0] + std::log(sum);
+  for (; v < V; ++v) sum += std::exp(z[v] - top);
+  return top + std::log(sum);
+}
+
+// Comparisons pass over a NaN.
+bool HasNaN(const float* z, int64_t V) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  VF sound = hn::Zero(d);  // is equal to itself as long as there was none
+  int64_t v = 0;
+  for (; v + L <= V; v += L) {
+    const VF x = hn::LoadU(d, z + v);
+    sound = hn::IfThenElse(hn::Eq(x, x), sound, x);
+  }
+  bool found = !hn::AllTrue(d, hn::Eq(sound, sound));
+  for (; v < V; ++v) found |= std::isnan(z[v]);
+  return found;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -57,14 +77,23 @@ namespace dragoman::cpu {
 namespace {
 
 HWY_EXPORT(TopK);
+HWY_EXPORT(LogSumExp);
+HWY_EXPORT(HasNaN);
 
 void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits) {
   const auto Z = logits.view<const float>();
-  const auto row_of = HWY_DYNAMIC_DISPATCH(TopK);
+  const auto best = HWY_DYNAMIC_DISPATCH(TopK);
+  const auto log_sum_exp = HWY_DYNAMIC_DISPATCH(LogSumExp);
+  const auto has_nan = HWY_DYNAMIC_DISPATCH(HasNaN);
   parallel_blocks(Z.rows, 1, [&](Range rows, int) {
-    for (int64_t r = rows.begin; r < rows.end; ++r)
-      row_of(values.view<float>().row(r), ids.view<int32_t>().row(r), lse.as<float>()[r], Z.row(r), Z.cols,
-             values.cols());
+    for (int64_t r = rows.begin; r < rows.end; ++r) {
+      float* own = values.view<float>().row(r);
+      best(own, ids.view<int32_t>().row(r), Z.row(r), Z.cols, values.cols());
+      if (lse)
+        lse.as<float>()[r] = log_sum_exp(Z.row(r), Z.cols, own[0]);
+      else if (has_nan(Z.row(r), Z.cols))
+        own[0] = std::numeric_limits<float>::quiet_NaN();
+    }
   });
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "backend/reference/accumulate.h"
@@ -16,10 +17,12 @@ void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Ten
     std::vector<int32_t> order(Z.cols);
     for (int64_t r = 0; r < Z.rows; ++r) {
       const T* z = Z.row(r);
-      const T top = *std::max_element(z, z + Z.cols);
-      T sum = 0;
-      for (int64_t v = 0; v < Z.cols; ++v) sum += std::exp(z[v] - top);
-      log_sum(r) = top + std::log(sum);
+      if (lse) {
+        const T top = *std::max_element(z, z + Z.cols);
+        T sum = 0;
+        for (int64_t v = 0; v < Z.cols; ++v) sum += std::exp(z[v] - top);
+        log_sum(r) = top + std::log(sum);
+      }
       std::iota(order.begin(), order.end(), 0);
       const auto better = [&](int32_t a, int32_t b) { return z[a] != z[b] ? z[a] > z[b] : a < b; };
       std::partial_sort(order.begin(), order.begin() + best.cols, order.end(), better);
@@ -27,6 +30,8 @@ void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Ten
         which(r, i) = order[i];
         best(r, i) = z[order[i]];
       }
+      if (!lse && std::any_of(z, z + Z.cols, [](T x) { return std::isnan(x); }))
+        best(r, 0) = std::numeric_limits<T>::quiet_NaN();
     }
   });
 }
