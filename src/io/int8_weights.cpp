@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/threads.h"
+
 namespace dragoman {
 namespace {
 
@@ -69,10 +71,12 @@ void round_rows(const Tensor& q, const Tensor& scales, const Tensor& w, const st
 
 void round_in_place(const Tensor& w, const std::string& where) {
   const auto W = w.view<float>();
-  for (int64_t d = 0; d < W.rows; ++d) {
-    const Rounding r = rounding_of(row_of(W, d), where);
-    for (int64_t k = 0; k < W.cols; ++k) W(d, k) = nearest(W(d, k) * r.inverse) * r.scale;
-  }
+  parallel_blocks(W.rows, 64, [&](Range rows, int) {
+    for (int64_t d = rows.begin; d < rows.end; ++d) {
+      const Rounding r = rounding_of(row_of(W, d), where);
+      for (int64_t k = 0; k < W.cols; ++k) W(d, k) = nearest(W(d, k) * r.inverse) * r.scale;
+    }
+  });
 }
 
 void restore_rows(const Tensor& w, const TensorEntry& q, const SafetensorsFile& file) {
@@ -90,8 +94,11 @@ void restore_rows(const Tensor& w, const TensorEntry& q, const SafetensorsFile& 
   require(std::ranges::find(values, int8_t{-128}) == values.end(), "{}: {} holds -128, expected -127 to 127",
           file.path(), q.name);
   for_dtype(w.dtype(), [&]<class T>() {
-    for (int64_t i = 0; i < w.elements(); ++i)
-      w.as<T>()[i] = T(float(values[size_t(i)]) * scales[size_t(i / w.cols())]);
+    const auto W = w.view<T>();
+    parallel_blocks(W.rows, 64, [&](Range rows, int) {
+      for (int64_t d = rows.begin; d < rows.end; ++d)
+        for (int64_t k = 0; k < W.cols; ++k) W(d, k) = T(float(values[d * W.cols + k]) * scales[d]);
+    });
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/threads.h"
 #include "io/config_json.h"
 #include "io/int8_weights.h"
 
@@ -96,15 +97,18 @@ TensorEntry entry_of(const std::string& name, const Vocabulary& vocabulary) {
 
 // Straight from the file, where numbers need not be aligned: a copy of the largest matrix would be the peak of memory.
 void copy(const Tensor& value, const TensorEntry& stored) {
-  for_dtype(stored.dtype, [&]<class S>() {
-    for_dtype(value.dtype(), [&]<class T>() {
-      T* to = value.as<T>();
-      const std::byte* from = stored.bytes.data();
-      for (int64_t i = 0; i < value.elements(); ++i, from += sizeof(S)) {
-        S number;
-        std::memcpy(&number, from, sizeof(S));
-        to[i] = T(number);
-      }
+  constexpr int64_t worth_a_thread = 1 << 18;
+  parallel_blocks(value.elements(), worth_a_thread, [&](Range part, int) {
+    for_dtype(stored.dtype, [&]<class S>() {
+      for_dtype(value.dtype(), [&]<class T>() {
+        T* to = value.as<T>();
+        const std::byte* from = stored.bytes.data() + part.begin * int64_t{sizeof(S)};
+        for (int64_t i = part.begin; i < part.end; ++i, from += sizeof(S)) {
+          S number;
+          std::memcpy(&number, from, sizeof(S));
+          to[i] = T(number);
+        }
+      });
     });
   });
 }

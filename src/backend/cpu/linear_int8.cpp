@@ -2,6 +2,8 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/linear_int8.cpp"
 #include <hwy/foreach_target.h>
 //
+#include <cstring>
+
 #include "backend/cpu/int8.h"
 #include "backend/cpu/linear_int8.h"
 #include "backend/cpu/simd-inl.h"
@@ -43,6 +45,25 @@ float QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, uint8_t
   return top / 127;
 }
 
+// Up to 32 rows of w become a panel. Their integers go through a small block, a row of it at a time, from which lines
+// of the panel take four bytes a row. What no row fills is zero.
+void PackPanel(int8_t* panel, float* scales, int32_t* sums, View<const float> w) {
+  constexpr int64_t width = 256;  // numbers of each row at a time
+  alignas(64) uint8_t block[int8_panel][width] = {};
+  float tops[int8_panel] = {};
+  for (int64_t r = 0; r < w.rows; ++r) tops[r] = TopOfRow(w.row(r), w.cols);
+  for (int64_t r = 0; r < int8_panel; ++r) scales[r] = tops[r] / 127, sums[r] = 0;
+  for (int64_t from = 0; from < w.cols; from += width) {
+    const int64_t count = std::min(width, w.cols - from), quads = (count + int8_quad - 1) / int8_quad;
+    for (int64_t r = 0; r < w.rows; ++r) {
+      QuantizePart(block[r], quads * int8_quad, w.row(r) + from, count, tops[r], 0);
+      for (int64_t k = 0; k < count; ++k) sums[r] += int8_t(block[r][k]);
+    }
+    for (int64_t q = 0; q < quads; ++q, panel += int8_panel * int8_quad)
+      for (int64_t r = 0; r < int8_panel; ++r) std::memcpy(panel + r * int8_quad, block[r] + q * int8_quad, int8_quad);
+  }
+}
+
 Int8Kernel KernelOfTarget() {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   if (__builtin_cpu_supports("avx512vnni")) return {int8_avx512_vnni, 0x80};
@@ -62,8 +83,7 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::cpu {
 namespace {
 
-HWY_EXPORT(TopOfRow);
-HWY_EXPORT(QuantizePart);
+HWY_EXPORT(PackPanel);
 HWY_EXPORT(QuantizeRow);
 HWY_EXPORT(KernelOfTarget);
 
@@ -95,26 +115,12 @@ int64_t int8_bytes(int64_t D, int64_t K) { return Packed<int8_t>(nullptr, D, K).
 
 void pack_int8(const Tensor& packed, const Tensor& w) {
   const auto W = w.view<const float>();
-  const auto top_of_row = HWY_DYNAMIC_DISPATCH(TopOfRow);
-  const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizePart);
+  const auto pack = HWY_DYNAMIC_DISPATCH(PackPanel);
   const Packed<int8_t> out(packed.as<int8_t>(), W.rows, W.cols);
-  std::fill_n(packed.as<int8_t>(), packed.bytes(), int8_t{0});
-  parallel_blocks(W.rows, int8_panel, [&](Range columns, int) {
-    constexpr int64_t part = 512;  // numbers of a row at a time
-    uint8_t integers[part];
-    for (int64_t d = columns.begin; d < columns.end; ++d) {
-      const float top = top_of_row(W.row(d), W.cols);
-      out.scales[d] = top / 127;
-      int8_t* to = out.panel(d / int8_panel) + d % int8_panel * int8_quad;
-      for (int64_t from = 0; from < W.cols; from += part) {
-        const int64_t count = std::min(part, W.cols - from);
-        quantize(integers, count, W.row(d) + from, count, top, 0);
-        for (int64_t i = 0; i < count; ++i) {
-          const int64_t k = from + i;
-          out.sums[d] += to[k / int8_quad * int8_panel * int8_quad + k % int8_quad] = int8_t(integers[i]);
-        }
-      }
-    }
+  parallel_blocks(out.columns, int8_panel, [&](Range columns, int) {
+    for (int64_t d = columns.begin; d < columns.end; d += int8_panel)
+      pack(out.panel(d / int8_panel), out.scales + d, out.sums + d,
+           {W.row(d), std::min(int8_panel, W.rows - d), W.cols, W.stride});
   });
 }
 
