@@ -97,6 +97,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
       log_(setup_.training),
       vocabularies_(open_vocabularies(setup_)),
       corpus_(read_training_text(setup_, vocabularies_)),
+      trained_(longest_of(corpus_->pairs)),
       order_(batch_order(*corpus_, setup_)),
       model_(make_checked_model(setup_, backend_, arena_, vocabularies_, *corpus_)),
       adam_(backend_, arena_, model_->parameters(), setup_.optimizer),
@@ -331,7 +332,7 @@ void Trainer::keep_best(const RunValidation& validation) {
 }
 
 void Trainer::write_model(const std::string& path) const {
-  save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), longest_of(corpus_->pairs));
+  save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained_);
 }
 
 void Trainer::try_save(const std::function<void()>& save) {

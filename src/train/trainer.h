@@ -56,6 +56,7 @@ class Trainer {
   Arena arena_;
   Vocabularies vocabularies_;
   std::shared_ptr<const Corpus> corpus_;
+  const TrainedLengths trained_;  // of the corpus as it is read first, so that a run that stopped knows the same
   BatchOrder order_;
   std::unique_ptr<Model> model_;
   Adam adam_;

@@ -134,6 +134,17 @@ class Pages(unittest.TestCase):
 
 
 class Colours(unittest.TestCase):
+    @staticmethod
+    def all_of(descriptor):
+        """What was written to the other end, in however many pieces it comes. A closed terminal is an error to read."""
+        text = b""
+        try:
+            while piece := os.read(descriptor, 4096):
+                text += piece
+        except OSError:
+            pass
+        return text
+
     def warning(self, terminal, **environment):
         """stderr of a command that warns: of text that looks tokenised."""
         with tempfile.NamedTemporaryFile("w") as file:
@@ -144,7 +155,7 @@ class Colours(unittest.TestCase):
             subprocess.run([BINARY, "evaluate", "-r", file.name, "-i", file.name], stdout=subprocess.DEVNULL,
                            stderr=end, check=True, env=kept | {"TERM": "xterm"} | environment)
             os.close(end)
-            text = os.read(controller, 4096).decode()
+            text = self.all_of(controller).decode()
             os.close(controller)
         self.assertIn("looks tokenised", text)
         return text
