@@ -43,8 +43,9 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
             "{}: '{}' is {} in the model's configuration, expected {} to {} in a file of {} tensors", file.path(), name,
             size, least, most, tensors);
   };
-  within("encoder_layers", c.encoder_layers, 0, tensors);
-  within("decoder_layers", c.decoder_layers, 0, tensors);
+  const int least = c.type == "s2s" ? 1 : 0;  // a recurrent model is nothing without its first layers
+  within("encoder_layers", c.encoder_layers, least, tensors);
+  within("decoder_layers", c.decoder_layers, least, tensors);
   within("dim", c.dim, 1, bytes);
   if (c.type == "s2s") within("rnn_dim", c.rnn_dim, 1, bytes);
   if (c.encoder_type == EncoderType::convolutional) within("encoder_kernel", c.encoder_kernel, 1, bytes);

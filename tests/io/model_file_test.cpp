@@ -56,6 +56,19 @@ TEST_F(ModelFileOnDisk, IsRefusedWithoutHeadsOrColumns) {
   }
 }
 
+TEST_F(ModelFileOnDisk, IsRefusedAsARecurrentModelWithoutLayersOrStates) {
+  for (const auto& [name, member] : {std::pair{"encoder_layers", &ModelConfig::encoder_layers},
+                                     {"decoder_layers", &ModelConfig::decoder_layers},
+                                     {"rnn_dim", &ModelConfig::rnn_dim}}) {
+    ModelConfig config = toy_config();
+    config.type = "s2s";
+    config.rnn_dim = 16;
+    EXPECT_EQ(complaint(config), "");
+    config.*member = 0;
+    EXPECT_THAT(complaint(config), HasSubstr(fmt::format("'{}' is 0 in the model's configuration, expected 1", name)));
+  }
+}
+
 TEST_F(ModelFileOnDisk, KnowsWhatItWasTrainedOnIfTheFileSaysSo) {
   Arena arena;
   const auto weights = weights_of(toy_model(arena, 1)->parameters());
