@@ -128,8 +128,8 @@ class Pages(unittest.TestCase):
         self.each(unknown)
 
     def test_commands_in_scripts_are_accepted(self):
-        self.check(filter(None, (refusal(words) for script in SCRIPTS
-                                 for words in commands(script.read_text(encoding="utf-8")))))
+        texts = (script.read_text(encoding="utf-8").replace('"$threads"', "1") for script in SCRIPTS)
+        self.check(filter(None, (refusal(words) for text in texts for words in commands(text))))
 
     def test_recipes_are_accepted(self):
         for recipe in sorted(ROOT.glob("recipes/*.yml")):

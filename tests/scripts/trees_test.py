@@ -150,7 +150,7 @@ class Trees(unittest.TestCase):
         done = subprocess.run([*call[:1], self.folder / "run"], check=False, encoding="utf-8", capture_output=True,
                               env=environment)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("train.clean.mrg is missing, also with .xz or .gz", done.stderr)
+        self.assertIn("train.clean.mrg is missing, plain or with .xz, .gz", done.stderr)
 
 
 if __name__ == "__main__":

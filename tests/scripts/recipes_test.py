@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Scripts that train a recipe as a user drives them, on a corner of the corpus of scripts/phrases.
+
+    recipes_test.py BINARY
+"""
+
+import gzip
+import lzma
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BINARY = ""  # from the command line
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = """dim-emb: 32
+transformer-heads: 2
+transformer-dim-ffn: 32
+enc-depth: 1
+dec-depth: 1
+dim-vocabs: 700
+mini-batch-words: 256
+lr-warmup: 5
+lr-decay-updates: 20
+after: 20u
+save-freq: 5u
+precision: float32
+quiet: true
+"""
+
+
+class Recipes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        subprocess.run([sys.executable, "-B", ROOT / "scripts/phrases", cls.folder / "phrases"], check=True)
+        (cls.folder / "small.yml").write_text(SMALL, encoding="utf-8")
+
+    def corpus(self, sets, source, target):
+        """A folder with corners of the phrases: training text in .xz, the source of the test in .gz, the rest plain."""
+        data = Path(tempfile.mkdtemp(dir=self.folder))
+        for part, name, lines in zip(("train", "dev", "test"), sets, (400, 30, 40)):
+            for side, ending in (("en", source), ("de", target)):
+                text = (self.folder / f"phrases/{part}.{side}").read_bytes().splitlines(keepends=True)[:lines]
+                packed = {"train": (".xz", lzma.compress), "testen": (".gz", gzip.compress)}
+                suffix, pack = packed.get(part, packed.get(part + side, ("", bytes)))
+                file = data / f"{name}.{ending}{suffix}"
+                file.parent.mkdir(exist_ok=True)
+                file.write_bytes(pack(b"".join(text)))
+        return data
+
+    def call(self, script, *arguments, **environment):
+        return subprocess.run([ROOT / "scripts" / script, *arguments], timeout=200, check=False, encoding="utf-8",
+                              capture_output=True, env=os.environ | {"DRAGOMAN": BINARY, "THREADS": "1"} | environment)
+
+    def check(self, script, data, figures, output, **environment):
+        """A run that is made twice: the second time nothing is left but to translate."""
+        run = self.folder / script
+        for _ in range(2):
+            done = self.call(script, data, run, self.folder / "small.yml", **environment)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, figures)
+        self.assertEqual(len((run / output).read_text(encoding="utf-8").splitlines()), 40)
+        return run
+
+    def test_multi30k_is_trained_and_measured(self):
+        sets = [f"tok/{part}.lc.norm.tok" for part in ("train", "val", "test_2016_flickr")]
+        self.check("multi30k", self.corpus(sets, "en", "de"), r"BLEU .*\n\S+test\.de +\d+\.\d\d ", "test.de")
+
+    def test_what_is_missing_is_said(self):
+        for script, first in (("multi30k", "tok/train.lc.norm.tok.en"),):
+            done = self.call(script, self.folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{first} is missing, plain or with .xz, .gz, .zst\n  hint: recipes/README.md", done.stderr)
+            self.assertIn(f"usage: scripts/{script} DATA_DIR [FOLDER [RECIPE]]", self.call(script).stderr)
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
