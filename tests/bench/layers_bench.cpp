@@ -8,7 +8,9 @@
 #include "backend/registry.h"
 #include "base/philox.h"
 #include "base/threads.h"
+#include "nn/convolution.h"
 #include "nn/look_back.h"
+#include "nn/recurrent.h"
 
 namespace dragoman {
 namespace {
@@ -75,6 +77,23 @@ void BM_recurrent_unit(State& state) {
   run(state, [](Parameters& p) { return Ssru::make(p, "layer", dim, 1); });
 }
 
+void BM_recurrence(State& state, Cell cell) {
+  run(state, [&](Parameters& p) {
+    return [layer = Recurrence::make(p, "layer", {cell, dim, dim, false})](Context& cx, const Var& x,
+                                                                           const SelfRows& rows) {
+      return layer(cx, x, Steps(rows.spans, Direction::forward));
+    };
+  });
+}
+
+void BM_convolution(State& state) {
+  run(state, [](Parameters& p) {
+    return [layer = GatedConvolution::make(p, "layer", dim, 3)](Context& cx, const Var& x, const SelfRows& rows) {
+      return layer(cx, x, rows.spans, {});
+    };
+  });
+}
+
 void lengths(benchmark::internal::Benchmark* b) {
   for (int64_t length = 16; length <= 8192; length *= 4) b->Arg(length);
   b->Arg(8192)->Unit(benchmark::kMillisecond);
@@ -83,6 +102,9 @@ BENCHMARK_CAPTURE(BM_self_attention, all, AttentionScore::scaled_dot, -1)->Apply
 BENCHMARK_CAPTURE(BM_self_attention, additive, AttentionScore::additive, -1)->Apply(lengths);
 BENCHMARK_CAPTURE(BM_self_attention, window_16, AttentionScore::scaled_dot, 16)->Apply(lengths);
 BENCHMARK(BM_recurrent_unit)->Apply(lengths);
+BENCHMARK_CAPTURE(BM_recurrence, gru, Cell::gru)->Apply(lengths);
+BENCHMARK_CAPTURE(BM_recurrence, lstm, Cell::lstm)->Apply(lengths);
+BENCHMARK(BM_convolution)->Apply(lengths);
 
 }  // namespace
 }  // namespace dragoman

@@ -16,8 +16,11 @@ KINDS = {
     "BM_self_attention/additive": ("self-attention, additive score", "#b05cc6"),
     "BM_self_attention/window_16": ("self-attention, --attention-window 16", "#1f9d6b"),
     "BM_recurrent_unit": ("simple recurrent unit", "#e4672b"),
+    "BM_recurrence/gru": ("GRU", "#d9a400"),
+    "BM_recurrence/lstm": ("LSTM", "#8a5a2b"),
+    "BM_convolution": ("gated convolution, three pieces wide", "#17becf"),
 }
-KEPT = ("what the weights of 4 heads would add, were they kept (computed)", "#999")
+KEPT = ("weights of 4 heads, were they kept (computed)", "#999")
 DASHES = ' stroke-dasharray="5 4"'
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 440, 300, 56, 34, 40  # of a chart
 
