@@ -60,6 +60,7 @@ std::string heads_in_words(const ModelConfig& c) {
 std::string attention_in_words(const ModelConfig& c) {
   std::string text = fmt::format("{}, projections {}", name_of(c.attention_score), name_of(c.attention_projections));
   if (c.attention_score == AttentionScore::reduced_rank) text += fmt::format(", rank {}", c.attention_rank);
+  if (c.attention_norm != HeadNorm::none) text += fmt::format(", {} norm of each head", name_of(c.attention_norm));
   if (c.attention_window > 0) text += fmt::format(", window ±{}", c.attention_window);
   if (c.attention_local > 0) text += fmt::format(", local ±{}", c.attention_local);
   return text;

@@ -159,6 +159,12 @@ std::vector<Flag<O>> attention_flags() {
        .value = "NAME",
        .group = group,
        .help = "which roles get a projection of their own: each; one for what is key and value at once; or none"},
+      {.name = "attention-norm",
+       .field = &O::attention_norm,
+       .value = "NAME",
+       .group = group,
+       .help = "norm of queries and keys head by head before they meet (per-head norm, query-key normalisation); for "
+               "scores that are dot products"},
       {.name = "attention-rank",
        .field = &O::attention_rank,
        .value = "N",

@@ -138,7 +138,8 @@ void check_encoder(const TrainOptions& o, const Given& given) {
 
 void check_attention(const TrainOptions& o, const Given& given) {
   if (o.rnn_attention != RnnAttention::none) return;
-  for (const char* option : {"attention-score", "attention-projections", "attention-local", "transformer-heads"})
+  for (const char* option :
+       {"attention-score", "attention-projections", "attention-norm", "attention-local", "transformer-heads"})
     require(!given(option), "--{} is for models that attend, --rnn-attention none does not", option);
 }
 

@@ -78,6 +78,11 @@ void check_attention(const TrainOptions& o, const Given& given) {
                     "rename them",
                     score, projections),
         "give --attention-projections none, or --attention-score dot");
+  if ((additive || o.attention_score == AttentionScore::location) && o.attention_norm != HeadNorm::none)
+    throw Error(fmt::format("--attention-norm {} keeps dot products of queries and keys small, which --attention-score "
+                            "{} does not need",
+                            name_of(o.attention_norm), score),
+                "leave it out, or give --attention-score scaled-dot");
   const ModelConfig usual;  // a configuration that was written in full names options that change nothing
   require(!given("attention-rank") || low || o.attention_rank == usual.attention_rank,
           "--attention-rank is for --attention-score reduced-rank, not for {}", score);

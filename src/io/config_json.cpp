@@ -29,6 +29,7 @@ void for_each_member(Config& c, F f) {
   f("relative_positions", c.relative_positions);
   f("attention_score", c.attention_score);
   f("attention_projections", c.attention_projections);
+  f("attention_norm", c.attention_norm);
   f("attention_rank", c.attention_rank);
   f("attention_window", c.attention_window);
   f("attention_local", c.attention_local);

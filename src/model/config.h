@@ -105,6 +105,7 @@ struct ModelConfig {
   int relative_positions = 16;  // distances with a vector of their own, on each side (relative)
   AttentionScore attention_score = AttentionScore::scaled_dot;
   Projections attention_projections = Projections::query_key_value;
+  HeadNorm attention_norm = HeadNorm::none;
   int attention_rank = 16;   // columns of a head's queries and keys for reduced_rank
   int attention_window = 0;  // self-attention: keys seen on each side; 0: all
   int attention_local = 0;   // cross-attention: the same around the target's own place; 0: all

@@ -123,6 +123,7 @@ AttentionDesign Rnn::attention_design() const {
   return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
           .score = config_.attention_score,
           .projections = config_.attention_projections,
+          .norm = config_.attention_norm,
           .window = config_.attention_local > 0 ? config_.attention_local : -1,
           .locations = config_.max_positions,
           .projects_result = false,

@@ -29,6 +29,7 @@ AttentionDesign TransformerParts::attention_design(int layer) const {
   return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
           .score = config_.attention_score,
           .projections = config_.attention_projections,
+          .norm = config_.attention_norm,
           .window = config_.attention_window > 0 ? config_.attention_window : -1,
           .relative = config_.positions == Positions::relative ? config_.relative_positions : 0,
           .locations = config_.max_positions,

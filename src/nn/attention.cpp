@@ -52,6 +52,10 @@ AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int6
     h.locations = table(".location.positions.weight", d.locations, keys, Parameters::Use::lookup);
   if (d.relative > 0)
     h.distances = table(".distance.weight", 2 * d.relative + 1, d.sizes.key, Parameters::Use::product);
+  if (d.norm == HeadNorm::none) return h;
+  const NormKind kind = d.norm == HeadNorm::rms ? NormKind::rms : NormKind::layer;
+  h.query_norm = Norm::make(p, name + ".query_norm", d.sizes.key, kind);
+  h.key_norm = Norm::make(p, name + ".key_norm", d.sizes.key, kind);
   return h;
 }
 
@@ -91,6 +95,8 @@ SelfAttention::Parts SelfAttention::parts(Context& cx, const Var& x, const Tenso
   const Var all = product.weight ? product(cx, x) : Var();  // (N, 2·H*K + H*V)
   Parts p{query.of(all, x), {}, value.of(all, x)};
   p.k = heads.locations ? heads.keys_of_places(cx, places) : key_of(key, value, p.v, all, x);
+  p.q = heads.normed(cx, heads.query_norm, p.q);
+  p.k = heads.normed(cx, heads.key_norm, p.k);
   if (rotary) {
     p.q = rotate(cx, p.q, rotary, places, heads.design.sizes.heads);
     p.k = rotate(cx, p.k, rotary, places, heads.design.sizes.heads);
@@ -130,11 +136,12 @@ CrossAttention CrossAttention::make(Parameters& p, const std::string& name, int6
 CrossAttention::Memory CrossAttention::remember(Context& cx, const Var& memory, const Tensor& places) const {
   const Var all = memory_product.weight ? memory_product(cx, memory) : Var();  // (Ns,H*K + H*V)
   const Var v = value.of(all, memory);
-  return {heads.locations ? heads.keys_of_places(cx, places) : key_of(key, value, v, all, memory), v};
+  const Var k = heads.locations ? heads.keys_of_places(cx, places) : key_of(key, value, v, all, memory);
+  return {heads.normed(cx, heads.key_norm, k), v};
 }
 
 Var CrossAttention::queries(Context& cx, const Var& x) const {
-  return query.projected() ? query_product(cx, x) : x;  // (Nt,H*K)
+  return heads.normed(cx, heads.query_norm, query.projected() ? query_product(cx, x) : x);  // (Nt,H*K)
 }
 
 Var CrossAttention::operator()(Context& cx, const Var& x, const Memory& memory, const Spans& queries_of,

@@ -3,6 +3,7 @@
 #include "nn/cache.h"
 #include "nn/layers.h"
 #include "ops/attention.h"
+#include "ops/norm.h"
 
 namespace dragoman {
 
@@ -36,13 +37,17 @@ struct Role {
 struct AttentionHeads {
   std::string name;
   AttentionDesign design;
-  Linear output;          // or empty
-  Var score_vector = {};  // (H*K), additive
-  Var distances = {};     // (2R+1,K), relative positions
-  Var locations = {};     // (P,H*K), location
+  Linear output;                        // or empty
+  Norm query_norm = {}, key_norm = {};  // (K) for all heads, or empty
+  Var score_vector = {};                // (H*K), additive
+  Var distances = {};                   // (2R+1,K), relative positions
+  Var locations = {};                   // (P,H*K), location
 
   static AttentionHeads make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
   Var result(Context& cx, const Var& y) const { return output.weight ? output(cx, y) : y; }
+  Var normed(Context& cx, const Norm& norm, const Var& x) const {
+    return norm.weight ? head_norm(cx, x, norm.weight, norm.bias, design.sizes.heads) : x;
+  }
   /// Keys for `location`: a row for each place.
   Var keys_of_places(Context& cx, const Tensor& places) const;
   ScoreInputs score_inputs(Context& cx, const Var& q, const Tensor& bias) const;

@@ -30,6 +30,16 @@ inline std::span<const EnumName<Projections>> enum_names(Projections) {
   return names;
 }
 
+/// What queries and keys of each head are normalised by before they meet, so that no score can outgrow what the norms'
+/// gains allow (Henry et al. 2020, "Query-Key Normalization for Transformers"; in this form Dehghani et al. 2023).
+enum class HeadNorm { none, layer, rms };
+
+inline std::span<const EnumName<HeadNorm>> enum_names(HeadNorm) {
+  static constexpr EnumName<HeadNorm> names[] = {
+      {HeadNorm::none, "none"}, {HeadNorm::layer, "layer"}, {HeadNorm::rms, "rms"}};
+  return names;
+}
+
 /// Columns of one head.
 struct HeadSizes {
   int heads, key, value;
@@ -40,6 +50,7 @@ struct AttentionDesign {
   HeadSizes sizes;
   AttentionScore score = AttentionScore::scaled_dot;
   Projections projections = Projections::query_key_value;
+  HeadNorm norm = HeadNorm::none;
   int window = -1;              // keys that a query sees on each side; -1: all
   int relative = 0;             // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
   int locations = 0;            // places that `location` knows

@@ -35,6 +35,38 @@ Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, dou
   return y;
 }
 
+Var head_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, int heads, double eps) {
+  const int64_t N = x.rows(), K = gamma.cols();
+  require(x.shape() == Shape({N, heads * K}) && gamma.shape() == Shape{K} && (!beta || beta.shape() == Shape{K}),
+          "head_norm: x is {}, gamma {} and beta {}, expected (N,H*K), (K) and (K) with H = {}", x.shape(),
+          gamma.shape(), beta.shape(), heads);
+  Var y = cx.make(x.shape(), x.dtype());
+  const DType stat = stat_type(x.dtype());
+  const Tensor mean = cx.save({heads * N}, stat), rstd = cx.save({heads * N}, stat);
+  for (int h = 0; h < heads; ++h)
+    cx.backend.layer_norm(y.value().columns(h * K, K), mean.row_range(h * N, N), rstd.row_range(h * N, N),
+                          x.value().columns(h * K, K), gamma, beta, eps);
+  cx.record("head_norm", y, [=](Backward& b) {
+    const Tensor scratch = b.scratch(b.backend.norm_scratch(K));
+    const Grad dx = b.grad(x);
+    Grad dgamma = b.grad(gamma), dbeta = beta ? b.grad(beta) : Grad{};
+    for (int h = 0; h < heads; ++h) {
+      b.backend.norm_backward(Backend::NormBackward{.dx = dx ? Grad{dx.tensor.columns(h * K, K), dx.mode} : Grad{},
+                                                    .dgamma = dgamma,
+                                                    .dbeta = dbeta,
+                                                    .dy = b.grad_out().columns(h * K, K),
+                                                    .sum = x.value().columns(h * K, K),
+                                                    .mean = mean.row_range(h * N, N),
+                                                    .rstd = rstd.row_range(h * N, N),
+                                                    .gamma = gamma,
+                                                    .scratch = scratch,
+                                                    .centred = bool(beta)});
+      dgamma.mode = dbeta.mode = Accumulate::yes;
+    }
+  });
+  return y;
+}
+
 Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, const Var& beta, const Dropout& drop,
                   double eps) {
   check("residual_norm", x, gamma, beta);

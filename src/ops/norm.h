@@ -8,6 +8,11 @@ namespace dragoman {
 /// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers a row.
 Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, double eps = 1e-5);
 
+/// The same of each head by itself: layer_norm over its K columns, with one gamma and beta for all heads (query-key
+/// normalisation: Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2).
+/// x, y (N,H*K)  gamma, beta (K); beta may be empty.
+Var head_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, int heads, double eps = 1e-5);
+
 /// y = layer_norm(x + dropout(r)): the sublayer connection of Vaswani et al. 2017, section 3.1, in one pass.
 /// x, r, y (N,D).  The tape keeps the sum.
 Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, const Var& beta, const Dropout& drop,

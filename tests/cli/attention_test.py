@@ -28,6 +28,8 @@ KINDS = {
     "alibi": "--transformer-positions alibi",
     "none": "--transformer-positions none",
     "rms": "--transformer-norm rms",
+    "head-norm": "--attention-norm layer",
+    "head-rms": "--attention-norm rms --attention-score dot --transformer-positions rotary",
     "ssru": "--transformer-decoder-autoreg rnn",
     "average-attention": "--transformer-decoder-autoreg average-attention --transformer-dim-aan 24",
     "average-nogate": "--transformer-decoder-autoreg average-attention --transformer-aan-nogate "
@@ -37,6 +39,7 @@ KINDS = {
     "s2s": "--type s2s --dim-rnn 16",
     "s2s-heads": "--type s2s --dim-rnn 16 --transformer-heads 2 --attention-score scaled-dot --layer-normalization "
                  "--attention-projections query-key-value --enc-cell lstm",
+    "s2s-head-norm": "--type s2s --dim-rnn 16 --attention-norm rms --rnn-attention luong",
     "s2s-luong": "--type s2s --dim-rnn 16 --rnn-attention luong --dec-cell lstm --attention-local 2",
     "s2s-bottleneck": "--type s2s --dim-rnn 16 --rnn-attention none --enc-type unidirectional --reverse-source",
     "s2s-conv": "--type s2s --dim-rnn 16 --enc-type conv --enc-conv-width 5",
@@ -88,7 +91,7 @@ class Attention(unittest.TestCase):
                                                       self.lines).splitlines()), len(together))
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
-        for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "s2s-heads",
+        for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm", "s2s-heads",
                      "s2s-luong"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")

@@ -107,6 +107,8 @@ PROVOKED = {
     "--output … is one of --train-sets: it would be emptied before it is read": "score -m m -t s t -o s",
     "--attention-score … has matrices of its own, so that --attention-projections … would only rename them":
         f"{TRAIN} -m new --attention-score bilinear",
+    "--attention-norm … keeps dot products of queries and keys small, which --attention-score … does not need":
+        f"{TRAIN} -m new --attention-norm rms --attention-score additive",
     "--attention-rank is for --attention-score reduced-rank, not for …": f"{TRAIN} -m new --attention-rank 3",
     "--transformer-relative-positions is for --transformer-positions relative, not for …":
         f"{TRAIN} -m new --transformer-relative-positions 3",

@@ -41,6 +41,7 @@ class Config:
     feed_forward: int = 24
     max_positions: int = 12  # rows of learned position tables
     dropout: float = 0
+    attention_norm: str | None = None  # "layer": queries and keys of each head are normalised before they meet
     type: str = "transformer"
 
 
@@ -50,6 +51,8 @@ CONFIGS = {
                        key_size=6, value_size=10),
     "learned_positions": Config("post", "swish", "learned", encoder_layers=2, decoder_layers=1, tied_embeddings=True,
                                 target_vocabulary=21),
+    "head_norm": Config("post", "relu", "sinusoidal", encoder_layers=1, decoder_layers=1, tied_embeddings_all=True,
+                        feed_forward=8, key_size=6, attention_norm="layer"),
 }
 SOURCE_LENGTHS, TARGET_LENGTHS = (5, 1, 7, 3), (6, 4, 1, 8)  # with </s>: a length of 1 is an empty sentence
 
@@ -61,6 +64,10 @@ def attention_shapes(name, c):
     for part, rows, columns in (("query", K, D), ("key", K, D), ("value", V, D), ("output", D, V)):
         yield f"{name}.{part}.weight", (rows, columns)
         yield f"{name}.{part}.bias", (rows,)
+    if c.attention_norm:
+        for part in ("query_norm", "key_norm"):  # one for all heads
+            yield f"{name}.{part}.weight", (c.key_size,)
+            yield f"{name}.{part}.bias", (c.key_size,)
 
 
 def feed_forward_shapes(name, c):
@@ -141,6 +148,9 @@ def attention(p, c, name, x, memory, causal):
     """Section 3.2: x (n,D) asks, memory (m,D) answers; a causal query sees no key after itself."""
     q, k, v = (split(linear(p, f"{name}.{part}", y), c.heads)
                for part, y in (("query", x), ("key", memory), ("value", memory)))
+    if c.attention_norm:
+        q, k = (F.layer_norm(x, (c.key_size,), p[f"{name}.{part}.weight"], p[f"{name}.{part}.bias"], NORM_EPSILON)
+                for part, x in (("query_norm", q), ("key_norm", k)))
     scores = q @ k.transpose(1, 2) / math.sqrt(c.key_size)  # (heads, n, m)
     if causal:
         scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf)
@@ -265,7 +275,8 @@ def write(name, c, shapes, forward):
     torch.manual_seed(20170612)
     tensors = golden(c, shapes, forward)
     path = pathlib.Path(__file__).parent / f"{name}.safetensors"
-    save_file(tensors, path, {"config": json.dumps(dataclasses.asdict(c))})  # one key: their order is not fixed
+    config = {key: value for key, value in dataclasses.asdict(c).items() if value is not None}
+    save_file(tensors, path, {"config": json.dumps(config)})  # one key: their order is not fixed
     print(f"{path.name}: {len(tensors)} tensors, {path.stat().st_size:,} bytes, loss {tensors['loss'].item():.6f}")
 
 

@@ -25,6 +25,7 @@ struct Variant {
   EncoderPooling pooling = EncoderPooling::mean;
   bool reverse_source = false, rnn_norm = false;
   NormKind norm_kind = NormKind::layer;
+  HeadNorm head_norm = HeadNorm::none;
 
   bool alone() const { return type == std::string("decoder-only"); }
   bool recurrent() const { return type == std::string("s2s"); }
@@ -51,6 +52,7 @@ struct Variant {
     c.reverse_source = reverse_source, c.rnn_norm = rnn_norm;
     c.dropout_rnn = 0;
     c.norm_kind = norm_kind;
+    c.attention_norm = head_norm;
     return c;
   }
 };
@@ -226,6 +228,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"window", Positions::none, scaled_dot, full, 1},
                     Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
                     Variant{.name = "rms_norm", .norm_kind = NormKind::rms},
+                    Variant{.name = "head_norm", .head_norm = HeadNorm::layer},
+                    Variant{.name = "head_rms_rotary", .positions = Positions::rotary, .head_norm = HeadNorm::rms},
+                    Variant{.name = "head_norm_shared", .projections = shared, .head_norm = HeadNorm::layer},
+                    Variant{.name = "head_norm_relative_plain",
+                            .positions = Positions::relative,
+                            .projections = plain,
+                            .type = "decoder-only",
+                            .head_norm = HeadNorm::rms},
                     Variant{.name = "ssru", .autoregression = Autoregression::rnn},
                     Variant{.name = "ssru_window", .window = 2, .autoregression = Autoregression::rnn},
                     Variant{.name = "average_attention", .autoregression = Autoregression::average_attention},
@@ -261,6 +271,8 @@ INSTANTIATE_TEST_SUITE_P(
                 .type = "s2s",
                 .rnn_attention = RnnAttention::luong},
         Variant{.name = "s2s_heads_norm", .type = "s2s", .rnn_norm = true},
+        Variant{
+            .name = "s2s_head_norm", .type = "s2s", .rnn_attention = RnnAttention::luong, .head_norm = HeadNorm::layer},
         Variant{.name = "s2s_location",
                 .score = location,
                 .projections = shared,

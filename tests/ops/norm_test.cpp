@@ -50,6 +50,35 @@ TEST(RmsNorm, DividesByTheRootOfTheMeanSquare) {
   }
 }
 
+OpCase head_norm_case(int64_t rows, int heads, int64_t cols, bool shifted) {
+  const auto call = [=](Context& cx, const OpInputs& in) {
+    return head_norm(cx, in.at("x"), in.at("gamma"), shifted ? in.at("beta") : Var(), heads);
+  };
+  std::vector<OpInput> inputs{{"x", {rows, heads * cols}}, {"gamma", {cols}}};
+  if (shifted) inputs.push_back({"beta", {cols}});
+  return {fmt::format("{} x {} heads of {}{}", rows, heads, cols, shifted ? "" : " rms"), inputs, call};
+}
+INSTANTIATE_TEST_SUITE_P(HeadNorm, OpCheck,
+                         testing::Values(head_norm_case(0, 2, 3, true), head_norm_case(3, 1, 17, true),
+                                         head_norm_case(5, 3, 7, true), head_norm_case(33, 4, 32, true),
+                                         head_norm_case(17, 2, 5, false)),
+                         name_of_case);
+
+// Of x = (1, 3 | 5, 1 | 2, 2), two columns a head: means 2, 3 and 2, deviations 1, 2 and 0.
+TEST(HeadNorm, NormalisesEachHeadByItself) {
+  ByHand t;
+  const Var x = t.var({1, 6}, {1, 3, 5, 1, 2, 2}), gamma = t.var({2}, {2, 3}), beta = t.var({2}, {10, 20});
+  EXPECT_THAT(values_of(head_norm(t.cx, x, gamma, beta, 3, 1e-30)), ElementsAre(8, 23, 12, 17, 10, 20));
+}
+
+TEST(HeadNorm, RefusesShapesThatDoNotFitAndNamesThem) {
+  ByHand t;
+  EXPECT_THAT(message_of([&] {
+                head_norm(t.cx, t.random({3, 8}), t.random({3}), Var(), 2);
+              }),
+              AllOf(HasSubstr("(3,8)"), HasSubstr("(3)"), HasSubstr("H = 2")));
+}
+
 OpCase residual_norm_case(int64_t rows, int64_t cols, double rate) {
   return {fmt::format("{} x {} dropout {}", rows, cols, rate),
           {{"x", {rows, cols}}, {"r", {rows, cols}}, {"gamma", {cols}}, {"beta", {cols}}},
