@@ -36,9 +36,15 @@ namespace {
 template <class T>
 Tensor host_tensor(std::vector<T> values, Shape shape) {
   invariant(int64_t(values.size()) == shape.elements(), "as many values as the shape holds");
-  auto owner = std::make_shared<std::vector<T>>(std::move(values));
-  T* data = owner->data();
-  return Tensor(std::move(owner), data, shape, dtype_of<T>());
+  struct Made {
+    std::vector<T> values;
+    Mirror mirror;
+  };
+  auto owner = std::make_shared<Made>(Made{std::move(values), {}});
+  owner->mirror = {owner->values.data(), int64_t(owner->values.size() * sizeof(T))};
+  Mirror* mirror = &owner->mirror;
+  T* data = owner->values.data();
+  return Tensor(std::move(owner), data, shape, dtype_of<T>()).mirrored_by(mirror);
 }
 
 }  // namespace

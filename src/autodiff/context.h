@@ -58,7 +58,7 @@ struct Context {
   Dropout dropout(double rate, const Tensor& places);
 };
 
-/// Integers for kernels, owned by the tensor itself.
+/// Values for kernels that the host makes, owned by the tensor itself and mirrored.
 Tensor int_tensor(std::vector<int32_t> values, Shape shape);
 Tensor float_tensor(std::vector<float> values, Shape shape);
 

@@ -43,14 +43,16 @@ struct AdamStep {
 /// THE boundary to hardware: every computation on tensors is a slot here. Contract of all kernels: outputs come first,
 /// then inputs, then numbers; shapes were checked by the caller; nothing is allocated (scratch is an argument, its
 /// size a query); nothing is known of the tape. Rows may be strided (columns of a wider matrix) unless said otherwise.
+/// Integers and label weights are made by the host and have a Mirror; all else lies in the backend's memory.
 /// The `reference` backend is the readable definition of each.
 struct Backend {
   std::string name;
-  std::string arithmetic = {};  // libraries and instructions that the last bits of results depend on
+  std::string arithmetic = {};           // libraries and instructions that the last bits of results depend on
+  const DeviceMemory* memory = nullptr;  // where its tensors lie; null: where the host can read them
 
   // Elementwise
   Kernel<void(const Tensor& y, double value)> fill{"fill"};
-  Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};               // converts between f32 and f64
+  Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};  // converts between f32 and f64; x may be of the host
   Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x
   Kernel<void(const Tensor& y, const Tensor& x)> round{"round"};             // y (bf16) = x, ties to even
 

@@ -80,8 +80,9 @@ Predictions Ensemble::step(std::span<const StepRow> rows, int64_t most_probable,
     const Tensor values = cx_.arena.allocate({R, k}, logits.dtype()), ids = cx_.arena.allocate({R, k}, DType::i32),
                  lse = with_lse ? cx_.arena.allocate({R}, stat_type(logits.dtype())) : Tensor();
     cx_.backend.top_k(values, ids, lse, logits);
-    require_numbers(with_lse ? lse.reshaped({R, 1}) : values);
-    return std::pair(ids, lse);
+    const Tensor sums = lse.on_host();
+    require_numbers(with_lse ? sums.reshaped({R, 1}) : values.on_host());
+    return std::pair(ids.on_host(), sums);
   };
   Predictions predictions;
   if (!candidates_.empty())
@@ -90,12 +91,11 @@ Predictions Ensemble::step(std::span<const StepRow> rows, int64_t most_probable,
   for (const Member& m : members_) parts.push_back({narrowed(m.decoding->step(rows), rows), {}});
   const int64_t k = std::min(most_probable, parts[0].logits.cols());
   if (parts.size() == 1) {
-    predictions.scores_ = parts[0].logits;
-    std::tie(predictions.best_, predictions.lse_) = top(predictions.scores_, k, log_probs);
+    predictions.scores_ = parts[0].logits.on_host();
+    std::tie(predictions.best_, predictions.lse_) = top(parts[0].logits, k, log_probs);
   } else {
-    for (auto& p : parts) p.lse = top(p.logits, 1, true).second;
-    combine(predictions, std::move(parts));
-    predictions.best_ = top(predictions.scores_, k, false).first;
+    for (auto& p : parts) p = {p.logits.on_host(), top(p.logits, 1, true).second};
+    predictions.best_ = top(combine(predictions, std::move(parts)), k, false).first;
   }
   name_best(predictions);
   return predictions;
@@ -107,13 +107,16 @@ Tensor Ensemble::narrowed(const Tensor& logits, std::span<const StepRow> rows) c
   std::vector<int> sentences;
   for (const StepRow& row : rows) sentences.push_back(row.sentence);
   const Tensor own = cx_.arena.allocate({logits.rows(), candidates_.columns()}, logits.dtype());
-  candidates_.take(own, logits, sentences);
+  const Tensor scores = own.on_host();
+  candidates_.take(scores, logits.on_host(), sentences);
+  own.assign(scores);
   return own;
 }
 
-void Ensemble::combine(Predictions& predictions, std::vector<Predictions::Part> parts) const {
+Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::Part> parts) const {
   const int64_t R = parts[0].logits.rows(), C = parts[0].logits.cols();
-  predictions.scores_ = cx_.arena.allocate({R, C}, DType::f32);
+  const Tensor joint = cx_.arena.allocate({R, C}, DType::f32);
+  predictions.scores_ = joint.on_host();
   const auto scores = predictions.scores_.view<float>();
   parallel_blocks(R, 1, [&](Range rows, int) {
     for (int64_t r = rows.begin; r < rows.end; ++r) {
@@ -128,6 +131,8 @@ void Ensemble::combine(Predictions& predictions, std::vector<Predictions::Part> 
     }
   });
   predictions.parts_ = std::move(parts);
+  joint.assign(predictions.scores_);
+  return joint;
 }
 
 // What top_k found are places among the candidates.

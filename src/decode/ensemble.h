@@ -30,6 +30,7 @@ class Predictions {
   };
   size_t choice(int64_t row, int32_t id) const;
 
+  // All of it is where the host can read it.
   Tensor scores_;                                     // (R,V), or (R,C) with the candidates of each row from the left
   Tensor lse_;                                        // (R); none of several models, whose scores are log-probabilities
   Tensor best_;                                       // (R,k)
@@ -60,7 +61,7 @@ class Ensemble {
 
  private:
   Tensor narrowed(const Tensor& logits, std::span<const StepRow> rows) const;
-  void combine(Predictions& predictions, std::vector<Predictions::Part> parts) const;
+  Tensor combine(Predictions& predictions, std::vector<Predictions::Part> parts) const;  // returns the scores
   void name_best(Predictions& predictions) const;
 
   Context& cx_;

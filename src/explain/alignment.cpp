@@ -98,8 +98,9 @@ AlignmentWatch::AlignmentWatch()
     : watch_([this](const WatchedAttention& a) {
         if (!a.name.ends_with("cross_attention")) return;
         last_.clear();  // a later layer's take the place of an earlier one's
+        const Tensor weights = a.weights.on_host();
         for (int s = 0; s < a.shape.queries.sentences(); ++s)
-          last_.push_back(mean_over_heads(a.shape, s, a.weights.as<float>()));
+          last_.push_back(mean_over_heads(a.shape, s, weights.as<float>()));
       }) {}
 
 std::vector<Alignment> AlignmentWatch::take() {

@@ -39,7 +39,8 @@ int layer_of(std::string_view name) {
   return layer;
 }
 
-std::vector<float> floats_of(const Tensor& x) {
+std::vector<float> floats_of(const Tensor& tensor) {
+  const Tensor x = tensor.on_host();
   std::vector<float> floats(size_t(x.elements()));
   for_dtype(x.dtype(), [&]<class T>() { std::copy_n(x.as<T>(), x.elements(), floats.begin()); });
   return floats;

@@ -117,8 +117,12 @@ void copy(const Tensor& value, const TensorEntry& stored) {
 // Pack rounds what is multiplied; a table that is looked up as well is rounded here, so that a model translates alike
 // whether it is rounded when it is loaded or came in 8 bits.
 void round_tables(const Parameters& parameters, size_t buffer, const std::string& path) {
-  for (const auto& p : parameters.named())
-    if (p.buffer == buffer && p.name.ends_with("embedding.weight")) round_in_place(p.value, path + ": " + p.name);
+  for (const auto& p : parameters.named()) {
+    if (p.buffer != buffer || !p.name.ends_with("embedding.weight")) continue;
+    const Tensor table = p.value.on_host();
+    round_in_place(table, path + ": " + p.name);
+    p.value.assign(table);
+  }
 }
 
 }  // namespace
@@ -132,7 +136,7 @@ TensorEntry entry_of(const std::string& name, const Tensor& value) {
 
 std::vector<NamedTensor> weights_of(const Parameters& parameters) {
   std::vector<NamedTensor> weights;
-  for (const auto& p : parameters.named()) weights.push_back({p.name, p.value});
+  for (const auto& p : parameters.named()) weights.push_back({p.name, p.value.on_host()});
   return weights;
 }
 
@@ -165,12 +169,14 @@ void ModelFile::load_weights(const Parameters& parameters, const std::function<v
     const TensorEntry wanted = entry_of(p.name, p.value);
     require(stored.shape == wanted.shape, "{}: {} is ({}), the model's configuration makes it ({})", file_.path(),
             p.name, fmt::join(stored.shape, ","), fmt::join(wanted.shape, ","));
+    const Tensor values = p.value.on_host();
     if (stored.dtype == DType::i8) {
-      restore_rows(p.value, stored, file_);
+      restore_rows(values, stored, file_);
       known.insert(scale_name(p.name));
     } else {
-      copy(p.value, stored);
+      copy(values, stored);
     }
+    p.value.assign(values);
     MappedFile::let_go(stored.bytes);
     const bool last_part = &p == &parameters.named().back() || (&p)[1].buffer != p.buffer;
     if (loaded && last_part) loaded(p.buffer);

@@ -19,7 +19,7 @@ struct NamedTensor {
   std::string name;
   Tensor value;  // contiguous
 };
-std::vector<NamedTensor> weights_of(const Parameters& parameters);
+std::vector<NamedTensor> weights_of(const Parameters& parameters);   // where the host can read them
 TensorEntry entry_of(const std::string& name, const Tensor& value);  // borrows the tensor's memory
 
 /// The longest sentences that a model was trained on, in pieces without </s>. Nobody knows what it makes of longer

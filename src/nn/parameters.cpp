@@ -12,10 +12,11 @@ uint64_t hash(const std::string& name) {
   return h;
 }
 
-void draw(const Tensor& value, Init init, PhiloxSequence random) {
-  for_dtype(value.dtype(), [&]<class T>() {
-    T* data = value.as<T>();
-    for (int64_t i = 0; i < value.elements(); ++i) {
+void draw(const Tensor& parameter, Init init, PhiloxSequence random) {
+  const Tensor values = parameter.on_host();
+  for_dtype(values.dtype(), [&]<class T>() {
+    T* data = values.as<T>();
+    for (int64_t i = 0; i < values.elements(); ++i) {
       switch (init.kind) {
         case Init::constant:
           data[i] = T(init.value);
@@ -29,6 +30,7 @@ void draw(const Tensor& value, Init init, PhiloxSequence random) {
       }
     }
   });
+  parameter.assign(values);
 }
 
 }  // namespace

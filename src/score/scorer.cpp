@@ -15,7 +15,8 @@ std::vector<std::vector<float>> score_pieces(const ScoringPlace& place, Model& m
     Context cx{.backend = place.backend, .arena = place.arena, .packed = &place.packed};
     if (alignments) cx.watch = aligner.watch();
     const LabelLoss loss = model.loss(cx, batch, 0);
-    const auto* log_probs = loss.log_prob.as<float>();
+    const Tensor of_labels = loss.log_prob.on_host();
+    const auto* log_probs = of_labels.as<float>();
     for (size_t s = 0; s < numbers.size(); ++s) {
       const Range rows = batch.target.spans[int(s)];
       scores[numbers[s]].assign(log_probs + rows.begin, log_probs + rows.end);

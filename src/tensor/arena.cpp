@@ -8,7 +8,9 @@
 namespace dragoman {
 namespace {
 
-constexpr int64_t alignment = 64;  // bytes: a cache line, and the widest vector register
+constexpr int64_t alignment = 64;            // bytes: a cache line, and the widest vector register
+constexpr int64_t device_alignment = 256;    // what a GPU's wide loads and its libraries like
+constexpr int64_t step = int64_t{32} << 20;  // bytes by which a device's memory grows
 
 int64_t machine_memory() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE); }
 
@@ -16,11 +18,24 @@ int64_t machine_memory() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC
 
 struct Arena::Pool {
   std::byte* base = nullptr;
+  const DeviceMemory* device = nullptr;
+  int64_t committed = 0;                              // of a device's memory: bytes from the base on
   int64_t capacity = 0, top = 0, peak = 0, used = 0;  // top: end of the highest live block
   std::map<int64_t, int64_t> free;                    // offset -> bytes, no two neighbours, all below top
 
   ~Pool() {
-    if (base) munmap(base, capacity);
+    if (!base) return;
+    device ? device->release(base, capacity, committed) : void(munmap(base, size_t(capacity)));
+  }
+
+  // Whether there is memory up to the top.
+  bool commit() {
+    if (top > capacity) return false;
+    if (!device || top <= committed) return true;
+    const int64_t wanted = std::min(capacity, (top + step - 1) / step * step);
+    if (!device->commit(base, committed, wanted)) return false;
+    committed = wanted;
+    return true;
   }
 
   int64_t take(int64_t bytes) {
@@ -71,11 +86,18 @@ Arena::Arena(Reserve reserve, int64_t capacity) : pool_(std::make_shared<Pool>()
   pool_->base = static_cast<std::byte*>(base);
 }
 
+Arena::Arena(const DeviceMemory& device, int64_t capacity) : pool_(std::make_shared<Pool>()) {
+  pool_->device = &device;
+  pool_->capacity = (capacity > 0 ? capacity : device.capacity()) / step * step;
+  pool_->base = static_cast<std::byte*>(device.reserve(pool_->capacity));
+  require(pool_->base, "cannot reserve {} MiB of addresses on the device", pool_->capacity >> 20);
+}
+
 Tensor Arena::allocate(Shape shape, DType dtype) {
-  const int64_t bytes =
-      std::max(alignment, (shape.elements() * size_of(dtype) + alignment - 1) / alignment * alignment);
+  const int64_t unit = pool_->device ? device_alignment : alignment;
+  const int64_t bytes = std::max(unit, (shape.elements() * size_of(dtype) + unit - 1) / unit * unit);
   const int64_t peak = pool_->peak, offset = pool_->take(bytes);
-  if (pool_->top > pool_->capacity) {
+  if (!pool_->commit()) {
     pool_->give_back(offset, bytes);
     pool_->peak = peak;
     throw Error(fmt::format("out of memory: a tensor {} of {} MiB does not fit into {} MiB, {} of them in use", shape,
@@ -84,11 +106,12 @@ Tensor Arena::allocate(Shape shape, DType dtype) {
   }
   std::byte* data = pool_->base + offset;
   std::shared_ptr<void> owner(data, [pool = pool_, offset, bytes](void*) { pool->give_back(offset, bytes); });
-  return Tensor(std::move(owner), data, shape, dtype);
+  return Tensor(std::move(owner), data, shape, dtype, pool_->device);
 }
 
 void Arena::forget(const Tensor& tensor) {
   invariant(tensor.contiguous(), "only whole blocks are forgotten");
+  if (pool_->device) return;
   const auto page = uintptr_t(sysconf(_SC_PAGE_SIZE));
   const auto begin = (reinterpret_cast<uintptr_t>(tensor.data()) + page - 1) / page * page;  // pages of its own only
   const auto end = (reinterpret_cast<uintptr_t>(tensor.data()) + uintptr_t(tensor.bytes())) / page * page;

@@ -11,17 +11,20 @@ namespace dragoman {
 /// return, joining free neighbours, when the last tensor that looks at them dies. Tensors die in any order. Pages are
 /// taken from the system at first touch and kept, so after the largest batch no memory is asked for again.
 /// With Reserve::addresses_only nothing may be touched: the `dry` backend plans a run's peak with it.
+/// In the memory of a device the range is committed as its top rises, and stays so.
 /// One thread uses an arena at a time; blocks may be released by another thread only while that one rests.
 class Arena {
  public:
   enum class Reserve { memory, addresses_only };
   explicit Arena(Reserve reserve = Reserve::memory, int64_t capacity = 0);  // bytes; 0: the machine's memory
+  explicit Arena(const DeviceMemory& device, int64_t capacity = 0);         // bytes; 0: what is free there
   Arena(const Arena&) = delete;
 
   /// Uninitialised, aligned to 64 bytes. Throws Error when the capacity does not hold it.
   Tensor allocate(Shape shape, DType dtype);
 
-  /// Gives the pages of a tensor back to the system. Its address stays its own; what it held is gone.
+  /// Gives the pages of a tensor back to the system. Its address stays its own; what it held is gone. A device's memory
+  /// stays.
   void forget(const Tensor& tensor);
 
   int64_t peak() const;    // bytes: highest address ever handed out, so what stays resident

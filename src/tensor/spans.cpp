@@ -10,7 +10,12 @@ Spans::Spans(std::vector<int32_t> offsets) {
     invariant(offsets[i] >= offsets[i - 1], "spans do not decrease");
     longest_ = std::max(longest_, offsets[i] - offsets[i - 1]);
   }
-  offsets_ = std::make_shared<const std::vector<int32_t>>(std::move(offsets));
+  made_ = std::make_shared<Made>(Made{std::move(offsets), {}});
+  made_->mirror = {made_->offsets.data(), int64_t(made_->offsets.size() * sizeof(int32_t))};
+}
+
+Tensor Spans::offsets() const {
+  return Tensor(made_, made_->offsets.data(), {int64_t(made_->offsets.size())}, DType::i32).mirrored_by(&made_->mirror);
 }
 
 Spans Spans::of_lengths(const std::vector<int32_t>& lengths) {

@@ -15,14 +15,18 @@ class Spans {
   explicit Spans(std::vector<int32_t> offsets);
   static Spans of_lengths(const std::vector<int32_t>& lengths);
 
-  int sentences() const { return int(offsets_->size()) - 1; }
-  int rows() const { return offsets_->back(); }  // N
-  int longest() const { return longest_; }       // rows of the longest sentence, 0 if none
-  Range operator[](int sentence) const { return {(*offsets_)[sentence], (*offsets_)[sentence + 1]}; }
-  Tensor offsets() const { return Tensor::borrow(offsets_->data(), {int64_t(offsets_->size())}); }  // (B+1) int32
+  int sentences() const { return int(made_->offsets.size()) - 1; }
+  int rows() const { return made_->offsets.back(); }  // N
+  int longest() const { return longest_; }            // rows of the longest sentence, 0 if none
+  Range operator[](int sentence) const { return {made_->offsets[sentence], made_->offsets[sentence + 1]}; }
+  Tensor offsets() const;  // (B+1) int32
 
  private:
-  std::shared_ptr<const std::vector<int32_t>> offsets_;
+  struct Made {
+    std::vector<int32_t> offsets;
+    Mirror mirror;
+  };
+  std::shared_ptr<Made> made_;
   int longest_ = 0;
 };
 

@@ -1,11 +1,43 @@
 #include "tensor/tensor.h"
 
+#include <cstring>
+
 namespace dragoman {
 
 int64_t Tensor::outer() const {
   int64_t product = 1;
   for (int i = 0; i + 1 < shape_.rank(); ++i) product *= shape_[i];
   return product;
+}
+
+int64_t Tensor::spanned_bytes() const {
+  return elements() == 0 ? 0 : ((rows() - 1) * stride_ + cols()) * size_of(dtype_);
+}
+
+Tensor Tensor::on_host() const {
+  if (!memory_) return *this;
+  const int64_t bytes = spanned_bytes();
+  std::shared_ptr<void> owner(new std::byte[size_t(bytes)], [](void* p) { delete[] static_cast<std::byte*>(p); });
+  memory_->download(owner.get(), data_, bytes);
+  Tensor copy = *this;
+  copy.data_ = owner.get();
+  copy.owner_ = std::move(owner);
+  copy.memory_ = nullptr;
+  return copy;
+}
+
+void Tensor::assign(const Tensor& values) const {
+  invariant(!values.memory_ && values.shape_ == shape_ && values.dtype_ == dtype_ && values.stride_ == stride_,
+            "values come from the host and fit");
+  if (values.data_ == data_) return;
+  if (memory_) return memory_->upload(data_, values.data_, spanned_bytes());
+  std::memcpy(data_, values.data_, size_t(spanned_bytes()));
+}
+
+Tensor Tensor::mirrored_by(Mirror* mirror) const {
+  Tensor same = *this;
+  same.mirror_ = mirror;
+  return same;
 }
 
 Tensor Tensor::columns(int64_t from, int64_t count) const {
@@ -28,7 +60,9 @@ Tensor Tensor::row_range(int64_t from, int64_t count) const {
 
 Tensor Tensor::reshaped(Shape shape) const {
   invariant(contiguous() && shape.elements() == elements(), "a reshape keeps the elements");
-  return Tensor(owner_, data_, shape, dtype_);
+  Tensor same(owner_, data_, shape, dtype_, memory_);
+  same.mirror_ = mirror_;
+  return same;
 }
 
 }  // namespace dragoman

@@ -14,20 +14,41 @@ struct View {
   T* data = nullptr;
   int64_t rows = 0, cols = 0, stride = 0;  // stride: elements from one row to the next
 
-  T& operator()(int64_t n, int64_t d) const { return data[n * stride + d]; }
-  T& operator()(int64_t d) const { return data[d]; }
-  T* row(int64_t n) const { return data + n * stride; }
-  explicit operator bool() const { return data != nullptr; }
+  constexpr T& operator()(int64_t n, int64_t d) const { return data[n * stride + d]; }
+  constexpr T& operator()(int64_t d) const { return data[d]; }
+  constexpr T* row(int64_t n) const { return data + n * stride; }
+  explicit constexpr operator bool() const { return data != nullptr; }
+};
+
+/// Memory that the host cannot read, a GPU's, as the backend that computes there offers it.
+struct DeviceMemory {
+  int64_t (*capacity)();                                             // bytes that are free for tensors
+  void* (*reserve)(int64_t bytes);                                   // addresses; null: there are none
+  bool (*commit)(void* base, int64_t from, int64_t to);              // memory for these; false: there is none left
+  void (*release)(void* base, int64_t reserved, int64_t committed);  // of both
+  void (*download)(void* host, const void* device, int64_t bytes);   // done when it returns
+  void (*finish)();  // returns when the device has done all that it was told
+  void (*upload)(void* device, const void* host, int64_t bytes);  // `host` may change when it returns
+};
+
+/// What a device keeps of values that the host has made, for as long as these live: their copy, once it was asked for.
+struct Mirror {
+  const void* host = nullptr;
+  int64_t bytes = 0;
+  std::shared_ptr<void> copy = {};
 };
 
 /// A typed view of memory with a shape, at most rank 3, whose rows may lie apart (columns of a wider matrix).
 /// Cheap to copy. Keeps the arena block it looks at alive; memory from elsewhere (mapped file, host vector) must
 /// outlive it. An empty tensor (rank 0) stands for "not there" in optional arguments.
+/// Tensors lie in the memory of the backend that computes with them; what the host reads of them or writes to them goes
+/// through on_host() and assign(). Integers that the host makes for kernels (ids, places, rows, lengths) stay where the
+/// host can read them, with a Mirror for a device.
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(std::shared_ptr<void> owner, void* data, Shape shape, DType dtype)
-      : owner_(std::move(owner)), data_(data), shape_(shape), dtype_(dtype), stride_(shape.back()) {}
+  Tensor(std::shared_ptr<void> owner, void* data, Shape shape, DType dtype, const DeviceMemory* memory = nullptr)
+      : owner_(std::move(owner)), data_(data), shape_(shape), dtype_(dtype), stride_(shape.back()), memory_(memory) {}
   /// Borrows `data`: the caller keeps it alive.
   template <class T>
   static Tensor borrow(T* data, Shape shape) {
@@ -44,6 +65,12 @@ class Tensor {
   int64_t stride() const { return stride_; }
   bool contiguous() const { return stride_ == cols() || rows() <= 1; }
   void* data() const { return data_; }
+  const DeviceMemory* memory() const { return memory_; }  // null: the host's
+  Mirror* mirror() const { return mirror_; }              // null: none
+
+  Tensor on_host() const;                    // the values where the host can read them: these, or a copy
+  void assign(const Tensor& values) const;   // the values of a tensor of the host, of the same shape, type and stride
+  Tensor mirrored_by(Mirror* mirror) const;  // the same tensor, with a mirror that its owner owns
 
   template <class T>
   T* as() const {
@@ -62,12 +89,15 @@ class Tensor {
 
  private:
   int64_t outer() const;
+  int64_t spanned_bytes() const;  // from the first element to the last
 
   std::shared_ptr<void> owner_;
   void* data_ = nullptr;
   Shape shape_;
   DType dtype_ = DType::f32;
   int64_t stride_ = 0;
+  const DeviceMemory* memory_ = nullptr;
+  Mirror* mirror_ = nullptr;
 };
 
 }  // namespace dragoman

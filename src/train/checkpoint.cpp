@@ -91,7 +91,9 @@ void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& t
     const TensorEntry wanted = entry_of(t.name, t.value);
     require(from.dtype == wanted.dtype && from.shape == wanted.shape, "{}: {} is ({}) of {}, expected ({}) of {}",
             file.path(), t.name, fmt::join(from.shape, ","), from.dtype, fmt::join(wanted.shape, ","), wanted.dtype);
-    std::memcpy(t.value.data(), from.bytes.data(), from.bytes.size());
+    const Tensor values = t.value.on_host();
+    std::memcpy(values.data(), from.bytes.data(), from.bytes.size());
+    t.value.assign(values);
   }
 }
 
@@ -146,9 +148,11 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
 }
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
-  std::vector<TensorEntry> entries;
+  std::vector<NamedTensor> numbers;
   for (const auto& tensors : {parameters_of(run), moments_of(run), averages_of(run)})
-    for (const NamedTensor& t : tensors) entries.push_back(entry_of(t.name, t.value));
+    for (const NamedTensor& t : tensors) numbers.push_back({t.name, t.value.on_host()});
+  std::vector<TensorEntry> entries;
+  for (const NamedTensor& t : numbers) entries.push_back(entry_of(t.name, t.value));
   write_safetensors(path, std::move(entries),
                     {{"format", state_format},
                      {"version", state_version},

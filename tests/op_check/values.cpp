@@ -13,12 +13,14 @@ std::vector<double> normals(int64_t count, uint64_t stream) {
 
 Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, DType dtype) {
   invariant(int64_t(values.size()) == shape.elements(), "as many values as the shape holds");
-  const Tensor x = arena.allocate(shape, dtype);
-  for_dtype(dtype, [&]<class T>() { std::copy(values.begin(), values.end(), x.as<T>()); });
+  const Tensor x = arena.allocate(shape, dtype), host = x.on_host();
+  for_dtype(dtype, [&]<class T>() { std::copy(values.begin(), values.end(), host.as<T>()); });
+  x.assign(host);
   return x;
 }
 
-std::vector<double> values_of(const Tensor& x) {
+std::vector<double> values_of(const Tensor& tensor) {
+  const Tensor x = tensor.on_host();
   std::vector<double> values;
   for_dtype(x.dtype(), [&]<class T>() {
     const auto X = x.view<T>();

@@ -1,0 +1,99 @@
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "tensor/arena.h"
+#include "tensor/spans.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int64_t MiB = 1 << 20;
+
+// A device whose memory is the host's, under addresses that tensors alone know.
+int64_t committed = 0, there = 0, copies = 0;
+
+void* reserve(int64_t bytes) {
+  return mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+bool commit(void*, int64_t from, int64_t to) {
+  EXPECT_EQ(from, committed) << "memory is added where it ends";
+  if (to > there) return false;
+  committed = to;
+  return true;
+}
+void release(void* base, int64_t reserved, int64_t bytes) {
+  EXPECT_EQ(bytes, committed);
+  munmap(base, size_t(reserved));
+}
+void move(void* to, const void* from, int64_t bytes) {
+  ++copies;
+  std::memcpy(to, from, size_t(bytes));
+}
+
+constexpr DeviceMemory memory{[] { return 1024 * MiB; }, reserve, commit, release, move, [] {}, move};
+
+class OnDevice : public testing::Test {
+ protected:
+  OnDevice() {
+    committed = copies = 0;
+    there = 128 * MiB;
+  }
+};
+
+TEST_F(OnDevice, AnArenaTakesMemoryInStepsAndKeepsIt) {
+  Arena arena(memory);
+  EXPECT_EQ(committed, 0);
+  {
+    const Tensor x = arena.allocate({40 * MiB}, DType::u8);
+    EXPECT_EQ(committed, 64 * MiB);
+  }
+  const Tensor again = arena.allocate({64 * MiB}, DType::u8);
+  EXPECT_EQ(committed, 64 * MiB) << "what was given back serves";
+}
+
+TEST_F(OnDevice, AnArenaSaysWhenTheDeviceHasNoMoreAndGoesOn) {
+  Arena arena(memory);
+  const Tensor x = arena.allocate({100 * MiB}, DType::u8);
+  EXPECT_THROW(arena.allocate({40 * MiB}, DType::u8), Error);
+  EXPECT_EQ(arena.in_use(), 100 * MiB);
+  EXPECT_NO_THROW(arena.allocate({20 * MiB}, DType::u8));
+}
+
+TEST_F(OnDevice, ATensorIsReadAndWrittenThroughCopies) {
+  Arena arena(memory);
+  const Tensor x = arena.allocate({3, 5}, DType::f32), values = x.on_host();
+  EXPECT_NE(values.data(), x.data());
+  EXPECT_EQ(values.memory(), nullptr);
+  for (int i = 0; i < 15; ++i) values.as<float>()[i] = float(i);
+  x.assign(values);
+  const Tensor part = x.columns(1, 2).on_host();
+  EXPECT_EQ(part.view<float>()(2, 1), 12) << "a view of some columns keeps its stride";
+  EXPECT_EQ(x.reshaped({15}).row_range(4, 3).on_host().as<float>()[0], 4);
+  EXPECT_EQ(copies, 4);
+}
+
+TEST_F(OnDevice, ATensorOfTheHostIsItsOwnCopy) {
+  Arena arena;
+  const Tensor x = arena.allocate({2}, DType::f32);
+  EXPECT_EQ(x.on_host().data(), x.data());
+  const Tensor other = arena.allocate({2}, DType::f32);
+  other.as<float>()[1] = 7;
+  x.assign(other);
+  EXPECT_EQ(x.as<float>()[1], 7);
+  EXPECT_EQ(copies, 0);
+}
+
+TEST_F(OnDevice, WhatTheHostMakesHasOneMirrorHoweverItIsLookedAt) {
+  const Spans spans({0, 2, 5});
+  const Spans same = spans;
+  ASSERT_NE(spans.offsets().mirror(), nullptr);
+  EXPECT_EQ(spans.offsets().mirror(), same.offsets().mirror());
+  EXPECT_EQ(spans.offsets().row_range(1, 2).mirror(), spans.offsets().mirror());
+  EXPECT_EQ(spans.offsets().mirror()->host, spans.offsets().data());
+  EXPECT_EQ(spans.offsets().mirror()->bytes, 12);
+}
+
+}  // namespace
+}  // namespace dragoman
