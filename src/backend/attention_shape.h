@@ -17,7 +17,7 @@ struct Visibility {
   static Visibility all() { return {}; }
   static Visibility past() { return {.causal = true}; }
   /// Keys of `count` that query i sees.
-  Range keys(int64_t i, int64_t count) const {
+  constexpr Range keys(int64_t i, int64_t count) const {
     i += first;
     Range seen{0, count};
     if (causal) seen.end = std::min(seen.end, i + 1);

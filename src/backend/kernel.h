@@ -13,7 +13,8 @@ namespace dragoman {
 struct KernelCost {
   int64_t calls = 0;
   double seconds = 0;
-  double flop = 0;  // floating-point operations, where the slot knows how many a call has
+  double flop = 0;             // floating-point operations, where the slot knows how many a call has
+  void (*finish)() = nullptr;  // waits until the device has done what it was told; null: it has when the call returns
 };
 
 /// Adds its lifetime to a cost, as one call.
@@ -21,6 +22,7 @@ class Stopwatch {
  public:
   explicit Stopwatch(KernelCost& cost) : cost_(cost) {}
   ~Stopwatch() {
+    if (cost_.finish) cost_.finish();
     cost_.seconds += seconds();
     ++cost_.calls;
   }

@@ -18,7 +18,11 @@ std::string row(const std::string& name, const KernelCost& cost, double whole) {
 }  // namespace
 
 Profile::Profile(const Backend& measured) : backend_(measured) {
-  for_each_kernel(backend_, [&](auto& kernel) { kernel.measure(&costs_[kernel.name()]); });
+  for_each_kernel(backend_, [&](auto& kernel) {
+    KernelCost& cost = costs_[kernel.name()];
+    if (backend_.memory) cost.finish = backend_.memory->finish;
+    kernel.measure(&cost);
+  });
 }
 
 std::string Profile::table() const {

@@ -1,6 +1,7 @@
 #include "backend/registry.h"
 
 #include "backend/cpu/install.h"
+#include "backend/cuda_module.h"
 #include "backend/dry/install.h"
 #include "backend/reference/install.h"
 
@@ -8,7 +9,18 @@ namespace dragoman {
 
 void throw_missing_kernel(const char* name) { fail("this backend has no kernel '{}'", name); }
 
+namespace {
+
+const Backend& gpu(std::string_view name) {
+  static const Backend one = cuda_backend(load_cuda_module(cuda_module_files()), std::atoi(name.substr(5).data()));
+  require(one.name == name, "{} is in use, and {} was asked for: a process computes on one GPU", one.name, name);
+  return one;
+}
+
+}  // namespace
+
 const Backend& backend(std::string_view name) {
+  if (name.starts_with("cuda:")) return gpu(name);
   static const Backend reference = [] {
     Backend b{.name = "reference"};
     reference::install(b);
@@ -27,7 +39,9 @@ const Backend& backend(std::string_view name) {
   }();
   for (const Backend* known : {&reference, &cpu, &dry})
     if (known->name == name) return *known;
-  fail("unknown backend '{}'; there are: cpu, reference, dry", name);
+  fail("unknown backend '{}'; there are: cpu, cuda:0, reference, dry", name);
 }
+
+Arena arena_of(const Backend& backend) { return backend.memory ? Arena(*backend.memory) : Arena(); }
 
 }  // namespace dragoman

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/philox.h"
+#include "tests/op_check/gpu.h"
 #include "tests/op_check/values.h"
 
 namespace dragoman {
@@ -31,8 +32,20 @@ struct OpRun {
 
 /// Leaves NaN where the next tensors will lie.
 void poison(Arena& arena) {
-  const Tensor block = arena.allocate({1 << 18}, DType::u8);
-  std::memset(block.data(), 0xFF, block.bytes());
+  const Tensor block = arena.allocate({1 << 18}, DType::u8), bytes = block.on_host();
+  std::memset(bytes.data(), 0xFF, size_t(bytes.bytes()));
+  block.assign(bytes);
+}
+
+const Backend& backend_of(const Setting& s) {
+  if (s.backend == "gpu") return gpu();
+  return s.backend == "gpu kernels on the host" ? gpu_on_host() : backend(s.backend);
+}
+
+Arena arena_of(const Setting& s, const Backend& backend) {
+  constexpr auto capacity = int64_t{1} << 30;
+  if (backend.memory) return Arena(*backend.memory, capacity);
+  return Arena(s.backend == "dry" ? Arena::Reserve::addresses_only : Arena::Reserve::memory, capacity);
 }
 
 /// Inputs as leaves of the tape. On `dry`, where memory has addresses only, nothing is written.
@@ -68,11 +81,12 @@ void walk_back(const Var& y, const Setting& s, Tape& tape, const Context& cx) {
 
 OpRun run(const OpCase& c, const Values& values, const Setting& s) {
   const bool dry = s.backend == "dry";
-  Arena arena(dry ? Arena::Reserve::addresses_only : Arena::Reserve::memory, int64_t{1} << 30);
+  const Backend& backend = backend_of(s);
+  Arena arena = arena_of(s, backend);
   if (!dry) poison(arena);
   arena.reset_peak();
   Tape tape;
-  Context cx{.backend = backend(s.backend), .arena = arena, .tape = s.tape ? &tape : nullptr, .seed = 7, .update = 3};
+  Context cx{.backend = backend, .arena = arena, .tape = s.tape ? &tape : nullptr, .seed = 7, .update = 3};
   cx.training = true;
   const OpInputs in = make_inputs(c, values, s, arena);
   OpRun result;
@@ -243,6 +257,18 @@ TEST_P(OpCheck, BackendsAgreeWithTheReference) {
   const OpRun shared = run(c, values, cpu);
   expect_close(shared, expected.output, expected.gradients, cpu.dtype);
   expect_same_bits(shared, run(c, values, cpu), "in a second run");
+}
+
+void check_gpu(const OpCase& c, const std::string& name) {
+  const Values values = draw_values(c, 1);
+  check_backend(c, values, run(c, values, {.tape = c.differences > 0}), {.backend = name, .dtype = DType::f32});
+}
+
+TEST_P(OpCheck, KernelsForGpusAgreeWithTheReference) { check_gpu(GetParam(), "gpu kernels on the host"); }
+
+TEST_P(OpCheck, GpusAgreeWithTheReference) {
+  if (const std::string reason = why_no_gpu(); !reason.empty()) GTEST_SKIP() << reason;
+  check_gpu(GetParam(), "gpu");
 }
 
 TEST_P(OpCheck, DryRunsNeedTheMemoryOfRealOnes) {

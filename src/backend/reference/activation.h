@@ -8,7 +8,7 @@ namespace dragoman::reference {
 
 /// gelu: x·Φ(x) (Hendrycks & Gimpel 2016), swish: x·σ(x) (Ramachandran et al. 2017).
 template <class T>
-T activate(T x, Activation act) {
+constexpr T activate(T x, Activation act) {
   switch (act) {
     case Activation::none:
       return x;
@@ -26,7 +26,7 @@ T activate(T x, Activation act) {
 
 /// d act / d x.  `saved` is y for relu and tanh, x for the others.
 template <class T>
-T slope(T saved, Activation act) {
+constexpr T slope(T saved, Activation act) {
   switch (act) {
     case Activation::none:
       return 1;

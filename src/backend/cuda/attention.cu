@@ -1,0 +1,298 @@
+#include "backend/cuda/attention.cuh"
+#include "backend/cuda/column_sums.h"
+#include "backend/cuda/families.h"
+#include "backend/cuda/mask.cuh"
+#include "backend/cuda/put.cuh"
+
+namespace dragoman::cuda {
+namespace {
+
+constexpr int warps = 4;  // of a block; each has a query, or on the way back a key
+
+__device__ int lane() { return int(threadIdx.x % warp_size); }
+
+/// All heads of all sentences. A warp works on one row of one head: grid (rows of the longest / warps, heads,
+/// sentences).
+struct Heads {
+  Scoring scoring;
+  const int32_t *queries, *keys;  // offsets
+  Visibility visible;
+  Mask mask;
+
+  explicit Heads(const Backend::Attention& a)
+      : scoring{view<const float>(a.q),
+                view<const float>(a.k),
+                view<const float>(a.v),
+                view<const float>(a.bias),
+                view<const float>(a.score_vector).data,
+                a.shape.heads,
+                a.q.cols() / a.shape.heads,
+                a.v.cols() / a.shape.heads,
+                float(score_scale(a.shape.score, a.q.cols() / a.shape.heads))},
+        queries(integers(a.shape.queries.offsets())),
+        keys(integers(a.shape.keys.offsets())),
+        visible(a.shape.visible),
+        mask(a.shape.dropout) {}
+};
+
+/// The sentence and head of a block, and the number in it of the warp's row.
+struct Place {
+  int64_t first_query, queries, first_key, keys;
+  int head;
+  int64_t number;
+
+  __device__ explicit Place(const Heads& a)
+      : first_query(a.queries[blockIdx.z]),
+        queries(a.queries[blockIdx.z + 1] - first_query),
+        first_key(a.keys[blockIdx.z]),
+        keys(a.keys[blockIdx.z + 1] - first_key),
+        head(int(blockIdx.y)),
+        number(blockIdx.x * int64_t{warps} + threadIdx.x / warp_size) {}
+};
+
+/// Query i and key j of a sentence: their score, and what dropout makes of their weight.
+struct Pair {
+  int64_t row;  // of the query
+  float score, keep;
+
+  __device__ Pair(const Heads& a, const Place& at, int64_t i, int64_t j) : row(at.first_query + i) {
+    const Scoring& s = a.scoring;
+    score = s.score(s.query(row, at.head), s.key(at.first_key + j, at.head), row, at.head, j - i);
+    keep = a.mask.factor(row, a.mask.op * 4096 + uint32_t(at.head), j);
+  }
+};
+
+__device__ float* shared_of_warp(int64_t floats) {
+  float* mine = dynamic_shared<float>() + threadIdx.x / warp_size * floats;
+  for (int64_t d = lane(); d < floats; d += warp_size) mine[d] = 0;
+  __syncwarp();
+  return mine;
+}
+
+// Where the weights (nq,nk) of the block's sentence and head begin among all.
+__device__ int64_t weights_before(const Heads& a, const Place& at) {
+  int64_t pairs = 0;
+  for (unsigned s = unsigned(lane()); s < blockIdx.z; s += warp_size)
+    pairs += int64_t{a.queries[s + 1] - a.queries[s]} * (a.keys[s + 1] - a.keys[s]);
+  return warp_reduce(pairs, Plus{}) * a.scoring.heads + at.head * at.queries * at.keys;
+}
+
+// y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). A query that sees no key gives 0.
+__global__ void attention_kernel(Heads a, View<float> y, View<float> lse, float* weights) {
+  const Place at(a);
+  const int64_t i = at.number, row = at.first_query + i, V = a.scoring.V;
+  if (i >= at.queries) return;
+  float* sums = shared_of_warp(V);
+  const Range seen = a.visible.keys(i, at.keys);
+  OnlineSoftmax softmax;
+  for (int64_t first = seen.begin; first < seen.end; first += warp_size) {
+    const int64_t j = first + lane();
+    const bool sees = j < seen.end;
+    const Pair pair(a, at, i, sees ? j : first);
+    softmax.take(pair.score, sees, pair.keep, sums, V,
+                 [&](int of_lane) { return a.scoring.value(at.first_key + first + of_lane, at.head); });
+  }
+  const bool any = seen.begin < seen.end;
+  const float log_sum = any ? softmax.top + logf(softmax.sum) : 0.f;
+  for (int64_t d = lane(); d < V; d += warp_size) y(row, at.head * V + d) = any ? sums[d] / softmax.sum : 0.f;
+  if (lane() == 0) lse(row, at.head) = log_sum;
+  if (!weights) return;
+  float* of_row = weights + weights_before(a, at) + i * at.keys;
+  for (int64_t j = lane(); j < at.keys; j += warp_size)
+    of_row[j] = seen.begin <= j && j < seen.end ? expf(Pair(a, at, i, j).score - log_sum) : 0.f;
+}
+
+dim3 grid_of(const Spans& rows, int heads) {
+  return {blocks_of(rows.longest(), warps), unsigned(heads), unsigned(rows.sentences())};
+}
+
+void attention(const Backend::Attention& a) {
+  const Heads heads(a);
+  launch(attention_kernel, grid_of(a.shape.queries, a.shape.heads), dim3(warps * warp_size),
+         warps * heads.scoring.V * int64_t{sizeof(float)}, heads, view<float>(a.y), view<float>(a.lse),
+         a.weights ? static_cast<float*>(a.weights.data()) : nullptr);
+}
+
+struct Back {
+  Put dq, dk, dv;
+  View<float> dbias;
+  bool dbias_adds;
+  View<const float> dy, y, lse;
+  View<float> inner;    // (Nq,H): dy_i · y_i
+  View<float> dvector;  // (Nq,H*K): what each query gives to the score vector's gradient; or empty
+};
+
+/// The gradient of a pair's score: with p the weight, m its dropout, dp = m · dy_i · v_j:  ds = p (dp - dy_i · y_i).
+struct PairGradient {
+  float score = 0, weight = 0;  // ds through the scale; m · p, by which dy_i goes to v_j
+
+  PairGradient() = default;
+  __device__ PairGradient(const Heads& a, const Back& b, const Place& at, int64_t i, int64_t j, float inner) {
+    const Pair pair(a, at, i, j);
+    const float p = expf(pair.score - b.lse(pair.row, at.head));
+    const float *dy = b.dy.row(pair.row) + at.head * a.scoring.V, *v = a.scoring.value(at.first_key + j, at.head);
+    float dp = 0;
+    for (int64_t d = 0; d < a.scoring.V; ++d) dp += dy[d] * v[d];
+    score = p * (pair.keep * dp - inner) * a.scoring.scale;
+    weight = p * pair.keep;
+  }
+};
+
+// Column by column: d score / d(this row's element), with the other row's element, times ds, summed over the lanes'
+// pairs. Of a dot product it is the other's element, of an additive score w (1 - tanh²(q + k)), and tanh for w.
+template <class F>
+__device__ void gather(const Scoring& s, int head, float ds, const float* mine, float* sums, float* vector_sums,
+                       const F& other) {
+  for (int64_t d = 0; d < s.K; d += warp_size) {
+    const int64_t column = d + lane();
+    const bool inside = column < s.K;
+    float total = 0, vector_total = 0;
+    for (int j = 0; j < warp_size; ++j) {
+      const float g = __shfl_sync(0xffffffffu, ds, j);
+      if (g == 0 || !inside) continue;
+      const float x = other(j)[column];
+      if (!s.vector) {
+        total += g * x;
+        continue;
+      }
+      const float t = tanhf(mine[column] + x);
+      total += g * s.vector[head * s.K + column] * (1 - t * t);
+      vector_total += g * t;
+    }
+    if (!inside) continue;
+    sums[column] += total;
+    if (vector_sums) vector_sums[column] += vector_total;
+  }
+}
+
+// The keys of the lanes lie at different distances from the query, and so in different columns, but for those beyond
+// the reach, which share the first and the last.
+__device__ void add_to_bias(const Back& b, const Scoring& s, int64_t row, int head, int64_t distance, float ds,
+                            bool seen) {
+  const int64_t width = b.dbias.cols / s.heads, column = s.bias_column(head, distance) - head * width;
+  const bool first = column == 0, last = column == width - 1 && width > 1;
+  const float at_first = warp_sum(seen && first ? ds : 0.f), at_last = warp_sum(seen && last ? ds : 0.f);
+  float* mine = b.dbias.row(row) + head * width;
+  if (seen && !first && !last) mine[column] += ds;
+  if (lane() != 0) return;
+  mine[0] += at_first;
+  if (width > 1) mine[width - 1] += at_last;
+}
+
+// A warp a query: dq, the bias's and the score vector's gradients, and dy · y for the keys' kernel.
+__global__ void query_gradient_kernel(Heads a, Back b) {
+  const Place at(a);
+  const Scoring& s = a.scoring;
+  const int64_t i = at.number, row = at.first_query + i;
+  if (i >= at.queries) return;
+  float *dq = shared_of_warp(2 * s.K), *dvector = b.dvector ? dq + s.K : nullptr;
+  float inner = 0;
+  for (int64_t d = lane(); d < s.V; d += warp_size) inner += b.dy(row, at.head * s.V + d) * b.y(row, at.head * s.V + d);
+  inner = warp_sum(inner);
+  if (lane() == 0) b.inner(row, at.head) = inner;
+  if (b.dbias && !b.dbias_adds)
+    for (int64_t c = lane(), width = b.dbias.cols / s.heads; c < width; c += warp_size)
+      b.dbias(row, at.head * width + c) = 0;
+  __syncwarp();
+  const Range seen = a.visible.keys(i, at.keys);
+  for (int64_t first = seen.begin; first < seen.end; first += warp_size) {
+    const int64_t j = first + lane();
+    const bool sees = j < seen.end;
+    const PairGradient g = sees ? PairGradient(a, b, at, i, j, inner) : PairGradient();
+    if (b.dbias) add_to_bias(b, s, row, at.head, j - i, g.score, sees);
+    gather(s, at.head, g.score, s.query(row, at.head), dq, dvector,
+           [&](int of_lane) { return s.key(at.first_key + first + of_lane, at.head); });
+  }
+  for (int64_t d = lane(); d < s.K; d += warp_size) {
+    b.dq(row, at.head * s.K + d, dq[d]);
+    if (b.dvector) b.dvector(row, at.head * s.K + d) = dvector[d];
+  }
+}
+
+// A warp a key: dk and dv.
+__global__ void key_gradient_kernel(Heads a, Back b) {
+  const Place at(a);
+  const Scoring& s = a.scoring;
+  const int64_t j = at.number, row = at.first_key + j;
+  if (j >= at.keys) return;
+  float *dk = shared_of_warp(s.K + s.V), *dv = dk + s.K;
+  for (int64_t first = 0; first < at.queries; first += warp_size) {
+    const int64_t i = first + lane();
+    const Range seen = a.visible.keys(i, at.keys);
+    const bool sees = i < at.queries && seen.begin <= j && j < seen.end;
+    if (warp_max(sees ? 1.f : 0.f) == 0) continue;
+    const PairGradient g = sees ? PairGradient(a, b, at, i, j, b.inner(at.first_query + i, at.head)) : PairGradient();
+    gather(s, at.head, g.score, s.key(row, at.head), dk, nullptr,
+           [&](int of_lane) { return s.query(at.first_query + first + of_lane, at.head); });
+    for (int64_t d = 0; d < s.V; d += warp_size) {
+      const int64_t column = d + lane();
+      float total = 0;
+      for (int of_lane = 0; of_lane < warp_size; ++of_lane) {
+        const float weight = __shfl_sync(0xffffffffu, g.weight, of_lane);
+        if (weight != 0 && column < s.V)
+          total += weight * b.dy(at.first_query + first + of_lane, at.head * s.V + column);
+      }
+      if (column < s.V) dv[column] += total;
+    }
+  }
+  for (int64_t d = lane(); d < s.K; d += warp_size) b.dk(row, at.head * s.K + d, dk[d]);
+  for (int64_t d = lane(); d < s.V; d += warp_size) b.dv(row, at.head * s.V + d, dv[d]);
+}
+
+void attention_backward(const Backend::AttentionBackward& b) {
+  const Backend::Attention& f = b.forward;
+  const Heads heads(f);
+  const int64_t N = f.q.rows(), H = f.shape.heads, K = heads.scoring.K, V = heads.scoring.V;
+  auto* scratch = static_cast<float*>(f.scratch.data());
+  const Tensor dvector(nullptr, scratch + N * H, {N, f.q.cols()}, DType::f32, f.q.memory());
+  const Back back{Put(b.dq),
+                  Put(b.dk),
+                  Put(b.dv),
+                  view<float>(b.dbias.tensor),
+                  b.dbias.adds(),
+                  view<const float>(b.dy),
+                  view<const float>(f.y),
+                  view<const float>(f.lse),
+                  {scratch, N, H, H},
+                  b.dscore_vector ? view<float>(dvector) : View<float>{}};
+  constexpr auto bytes = int64_t{warps * sizeof(float)};
+  launch(query_gradient_kernel, grid_of(f.shape.queries, f.shape.heads), dim3(warps * warp_size), bytes * 2 * K, heads,
+         back);
+  if (b.dk || b.dv)
+    launch(key_gradient_kernel, grid_of(f.shape.keys, f.shape.heads), dim3(warps * warp_size), bytes * (K + V), heads,
+           back);
+  if (b.dscore_vector) column_sums(b.dscore_vector, dvector);
+}
+
+// On the way back: dy · y of each query and head, and what each query gives to the score vector.
+int64_t scratch_bytes(const AttentionShape& shape, int64_t key_size, int64_t) {
+  const int64_t of_query = shape.heads * (shape.score == Score::additive ? 1 + key_size : 1);
+  return shape.queries.rows() * of_query * int64_t{sizeof(float)};
+}
+
+// The pair (x_c, x_{c+K/2}) of a head turns by the angle θ with sin θ, cos θ = table_c, table_{c+K/2}.
+void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& places, int heads, int direction) {
+  const auto Y = view<float>(y);
+  const auto X = view<const float>(x), sinusoids = view<const float>(table);
+  const int32_t* token = integers(places);
+  const int64_t K = X.cols / heads, half = K / 2;
+  const auto sign = float(direction);
+  each_element(X.rows, heads * half, [=] __device__(int64_t n, int64_t pair) {
+    const int64_t c = pair % half, at = pair / half * K + c;
+    const float sine = sign * sinusoids(token[2 * n + 1], c), cosine = sinusoids(token[2 * n + 1], c + half);
+    const float a = X(n, at), b = X(n, at + half);
+    Y(n, at) = cosine * a - sine * b;
+    Y(n, at + half) = sine * a + cosine * b;
+  });
+}
+
+}  // namespace
+
+void install_attention(Backend& b) {
+  b.attention_scratch = scratch_bytes;
+  b.attention = attention;
+  b.attention_backward = attention_backward;
+  b.rotate = rotate;
+}
+
+}  // namespace dragoman::cuda

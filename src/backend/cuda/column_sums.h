@@ -1,0 +1,9 @@
+#pragma once
+#include "backend/kernel.h"
+
+namespace dragoman::cuda {
+
+/// to (D) = or += Σ_n x (N,D); x is of f32 or bf16.
+void column_sums(const Grad& to, const Tensor& x);
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,89 @@
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "backend/cuda/dynamic_shared.cuh"
+#include "backend/cuda/memory.h"
+
+/// What every kernel file here needs: launching, views of what lies on the device, sums over warps and blocks.
+namespace dragoman::cuda {
+
+constexpr int warp_size = 32;
+constexpr int threads_per_block = 256;
+
+inline unsigned blocks_of(int64_t items, int64_t size) { return unsigned((items + size - 1) / size); }
+
+/// Runs `kernel` on the stream of this device. A grid without blocks is nothing to do. `shared`: bytes of dynamic
+/// shared memory, of which a device gives 48 KiB unasked.
+template <class... P, class... A>
+void launch(void (*kernel)(P...), dim3 grid, dim3 block, int64_t shared, A&&... arguments) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  if (shared > 48 * 1024)
+    DRAGOMAN_CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = size_t(shared);
+  config.stream = stream();
+  DRAGOMAN_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
+}
+
+/// The tensor as a kernel sees it: where it lies on the device, or the device's copy of what the host made.
+template <class T>
+View<T> view(const Tensor& x) {
+  if (!x) return {};
+  View<T> v = x.view<T>();
+  if (!x.memory()) v.data = static_cast<T*>(const_cast<void*>(mirrored(x)));
+  return v;
+}
+inline const int32_t* integers(const Tensor& x) { return view<const int32_t>(x).data; }
+
+template <class F>
+__global__ void element_kernel(int64_t rows, int64_t cols, F f) {
+  const int64_t all = rows * cols;
+  for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < all; i += int64_t{gridDim.x} * blockDim.x)
+    f(i / cols, i % cols);
+}
+
+/// Calls f(row, column) on the device for every element of a matrix.
+template <class F>
+void each_element(int64_t rows, int64_t cols, F f) {
+  constexpr unsigned most = 1 << 16;
+  launch(element_kernel<F>, dim3(std::min(blocks_of(rows * cols, threads_per_block), most)), dim3(threads_per_block), 0,
+         rows, cols, f);
+}
+
+struct Larger {
+  __device__ float operator()(float a, float b) const { return a > b ? a : b; }
+};
+struct Plus {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+/// The same value in all lanes of the warp, in an order fixed by the lanes.
+template <class T, class Join>
+__device__ T warp_reduce(T value, Join join) {
+  for (int step = warp_size / 2; step > 0; step /= 2) value = join(value, __shfl_xor_sync(0xffffffffu, value, step));
+  return value;
+}
+__device__ inline float warp_sum(float value) { return warp_reduce(value, Plus{}); }
+__device__ inline float warp_max(float value) { return warp_reduce(value, Larger{}); }
+
+/// The same value in all threads of the block; `nothing` joins to what it meets. All threads call it.
+template <class T, class Join>
+__device__ T block_reduce(T value, T nothing, Join join) {
+  __shared__ T of_warps[warp_size];
+  value = warp_reduce(value, join);
+  __syncthreads();  // an earlier call may still be read
+  if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
+  __syncthreads();
+  const unsigned lane = threadIdx.x % warp_size;
+  return warp_reduce(lane < blockDim.x / warp_size ? of_warps[lane] : nothing, join);
+}
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,12 @@
+#pragma once
+
+namespace dragoman::cuda {
+
+/// The shared memory that a block was launched with.
+template <class T>
+__device__ T* dynamic_shared() {
+  extern __shared__ __align__(16) unsigned char dynamic_shared_bytes[];
+  return reinterpret_cast<T*>(dynamic_shared_bytes);
+}
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,138 @@
+#include "backend/cuda/gemm.h"
+
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "backend/cuda/memory.h"
+
+namespace dragoman::cuda {
+namespace {
+
+void check(cublasStatus_t status, const char* what) {
+  require(status == CUBLAS_STATUS_SUCCESS, "cuBLASLt: {} failed: {}", what, cublasLtGetStatusString(status));
+}
+
+constexpr size_t workspace_bytes = size_t{32} << 20;  // what NVIDIA recommends for Hopper
+
+/// The library's handle and the workspace that all products share: they follow one another on one stream.
+struct Library {
+  cublasLtHandle_t handle = nullptr;
+  std::shared_ptr<void> workspace = piece(workspace_bytes);
+
+  Library() { check(cublasLtCreate(&handle), "cublasLtCreate"); }
+};
+
+Library& library() {
+  static Library it;
+  return it;
+}
+
+cudaDataType_t type_of(DType dtype) { return dtype == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+
+// cuBLASLt thinks in columns. A row-major matrix is its own transpose there, so yᵀ (D,N) = bᵀ · aᵀ.
+struct Layout {
+  cublasLtMatrixLayout_t it = nullptr;
+
+  explicit Layout(const Tensor& m) {
+    check(cublasLtMatrixLayoutCreate(&it, type_of(m.dtype()), uint64_t(m.cols()), uint64_t(m.rows()),
+                                     std::max(m.stride(), m.cols())),
+          "cublasLtMatrixLayoutCreate");
+  }
+  Layout(const Layout&) = delete;
+  ~Layout() { cublasLtMatrixLayoutDestroy(it); }
+};
+
+struct Description {
+  cublasLtMatmulDesc_t it = nullptr;
+
+  Description() { check(cublasLtMatmulDescCreate(&it, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate"); }
+  Description(const Description&) = delete;
+  ~Description() { cublasLtMatmulDescDestroy(it); }
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t attribute, T value) {
+    check(cublasLtMatmulDescSetAttribute(it, attribute, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
+  }
+};
+
+void describe(Description& d, const Gemm& g) {
+  d.set(CUBLASLT_MATMUL_DESC_TRANSA, g.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  d.set(CUBLASLT_MATMUL_DESC_TRANSB, g.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  const bool relu = g.act == Activation::relu;
+  d.set(CUBLASLT_MATMUL_DESC_EPILOGUE, g.bias ? (relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
+                                              : (relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT));
+  if (!g.bias) return;
+  d.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
+  d.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(g.bias.data()));
+}
+
+// Bytes, at most what the library asks about.
+uint32_t alignment_of(const Tensor& m) {
+  uint32_t bytes = 256;
+  while (reinterpret_cast<uintptr_t>(m.data()) % bytes != 0) bytes /= 2;
+  return bytes;
+}
+
+// The library's advice costs far more than a product: it is asked once for all that it depends on.
+using Question = std::array<int64_t, 14>;
+
+Question question_of(const Gemm& g) {
+  const Tensor &y = g.y, &a = g.a.matrix, &b = g.b.matrix;
+  return {y.rows(),           y.cols(),        a.rows(),        y.stride(),     a.stride(),
+          b.stride(),         g.a.transposed,  g.b.transposed,  bool(g.bias),   int64_t(g.act),
+          int64_t(a.dtype()), alignment_of(a), alignment_of(b), alignment_of(y)};
+}
+
+struct Preference {
+  cublasLtMatmulPreference_t it = nullptr;
+
+  explicit Preference(const Gemm& g) {
+    check(cublasLtMatmulPreferenceCreate(&it), "cublasLtMatmulPreferenceCreate");
+    set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{workspace_bytes});
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(g.b.matrix));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(g.a.matrix));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(g.y));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(g.y));
+  }
+  Preference(const Preference&) = delete;
+  ~Preference() { cublasLtMatmulPreferenceDestroy(it); }
+  template <class T>
+  void set(cublasLtMatmulPreferenceAttributes_t attribute, T value) {
+    check(cublasLtMatmulPreferenceSetAttribute(it, attribute, &value, sizeof value),
+          "cublasLtMatmulPreferenceSetAttribute");
+  }
+};
+
+const cublasLtMatmulAlgo_t& advice(const Gemm& g, const Description& d, const Layout& b, const Layout& a,
+                                   const Layout& y) {
+  static std::map<Question, cublasLtMatmulAlgo_t> known;
+  const auto found = known.find(question_of(g));
+  if (found != known.end()) return found->second;
+  const Preference preference(g);
+  cublasLtMatmulHeuristicResult_t result = {};
+  int count = 0;
+  check(
+      cublasLtMatmulAlgoGetHeuristic(library().handle, d.it, b.it, a.it, y.it, y.it, preference.it, 1, &result, &count),
+      "cublasLtMatmulAlgoGetHeuristic");
+  require(count > 0, "cuBLASLt has no kernel for a product {} = {} · {} of {}", g.y.shape(), g.a.matrix.shape(),
+          g.b.matrix.shape(), g.a.matrix.dtype());
+  return known.emplace(question_of(g), result.algo).first->second;
+}
+
+}  // namespace
+
+void gemm(const Gemm& g) {
+  if (g.y.elements() == 0) return;
+  Description d;
+  describe(d, g);
+  const Layout b(g.b.matrix), a(g.a.matrix), y(g.y);
+  const float one = 1, beta = g.adds ? 1 : 0;
+  check(cublasLtMatmul(library().handle, d.it, &one, g.b.matrix.data(), b.it, g.a.matrix.data(), a.it, &beta,
+                       g.y.data(), y.it, g.y.data(), y.it, &advice(g, d, b, a, y), library().workspace.get(),
+                       workspace_bytes, stream()),
+        "cublasLtMatmul");
+}
+
+}  // namespace dragoman::cuda

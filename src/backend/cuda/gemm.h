@@ -1,0 +1,24 @@
+#pragma once
+#include "tensor/activation.h"
+#include "tensor/tensor.h"
+
+namespace dragoman::cuda {
+
+/// A matrix of a product, or its transpose.
+struct Factor {
+  Tensor matrix;
+  bool transposed = false;
+};
+
+/// y (N,D) = act(a (N,K) · b (K,D) + bias (D)), or y += a · b. Factors are of f32, or both of bf16; y and sums are f32.
+/// act is none or relu. Row-major; rows may be strided.
+struct Gemm {
+  Tensor y;
+  Factor a, b;
+  Tensor bias = {};  // or empty
+  Activation act = Activation::none;
+  bool adds = false;
+};
+void gemm(const Gemm& g);
+
+}  // namespace dragoman::cuda

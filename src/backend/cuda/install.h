@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace dragoman::cuda {
+
+void install(Backend& backend, int device);
+
+/// What GPUs there are, one line each.
+std::vector<std::string> devices();
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <limits>
+
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/families.h"
+#include "backend/cuda/gemm.h"
+
+namespace dragoman::cuda {
+namespace {
+
+constexpr int64_t chunk_rows = 2048;  // logits of so many rows exist at a time
+
+struct Chunk {
+  View<float> logits;  // (N,V): logits, and their gradient where that is of f32
+  View<bfloat16> dz;   // (N,V): the gradient where products are of bf16
+  float *loss, *log_prob;
+  const int32_t* labels;
+  const float* weights;  // null: all 1
+  float smoothing;
+  bool backward;
+};
+
+// A block a row: log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ log p,  dz = p - (1-ε) onehot - ε/V.
+__global__ void cross_entropy_kernel(Chunk c) {
+  const int64_t n = blockIdx.x, V = c.logits.cols;
+  float* z = c.logits.row(n);
+  const float lowest = -std::numeric_limits<float>::infinity();
+  float top = lowest, sum = 0, total = 0;
+  for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
+    top = z[v] > top ? z[v] : top;
+    total += z[v];
+  }
+  top = block_reduce(top, lowest, Larger{});
+  total = block_reduce(total, 0.f, Plus{});
+  for (int64_t v = threadIdx.x; v < V; v += blockDim.x) sum += expf(z[v] - top);
+  sum = block_reduce(sum, 0.f, Plus{});
+  const float lse = top + logf(sum), weight = c.weights ? c.weights[n] : 1.f;
+  const int32_t label = c.labels[n];
+  const float of_label = z[label];
+  __syncthreads();  // everyone has read the label's logit before it is overwritten
+  if (threadIdx.x == 0) {
+    c.log_prob[n] = of_label - lse;
+    c.loss[n] = weight * (-(1 - c.smoothing) * (of_label - lse) - c.smoothing * (total / float(V) - lse));
+  }
+  if (!c.backward) return;
+  for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
+    const float target = (v == label ? 1 - c.smoothing : 0.f) + c.smoothing / float(V);
+    const float dz = weight * (expf(z[v] - lse) - target);
+    if (c.dz)
+      c.dz(n, v) = bfloat16(dz);
+    else
+      z[v] = dz;
+  }
+}
+
+bool halves(const Backend::LinearCrossEntropy& l) { return l.x.dtype() == DType::bf16; }
+
+// Rows [from, from + count): logits, losses, and the gradients of what goes on from them.
+void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
+  const int64_t V = l.w.rows();
+  const auto at = [&](int64_t bytes, DType dtype) {
+    return Tensor(nullptr, static_cast<std::byte*>(l.scratch.data()) + bytes, {count, V}, dtype, l.scratch.memory());
+  };
+  const Tensor logits = at(0, DType::f32),
+               dz = halves(l) ? at(count * V * int64_t{sizeof(float)}, DType::bf16) : logits;
+  const Tensor x = l.x.row_range(from, count);
+  gemm({.y = logits, .a = {x}, .b = {l.w, true}});
+  const bool backward = l.dx || l.dw;
+  launch(cross_entropy_kernel, dim3(unsigned(count)), dim3(threads_per_block), 0,
+         Chunk{view<float>(logits), halves(l) ? view<bfloat16>(dz) : View<bfloat16>{}, view<float>(l.loss).data + from,
+               view<float>(l.log_prob).data + from, integers(l.labels) + from,
+               l.weights ? view<const float>(l.weights).data + from : nullptr, float(l.label_smoothing), backward});
+  if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {dz}, .b = {l.w}, .adds = l.dx.adds()});
+  if (l.dw) gemm({.y = l.dw.tensor, .a = {dz, true}, .b = {x}, .adds = from > 0 || l.dw.adds()});
+}
+
+void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
+  const int64_t N = l.x.rows();
+  if (N == 0 && l.dw && !l.dw.adds())
+    DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(l.dw.tensor.data(), 0, size_t(l.dw.tensor.bytes()), stream()));
+  for (int64_t from = 0; from < N; from += chunk_rows) chunk(l, from, std::min(chunk_rows, N - from));
+}
+
+}  // namespace
+
+void install_loss(Backend& b) {
+  b.linear_cross_entropy_scratch = [](int64_t N, int64_t V, DType factors) {
+    const int64_t bytes = factors == DType::bf16 ? sizeof(float) + sizeof(bfloat16) : sizeof(float);
+    return std::min(N, chunk_rows) * V * bytes;
+  };
+  b.linear_cross_entropy = linear_cross_entropy;
+}
+
+}  // namespace dragoman::cuda

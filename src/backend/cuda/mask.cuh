@@ -1,0 +1,68 @@
+#pragma once
+#include <array>
+
+#include "backend/cuda/device.cuh"
+#include "backend/dropout.h"
+
+namespace dragoman::cuda {
+
+/// Dropout as kernels draw it: the same numbers as dropout_factor (backend/dropout.h), eight of one Philox call.
+struct Mask {
+  const int32_t* places = nullptr;  // (N,2); null: everything is kept
+  PhiloxKey key = {};
+  uint32_t threshold = 0, op = 0;
+  float scale = 1;
+
+  static constexpr int width = 8;  // columns of a unit: column(unit, 0) … column(unit, 7)
+  using Factors = std::array<float, width>;
+
+  Mask() = default;
+  explicit Mask(const Dropout& d) {
+    if (!d.active()) return;
+    places = integers(d.places);
+    key = d.key();
+    threshold = d.threshold();
+    op = d.op;
+    scale = float(d.scale());
+  }
+
+  static constexpr int64_t units(int64_t columns) { return (columns + 127) / 128 * 16; }
+  static constexpr int64_t column(int64_t unit, int j) { return unit / 16 * 128 + 16 * j + unit % 16; }
+
+  __device__ PhiloxCounter draw(int64_t row, uint32_t stream, uint32_t unit) const {
+    return philox({unit, uint32_t(places[2 * row + 1]), uint32_t(places[2 * row]), stream}, key);
+  }
+  __device__ float fate(const PhiloxCounter& words, int j) const {
+    return (words[j / 2] >> (16 * (j % 2)) & 0xFFFF) < threshold ? 0.f : scale;
+  }
+  __device__ Factors factors(int64_t row, int64_t unit) const {
+    Factors f;
+    if (places) {
+      const PhiloxCounter words = draw(row, op, uint32_t(unit));
+      for (int j = 0; j < width; ++j) f[j] = fate(words, j);
+    } else {
+      for (int j = 0; j < width; ++j) f[j] = 1;
+    }
+    return f;
+  }
+  /// Of one attention weight.
+  __device__ float factor(int64_t row, uint32_t stream, int64_t column) const {
+    if (!places) return 1;
+    const auto unit = uint32_t(column / 128 * 16 + column % 16);
+    return fate(draw(row, stream, unit), int(column % 128 / 16));
+  }
+};
+
+/// Calls f(row, column, factor) on the device for every element of a matrix under a mask.
+template <class F>
+void each_masked(int64_t rows, int64_t cols, const Mask& mask, F f) {
+  each_element(rows, Mask::units(cols), [=] __device__(int64_t row, int64_t unit) {
+    const Mask::Factors factors = mask.factors(row, unit);
+    for (int j = 0; j < Mask::width; ++j) {
+      const int64_t column = Mask::column(unit, j);
+      if (column < cols) f(row, column, factors[j]);
+    }
+  });
+}
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,141 @@
+#include "backend/cuda/memory.h"
+
+#include <cuda.h>
+
+#include <array>
+#include <bit>
+
+namespace dragoman::cuda {
+
+namespace {
+
+int device_number = 0;
+
+// What the driver's calls below are about. A reserved range gets memory in steps, so that tensors never move.
+CUmemAllocationProp properties() {
+  CUmemAllocationProp p = {};
+  p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  p.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_number};
+  return p;
+}
+
+int64_t free_bytes() {
+  size_t free = 0, total = 0;
+  DRAGOMAN_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return int64_t(free);
+}
+
+// The library of products, kernels' code and others on this GPU want some too.
+int64_t capacity() { return free_bytes() / 100 * 95; }
+
+void* reserve(int64_t bytes) {
+  CUdeviceptr base = 0;
+  return cuMemAddressReserve(&base, size_t(bytes), 0, 0, 0) == CUDA_SUCCESS ? reinterpret_cast<void*>(base) : nullptr;
+}
+
+bool commit(void* base, int64_t from, int64_t to) {
+  const CUdeviceptr at = reinterpret_cast<CUdeviceptr>(base) + CUdeviceptr(from);
+  const auto bytes = size_t(to - from);
+  const CUmemAllocationProp wanted = properties();
+  CUmemGenericAllocationHandle memory = 0;
+  if (cuMemCreate(&memory, bytes, &wanted, 0) != CUDA_SUCCESS) return false;
+  const bool mapped = cuMemMap(at, bytes, 0, memory, 0) == CUDA_SUCCESS;
+  cuMemRelease(memory);  // it lives on as long as it is mapped
+  const CUmemAccessDesc access{wanted.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  return mapped && cuMemSetAccess(at, bytes, &access, 1) == CUDA_SUCCESS;
+}
+
+void release(void* base, int64_t reserved, int64_t committed) {
+  cudaStreamSynchronize(stream());
+  const auto at = reinterpret_cast<CUdeviceptr>(base);
+  if (committed > 0) cuMemUnmap(at, size_t(committed));
+  cuMemAddressFree(at, size_t(reserved));
+}
+
+void download(void* host, const void* device, int64_t bytes) {
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(host, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
+  DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
+}
+
+void finish() { DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream())); }
+
+void upload(void* device, const void* host, int64_t bytes) {
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(device, host, size_t(bytes), cudaMemcpyHostToDevice, stream()));
+  DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
+}
+
+/// Pieces that were given back, by the logarithm of their size.
+using Pool = std::array<std::vector<void*>, 48>;
+
+}  // namespace
+
+void check(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  const std::string what = fmt::format("CUDA: {} failed: {}", call, cudaGetErrorString(status));
+  if (status == cudaErrorMemoryAllocation) throw Error(what, "use smaller batches: --mini-batch-words");
+  throw Error(what, "nvidia-smi shows the state of the GPUs and what else runs on them");
+}
+
+void open_device(int number) {
+  int devices = 0;
+  DRAGOMAN_CUDA_CHECK(cudaGetDeviceCount(&devices));
+  require(number < devices, "there is no GPU {}: this machine has {}, counted from 0", number, devices);
+  device_number = number;
+  DRAGOMAN_CUDA_CHECK(cudaSetDevice(number));
+  DRAGOMAN_CUDA_CHECK(cudaFree(nullptr));  // makes the context, which the driver's calls need
+}
+
+// Each thread that computes has to say once on which device.
+cudaStream_t stream() {
+  static const cudaStream_t only = [] {
+    cudaStream_t s = nullptr;
+    DRAGOMAN_CUDA_CHECK(cudaSetDevice(device_number));
+    DRAGOMAN_CUDA_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    return s;
+  }();
+  thread_local const bool chosen = [] {
+    DRAGOMAN_CUDA_CHECK(cudaSetDevice(device_number));
+    return true;
+  }();
+  (void)chosen;
+  return only;
+}
+
+const DeviceMemory device_memory{capacity, reserve, commit, release, download, finish, upload};
+
+std::shared_ptr<void> piece(int64_t bytes) {
+  static Pool pool;
+  const auto rank = size_t(std::bit_width(uint64_t(std::max<int64_t>(bytes, 256) - 1)));
+  void* memory = nullptr;
+  if (pool[rank].empty()) {
+    DRAGOMAN_CUDA_CHECK(cudaMalloc(&memory, size_t{1} << rank));
+  } else {
+    memory = pool[rank].back();
+    pool[rank].pop_back();
+  }
+  return {memory, [rank](void* p) { pool[rank].push_back(p); }};
+}
+
+namespace {
+
+// Pageable memory is read before the call returns, so it may go at once.
+std::shared_ptr<void> copied(const void* host, int64_t bytes) {
+  std::shared_ptr<void> copy = piece(bytes);
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(copy.get(), host, size_t(bytes), cudaMemcpyHostToDevice, stream()));
+  return copy;
+}
+
+}  // namespace
+
+const void* mirrored(const Tensor& x) {
+  Mirror* mirror = x.mirror();
+  invariant(mirror != nullptr, "a kernel gets what lies on the device, or what the host made for it");
+  if (!mirror->copy) mirror->copy = copied(mirror->host, mirror->bytes);
+  const auto offset = static_cast<const std::byte*>(x.data()) - static_cast<const std::byte*>(mirror->host);
+  return static_cast<const std::byte*>(mirror->copy.get()) + offset;
+}
+
+Uploaded::Uploaded(const std::vector<int32_t>& values)
+    : copy_(copied(values.data(), int64_t(values.size() * sizeof(int32_t)))) {}
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,47 @@
+#pragma once
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+/// The device: its one stream, its memory for tensors, and what it keeps of the host's integers. Everything happens in
+/// the order of the stream, so memory may be handed on as soon as the last kernel that uses it has been launched.
+namespace dragoman::cuda {
+
+/// Throws Error with what CUDA says of a failed call.
+void check(cudaError_t status, const char* call);
+#define DRAGOMAN_CUDA_CHECK(call) ::dragoman::cuda::check(call, #call)
+
+/// Chooses the GPU that this process computes on. Throws Error when there is none of that number.
+void open_device(int number);
+cudaStream_t stream();
+
+extern const DeviceMemory device_memory;
+
+/// A small piece of device memory, from a pool that is kept.
+std::shared_ptr<void> piece(int64_t bytes);
+
+/// The device's copy of what the host made; the first call makes it.
+const void* mirrored(const Tensor& x);
+
+/// Integers that one kernel reads: keep what is returned until it is launched.
+class Uploaded {
+ public:
+  explicit Uploaded(const std::vector<int32_t>& values);
+  const int32_t* data() const { return static_cast<const int32_t*>(copy_.get()); }
+
+ private:
+  std::shared_ptr<void> copy_;
+};
+
+/// What a kernel left in device memory.
+template <class T>
+T downloaded(const void* device) {
+  T value;
+  device_memory.download(&value, device, sizeof(T));
+  return value;
+}
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,19 @@
+#pragma once
+#include "backend/cuda/device.cuh"
+
+namespace dragoman::cuda {
+
+/// A gradient in a kernel: writes or adds, or does nothing where nobody wants it.
+struct Put {
+  View<float> to;
+  bool adds = false;
+
+  Put() = default;
+  explicit Put(const Grad& g) : to(view<float>(g.tensor)), adds(g.adds()) {}
+  __device__ explicit operator bool() const { return to.data != nullptr; }
+  __device__ void operator()(int64_t n, int64_t d, float value) const {
+    if (to.data) to(n, d) = adds ? to(n, d) + value : value;
+  }
+};
+
+}  // namespace dragoman::cuda

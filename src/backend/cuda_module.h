@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace dragoman {
+
+/// The cuda backend is a library of its own, libdragoman_cuda.so, which is loaded when a GPU is asked for: a program
+/// that was linked against CUDA would not start on a machine without it. This is what the library offers, as its symbol
+/// `dragoman_cuda_module`. It uses the core of the program that loads it, so both must be of one build.
+struct CudaModule {
+  const char* build;                              // equals cuda_build_id()
+  void (*install)(Backend& backend, int device);  // throws Error when there is no such GPU
+  std::vector<std::string> (*devices)();          // one line a GPU; throws Error when CUDA does not work here
+};
+
+/// What the interface between program and library was built from.
+const char* cuda_build_id();
+
+/// Loads the library, once, from the first of the given files that exists. Throws Error that names all that were tried,
+/// and what is missing.
+const CudaModule& load_cuda_module(const std::vector<std::string>& files);
+/// Beside the program, and in ../lib/dragoman from there.
+std::vector<std::string> cuda_module_files();
+
+/// Backend "cuda:N".
+Backend cuda_backend(const CudaModule& module, int device);
+
+}  // namespace dragoman

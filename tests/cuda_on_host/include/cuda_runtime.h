@@ -1,0 +1,79 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+/// Stands in for CUDA's own header, so that the kernels of src/backend/cuda compile as C++ and run on the host, in
+/// tests: as much of the language and the runtime as they use, and no more. A block's threads are fibers that take
+/// turns at
+/// __syncthreads and in warps' exchanges; blocks run one after another. What it cannot show is how fast a kernel is,
+/// and races between threads that such turns hide.
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+inline dim3 gridDim, blockDim, blockIdx, threadIdx;  // of the thread that has its turn
+
+enum cudaError_t { cudaSuccess };
+using cudaStream_t = void*;
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+};
+
+namespace cuda_on_host {
+
+/// Runs one thread of each place in the grid. Device memory may be touched while it does.
+void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
+void* dynamic_shared_memory();
+void wait_for_block();
+/// What lane `lane` of this thread's warp has given, each lane having given something.
+uint64_t exchange(uint64_t mine, unsigned lane);
+void wait_for_warp();
+void clear(void* device, int value, size_t bytes);
+
+template <class T>
+T exchanged(T mine, unsigned lane) {
+  static_assert(sizeof(T) <= sizeof(uint64_t));
+  uint64_t bits = 0;
+  std::memcpy(&bits, &mine, sizeof mine);
+  bits = exchange(bits, lane);
+  std::memcpy(&mine, &bits, sizeof mine);
+  return mine;
+}
+
+}  // namespace cuda_on_host
+
+inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+inline cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t) {
+  cuda_on_host::clear(device, value, bytes);
+  return cudaSuccess;
+}
+template <class... P, class... A>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
+  cuda_on_host::run(*config, [&] { kernel(arguments...); });
+  return cudaSuccess;
+}
+
+inline void __syncthreads() { cuda_on_host::wait_for_block(); }
+inline void __syncwarp() { cuda_on_host::wait_for_warp(); }
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+  return cuda_on_host::exchanged(value, unsigned(lane));
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  return cuda_on_host::exchanged(value, threadIdx.x % 32 ^ unsigned(mask));
+}

@@ -1,0 +1,93 @@
+#include "tests/cuda_on_host/memory.h"
+
+#include <sys/mman.h>
+
+#include <map>
+
+#include "backend/cuda/memory.h"
+
+namespace cuda_on_host {
+namespace {
+
+std::map<std::byte*, int64_t> ranges;  // base -> committed bytes
+int unlocked = 0;
+
+void protect(int how) {
+  for (const auto& [base, bytes] : ranges)
+    if (bytes > 0) mprotect(base, size_t(bytes), how);
+}
+
+}  // namespace
+
+Unlocked::Unlocked() {
+  if (unlocked++ == 0) protect(PROT_READ | PROT_WRITE);
+}
+Unlocked::~Unlocked() {
+  if (--unlocked == 0) protect(PROT_NONE);
+}
+
+void clear(void* device, int value, size_t bytes) {
+  const Unlocked memory;
+  std::memset(device, value, bytes);
+}
+
+}  // namespace cuda_on_host
+
+namespace dragoman::cuda {
+namespace {
+
+using cuda_on_host::Unlocked;
+
+void* reserve(int64_t bytes) {
+  void* base = mmap(nullptr, size_t(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  cuda_on_host::ranges[static_cast<std::byte*>(base)] = 0;
+  return base;
+}
+
+bool commit(void* base, int64_t, int64_t to) {
+  cuda_on_host::ranges[static_cast<std::byte*>(base)] = to;
+  return true;
+}
+
+void release(void* base, int64_t reserved, int64_t) {
+  cuda_on_host::ranges.erase(static_cast<std::byte*>(base));
+  munmap(base, size_t(reserved));
+}
+
+void move(void* to, const void* from, int64_t bytes) {
+  const Unlocked memory;
+  std::memcpy(to, from, size_t(bytes));
+}
+
+}  // namespace
+
+const DeviceMemory device_memory{[] { return int64_t{1} << 32; }, reserve, commit, release, move, [] {}, move};
+
+void check(cudaError_t, const char*) {}
+cudaStream_t stream() { return nullptr; }
+
+std::shared_ptr<void> piece(int64_t bytes) {
+  constexpr int64_t page = 4096;
+  const int64_t whole = (bytes + page - 1) / page * page + page;
+  void* base = reserve(whole);
+  commit(base, 0, whole);
+  return {base, [whole](void* p) { release(p, whole, whole); }};
+}
+
+const void* mirrored(const Tensor& x) {
+  Mirror* mirror = x.mirror();
+  invariant(mirror != nullptr, "a kernel gets what lies on the device, or what the host made for it");
+  if (!mirror->copy) {
+    mirror->copy = piece(mirror->bytes);
+    move(mirror->copy.get(), mirror->host, mirror->bytes);
+  }
+  const auto offset = static_cast<const std::byte*>(x.data()) - static_cast<const std::byte*>(mirror->host);
+  return static_cast<const std::byte*>(mirror->copy.get()) + offset;
+}
+
+Uploaded::Uploaded(const std::vector<int32_t>& values) : copy_(piece(int64_t(values.size() * sizeof(int32_t)))) {
+  move(copy_.get(), values.data(), int64_t(values.size() * sizeof(int32_t)));
+}
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,29 @@
+#include "tests/op_check/gpu.h"
+
+#include "backend/cuda_module.h"
+
+namespace dragoman {
+
+const Backend& gpu_on_host() {
+  static const Backend one = cuda_backend(load_cuda_module({DRAGOMAN_CUDA_ON_HOST}), 0);
+  return one;
+}
+
+const Backend& gpu() {
+  static const Backend one = cuda_backend(load_cuda_module({DRAGOMAN_CUDA_MODULE}), 0);
+  return one;
+}
+
+std::string why_no_gpu() {
+  static const std::string reason = [] {
+    try {
+      gpu();
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  }();
+  return reason;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+#include "backend/backend.h"
+
+namespace dragoman {
+
+/// The kernels for GPUs, compiled for the host, with memory of their own (tests/cuda_on_host).
+const Backend& gpu_on_host();
+
+/// The first GPU of this machine; `why_no_gpu` is empty where there is one that can be used.
+const Backend& gpu();
+std::string why_no_gpu();
+
+}  // namespace dragoman
