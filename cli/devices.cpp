@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "backend/cpu/isa.h"
+#include "backend/cuda_module.h"
 #include "base/threads.h"
 #include "cli/fact_page.h"
 
 namespace dragoman {
 namespace {
-
-constexpr auto no_gpu = "none: this build has no GPU backend";
 
 // What follows "key<blanks>: " in one of the kernel's text files; empty if nothing does.
 std::string field_of(const char* path, std::string_view key) {
@@ -35,13 +35,35 @@ int64_t available_memory() {
 
 Devices find_devices() {
   const std::string name = field_of("/proc/cpuinfo", "model name");
-  return {.cpu = name.empty() ? "unknown" : name,
-          .cores = int(sysconf(_SC_NPROCESSORS_ONLN)),
-          .threads = thread_count(),
-          .memory = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE),
-          .available = available_memory(),
-          .onednn = cpu::describe_onednn(),
-          .kernels = cpu::describe_highway()};
+  Devices here{.cpu = name.empty() ? "unknown" : name,
+               .cores = int(sysconf(_SC_NPROCESSORS_ONLN)),
+               .threads = thread_count(),
+               .memory = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE),
+               .available = available_memory(),
+               .onednn = cpu::describe_onednn(),
+               .kernels = cpu::describe_highway()};
+  try {
+    here.gpus = load_cuda_module(cuda_module_files()).devices();
+    if (here.gpus.empty()) here.no_gpu = "none: the driver knows of none";
+  } catch (const Error& error) {
+    here.no_gpu = std::string("none: ") + error.what();
+  }
+  return here;
+}
+
+std::string backend_name(const std::vector<std::string>& devices) {
+  require(devices.size() == 1,
+          "--devices names {} devices ({}), expected one: a process computes on the CPU or on one GPU", devices.size(),
+          fmt::join(devices, " "));
+  const std::string& device = devices[0];
+  if (device == "cpu") return device;
+  const std::string number = device.starts_with("cuda:") ? device.substr(5) : device;
+  const bool digits =
+      !number.empty() && number.size() < 4 && std::ranges::all_of(number, [](char c) { return '0' <= c && c <= '9'; });
+  if (!digits)
+    throw Error(fmt::format("--devices is '{}', expected cpu or the number of a GPU, such as 0", device),
+                "dragoman inspect --devices lists what there is");
+  return "cuda:" + std::to_string(std::stoi(number));
 }
 
 std::string devices_page(const Devices& d) {
@@ -55,7 +77,8 @@ std::string devices_page(const Devices& d) {
   page.fact("oneDNN", d.onednn);
   page.fact("own kernels", d.kernels);
   page.heading("GPU");
-  page.fact("devices", no_gpu);
+  for (size_t i = 0; i < d.gpus.size(); ++i) page.fact(fmt::to_string(i), d.gpus[i]);
+  if (d.gpus.empty()) page.fact("devices", d.no_gpu);
   return page.text();
 }
 
@@ -68,7 +91,7 @@ nlohmann::ordered_json to_json(const Devices& d) {
             {"available_bytes", d.available},
             {"onednn", d.onednn},
             {"own_kernels", d.kernels}}},
-          {"gpus", nlohmann::ordered_json::array()}};
+          {"gpus", d.gpus}};
 }
 
 }  // namespace dragoman

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view one_device = "this version computes on the CPU, with --cpu-threads threads; leave it out";
+constexpr std::string_view one_device = "a process computes on the CPU, or on one GPU: --devices; leave it out";
 constexpr std::string_view memory = "memory is taken as it is needed; leave it out";
 constexpr std::string_view batches = "batches are as large as --mini-batch-words says; leave it out";
 constexpr std::string_view sorted = "sentences are always sorted by length; leave it out";
@@ -47,10 +47,8 @@ constexpr LeftOut table[] = {
     {"clip-gemm", "products are never clipped; leave it out"},
     {"cost-scaling", float32},
     {"cost-type", "training minimises cross-entropy a target piece; leave it out"},
-    {"d", one_device},
     {"dec-cell-base-depth", one_cell},
     {"dec-cell-high-depth", one_cell},
-    {"devices", one_device},
     {"disp-first", "--disp-freq 1u reports every update"},
     {"disp-label-counts", "reports count target pieces; leave it out"},
     {"dropout-src", word_dropout},

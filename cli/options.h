@@ -75,11 +75,12 @@ struct ScoreOptions {
   bool word_scores = false;              // log-probabilities of the pieces too
   AlignmentStyle alignment;              // which source pieces each target piece looks at
   Summary summary = Summary::none;
-  bool normalize = false;            // divide each log-probability by the target's length
-  bool no_spm_encode = false;        // the text is already pieces, split at blanks
-  int64_t mini_batch_words = 4096;   // target tokens
-  int64_t maxi_batch_lines = 10000;  // lines read ahead and sorted by length
-  int cpu_threads = 0;               // 0: one a core
+  bool normalize = false;                      // divide each log-probability by the target's length
+  bool no_spm_encode = false;                  // the text is already pieces, split at blanks
+  int64_t mini_batch_words = 4096;             // target tokens
+  int64_t maxi_batch_lines = 10000;            // lines read ahead and sorted by length
+  std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
+  int cpu_threads = 0;                         // 0: one a core
   bool profile = false;
   bool quiet = false;
 };

@@ -6,14 +6,15 @@
 
 namespace dragoman {
 
-/// Runs f on the cpu backend; with --profile, writes to stderr afterwards where the time went. Returns exit code 0.
+/// Runs f on the backend of that name; with --profile, writes to stderr afterwards where the time went. Returns exit
+/// code 0.
 template <class F>
-int profiled(bool wanted, const F& f) {
+int profiled(bool wanted, const std::string& device, const F& f) {
   if (!wanted) {
-    f(backend("cpu"));
+    f(backend(device));
     return 0;
   }
-  const Profile profile(backend("cpu"));
+  const Profile profile(backend(device));
   f(profile.backend());
   std::fputs(profile.table().c_str(), stderr);
   return 0;

@@ -119,10 +119,10 @@ void report(const Totals& totals, double seconds) {
                totals.pairs == 1 ? "pair" : "pairs", grouped(totals.pieces), seconds, double(totals.pieces) / seconds);
 }
 
-void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& reader, const Backend& cpu) {
-  Arena arena;
-  const LoadedModel loaded = load_model(options.model, cpu, arena);
-  const ScoringPlace place{cpu, arena, loaded.packed};
+void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& reader, const Backend& device) {
+  Arena arena = arena_of(device);
+  const LoadedModel loaded = load_model(options.model, device, arena);
+  const ScoringPlace place{device, arena, loaded.packed};
 
   LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
   const Clock clock;
@@ -137,7 +137,7 @@ void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& r
 int score_command(const ScoreOptions& options) {
   check(options);
   auto reader = open(options);
-  return profiled(options.profile, [&](const Backend& cpu) { score(options, reader, cpu); });
+  return profiled(options.profile, options.devices[0], [&](const Backend& device) { score(options, reader, device); });
 }
 
 }  // namespace dragoman

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "cli/devices.h"
 #include "cli/tables.h"
 
 namespace dragoman {
@@ -94,6 +95,12 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
        .group = run,
        .help = "threads; 0: one a core",
        .range = {0, 1024}},
+      {.name = "devices",
+       .letter = 'd',
+       .field = &O::devices,
+       .value = "DEVICE...",
+       .group = run,
+       .help = "where to compute: cpu, or the number of a GPU, counted from 0"},
       {.name = "profile",
        .field = &O::profile,
        .group = run,
@@ -103,6 +110,7 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
 }
 
 void check(ScoreOptions& o, const Given& given) {
+  o.devices = {backend_name(o.devices)};
   check_pair("train-sets", o.train_sets);
   require(o.n_best || !given("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
           o.n_best_feature);

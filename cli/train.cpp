@@ -10,11 +10,11 @@ namespace dragoman {
 int train_command(const TrainOptions& o) {
   const TrainingSetup setup{.model = o, .data = o, .optimizer = o, .training = o};
   if (o.dry_run) {
-    print_page(dry_run_page(dry_run(setup, backend("cpu")), o));
+    print_page(dry_run_page(dry_run(setup, backend(o.devices[0])), o));
     return 0;
   }
-  return profiled(o.profile, [&](const Backend& cpu) {
-    Trainer trainer(setup, cpu);
+  return profiled(o.profile, o.devices[0], [&](const Backend& device) {
+    Trainer trainer(setup, device);
     trainer.run();
   });
 }

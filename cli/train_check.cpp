@@ -2,6 +2,7 @@
 
 #include "backend/cpu/isa.h"
 #include "base/error.h"
+#include "cli/devices.h"
 #include "cli/train_table.h"
 
 namespace dragoman {
@@ -253,6 +254,7 @@ void apply_task(TrainOptions& o) {
 }
 
 void check_train(TrainOptions& o, const Given& given) {
+  o.devices = {backend_name(o.devices)};
   if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
   check_norm_place(o);
   check_positions(o, given);

@@ -81,11 +81,11 @@ void note_slow_int8(const Models& models) {
                cpu::describe_highway());
 }
 
-void translate(const TranslateCommandOptions& options, LineReader& in, const Backend& cpu) {
-  Arena arena;
+void translate(const TranslateCommandOptions& options, LineReader& in, const Backend& device) {
+  Arena arena = arena_of(device);
   Models models;
-  load(models, options, cpu, arena);
-  note_slow_int8(models);
+  load(models, options, device, arena);
+  if (!device.memory) note_slow_int8(models);
   const Vocabularies& vocabularies = models.loaded[0].vocabularies;
   std::optional<Shortlist> shortlist;
   if (!options.shortlist.empty())
@@ -109,7 +109,7 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
 int translate_command(const TranslateCommandOptions& options) {
   check_files(options);
   LineReader in(options.input);
-  return profiled(options.profile, [&](const Backend& cpu) { translate(options, in, cpu); });
+  return profiled(options.profile, options.devices[0], [&](const Backend& device) { translate(options, in, device); });
 }
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/devices.h"
 #include "cli/tables.h"
 
 namespace dragoman {
@@ -204,6 +205,12 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "threads; 0: one a core",
        .range = {0, 1024}},
+      {.name = "devices",
+       .letter = 'd',
+       .field = &O::devices,
+       .value = "DEVICE...",
+       .group = group,
+       .help = "where to compute: cpu, or the number of a GPU, counted from 0"},
       {.name = "profile",
        .field = &O::profile,
        .group = group,
@@ -270,6 +277,7 @@ void check_models(const O& o) {
 }
 
 void check(O& o, const Given& given) {
+  o.devices = {backend_name(o.devices)};
   check_models(o);
   check_length(o, given);
   if (o.n_best < 0) o.n_best = o.beam_size;

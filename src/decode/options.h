@@ -45,7 +45,8 @@ struct TranslateOptions {
   bool scores = false;               // a log-probability before each translation
   bool word_scores = false;          // log-probabilities of the pieces after each translation
   AlignmentStyle alignment;          // which source pieces each target piece was made from, after each translation
-  int cpu_threads = 0;               // 0: one a core
+  std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
+  int cpu_threads = 0;                         // 0: one a core
   bool quiet = false;
 };
 

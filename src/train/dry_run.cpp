@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "backend/registry.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
 #include "io/config_json.h"
@@ -60,14 +61,14 @@ bool goes_on(const TrainingSetup& setup, const Vocabularies& vocabularies) {
 // Trains for some seconds. The first update makes kernels and touches memory: unless it takes long, it does not count.
 void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& vocabularies, const Backend& backend,
                    const Corpus& corpus, const BatchPlan& batches) {
-  Arena arena;
+  Arena arena = arena_of(backend);
   const auto model = make_model(setup.model, backend, arena, DType::f32, true);
   Adam adam(backend, arena, model->parameters(), setup.optimizer);
   model->parameters().initialise(setup.training.seed);
   if (!setup.training.pretrained_model.empty() && !run.goes_on)
     load_pretrained(setup.training.pretrained_model, model->parameters(), setup.model, vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
-  Learner learner(backend, arena, *model, setup);
+  Learner learner(backend, arena, *model, setup, rows_at_once(backend));
   Clock clock;
   int64_t labels = 0;
   for (int64_t update = 0, next = 0; clock.seconds() < measuring_seconds && update < measuring_updates; ++update) {
@@ -112,8 +113,8 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   run.sampled = run.corpus.encoded < full_pairs;
   run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay);
   run.labels = scale * double(target_tokens(sample, batches));
-  run.memory = plan_memory(setup, sample, batches);
-  require_memory(run.memory, setup.data);
+  run.memory = plan_memory(setup, backend, sample, batches);
+  require_memory(run.memory, backend, setup.data);
   measure_speed(run, setup, vocabularies, backend, sample, batches);
   run.checkpoint = checkpoint_size(run.parameters, vocabularies, setup.optimizer.exponential_smoothing > 0);
   run.free_disk = free_space(setup.training.model);

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "base/threads.h"
@@ -10,15 +11,18 @@ namespace dragoman {
 
 /// How many tokens of a side go forward and back together: 512 for each thread, and 1,024 at least. What a batch leaves
 /// behind for its way back then stays near the processor and needs little memory, whatever the size of batches; more
-/// rows would make no product faster.
-inline int64_t rows_at_once() { return std::max<int64_t>(1024, int64_t{512} * thread_count()); }
+/// rows would make no product faster. A GPU takes a batch whole.
+inline int64_t rows_at_once(const Backend& backend) {
+  if (backend.memory) return std::numeric_limits<int64_t>::max();
+  return std::max<int64_t>(1024, int64_t{512} * thread_count());
+}
 
-/// Teaches a model batches: forward and back, in parts of `rows_at_once()`, in the precision that the setup wants. The
-/// references must outlive it.
+/// Teaches a model batches: forward and back, in parts of `rows_at_once` tokens, in the precision that the setup wants.
+/// The references must outlive it.
 class Learner {
  public:
-  Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup)
-      : backend_(backend), arena_(arena), model_(model), setup_(setup) {}
+  Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows_at_once)
+      : backend_(backend), arena_(arena), model_(model), setup_(setup), rows_at_once_(rows_at_once) {}
 
   /// Before the batches of an update: gradients begin anew, and weights may have changed.
   void begin_update();
@@ -36,6 +40,7 @@ class Learner {
   Arena& arena_;
   Model& model_;
   const TrainingSetup& setup_;
+  const int64_t rows_at_once_;
   RoundedWeights rounded_;  // of bfloat16 alone
 };
 

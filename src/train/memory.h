@@ -1,4 +1,5 @@
 #pragma once
+#include "backend/backend.h"
 #include "data/batches.h"
 #include "train/setup.h"
 
@@ -9,9 +10,10 @@ struct MemoryPlan {
   int64_t parameters = 0;  // weights, gradients, moments, averages
   int64_t peak = 0;        // with the activations of the largest batch
 };
-MemoryPlan plan_memory(const TrainingSetup& setup, const Corpus& corpus, const BatchPlan& batches);
+MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
+                       const BatchPlan& batches);
 
-/// Error, with a remedy, when the machine has less than the plan's peak.
-void require_memory(const MemoryPlan& plan, const DataOptions& options);
+/// Error, with a remedy, when the machine, or the GPU that computes, has less than the plan's peak.
+void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options);
 
 }  // namespace dragoman

@@ -55,8 +55,9 @@ struct TrainingOptions {
   bool no_optimizer_reload = false;  // going on, begin with the optimiser as it is before the first update
   TrainingPrecision precision = TrainingPrecision::float32;
   uint64_t seed = 1;
-  int cpu_threads = 0;  // 0: one a core
-  bool quiet = false;   // only warnings and errors on stderr
+  std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
+  int cpu_threads = 0;                         // 0: one a core
+  bool quiet = false;                          // only warnings and errors on stderr
   int valid_beam_size = 4;
   double valid_normalize = 1;                  // as SearchOptions::normalize
   std::string valid_script_path;               // command line of the script that measures `translation`

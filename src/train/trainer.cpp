@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "backend/registry.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/threads.h"
@@ -30,10 +31,10 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
 std::unique_ptr<Model> make_checked_model(TrainingSetup& setup, const Backend& backend, Arena& arena,
                                           const Vocabularies& vocabularies, const Corpus& corpus) {
   setup.model = with_vocabularies(setup.model, vocabularies);
-  const MemoryPlan plan = plan_memory(setup, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
+  const MemoryPlan plan = plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
   spdlog::info("Memory: {} MiB for weights, gradients and optimiser, {} MiB with the largest batch",
                plan.parameters >> 20, plan.peak >> 20);
-  require_memory(plan, setup.data);
+  require_memory(plan, backend, setup.data);
   return make_model(setup.model, backend, arena, DType::f32, true);
 }
 
@@ -95,13 +96,14 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
     : setup_(with_writable_model(std::move(setup))),
       backend_(backend),
       log_(setup_.training),
+      arena_(arena_of(backend)),
       vocabularies_(open_vocabularies(setup_)),
       corpus_(read_training_text(setup_, vocabularies_)),
       trained_(longest_of(corpus_->pairs)),
       order_(batch_order(*corpus_, setup_)),
       model_(make_checked_model(setup_, backend_, arena_, vocabularies_, *corpus_)),
       adam_(backend_, arena_, model_->parameters(), setup_.optimizer),
-      learner_(backend_, arena_, *model_, setup_),
+      learner_(backend_, arena_, *model_, setup_, rows_at_once(backend_)),
       validation_(setup_, vocabularies_) {
   model_->parameters().initialise(setup_.training.seed);
   if (setup_.optimizer.exponential_smoothing > 0)

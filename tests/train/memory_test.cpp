@@ -19,14 +19,15 @@ struct Planned {
     run.setup.model.source_vocabulary = run.setup.model.target_vocabulary = vocabularies.source.size();
     corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
     batches = plan_batches(*corpus, run.setup.data, 1, 0);
-    memory = plan_memory(run.setup, *corpus, batches);
+    memory = plan_memory(run.setup, backend("cpu"), *corpus, batches);
     model = make_model(run.setup.model, backend("cpu"), arena, DType::f32, true);
     model->parameters().initialise(1);
     adam.emplace(backend("cpu"), arena, model->parameters(), run.setup.optimizer);
     average.emplace(backend("cpu"), arena, model->parameters(), 0.01);
   }
   void learn(int64_t batch) {
-    Learner(backend("cpu"), arena, *model, run.setup).learn(assemble(*corpus, batches[batch]), 0);
+    Learner(backend("cpu"), arena, *model, run.setup, rows_at_once(backend("cpu")))
+        .learn(assemble(*corpus, batches[batch]), 0);
   }
 
   ToyRun run;
@@ -67,7 +68,8 @@ TEST(MemoryPlan, IsHardlyExceededByAnyBatchOfTheEpoch) {
 
 // Large batches go forward and back in parts.
 TEST(MemoryPlan, GrowsNoMoreWithBatchesOfMoreThanGoTogether) {
-  Planned one(2000, rows_at_once()), eight(2000, 8 * rows_at_once());
+  const int64_t rows = rows_at_once(backend("cpu"));
+  Planned one(2000, rows), eight(2000, 8 * rows);
   EXPECT_LT(double(eight.memory.peak), 1.02 * double(one.memory.peak));
   for (int64_t b = 0; b < eight.batches.size(); ++b) eight.learn(b);
   EXPECT_LE(double(eight.arena.peak()), 1.02 * double(eight.memory.peak));
@@ -79,14 +81,14 @@ TEST(MemoryPlan, ThatTheMachineCannotHoldIsAnErrorWithARemedy) {
   options.max_length = 400;
   const MemoryPlan plan{.parameters = int64_t{1} << 30, .peak = int64_t{1} << 50};
   EXPECT_THAT(
-      message_of([&] { require_memory(plan, options); }),
+      message_of([&] { require_memory(plan, backend("cpu"), options); }),
       AllOf(
           HasSubstr("training would need 1073741824 MiB (1073740800 MiB of them for the largest batch)"),
           HasSubstr("but the machine has"),
           HasSubstr("hint: take a smaller model, or lower --max-length (now 400), or --mini-batch-words (now 50000) to "
                     "less than the " +
-                    std::to_string(rows_at_once()) + " that go forward and back together")));
-  EXPECT_NO_THROW(require_memory({.parameters = 1, .peak = 1 << 20}, options));
+                    std::to_string(rows_at_once(backend("cpu"))) + " that go forward and back together")));
+  EXPECT_NO_THROW(require_memory({.parameters = 1, .peak = 1 << 20}, backend("cpu"), options));
 }
 
 }  // namespace

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""`--devices` as a user drives it: training, translating and scoring on a GPU give what they give on a CPU, runs go on to
+the same bits, and what is missing is named. The library for GPUs is the one that runs on the host (tests/cuda_on_host).
+
+    gpu_test.py BINARY LIBRARY
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from itertools import product
+from pathlib import Path
+
+BINARY, LIBRARY = "", ""  # from the command line
+RUN = "--dim-emb 16 --dec-depth 1 --mini-batch-words 128 --learn-rate 0.01 --lr-warmup 10 --cpu-threads 1 --disp-freq 1u"
+TRANSFORMER = "--transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 "
+DECODER = "--type decoder-only --transformer-heads 2 --transformer-dim-ffn 32 "
+RECURRENT = "--type s2s --dim-rnn 16 "
+UPDATES = 4
+
+
+def setUpModule():
+    """A folder with the program and its library for GPUs (with), the program alone (alone), text and a vocabulary."""
+    temporary = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(temporary.cleanup)
+    Gpu.folder = Path(temporary.name)
+    for name in ("with", "alone"):
+        (Gpu.folder / name).mkdir()
+        shutil.copy(BINARY, Gpu.folder / name / "dragoman")
+    shutil.copy(LIBRARY, Gpu.folder / "with" / "libdragoman_cuda.so")
+    words = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
+    Gpu.lines = ["the {} {} is {}".format(*w) for w in words]
+    for name, line in (("s", "the {} {} is {}\n"), ("t", "das {1} {0} ist {2}\n")):
+        (Gpu.folder / name).write_text("".join(line.format(*w) for w in words), encoding="utf-8")
+    Gpu.succeed("vocab train --input s t --model v --size 320")
+
+
+class Gpu(unittest.TestCase):
+    @classmethod
+    def call(cls, command, *more, text="", program="with"):
+        return subprocess.run([cls.folder / program / "dragoman", *command.split(), *more], cwd=cls.folder, timeout=300,
+                              check=False, input=text, capture_output=True, encoding="utf-8",
+                              env=os.environ | {"OMP_NUM_THREADS": "1"})
+
+    @classmethod
+    def succeed(cls, command, *more, text=""):
+        done = cls.call(command, *more, text=text)
+        if done.returncode:
+            raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stderr}")
+        return done
+
+    def train(self, model, options, device="0", updates=UPDATES):
+        """Costs of the updates."""
+        done = self.succeed(f"train -t s t -v v v -m {model} --devices {device} --after {updates}u {RUN} {options}")
+        return [float(cost) for cost in re.findall(r"Cost ([\d.]+)", done.stderr)]
+
+    def fails(self, expected, command, *more, program="with", text=""):
+        done = self.call(command, *more, program=program, text=text)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        for part in expected:
+            self.assertIn(part, done.stderr)
+
+    def assert_close(self, some, others, tolerance):
+        self.assertEqual(len(some), len(others))
+        for a, b in zip(some, others):
+            self.assertLess(abs(a - b), tolerance * max(1, abs(b)), (some, others))
+
+
+class Training(Gpu):
+    def test_takes_the_same_steps_as_on_a_cpu_dropout_included(self):
+        for name, options in (
+                ("plain", TRANSFORMER), ("half", TRANSFORMER + "--precision bfloat16"),
+                ("relative", TRANSFORMER + "--transformer-positions relative --attention-score additive"),
+                ("rotary", TRANSFORMER + "--transformer-positions rotary --transformer-norm rms "
+                                         "--transformer-ffn-activation swish"),
+                ("ssru", TRANSFORMER + "--transformer-decoder-autoreg rnn --attention-window 2 "
+                                       "--exponential-smoothing 0.1"),
+                ("s2s", RECURRENT + "--enc-cell lstm --dec-cell gru"),
+                ("decoder", DECODER + "--label-smoothing 0.1 --transformer-ffn-activation gelu")):
+            with self.subTest(name):
+                options += " --dropout-rnn 0.2" if name == "s2s" else " --transformer-dropout 0.2"
+                costs = [self.train(f"{name}-{device}.safetensors", options, device) for device in ("cpu", "0")]
+                self.assertEqual(len(costs[0]), UPDATES)
+                self.assert_close(costs[1], costs[0], 0.02 if name == "half" else 2e-4)
+
+    def test_goes_on_to_the_same_bits(self):
+        options = TRANSFORMER + "--exponential-smoothing 0.1 --seed 3"
+        self.train("whole.safetensors", options)
+        for updates in (1, UPDATES):
+            self.train("parts.safetensors", options, updates=updates)
+        for file in ("safetensors", "state.safetensors"):
+            self.assertEqual((self.folder / f"whole.{file}").read_bytes(), (self.folder / f"parts.{file}").read_bytes())
+
+    def test_validates_and_profiles(self):
+        done = self.succeed("train -t s t -v v v -m valid.safetensors --devices cuda:0 --after 4u --valid-sets s t "
+                            "--valid-metrics cross-entropy bleu --valid-freq 4u --profile " + TRANSFORMER + RUN)
+        self.assertIn("bleu", done.stderr)
+        self.assertIn("attention_backward", done.stderr)
+
+
+class Decoding(Gpu):
+    @classmethod
+    def setUpClass(cls):
+        for name, more in (("a", TRANSFORMER), ("b", TRANSFORMER + "--seed 2 --transformer-positions relative"),
+                           ("r", RECURRENT), ("d", DECODER)):
+            cls.succeed(f"train -t s t -v v v -m {name}.safetensors --after 60u --quiet {RUN} {more}")
+        cls.lines = cls.lines[::5]
+
+    def both(self, command, *more):
+        text = "".join(f"{line}\n" for line in self.lines)
+        return [self.succeed(command, "--devices", device, "--cpu-threads", "1", *more, text=text).stdout
+                for device in ("cpu", "0")]
+
+    def test_translates_as_a_cpu_does(self):
+        for options in ("-m a.safetensors", "-m a.safetensors --beam-size 1", "-m b.safetensors --alignment",
+                        "-m a.safetensors b.safetensors", "-m r.safetensors", "-m d.safetensors",
+                        "-m a.safetensors --mini-batch-words 30", "-m a.safetensors --output-sampling topk 5 --seed 4"):
+            with self.subTest(options):
+                cpu, gpu = self.both("translate --quiet " + options)
+                self.assertEqual(gpu, cpu)
+
+    def test_in_bfloat16_nearly_as_in_float32(self):
+        cpu, gpu = self.both("translate --quiet --precision bfloat16 -m a.safetensors")
+        same = sum(a == b for a, b in zip(cpu.splitlines(), gpu.splitlines()))
+        self.assertGreater(same, 0.9 * len(self.lines))
+
+    def test_scores_as_a_cpu_does(self):
+        cpu, gpu = self.both("score --quiet -t s t -m a.safetensors")
+        self.assert_close([float(x) for x in gpu.split()], [float(x) for x in cpu.split()], 1e-3)
+
+    def test_refuses_int8(self):
+        self.fails(["int8", "bfloat16"], "translate -m a.safetensors --precision int8 --devices 0", text="a\n")
+
+
+class Choosing(Gpu):
+    command = "train -t s t -v v v -m none.safetensors --devices "
+
+    def test_lists_what_there_is(self):
+        self.assertIn("the host, in place of a GPU", self.succeed("inspect --devices").stdout)
+        self.assertIn("no library for GPUs", self.call("inspect --devices", program="alone").stdout)
+
+    def test_names_what_is_missing(self):
+        self.fails(["no library for GPUs", "alone/libdragoman_cuda.so", "lib/dragoman/libdragoman_cuda.so", "DRAGOMAN_CUDA"],
+                   self.command + "0", program="alone")
+        self.fails(["no GPU 1", "has 1"], self.command + "1")
+        for wrong in ("gpu", "cuda", "1x", "cuda:x"):
+            self.fails(["--devices", f"'{wrong}'", "expected cpu or the number of a GPU"], self.command + wrong)
+        self.fails(["--devices names 2 devices (0 1)", "expected one"], self.command + "0 1")
+        self.assertFalse((self.folder / "none.safetensors").exists())
+
+    def test_refuses_a_library_of_another_build_or_none_at_all(self):
+        (self.folder / "broken").mkdir()
+        shutil.copy(BINARY, self.folder / "broken" / "dragoman")
+        library = self.folder / "broken" / "libdragoman_cuda.so"
+        whole = Path(LIBRARY).read_bytes()
+        build = re.search(rb"\0([0-9a-f]{16})\0", whole)[1]
+        library.write_bytes(whole.replace(build, b"0" * 16))
+        self.fails(["another build"], self.command + "0", program="broken")
+        library.write_bytes(b"no library")
+        self.fails(["cannot load", "libdragoman_cuda.so"], self.command + "0", program="broken")
+
+
+if __name__ == "__main__":
+    LIBRARY = sys.argv.pop(2)
+    BINARY = sys.argv.pop(1)
+    unittest.main()
