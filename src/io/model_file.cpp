@@ -116,13 +116,12 @@ void copy(const Tensor& value, const TensorEntry& stored) {
 
 // Pack rounds what is multiplied; a table that is looked up as well is rounded here, so that a model translates alike
 // whether it is rounded when it is loaded or came in 8 bits.
-void round_tables(const Parameters& parameters, size_t buffer, const std::string& path) {
-  for (const auto& p : parameters.named()) {
-    if (p.buffer != buffer || !p.name.ends_with("embedding.weight")) continue;
-    const Tensor table = p.value.on_host();
-    round_in_place(table, path + ": " + p.name);
-    p.value.assign(table);
-  }
+void round_tables(const Parameters& parameters, size_t buffer, const Tensor& values, const std::string& path) {
+  const Tensor host = values.on_host();
+  for (const auto& p : parameters.named())
+    if (p.buffer == buffer && p.name.ends_with("embedding.weight"))
+      round_in_place(p.part_of(host), path + ": " + p.name);
+  values.assign(host);
 }
 
 }  // namespace
@@ -161,25 +160,35 @@ ModelFile::ModelFile(const std::string& path)
                     read_vocabulary(file_, "vocabulary.target", config_.target_vocabulary)},
       trained_{read_length(file_, "longest_source"), read_length(file_, "longest_target")} {}
 
-void ModelFile::load_weights(const Parameters& parameters, const std::function<void(size_t)>& loaded) const {
+void ModelFile::load_weights(const Parameters& parameters) const {
+  load_weights(
+      parameters, [&](size_t buffer) { return parameters.buffers()[buffer].value(); }, [](size_t, const Tensor&) {});
+}
+
+void ModelFile::load_weights(const Parameters& parameters, const std::function<Tensor(size_t)>& place,
+                             const std::function<void(size_t, const Tensor&)>& loaded) const {
   std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
+  Tensor place_of, values;  // of the buffer whose parts are being read, and there on the host
   for (const auto& p : parameters.named()) {
     const TensorEntry& stored = file_.get(p.name);
     known.insert(p.name);
     const TensorEntry wanted = entry_of(p.name, p.value);
     require(stored.shape == wanted.shape, "{}: {} is ({}), the model's configuration makes it ({})", file_.path(),
             p.name, fmt::join(stored.shape, ","), fmt::join(wanted.shape, ","));
-    const Tensor values = p.value.on_host();
+    if (!values) values = (place_of = place(p.buffer)).on_host();
     if (stored.dtype == DType::i8) {
-      restore_rows(values, stored, file_);
+      restore_rows(p.part_of(values), stored, file_);
       known.insert(scale_name(p.name));
     } else {
-      copy(values, stored);
+      copy(p.part_of(values), stored);
     }
-    p.value.assign(values);
     MappedFile::let_go(stored.bytes);
     const bool last_part = &p == &parameters.named().back() || (&p)[1].buffer != p.buffer;
-    if (loaded && last_part) loaded(p.buffer);
+    if (!last_part) continue;
+    place_of.assign(values);
+    values = {};
+    loaded(p.buffer, place_of);
+    place_of = {};
   }
   for (const TensorEntry& t : file_.tensors())
     require(known.contains(t.name), "{}: tensor {} is not part of the model that the configuration describes",
@@ -195,10 +204,12 @@ LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& are
   LoadedModel loaded{
       make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}, file.trained()};
   Parameters& parameters = loaded.model->parameters();
-  file.load_weights(parameters, [&](size_t buffer) {
-    if (packed == DType::i8) round_tables(parameters, buffer, file.tensors().path());
-    parameters.pack_for_good(buffer, packed, loaded.packed);
-  });
+  file.load_weights(
+      parameters, [&](size_t buffer) { return parameters.place_to_load(buffer); },
+      [&](size_t buffer, const Tensor& values) {
+        if (packed == DType::i8) round_tables(parameters, buffer, values, file.tensors().path());
+        parameters.pack_loaded(buffer, values, packed, loaded.packed);
+      });
   return loaded;
 }
 

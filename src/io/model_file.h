@@ -42,10 +42,13 @@ class ModelFile {
   const TrainedLengths& trained() const { return trained_; }
   const SafetensorsFile& tensors() const { return file_; }
   DType stored_type() const;  // of matrices: I8 in a file of `dragoman quantize`, else F32
-  /// Copies the weights, converted to the parameters' type, and calls `loaded` with each buffer of Parameters::buffers
-  /// that is complete. Those in 8 bits become scale · integer (io/int8_weights.h). Error when one is missing, unknown
-  /// or of another shape.
-  void load_weights(const Parameters& parameters, const std::function<void(size_t buffer)>& loaded = {}) const;
+  /// Copies the weights, converted to the parameters' type. Those in 8 bits become scale · integer
+  /// (io/int8_weights.h). Error when one is missing, unknown or of another shape.
+  void load_weights(const Parameters& parameters) const;
+  /// The same for each buffer of Parameters::buffers in turn: into the memory that `place` gives, shaped like the
+  /// buffer; then it is `loaded`. Most weights may have the same memory in turn.
+  void load_weights(const Parameters& parameters, const std::function<Tensor(size_t buffer)>& place,
+                    const std::function<void(size_t buffer, const Tensor& values)>& loaded) const;
 
  private:
   SafetensorsFile file_;

@@ -82,17 +82,21 @@ void Parameters::forget_gradients() {
     if (v.node()) v.node()->written = false;
 }
 
-void Parameters::pack(size_t buffer, DType type, PackedWeights& packed) const {
+Tensor Parameters::place_to_load(size_t buffer) const {
+  const Tensor& own = buffers_[buffer].value();
+  return uses_[buffer] == Use::product ? arena_.allocate(own.shape(), own.dtype()) : own;
+}
+
+void Parameters::pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const {
   if (uses_[buffer] == Use::lookup) return;
-  const Tensor& w = buffers_[buffer].value();
-  const Tensor copy = arena_.allocate({backend_.packed_elements(w.rows(), w.cols(), type)}, type);
-  backend_.pack(copy, w);
-  packed.emplace(w.data(), copy);
+  const Tensor copy = arena_.allocate({backend_.packed_elements(values.rows(), values.cols(), type)}, type);
+  backend_.pack(copy, values);
+  packed.emplace(buffers_[buffer].value().data(), copy);
 }
 
 PackedWeights Parameters::pack(DType type) const {
   PackedWeights packed;
-  for (size_t i = 0; i < buffers_.size(); ++i) pack(i, type, packed);
+  for (size_t i = 0; i < buffers_.size(); ++i) pack_loaded(i, buffers_[i].value(), type, packed);
   return packed;
 }
 
@@ -104,11 +108,6 @@ void Parameters::round(RoundedWeights& copies) const {
     if (first) copies.emplace(w.data(), arena_.allocate(w.shape(), DType::bf16));
     backend_.round(copies.at(w.data()), w);
   }
-}
-
-void Parameters::pack_for_good(size_t buffer, DType type, PackedWeights& packed) {
-  pack(buffer, type, packed);
-  if (uses_[buffer] == Use::product) arena_.forget(buffers_[buffer]);
 }
 
 int64_t Parameters::count() const {

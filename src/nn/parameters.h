@@ -55,9 +55,10 @@ class Parameters {
   PackedWeights pack() const { return pack(dtype_); }
   /// Brings the copies in bfloat16 of all weights of products up to date; makes them where `copies` is empty.
   void round(RoundedWeights& copies) const;
-  /// The same as `pack` for one buffer, whose memory goes back to the system if only products use it: it exists packed
-  /// from then on. For models that decode and do nothing else.
-  void pack_for_good(size_t buffer, DType type, PackedWeights& packed);
+  /// For models that decode and do nothing else: what only products use exists packed alone, and its own memory is
+  /// never touched. `place_to_load` is where its values go first, `pack_loaded` does with them what `pack` does.
+  Tensor place_to_load(size_t buffer) const;
+  void pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const;
 
   const std::vector<Named>& named() const { return named_; }
   const std::vector<Var>& buffers() const { return buffers_; }
@@ -65,7 +66,6 @@ class Parameters {
 
  private:
   Var add(const std::vector<Part>& parts, Shape shape);
-  void pack(size_t buffer, DType type, PackedWeights& packed) const;
 
   const Backend& backend_;
   Arena& arena_;

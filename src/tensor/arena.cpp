@@ -109,15 +109,6 @@ Tensor Arena::allocate(Shape shape, DType dtype) {
   return Tensor(std::move(owner), data, shape, dtype, pool_->device);
 }
 
-void Arena::forget(const Tensor& tensor) {
-  invariant(tensor.contiguous(), "only whole blocks are forgotten");
-  if (pool_->device) return;
-  const auto page = uintptr_t(sysconf(_SC_PAGE_SIZE));
-  const auto begin = (reinterpret_cast<uintptr_t>(tensor.data()) + page - 1) / page * page;  // pages of its own only
-  const auto end = (reinterpret_cast<uintptr_t>(tensor.data()) + uintptr_t(tensor.bytes())) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
-
 int64_t Arena::peak() const { return pool_->peak; }
 int64_t Arena::in_use() const { return pool_->used; }
 void Arena::reset_peak() { pool_->peak = pool_->top; }

@@ -23,10 +23,6 @@ class Arena {
   /// Uninitialised, aligned to 64 bytes. Throws Error when the capacity does not hold it.
   Tensor allocate(Shape shape, DType dtype);
 
-  /// Gives the pages of a tensor back to the system. Its address stays its own; what it held is gone. A device's memory
-  /// stays.
-  void forget(const Tensor& tensor);
-
   int64_t peak() const;    // bytes: highest address ever handed out, so what stays resident
   int64_t in_use() const;  // bytes in live blocks
   void reset_peak();       // peak() counts from what is in use now
