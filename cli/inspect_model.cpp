@@ -112,6 +112,13 @@ std::string rnn_attention_in_words(const ModelConfig& c) {
   return "";
 }
 
+std::string pooling_in_words(const ModelConfig& c) {
+  if (c.encoder_pooling != EncoderPooling::hierarchical)
+    return fmt::format("the encoder's {}", name_of(c.encoder_pooling));
+  return fmt::format("words to sentences to one vector (Yang et al. 2016); {} pieces end a sentence",
+                     grouped(int64_t(c.sentence_ends.size())));
+}
+
 void add_rnn(FactPage& page, const ModelConfig& c) {
   const auto layers = [](int count, std::string_view kind) {
     return fmt::format("{} layer{} of {}", count, count == 1 ? "" : "s", kind);
@@ -128,7 +135,7 @@ void add_rnn(FactPage& page, const ModelConfig& c) {
   page.fact("norm", c.rnn_norm ? "of the products of cells" : "none");
   page.fact("attention", rnn_attention_in_words(c));
   if (c.rnn_attention != RnnAttention::none) page.fact("heads", heads_in_words(c));
-  page.fact("decoder begins with", fmt::format("the encoder's {}", name_of(c.encoder_pooling)));
+  page.fact("decoder begins with", pooling_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}", c.dropout_rnn, c.dropout_attention));
 }

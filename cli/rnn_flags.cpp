@@ -43,7 +43,14 @@ std::vector<Flag<O>> rnn_flags() {
        .group = group,
        .help =
            "what the decoder begins with, of all states of the encoder: the last of each direction, their sum, their "
-           "mean (mean, but last with --rnn-attention none), or their average by attention to a learned query"},
+           "mean (mean, but last with --rnn-attention none), their average by attention to a learned query, or that "
+           "in two steps, for lines of many sentences: of words to sentences, of sentences to the line (Yang et al. "
+           "2016)"},
+      {.name = "sentence-ends",
+       .field = &O::sentence_marks,
+       .value = "MARK...",
+       .group = group,
+       .help = "--encoder-pooling hierarchical: a source sentence ends after a piece that ends with one of these"},
       {.name = "reverse-source",
        .field = &O::reverse_source,
        .group = group,
@@ -100,6 +107,7 @@ std::vector<Own> of_recurrent(const TrainOptions& o) {
           {"enc-cell", o.encoder_cell != usual.encoder_cell},
           {"rnn-attention", o.rnn_attention != usual.rnn_attention},
           {"encoder-pooling", o.encoder_pooling != usual.encoder_pooling},
+          {"sentence-ends", o.sentence_marks != usual.sentence_marks},
           {"reverse-source", o.reverse_source},
           {"layer-normalization", o.rnn_norm},
           {"dropout-rnn", o.dropout_rnn != usual.dropout_rnn}};
@@ -136,6 +144,19 @@ void check_encoder(const TrainOptions& o, const Given& given) {
                 "leave it out, or give --enc-type unidirectional");
 }
 
+void check_pooling(const TrainOptions& o, const Given& given) {
+  const TrainOptions usual;
+  const bool hierarchical = o.encoder_pooling == EncoderPooling::hierarchical;
+  require(hierarchical || !given("sentence-ends") || o.sentence_marks == usual.sentence_marks,
+          "--sentence-ends is for --encoder-pooling hierarchical, not for {}", name_of(o.encoder_pooling));
+  if (!hierarchical) return;
+  require(o.encoder_type != EncoderType::convolutional,
+          "--encoder-pooling hierarchical reads sentences by recurrent layers, --enc-type conv has none");
+  require(!o.reverse_source,
+          "--reverse-source brings the first words near the decoder, which --encoder-pooling hierarchical does not "
+          "read them from");
+}
+
 void check_attention(const TrainOptions& o, const Given& given) {
   if (o.rnn_attention != RnnAttention::none) return;
   for (const char* option :
@@ -159,6 +180,7 @@ void check_rnn(TrainOptions& o, const Given& given) {
   check_attention(o, given);
   set_defaults(o, given);
   check_encoder(o, given);
+  check_pooling(o, given);
 }
 
 }  // namespace dragoman

@@ -20,6 +20,8 @@ struct DataOptions {
   std::vector<int> dim_vocabs = {32000};  // pieces of a vocabulary to be made; one number for both sides or one each
   bool exact_dim_vocabs = false;          // vocabularies that are there must have these sizes too
   std::vector<std::string> protected_symbols;  // pieces that are never split, such as <2de>; in both vocabularies
+  std::vector<std::string> sentence_marks = {".",  "!",  "?", "…",
+                                             "。", "！", "？"};  // for --encoder-pooling hierarchical
   VocabularyType vocabulary_type = VocabularyType::bpe;
   std::string normalization = "nmt_nfkc";    // SentencePiece rule for a vocabulary to be made
   std::vector<double> sentencepiece_alphas;  // subword sampling while training, one per side; empty or 0: off

@@ -44,6 +44,7 @@ void for_each_member(Config& c, F f) {
   f("encoder_kernel", c.encoder_kernel);
   f("rnn_attention", c.rnn_attention);
   f("encoder_pooling", c.encoder_pooling);
+  f("sentence_ends", c.sentence_ends);
   f("reverse_source", c.reverse_source);
   f("rnn_norm", c.rnn_norm);
   f("dropout_rnn", c.dropout_rnn);
@@ -72,6 +73,9 @@ void read(const json& value, T& member, const std::string& key, const std::strin
   } else if constexpr (std::is_same_v<T, std::string>) {
     if (!value.is_string()) complain("text");
     member = value.template get<std::string>();
+  } else if constexpr (std::is_same_v<T, std::vector<int>>) {
+    if (!value.is_array()) complain("a list of whole numbers");
+    for (const json& element : value) read(element, member.emplace_back(), key, where);
   } else if constexpr (std::is_same_v<T, bool>) {
     if (!value.is_boolean()) complain("true or false");
     member = value.template get<bool>();

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "backend/cell.h"
 #include "base/enum_names.h"
@@ -36,8 +37,9 @@ enum class EncoderType { bidirectional, unidirectional, convolutional };
 enum class RnnAttention { bahdanau, luong, none };
 
 /// One vector of many, which a recurrent decoder begins with: the last state of each direction; the sum or the mean of
-/// all; or their average by attention to a learned query.
-enum class EncoderPooling { last, sum, mean, attention };
+/// all; their average by attention to a learned query; or that in two steps, of words to sentences and of sentences,
+/// read by a layer of their own, to the line (Yang et al. 2016).
+enum class EncoderPooling { last, sum, mean, attention, hierarchical };
 
 /// glorot_uniform: Glorot & Bengio 2010; depth_scaled: the same, divided by √layer (Zhang et al. 2019).
 enum class Initialisation { glorot_uniform, depth_scaled };
@@ -77,7 +79,8 @@ inline std::span<const EnumName<EncoderPooling>> enum_names(EncoderPooling) {
   static constexpr EnumName<EncoderPooling> names[] = {{EncoderPooling::last, "last"},
                                                        {EncoderPooling::sum, "sum"},
                                                        {EncoderPooling::mean, "mean"},
-                                                       {EncoderPooling::attention, "attention"}};
+                                                       {EncoderPooling::attention, "attention"},
+                                                       {EncoderPooling::hierarchical, "hierarchical"}};
   return names;
 }
 inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
@@ -119,6 +122,7 @@ struct ModelConfig {
   int encoder_kernel = 3;  // convolutional: words that a layer sees together
   RnnAttention rnn_attention = RnnAttention::bahdanau;
   EncoderPooling encoder_pooling = EncoderPooling::mean;
+  std::vector<int> sentence_ends;    // hierarchical: source pieces that a sentence ends with; from the vocabulary
   bool reverse_source = false;       // read the source's words from the last to the first
   bool rnn_norm = false;             // layer normalisation of what cells multiply
   double dropout_rnn = 0.1;          // of embeddings, between layers and of what the output layer reads

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/sentences.h"
 #include "ops/dropout.h"
 #include "ops/embedding.h"
 #include "ops/linear.h"
@@ -87,18 +88,26 @@ void Rnn::make_encoder() {
   }
   if (config_.encoder_pooling == EncoderPooling::attention)
     pooling_query_ = make_table(parameters_, "encoder.pooling.query", 1, D, Parameters::Use::lookup);
+  if (config_.encoder_pooling != EncoderPooling::hierarchical) return;
+  require(config_.encoder_type != EncoderType::convolutional,
+          "hierarchical pooling reads sentences by recurrent layers");
+  hierarchy_ = Hierarchy{AttentionPooling::make(parameters_, "encoder.pooling.words", D),
+                         make_encoder_layer("encoder.sentences.", D),
+                         AttentionPooling::make(parameters_, "encoder.pooling.sentences", D)};
 }
 
 void Rnn::make_recurrent_encoder() {
+  for (int l = 0; l < config_.encoder_layers; ++l)
+    encoder_.push_back(make_encoder_layer(fmt::format("encoder.{}.", l), l == 0 ? config_.dim : config_.rnn_dim));
+}
+
+Rnn::EncoderLayer Rnn::make_encoder_layer(const std::string& name, int64_t inputs) {
   const bool both = config_.encoder_type == EncoderType::bidirectional;
   const int64_t D = config_.rnn_dim;
-  for (int l = 0; l < config_.encoder_layers; ++l) {
-    const Recurrence::Design design{config_.encoder_cell, l == 0 ? config_.dim : D, both ? D / 2 : D, config_.rnn_norm};
-    const std::string name = fmt::format("encoder.{}.", l);
-    EncoderLayer layer{Recurrence::make(parameters_, name + "forward", design), {}};
-    if (both) layer.backward = Recurrence::make(parameters_, name + "backward", design);
-    encoder_.push_back(std::move(layer));
-  }
+  const Recurrence::Design design{config_.encoder_cell, inputs, both ? D / 2 : D, config_.rnn_norm};
+  EncoderLayer layer{Recurrence::make(parameters_, name + "forward", design), {}};
+  if (both) layer.backward = Recurrence::make(parameters_, name + "backward", design);
+  return layer;
 }
 
 void Rnn::make_decoder() {
@@ -136,8 +145,16 @@ Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& p
 }
 
 Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences) {
-  const Spans& spans = source.spans;
-  const Tensor ids = int_tensor(source.ids, {spans.rows()}), places = places_of(spans, sentences, any_place);
+  const Tensor ids = int_tensor(source.ids, {source.spans.rows()});
+  const Tensor places = places_of(source.spans, sentences, any_place);
+  if (!hierarchy_) return encode_rows(cx, ids, places, source.spans);
+  const auto [rows, lines] = sentences_of(source, config_.sentence_ends);
+  Encoded encoded = encode_rows(cx, ids, places, rows);
+  encoded.summary = summary_of_sentences(cx, encoded.summary, lines, sentences);
+  return encoded;
+}
+
+Rnn::Encoded Rnn::encode_rows(Context& cx, const Tensor& ids, const Tensor& places, const Spans& spans) {
   if (config_.encoder_type != EncoderType::convolutional)
     return recur(cx, embed(cx, embeddings_.source, ids, places), spans, places);
   Var positions;
@@ -145,17 +162,23 @@ Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const i
   return convolve(cx, embed(cx, embeddings_.source, ids, places, positions), spans, places);
 }
 
+Var Rnn::BothDirections::joined(Context& cx) const { return backward ? join_columns(cx, forward, backward) : forward; }
+
+Rnn::BothDirections Rnn::EncoderLayer::operator()(Context& cx, const Var& x, const Steps& first,
+                                                  const Steps& second) const {
+  return {forward(cx, x, first), backward ? (*backward)(cx, x, second) : Var()};
+}
+
 Rnn::Encoded Rnn::recur(Context& cx, Var x, const Spans& spans, const Tensor& places) {
   const Steps first(spans, config_.reverse_source ? Direction::reversed : Direction::forward),
       second(spans, Direction::backward);
-  Var forward, backward;
+  BothDirections read;
   for (const EncoderLayer& layer : encoder_) {
-    if (forward) x = dropout(cx, x, cx.dropout(config_.dropout_rnn, places));
-    forward = layer.forward(cx, x, first);
-    if (layer.backward) backward = (*layer.backward)(cx, x, second);
-    x = backward ? join_columns(cx, forward, backward) : forward;
+    if (read.forward) x = dropout(cx, x, cx.dropout(config_.dropout_rnn, places));
+    read = layer(cx, x, first, second);
+    x = read.joined(cx);
   }
-  return {x, summary(cx, x, forward, backward, spans)};
+  return {x, summary(cx, x, read.forward, read.backward, spans)};
 }
 
 Rnn::Encoded Rnn::convolve(Context& cx, Var x, const Spans& spans, const Tensor& places) {
@@ -165,7 +188,6 @@ Rnn::Encoded Rnn::convolve(Context& cx, Var x, const Spans& spans, const Tensor&
 }
 
 Var Rnn::summary(Context& cx, const Var& memory, const Var& forward, const Var& backward, const Spans& spans) {
-  const int64_t B = spans.sentences();
   switch (config_.encoder_pooling) {
     case EncoderPooling::last: {
       const Var last = gather_rows(cx, forward, end_rows(spans, true));
@@ -176,12 +198,19 @@ Var Rnn::summary(Context& cx, const Var& memory, const Var& forward, const Var& 
     case EncoderPooling::mean:
       return pool(cx, memory, spans, Pool::mean);
     case EncoderPooling::attention:
-      break;
+      return pool_by_query(cx, pooling_query_, memory, memory, spans);
+    case EncoderPooling::hierarchical:
+      return hierarchy_->words(cx, memory, spans);
   }
-  const Tensor places = places_of(one_row_each(B), {}, any_place);
-  const Tensor ids = int_tensor(std::vector<int32_t>(size_t(B), 0), {B});
-  const Var query = embedding(cx, {ids, places, pooling_query_, Var(), std::sqrt(double(config_.rnn_dim))}, {});
-  return attention(cx, query, memory, memory, {one_row_each(B), spans, 1, {}, Score::scaled_dot, {}});
+  fail("an encoder cannot be pooled by {}", name_of(config_.encoder_pooling));
+}
+
+// Sentences are the words of this level: x (S,D), a span of them for each line.
+Var Rnn::summary_of_sentences(Context& cx, const Var& x, const Spans& lines, std::span<const int32_t> numbers) {
+  const Tensor places = places_of(lines, numbers, any_place);
+  const BothDirections read = hierarchy_->layer(cx, dropout(cx, x, cx.dropout(config_.dropout_rnn, places)),
+                                                {lines, Direction::forward}, {lines, Direction::backward});
+  return hierarchy_->sentences(cx, read.joined(cx), lines);
 }
 
 Rnn::State Rnn::first_state(Context& cx, const Var& summary) {

@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "nn/attention.h"
 #include "nn/convolution.h"
+#include "nn/pooling.h"
 #include "nn/positions.h"
 #include "nn/recurrent.h"
 
@@ -27,9 +28,23 @@ class Rnn : public Model {
 
  private:
   friend class RnnDecoding;
+  struct BothDirections {
+    Var forward, backward;  // (N,D/2) each, or (N,D) and none
+
+    Var joined(Context& cx) const;  // (N,D)
+  };
   struct EncoderLayer {
     Recurrence forward;
     std::optional<Recurrence> backward;
+
+    BothDirections operator()(Context& cx, const Var& x, const Steps& first, const Steps& second) const;
+  };
+  /// From words to sentences to one vector a line (Yang et al. 2016, "Hierarchical Attention Networks for Document
+  /// Classification"): the encoder reads each sentence by itself, and this what attention makes of them.
+  struct Hierarchy {
+    AttentionPooling words;
+    EncoderLayer layer;
+    AttentionPooling sentences;
   };
   struct Encoded {
     Var memory;   // (Ns,D)
@@ -59,15 +74,18 @@ class Rnn : public Model {
 
   void make_encoder();
   void make_recurrent_encoder();
+  EncoderLayer make_encoder_layer(const std::string& name, int64_t inputs);
   void make_decoder();
   AttentionDesign attention_design() const;
   bool luong() const { return config_.rnn_attention == RnnAttention::luong; }
 
   Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places, const Var& positions = Var());
   Encoded encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences);
+  Encoded encode_rows(Context& cx, const Tensor& ids, const Tensor& places, const Spans& spans);
   Encoded recur(Context& cx, Var x, const Spans& spans, const Tensor& places);
   Encoded convolve(Context& cx, Var x, const Spans& spans, const Tensor& places);
   Var summary(Context& cx, const Var& memory, const Var& forward, const Var& backward, const Spans& spans);
+  Var summary_of_sentences(Context& cx, const Var& x, const Spans& lines, std::span<const int32_t> numbers);
   State first_state(Context& cx, const Var& summary);
   Words words(Context& cx, const Tensor& ids, const Tensor& places);
   Stepped step(Context& cx, const Words& words, const State& before, const Attend& attend);
@@ -87,6 +105,7 @@ class Rnn : public Model {
   std::vector<GatedConvolution> convolutions_;
   Sinusoids positions_;
   Var pooling_query_;  // (1,D), pooling by attention only
+  std::optional<Hierarchy> hierarchy_;
   std::vector<Linear> initial_;
   std::vector<Recurrence> decoder_;
   std::optional<CrossAttention> attention_;

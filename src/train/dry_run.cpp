@@ -96,7 +96,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   require_files(setup);
   DryRun run;
   const Vocabularies vocabularies = open_or_learn(setup, run.missing_vocabularies);
-  setup.model = with_vocabularies(setup.model, vocabularies);
+  setup.model = with_vocabularies(setup, vocabularies);
   const Validation checked(setup, vocabularies);
   run.goes_on = goes_on(setup, vocabularies);
 

@@ -30,7 +30,7 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
 
 std::unique_ptr<Model> make_checked_model(TrainingSetup& setup, const Backend& backend, Arena& arena,
                                           const Vocabularies& vocabularies, const Corpus& corpus) {
-  setup.model = with_vocabularies(setup.model, vocabularies);
+  setup.model = with_vocabularies(setup, vocabularies);
   const MemoryPlan plan = plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
   spdlog::info("Memory: {} MiB for weights, gradients and optimiser, {} MiB with the largest batch",
                plan.parameters >> 20, plan.peak >> 20);

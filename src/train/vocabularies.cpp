@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "data/parallel_text.h"
 #include "vocab/model_facts.h"
+#include "vocab/sentence_ends.h"
 #include "vocab/training.h"
 
 namespace dragoman {
@@ -82,9 +83,19 @@ Vocabularies open_vocabularies(const TrainingSetup& setup) {
           open_or_make({vocabs[1], TextColumns::target, sizes.back(), &Vocabularies::target}, setup)};
 }
 
-ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabularies) {
+ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+  ModelConfig config = setup.model;
   config.source_vocabulary = vocabularies.source.size();
   config.target_vocabulary = vocabularies.target.size();
+  if (config.encoder_pooling != EncoderPooling::hierarchical) return config;
+  config.sentence_ends = sentence_ends(vocabularies.source, setup.data.sentence_marks);
+  if (config.sentence_ends.empty())
+    throw Error(
+        fmt::format("--sentence-ends {}: no piece of {} ends with one of these, so that no line would have more "
+                    "than one sentence",
+                    fmt::join(setup.data.sentence_marks, " "), setup.data.vocabs[0]),
+        "name the marks that sentences of the source end with; a mark of your own becomes a piece by "
+        "--protected-symbols");
   return config;
 }
 

@@ -8,8 +8,9 @@ namespace dragoman {
 /// --pretrained-model, else from the training text.
 Vocabularies open_vocabularies(const TrainingSetup& setup);
 
-/// The configuration with their sizes.
-ModelConfig with_vocabularies(ModelConfig config, const Vocabularies& vocabularies);
+/// The model's configuration with what it has to know of them: their sizes, and the pieces that end a sentence where it
+/// reads by sentences. Error when there are none.
+ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
 /// Error unless the model file has these vocabularies: a model knows numbers of pieces only, and in another vocabulary
 /// they mean something else. `paths` are those of --vocabs, `hint` says what to do.

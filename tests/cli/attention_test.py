@@ -43,6 +43,7 @@ KINDS = {
     "s2s-luong": "--type s2s --dim-rnn 16 --rnn-attention luong --dec-cell lstm --attention-local 2",
     "s2s-bottleneck": "--type s2s --dim-rnn 16 --rnn-attention none --enc-type unidirectional --reverse-source",
     "s2s-conv": "--type s2s --dim-rnn 16 --enc-type conv --enc-conv-width 5",
+    "s2s-hierarchical": "--type s2s --dim-rnn 16 --rnn-attention none --encoder-pooling hierarchical --sentence-ends is",
     "s2s-pooled": "--type s2s --dim-rnn 16 --rnn-attention none --encoder-pooling attention",
 }
 
@@ -92,7 +93,7 @@ class Attention(unittest.TestCase):
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
         for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm", "s2s-heads",
-                     "s2s-luong"):
+                     "s2s-luong", "s2s-hierarchical"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
                 self.train("halted-" + kind, KINDS[kind], "5u")

@@ -62,6 +62,13 @@ PROVOKED = {
         f"{RNN} --enc-type conv --reverse-source",
     "--enc-conv-width is for --enc-type conv, not for …": f"{RNN} --enc-conv-width 5",
     "--enc-cell is for recurrent encoders, --enc-type conv has no cells": f"{RNN} --enc-type conv --enc-cell lstm",
+    "--encoder-pooling hierarchical reads sentences by recurrent layers, --enc-type conv has none":
+        f"{RNN} --encoder-pooling hierarchical --enc-type conv",
+    "--reverse-source brings the first words near the decoder, which --encoder-pooling hierarchical does not read them "
+    "from": f"{RNN} --encoder-pooling hierarchical --enc-type unidirectional --reverse-source",
+    "--sentence-ends is for --encoder-pooling hierarchical, not for …": f"{RNN} --sentence-ends ;",
+    "--sentence-ends …: no piece of … ends with one of these, so that no line would have more than one sentence":
+        f"{RNN} --encoder-pooling hierarchical --sentence-ends ¶",
     "--… is for models that attend, --rnn-attention none does not": f"{RNN} --rnn-attention none --attention-score dot",
     "--type …: there is no such model, only transformer, decoder-only and s2s": f"{TRAIN} -m new --type amun",
     "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "

@@ -5,7 +5,7 @@
 
 Cells are torch.nn's GRU and LSTM, a sentence at a time; the rest is written from the papers: attention before each step
 with tanh scores (Bahdanau et al. 2015), or after it with a matrix between query and key, and fed to the next step (Luong
-et al. 2015).
+et al. 2015), or none, and one vector made of words and then of sentences (Yang et al. 2016).
 """
 import dataclasses
 import math
@@ -28,6 +28,7 @@ class Config:
     encoder_layers: int
     decoder_layers: int
     reverse_source: bool = False
+    sentence_ends: list | None = None  # ids that a sentence ends with
     attention_projections: str = "none"
     tied_embeddings_all: bool = True
     source_vocabulary: int = 23
@@ -42,6 +43,8 @@ class Config:
 CONFIGS = {
     "rnn_bahdanau": Config("gru", "gru", "bidirectional", "bahdanau", "additive", "mean", 2, 2),
     "rnn_luong": Config("lstm", "lstm", "unidirectional", "luong", "bilinear", "last", 1, 2, reverse_source=True),
+    "rnn_hierarchical": Config("gru", "lstm", "bidirectional", "none", "additive", "hierarchical", 1, 1,
+                               sentence_ends=list(range(4, 23, 2))),
 }
 GATES = {"gru": ("reset", "update", "candidate"), "lstm": ("input", "forget", "candidate", "output")}
 CELLS = {"gru": torch.nn.GRUCell, "lstm": torch.nn.LSTMCell}
@@ -69,10 +72,19 @@ def parameter_shapes(c):
         for direction in directions:
             inputs = E if layer == 0 else D
             yield from cell_shapes(f"encoder.{layer}.{direction}", c.encoder_cell, inputs, D // len(directions))
+    if c.encoder_pooling == "hierarchical":
+        for direction in directions:
+            yield from cell_shapes(f"encoder.sentences.{direction}", c.encoder_cell, D, D // len(directions))
+        for level in ("words", "sentences"):
+            yield from linear_shapes(f"encoder.pooling.{level}.projection", D, D)
+            yield f"encoder.pooling.{level}.query.weight", (1, D)
     for layer in range(c.decoder_layers):
         yield from linear_shapes(f"decoder.{layer}.initial", D, D)
         yield from cell_shapes(f"decoder.{layer}.cell", c.decoder_cell, E if layer == 0 else D, D)
     yield from linear_shapes("decoder.readout.state", E, D)
+    if c.rnn_attention == "none":
+        yield "decoder.readout.word.weight", (E, E)
+        return
     yield "decoder.readout.context.weight", (E, D)
     yield from linear_shapes("decoder.0.cross_attention.query", D, D)
     if c.attention_score == "additive":
@@ -119,8 +131,36 @@ def recurrence(p, name, cell, x):
     return torch.stack(out)
 
 
+def both_directions(p, name, cell, x):
+    return torch.cat([recurrence(p, f"{name}.forward", cell, x),
+                      recurrence(p, f"{name}.backward", cell, x.flip(0)).flip(0)], 1)
+
+
+def sentences_of(c, line):
+    """Cut after an id that ends a sentence; several of them in a row end one; </s> belongs to the last."""
+    cuts = [i + 1 for i in range(len(line) - 2) if int(line[i]) in c.sentence_ends
+            and int(line[i + 1]) not in c.sentence_ends]
+    return torch.tensor_split(line, cuts)
+
+
+def attention_pooling(p, name, x):
+    """Yang et al. 2016, equations 5 to 7."""
+    u = torch.tanh(linear(p, f"{name}.projection", x))
+    return torch.softmax(u @ p[f"{name}.query.weight"][0], 0) @ x
+
+
+def encode_by_sentences(p, c, source):
+    words = [both_directions(p, "encoder.0", c.encoder_cell, p["embedding.weight"][s] * math.sqrt(c.dim))
+             for s in sentences_of(c, source)]
+    sentences = torch.stack([attention_pooling(p, "encoder.pooling.words", h) for h in words])
+    read = both_directions(p, "encoder.sentences", c.encoder_cell, sentences)
+    return torch.cat(words), attention_pooling(p, "encoder.pooling.sentences", read)
+
+
 def encode(p, c, source):
     """The states (n,D) and what the decoder begins with (D)."""
+    if c.encoder_pooling == "hierarchical":
+        return encode_by_sentences(p, c, source)
     x = p["embedding.weight"][source] * math.sqrt(c.dim)
     order = torch.arange(len(source))
     if c.reverse_source:  # all but </s>
@@ -151,21 +191,23 @@ def attend(p, c, h, memory):
 
 def decode(p, c, encoded, target):
     memory, summary = encoded
-    luong = c.rnn_attention == "luong"
+    luong, attends = c.rnn_attention == "luong", c.rnn_attention != "none"
     zeros = torch.zeros(c.rnn_dim, dtype=torch.float64)
     states = [(torch.tanh(linear(p, f"decoder.{layer}.initial", summary)), zeros) for layer in range(c.decoder_layers)]
     fed, rows = torch.zeros(c.dim, dtype=torch.float64), []
     for word in torch.cat([torch.tensor([BOS]), target[:-1]]):
         y = x = p["embedding.weight"][word] * math.sqrt(c.dim)
-        if not luong:
+        if attends and not luong:
             fed = context = attend(p, c, states[0][0], memory)
         for layer in range(c.decoder_layers):
             states[layer] = step(p, f"decoder.{layer}.cell", c.decoder_cell, x, states[layer],
-                                 fed if layer == 0 else None)
+                                 fed if attends and layer == 0 else None)
             x = states[layer][0]
         if luong:
             context = attend(p, c, x, memory)
-        read = linear(p, "decoder.readout.state", x) + p["decoder.readout.context.weight"] @ context
+        read = linear(p, "decoder.readout.state", x)
+        if attends:
+            read = read + p["decoder.readout.context.weight"] @ context
         if not luong:
             read = read + p["decoder.readout.word.weight"] @ y
         rows.append(torch.tanh(read))

@@ -50,6 +50,7 @@ struct Variant {
     c.encoder_cell = cell, c.decoder_cell = cell == Cell::gru && rnn_norm ? Cell::lstm : cell;
     c.rnn_attention = rnn_attention, c.encoder_type = encoder_type, c.encoder_pooling = pooling;
     c.reverse_source = reverse_source, c.rnn_norm = rnn_norm;
+    if (pooling == EncoderPooling::hierarchical) c.sentence_ends = {5, 6};
     c.dropout_rnn = 0;
     c.norm_kind = norm_kind;
     c.attention_norm = head_norm;
@@ -246,6 +247,21 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
                     Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(Hierarchical, AttentionFamily,
+                         testing::Values(Variant{.name = "s2s_hierarchical",
+                                                 .type = "s2s",
+                                                 .rnn_attention = RnnAttention::none,
+                                                 .pooling = EncoderPooling::hierarchical},
+                                         Variant{.name = "s2s_hierarchical_attending",
+                                                 .score = bilinear,
+                                                 .projections = plain,
+                                                 .type = "s2s",
+                                                 .rnn_attention = RnnAttention::luong,
+                                                 .cell = Cell::lstm,
+                                                 .encoder_type = EncoderType::unidirectional,
+                                                 .pooling = EncoderPooling::hierarchical}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
     Recurrent, AttentionFamily,

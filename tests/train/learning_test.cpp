@@ -93,7 +93,7 @@ TEST(Training, MultipliesTheLossOfEachLabelByTheWeightOfItsPair) {
   Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2});
   Arena arena;
   const auto model =
-      make_model(with_vocabularies(run.setup.model, vocabularies), backend("cpu"), arena, DType::f32, true);
+      make_model(with_vocabularies(run.setup, vocabularies), backend("cpu"), arena, DType::f32, true);
   model->parameters().initialise(1);
   Context cx{.backend = backend("cpu"), .arena = arena};
   const Tensor plain = model->loss(cx, batch, 0.1).loss;
