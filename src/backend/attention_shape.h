@@ -8,11 +8,13 @@
 namespace dragoman {
 
 /// Which keys a query may look at. Query i and key j count from the beginning of their sentence, queries from `first`
-/// on; with `window`, only |i - j| ≤ window; with `causal`, only j ≤ i.
+/// on; with `window`, only |i - j| ≤ window; with `causal`, only j ≤ i, or, where keys are `stride` places apart, those
+/// with j · stride ≤ i.
 struct Visibility {
   bool causal = false;
   int window = -1;  // -1: no limit
   int64_t first = 0;
+  int stride = 1;  // other than 1: causal alone
 
   static Visibility all() { return {}; }
   static Visibility past() { return {.causal = true}; }
@@ -20,7 +22,7 @@ struct Visibility {
   constexpr Range keys(int64_t i, int64_t count) const {
     i += first;
     Range seen{0, count};
-    if (causal) seen.end = std::min(seen.end, i + 1);
+    if (causal) seen.end = std::min(seen.end, i / stride + 1);
     if (window >= 0) seen = {std::max(seen.begin, i - window), std::min(seen.end, i + window + 1)};
     return {std::min(seen.begin, seen.end), seen.end};
   }

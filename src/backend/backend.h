@@ -229,6 +229,21 @@ struct Backend {
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& rows)> gather_rows{"gather_rows"};
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& rows)> scatter_rows{"scatter_rows"};
 
+  // y[n] = Σ_j weights(n,j) · x[rows(n,j)], without weights the plain sum; a row of -1 adds nothing.
+  // y (N,D)  x (M,D)  rows (N,k) int32  weights (N,k) or empty
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& rows, const Tensor& weights)> mix_rows{"mix_rows"};
+  //   Of rows that name each row of x once.
+  Kernel<void(Grad dx, Grad dweights, const Tensor& dy, const Tensor& x, const Tensor& rows, const Tensor& weights)>
+      mix_rows_backward{"mix_rows_backward"};
+
+  // The k experts of the largest logits, ties to the lower number, and what each counts: softmax over those k logits,
+  // for k = 1 over all of them.  gates (N,k)  logits (N,E).  experts (N,k) int32 is in the host's memory on every
+  // backend, and written when the kernel returns.
+  Kernel<void(const Tensor& gates, const Tensor& experts, const Tensor& logits)> route{"route"};
+  //   From dgates, and from a loss of Σ_n Σ_e load(e) · softmax(logits)(n,e), load (E) f32 or empty.
+  Kernel<void(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts, const Tensor& load)>
+      route_backward{"route_backward"};
+
   // Reductions and the optimiser.  Sums in f64, in an order fixed by the sizes alone.
   Kernel<double(const Tensor& x)> sum{"sum"};
   Kernel<double(const Tensor& x)> sum_of_squares{"sum_of_squares"};
@@ -247,8 +262,8 @@ void for_each_kernel(AnyBackend& b, const F& f) {
        b.norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
        b.attention_step, b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.cell,
        b.cell_backward, b.pool, b.pool_backward, b.gate, b.gate_backward, b.linear_cross_entropy_scratch,
-       b.linear_cross_entropy, b.top_k, b.neighbours, b.neighbours_backward, b.gather_rows, b.scatter_rows, b.sum,
-       b.sum_of_squares, b.adam, b.moving_average);
+       b.linear_cross_entropy, b.top_k, b.neighbours, b.neighbours_backward, b.gather_rows, b.scatter_rows, b.mix_rows,
+       b.mix_rows_backward, b.route, b.route_backward, b.sum, b.sum_of_squares, b.adam, b.moving_average);
 }
 
 }  // namespace dragoman

@@ -15,6 +15,9 @@ void check(const Var& q, const Var& k, const Var& v, const AttentionShape& a) {
           a.keys.rows());
   require(a.queries.sentences() == a.keys.sentences(), "attention: {} sentences of queries, {} of keys",
           a.queries.sentences(), a.keys.sentences());
+  const Visibility& visible = a.visible;
+  require(visible.stride == 1 || (visible.stride > 1 && visible.causal && visible.window < 0 && visible.first == 0),
+          "attention: keys are {} places apart, which goes with causal visibility alone", visible.stride);
   check_places("attention", a.dropout, q.rows());
 }
 
@@ -37,6 +40,8 @@ Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const Atten
               const ScoreInputs& score, const std::string& name) {
   check(q, k, v, shape);
   check_score("attention", score, shape.score, shape.heads, q);
+  require(!score.bias || shape.visible.stride == 1, "attention: a bias of distances, but keys are {} places apart",
+          shape.visible.stride);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
   const int64_t key_size = q.cols() / shape.heads, value_size = v.cols() / shape.heads;
   Backend::Attention a{y,

@@ -20,6 +20,61 @@ Var gather_rows(Context& cx, const Var& x, const Tensor& rows) {
 
 namespace {
 
+// As copy_rows, `width` copies side by side in a row of the result: rows (M·W), result (M,W·D).
+Var copies_of(Context& cx, const char* op, const Var& x, const Tensor& rows, const Tensor& copies, int64_t width) {
+  const int64_t M = rows.elements(), D = x.cols();
+  Var y = cx.make({M / width, width * D}, x.dtype());
+  cx.backend.mix_rows(y.value().reshaped({M, D}), x, rows.reshaped({M, 1}), Tensor());
+  cx.record(op, y, [=](Backward& b) {
+    const Grad dx = b.grad(x);
+    if (!dx) return;
+    const Tensor sums = dx.adds() ? b.temporary(x.shape(), x.dtype()) : dx.tensor;
+    b.backend.mix_rows(sums, b.grad_out().reshaped({M, D}), copies, Tensor());
+    if (dx.adds()) b.backend.add(dx.tensor, sums, 1);
+  });
+  return y;
+}
+
+}  // namespace
+
+Var copy_rows(Context& cx, const Var& x, const Tensor& rows, const Tensor& copies) {
+  require(x.shape().rank() == 2 && rows.shape().rank() == 1 && copies.shape().rank() == 2 && copies.rows() == x.rows(),
+          "copy_rows: x is {}, rows {} and copies {}, expected (N,D), (M) and (N,k)", x.shape(), rows.shape(),
+          copies.shape());
+  return copies_of(cx, "copy_rows", x, rows, copies, 1);
+}
+
+Var strided_windows(Context& cx, const Var& x, const Spans& spans, int width) {
+  require(x.shape().rank() == 2 && x.rows() == spans.rows(), "strided_windows: x is {}, but the spans hold {} rows",
+          x.shape(), spans.rows());
+  require(width > 0, "strided_windows: a width of {}, expected 1 at least", width);
+  std::vector<int32_t> rows, copies(size_t(x.rows()), -1);
+  for (int s = 0; s < spans.sentences(); ++s)
+    for (int64_t last = spans[s].begin; last < spans[s].end; last += width)
+      for (int64_t n = last - width + 1; n <= last; ++n) {
+        const bool there = n >= spans[s].begin;
+        if (there) copies[size_t(n)] = int32_t(rows.size());
+        rows.push_back(there ? int32_t(n) : -1);
+      }
+  const auto M = int64_t(rows.size());
+  return copies_of(cx, "strided_windows", x, int_tensor(std::move(rows), {M}),
+                   int_tensor(std::move(copies), {x.rows(), 1}), width);
+}
+
+Var mix_rows(Context& cx, const Var& x, const Tensor& rows, const Var& weights) {
+  require(x.shape().rank() == 2 && rows.shape().rank() == 2 && weights.shape() == rows.shape(),
+          "mix_rows: x is {}, rows {} and weights {}, expected (M,D), (N,k) and (N,k)", x.shape(), rows.shape(),
+          weights.shape());
+  Var y = cx.make({rows.rows(), x.cols()}, x.dtype());
+  cx.backend.mix_rows(y, x, rows, weights);
+  cx.record("mix_rows", y, [=](Backward& b) {
+    b.backend.mix_rows_backward(b.grad(x), b.grad(weights), b.grad_out(), x, rows, weights);
+  });
+  return y;
+}
+
+namespace {
+
 // What has gathered in a part of the output goes on to what the part was copied from.
 void pass_part(Backward& b, const Var& x, const Tensor& part) {
   const Grad dx = b.grad(x);

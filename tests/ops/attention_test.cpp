@@ -80,6 +80,8 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"window", few, few, 2, 3, 3, {.window = 2}}),
         attention_case({"causal window", few, few, 2, 3, 3, {.causal = true, .window = 3}}),
         attention_case({"window in a long sentence", full, full, 1, 2, 2, {.window = 20}}),
+        attention_case({"keys three places apart", few, {1, 1, 6}, 2, 3, 3, {.causal = true, .stride = 3}}),
+        attention_case({"keys four places apart", {67, 1}, {17, 1}, 2, 5, 3, {.causal = true, .stride = 4}, 0.2}),
         attention_case({"distance bias", few, few, 3, 3, 3, {}, 0, Score::scaled_dot, 3}),
         attention_case({"causal distance bias", few, few, 2, 3, 3, {.causal = true}, 0.1, Score::dot, 2}),
         attention_case({"bias of one column", few, uneven, 2, 3, 3, {}, 0, Score::scaled_dot, 0}),
@@ -120,6 +122,12 @@ const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-14)
 TEST_F(TwoKeys, WeighValuesByTheSoftmaxOfTheirScores) { EXPECT_THAT(attend({1, 0}, {}), near({7, 6})); }
 
 TEST_F(TwoKeys, AreSeenUpToTheQueryWhenCausal) { EXPECT_THAT(attend({1, 1}, Visibility::past()), near({4, 7})); }
+
+// Key 1 stands at place 2: queries 0 and 1 do not see it.
+TEST_F(TwoKeys, AreSeenFromTheirPlaceOnWhenTheyAreStridesApart) {
+  const AttentionShape shape{Spans({0, 3}), spans, 1, {.causal = true, .stride = 2}};
+  EXPECT_THAT(values_of(attention(t.cx, t.var({3, 1}, {1, 1, 1}), k, v, shape)), near({4, 4, 7}));
+}
 
 TEST_F(TwoKeys, AreSeenWithinTheWindow) { EXPECT_THAT(attend({1, 1}, {.window = 0}), near({4, 8})); }
 

@@ -40,6 +40,8 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   b.running_average_step(x, x, x, x, StepKeys{ids, ids});
   b.linear_cross_entropy(Backend::LinearCrossEntropy{v, v, dx, dx, x, x, ids});
   b.top_k(x, ids, v, x), b.gather_rows(x, x, ids), b.scatter_rows(x, x, ids);
+  b.mix_rows(x, x, ids, x), b.mix_rows_backward(dx, dx, x, x, ids, x);
+  b.route(x, ids, x), b.route_backward(dx, x, x, ids, v);
   b.adam(adam, AdamStep{}, 1), b.moving_average(x, x, 0.5);
   EXPECT_EQ(b.sum(x), 0);
   EXPECT_EQ(b.sum_of_squares(x), 0);

@@ -11,6 +11,7 @@ void install(Backend& b) {
   install_dropout(b);
   install_elementwise(b);
   install_embedding(b);
+  install_experts(b);
   install_linear(b);
   install_loss(b);
   install_norm(b);
