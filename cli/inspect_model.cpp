@@ -57,6 +57,11 @@ std::string heads_in_words(const ModelConfig& c) {
   return fmt::format("{} of {} columns for keys, {} for values", c.heads, c.head_keys(), c.head_values());
 }
 
+std::string experts_in_words(const ModelConfig& c) {
+  const std::string layers = c.moe_frequency == 1 ? "each layer" : fmt::format("one of {} layers", c.moe_frequency);
+  return fmt::format("{} of {} for each piece in {} (Shazeer et al. 2017)", c.moe_top_k, c.moe_experts, layers);
+}
+
 std::string attention_in_words(const ModelConfig& c) {
   std::string text = fmt::format("{}, projections {}", name_of(c.attention_score), name_of(c.attention_projections));
   if (c.attention_score == AttentionScore::reduced_rank) text += fmt::format(", rank {}", c.attention_rank);
@@ -87,6 +92,7 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
                             : fmt::format("{} encoder, {} decoder", c.encoder_layers, c.decoder_layers));
   page.fact("columns",
             fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
+  if (c.moe_experts > 0) page.fact("experts", experts_in_words(c));
   page.fact("heads", heads_in_words(c));
   page.fact("norm", std::string(c.norm == NormPlace::post ? "after each sublayer (post-norm)"
                                                           : "before each sublayer (pre-norm)") +

@@ -96,6 +96,7 @@ std::vector<Own> of_transformers(const TrainOptions& o) {
           {"transformer-decoder-autoreg", o.autoregression != usual.autoregression},
           {"transformer-dropout", o.dropout != usual.dropout},
           {"transformer-dropout-ffn", o.dropout_activation != usual.dropout_activation},
+          {"moe-experts", o.moe_experts > 0},
           {"attention-window", o.attention_window != usual.attention_window}};
 }
 

@@ -262,6 +262,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_sizes(o);
   check_attention(o, given);
   check_autoregression(o, given);
+  check_experts(o, given);
   check_data(o, given);
   check_tying(o, given);
   check_optimizer(o);

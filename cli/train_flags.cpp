@@ -234,8 +234,8 @@ Table<O> train_table() {
                  .preset_flag = "task",
                  .preset = apply_task};
   for (auto part : {file_flags, vocabulary_flags, model_flags, transformer_flags, position_flags, attention_flags,
-                    autoregression_flags, rnn_flags, dropout_flags, batch_flags, learning_rate_flags, optimizer_flags,
-                    validation_flags, run_flags})
+                    autoregression_flags, experts_flags, rnn_flags, dropout_flags, batch_flags, learning_rate_flags,
+                    optimizer_flags, validation_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
 }

@@ -11,6 +11,7 @@ std::vector<Flag<TrainOptions>> transformer_flags();
 std::vector<Flag<TrainOptions>> position_flags();
 std::vector<Flag<TrainOptions>> attention_flags();
 std::vector<Flag<TrainOptions>> autoregression_flags();
+std::vector<Flag<TrainOptions>> experts_flags();
 std::vector<Flag<TrainOptions>> rnn_flags();
 std::vector<Flag<TrainOptions>> dropout_flags();
 std::vector<Flag<TrainOptions>> batch_flags();
@@ -27,5 +28,8 @@ void check_train(TrainOptions& options, const Given& given);
 
 /// The part of it for recurrent models, with their own defaults (cli/rnn_flags.cpp).
 void check_rnn(TrainOptions& options, const Given& given);
+
+/// The part of it for mixtures of experts (cli/experts_flags.cpp).
+void check_experts(const TrainOptions& options, const Given& given);
 
 }  // namespace dragoman

@@ -22,6 +22,11 @@ void for_each_member(Config& c, F f) {
   f("value_size", c.value_size);
   f("feed_forward", c.feed_forward);
   f("activation", c.activation);
+  f("moe_experts", c.moe_experts);
+  f("moe_top_k", c.moe_top_k);
+  f("moe_frequency", c.moe_frequency);
+  f("moe_load_loss", c.moe_load_loss);
+  f("moe_capacity", c.moe_capacity);
   f("norm", c.norm);
   f("norm_kind", c.norm_kind);
   f("positions", c.positions);

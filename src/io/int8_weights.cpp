@@ -54,7 +54,7 @@ void require_scales(const TensorEntry& scales, int64_t rows, const SafetensorsFi
 }  // namespace
 
 bool stored_in_int8(const std::string& name, const Tensor& w) {
-  return w.shape().rank() == 2 && !name.ends_with(".positions.weight");
+  return w.shape().rank() == 2 && !name.ends_with(".positions.weight") && !name.ends_with(".router.weight");
 }
 
 std::string scale_name(const std::string& weight) { return weight + "_scale"; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include "base/threads.h"
@@ -50,6 +51,9 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   if (c.type == "s2s") within("rnn_dim", c.rnn_dim, 1, bytes);
   if (c.encoder_type == EncoderType::convolutional) within("encoder_kernel", c.encoder_kernel, 1, bytes);
   within("feed_forward", c.feed_forward, 1, bytes);
+  within("moe_experts", c.moe_experts, 0, tensors);
+  if (c.moe_experts > 0) within("moe_top_k", c.moe_top_k, 1, c.moe_experts);
+  if (c.moe_experts > 0) within("moe_frequency", c.moe_frequency, 1, std::numeric_limits<int>::max());
   within("heads", c.heads, 1, bytes);
   within("heads * key_size", c.heads * int64_t{c.head_keys()}, 1, bytes);
   within("heads * value_size", c.heads * int64_t{c.head_values()}, 1, bytes);

@@ -101,6 +101,11 @@ struct ModelConfig {
   int value_size = 0;       // columns of a head's values; 0: as key_size
   int feed_forward = 2048;  // F
   Activation activation = Activation::relu;
+  int moe_experts = 0;          // feed-forward networks of a mixture of experts; 0: no layer has one
+  int moe_top_k = 2;            // how many of them a piece goes to
+  int moe_frequency = 2;        // every so many layers one is a mixture, the last of so many
+  double moe_load_loss = 0.01;  // of the loss that shares out pieces evenly
+  double moe_capacity = 1.25;   // in training: times an even share of the pieces, what an expert takes; 0: no limit
   NormPlace norm = NormPlace::post;
   NormKind norm_kind = NormKind::layer;
   Positions positions = Positions::sinusoidal;
@@ -148,6 +153,7 @@ struct ModelConfig {
     if (value_size > 0) return value_size;
     return attention_projections == Projections::none ? width() / heads : head_keys();
   }
+  bool has_experts(int layer) const { return moe_experts > 0 && (layer + 1) % moe_frequency == 0; }
   double embedding_dropout() const { return dropout_embedding < 0 ? dropout : dropout_embedding; }
   bool ties_source() const { return tied_embeddings_all || tied_embeddings_src; }
   bool ties_output() const { return tied_embeddings_all || tied_embeddings; }

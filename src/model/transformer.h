@@ -21,7 +21,7 @@ class Transformer : public TransformerParts {
     Norm look_back_norm;
     CrossAttention cross_attention;
     Norm cross_attention_norm;
-    FeedForward feed_forward;
+    FeedForwardLayer feed_forward;
     Norm feed_forward_norm;
   };
 

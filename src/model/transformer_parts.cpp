@@ -45,11 +45,22 @@ SelfAttention TransformerParts::make_self_attention(const std::string& name, int
   return SelfAttention::make(parameters_, name, config_.dim, attention_design(layer));
 }
 
-FeedForward TransformerParts::make_feed_forward(const std::string& name, int layer) {
-  const int64_t D = config_.dim, F = config_.feed_forward;
-  return {Linear::make(parameters_, {name + ".up"}, {F}, D, gain(layer)),
-          Linear::make(parameters_, {name + ".down"}, {D}, F, gain(layer)), config_.activation,
-          config_.dropout_activation};
+FeedForwardLayer TransformerParts::make_feed_forward(const std::string& name, int layer) {
+  const int64_t D = config_.dim, F = config_.feed_forward, E = config_.moe_experts;
+  const auto one = [&](const std::string& at) -> FeedForward {
+    return {Linear::make(parameters_, {at + ".up"}, {F}, D, gain(layer)),
+            Linear::make(parameters_, {at + ".down"}, {D}, F, gain(layer)), config_.activation,
+            config_.dropout_activation};
+  };
+  if (!config_.has_experts(layer)) return {one(name)};
+  MixtureOfExperts many{.router = parameters_.matrix({{name + ".router.weight", E, Init::glorot(E, D)}}, D,
+                                                     Parameters::Use::exact_product),
+                        .experts = {},
+                        .top_k = config_.moe_top_k,
+                        .load_loss = config_.moe_load_loss,
+                        .capacity = config_.moe_capacity};
+  for (int e = 0; e < E; ++e) many.experts.push_back(one(fmt::format("{}.expert.{}", name, e)));
+  return {std::move(many)};
 }
 
 TransformerParts::Layer TransformerParts::make_layer(const std::string& name, int layer) {

@@ -4,6 +4,7 @@
 
 #include "model/model.h"
 #include "nn/attention.h"
+#include "nn/mixture_of_experts.h"
 #include "nn/positions.h"
 
 namespace dragoman {
@@ -22,7 +23,7 @@ class TransformerParts : public Model {
   struct Layer {
     SelfAttention self_attention;
     Norm self_attention_norm;
-    FeedForward feed_forward;
+    FeedForwardLayer feed_forward;
     Norm feed_forward_norm;
   };
   /// Rows of one sequence a sentence: ids, where each stands, and where sentences begin.
@@ -39,7 +40,7 @@ class TransformerParts : public Model {
   AttentionDesign attention_design(int layer) const;  // of self-attention
   Norm make_norm(const std::string& name);
   SelfAttention make_self_attention(const std::string& name, int layer);
-  FeedForward make_feed_forward(const std::string& name, int layer);
+  FeedForwardLayer make_feed_forward(const std::string& name, int layer);
   Layer make_layer(const std::string& name, int layer);
   Var make_positions(const std::string& name);  // (P,D)
 

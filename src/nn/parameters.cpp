@@ -89,6 +89,7 @@ Tensor Parameters::place_to_load(size_t buffer) const {
 
 void Parameters::pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const {
   if (uses_[buffer] == Use::lookup) return;
+  if (uses_[buffer] == Use::exact_product) type = dtype_;
   const Tensor copy = arena_.allocate({backend_.packed_elements(values.rows(), values.cols(), type)}, type);
   backend_.pack(copy, values);
   packed.emplace(buffers_[buffer].value().data(), copy);
@@ -103,7 +104,7 @@ PackedWeights Parameters::pack(DType type) const {
 void Parameters::round(RoundedWeights& copies) const {
   const bool first = copies.empty();
   for (size_t i = 0; i < buffers_.size(); ++i) {
-    if (uses_[i] == Use::lookup) continue;
+    if (uses_[i] == Use::lookup || uses_[i] == Use::exact_product) continue;
     const Tensor& w = buffers_[i].value();
     if (first) copies.emplace(w.data(), arena_.allocate(w.shape(), DType::bf16));
     backend_.round(copies.at(w.data()), w);

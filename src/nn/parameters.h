@@ -40,8 +40,9 @@ class Parameters {
 
   Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients);
 
-  /// What a matrix is for: a product, to have its rows looked up, or both (a tied embedding).
-  enum class Use { product, lookup, both };
+  /// What a matrix is for: a product, to have its rows looked up, or both (a tied embedding). exact_product: a product
+  /// that is never rounded, as something is chosen by it.
+  enum class Use { product, lookup, both, exact_product };
   Var matrix(const std::vector<Part>& parts, int64_t cols, Use use = Use::product);  // (Σ rows, cols)
   Var vector(const std::vector<Part>& parts);                                        // (Σ rows)
 

@@ -36,6 +36,9 @@ KINDS = {
                       "--transformer-aan-activation relu --transformer-preprocess n --transformer-postprocess da",
     "decoder-only": "--type decoder-only",
     "decoder-only-both": "--type decoder-only --learn-source --transformer-positions rotary",
+    "experts": "--moe-experts 4 --moe-frequency 1",
+    "experts-one": "--moe-experts 3 --moe-top-k 1 --moe-frequency 1 --moe-load-loss 0.1 --transformer-dropout-ffn 0.1",
+    "experts-alone": "--type decoder-only --moe-experts 3 --moe-frequency 1 --moe-capacity 1",
     "s2s": "--type s2s --dim-rnn 16",
     "s2s-heads": "--type s2s --dim-rnn 16 --transformer-heads 2 --attention-score scaled-dot --layer-normalization "
                  "--attention-projections query-key-value --enc-cell lstm",
@@ -92,8 +95,8 @@ class Attention(unittest.TestCase):
                                                       self.lines).splitlines()), len(together))
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
-        for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm", "s2s-heads",
-                     "s2s-luong", "s2s-hierarchical"):
+        for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm",
+                     "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-hierarchical"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
                 self.train("halted-" + kind, KINDS[kind], "5u")
@@ -109,6 +112,26 @@ class Attention(unittest.TestCase):
         self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines),
                          self.succeed("translate --quiet -m r.safetensors", self.lines))
         self.assertIn("relative", self.succeed("inspect r.safetensors"))
+
+    def test_mixtures_of_experts_are_quantized_averaged_and_inspected_like_others(self):
+        self.train("e", KINDS["experts"], "20u")
+        self.assertIn("2 of 4 for each piece in each layer", self.succeed("inspect e.safetensors"))
+        self.succeed("quantize -m e.safetensors -o e8.safetensors")
+        self.assertEqual(self.succeed("translate --quiet -m e8.safetensors", self.lines),
+                         self.succeed("translate --quiet -m e.safetensors --precision int8", self.lines))
+        self.succeed("average -o e-mean.safetensors e.safetensors e.safetensors")
+        self.assertEqual(self.succeed("translate --quiet -m e-mean.safetensors", self.lines),
+                         self.succeed("translate --quiet -m e.safetensors", self.lines))
+        self.succeed(f"train -t s t -v v v -m dry.safetensors {SMALL} {KINDS['experts']} --dry-run --after 1u")
+
+    def test_a_run_does_not_go_on_with_another_number_of_experts(self):
+        self.train("four", KINDS["experts"], "2u")
+        with self.assertRaises(AssertionError) as refused:
+            self.train("four", "--moe-experts 3 --moe-frequency 1", "4u")
+        self.assertIn('"moe_experts":4', str(refused.exception))
+        with self.assertRaises(AssertionError) as refused:
+            self.train("three", "--moe-experts 3 --moe-frequency 1 --pretrained-model four.safetensors", "4u")
+        self.assertIn("router.weight is (4,16), that of this run (3,16)", str(refused.exception))
 
     def test_recurrent_models_show_what_they_look_at(self):
         self.train("seen", KINDS["s2s-luong"] + " --dec-depth 2", "10u")

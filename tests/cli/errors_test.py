@@ -146,6 +146,12 @@ PROVOKED = {
         "train -t s t -v v v -m new --after 1u --type decoder-only --enc-depth 3",
     "--type decoder-only reads the source by self-attention alone, so --transformer-decoder-autoreg … would leave it "
     "nothing to look with": "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-decoder-autoreg rnn",
+    "--… is for --moe-experts, which is not given": f"{TRAIN} -m new --moe-top-k 1",
+    "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
+    "--moe-top-k … is more than there are --moe-experts, …":
+        f"{TRAIN} -m new --moe-experts 2 --moe-top-k 3 --moe-frequency 1",
+    "--moe-frequency … gives experts to layer … and no other, but the model has … of them":
+        f"{TRAIN} -m new --moe-experts 2",
     "--precision …: this CPU (…) does not multiply bfloat16, or the oneDNN installed has no product for it":
         f"{TRAIN} -m new --precision bfloat16",
     "--… is for --transformer-decoder-autoreg average-attention, not for …": f"{TRAIN} -m new --transformer-aan-nogate",

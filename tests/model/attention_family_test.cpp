@@ -26,6 +26,7 @@ struct Variant {
   bool reverse_source = false, rnn_norm = false;
   NormKind norm_kind = NormKind::layer;
   HeadNorm head_norm = HeadNorm::none;
+  int experts = 0, experts_of_a_row = 2;
 
   bool alone() const { return type == std::string("decoder-only"); }
   bool recurrent() const { return type == std::string("s2s"); }
@@ -54,6 +55,8 @@ struct Variant {
     c.dropout_rnn = 0;
     c.norm_kind = norm_kind;
     c.attention_norm = head_norm;
+    c.moe_experts = experts, c.moe_top_k = experts_of_a_row;
+    c.moe_load_loss = 0;  // is no part of what the model says its loss is
     return c;
   }
 };
@@ -243,6 +246,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{.name = "average_attention_ungated",
                             .autoregression = Autoregression::average_attention,
                             .average_gates = false},
+                    Variant{.name = "experts", .experts = 4},
+                    Variant{.name = "one_expert_a_row", .experts = 3, .experts_of_a_row = 1},
+                    Variant{.name = "decoder_only_experts", .type = "decoder-only", .experts = 3},
                     Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, "decoder-only"},
                     Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
                     Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),

@@ -39,17 +39,22 @@ INSTANTIATE_TEST_SUITE_P(Models, CachedStep,
                          ::testing::Values(Case{"post_norm", "reference", DType::f64, 1e-10},
                                            Case{"pre_norm", "reference", DType::f64, 1e-10},
                                            Case{"learned_positions", "reference", DType::f64, 1e-10},
+                                           Case{"experts", "reference", DType::f64, 1e-10},
                                            Case{"post_norm", "cpu", DType::f32, 1e-4},
+                                           Case{"experts", "cpu", DType::f32, 1e-4},
                                            Case{"pre_norm", "cpu", DType::f32, 1e-4},
                                            Case{"learned_positions", "cpu", DType::f32, 1e-4}));
 
-TEST(Decoding, LogitsOfASentenceAreTheSameBitsAloneAndAmongOthers) {
-  const GoldenFile golden("post_norm");
+class AloneAndAmongOthers : public ::testing::TestWithParam<std::tuple<const char*, DType>> {};
+
+TEST_P(AloneAndAmongOthers, LogitsOfASentenceAreTheSameBits) {
+  const auto [name, type] = GetParam();
+  const GoldenFile golden(name);
   const Backend& b = backend("cpu");
   Arena arena;
   const auto model = make_model(golden.config(), b, arena, DType::f32, false);
   golden.load_parameters(model->parameters());
-  const PackedWeights packed = model->parameters().pack();
+  const PackedWeights packed = model->parameters().pack(type);
   Context cx{.backend = b, .arena = arena, .packed = &packed};
   const Batch batch = golden.batch();
   const auto together = forced_logits(*model, cx, batch);
@@ -64,6 +69,10 @@ TEST(Decoding, LogitsOfASentenceAreTheSameBitsAloneAndAmongOthers) {
       EXPECT_EQ(alone[t], together[batch.target.spans[s].begin + t]) << "sentence " << s << ", token " << t;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, AloneAndAmongOthers,
+                         ::testing::Values(std::tuple("post_norm", DType::f32), std::tuple("experts", DType::f32),
+                                           std::tuple("experts", DType::bf16), std::tuple("experts", DType::i8)));
 
 }  // namespace
 }  // namespace dragoman

@@ -12,7 +12,7 @@ namespace dragoman {
 namespace {
 
 // Whole models against PyTorch's, in f64: logits, loss, every gradient, ten Adam updates (tests/golden/make.py,
-// make_rnn.py).
+// make_rnn.py, make_experts.py).
 class Golden : public ::testing::TestWithParam<const char*> {
  protected:
   Golden() : golden_(GetParam()), backend_(backend("reference")) {
@@ -71,7 +71,7 @@ TEST_P(Golden, TenAdamUpdatesGoWherePyTorchGoes) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Golden,
                          ::testing::Values("post_norm", "pre_norm", "learned_positions", "head_norm", "rnn_bahdanau",
-                                           "rnn_luong", "rnn_hierarchical"),
+                                           "rnn_luong", "rnn_hierarchical", "experts"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
