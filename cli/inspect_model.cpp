@@ -67,6 +67,9 @@ std::string attention_in_words(const ModelConfig& c) {
   if (c.attention_score == AttentionScore::reduced_rank) text += fmt::format(", rank {}", c.attention_rank);
   if (c.attention_norm != HeadNorm::none) text += fmt::format(", {} norm of each head", name_of(c.attention_norm));
   if (c.attention_window > 0) text += fmt::format(", window ±{}", c.attention_window);
+  if (c.attention_memory == AttentionMemory::local_compressed)
+    text += fmt::format(", in blocks of {} and over memory compressed {} to 1 in turn (Liu et al. 2018)",
+                        c.attention_block, c.attention_stride);
   if (c.attention_local > 0) text += fmt::format(", local ±{}", c.attention_local);
   return text;
 }

@@ -183,6 +183,25 @@ std::vector<Flag<O>> attention_flags() {
        .group = group,
        .help = "a target piece sees so many source pieces on each side of its own place (Luong's local-m); 0: all",
        .range = {0, 1'000'000}},
+      {.name = "attention-memory",
+       .field = &O::attention_memory,
+       .value = "NAME",
+       .group = group,
+       .help =
+           "decoder-only, for long texts: full, or local-compressed: in turn, layers whose pieces see their block of "
+           "the text, and layers that see all of it with several keys made into one (Liu et al. 2018)"},
+      {.name = "attention-block",
+       .field = &O::attention_block,
+       .value = "N",
+       .group = group,
+       .help = "local-compressed: pieces of a block",
+       .range = {1, 1'000'000}},
+      {.name = "attention-stride",
+       .field = &O::attention_stride,
+       .value = "N",
+       .group = group,
+       .help = "local-compressed: keys, and values, of which a convolution makes one",
+       .range = {2, 1000}},
   };
 }
 

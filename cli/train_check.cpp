@@ -110,6 +110,39 @@ void check_attention(const TrainOptions& o, const Given& given) {
           "--attention-score additive");
 }
 
+// What tells distances in the scores would have to know which places a compressed key is of.
+void check_memory(const TrainOptions& o, const Given& given) {
+  const ModelConfig usual;
+  const bool compressed = o.attention_memory == AttentionMemory::local_compressed;
+  const auto of_compressed = [&](const char* option, bool differs) {
+    require(!given(option) || compressed || !differs, "--{} is for --attention-memory local-compressed, not for {}",
+            option, name_of(o.attention_memory));
+  };
+  of_compressed("attention-block", o.attention_block != usual.attention_block);
+  of_compressed("attention-stride", o.attention_stride != usual.attention_stride);
+  if (!compressed) return;
+  if (o.type != "decoder-only")
+    throw Error(fmt::format("--attention-memory local-compressed is for --type decoder-only, not for {}", o.type),
+                "--attention-window limits what other Transformers see of a long text");
+  if (o.positions == Positions::relative || o.positions == Positions::rotary || o.positions == Positions::alibi)
+    throw Error(
+        fmt::format("--transformer-positions {} are of single keys, but --attention-memory local-compressed makes "
+                    "one of several",
+                    name_of(o.positions)),
+        "use positions that are added to embeddings: sinusoidal, interleaved or learned");
+  require(o.attention_score != AttentionScore::location,
+          "--attention-score location has no keys that --attention-memory local-compressed could compress");
+  require(o.attention_window == 0,
+          "--attention-window {} contradicts --attention-memory local-compressed, whose local layers have blocks: give "
+          "--attention-block",
+          o.attention_window);
+  require(
+      o.decoder_layers >= 2,
+      "--attention-memory local-compressed has local and compressed layers in turn, but --dec-depth is {}, expected "
+      "2 at least",
+      o.decoder_layers);
+}
+
 void check_autoregression(TrainOptions& o, const Given& given) {
   const auto kind = name_of(o.autoregression);
   const bool average = o.autoregression == Autoregression::average_attention;
@@ -261,6 +294,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_type(o, given);
   check_sizes(o);
   check_attention(o, given);
+  check_memory(o, given);
   check_autoregression(o, given);
   check_experts(o, given);
   check_data(o, given);

@@ -38,6 +38,9 @@ void for_each_member(Config& c, F f) {
   f("attention_rank", c.attention_rank);
   f("attention_window", c.attention_window);
   f("attention_local", c.attention_local);
+  f("attention_memory", c.attention_memory);
+  f("attention_block", c.attention_block);
+  f("attention_stride", c.attention_stride);
   f("autoregression", c.autoregression);
   f("average_feed_forward", c.average_feed_forward);
   f("average_activation", c.average_activation);

@@ -59,6 +59,10 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   within("heads * value_size", c.heads * int64_t{c.head_values()}, 1, bytes);
   const bool knows_places = c.positions == Positions::learned || c.attention_score == AttentionScore::location;
   if (knows_places) within("max_positions", c.max_positions, 1, bytes);
+  if (c.attention_memory == AttentionMemory::local_compressed) {
+    within("attention_block", c.attention_block, 1, std::numeric_limits<int>::max());
+    within("attention_stride", c.attention_stride, 2, bytes);
+  }
   if (c.positions == Positions::relative) within("relative_positions", c.relative_positions, 1, bytes / 2);
 }
 

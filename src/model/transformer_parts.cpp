@@ -25,12 +25,20 @@ double TransformerParts::gain(int layer) const {
   return config_.initialisation == Initialisation::depth_scaled ? 1 / std::sqrt(layer + 1.0) : 1.0;
 }
 
+// Local attention first, then compressed memory: L M L M L in Liu et al. 2018.
+MemoryShape TransformerParts::memory_of(int layer) const {
+  if (config_.attention_memory == AttentionMemory::full) return {};
+  return layer % 2 == 0 ? MemoryShape{.block = config_.attention_block}
+                        : MemoryShape{.stride = config_.attention_stride};
+}
+
 AttentionDesign TransformerParts::attention_design(int layer) const {
   return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
           .score = config_.attention_score,
           .projections = config_.attention_projections,
           .norm = config_.attention_norm,
           .window = config_.attention_window > 0 ? config_.attention_window : -1,
+          .memory = memory_of(layer),
           .relative = config_.positions == Positions::relative ? config_.relative_positions : 0,
           .locations = config_.max_positions,
           .dropout = config_.dropout_attention,

@@ -37,6 +37,7 @@ class TransformerParts : public Model {
   };
 
   double gain(int layer) const;                       // of initial weights
+  MemoryShape memory_of(int layer) const;             // of self-attention
   AttentionDesign attention_design(int layer) const;  // of self-attention
   Norm make_norm(const std::string& name);
   SelfAttention make_self_attention(const std::string& name, int layer);

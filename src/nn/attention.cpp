@@ -88,6 +88,9 @@ SelfAttention SelfAttention::make(Parameters& p, const std::string& name, int64_
   add_key_value(product, d, a.key, a.value);
   a.product = product.make(p, dim, d.gain);
   a.heads = AttentionHeads::make(p, name, dim, d);
+  const int64_t H = d.sizes.heads;
+  if (d.memory.stride > 1)
+    a.compression = Compression::make(p, name, H * d.sizes.key, H * d.sizes.value, d.memory.stride);
   return a;
 }
 
@@ -104,21 +107,42 @@ SelfAttention::Parts SelfAttention::parts(Context& cx, const Var& x, const Tenso
   return p;
 }
 
+// One key of many lies in the cache where it stands, in the place of what it was made of.
+Compression::Result SelfAttention::compressed(Context& cx, const Parts& p, const SelfRows& rows) const {
+  const Compression::Result one = (*compression)(cx, p.k, p.v, rows.spans);
+  if (!rows.cache) return one;
+  std::vector<int32_t> into;
+  for (int s = 0; s < rows.spans.sentences(); ++s)
+    for (int64_t n = rows.spans[s].begin; n < rows.spans[s].end; n += compression->stride)
+      into.push_back(rows.cached.as<int32_t>()[n]);
+  cache_rows(cx, rows.cache, int_tensor(std::move(into), {one.k.rows()}), one.k, one.v);
+  return one;
+}
+
 Var SelfAttention::operator()(Context& cx, const Var& x, const SelfRows& rows, bool causal) const {
   const AttentionDesign& d = heads.design;
-  const auto [q, k, v] = parts(cx, x, rows.places, rows.rotary);
-  if (rows.cache) cache_rows(cx, rows.cache, rows.cached, k, v);
-  const AttentionShape shape{rows.spans,       rows.spans,
-                             d.sizes.heads,    {.causal = causal, .window = d.window},
+  Parts p = parts(cx, x, rows.places, rows.rotary);
+  if (rows.cache) cache_rows(cx, rows.cache, rows.cached, p.k, p.v);
+  const Spans queries = d.memory.block > 0 ? blocks_of(rows.spans, d.memory.block) : rows.spans;
+  Spans keys = queries;
+  if (compression) {
+    const auto [k, v] = compressed(cx, p, rows);
+    p.k = k, p.v = v;
+    keys = strides_of(rows.spans, d.memory.stride);
+  }
+  const AttentionShape shape{queries,          keys,
+                             d.sizes.heads,    {.causal = causal, .window = d.window, .stride = d.memory.stride},
                              d.kernel_score(), cx.dropout(d.dropout, rows.places)};
-  return heads.result(cx, attention(cx, q, k, v, shape, heads.score_inputs(cx, q, rows.bias), heads.name));
+  return heads.result(cx, attention(cx, p.q, p.k, p.v, shape, heads.score_inputs(cx, p.q, rows.bias), heads.name));
 }
 
 Var SelfAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
   const auto [q, k, v] = parts(cx, x, rows.places, rows.rotary);
   cache_rows(cx, cache, rows.cached, k, v);
+  if (compression) compression->step(cx, cache, rows.past);
+  const Past past = part_of({rows.past, rows.longest_past}, heads.design.memory);
   const Tensor keys = cache.columns(0, k.cols()), values = cache.columns(k.cols(), v.cols());
-  return heads.result(cx, attention_step(cx, q, keys, values, heads.step_shape(rows.past, rows.longest_past),
+  return heads.result(cx, attention_step(cx, q, keys, values, heads.step_shape(past.keys, past.longest),
                                          heads.score_inputs(cx, q, rows.bias)));
 }
 

@@ -1,5 +1,8 @@
 #pragma once
+#include <optional>
+
 #include "nn/attention_design.h"
+#include "nn/attention_memory.h"
 #include "nn/cache.h"
 #include "nn/layers.h"
 #include "ops/attention.h"
@@ -60,6 +63,7 @@ struct SelfAttention {
   Linear product;
   Role query, key, value;
   AttentionHeads heads;
+  std::optional<Compression> compression = {};
 
   static SelfAttention make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
   Var operator()(Context& cx, const Var& x, const SelfRows& rows, bool causal) const;
@@ -71,6 +75,7 @@ struct SelfAttention {
     Var q, k, v;
   };
   Parts parts(Context& cx, const Var& x, const Tensor& places, const Tensor& rotary) const;
+  Compression::Result compressed(Context& cx, const Parts& p, const SelfRows& rows) const;
 };
 
 /// Attention of target rows to the encoder's output.

@@ -40,6 +40,25 @@ inline std::span<const EnumName<HeadNorm>> enum_names(HeadNorm) {
   return names;
 }
 
+/// What self-attention of a decoder keeps of a long past (Liu et al. 2018, section 4.2.4): full: all keys and values;
+/// local_compressed: in turn, layers that see their own block of the text only, and layers that see all of it, several
+/// keys made into one.
+enum class AttentionMemory { full, local_compressed };
+
+inline std::span<const EnumName<AttentionMemory>> enum_names(AttentionMemory) {
+  static constexpr EnumName<AttentionMemory> names[] = {{AttentionMemory::full, "full"},
+                                                        {AttentionMemory::local_compressed, "local-compressed"}};
+  return names;
+}
+
+/// The same of one layer.
+struct MemoryShape {
+  int block = 0;   // places of a block, whose keys a query of it sees; 0: those of the whole sentence
+  int stride = 1;  // keys that are made into one
+
+  bool whole() const { return block == 0 && stride == 1; }
+};
+
 /// Columns of one head.
 struct HeadSizes {
   int heads, key, value;
@@ -52,6 +71,7 @@ struct AttentionDesign {
   Projections projections = Projections::query_key_value;
   HeadNorm norm = HeadNorm::none;
   int window = -1;              // keys that a query sees on each side; -1: all
+  MemoryShape memory = {};      // self-attention alone
   int relative = 0;             // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
   int locations = 0;            // places that `location` knows
   bool projects_result = true;  // back to the width of the model

@@ -36,6 +36,10 @@ KINDS = {
                       "--transformer-aan-activation relu --transformer-preprocess n --transformer-postprocess da",
     "decoder-only": "--type decoder-only",
     "decoder-only-both": "--type decoder-only --learn-source --transformer-positions rotary",
+    "memory": "--type decoder-only --attention-memory local-compressed --attention-block 8 --dec-depth 3",
+    "memory-learned": "--type decoder-only --attention-memory local-compressed --attention-block 5 --attention-stride 4 "
+                      "--transformer-positions learned --transformer-max-positions 520 --dec-depth 2 "
+                      "--transformer-dropout-attention 0.1 --moe-experts 3",
     "experts": "--moe-experts 4 --moe-frequency 1",
     "experts-one": "--moe-experts 3 --moe-top-k 1 --moe-frequency 1 --moe-load-loss 0.1 --transformer-dropout-ffn 0.1",
     "experts-alone": "--type decoder-only --moe-experts 3 --moe-frequency 1 --moe-capacity 1",
@@ -96,7 +100,7 @@ class Attention(unittest.TestCase):
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
         for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm",
-                     "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-hierarchical"):
+                     "memory-learned", "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-hierarchical"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
                 self.train("halted-" + kind, KINDS[kind], "5u")
@@ -112,6 +116,19 @@ class Attention(unittest.TestCase):
         self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines),
                          self.succeed("translate --quiet -m r.safetensors", self.lines))
         self.assertIn("relative", self.succeed("inspect r.safetensors"))
+
+    def test_compressed_memory_is_quantized_averaged_inspected_and_not_explained(self):
+        self.train("c", KINDS["memory"], "20u")
+        self.assertIn("in blocks of 8 and over memory compressed 3 to 1", self.succeed("inspect c.safetensors"))
+        self.succeed("quantize -m c.safetensors -o c8.safetensors")
+        self.assertEqual(self.succeed("translate --quiet -m c8.safetensors", self.lines),
+                         self.succeed("translate --quiet -m c.safetensors --precision int8", self.lines))
+        self.succeed("average -o c-mean.safetensors c.safetensors c.safetensors")
+        self.assertEqual(self.succeed("translate --quiet -m c-mean.safetensors", self.lines),
+                         self.succeed("translate --quiet -m c.safetensors", self.lines))
+        with self.assertRaises(AssertionError) as refused:
+            self.succeed("explain -m c.safetensors -t s t")
+        self.assertIn("whose keys are no single pieces", str(refused.exception))
 
     def test_mixtures_of_experts_are_quantized_averaged_and_inspected_like_others(self):
         self.train("e", KINDS["experts"], "20u")

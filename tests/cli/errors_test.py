@@ -19,6 +19,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/errors.md"
 SMALL = "--dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 8 --enc-depth 1 --dec-depth 1 --cpu-threads 1"
 TRAIN = f"train -t s t -v v v {SMALL} --after 1u"
 RNN = "train -t s t -v v v -m new --type s2s --dim-emb 8 --dim-rnn 8 --cpu-threads 1 --after 1u"
+COMPRESSED = "train -t s t -v v v -m new --after 1u --cpu-threads 1 --type decoder-only --dec-depth 2 --dim-emb 8 " \
+             "--transformer-heads 2 --transformer-dim-ffn 8 --attention-memory local-compressed"
 VALIDATE = f"{TRAIN} -m new --valid-sets s t"
 
 # message of the table: command line, run in the folder that `setUpClass` fills
@@ -146,6 +148,19 @@ PROVOKED = {
         "train -t s t -v v v -m new --after 1u --type decoder-only --enc-depth 3",
     "--type decoder-only reads the source by self-attention alone, so --transformer-decoder-autoreg … would leave it "
     "nothing to look with": "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-decoder-autoreg rnn",
+    "--… is for --attention-memory local-compressed, not for …": f"{TRAIN} -m new --attention-block 5",
+    "--attention-memory local-compressed is for --type decoder-only, not for …":
+        f"{TRAIN} -m new --attention-memory local-compressed",
+    "--transformer-positions … are of single keys, but --attention-memory local-compressed makes one of several":
+        f"{COMPRESSED} --transformer-positions alibi",
+    "--attention-score location has no keys that --attention-memory local-compressed could compress":
+        f"{COMPRESSED} --attention-score location --transformer-max-positions 600",
+    "--attention-window … contradicts --attention-memory local-compressed, whose local layers have blocks: …":
+        f"{COMPRESSED} --attention-window 3",
+    "--attention-memory local-compressed has local and compressed layers in turn, but --dec-depth is …, expected 2 at "
+    "least": f"{COMPRESSED} --dec-depth 1",
+    "explain: the model has --attention-memory …, whose keys are no single pieces, expected one of memory full":
+        "explain -m compressed -t s t",
     "--… is for --moe-experts, which is not given": f"{TRAIN} -m new --moe-top-k 1",
     "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
     "--moe-top-k … is more than there are --moe-experts, …":
@@ -271,6 +286,7 @@ class Errors(unittest.TestCase):
                         f"{TRAIN} -m m", f"{TRAIN} -m deep --dec-depth 2",
                         f"{TRAIN} -m alone --type decoder-only".replace("--enc-depth 1", ""),
                         f"{TRAIN} -m recurrent --transformer-decoder-autoreg rnn",
+                        COMPRESSED.replace("new", "compressed"),
                         f"{TRAIN} -m placeless --transformer-positions none",
                         RNN.replace("new", "s2s"),
                         f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",

@@ -27,6 +27,8 @@ struct Variant {
   NormKind norm_kind = NormKind::layer;
   HeadNorm head_norm = HeadNorm::none;
   int experts = 0, experts_of_a_row = 2;
+  AttentionMemory memory = AttentionMemory::full;
+  int block = 4, stride = 3;
 
   bool alone() const { return type == std::string("decoder-only"); }
   bool recurrent() const { return type == std::string("s2s"); }
@@ -55,6 +57,7 @@ struct Variant {
     c.dropout_rnn = 0;
     c.norm_kind = norm_kind;
     c.attention_norm = head_norm;
+    c.attention_memory = memory, c.attention_block = block, c.attention_stride = stride;
     c.moe_experts = experts, c.moe_top_k = experts_of_a_row;
     c.moe_load_loss = 0;  // is no part of what the model says its loss is
     return c;
@@ -217,41 +220,55 @@ using enum AttentionScore;
 constexpr auto full = Projections::query_key_value, shared = Projections::key_value, plain = Projections::none;
 INSTANTIATE_TEST_SUITE_P(
     Variants, AttentionFamily,
-    testing::Values(Variant{"scaled_dot"}, Variant{"no_positions", Positions::none},
-                    Variant{"relative", Positions::relative}, Variant{"rotary", Positions::rotary},
-                    Variant{"alibi", Positions::alibi}, Variant{"dot", Positions::sinusoidal, dot},
-                    Variant{"additive", Positions::sinusoidal, additive},
-                    Variant{"location", Positions::none, location},
-                    Variant{"bilinear", Positions::sinusoidal, bilinear, plain},
-                    Variant{"reduced_rank", Positions::sinusoidal, reduced_rank, plain},
-                    Variant{"shared_key_value", Positions::sinusoidal, scaled_dot, shared},
-                    Variant{"no_projections", Positions::sinusoidal, scaled_dot, plain},
-                    Variant{"additive_without_values", Positions::alibi, additive, plain},
-                    Variant{"rotary_shared", Positions::rotary, scaled_dot, shared},
-                    Variant{"relative_window", Positions::relative, dot, full, 2},
-                    Variant{"window", Positions::none, scaled_dot, full, 1},
-                    Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
-                    Variant{.name = "rms_norm", .norm_kind = NormKind::rms},
-                    Variant{.name = "head_norm", .head_norm = HeadNorm::layer},
-                    Variant{.name = "head_rms_rotary", .positions = Positions::rotary, .head_norm = HeadNorm::rms},
-                    Variant{.name = "head_norm_shared", .projections = shared, .head_norm = HeadNorm::layer},
-                    Variant{.name = "head_norm_relative_plain",
-                            .positions = Positions::relative,
-                            .projections = plain,
-                            .type = "decoder-only",
-                            .head_norm = HeadNorm::rms},
-                    Variant{.name = "ssru", .autoregression = Autoregression::rnn},
-                    Variant{.name = "ssru_window", .window = 2, .autoregression = Autoregression::rnn},
-                    Variant{.name = "average_attention", .autoregression = Autoregression::average_attention},
-                    Variant{.name = "average_attention_ungated",
-                            .autoregression = Autoregression::average_attention,
-                            .average_gates = false},
-                    Variant{.name = "experts", .experts = 4},
-                    Variant{.name = "one_expert_a_row", .experts = 3, .experts_of_a_row = 1},
-                    Variant{.name = "decoder_only_experts", .type = "decoder-only", .experts = 3},
-                    Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, "decoder-only"},
-                    Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
-                    Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),
+    testing::Values(
+        Variant{"scaled_dot"}, Variant{"no_positions", Positions::none}, Variant{"relative", Positions::relative},
+        Variant{"rotary", Positions::rotary}, Variant{"alibi", Positions::alibi},
+        Variant{"dot", Positions::sinusoidal, dot}, Variant{"additive", Positions::sinusoidal, additive},
+        Variant{"location", Positions::none, location}, Variant{"bilinear", Positions::sinusoidal, bilinear, plain},
+        Variant{"reduced_rank", Positions::sinusoidal, reduced_rank, plain},
+        Variant{"shared_key_value", Positions::sinusoidal, scaled_dot, shared},
+        Variant{"no_projections", Positions::sinusoidal, scaled_dot, plain},
+        Variant{"additive_without_values", Positions::alibi, additive, plain},
+        Variant{"rotary_shared", Positions::rotary, scaled_dot, shared},
+        Variant{"relative_window", Positions::relative, dot, full, 2},
+        Variant{"window", Positions::none, scaled_dot, full, 1},
+        Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
+        Variant{.name = "rms_norm", .norm_kind = NormKind::rms},
+        Variant{.name = "ssru", .autoregression = Autoregression::rnn},
+        Variant{.name = "ssru_window", .window = 2, .autoregression = Autoregression::rnn},
+        Variant{.name = "average_attention", .autoregression = Autoregression::average_attention},
+        Variant{.name = "average_attention_ungated",
+                .autoregression = Autoregression::average_attention,
+                .average_gates = false},
+        Variant{.name = "compressed_memory", .type = "decoder-only", .memory = AttentionMemory::local_compressed},
+        Variant{.name = "compressed_memory_additive_shared",
+                .score = additive,
+                .projections = shared,
+                .type = "decoder-only",
+                .memory = AttentionMemory::local_compressed,
+                .block = 2,
+                .stride = 2},
+        Variant{.name = "compressed_memory_wider_than_the_text",
+                .positions = Positions::none,
+                .projections = plain,
+                .type = "decoder-only",
+                .memory = AttentionMemory::local_compressed,
+                .block = 50,
+                .stride = 30},
+        Variant{.name = "head_norm", .head_norm = HeadNorm::layer},
+        Variant{.name = "head_rms_rotary", .positions = Positions::rotary, .head_norm = HeadNorm::rms},
+        Variant{.name = "head_norm_shared", .projections = shared, .head_norm = HeadNorm::layer},
+        Variant{.name = "head_norm_relative_plain",
+                .positions = Positions::relative,
+                .projections = plain,
+                .type = "decoder-only",
+                .head_norm = HeadNorm::rms},
+        Variant{.name = "experts", .experts = 4},
+        Variant{.name = "one_expert_a_row", .experts = 3, .experts_of_a_row = 1},
+        Variant{.name = "decoder_only_experts", .type = "decoder-only", .experts = 3},
+        Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, "decoder-only"},
+        Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
+        Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(Hierarchical, AttentionFamily,

@@ -40,7 +40,9 @@ INSTANTIATE_TEST_SUITE_P(Models, CachedStep,
                                            Case{"pre_norm", "reference", DType::f64, 1e-10},
                                            Case{"learned_positions", "reference", DType::f64, 1e-10},
                                            Case{"experts", "reference", DType::f64, 1e-10},
+                                           Case{"compressed_memory", "reference", DType::f64, 1e-10},
                                            Case{"post_norm", "cpu", DType::f32, 1e-4},
+                                           Case{"compressed_memory", "cpu", DType::f32, 1e-4},
                                            Case{"experts", "cpu", DType::f32, 1e-4},
                                            Case{"pre_norm", "cpu", DType::f32, 1e-4},
                                            Case{"learned_positions", "cpu", DType::f32, 1e-4}));
@@ -72,6 +74,8 @@ TEST_P(AloneAndAmongOthers, LogitsOfASentenceAreTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(Models, AloneAndAmongOthers,
                          ::testing::Values(std::tuple("post_norm", DType::f32), std::tuple("experts", DType::f32),
+                                           std::tuple("compressed_memory", DType::f32),
+                                           std::tuple("compressed_memory", DType::i8),
                                            std::tuple("experts", DType::bf16), std::tuple("experts", DType::i8)));
 
 }  // namespace
