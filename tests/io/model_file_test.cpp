@@ -56,6 +56,27 @@ TEST_F(ModelFileOnDisk, IsRefusedWithoutHeadsOrColumns) {
   }
 }
 
+TEST_F(ModelFileOnDisk, IsRefusedWithExpertsThatCannotBe) {
+  ModelConfig config = toy_config();
+  config.moe_experts = 3, config.moe_frequency = 1;
+  EXPECT_EQ(complaint(config), "");
+  config.moe_top_k = 4;
+  EXPECT_THAT(complaint(config), HasSubstr("'moe_top_k' is 4 in the model's configuration, expected 1 to 3"));
+  config.moe_top_k = 2, config.moe_frequency = 0;
+  EXPECT_THAT(complaint(config), HasSubstr("'moe_frequency' is 0"));
+}
+
+TEST_F(ModelFileOnDisk, IsRefusedWithBlocksOrStridesOfNothing) {
+  for (const auto& [name, member] : {std::pair{"attention_block", &ModelConfig::attention_block},
+                                     {"attention_stride", &ModelConfig::attention_stride}}) {
+    ModelConfig config = toy_config();
+    config.type = "decoder-only", config.attention_memory = AttentionMemory::local_compressed;
+    EXPECT_EQ(complaint(config), "");
+    config.*member = 0;
+    EXPECT_THAT(complaint(config), HasSubstr(fmt::format("'{}' is 0 in the model's configuration", name)));
+  }
+}
+
 TEST_F(ModelFileOnDisk, IsRefusedAsARecurrentModelWithoutLayersOrStates) {
   for (const auto& [name, member] : {std::pair{"encoder_layers", &ModelConfig::encoder_layers},
                                      {"decoder_layers", &ModelConfig::decoder_layers},
