@@ -11,6 +11,7 @@ void install_cell(Backend& b);
 void install_dropout(Backend& b);
 void install_elementwise(Backend& b);
 void install_embedding(Backend& b);
+void install_experts(Backend& b);
 void install_linear(Backend& b);
 void install_loss(Backend& b);
 void install_norm(Backend& b);

@@ -10,6 +10,7 @@ void install_kernels(Backend& b) {
   install_dropout(b);
   install_elementwise(b);
   install_embedding(b);
+  install_experts(b);
   install_linear(b);
   install_loss(b);
   install_norm(b);
