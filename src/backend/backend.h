@@ -200,7 +200,7 @@ struct Backend {
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
   // With dx or dw, gradients of the sum of losses. x and w may be bf16 as in `linear`. Weights (N) f32 multiply losses,
-  // and so their gradients, but not log_prob.
+  // and so their gradients, but not log_prob. With a gate, labels are generated or copied (backend/copying.h).
   struct LinearCrossEntropy {
     Tensor loss, log_prob;
     Grad dx, dw;
@@ -209,7 +209,9 @@ struct Backend {
         packed;  // w rearranged by `pack` in its own type, or empty: with it a row's result depends on that row alone
     double label_smoothing = 0;
     Tensor scratch;
-    Tensor weights;  // empty: all 1
+    Tensor weights;       // empty: all 1
+    Tensor gate, copied;  // (N,1) both or neither: a number, and the probability of the label among what is copied
+    Grad dgate, dcopied;
   };
   Kernel<int64_t(int64_t N, int64_t V, DType factors)> linear_cross_entropy_scratch{"linear_cross_entropy_scratch"};
   Kernel<void(const LinearCrossEntropy& l)> linear_cross_entropy{
@@ -219,6 +221,17 @@ struct Backend {
   // The k best of each row of logits (R,V), best first, ties to the lower id, and log Σ exp of the row if it is wanted.
   // values (R,k)  ids (R,k) int32  lse (R) stat type or empty: then a NaN in the row makes the first value NaN.
   Kernel<void(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits)> top_k{"top_k"};
+
+  // Logits of a decoding step become logarithms of what is generated or copied (backend/copying.h): y_v = log(σ(gate) ·
+  // softmax_v + (1 - σ(gate)) · Σ a_t over t with pieces_t = v), where a = softmax_t(q·k_t / √K).
+  struct CopyStep {
+    Tensor y, scores;   // (R,V)  (R,T) room for log a
+    Tensor lse;         // (R) stat type: log Σ exp of each row of y
+    Tensor q, k, gate;  // (R,K)  (C,K)  (R,1)
+    StepKeys keys;      // of at most T, without a table
+    Tensor pieces;      // (R,T) int32
+  };
+  Kernel<void(const CopyStep& c)> copy_step{"copy_step"};
 
   // Each row with its neighbours: row n of y (N,W·D) holds rows n - (W-1)/2 … n + W/2 of x (N,D), zeros for those that
   // its sentence does not have.
@@ -262,8 +275,8 @@ void for_each_kernel(AnyBackend& b, const F& f) {
        b.norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
        b.attention_step, b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.cell,
        b.cell_backward, b.pool, b.pool_backward, b.gate, b.gate_backward, b.linear_cross_entropy_scratch,
-       b.linear_cross_entropy, b.top_k, b.neighbours, b.neighbours_backward, b.gather_rows, b.scatter_rows, b.mix_rows,
-       b.mix_rows_backward, b.route, b.route_backward, b.sum, b.sum_of_squares, b.adam, b.moving_average);
+       b.linear_cross_entropy, b.top_k, b.copy_step, b.neighbours, b.neighbours_backward, b.gather_rows, b.scatter_rows,
+       b.mix_rows, b.mix_rows_backward, b.route, b.route_backward, b.sum, b.sum_of_squares, b.adam, b.moving_average);
 }
 
 }  // namespace dragoman

@@ -54,9 +54,10 @@ Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const Atten
                        shape,
                        cx.scratch(cx.backend.attention_scratch(shape, key_size, value_size)),
                        {}};
-  if (cx.watch) a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, q.dtype());
+  const bool watched = cx.watch && !name.empty();
+  if (watched) a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, q.dtype());
   cx.backend.attention(a);
-  if (cx.watch) (*cx.watch)({name, shape, a.weights, v, y});
+  if (watched) (*cx.watch)({name, shape, a.weights, v, y});
   a.scratch = a.weights = {};
   cx.record("attention", y, [=](Backward& b) {
     Backend::Attention forward = a;

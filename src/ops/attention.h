@@ -12,7 +12,7 @@ struct ScoreInputs {
 /// Attention over packed rows (Vaswani et al. 2017, section 3.2): sentence by sentence and head by head,
 /// y = softmax(score(q, k)) · v.  q (Nq,H*K)  k (Nk,H*K)  v (Nk,H*V)  →  (Nq,H*V).
 /// No (Nq,Nk) matrix exists: backward recomputes the weights from one number a query and head.
-/// `name` is what a watch of the context is told.
+/// `name` is what a watch of the context is told, which hears of those only that have one.
 Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const AttentionShape& shape,
               const ScoreInputs& score = {}, const std::string& name = "");
 

@@ -18,6 +18,27 @@ Var gather_rows(Context& cx, const Var& x, const Tensor& rows) {
   return y;
 }
 
+Var pick_columns(Context& cx, const Var& x, const Tensor& columns) {
+  const int64_t N = x.rows(), D = x.cols();
+  require(x.shape().rank() == 2 && x.value().contiguous() && columns.shape() == Shape{N},
+          "pick_columns: x is {} and columns {}, expected (N,D), rows side by side, and (N)", x.shape(),
+          columns.shape());
+  std::vector<int32_t> places(columns.as<int32_t>(), columns.as<int32_t>() + N);
+  for (int64_t n = 0; n < N; ++n) places[n] += int32_t(n * D);
+  const Tensor picked = int_tensor(std::move(places), {N});  // rows of x seen as a single column
+  Var y = cx.make({N, 1}, x.dtype());
+  cx.backend.gather_rows(y, x.value().reshaped({N * D, 1}), picked);
+  cx.record("pick_columns", y, [=](Backward& b) {
+    const Grad dx = b.grad(x);
+    if (!dx) return;
+    const Tensor all = dx.adds() ? b.temporary(x.shape(), x.dtype()) : dx.tensor;
+    b.backend.fill(all, 0);
+    b.backend.scatter_rows(all.reshaped({N * D, 1}), b.grad_out(), picked);
+    if (dx.adds()) b.backend.add(dx.tensor, all, 1);
+  });
+  return y;
+}
+
 namespace {
 
 // As copy_rows, `width` copies side by side in a row of the result: rows (M·W), result (M,W·D).

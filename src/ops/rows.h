@@ -14,6 +14,9 @@ Var copy_rows(Context& cx, const Var& x, const Tensor& rows, const Tensor& copie
 /// each row of x once.  x (M,D)  rows (N,k) int32  weights (N,k)  →  (N,D).  The tape keeps x.
 Var mix_rows(Context& cx, const Var& x, const Tensor& rows, const Var& weights);
 
+/// One number of each row: y[n] = x[n,columns[n]].  x (N,D), no view  columns (N) int32  →  (N,1).
+Var pick_columns(Context& cx, const Var& x, const Tensor& columns);
+
 /// The rows of all parts (n_i,D), one part after the other  →  (Σ n_i,D).
 Var stack_rows(Context& cx, const std::vector<Var>& parts);
 

@@ -6,6 +6,7 @@
 
 #include "ops/embedding.h"
 #include "ops/linear.h"
+#include "ops/recurrent.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 
@@ -59,6 +60,35 @@ OpCase log_prob_case(Size s) {
   return c;
 }
 
+// Labels that may be copied, with probability σ(c) of all that is.
+OpCase copying_case(Size s, double smoothing, bool weighted) {
+  OpCase c = loss_case(s, smoothing);
+  c.name = (weighted ? "copying, weighted, " : "copying, ") + c.name;
+  c.inputs.push_back({"gate", {s.N, 1}});
+  c.inputs.push_back({"c", {s.N, 1}});
+  Labels labels{.ids = int_tensor(labels_below(s.V, s.N), {s.N}), .smoothing = smoothing};
+  if (weighted) {
+    std::vector<float> weights(s.N);
+    for (int64_t n = 0; n < s.N; ++n) weights[n] = float(n % 4) / 2;
+    labels.weights = float_tensor(weights, {s.N});
+  }
+  c.op = [=](Context& cx, const OpInputs& in) {
+    const Var ones(cx.save({s.N, 1}, in.at("c").dtype()));
+    cx.backend.fill(ones, 1);
+    Labels copied = labels;
+    copied.copying = {in.at("gate"), gate(cx, ones, in.at("c"))};
+    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), copied).loss);
+  };
+  return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(Copying, OpCheck,
+                         testing::Values(copying_case({0, 3, 5}, 0.1, false), copying_case({1, 1, 1}, 0, false),
+                                         copying_case({3, 17, 33}, 0, false), copying_case({17, 33, 35}, 0.1, true),
+                                         copying_case({33, 5, 500}, 0.2, false),
+                                         copying_case({1100, 3, 17}, 0.1, true)),
+                         name_of_case);
+
 INSTANTIATE_TEST_SUITE_P(LinearCrossEntropy, OpCheck,
                          testing::Values(loss_case({0, 3, 5}, 0.1), loss_case({1, 1, 1}, 0), loss_case({3, 17, 33}, 0),
                                          loss_case({3, 17, 33}, 0.1), loss_case({17, 33, 3}, 0.1),
@@ -83,6 +113,56 @@ TEST(LinearCrossEntropy, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
   EXPECT_NEAR(values_of(x.node()->gradient)[0], -0.15 * log3, 1e-15);
   EXPECT_NEAR(values_of(w.node()->gradient)[0], 0.15, 1e-15);
   EXPECT_NEAR(values_of(w.node()->gradient)[1], -0.15, 1e-15);
+}
+
+// Softmax (1/4, 3/4) and half of what is copied, the gate at 1/2: p = (3/4 + 1/2) / 2 = 5/8, of which the softmax has
+// 3/5. d -log p / d gate = 1/2 - 3/5,  d -log p / d copied = -(1/2) / (5/8),  dz = 3/5 · (1/4, -1/4).
+TEST(LinearCrossEntropy, GivesALabelThatMayBeCopiedTheMixtureOfBothWays) {
+  ByHand t;
+  const double log3 = std::log(3.0);
+  const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, log3}), gate = t.var({1, 1}, {0}),
+            copied = t.var({1, 1}, {0.5});
+  const LabelLoss loss = linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1}, {1}), .copying = {gate, copied}});
+  EXPECT_NEAR(values_of(loss.log_prob)[0], std::log(0.625), 1e-15);
+  EXPECT_NEAR(values_of(loss.loss)[0], -std::log(0.625), 1e-15);
+  EXPECT_NEAR(values_of(gate.node()->gradient)[0], -0.1, 1e-15);
+  EXPECT_NEAR(values_of(copied.node()->gradient)[0], -0.8, 1e-15);
+  EXPECT_NEAR(values_of(w.node()->gradient)[0], 0.15, 1e-15);
+  EXPECT_NEAR(values_of(w.node()->gradient)[1], -0.15, 1e-15);
+}
+
+// The smoothed part is the softmax's: with ε = 0.2 it is 0.1 · (-log 1/4 - log 3/4), and dz = 0.8 · 3/5 · (1/4, -1/4) +
+// 0.2 · (1/4 - 1/2, 3/4 - 1/2).
+TEST(LinearCrossEntropy, SmoothsWhatIsGeneratedAndNotWhatIsCopied) {
+  ByHand t;
+  const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, std::log(3.0)}), gate = t.var({1, 1}, {0}),
+            copied = t.var({1, 1}, {0.5});
+  const LabelLoss loss =
+      linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1}, {1}), .smoothing = 0.2, .copying = {gate, copied}});
+  EXPECT_NEAR(values_of(loss.log_prob)[0], std::log(0.625), 1e-15);
+  EXPECT_NEAR(values_of(loss.loss)[0], -0.8 * std::log(0.625) - 0.1 * (std::log(0.25) + std::log(0.75)), 1e-15);
+  EXPECT_NEAR(values_of(gate.node()->gradient)[0], -0.08, 1e-15);
+  EXPECT_NEAR(values_of(copied.node()->gradient)[0], -0.64, 1e-15);
+  EXPECT_NEAR(values_of(w.node()->gradient)[0], 0.12 - 0.05, 1e-15);
+  EXPECT_NEAR(values_of(w.node()->gradient)[1], -0.12 + 0.05, 1e-15);
+}
+
+// With nothing to copy and an open gate there is only the softmax; a closed gate leaves only copies. Neither a copy of
+// probability 0 nor a label that nobody foretells may give NaN.
+TEST(LinearCrossEntropy, SurvivesLabelsThatCannotBeCopiedOrNotBeGenerated) {
+  for (const char* name : {"reference", "cpu"}) {
+    ByHand t(name, DType::f32);
+    const Var x = t.var({4, 1}, {1, 1, 1, 1000}), w = t.var({2, 1}, {0, 1}), gate = t.var({4, 1}, {1000, -1000, 0, 0}),
+              copied = t.var({4, 1}, {0, 0.5, 0, 0});
+    const LabelLoss loss =
+        linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1, 1, 1, 0}, {4}), .copying = {gate, copied}});
+    const double log_softmax = -std::log1p(std::exp(-1.0));
+    expect_close(values_of(loss.log_prob), {log_softmax, std::log(0.5), log_softmax + std::log(0.5), -1000}, 1e-3,
+                 name);
+    for (const Var& v : {x, w, gate, copied})
+      for (const double g : values_of(v.node()->gradient)) EXPECT_TRUE(std::isfinite(g)) << name;
+    expect_close(values_of(gate.node()->gradient), {0, 0, -0.5, -0.5}, 1e-6, name);
+  }
 }
 
 // A label of weight 2 is one that is there twice, one of weight 0 is not there.
@@ -174,6 +254,11 @@ TEST(LinearCrossEntropy, RefusesShapesThatDoNotFitAndNamesThem) {
                 linear_cross_entropy(t.cx, x, t.random({5, 4}), labels, 0, float_tensor({1, 1}, {2}));
               }),
               AllOf(HasSubstr("weights is (2)"), HasSubstr("expected (3)")));
+  EXPECT_THAT(message_of([&] {
+                linear_cross_entropy(t.cx, x, t.random({5, 4}),
+                                     {.ids = labels, .copying = {t.random({3, 1}), t.random({2, 1})}});
+              }),
+              AllOf(HasSubstr("copied (2,1)"), HasSubstr("expected (3,1) or neither")));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/dropout.h"
 #include "ops/norm.h"
 #include "ops/rows.h"
 #include "tests/op_check/op_check.h"
@@ -38,6 +39,46 @@ INSTANTIATE_TEST_SUITE_P(GatherRows, OpCheck,
                              gather_and_norm_case(),
                          }),
                          name_of_case);
+
+OpCase pick_case(const std::string& name, int64_t rows, int64_t cols) {
+  std::vector<int32_t> columns(rows);
+  for (int64_t n = 0; n < rows; ++n) columns[n] = int32_t(n * 3 % cols);
+  OpCase c{name, {{"x", {rows, cols}}}};
+  c.op = [=](Context& cx, const OpInputs& in) {
+    return pick_columns(cx, in.at("x"), int_tensor(columns, {rows}));
+  };
+  return c;
+}
+
+// The gradient of a value that is picked from twice adds up.
+OpCase pick_twice_case() {
+  return {"twice", {{"x", {4, 3}}}, [](Context& cx, const OpInputs& in) {
+            const Var a = pick_columns(cx, in.at("x"), int_tensor({2, 0, 1, 2}, {4}));
+            return residual(cx, a, pick_columns(cx, in.at("x"), int_tensor({2, 1, 0, 2}, {4})), {});
+          }};
+}
+
+INSTANTIATE_TEST_SUITE_P(PickColumns, OpCheck,
+                         testing::Values(pick_case("of none", 0, 3), pick_case("of one", 1, 1),
+                                         pick_case("of some", 33, 17), pick_twice_case()),
+                         name_of_case);
+
+TEST(PickColumns, TakesOneNumberOfEachRow) {
+  ByHand t;
+  const Var x = t.var({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Var y = pick_columns(t.cx, x, int_tensor({2, 0}, {2}));
+  EXPECT_THAT(values_of(y), ElementsAre(3, 4));
+  t.backward(y, {10, 20});
+  EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(0, 0, 10, 20, 0, 0));
+}
+
+TEST(PickColumns, RefusesShapesThatDoNotFitAndNamesThem) {
+  ByHand t;
+  EXPECT_THAT(message_of([&] {
+                pick_columns(t.cx, t.random({3, 2}), int_tensor({0, 1}, {2}));
+              }),
+              testing::AllOf(testing::HasSubstr("(3,2)"), testing::HasSubstr("(2)")));
+}
 
 TEST(GatherRows, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/copying.h"
 #include "backend/cpu/families.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/linear_packed.h"
@@ -45,13 +46,16 @@ void CrossEntropyRow(const Backend::LinearCrossEntropy& l, int64_t n, float* z, 
     if (gradient) z[v] = e;
   }
   const float lse = top + std::log(sum);
-  const float log_prob = label_logit - lse;
-  l.log_prob.as<float>()[n] = log_prob;
-  l.loss.as<float>()[n] = weight * (-(1 - smoothing) * log_prob - smoothing * (total / float(V) - lse));
+  const LabelMixture<float> mixture = label_mixture(l, n, label_logit - lse);
+  l.log_prob.as<float>()[n] = mixture.log_prob;
+  l.loss.as<float>()[n] = weight * (-(1 - smoothing) * mixture.log_prob - smoothing * (total / float(V) - lse));
   if (!gradient) return;
 
-  const float scale = weight / sum, share = weight * (smoothing / float(V));
-  const float of_label = z[label] * scale - share - weight * (1 - smoothing);
+  // As the reference's dz, with p = e^z / sum.
+  put_label_gradients(l, n, mixture, weight * (1 - smoothing));
+  const float scale = weight * (1 - (1 - smoothing) * (1 - mixture.share)) / sum;
+  const float share = weight * (smoothing / float(V));
+  const float of_label = z[label] * scale - share - weight * (1 - smoothing) * mixture.share;
   for (int64_t v = 0; v < full; v += L) {
     const VF dz = hn::MulSub(hn::LoadU(d, z + v), hn::Set(d, scale), hn::Set(d, share));
     half ? StoreRounded(dz, half + v) : hn::StoreU(dz, d, z + v);

@@ -7,6 +7,7 @@ void install_kernels(Backend& b) {
   install_attention(b);
   install_attention_step(b);
   install_cell(b);
+  install_copying(b);
   install_dropout(b);
   install_elementwise(b);
   install_embedding(b);

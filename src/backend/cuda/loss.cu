@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "backend/cuda/device.cuh"
+#include "backend/cuda/copying.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
+#include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
 namespace {
@@ -18,9 +19,12 @@ struct Chunk {
   const float* weights;  // null: all 1
   float smoothing;
   bool backward;
+  View<const float> gate, copied;  // (N,1) or empty
+  Put dgate, dcopied;
 };
 
-// A block a row: log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ log p,  dz = p - (1-ε) onehot - ε/V.
+// A block a row: log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ log p,  dz = (1-ε) s (p - onehot) +
+// ε (p - 1/V), where s is the softmax's share of a label that may be copied, or 1.
 __global__ void cross_entropy_kernel(Chunk c) {
   const int64_t n = blockIdx.x, V = c.logits.cols;
   float* z = c.logits.row(n);
@@ -38,14 +42,19 @@ __global__ void cross_entropy_kernel(Chunk c) {
   const int32_t label = c.labels[n];
   const float of_label = z[label];
   __syncthreads();  // everyone has read the label's logit before it is overwritten
+  const LabelMixture mixture = c.gate ? label_mixture(of_label - lse, c.gate(n, 0), c.copied(n, 0))
+                                      : LabelMixture{of_label - lse, 1.f, 0.f, 0.f};
+  const float of_mixture = weight * (1 - c.smoothing), of_softmax = weight * c.smoothing;
   if (threadIdx.x == 0) {
-    c.log_prob[n] = of_label - lse;
-    c.loss[n] = weight * (-(1 - c.smoothing) * (of_label - lse) - c.smoothing * (total / float(V) - lse));
+    c.log_prob[n] = mixture.log_prob;
+    c.loss[n] = -of_mixture * mixture.log_prob - of_softmax * (total / float(V) - lse);
+    c.dgate(n, 0, of_mixture * mixture.dgate);
+    c.dcopied(n, 0, of_mixture * mixture.dcopied);
   }
   if (!c.backward) return;
   for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
-    const float target = (v == label ? 1 - c.smoothing : 0.f) + c.smoothing / float(V);
-    const float dz = weight * (expf(z[v] - lse) - target);
+    const float p = expf(z[v] - lse), onehot = v == label ? 1.f : 0.f;
+    const float dz = of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V));
     if (c.dz)
       c.dz(n, v) = bfloat16(dz);
     else
@@ -66,10 +75,13 @@ void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
   const Tensor x = l.x.row_range(from, count);
   gemm({.y = logits, .a = {x}, .b = {l.w, true}});
   const bool backward = l.dx || l.dw;
+  const auto rows = [&](const Tensor& all) { return all ? all.row_range(from, count) : Tensor(); };
   launch(cross_entropy_kernel, dim3(unsigned(count)), dim3(threads_per_block), 0,
          Chunk{view<float>(logits), halves(l) ? view<bfloat16>(dz) : View<bfloat16>{}, view<float>(l.loss).data + from,
                view<float>(l.log_prob).data + from, integers(l.labels) + from,
-               l.weights ? view<const float>(l.weights).data + from : nullptr, float(l.label_smoothing), backward});
+               l.weights ? view<const float>(l.weights).data + from : nullptr, float(l.label_smoothing), backward,
+               view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
+               Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
   if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {dz}, .b = {l.w}, .adds = l.dx.adds()});
   if (l.dw) gemm({.y = l.dw.tensor, .a = {dz, true}, .b = {x}, .adds = from > 0 || l.dw.adds()});
 }

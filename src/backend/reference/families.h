@@ -7,6 +7,7 @@ namespace dragoman::reference {
 void install_activation(Backend& b);
 void install_attention(Backend& b);
 void install_cell(Backend& b);
+void install_copying(Backend& b);
 void install_dropout(Backend& b);
 void install_elementwise(Backend& b);
 void install_embedding(Backend& b);

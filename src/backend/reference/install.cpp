@@ -8,6 +8,7 @@ void install(Backend& b) {
   install_activation(b);
   install_attention(b);
   install_cell(b);
+  install_copying(b);
   install_dropout(b);
   install_elementwise(b);
   install_embedding(b);

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/copying.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -9,6 +10,8 @@ namespace {
 
 // With z = w · x and p = softmax(z):  log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ_v log p_v,
 // dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ.  The weight of a row multiplies its loss and dz.
+// Where a label may be copied, log_prob is the mixture's, of which the softmax has the share s (backend/copying.h):
+// dz = (1-ε) s (p - onehot) + ε (p - 1/V). The part of ε is the softmax's alone.
 // x, w and, as a factor of the last two products, dz are of type Factor.
 template <class T, class Factor>
 void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
@@ -32,10 +35,13 @@ void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
     for (int64_t v = 0; v < W.rows; ++v) sum += std::exp(z(v) - top);
     const T lse = top + std::log(sum);
     const T weight = weights ? T(weights(n)) : T(1);
-    log_prob(n) = z(labels(n)) - lse;
+    const LabelMixture<T> label = label_mixture(l, n, z(labels(n)) - lse);
+    log_prob(n) = label.log_prob;
     loss(n) = weight * (-(1 - eps) * log_prob(n) - eps * (total / V - lse));
+    put_label_gradients(l, n, label, weight * (1 - eps));
     for (int64_t v = 0; (DX || DW) && v < W.rows; ++v) {
-      const T exact = weight * (std::exp(z(v) - lse) - (v == labels(n) ? 1 - eps : T(0)) - eps / V);
+      const T p = std::exp(z(v) - lse), onehot = v == labels(n) ? 1 : 0;
+      const T exact = weight * ((1 - eps) * label.share * (p - onehot) + eps * (p - 1 / V));
       const T dz = T(Factor(exact));
       for (int64_t k = 0; k < X.cols; ++k) {
         if (DX) DX(n, k) += dz * T(W(v, k));

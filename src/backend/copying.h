@@ -1,0 +1,61 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "backend/backend.h"
+
+/// A model that copies generates the next piece with probability g = σ(gate), and otherwise takes a piece of the
+/// source, each with the weight that an attention gives it (See, Liu & Manning 2017, "Get To The Point: Summarization
+/// with Pointer-Generator Networks", equations 8 and 9): p(v) = g · softmax_v + (1 - g) · Σ a_t over the places t of
+/// piece v.
+namespace dragoman {
+
+template <class T>
+T log_sigmoid(T x) {
+  return std::min(x, T(0)) - std::log1p(std::exp(-std::abs(x)));
+}
+
+/// log(e^a + e^b), where one of them may be log 0.
+template <class T>
+T log_add(T a, T b) {
+  const T larger = std::max(a, b), smaller = std::min(a, b);
+  return larger + std::log1p(std::exp(smaller - larger));
+}
+
+/// What becomes of a label that is generated or copied.
+template <class T>
+struct LabelMixture {
+  T log_prob;                // log p(label)
+  T share = 1;               // of p(label) that is generated: what gradients of the softmax are multiplied by
+  T dgate = 0, dcopied = 0;  // of -log_prob
+};
+
+/// p = g s + (1 - g) c of softmax s and copied c:  d -log p / d gate = g - share,  d -log p / d c = -(1 - g) / p.
+template <class T>
+LabelMixture<T> label_mixture(T log_softmax, T gate, T copied) {
+  constexpr T most = 80;  // of a logarithm that e is raised to: a label that nobody foretells has a huge gradient
+  const T generates = log_sigmoid(gate), copies = log_sigmoid(-gate);
+  const T log_prob = log_add(generates + log_softmax, copies + std::log(copied));
+  const T share = std::exp(generates + log_softmax - log_prob);
+  return {log_prob, share, std::exp(generates) - share, -std::exp(std::min(copies - log_prob, most))};
+}
+
+/// Row n of a loss; without a gate all is generated.
+template <class T>
+LabelMixture<T> label_mixture(const Backend::LinearCrossEntropy& l, int64_t n, T log_softmax) {
+  if (!l.gate) return {.log_prob = log_softmax};
+  return label_mixture(log_softmax, l.gate.view<T>()(n, 0), l.copied.view<T>()(n, 0));
+}
+
+template <class T>
+void put_label_gradients(const Backend::LinearCrossEntropy& l, int64_t n, const LabelMixture<T>& label, T weight) {
+  const auto put = [&](const Grad& g, T value) {
+    if (!g) return;
+    T& place = g.tensor.view<T>()(n, 0);
+    place = g.adds() ? place + weight * value : weight * value;
+  };
+  put(l.dgate, label.dgate);
+  put(l.dcopied, label.dcopied);
+}
+
+}  // namespace dragoman
