@@ -152,6 +152,7 @@ void add_rnn(FactPage& page, const ModelConfig& c) {
 void add_architecture(FactPage& page, const ModelConfig& c) {
   page.heading("Architecture");
   c.type == "s2s" ? add_rnn(page, c) : add_transformer(page, c);
+  if (c.copies) page.fact("copies", "pieces of the source (See et al. 2017)");
 }
 
 void add_vocabularies(Description& d, const Vocabularies& v) {

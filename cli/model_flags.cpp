@@ -39,6 +39,12 @@ std::vector<Flag<O>> model_flags() {
        .group = "Model",
        .help = "decoder layers",
        .range = {1, 1000}},
+      {.name = "copy",
+       .field = &O::copies,
+       .group = "Model",
+       .help =
+           "pieces of the source may be copied as well as generated (a pointer-generator, See et al. 2017): for names, "
+           "numbers and code; needs a joint vocabulary"},
       {.name = "learn-source",
        .field = &O::learns_source,
        .group = "Model",

@@ -54,6 +54,7 @@ void check_type(TrainOptions& o, const Given& given) {
     require(!given(option) || !wanted, "--{} is for models with an encoder, --type decoder-only has none", option);
   };
   needs_encoder("enc-depth", o.encoder_layers > 0);
+  needs_encoder("copy", o.copies);
   needs_encoder("attention-local", o.attention_local > 0);
   needs_encoder("tied-embeddings-src", o.tied_embeddings_src);
   if (o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
@@ -170,7 +171,12 @@ void check_tying(TrainOptions& o, const Given& given) {
     o.tied_embeddings_all = joint && !partial;
     if (!joint && !given("tied-embeddings")) o.tied_embeddings = true;
   }
-  if (joint || !o.ties_source()) return;
+  if (joint) return;
+  if (o.copies)
+    throw Error(fmt::format("--copy takes pieces of the source for the target, but --vocabs are two: {}, {}",
+                            o.vocabs[0], o.vocabs[1]),
+                "give the same vocabulary twice: where it is not there, it is learned from both sides");
+  if (!o.ties_source()) return;
   throw Error(
       fmt::format("--tied-embeddings-{} shares a matrix between source and target, but --vocabs are two: {}, {}",
                   o.tied_embeddings_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),

@@ -58,12 +58,21 @@ struct Models {
   std::vector<TranslatingModel> all;
 };
 
+// Of a model that copies, what may follow stands in the source and in no list.
+void require_all_pieces(const LoadedModel& model, const std::string& path, const TranslateCommandOptions& options) {
+  if (options.shortlist.empty() || !model.model->config().copies) return;
+  throw Error(fmt::format("--shortlist {} leaves out pieces that {} would copy: it was trained with --copy",
+                          options.shortlist, path),
+              "leave --shortlist out");
+}
+
 void load(Models& models, const TranslateCommandOptions& options, const Backend& cpu, Arena& arena) {
   for (const std::string& path : options.models) {
     LoadedModel& m = models.loaded.emplace_back(load_one(path, options, cpu, arena));
     const Vocabularies &mine = m.vocabularies, &first = models.loaded[0].vocabularies;
     require_same("source", first.source, options.models[0], mine.source, path);
     require_same("target", first.target, options.models[0], mine.target, path);
+    require_all_pieces(m, path, options);
     Context& cx = models.contexts.emplace_back(Context{.backend = cpu, .arena = arena, .packed = &m.packed});
     const double weight =
         options.weights.empty() ? 1.0 / double(options.models.size()) : options.weights[models.all.size()];

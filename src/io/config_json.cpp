@@ -56,6 +56,7 @@ void for_each_member(Config& c, F f) {
   f("reverse_source", c.reverse_source);
   f("rnn_norm", c.rnn_norm);
   f("dropout_rnn", c.dropout_rnn);
+  f("copies", c.copies);
   f("learns_source", c.learns_source);
   f("tied_embeddings_all", c.tied_embeddings_all);
   f("tied_embeddings", c.tied_embeddings);

@@ -134,6 +134,7 @@ struct ModelConfig {
   bool reverse_source = false;       // read the source's words from the last to the first
   bool rnn_norm = false;             // layer normalisation of what cells multiply
   double dropout_rnn = 0.1;          // of embeddings, between layers and of what the output layer reads
+  bool copies = false;               // pieces of the source may be copied (CopyHead)
   bool learns_source = false;        // decoder-only: the loss of training counts the source's pieces too
   bool tied_embeddings_all = true;   // one matrix for source, target and output; implies the other two
   bool tied_embeddings = false;      // target embedding = output layer

@@ -26,7 +26,8 @@ class Decoding {
   virtual int add(const PackedIds& source, int width) = 0;
   /// Of which target pieces the logits are from now on: of these, in rising order, or of all when there are none.
   virtual void restrict(std::span<const int32_t> pieces) = 0;
-  /// Next-token logits (R,V) of each row, V all pieces or those of restrict(). Rows of a sentence stand together.
+  /// Next-token logits (R,V) of each row, log-probabilities where a model copies, V all pieces or those of restrict().
+  /// Rows of a sentence stand together.
   virtual Tensor step(std::span<const StepRow> rows) = 0;
   virtual void remove(int sentence) = 0;
 };
@@ -41,7 +42,8 @@ class Model {
   /// Losses of all target tokens of the batch, end of sentence included; with a tape in the context, ready for
   /// Tape::backward (gradients of their sum).
   virtual LabelLoss loss(Context& cx, const Batch& batch, double label_smoothing) = 0;
-  /// Logits (N,V) of all target tokens at once, for comparison with the steps of decoding.
+  /// Logits (N,V) of all target tokens at once, log-probabilities where a model copies, for comparison with the steps
+  /// of decoding.
   virtual Tensor logits(Context& cx, const Batch& batch) = 0;
   /// The context outlives the decoding; it has no tape.
   virtual std::unique_ptr<Decoding> decode(Context& cx) = 0;

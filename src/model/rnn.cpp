@@ -74,6 +74,7 @@ Rnn::Rnn(const ModelConfig& config, const Backend& backend, Arena& arena, DType 
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
   make_encoder();
   make_decoder();
+  if (config_.copies) copy_ = make_copy_head(parameters_, config_, config_.rnn_dim);
 }
 
 void Rnn::make_encoder() {
@@ -295,7 +296,7 @@ Var Rnn::in_target_order(Context& cx, const std::vector<Stepped>& done, Var Step
   return gather_rows(cx, stack_rows(cx, parts), steps.places);
 }
 
-Var Rnn::hidden(Context& cx, const Batch& batch) {
+Rnn::Ends Rnn::ends(Context& cx, const Batch& batch) {
   const AttentionWatch* watch = std::exchange(cx.watch, nullptr);
   const Encoded source = encode(cx, batch.source, batch.sentences);
   const Steps steps(batch.target.spans, Direction::forward);
@@ -305,15 +306,22 @@ Var Rnn::hidden(Context& cx, const Batch& batch) {
     (*attention_)(cx, in_target_order(cx, done, &Stepped::query, steps),
                   attention_->remember(cx, source.memory, places_of(batch.source.spans, {}, any_place)),
                   batch.target.spans, batch.source.spans, places_of(batch.target.spans, {}, any_place));
-  return in_target_order(cx, done, &Stepped::output, steps);
+  return {source.memory, in_target_order(cx, done, &Stepped::output, steps)};
 }
 
 LabelLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
-  const Var x = hidden(cx, batch);
-  return linear_cross_entropy(cx, x, embeddings_.output, int_tensor(batch.target.ids, {x.rows()}), label_smoothing,
-                              batch.row_weights(batch.target.spans));
+  const auto [memory, x] = ends(cx, batch);
+  return linear_cross_entropy(cx, x, embeddings_.output,
+                              {.ids = int_tensor(batch.target.ids, {x.rows()}),
+                               .smoothing = label_smoothing,
+                               .weights = batch.row_weights(batch.target.spans),
+                               .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
 }
 
-Tensor Rnn::logits(Context& cx, const Batch& batch) { return linear(cx, hidden(cx, batch), embeddings_.output, Var()); }
+Tensor Rnn::logits(Context& cx, const Batch& batch) {
+  const auto [memory, x] = ends(cx, batch);
+  const Var logits = linear(cx, x, embeddings_.output, Var());
+  return copy_ ? mix_copies(cx, *copy_, batch, x, memory, logits) : logits;
+}
 
 }  // namespace dragoman

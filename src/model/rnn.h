@@ -2,6 +2,7 @@
 #include <functional>
 #include <optional>
 
+#include "model/copy_head.h"
 #include "model/embeddings.h"
 #include "model/model.h"
 #include "nn/attention.h"
@@ -95,7 +96,11 @@ class Rnn : public Model {
   Var attend(Context& cx, const Var& query, const Keys& keys, const Tensor& places, int64_t t);
   std::vector<Stepped> unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps);
   Var in_target_order(Context& cx, const std::vector<Stepped>& done, Var Stepped::*part, const Steps& steps);
-  Var hidden(Context& cx, const Batch& batch);  // (Nt,E): what the output layer reads
+  /// What both sides end with: (Ns,D), and (Nt,E) that the output layer reads.
+  struct Ends {
+    Var memory, x;
+  };
+  Ends ends(Context& cx, const Batch& batch);
 
   const ModelConfig config_;
   Parameters parameters_;
@@ -112,6 +117,7 @@ class Rnn : public Model {
   Var feed_;                      // (G·D,D or E): what attention says to the first layer's gates
   Linear read_state_;             // (E,D)
   Var read_context_, read_word_;  // (E,D) (E,E)
+  std::optional<CopyHead> copy_;
 };
 
 }  // namespace dragoman

@@ -19,10 +19,15 @@ class RnnDecoding : public Decoding {
         memory_(cx, 1, memory_columns(), model.embeddings_.target.dtype()),
         states_(cx, model.config_.decoder_layers + 1, state_columns(), model.embeddings_.target.dtype()),
         past_(states_),
-        output_(cx, model.embeddings_.output) {}
+        output_(cx, model.embeddings_.output) {
+    if (model.copy_) copies_.emplace(cx, *model.copy_, model.embeddings_.target.dtype());
+  }
 
   int add(const PackedIds& source, int width) override;
-  void restrict(std::span<const int32_t> pieces) override { output_.restrict(pieces); }
+  void restrict(std::span<const int32_t> pieces) override {
+    invariant(!copies_ || pieces.empty(), "a model that copies needs all pieces");
+    output_.restrict(pieces);
+  }
   Tensor step(std::span<const StepRow> rows) override;
   void remove(int sentence) override;
 
@@ -50,6 +55,7 @@ class RnnDecoding : public Decoding {
   CacheRows memory_, states_;
   DecodedPast past_;
   OutputLayer output_;
+  std::optional<CopySources> copies_;
   std::map<int, Sentence> sentences_;
   int next_handle_ = 0;
 };
@@ -96,6 +102,7 @@ int RnnDecoding::add(const PackedIds& source, int width) {
     sentences_.emplace(next_handle_++, sentence);
   }
   keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
+  if (copies_) copies_->add(first, source, encoded.memory);
   if (!model_.attention_) return first;
   const auto [k, v] = model_.attention_->remember(cx_, encoded.memory, places_of(source.spans, {}, any_place));
   cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), k, v);
@@ -106,6 +113,7 @@ void RnnDecoding::remove(int handle) {
   const Sentence& sentence = sentences_.at(handle);
   memory_.give_back(sentence.memory, sentence.length);
   past_.remove(handle);
+  if (copies_) copies_->remove(handle);
   states_.give_back(sentence.first_state, 1);
   sentences_.erase(handle);
 }
@@ -140,7 +148,7 @@ Tensor RnnDecoding::step(std::span<const StepRow> rows) {
   const Rnn::Stepped now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
                                        [&](const Var& query) { return attend(query, rows, past.token); });
   keep(now.state, past.cached);
-  return output_(now.output);
+  return copies_ ? copies_->mix(rows, now.output, output_(now.output)) : output_(now.output);
 }
 
 std::unique_ptr<Decoding> Rnn::decode(Context& cx) { return std::make_unique<RnnDecoding>(*this, cx); }

@@ -13,6 +13,7 @@ Transformer::Transformer(const ModelConfig& config, const Backend& backend, Aren
     target_positions_ = make_positions("decoder.positions");
   }
   make_layers();
+  if (config_.copies) copy_ = make_copy_head(parameters_, config_, config_.dim);
 }
 
 void Transformer::make_layers() {
@@ -76,22 +77,27 @@ Var Transformer::encode(Context& cx, Rows& source) {
   return encoder_norm_ ? (*encoder_norm_)(cx, x) : x;
 }
 
-Var Transformer::hidden(Context& cx, const Batch& batch) {
+Transformer::Ends Transformer::ends(Context& cx, const Batch& batch) {
   Rows source = rows_of(batch.source, batch.sentences), target = rows_of(shifted(batch.target), batch.sentences);
   const Var memory = encode(cx, source);
   Var x = embed(cx, embeddings_.target, target_positions_, target);
   for (const DecoderLayer& layer : decoder_) x = decoder_layer(cx, layer, x, memory, target, source);
-  return decoder_norm_ ? (*decoder_norm_)(cx, x) : x;
+  return {memory, decoder_norm_ ? (*decoder_norm_)(cx, x) : x};
 }
 
 LabelLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
-  const Var x = hidden(cx, batch);
-  return linear_cross_entropy(cx, x, embeddings_.output, int_tensor(batch.target.ids, {x.rows()}), label_smoothing,
-                              batch.row_weights(batch.target.spans));
+  const auto [memory, x] = ends(cx, batch);
+  return linear_cross_entropy(cx, x, embeddings_.output,
+                              {.ids = int_tensor(batch.target.ids, {x.rows()}),
+                               .smoothing = label_smoothing,
+                               .weights = batch.row_weights(batch.target.spans),
+                               .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
 }
 
 Tensor Transformer::logits(Context& cx, const Batch& batch) {
-  return linear(cx, hidden(cx, batch), embeddings_.output, Var());
+  const auto [memory, x] = ends(cx, batch);
+  const Var logits = linear(cx, x, embeddings_.output, Var());
+  return copy_ ? mix_copies(cx, *copy_, batch, x, memory, logits) : logits;
 }
 
 }  // namespace dragoman

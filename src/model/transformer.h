@@ -1,4 +1,5 @@
 #pragma once
+#include "model/copy_head.h"
 #include "model/embeddings.h"
 #include "model/transformer_parts.h"
 #include "nn/look_back.h"
@@ -32,14 +33,19 @@ class Transformer : public TransformerParts {
   Var encode(Context& cx, Rows& source);
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
                     const Rows& source);
-  int64_t look_back_columns() const;            // of a layer's cache
-  Var hidden(Context& cx, const Batch& batch);  // (Nt,D): the decoder's output, before the output layer
+  int64_t look_back_columns() const;  // of a layer's cache
+  /// What both sides end with: (Ns,D), and (Nt,D) before the output layer.
+  struct Ends {
+    Var memory, x;
+  };
+  Ends ends(Context& cx, const Batch& batch);
 
   Embeddings embeddings_;
   Var source_positions_, target_positions_;  // (P,D), learned positions only
   std::vector<Layer> encoder_;
   std::vector<DecoderLayer> decoder_;
   std::optional<Norm> encoder_norm_, decoder_norm_;  // pre-norm only
+  std::optional<CopyHead> copy_;
 };
 
 }  // namespace dragoman

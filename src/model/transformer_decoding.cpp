@@ -17,10 +17,15 @@ class TransformerDecoding : public Decoding {
         memory_(new_cache(model.key_value_columns())),
         past_cache_(new_cache(model.look_back_columns())),
         past_(past_cache_),
-        output_(cx, model.embeddings_.output) {}
+        output_(cx, model.embeddings_.output) {
+    if (model.copy_) copies_.emplace(cx, *model.copy_, model.embeddings_.target.dtype());
+  }
 
   int add(const PackedIds& source, int width) override;
-  void restrict(std::span<const int32_t> pieces) override { output_.restrict(pieces); }
+  void restrict(std::span<const int32_t> pieces) override {
+    invariant(!copies_ || pieces.empty(), "a model that copies needs all pieces");
+    output_.restrict(pieces);
+  }
   Tensor step(std::span<const StepRow> rows) override;
   void remove(int sentence) override;
 
@@ -43,6 +48,7 @@ class TransformerDecoding : public Decoding {
   CacheRows memory_, past_cache_;
   DecodedPast past_;
   OutputLayer output_;
+  std::optional<CopySources> copies_;
   std::map<int, Sentence> sentences_;
   int next_handle_ = 0;
 };
@@ -59,6 +65,7 @@ int TransformerDecoding::add(const PackedIds& source, int width) {
     past_.add(next_handle_, width);
     sentences_.emplace(next_handle_++, sentence);
   }
+  if (copies_) copies_->add(first, source, memory);
   const Tensor into = int_tensor(rows, {int64_t(rows.size())});
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto [k, v] = model_.decoder_[l].cross_attention.remember(cx_, memory, source_rows.places);
@@ -71,6 +78,7 @@ void TransformerDecoding::remove(int handle) {
   const Sentence& sentence = sentences_.at(handle);
   memory_.give_back(sentence.memory, sentence.length);
   past_.remove(handle);
+  if (copies_) copies_->remove(handle);
   sentences_.erase(handle);
 }
 
@@ -108,7 +116,7 @@ Tensor TransformerDecoding::step(std::span<const StepRow> rows) {
                         [&](const Var& y) { return p.feed_forward(cx_, y, target.places); });
   }
   if (model_.decoder_norm_) x = (*model_.decoder_norm_)(cx_, x);
-  return output_(x);
+  return copies_ ? copies_->mix(rows, x, output_(x)) : output_(x);
 }
 
 std::unique_ptr<Decoding> Transformer::decode(Context& cx) { return std::make_unique<TransformerDecoding>(*this, cx); }

@@ -87,7 +87,7 @@ def feed_forward(spec, m, name):
 def require_plain(config):
     """CTranslate2's Transformer has one kind of attention."""
     for key, plain in (("type", "transformer"), ("attention_score", "scaled-dot"), ("attention_projections", "query-key-value"),
-                       ("attention_norm", "none"),
+                       ("attention_norm", "none"), ("copies", False),
                        ("attention_window", 0), ("attention_local", 0)):
         if config.get(key, plain) != plain:
             sys.exit(f"error: {key} is {config[key]}, which CTranslate2 does not have")

@@ -43,6 +43,9 @@ KINDS = {
     "experts": "--moe-experts 4 --moe-frequency 1",
     "experts-one": "--moe-experts 3 --moe-top-k 1 --moe-frequency 1 --moe-load-loss 0.1 --transformer-dropout-ffn 0.1",
     "experts-alone": "--type decoder-only --moe-experts 3 --moe-frequency 1 --moe-capacity 1",
+    "copy": "--copy",
+    "copy-ssru": "--copy --transformer-decoder-autoreg rnn --transformer-positions rotary --label-smoothing 0",
+    "s2s-copy": "--type s2s --dim-rnn 16 --copy",
     "s2s": "--type s2s --dim-rnn 16",
     "s2s-heads": "--type s2s --dim-rnn 16 --transformer-heads 2 --attention-score scaled-dot --layer-normalization "
                  "--attention-projections query-key-value --enc-cell lstm",
@@ -100,7 +103,8 @@ class Attention(unittest.TestCase):
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
         for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm",
-                     "memory-learned", "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-hierarchical"):
+                     "memory-learned", "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-hierarchical",
+                     "copy", "s2s-copy"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
                 self.train("halted-" + kind, KINDS[kind], "5u")

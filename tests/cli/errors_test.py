@@ -141,6 +141,10 @@ PROVOKED = {
         f"{VALIDATE} --valid-metrics translation --valid-script-path ./s",
     "--valid-script-args … are for --valid-script-path, which is not given": f"{VALIDATE} --valid-script-args x",
     "--valid-translation-output: none of --valid-metrics translates": f"{VALIDATE} --valid-translation-output new",
+    "--copy takes pieces of the source for the target, but --vocabs are two: …":
+        f"train -t s t -v v w {SMALL} --copy --after 1u -m new",
+    "--shortlist … leaves out pieces that … would copy: it was trained with --copy":
+        "translate -m copies --shortlist list",
     "--learn-source is for --type decoder-only, not for …": f"{TRAIN} -m new --learn-source",
     "--enc-depth 0 leaves --type … without an encoder, expected 1 at least":
         "train -t s t -v v v -m new --after 1u --enc-depth 0",
@@ -287,6 +291,7 @@ class Errors(unittest.TestCase):
                         f"{TRAIN} -m alone --type decoder-only".replace("--enc-depth 1", ""),
                         f"{TRAIN} -m recurrent --transformer-decoder-autoreg rnn",
                         COMPRESSED.replace("new", "compressed"),
+                        f"{TRAIN} -m copies --copy",
                         f"{TRAIN} -m placeless --transformer-positions none",
                         RNN.replace("new", "s2s"),
                         f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",

@@ -29,6 +29,7 @@ struct Variant {
   int experts = 0, experts_of_a_row = 2;
   AttentionMemory memory = AttentionMemory::full;
   int block = 4, stride = 3;
+  bool copies = false;
 
   bool alone() const { return type == std::string("decoder-only"); }
   bool recurrent() const { return type == std::string("s2s"); }
@@ -60,6 +61,7 @@ struct Variant {
     c.attention_memory = memory, c.attention_block = block, c.attention_stride = stride;
     c.moe_experts = experts, c.moe_top_k = experts_of_a_row;
     c.moe_load_loss = 0;  // is no part of what the model says its loss is
+    c.copies = copies;
     return c;
   }
 };
@@ -266,6 +268,8 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{.name = "experts", .experts = 4},
         Variant{.name = "one_expert_a_row", .experts = 3, .experts_of_a_row = 1},
         Variant{.name = "decoder_only_experts", .type = "decoder-only", .experts = 3},
+        Variant{.name = "copies", .copies = true},
+        Variant{.name = "copies_ssru", .autoregression = Autoregression::rnn, .copies = true},
         Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, "decoder-only"},
         Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
         Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),
@@ -309,6 +313,15 @@ INSTANTIATE_TEST_SUITE_P(
                 .local = 1,
                 .type = "s2s",
                 .rnn_attention = RnnAttention::luong},
+        Variant{.name = "s2s_copies", .score = additive, .projections = plain, .type = "s2s", .copies = true},
+        Variant{.name = "s2s_luong_copies",
+                .score = dot,
+                .projections = plain,
+                .type = "s2s",
+                .rnn_attention = RnnAttention::luong,
+                .encoder_type = EncoderType::unidirectional,
+                .pooling = EncoderPooling::last,
+                .copies = true},
         Variant{.name = "s2s_heads_norm", .type = "s2s", .rnn_norm = true},
         Variant{
             .name = "s2s_head_norm", .type = "s2s", .rnn_attention = RnnAttention::luong, .head_norm = HeadNorm::layer},

@@ -1,0 +1,126 @@
+#include "model/copy_head.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/attention.h"
+#include "ops/copying.h"
+#include "ops/rows.h"
+
+namespace dragoman {
+namespace {
+
+// How an attention finds what each label of a batch is by copying: pieces that source and target of a sentence have in
+// common are numbered from 1, and a key's value has a one in the column of its piece. So a query's result has in each
+// column the probability of that piece; column 0 is of labels that cannot be copied.
+struct Matches {
+  int64_t columns = 1;
+  std::vector<int32_t> of_sources, of_labels;  // (Ns) (Nt): columns
+};
+
+Matches match(const Batch& batch) {
+  Matches m{1, std::vector<int32_t>(batch.source.ids.size()), std::vector<int32_t>(batch.target.ids.size())};
+  for (int s = 0; s < batch.target.spans.sentences(); ++s) {
+    const Range source = batch.source.spans[s], target = batch.target.spans[s];
+    std::map<int32_t, int32_t> column;  // of the source's pieces; 0: not met in the target
+    for (int64_t i = source.begin; i < source.end; ++i) column[batch.source.ids[i]] = 0;
+    int32_t count = 0;
+    for (int64_t t = target.begin; t < target.end; ++t) {
+      const auto found = column.find(batch.target.ids[t]);
+      if (found == column.end()) continue;
+      if (found->second == 0) found->second = ++count;
+      m.of_labels[t] = found->second;
+    }
+    for (int64_t i = source.begin; i < source.end; ++i) m.of_sources[i] = column[batch.source.ids[i]];
+    m.columns = std::max<int64_t>(m.columns, count + 1);
+  }
+  return m;
+}
+
+// (Ns,U): the values of keys.
+Tensor ones_at(Context& cx, const Matches& m, DType dtype) {
+  const auto N = int64_t(m.of_sources.size());
+  std::vector<float> ones(N * m.columns);
+  for (int64_t i = 0; i < N; ++i)
+    if (m.of_sources[i] > 0) ones[i * m.columns + m.of_sources[i]] = 1;
+  const Tensor values = cx.save({N, m.columns}, dtype);
+  cx.backend.copy(values, float_tensor(std::move(ones), values.shape()));
+  return values;
+}
+
+}  // namespace
+
+CopyHead CopyHead::make(Parameters& p, int64_t dim, int64_t memory_dim) {
+  return {Linear::make(p, {"copy.query", "copy.gate"}, {dim, 1}, dim),
+          Linear::make(p, {"copy.key"}, {dim}, memory_dim)};
+}
+
+CopyHead make_copy_head(Parameters& p, const ModelConfig& config, int64_t memory_dim) {
+  require(config.source_vocabulary == config.target_vocabulary,
+          "a model copies pieces of one vocabulary, but its vocabularies have {} and {} pieces",
+          config.source_vocabulary, config.target_vocabulary);
+  return CopyHead::make(p, config.dim, memory_dim);
+}
+
+CopyHead::Asked CopyHead::ask(Context& cx, const Var& x) const {
+  const Var both = query_and_gate(cx, x);
+  const int64_t K = both.cols() - 1;
+  return {columns(both, 0, K), columns(both, K, 1)};
+}
+
+Copying CopyHead::operator()(Context& cx, const Var& x, const Var& memory, const Batch& batch) const {
+  const auto [query, gate] = ask(cx, x);
+  const Matches matches = match(batch);
+  const Var value(ones_at(cx, matches, x.dtype()));
+  const AttentionShape shape{batch.target.spans, batch.source.spans, 1, {}, Score::scaled_dot, {}};
+  const Var copied = attention(cx, query, key(cx, memory), value, shape);
+  return {gate, pick_columns(cx, copied, int_tensor(matches.of_labels, {x.rows()}))};
+}
+
+void CopySources::add(int first, const PackedIds& source, const Var& memory) {
+  std::vector<int32_t> into;
+  for (int s = 0; s < source.spans.sentences(); ++s) {
+    const Range span = source.spans[s];
+    const int64_t row = keys_.take(span.end - span.begin);
+    for (int64_t i = 0; i < span.end - span.begin; ++i) into.push_back(int32_t(row + i));
+    sources_.emplace(first + s, Source{row, {source.ids.begin() + span.begin, source.ids.begin() + span.end}});
+  }
+  const auto N = int64_t(into.size());
+  cx_.backend.scatter_rows(keys_.layer(0), head_.key(cx_, memory), int_tensor(std::move(into), {N}));
+}
+
+void CopySources::remove(int sentence) {
+  const Source& source = sources_.at(sentence);
+  keys_.give_back(source.first, int64_t(source.pieces.size()));
+  sources_.erase(sentence);
+}
+
+Tensor CopySources::mix(std::span<const StepRow> rows, const Var& x, const Tensor& logits) const {
+  const auto R = int64_t(rows.size());
+  size_t longest = 0;
+  for (const StepRow& row : rows) longest = std::max(longest, sources_.at(row.sentence).pieces.size());
+  std::vector<int32_t> begins, lengths, pieces(R * longest);
+  for (int64_t r = 0; r < R; ++r) {
+    const Source& source = sources_.at(rows[r].sentence);
+    begins.push_back(int32_t(source.first));
+    lengths.push_back(int32_t(source.pieces.size()));
+    std::ranges::copy(source.pieces, pieces.begin() + r * int64_t(longest));
+  }
+  const auto [query, gate] = head_.ask(cx_, x);
+  const StepKeys keys{.length = int_tensor(std::move(lengths), {R}), .begin = int_tensor(std::move(begins), {R})};
+  dragoman::mix_copies(cx_, logits, query, gate,
+                       {keys_.layer(0), keys, int_tensor(std::move(pieces), {R, int64_t(longest)})});
+  return logits;
+}
+
+Tensor mix_copies(Context& cx, const CopyHead& head, const Batch& batch, const Var& x, const Var& memory,
+                  const Tensor& logits) {
+  CopySources sources(cx, head, x.dtype());
+  sources.add(0, batch.source, memory);
+  std::vector<StepRow> rows;
+  for (int s = 0; s < batch.target.spans.sentences(); ++s)
+    for (int64_t t = batch.target.spans[s].begin; t < batch.target.spans[s].end; ++t) rows.push_back({s, -1, 0});
+  return sources.mix(rows, x, logits);
+}
+
+}  // namespace dragoman

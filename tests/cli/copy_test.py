@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""`dragoman train --copy` as a user drives it: what has never been a label comes through, in every way to translate.
+
+    copy_test.py BINARY
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BINARY = ""  # from the command line
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+SMALL = ("--dim-emb 32 --transformer-heads 2 --transformer-dim-ffn 64 --enc-depth 1 --dec-depth 1 --mini-batch-words 512 "
+         "--learn-rate 0.01 --lr-warmup 30 --transformer-dropout 0 --cpu-threads 1 --quiet")
+
+
+KNOWN, NEW = "abcdefghijklm", "nopqrstuvwxyz"
+
+
+def sentences(count, draw):
+    return [draw.choices(KNOWN, k=draw.randint(2, 5)) for _ in range(count)]
+
+
+def with_a_new_letter(sentences, draw):
+    for sentence in sentences:
+        sentence[draw.randrange(len(sentence))] = draw.choice(NEW)
+        yield sentence
+
+
+class Copying(unittest.TestCase):
+    """Training has letters from a to m, the same on both sides, and a word before them that is translated. Each line of
+    the test has a letter besides that training has not."""
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        draw = random.Random(1)
+        known, new = sentences(1500, draw), list(with_a_new_letter(sentences(50, draw), draw))
+        cls.lines = [" ".join(["say", *letters]) for letters in new]
+        for name, lines in (("s", [" ".join(["say", *letters]) for letters in known]),
+                            ("t", [" ".join(["sage", *letters]) for letters in known]),
+                            ("tested.s", cls.lines), ("tested.t", [" ".join(["sage", *letters]) for letters in new]),
+                            ("letters", ["say sage", " ".join(KNOWN + NEW)] * 20)):
+            (cls.folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        cls.succeed("vocab train --input letters --model v --size 60 --no-byte-fallback")
+        for name, more in (("m", "--copy --after 300u"), ("plain", "--after 40u")):
+            cls.succeed(f"train -t s t -v v v -m {name}.safetensors {SMALL} {more}")
+
+    @classmethod
+    def succeed(cls, command, lines=()):
+        done = subprocess.run([BINARY, *command.split()], cwd=cls.folder, timeout=240, check=False, text=True,
+                              input="".join(f"{line}\n" for line in lines), capture_output=True, env=ENVIRONMENT)
+        if done.returncode:
+            raise AssertionError(f"{command}\n{done.stderr}")
+        return done.stdout.splitlines()
+
+    def right(self, translations):
+        """How many of them are."""
+        return sum(map(str.__eq__, translations, (self.folder / "tested.t").read_text(encoding="utf-8").splitlines()))
+
+    def test_pieces_that_training_has_not_seen_come_through(self):
+        for more in ("-b 1", "-b 4", "-b 2 --precision int8", "-b 2 --precision bfloat16",
+                     "--output-sampling nucleus 0.3"):
+            with self.subTest(more):
+                self.assertGreater(self.right(self.succeed(f"translate --quiet -m m.safetensors {more}", self.lines)), 25)
+        self.assertEqual(self.right(self.succeed("translate --quiet -m plain.safetensors", self.lines)), 0)
+
+    def test_a_translation_does_not_depend_on_its_neighbours(self):
+        together = self.succeed("translate --quiet -m m.safetensors -b 3 --n-best 3", self.lines)
+        alone = self.succeed("translate --quiet -m m.safetensors -b 3 --n-best 3 --mini-batch-words 1", self.lines)
+        self.assertEqual(alone, together)
+
+    def test_scores_are_the_searchs(self):
+        best = self.succeed("translate --quiet -m m.safetensors -b 3 --n-best 1", self.lines)
+        (self.folder / "out").write_text("".join(line.split(" ||| ")[1] + "\n" for line in best))
+        for line, score in zip(best, self.succeed("score -m m.safetensors -t tested.s out")):
+            self.assertAlmostEqual(float(line.split("F0= ")[1].split()[0]), float(score), delta=2e-3)
+
+    def test_a_model_that_copies_translates_with_one_that_does_not(self):
+        self.assertEqual(len(self.succeed("translate --quiet -m m.safetensors plain.safetensors -b 2", self.lines)),
+                         len(self.lines))
+
+    def test_models_are_averaged_quantized_inspected_and_explained(self):
+        self.succeed("average -o mean.safetensors m.safetensors m.safetensors")
+        self.succeed("quantize -m m.safetensors -o small.safetensors")
+        expected = self.succeed("translate --quiet -m m.safetensors", self.lines)
+        self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines), expected)
+        self.assertGreater(self.right(self.succeed("translate --quiet -m small.safetensors", self.lines)), 25)
+        page = "\n".join(self.succeed("inspect m.safetensors"))
+        self.assertRegex(page, r"copies +pieces of the source")
+        self.assertNotIn("copies", "\n".join(self.succeed("inspect plain.safetensors")))
+        for method in ("raw", "gradient"):
+            self.succeed(f"explain -m m.safetensors --method {method} --format json -t tested.s tested.t")
+        self.assertRegex(self.succeed("translate --quiet -m m.safetensors --alignment hard", self.lines[:1])[0], r"\d-\d")
+
+    def test_a_dry_run_plans_for_it(self):
+        plan = "\n".join(self.succeed(f"train -t s t -v v v -m new.safetensors {SMALL} --copy --after 300u --dry-run"))
+        self.assertIn("memory", plan.lower())
+
+
+if __name__ == "__main__":
+    BINARY = str(Path(sys.argv.pop(1)).resolve())
+    unittest.main(verbosity=2)

@@ -1,0 +1,111 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backend/registry.h"
+#include "tests/model/forced_logits.h"
+#include "tests/op_check/values.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int V = 11;
+
+ModelConfig config_of(const char* type) {
+  ModelConfig c;
+  c.type = type;
+  c.dim = 8, c.encoder_layers = c.decoder_layers = 1, c.heads = 2, c.feed_forward = 12, c.rnn_dim = 10;
+  c.dropout = c.dropout_rnn = 0;
+  c.source_vocabulary = c.target_vocabulary = V;
+  c.copies = true;
+  return c;
+}
+
+// Piece 5 twice in the first source; nothing of the second source in its target but </s>.
+Batch batch() { return {{{5, 3, 5, 8, 2, 4, 4, 2}, Spans({0, 5, 8})}, {{3, 5, 7, 2, 9, 2}, Spans({0, 4, 6})}, {0, 1}}; }
+
+class CopyingModel : public testing::TestWithParam<const char*> {
+ protected:
+  std::unique_ptr<Model> make(double gate) {
+    auto model = make_model(config_of(GetParam()), backend("reference"), arena, DType::f64, false);
+    model->parameters().initialise(7);
+    for (const auto& p : model->parameters().named())
+      if (p.name == "copy.gate.bias") p.value.as<double>()[0] = gate;
+    return model;
+  }
+
+  Arena arena;
+  Context cx{.backend = backend("reference"), .arena = arena};
+};
+
+// The loss finds the probability of one label by attention, the logits those of all pieces by another kernel.
+TEST_P(CopyingModel, GivesLabelsInTheLossTheProbabilitiesThatAllPiecesHave) {
+  const auto model = make(0.3);
+  const Tensor all = model->logits(cx, batch()), labels = model->loss(cx, batch(), 0).log_prob;
+  for (int64_t n = 0; n < all.rows(); ++n) {
+    const auto row = row_of(all, n);
+    double sum = 0;
+    for (const double x : row) sum += std::exp(x);
+    EXPECT_NEAR(sum, 1, 1e-12);
+    EXPECT_NEAR(labels.as<double>()[n], row[batch().target.ids[n]], 1e-12) << n;
+  }
+}
+
+TEST_P(CopyingModel, SaysOnlyWhatTheSourceSaysWhereTheGateIsShut) {
+  const auto model = make(-1000);
+  const Tensor all = model->logits(cx, batch());
+  const std::vector<std::vector<int32_t>> sources = {{2, 3, 5, 8}, {2, 4}};
+  for (int64_t n = 0; n < all.rows(); ++n)
+    for (int32_t v = 0; v < V; ++v) {
+      const bool there = std::ranges::count(sources[n < 4 ? 0 : 1], v) > 0;
+      EXPECT_EQ(all.view<double>()(n, v) > -900, there) << n << " " << v;
+    }
+}
+
+// As the same model without the head, whose other weights it shares by name.
+TEST_P(CopyingModel, GeneratesAsWithoutAHeadWhereTheGateIsWideOpen) {
+  const auto model = make(1000);
+  ModelConfig config = config_of(GetParam());
+  config.copies = false;
+  const auto plain = make_model(config, backend("reference"), arena, DType::f64, false);
+  plain->parameters().initialise(7);
+  const LabelLoss with = model->loss(cx, batch(), 0.1), without = plain->loss(cx, batch(), 0.1);
+  for (int64_t n = 0; n < with.loss.elements(); ++n) {
+    EXPECT_NEAR(with.loss.as<double>()[n], without.loss.as<double>()[n], 1e-12);
+    EXPECT_NEAR(with.log_prob.as<double>()[n], without.log_prob.as<double>()[n], 1e-12);
+  }
+}
+
+TEST_P(CopyingModel, GivesASentenceTheSameBitsAloneAndAmongOthers) {
+  auto model = make_model(config_of(GetParam()), backend("cpu"), arena, DType::f32, false);
+  model->parameters().initialise(7);
+  const PackedWeights packed = model->parameters().pack();
+  Context cpu{.backend = backend("cpu"), .arena = arena, .packed = &packed};
+  const auto together = forced_logits(*model, cpu, batch());
+  const auto scores = values_of(model->loss(cpu, batch(), 0).log_prob);
+  const Batch alone[] = {{{{5, 3, 5, 8, 2}, Spans({0, 5})}, {{3, 5, 7, 2}, Spans({0, 4})}, {0}},
+                         {{{4, 4, 2}, Spans({0, 3})}, {{9, 2}, Spans({0, 2})}, {1}}};
+  for (int s = 0; s < 2; ++s) {
+    const auto steps = forced_logits(*model, cpu, alone[s]);
+    const auto own = values_of(model->loss(cpu, alone[s], 0).log_prob);
+    for (size_t t = 0; t < steps.size(); ++t) {
+      EXPECT_EQ(steps[t], together[4 * s + t]);
+      EXPECT_EQ(own[t], scores[4 * s + t]);
+    }
+  }
+}
+
+TEST_P(CopyingModel, RefusesVocabulariesOfTwoSizes) {
+  ModelConfig config = config_of(GetParam());
+  config.tied_embeddings_all = false;
+  config.source_vocabulary = V + 1;
+  EXPECT_THAT(message_of([&] { make_model(config, backend("reference"), arena, DType::f64, false); }),
+              testing::HasSubstr("copies pieces of one vocabulary, but its vocabularies have 12 and 11"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, CopyingModel, testing::Values("transformer", "s2s"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace dragoman
