@@ -17,7 +17,7 @@ import re
 import resource
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +35,7 @@ class Row:
 class Texts:
     train: tuple  # source and target file
     tests: dict  # {title of a column: (source, reference)}
+    measures: dict = field(default_factory=dict)  # {title: figure of lines (sources, references, translations)}, if not BLEU
 
 
 class Stopped(Exception):
@@ -59,17 +60,18 @@ def find_dragoman():
     return os.environ.get("DRAGOMAN") or (str(built) if built.exists() else "dragoman")
 
 
-def text_file(data, part, side):
-    """The file of a part and language of Multi30k, whichever way it is compressed."""
-    name = Path(data, "tok", f"{part}.lc.norm.tok.{side}")
+def text_file(*name):
+    """The file, whichever way it is compressed."""
+    path = Path(*name)
     for ending in ENDINGS:
-        if Path(f"{name}{ending}").exists():
-            return Path(f"{name}{ending}").resolve()
-    return fail(f"{name} is missing, also with .xz or .gz", "recipes/README.md says where Multi30k comes from")
+        if Path(f"{path}{ending}").exists():
+            return Path(f"{path}{ending}").resolve()
+    return fail(f"{path} is missing, also with .xz or .gz", "recipes/README.md says where the text comes from")
 
 
 def pair(data, part):
-    return text_file(data, part, "en"), text_file(data, part, "de")
+    """English and German file of a part of Multi30k."""
+    return tuple(text_file(data, "tok", f"{part}.lc.norm.tok.{side}") for side in ("en", "de"))
 
 
 def read_lines(path):
@@ -158,7 +160,7 @@ class Runner:
         if "parameters" not in figures:
             figures = save(folder / "figures.json", figures | self.train(row, folder))
         if "bleu" not in figures:
-            bleu = {title: self.bleu(folder, title, *texts) for title, texts in self.texts.tests.items()}
+            bleu = {title: self.figure(folder, title, *texts) for title, texts in self.texts.tests.items()}
             save(folder / "figures.json", figures | {"bleu": bleu})
             for file in folder.glob("model.*"):  # the average is what stays
                 file.unlink()
@@ -178,10 +180,12 @@ class Runner:
         speed = (words - start["target_tokens"]) / seconds
         return {"parameters": start["parameters"], "words": words, "words_per_second": speed}
 
-    def bleu(self, folder, title, source, reference):
+    def figure(self, folder, title, source, reference):
         output = folder / f"translated.{file_name(title)}"
         self.call("translate", "-m", folder / "average.safetensors", "--beam-size", 5, "-i", source, "-o", output,
                   "--cpu-threads", 1, "--quiet")
+        if measure := self.texts.measures.get(title):
+            return measure(*map(read_lines, (Path(source), Path(reference), output)))
         said = self.printed("evaluate", "--references", reference, "--hypotheses", output, "--tokenize", "none",
                             "--metrics", "bleu", "--json")
         return json.loads(said)["bleu"]
@@ -210,11 +214,11 @@ def table(runner, rows):
     return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
 
 
-def arguments_of(name, description):
+def arguments_of(name, description, data):
     parser = argparse.ArgumentParser(prog=f"recipes/{name}", description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", metavar="DATA_DIR", nargs="?", help="holds tok/{train,test_2016_flickr}.lc.norm.tok."
-                        "{en,de} of Multi30k, plain or compressed (.xz, .gz)")
+    if data:
+        parser.add_argument("data", metavar="DATA_DIR", nargs="?", help=f"holds {data}, plain or compressed (.xz, .gz)")
     parser.add_argument("folder", metavar="FOLDER", nargs="?", default=name,
                         help="is written into (default: %(default)s); FOLDER/table.md is the table")
     parser.add_argument("--all", action="store_true", help="with the rows that are left out by default")
@@ -223,7 +227,7 @@ def arguments_of(name, description):
                         "train over those of recipes/experiments*.yml, for a longer run or another machine")
     parser.add_argument("--list", action="store_true", help="print rows and their options, and end")
     arguments = parser.parse_args()
-    if not arguments.list and not arguments.data:
+    if data and not arguments.list and not arguments.data:
         parser.error("DATA_DIR is missing")
     return arguments
 
@@ -237,16 +241,16 @@ def chosen(rows, arguments):
     return [row for row in rows if row.default or arguments.all]
 
 
-def run(description, rows, texts=multi30k):
-    """A recipe's main(): texts is a function of (DATA_DIR, FOLDER)."""
-    arguments = arguments_of(Path(sys.argv[0]).name, description)
+def run(description, rows, texts=multi30k, data="tok/{train,test_2016_flickr}.lc.norm.tok.{en,de} of Multi30k"):
+    """A recipe's main(): texts is a function of (DATA_DIR, FOLDER), data says what DATA_DIR holds; None: there is none."""
+    arguments = arguments_of(Path(sys.argv[0]).name, description, data)
     rows = parse_rows(rows)
     if arguments.list:
         print("\n".join(f"{row.name}\t{' '.join(row.options)}" for row in chosen(rows, arguments)))
         return
     folder = Path(arguments.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    runner = Runner(texts(arguments.data, folder), folder, arguments.configs)
+    runner = Runner(texts(getattr(arguments, "data", None), folder), folder, arguments.configs)
     try:
         for row in chosen(rows, arguments):
             runner.measure(row)

@@ -7,6 +7,7 @@
 import json
 import lzma
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from pathlib import Path
 
 BINARY = ""  # from the command line
 ROOT = Path(__file__).resolve().parents[2]
-RECIPES = ("table3", "attention-family", "lengths")
+RECIPES = ("table3", "attention-family", "lengths", "copying-strings", "copying-names")
 SMALL = """dim-emb: 32
 transformer-heads: 2
 transformer-dim-ffn: 32
@@ -50,6 +51,7 @@ class Experiments(unittest.TestCase):
                 packed = lzma.compress("".join(f"{line}\n" for line in text).encode())
                 (folder / f"data/tok/{name}.lc.norm.tok.{side}.xz").write_bytes(packed)
         (folder / "small.yml").write_text(SMALL, encoding="utf-8")
+        (folder / "few.yml").write_text("dim-vocabs: 320\n", encoding="utf-8")
 
     def start(self, recipe, *arguments, **more):
         return subprocess.Popen([sys.executable, "-B", ROOT / "recipes" / recipe, *arguments], cwd=self.folder,
@@ -146,6 +148,38 @@ class Experiments(unittest.TestCase):
             self.assertNotEqual(code, 0)
             self.assertIn(message, err)
         self.assertIn("--row NAME", self.succeed("table3", "--help"))
+
+    def test_strings_to_be_copied_are_new_in_each_test(self):
+        table = self.cells(self.succeed("copying-strings", "strings", "-c", "small.yml", "--row", "copies"))
+        self.assertEqual(table[0][2:6], ["4–8 letters", "9–12 letters", "4–8, one new", "4–8, all new"])
+        for cell in table[2][2:6]:
+            self.assertTrue(0 <= float(cell) <= 100, cell)
+        train = set((self.folder / "strings/train.en").read_text(encoding="utf-8").split())
+        for name, lengths in (("4-8-letters", range(4, 9)), ("9-12-letters", range(9, 13)),
+                              ("4-8-one-new", range(4, 9)), ("4-8-all-new", range(4, 9))):
+            sources, references = ((self.folder / f"strings/{name}.{side}").read_text(encoding="utf-8").splitlines()
+                                   for side in ("en", "de"))
+            for source, reference in zip(sources, references):
+                strings = [word for word in source.split() if word not in train]
+                self.assertTrue(strings and all(len(word) in lengths for word in strings), source)
+                self.assertLessEqual(set(strings), set(reference.split()))
+
+    def test_names_and_numbers_to_be_copied_are_new_too(self):
+        folder = self.folder / "tatoeba"
+        folder.mkdir()
+        words = "red blue green old new small house street river bridge".split()
+        for part, numbers in (("train", range(10, 60)), ("test", range(60, 80))):
+            for side, said in (("en", "Tom sees {} of {} {}s ."), ("de", "Tom sieht {} von {} {}s .")):
+                lines = [said.format(a, n, b) for n in numbers for a, b in zip(words, words[5:])]
+                (folder / f"{part}.{side}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        table = self.cells(self.succeed("copying-names", "tatoeba", "names", "-c", "small.yml", "--row", "generates",
+                                        "-c", "few.yml"))
+        self.assertEqual(table[0][2:5], ["BLEU", "names", "numbers"])
+        train, names, numbers = ((self.folder / f"names/{name}.en").read_text(encoding="utf-8").splitlines()
+                                 for name in ("train", "names", "numbers"))
+        self.assertEqual((len(train), len(numbers), len(names)), (125, 125, 100))
+        self.assertFalse(any("Tom" in line for line in names))
+        self.assertTrue(all(re.search(r"\b\d\d\b", line) for line in numbers))
 
 
 if __name__ == "__main__":
