@@ -71,6 +71,8 @@ std::string attention_in_words(const ModelConfig& c) {
     text += fmt::format(", in blocks of {} and over memory compressed {} to 1 in turn (Liu et al. 2018)",
                         c.attention_block, c.attention_stride);
   if (c.attention_local > 0) text += fmt::format(", local ±{}", c.attention_local);
+  if (c.attention_choice == AttentionKind::hard) text += ", hard";
+  if (c.attention_local_center == LocalCenter::predictive) text += " around a predicted place";
   return text;
 }
 

@@ -208,6 +208,32 @@ std::vector<Flag<O>> attention_flags() {
        .group = group,
        .help = "local-compressed: keys, and values, of which a convolution makes one",
        .range = {2, 1000}},
+      {.name = "attention-local-center",
+       .field = &O::attention_local_center,
+       .value = "NAME",
+       .group = group,
+       .help = "--type s2s: the middle of what --attention-local sees: the target piece's own place, or one that the "
+               "decoder's state predicts, with a Gaussian around it (Luong's local-p)"},
+      {.name = "attention-choice",
+       .field = &O::attention_choice,
+       .value = "NAME",
+       .group = group,
+       .help =
+           "--type s2s: what a target piece takes of the source: the mean by the weights (soft), or one piece (hard), "
+           "drawn by the weights in training and the likeliest in translation (Xu et al. 2015)"},
+      {.name = "attention-reward",
+       .field = &O::attention_reward,
+       .value = "X",
+       .group = group,
+       .help =
+           "--attention-choice hard: how much the weights learn from what came of a draw, beside the rest of the model",
+       .range = {0, 1000}},
+      {.name = "attention-entropy",
+       .field = &O::attention_entropy,
+       .value = "X",
+       .group = group,
+       .help = "--attention-choice hard: how much the entropy of the weights is worth, so that draws go on trying",
+       .range = {0, 1000}},
   };
 }
 

@@ -107,6 +107,10 @@ std::vector<Own> of_recurrent(const TrainOptions& o) {
           {"enc-conv-width", o.encoder_kernel != usual.encoder_kernel},
           {"enc-cell", o.encoder_cell != usual.encoder_cell},
           {"rnn-attention", o.rnn_attention != usual.rnn_attention},
+          {"attention-local-center", o.attention_local_center != usual.attention_local_center},
+          {"attention-choice", o.attention_choice != usual.attention_choice},
+          {"attention-reward", o.attention_reward != usual.attention_reward},
+          {"attention-entropy", o.attention_entropy != usual.attention_entropy},
           {"encoder-pooling", o.encoder_pooling != usual.encoder_pooling},
           {"sentence-ends", o.sentence_marks != usual.sentence_marks},
           {"reverse-source", o.reverse_source},
@@ -158,11 +162,40 @@ void check_pooling(const TrainOptions& o, const Given& given) {
           "read them from");
 }
 
+void check_hard_attention(const TrainOptions& o, const Given& given) {
+  const TrainOptions usual;
+  const auto of_hard = [&](const char* option, bool differs) {
+    require(!given(option) || !differs, "--{} is for --attention-choice hard, not for soft", option);
+  };
+  if (o.attention_choice == AttentionKind::soft) {
+    of_hard("attention-reward", o.attention_reward != usual.attention_reward);
+    of_hard("attention-entropy", o.attention_entropy != usual.attention_entropy);
+    return;
+  }
+  require(o.heads == 1,
+          "--attention-choice hard looks at one source piece, so --transformer-heads {} makes no sense, expected 1",
+          o.heads);
+  require(o.attention_local == 0,
+          "--attention-choice hard draws from all of the source, --attention-local {} is for soft", o.attention_local);
+  require(o.dropout_attention == 0,
+          "--attention-choice hard has no mean of which --transformer-dropout-attention {} could drop weights",
+          o.dropout_attention);
+}
+
 void check_attention(const TrainOptions& o, const Given& given) {
-  if (o.rnn_attention != RnnAttention::none) return;
-  for (const char* option :
-       {"attention-score", "attention-projections", "attention-norm", "attention-local", "transformer-heads"})
-    require(!given(option), "--{} is for models that attend, --rnn-attention none does not", option);
+  if (o.rnn_attention == RnnAttention::none)
+    for (const char* option : {"attention-score", "attention-projections", "attention-norm", "attention-local",
+                               "attention-local-center", "attention-choice", "transformer-heads"})
+      require(!given(option), "--{} is for models that attend, --rnn-attention none does not", option);
+  check_hard_attention(o, given);
+  if (o.attention_local_center != LocalCenter::predictive) return;
+  if (o.attention_local == 0)
+    throw Error("--attention-local-center predictive is the middle of a window, but --attention-local is 0",
+                "say how many source pieces belong to each side of it, --attention-local 10 in the paper");
+  require(o.heads == 1,
+          "--attention-local-center predictive predicts one place for each word, so --transformer-heads {} makes no "
+          "sense, expected 1",
+          o.heads);
 }
 
 }  // namespace
@@ -178,8 +211,8 @@ void check_rnn(TrainOptions& o, const Given& given) {
   require(o.dec_cell != DecoderCell::ssru,
           "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm");
   o.decoder_cell = o.dec_cell == DecoderCell::lstm ? Cell::lstm : Cell::gru;
-  check_attention(o, given);
   set_defaults(o, given);
+  check_attention(o, given);
   check_encoder(o, given);
   check_pooling(o, given);
 }

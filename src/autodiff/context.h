@@ -34,6 +34,7 @@ struct Context {
   uint64_t seed = 0;                        // of dropout
   uint32_t update = 0;
   bool training = false;    // dropout is on
+  double usual_loss = 0;    // of a label, of late: what hard attention compares losses with
   uint32_t random_ops = 0;  // applications of dropout so far in this pass
   const AttentionWatch* watch = nullptr;
 

@@ -152,6 +152,48 @@ struct Backend {
   Kernel<int64_t(int64_t longest)> attention_step_scratch{"attention_step_scratch"};
   Kernel<void(const AttentionStep& a)> attention_step{"attention_step"};
 
+  // What stands around a place (Luong et al. 2015, equation 10): factors (N): exp(-(j - c)² / (2 σ²)) with σ = window /
+  // 2 for the row at place j of a sentence whose center is c, 0 where |j - c| > window; y = factors · x, row by row.
+  // bias (B,2R+1) is attention's, for a query at place 0 of each sentence: 0 in the window, `hidden` outside it, which
+  // leaves no weight and, unlike -inf, may be subtracted from itself.
+  struct GaussianWindow {
+    static constexpr double hidden = -1e30;
+    Tensor y, factors, bias;  // (N,D) (N) (B,2R+1)
+    Tensor x, centers;        // (N,D) (B,1)
+    Spans spans;
+    int window;
+  };
+  Kernel<void(const GaussianWindow& g)> gaussian_window{"gaussian_window"};
+  struct GaussianWindowBackward {
+    Grad dx, dcenters;
+    Tensor dy, factors, x, centers;
+    Spans spans;
+    int window;
+  };
+  Kernel<void(const GaussianWindowBackward& b)> gaussian_window_backward{"gaussian_window_backward"};
+
+  // Hard attention (Xu et al. 2015, section 4.1).  choose: one row s of each sentence by the weights p of its rows,
+  // which sum to 1: drawn where `random` is active (backend/random_choice.h), else the heaviest, the first of equals.
+  // slopes and means are values and results of an attention with these weights, whose way back gives the gradients of
+  // log p_s and of the entropy H = -Σ p log p: a row of slopes is ([j = s] / p_s, -log p_j), the mean by p is (1, H).
+  struct Choice {
+    Tensor rows, slopes, means;  // (B) int32  (N,2)  (B,2)
+    Tensor weights;              // (N)
+    Spans spans;
+    Dropout random;
+  };
+  Kernel<void(const Choice& c)> choose{"choose"};
+  // credit: what the choice before label n has to answer for, its sentence's losses from n on beyond the usual:
+  // signal (N,2), in row places(n): reward · Σ_{m≥n} (loss_m - weight_m · usual_loss), and -entropy · weight_n.
+  struct Credit {
+    Tensor signal;
+    Tensor loss, weights;  // (N) stat type  (N) f32 or empty: all 1
+    Tensor places;         // (N) int32
+    Spans spans;
+    double usual_loss, reward, entropy;
+  };
+  Kernel<void(const Credit& c)> credit{"credit"};
+
   // Columns c and c + K/2 of each head turn together by the angle whose sine and cosine stand in these columns of the
   // token's row of `table` (P,K) (Su et al. 2021, "RoPE"); direction -1 turns back. places (N,2) int32: sentence,
   // token. y, x (N,H*K); y may be x.
@@ -273,10 +315,11 @@ void for_each_kernel(AnyBackend& b, const F& f) {
        b.pack, b.select_packed, b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward,
        b.embedding, b.embedding_backward, b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch,
        b.norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
-       b.attention_step, b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.cell,
-       b.cell_backward, b.pool, b.pool_backward, b.gate, b.gate_backward, b.linear_cross_entropy_scratch,
-       b.linear_cross_entropy, b.top_k, b.copy_step, b.neighbours, b.neighbours_backward, b.gather_rows, b.scatter_rows,
-       b.mix_rows, b.mix_rows_backward, b.route, b.route_backward, b.sum, b.sum_of_squares, b.adam, b.moving_average);
+       b.attention_step, b.gaussian_window, b.gaussian_window_backward, b.choose, b.credit, b.rotate, b.running_average,
+       b.running_average_backward, b.running_average_step, b.cell, b.cell_backward, b.pool, b.pool_backward, b.gate,
+       b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.copy_step, b.neighbours,
+       b.neighbours_backward, b.gather_rows, b.scatter_rows, b.mix_rows, b.mix_rows_backward, b.route, b.route_backward,
+       b.sum, b.sum_of_squares, b.adam, b.moving_average);
 }
 
 }  // namespace dragoman

@@ -10,7 +10,7 @@
 namespace dragoman {
 
 /// How much each target piece looked at each source piece, </s> on both sides included: the last cross-attention of a
-/// model, the mean over its heads. Rows sum to 1, but for --attention-local, where a piece may see nothing.
+/// model, the mean over its heads. Rows sum to 1, but for --attention-local, where a piece may see nothing or less.
 struct Alignment {
   int64_t sources = 0;         // S
   std::vector<float> weights;  // (T,S)

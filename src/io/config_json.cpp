@@ -10,6 +10,23 @@ namespace {
 
 using nlohmann::json;
 
+template <class Config, class F>
+void for_each_of_attention(Config& c, F f) {
+  f("attention_score", c.attention_score);
+  f("attention_projections", c.attention_projections);
+  f("attention_norm", c.attention_norm);
+  f("attention_rank", c.attention_rank);
+  f("attention_window", c.attention_window);
+  f("attention_local", c.attention_local);
+  f("attention_memory", c.attention_memory);
+  f("attention_block", c.attention_block);
+  f("attention_stride", c.attention_stride);
+  f("attention_local_center", c.attention_local_center);
+  f("attention_choice", c.attention_choice);
+  f("attention_reward", c.attention_reward);
+  f("attention_entropy", c.attention_entropy);
+}
+
 /// The one list of what is stored: calls f(key, member) for each.
 template <class Config, class F>
 void for_each_member(Config& c, F f) {
@@ -32,15 +49,7 @@ void for_each_member(Config& c, F f) {
   f("positions", c.positions);
   f("max_positions", c.max_positions);
   f("relative_positions", c.relative_positions);
-  f("attention_score", c.attention_score);
-  f("attention_projections", c.attention_projections);
-  f("attention_norm", c.attention_norm);
-  f("attention_rank", c.attention_rank);
-  f("attention_window", c.attention_window);
-  f("attention_local", c.attention_local);
-  f("attention_memory", c.attention_memory);
-  f("attention_block", c.attention_block);
-  f("attention_stride", c.attention_stride);
+  for_each_of_attention(c, f);
   f("autoregression", c.autoregression);
   f("average_feed_forward", c.average_feed_forward);
   f("average_activation", c.average_activation);

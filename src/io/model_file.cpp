@@ -54,7 +54,10 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   within("moe_experts", c.moe_experts, 0, tensors);
   if (c.moe_experts > 0) within("moe_top_k", c.moe_top_k, 1, c.moe_experts);
   if (c.moe_experts > 0) within("moe_frequency", c.moe_frequency, 1, std::numeric_limits<int>::max());
-  within("heads", c.heads, 1, bytes);
+  const bool predictive = c.attention_local_center == LocalCenter::predictive;
+  if (predictive) within("attention_local", c.attention_local, 1, bytes);
+  const bool one_head = predictive || c.attention_choice == AttentionKind::hard;
+  within("heads", c.heads, 1, one_head ? 1 : bytes);
   within("heads * key_size", c.heads * int64_t{c.head_keys()}, 1, bytes);
   within("heads * value_size", c.heads * int64_t{c.head_values()}, 1, bytes);
   const bool knows_places = c.positions == Positions::learned || c.attention_score == AttentionScore::location;

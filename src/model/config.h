@@ -117,9 +117,13 @@ struct ModelConfig {
   int attention_rank = 16;   // columns of a head's queries and keys for reduced_rank
   int attention_window = 0;  // self-attention: keys seen on each side; 0: all
   int attention_local = 0;   // cross-attention: the same around the target's own place; 0: all
-  AttentionMemory attention_memory = AttentionMemory::full;        // decoder-only: of self-attention
-  int attention_block = 256;                                       // local_compressed: pieces of a block
-  int attention_stride = 3;                                        // the same: keys that are made into one
+  AttentionMemory attention_memory = AttentionMemory::full;     // decoder-only: of self-attention
+  int attention_block = 256;                                    // local_compressed: pieces of a block
+  int attention_stride = 3;                                     // the same: keys that are made into one
+  LocalCenter attention_local_center = LocalCenter::monotonic;  // … or around another (s2s)
+  AttentionKind attention_choice = AttentionKind::soft;         // s2s
+  double attention_reward = 0.1;                                // hard: λ_r, how much the losses after a choice count
+  double attention_entropy = 0.002;                             // hard: λ_e, what entropy of the weights is worth
   Autoregression autoregression = Autoregression::self_attention;  // of the decoder
   int average_feed_forward = 2048;                                 // average attention: inner columns of its own layer
   Activation average_activation = Activation::swish;

@@ -60,8 +60,6 @@ Spans first_spans(const Spans& spans, int64_t n) {
   return Spans(std::vector<int32_t>(offsets, offsets + n + 1));
 }
 
-Spans one_row_each(int64_t sentences) { return Spans::of_lengths(std::vector<int32_t>(sentences, 1)); }
-
 Var add(Context& cx, const Var& x, const Var& y) { return residual(cx, x, y, {}); }
 
 }  // namespace
@@ -135,6 +133,8 @@ AttentionDesign Rnn::attention_design() const {
           .projections = config_.attention_projections,
           .norm = config_.attention_norm,
           .window = config_.attention_local > 0 ? config_.attention_local : -1,
+          .center = config_.attention_local_center,
+          .choice = config_.attention_choice,
           .locations = config_.max_positions,
           .projects_result = false,
           .dropout = config_.dropout_attention};
@@ -265,14 +265,16 @@ Rnn::Keys Rnn::keys_in_order(Context& cx, const Var& memory, const Spans& spans,
   return {attention_->remember(cx, rows, places_of(keys.spans, {}, any_place)), keys.spans};
 }
 
-// One query for each of the first sentences, which stands at place t.
-Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const Tensor& places, int64_t t) {
+// One query for each of the first sentences.
+Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const Turn& turn) {
   const Spans seen = first_spans(keys.spans, query.rows());
   const CrossAttention::Memory memory{rows(keys.memory.k, 0, seen.rows()), rows(keys.memory.v, 0, seen.rows())};
-  return (*attention_)(cx, query, memory, one_row_each(query.rows()), seen, places, t);
+  if (attention_->hard()) return attention_->choose(cx, query, memory, seen, turn.places, turn.signal);
+  return (*attention_)(cx, query, memory, Spans::one_row_each(query.rows()), seen, turn.places, turn.t);
 }
 
-std::vector<Rnn::Stepped> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps) {
+std::vector<Rnn::Stepped> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
+                                      const Tensor& signal) {
   const Tensor places = places_of(batch.target.spans, batch.sentences, any_place);
   const Words all = words(cx, ids_at(shifted(batch.target), steps.rows), places_at(places, steps.rows));
   const Keys keys = keys_in_order(cx, source.memory, batch.source.spans, steps.sentences);
@@ -284,7 +286,8 @@ std::vector<Rnn::Stepped> Rnn::unroll(Context& cx, const Batch& batch, const Enc
     for (CellState& layer : state.layers) layer = first_rows(layer, n);
     if (state.feed) state.feed = rows(state.feed, 0, n);
     const Words now{rows(all.gates, from, n), rows(all.embedded, from, n), all.places.row_range(from, n)};
-    done.push_back(step(cx, now, state, [&](const Var& query) { return attend(cx, query, keys, now.places, t); }));
+    const Turn turn{now.places, t, signal ? signal.row_range(from, n) : Tensor()};
+    done.push_back(step(cx, now, state, [&](const Var& query) { return attend(cx, query, keys, turn); }));
     state = done.back().state;
   }
   return done;
@@ -300,28 +303,60 @@ Rnn::Ends Rnn::ends(Context& cx, const Batch& batch) {
   const AttentionWatch* watch = std::exchange(cx.watch, nullptr);
   const Encoded source = encode(cx, batch.source, batch.sentences);
   const Steps steps(batch.target.spans, Direction::forward);
-  const std::vector<Stepped> done = unroll(cx, batch, source, steps);
+  Tensor signal;
+  if (cx.tape && attention_ && attention_->hard()) {
+    signal = cx.save({steps.rows.elements(), 2}, source.memory.dtype());
+    cx.backend.fill(signal, 0);
+  }
+  const std::vector<Stepped> done = unroll(cx, batch, source, steps, signal);
   cx.watch = watch;
-  if (watch && attention_)  // who watches sees the attention of all steps at once
-    (*attention_)(cx, in_target_order(cx, done, &Stepped::query, steps),
-                  attention_->remember(cx, source.memory, places_of(batch.source.spans, {}, any_place)),
-                  batch.target.spans, batch.source.spans, places_of(batch.target.spans, {}, any_place));
-  return {source.memory, in_target_order(cx, done, &Stepped::output, steps)};
+  if (watch && attention_) show(cx, batch, source, in_target_order(cx, done, &Stepped::query, steps));
+  return {source.memory, in_target_order(cx, done, &Stepped::output, steps), signal, steps.places};
+}
+
+// Who watches sees the attention of all steps at once.
+void Rnn::show(Context& cx, const Batch& batch, const Encoded& source, const Var& queries) {
+  const Spans &targets = batch.target.spans, &sources = batch.source.spans;
+  const Tensor places = places_of(targets, {}, any_place);
+  const CrossAttention::Memory memory = attention_->remember(cx, source.memory, places_of(sources, {}, any_place));
+  if (!attention_->one_query_each()) {
+    (*attention_)(cx, queries, memory, targets, sources, places);
+    return;
+  }
+  std::vector<int> sentence_of_query;
+  for (int s = 0; s < targets.sentences(); ++s)
+    sentence_of_query.insert(sentence_of_query.end(), targets[s].end - targets[s].begin, s);
+  const AttentionWatch* watch = cx.watch;
+  const AttentionWatch together = [&](const WatchedAttention& a) {
+    AttentionShape shape = a.shape;  // weights of one head lie alike either way
+    shape.queries = targets, shape.keys = sources;
+    (*watch)({a.name, shape, a.weights, a.value, a.y});
+  };
+  cx.watch = &together;
+  const Reordered keys = reordered(sources, sentence_of_query);
+  (*attention_)(cx, queries, {gather_rows(cx, memory.k, keys.rows), gather_rows(cx, memory.v, keys.rows)},
+                Spans::one_row_each(queries.rows()), keys.spans, places);
+  cx.watch = watch;
 }
 
 LabelLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
-  const auto [memory, x] = ends(cx, batch);
-  return linear_cross_entropy(cx, x, embeddings_.output,
-                              {.ids = int_tensor(batch.target.ids, {x.rows()}),
-                               .smoothing = label_smoothing,
-                               .weights = batch.row_weights(batch.target.spans),
-                               .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
+  const auto [memory, x, signal, places] = ends(cx, batch);
+  const Tensor weights = batch.row_weights(batch.target.spans);
+  const LabelLoss loss = linear_cross_entropy(cx, x, embeddings_.output,
+                                              {.ids = int_tensor(batch.target.ids, {x.rows()}),
+                                               .smoothing = label_smoothing,
+                                               .weights = weights,
+                                               .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
+  if (signal && cx.training)
+    cx.backend.credit(Backend::Credit{signal, loss.loss, weights, places, batch.target.spans, cx.usual_loss,
+                                      config_.attention_reward, config_.attention_entropy});
+  return loss;
 }
 
 Tensor Rnn::logits(Context& cx, const Batch& batch) {
-  const auto [memory, x] = ends(cx, batch);
-  const Var logits = linear(cx, x, embeddings_.output, Var());
-  return copy_ ? mix_copies(cx, *copy_, batch, x, memory, logits) : logits;
+  const Ends both = ends(cx, batch);
+  const Var logits = linear(cx, both.x, embeddings_.output, Var());
+  return copy_ ? mix_copies(cx, *copy_, batch, both.x, both.memory, logits) : logits;
 }
 
 }  // namespace dragoman

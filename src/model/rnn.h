@@ -72,6 +72,12 @@ class Rnn : public Model {
     CrossAttention::Memory memory;
     Spans spans;
   };
+  /// What the queries of a step have in common.
+  struct Turn {
+    Tensor places;  // (n,2)
+    int64_t t;      // of each in its sentence
+    Tensor signal;  // (n,2) of hard attention, under a tape
+  };
 
   void make_encoder();
   void make_recurrent_encoder();
@@ -93,14 +99,17 @@ class Rnn : public Model {
   Var read(Context& cx, const Var& h, const Var& context, const Words& words);
 
   Keys keys_in_order(Context& cx, const Var& memory, const Spans& spans, const std::vector<int>& sentences);
-  Var attend(Context& cx, const Var& query, const Keys& keys, const Tensor& places, int64_t t);
-  std::vector<Stepped> unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps);
+  Var attend(Context& cx, const Var& query, const Keys& keys, const Turn& turn);
+  std::vector<Stepped> unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
+                              const Tensor& signal);
   Var in_target_order(Context& cx, const std::vector<Stepped>& done, Var Stepped::*part, const Steps& steps);
-  /// What both sides end with: (Ns,D), and (Nt,E) that the output layer reads.
+  /// What both sides end with, and what hard attention is told afterwards.
   struct Ends {
-    Var memory, x;
+    Var memory, x;          // (Ns,D), and (Nt,E) that the output layer reads
+    Tensor signal, places;  // (Nt,2), in the order of steps, and where in it each target row is (Nt); or empty
   };
   Ends ends(Context& cx, const Batch& batch);
+  void show(Context& cx, const Batch& batch, const Encoded& source, const Var& queries);
 
   const ModelConfig config_;
   Parameters parameters_;

@@ -49,6 +49,7 @@ class RnnDecoding : public Decoding {
   void keep(const Rnn::State& state, const Tensor& into);
   Rnn::State kept(const Tensor& rows) const;
   Var attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const;
+  Var attend_each(const Var& query, std::span<const StepRow> rows) const;
 
   Rnn& model_;
   Context& cx_;
@@ -118,7 +119,25 @@ void RnnDecoding::remove(int handle) {
   sentences_.erase(handle);
 }
 
+// As in training, with a copy of its keys for each row.
+Var RnnDecoding::attend_each(const Var& query, std::span<const StepRow> rows) const {
+  std::vector<int32_t> lengths, keys;
+  for (const StepRow& row : rows) {
+    const Sentence& sentence = sentences_.at(row.sentence);
+    lengths.push_back(int32_t(sentence.length));
+    for (int64_t i = 0; i < sentence.length; ++i) keys.push_back(int32_t(sentence.memory + i));
+  }
+  const HeadSizes& sizes = model_.attention_->heads.design.sizes;
+  const Tensor cache = memory_.layer(0), which = int_tensor(keys, {int64_t(keys.size())});
+  const CrossAttention::Memory memory{gather_rows(cx_, Var(cache.columns(0, sizes.key)), which),
+                                      gather_rows(cx_, Var(cache.columns(sizes.key, sizes.value)), which)};
+  const Spans spans = Spans::of_lengths(lengths);
+  if (model_.attention_->hard()) return model_.attention_->choose(cx_, query, memory, spans, {}, {});
+  return (*model_.attention_)(cx_, query, memory, Spans::one_row_each(query.rows()), spans, {});
+}
+
 Var RnnDecoding::attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const {
+  if (model_.attention_->hard() || model_.attention_->one_query_each()) return attend_each(query, rows);
   const auto R = int64_t(rows.size());
   std::vector<int32_t> lengths, begins;
   int64_t longest = 0;

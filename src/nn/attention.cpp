@@ -1,6 +1,10 @@
 #include "nn/attention.h"
 
 #include "ops/embedding.h"
+#include "ops/hard_attention.h"
+#include "ops/linear.h"
+#include "ops/local_attention.h"
+#include "ops/recurrent.h"
 
 namespace dragoman {
 namespace {
@@ -154,7 +158,21 @@ CrossAttention CrossAttention::make(Parameters& p, const std::string& name, int6
   a.query_product = from_target.make(p, dim, d.gain);
   a.memory_product = from_memory.make(p, dim, d.gain);
   a.heads = AttentionHeads::make(p, name, dim, d);
+  if (d.center == LocalCenter::predictive) a.center = PredictedPlace::make(p, name + ".center", dim);
   return a;
+}
+
+PredictedPlace PredictedPlace::make(Parameters& p, const std::string& name, int64_t dim) {
+  return {p.matrix({{name + ".inner.weight", dim, Init::glorot(dim, dim)}}, dim),
+          p.matrix({{name + ".outer.weight", 1, Init::glorot(1, dim)}}, dim)};
+}
+
+Var PredictedPlace::operator()(Context& cx, const Var& h, const Spans& source) const {
+  std::vector<float> lengths;
+  for (int s = 0; s < source.sentences(); ++s) lengths.push_back(float(source[s].end - source[s].begin));
+  const Tensor S = cx.save({source.sentences(), 1}, h.dtype());
+  cx.backend.copy(S, float_tensor(std::move(lengths), S.shape()));
+  return gate(cx, Var(S), linear(cx, linear(cx, h, inner, Var(), Activation::tanh), outer, Var()));
 }
 
 CrossAttention::Memory CrossAttention::remember(Context& cx, const Var& memory, const Tensor& places) const {
@@ -175,7 +193,38 @@ Var CrossAttention::operator()(Context& cx, const Var& x, const Memory& memory, 
   const AttentionShape shape{queries_of,       keys,
                              d.sizes.heads,    {.window = d.window, .first = first},
                              d.kernel_score(), cx.dropout(d.dropout, places)};
+  if (center.inner) return heads.result(cx, around_center(cx, q, center(cx, x, keys), memory, shape));
   return heads.result(cx, attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {}), heads.name));
+}
+
+// Who watches sees the weights as the Gaussian leaves them.
+Var CrossAttention::around_center(Context& cx, const Var& q, const Var& place, const Memory& memory,
+                                  AttentionShape shape) const {
+  const GaussianWindow window = gaussian_window(cx, memory.v, place, shape.keys, heads.design.window);
+  shape.visible = Visibility::all();
+  const AttentionWatch* watch = cx.watch;
+  const AttentionWatch lower = [&](const WatchedAttention& a) {
+    const Tensor weights = a.weights.on_host(), factors = window.factors.on_host();
+    for_dtype(weights.dtype(), [&]<class T>() {
+      for (int64_t n = 0; n < weights.elements(); ++n) weights.as<T>()[n] *= factors.as<T>()[n];
+    });
+    a.weights.assign(weights);
+    (*watch)(a);
+  };
+  if (watch) cx.watch = &lower;
+  const ScoreInputs score{Var(window.bias), heads.score_vector};
+  const Var y = attention(cx, q, memory.k, window.values, shape, score, heads.name);
+  cx.watch = watch;
+  return y;
+}
+
+Var CrossAttention::choose(Context& cx, const Var& x, const Memory& memory, const Spans& keys, const Tensor& places,
+                           const Tensor& signal) const {
+  const Var q = queries(cx, x);
+  const AttentionShape shape{
+      .queries = Spans::one_row_each(q.rows()), .keys = keys, .score = heads.design.kernel_score()};
+  const HardChoice choice{cx.dropout(1, places), signal};  // numbered like a dropout, a draw a row
+  return heads.result(cx, hard_attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {}), choice));
 }
 
 Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const {

@@ -78,11 +78,21 @@ struct SelfAttention {
   Compression::Result compressed(Context& cx, const Parts& p, const SelfRows& rows) const;
 };
 
+/// S·σ(v·tanh(W h)): a place in a source of S pieces, from 0 to S (Luong et al. 2015, equation 9).
+struct PredictedPlace {
+  Var inner, outer;  // W (D,D), v (1,D); or empty
+
+  static PredictedPlace make(Parameters& p, const std::string& name, int64_t dim);
+  /// h (B,D), one a sentence of `source`  →  (B,1).
+  Var operator()(Context& cx, const Var& h, const Spans& source) const;
+};
+
 /// Attention of target rows to the encoder's output.
 struct CrossAttention {
   Linear query_product, memory_product;
   Role query, key, value;
   AttentionHeads heads;
+  PredictedPlace center;  // of LocalCenter::predictive
 
   static CrossAttention make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
   struct Memory {
@@ -90,14 +100,21 @@ struct CrossAttention {
   };
   /// Keys and values of the encoder's output (Ns,D), whose rows stand at `places`.
   Memory remember(Context& cx, const Var& memory, const Tensor& places) const;
+  bool hard() const { return heads.design.choice == AttentionKind::hard; }
+  /// Whether each query has to be a sentence of its own, with its own keys.
+  bool one_query_each() const { return bool(center.inner); }
   /// x (Nt,D); queries are rows of their sentences from place `first` on.
   Var operator()(Context& cx, const Var& x, const Memory& memory, const Spans& queries, const Spans& keys,
                  const Tensor& places, int64_t first = 0) const;
-  /// One decoding step against keys and values that were cached once a sentence.
+  /// What one query a sentence, x (B,D) at `places`, finds if it looks at one key (ops/hard_attention.h).
+  Var choose(Context& cx, const Var& x, const Memory& memory, const Spans& keys, const Tensor& places,
+             const Tensor& signal) const;
+  /// One decoding step against keys and values that were cached once a sentence; neither hard nor one_query_each().
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const;
 
  private:
   Var queries(Context& cx, const Var& x) const;
+  Var around_center(Context& cx, const Var& q, const Var& center, const Memory& memory, AttentionShape shape) const;
 };
 
 /// Puts keys and values into rows of a cache (C,H*K + H*V).

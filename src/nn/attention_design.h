@@ -59,6 +59,26 @@ struct MemoryShape {
   bool whole() const { return block == 0 && stride == 1; }
 };
 
+/// Where the window of local attention has its middle (Luong et al. 2015, section 3.2). monotonic: at the target's own
+/// place, as if both languages ran in step ("local-m"); predictive: at S·σ(v·tanh(W h)) of a source of S pieces, where
+/// the decoder's state h says, and a Gaussian multiplies the weights ("local-p").
+enum class LocalCenter { monotonic, predictive };
+
+inline std::span<const EnumName<LocalCenter>> enum_names(LocalCenter) {
+  static constexpr EnumName<LocalCenter> names[] = {{LocalCenter::monotonic, "monotonic"},
+                                                    {LocalCenter::predictive, "predictive"}};
+  return names;
+}
+
+/// What a query takes of the values: soft: their mean by the weights; hard: one of them, drawn by the weights in
+/// training and the one of the largest otherwise (Xu et al. 2015, section 4.1).
+enum class AttentionKind { soft, hard };
+
+inline std::span<const EnumName<AttentionKind>> enum_names(AttentionKind) {
+  static constexpr EnumName<AttentionKind> names[] = {{AttentionKind::soft, "soft"}, {AttentionKind::hard, "hard"}};
+  return names;
+}
+
 /// Columns of one head.
 struct HeadSizes {
   int heads, key, value;
@@ -70,8 +90,10 @@ struct AttentionDesign {
   AttentionScore score = AttentionScore::scaled_dot;
   Projections projections = Projections::query_key_value;
   HeadNorm norm = HeadNorm::none;
-  int window = -1;              // keys that a query sees on each side; -1: all
-  MemoryShape memory = {};      // self-attention alone
+  int window = -1;                              // keys that a query sees on each side; -1: all
+  MemoryShape memory = {};                      // self-attention alone
+  LocalCenter center = LocalCenter::monotonic;  // of the window
+  AttentionKind choice = AttentionKind::soft;
   int relative = 0;             // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
   int locations = 0;            // places that `location` knows
   bool projects_result = true;  // back to the width of the model

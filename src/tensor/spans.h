@@ -14,6 +14,7 @@ class Spans {
   Spans() : Spans(std::vector<int32_t>{0}) {}
   explicit Spans(std::vector<int32_t> offsets);
   static Spans of_lengths(const std::vector<int32_t>& lengths);
+  static Spans one_row_each(int64_t sentences) { return of_lengths(std::vector<int32_t>(sentences, 1)); }
 
   int sentences() const { return int(made_->offsets.size()) - 1; }
   int rows() const { return made_->offsets.back(); }  // N

@@ -37,17 +37,12 @@ std::vector<NamedTensor> averages_of(const RunState& run) {
 }
 
 std::string to_json(const Progress& p, int64_t adam_steps) {
-  return json{{"updates", p.updates},
-              {"labels", p.labels},
-              {"sentences", p.sentences},
-              {"epoch_sentences", p.epoch_sentences},
-              {"skipped", p.skipped},
-              {"skipped_in_a_row", p.skipped_in_a_row},
-              {"retreats", p.retreats},
-              {"stalled", p.stalled},
-              {"best", p.best},
-              {"epoch", p.position.epoch},
-              {"batch", p.position.batch},
+  return json{{"updates", p.updates},       {"labels", p.labels},
+              {"sentences", p.sentences},   {"epoch_sentences", p.epoch_sentences},
+              {"skipped", p.skipped},       {"skipped_in_a_row", p.skipped_in_a_row},
+              {"usual_loss", p.usual_loss}, {"retreats", p.retreats},
+              {"stalled", p.stalled},       {"best", p.best},
+              {"epoch", p.position.epoch},  {"batch", p.position.batch},
               {"adam_steps", adam_steps}}
       .dump();
 }
@@ -59,7 +54,8 @@ Progress progress_from(const json& j) {
   p.sentences = j.at("sentences");
   p.epoch_sentences = j.at("epoch_sentences");
   p.skipped = j.at("skipped");
-  p.skipped_in_a_row = j.value("skipped_in_a_row", int64_t{0});  // the first states had neither of these
+  p.skipped_in_a_row = j.value("skipped_in_a_row", int64_t{0});  // the first states had none of these
+  p.usual_loss = j.value("usual_loss", 0.0);
   p.retreats = j.value("retreats", int64_t{0});
   p.stalled = j.at("stalled");
   p.best = j.at("best").get<std::map<std::string, double>>();

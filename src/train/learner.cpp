@@ -4,7 +4,8 @@
 
 namespace dragoman {
 
-void Learner::begin_update() {
+void Learner::begin_update(double usual_loss) {
+  usual_loss_ = usual_loss;
   culprit.clear();
   model_.parameters().forget_gradients();
   if (setup_.training.precision == TrainingPrecision::bfloat16) model_.parameters().round(rounded_);
@@ -15,6 +16,7 @@ Context Learner::context(Tape& tape, int64_t update) const {
   if (!rounded_.empty()) cx.rounded = &rounded_;
   cx.seed = setup_.training.seed;
   cx.update = uint32_t(update);
+  cx.usual_loss = usual_loss_;
   cx.training = true;
   return cx;
 }

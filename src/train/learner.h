@@ -24,8 +24,9 @@ class Learner {
   Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows_at_once)
       : backend_(backend), arena_(arena), model_(model), setup_(setup), rows_at_once_(rows_at_once) {}
 
-  /// Before the batches of an update: gradients begin anew, and weights may have changed.
-  void begin_update();
+  /// Before the batches of an update: gradients begin anew, and weights may have changed. `usual_loss` is what hard
+  /// attention compares losses with.
+  void begin_update(double usual_loss = 0);
   /// Gradients add up in the parameters. Returns the sum of losses.
   double learn(const Batch& batch, int64_t update);
 
@@ -41,6 +42,7 @@ class Learner {
   Model& model_;
   const TrainingSetup& setup_;
   const int64_t rows_at_once_;
+  double usual_loss_ = 0;
   RoundedWeights rounded_;  // of bfloat16 alone
 };
 

@@ -18,6 +18,7 @@ struct Progress {
   int64_t epoch_sentences = 0;         // in the present one
   int64_t skipped = 0;                 // updates left out because loss or gradient was not finite
   int64_t skipped_in_a_row = 0;        // the last ones
+  double usual_loss = 0;               // of a label: a moving average of updates, for hard attention
   int64_t retreats = 0;                // times that too many of them led back to a checkpoint; each halves the rate
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric
   std::map<std::string, double> best;  // by the name of the metric: a later run may ask for others

@@ -223,7 +223,7 @@ double Trainer::rate() const {
 void Trainer::update(BatchStream& batches, Window& window) {
   int64_t labels = 0;
   double cost = 0, weight = 0;
-  learner_.begin_update();
+  learner_.begin_update(progress_.usual_loss);
   for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
     const Batch batch = batches.next();
     cost += learner_.learn(batch, progress_.updates);
@@ -239,6 +239,7 @@ void Trainer::update(BatchStream& batches, Window& window) {
   window.norm = step(cost, weight > 0 ? weight : 1);  // of 0 the gradients are 0 too
   if (!std::isfinite(window.norm)) return skip();
   progress_.skipped_in_a_row = 0;
+  progress_.usual_loss = 0.9 * progress_.usual_loss + 0.1 * cost / (weight > 0 ? weight : 1);  // Xu et al. 2015
   if (average_) average_->update(progress_.updates - progress_.skipped);
   window.cost += cost;
   window.labels += labels;

@@ -51,6 +51,9 @@ KINDS = {
                  "--attention-projections query-key-value --enc-cell lstm",
     "s2s-head-norm": "--type s2s --dim-rnn 16 --attention-norm rms --rnn-attention luong",
     "s2s-luong": "--type s2s --dim-rnn 16 --rnn-attention luong --dec-cell lstm --attention-local 2",
+    "s2s-predictive": "--type s2s --dim-rnn 16 --rnn-attention luong --attention-local 2 "
+                      "--attention-local-center predictive",
+    "s2s-hard": "--type s2s --dim-rnn 16 --attention-choice hard",
     "s2s-bottleneck": "--type s2s --dim-rnn 16 --rnn-attention none --enc-type unidirectional --reverse-source",
     "s2s-conv": "--type s2s --dim-rnn 16 --enc-type conv --enc-conv-width 5",
     "s2s-hierarchical": "--type s2s --dim-rnn 16 --rnn-attention none --encoder-pooling hierarchical --sentence-ends is",
@@ -103,8 +106,8 @@ class Attention(unittest.TestCase):
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
         for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm",
-                     "memory-learned", "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-hierarchical",
-                     "copy", "s2s-copy"):
+                     "memory-learned", "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-predictive",
+                     "s2s-hard", "s2s-hierarchical", "copy", "s2s-copy"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
                 self.train("halted-" + kind, KINDS[kind], "5u")

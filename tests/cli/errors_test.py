@@ -72,6 +72,17 @@ PROVOKED = {
     "--sentence-ends …: no piece of … ends with one of these, so that no line would have more than one sentence":
         f"{RNN} --encoder-pooling hierarchical --sentence-ends ¶",
     "--… is for models that attend, --rnn-attention none does not": f"{RNN} --rnn-attention none --attention-score dot",
+    "--attention-local-center predictive is the middle of a window, but --attention-local is 0":
+        f"{RNN} --attention-local-center predictive",
+    "--attention-local-center predictive predicts one place for each word, so --transformer-heads … makes no sense, "
+    "expected 1": f"{RNN} --attention-local 2 --attention-local-center predictive --transformer-heads 2",
+    "--… is for --attention-choice hard, not for soft": f"{RNN} --attention-reward 1",
+    "--attention-choice hard looks at one source piece, so --transformer-heads … makes no sense, expected 1":
+        f"{RNN} --attention-choice hard --transformer-heads 2",
+    "--attention-choice hard draws from all of the source, --attention-local … is for soft":
+        f"{RNN} --attention-choice hard --attention-local 2",
+    "--attention-choice hard has no mean of which --transformer-dropout-attention … could drop weights":
+        f"{RNN} --attention-choice hard --transformer-dropout-attention 0.1",
     "--type …: there is no such model, only transformer, decoder-only and s2s": f"{TRAIN} -m new --type amun",
     "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
     "--method raw": "explain -m s2s --method gradient -t s t",

@@ -5,7 +5,8 @@
 
 Cells are torch.nn's GRU and LSTM, a sentence at a time; the rest is written from the papers: attention before each step
 with tanh scores (Bahdanau et al. 2015), or after it with a matrix between query and key, and fed to the next step (Luong
-et al. 2015), or none, and one vector made of words and then of sentences (Yang et al. 2016).
+et al. 2015), of all the source or of a window around a predicted place, or none, and one vector made of words and then of
+sentences (Yang et al. 2016).
 """
 import dataclasses
 import math
@@ -29,6 +30,8 @@ class Config:
     decoder_layers: int
     reverse_source: bool = False
     sentence_ends: list | None = None  # ids that a sentence ends with
+    attention_local: int = 0
+    attention_local_center: str = "monotonic"
     attention_projections: str = "none"
     tied_embeddings_all: bool = True
     source_vocabulary: int = 23
@@ -45,6 +48,8 @@ CONFIGS = {
     "rnn_luong": Config("lstm", "lstm", "unidirectional", "luong", "bilinear", "last", 1, 2, reverse_source=True),
     "rnn_hierarchical": Config("gru", "lstm", "bidirectional", "none", "additive", "hierarchical", 1, 1,
                                sentence_ends=list(range(4, 23, 2))),
+    "rnn_predictive": Config("gru", "gru", "bidirectional", "luong", "bilinear", "mean", 1, 1, attention_local=2,
+                             attention_local_center="predictive"),
 }
 GATES = {"gru": ("reset", "update", "candidate"), "lstm": ("input", "forget", "candidate", "output")}
 CELLS = {"gru": torch.nn.GRUCell, "lstm": torch.nn.LSTMCell}
@@ -90,6 +95,9 @@ def parameter_shapes(c):
     if c.attention_score == "additive":
         yield from linear_shapes("decoder.0.cross_attention.key", D, D)
         yield "decoder.0.cross_attention.score.weight", (D,)
+    if c.attention_local_center == "predictive":
+        yield "decoder.0.cross_attention.center.inner.weight", (D, D)
+        yield "decoder.0.cross_attention.center.outer.weight", (1, D)
     luong = c.rnn_attention == "luong"
     if not luong:
         yield "decoder.readout.word.weight", (E, E)
@@ -186,7 +194,14 @@ def attend(p, c, h, memory):
         scores = torch.tanh(query + keys) @ p["decoder.0.cross_attention.score.weight"]
     else:
         scores = memory @ query
-    return torch.softmax(scores, 0) @ memory
+    if c.attention_local_center != "predictive":
+        return torch.softmax(scores, 0) @ memory
+    # Luong et al. 2015, equations 9 and 10: the Gaussian multiplies the softmax over the window, normalised by nothing.
+    inner = torch.tanh(p["decoder.0.cross_attention.center.inner.weight"] @ h)
+    center = len(memory) * torch.sigmoid(p["decoder.0.cross_attention.center.outer.weight"][0] @ inner)
+    distance = torch.arange(len(memory)) - center
+    weights = torch.softmax(scores.masked_fill(distance.abs() > c.attention_local, -math.inf), 0)
+    return (weights * torch.exp(-distance ** 2 / (2 * (c.attention_local / 2) ** 2))) @ memory
 
 
 def decode(p, c, encoded, target):

@@ -90,6 +90,17 @@ TEST_F(ModelFileOnDisk, IsRefusedAsARecurrentModelWithoutLayersOrStates) {
   }
 }
 
+TEST_F(ModelFileOnDisk, IsRefusedWhereItsAttentionHasNoWindowOrTooManyHeads) {
+  ModelConfig config = toy_config();
+  config.type = "s2s", config.rnn_dim = 16, config.heads = 2;
+  ASSERT_EQ(complaint(config), "");
+  ModelConfig hard = config, predictive = config;
+  hard.attention_choice = AttentionKind::hard;
+  EXPECT_THAT(complaint(hard), HasSubstr("'heads' is 2 in the model's configuration, expected 1 to 1"));
+  predictive.attention_local_center = LocalCenter::predictive;
+  EXPECT_THAT(complaint(predictive), HasSubstr("'attention_local' is 0 in the model's configuration, expected 1 to"));
+}
+
 TEST_F(ModelFileOnDisk, KnowsWhatItWasTrainedOnIfTheFileSaysSo) {
   Arena arena;
   const auto weights = weights_of(toy_model(arena, 1)->parameters());

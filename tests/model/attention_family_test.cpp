@@ -30,6 +30,8 @@ struct Variant {
   AttentionMemory memory = AttentionMemory::full;
   int block = 4, stride = 3;
   bool copies = false;
+  LocalCenter center = LocalCenter::monotonic;
+  AttentionKind choice = AttentionKind::soft;
 
   bool alone() const { return type == std::string("decoder-only"); }
   bool recurrent() const { return type == std::string("s2s"); }
@@ -62,6 +64,9 @@ struct Variant {
     c.moe_experts = experts, c.moe_top_k = experts_of_a_row;
     c.moe_load_loss = 0;  // is no part of what the model says its loss is
     c.copies = copies;
+    c.attention_local_center = center;
+    c.attention_choice = choice;
+    if (center == LocalCenter::predictive || choice == AttentionKind::hard) c.heads = 1;
     return c;
   }
 };
@@ -114,6 +119,9 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
     const bool sees_all = GetParam().local == 0 || a.name.find("cross") == a.name.npos;
     if (sees_all) {
       EXPECT_NEAR(sum, a.shape.heads * a.shape.queries.rows(), 1e-3) << a.name;
+    } else if (GetParam().center == LocalCenter::predictive) {  // a Gaussian has lowered them
+      EXPECT_GT(sum, 0);
+      EXPECT_LT(sum, a.shape.queries.rows() - 0.1);
     }
   };
   Context cx{.backend = backend("cpu"), .arena = arena, .watch = &watch};
@@ -291,6 +299,48 @@ INSTANTIATE_TEST_SUITE_P(Hierarchical, AttentionFamily,
                          [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
+    Copying, AttentionFamily,
+    testing::Values(
+        Variant{.name = "s2s_copies", .score = additive, .projections = plain, .type = "s2s", .copies = true},
+        Variant{.name = "s2s_luong_copies",
+                .score = dot,
+                .projections = plain,
+                .type = "s2s",
+                .rnn_attention = RnnAttention::luong,
+                .encoder_type = EncoderType::unidirectional,
+                .pooling = EncoderPooling::last,
+                .copies = true}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(OneQueryEach, AttentionFamily,
+                         testing::Values(Variant{.name = "s2s_predictive",
+                                                 .score = additive,
+                                                 .projections = plain,
+                                                 .local = 1,
+                                                 .type = "s2s",
+                                                 .center = LocalCenter::predictive},
+                                         Variant{.name = "s2s_luong_predictive",
+                                                 .score = scaled_dot,
+                                                 .local = 2,
+                                                 .type = "s2s",
+                                                 .rnn_attention = RnnAttention::luong,
+                                                 .cell = Cell::lstm,
+                                                 .center = LocalCenter::predictive},
+                                         Variant{.name = "s2s_hard",
+                                                 .score = additive,
+                                                 .projections = plain,
+                                                 .type = "s2s",
+                                                 .choice = AttentionKind::hard},
+                                         Variant{.name = "s2s_luong_hard",
+                                                 .score = bilinear,
+                                                 .projections = plain,
+                                                 .type = "s2s",
+                                                 .rnn_attention = RnnAttention::luong,
+                                                 .cell = Cell::lstm,
+                                                 .choice = AttentionKind::hard}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
     Recurrent, AttentionFamily,
     testing::Values(
         Variant{.name = "s2s", .score = additive, .projections = plain, .type = "s2s"},
@@ -313,15 +363,6 @@ INSTANTIATE_TEST_SUITE_P(
                 .local = 1,
                 .type = "s2s",
                 .rnn_attention = RnnAttention::luong},
-        Variant{.name = "s2s_copies", .score = additive, .projections = plain, .type = "s2s", .copies = true},
-        Variant{.name = "s2s_luong_copies",
-                .score = dot,
-                .projections = plain,
-                .type = "s2s",
-                .rnn_attention = RnnAttention::luong,
-                .encoder_type = EncoderType::unidirectional,
-                .pooling = EncoderPooling::last,
-                .copies = true},
         Variant{.name = "s2s_heads_norm", .type = "s2s", .rnn_norm = true},
         Variant{
             .name = "s2s_head_norm", .type = "s2s", .rnn_attention = RnnAttention::luong, .head_norm = HeadNorm::layer},

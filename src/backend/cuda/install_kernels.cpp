@@ -12,7 +12,9 @@ void install_kernels(Backend& b) {
   install_elementwise(b);
   install_embedding(b);
   install_experts(b);
+  install_hard_attention(b);
   install_linear(b);
+  install_local_attention(b);
   install_loss(b);
   install_norm(b);
   install_optimizer(b);

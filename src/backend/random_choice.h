@@ -1,0 +1,12 @@
+#pragma once
+#include "base/philox.h"
+
+namespace dragoman {
+
+/// A number in [0, 1) for a row, keyed by its place as masks are (backend/dropout.h), in a group of columns that no
+/// mask reaches. What is drawn with it is the first j whose weights up to j, together, exceed this share of all.
+constexpr double uniform(PhiloxKey key, uint32_t op, int32_t sentence, int32_t token) {
+  return philox({0xFFFFFFFF, uint32_t(token), uint32_t(sentence), op}, key)[0] * 0x1p-32;
+}
+
+}  // namespace dragoman
