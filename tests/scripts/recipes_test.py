@@ -71,8 +71,12 @@ class Recipes(unittest.TestCase):
         sets = [f"tok/{part}.lc.norm.tok" for part in ("train", "val", "test_2016_flickr")]
         self.check("multi30k", self.corpus(sets, "en", "de"), r"BLEU .*\n\S+test\.de +\d+\.\d\d ", "test.de")
 
+    def test_java_to_csharp_is_measured_beside_the_java_as_it_is(self):
+        data = self.corpus(("train", "valid", "test"), "java", "cs")
+        self.check("java-cs", data, r"BLEU .* exact\n\S+test\.java\.gz +\d.*\n\S+test\.cs +\d", "test.cs")
+
     def test_what_is_missing_is_said(self):
-        for script, first in (("multi30k", "tok/train.lc.norm.tok.en"),):
+        for script, first in (("multi30k", "tok/train.lc.norm.tok.en"), ("java-cs", "train.java")):
             done = self.call(script, self.folder)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"{first} is missing, plain or with .xz, .gz, .zst\n  hint: recipes/README.md", done.stderr)
