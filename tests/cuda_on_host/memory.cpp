@@ -9,7 +9,8 @@
 namespace cuda_on_host {
 namespace {
 
-std::map<std::byte*, int64_t> ranges;  // base -> committed bytes
+// base -> committed bytes. Never destroyed: mirrors of a program's last tensors go when it ends.
+std::map<std::byte*, int64_t>& ranges = *new std::map<std::byte*, int64_t>;
 int unlocked = 0;
 
 void protect(int how) {

@@ -26,7 +26,7 @@ struct Library {
 };
 
 Library& library() {
-  static Library it;
+  static Library& it = *new Library;  // CUDA may be gone when a program's last objects are
   return it;
 }
 

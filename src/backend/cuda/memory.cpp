@@ -104,7 +104,7 @@ cudaStream_t stream() {
 const DeviceMemory device_memory{capacity, reserve, commit, release, download, finish, upload};
 
 std::shared_ptr<void> piece(int64_t bytes) {
-  static Pool pool;
+  static Pool& pool = *new Pool;  // never destroyed: mirrors of a program's last tensors go when it ends
   const auto rank = size_t(std::bit_width(uint64_t(std::max<int64_t>(bytes, 256) - 1)));
   void* memory = nullptr;
   if (pool[rank].empty()) {
