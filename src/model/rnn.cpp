@@ -40,7 +40,7 @@ Tensor end_rows(const Spans& spans, bool last) {
   return int_tensor(std::move(rows), {spans.sentences()});
 }
 
-// Sentences of `spans` in another order: the rows they have now, and where they begin then.
+// Some sentences of `spans`, in any order: the rows they have now, and where they begin then.
 struct Reordered {
   Tensor rows;  // (N) int32
   Spans spans;
@@ -51,7 +51,8 @@ Reordered reordered(const Spans& spans, const std::vector<int>& sentences) {
     for (int64_t n = spans[s].begin; n < spans[s].end; ++n) rows.push_back(int32_t(n));
     lengths.push_back(int32_t(spans[s].end - spans[s].begin));
   }
-  return {int_tensor(std::move(rows), {spans.rows()}), Spans::of_lengths(lengths)};
+  const auto N = int64_t(rows.size());
+  return {int_tensor(std::move(rows), {N}), Spans::of_lengths(lengths)};
 }
 
 // The first n sentences.

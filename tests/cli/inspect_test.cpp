@@ -120,7 +120,7 @@ TEST_F(InspectCommand, DescribesTheMachine) {
   EXPECT_GT(page["cpu"]["memory_bytes"], 1'000'000);
   EXPECT_FALSE(page["cpu"]["own_kernels"].empty());
   EXPECT_TRUE(page["gpus"].empty());
-  EXPECT_THAT(output_of({.devices = true}), HasSubstr("no GPU backend"));
+  EXPECT_THAT(output_of({.devices = true}), HasSubstr("there is no library for GPUs"));
 }
 
 TEST(FactPage, AlignsValuesAndSetsHeadingsApart) {

@@ -71,7 +71,8 @@ TEST_P(Golden, TenAdamUpdatesGoWherePyTorchGoes) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Golden,
                          ::testing::Values("post_norm", "pre_norm", "learned_positions", "head_norm", "rnn_bahdanau",
-                                           "rnn_luong", "rnn_predictive", "rnn_hierarchical", "experts", "compressed_memory"),
+                                           "rnn_luong", "rnn_predictive", "rnn_hierarchical", "experts",
+                                           "compressed_memory"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -44,9 +44,7 @@ OpCase pick_case(const std::string& name, int64_t rows, int64_t cols) {
   std::vector<int32_t> columns(rows);
   for (int64_t n = 0; n < rows; ++n) columns[n] = int32_t(n * 3 % cols);
   OpCase c{name, {{"x", {rows, cols}}}};
-  c.op = [=](Context& cx, const OpInputs& in) {
-    return pick_columns(cx, in.at("x"), int_tensor(columns, {rows}));
-  };
+  c.op = [=](Context& cx, const OpInputs& in) { return pick_columns(cx, in.at("x"), int_tensor(columns, {rows})); };
   return c;
 }
 

@@ -92,8 +92,7 @@ TEST(Training, MultipliesTheLossOfEachLabelByTheWeightOfItsPair) {
   const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
   Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2});
   Arena arena;
-  const auto model =
-      make_model(with_vocabularies(run.setup, vocabularies), backend("cpu"), arena, DType::f32, true);
+  const auto model = make_model(with_vocabularies(run.setup, vocabularies), backend("cpu"), arena, DType::f32, true);
   model->parameters().initialise(1);
   Context cx{.backend = backend("cpu"), .arena = arena};
   const Tensor plain = model->loss(cx, batch, 0.1).loss;
