@@ -57,6 +57,7 @@ void release(void* base, int64_t reserved, int64_t) {
 }
 
 void move(void* to, const void* from, int64_t bytes) {
+  if (bytes == 0) return;  // of nothing, there may be no address
   const Unlocked memory;
   std::memcpy(to, from, size_t(bytes));
 }
