@@ -15,19 +15,21 @@ namespace {
 using testing::ElementsAre;
 
 OpCase gather_case(const std::string& name, int64_t rows, std::vector<int32_t> chosen) {
-  return {name, {{"x", {rows, 17}}}, [=](Context& cx, const OpInputs& in) {
-            return gather_rows(cx, in.at("x"), int_tensor(chosen, {int64_t(chosen.size())}));
-          }};
+  OpCase c{name, {{"x", {rows, 17}}}};
+  c.op = [=](Context& cx, const OpInputs& in) {
+    return gather_rows(cx, in.at("x"), int_tensor(chosen, {int64_t(chosen.size())}));
+  };
+  return c;
 }
 
 // x is used twice: the second gradient of it is added.
 OpCase gather_and_norm_case() {
-  return {"of a value that another op reads too",
-          {{"x", {5, 3}}, {"g", {3}}, {"b", {3}}},
-          [](Context& cx, const OpInputs& in) {
-            const Var part = gather_rows(cx, in.at("x"), int_tensor({4, 0, 2, 1, 3}, {5}));
-            return residual_norm(cx, in.at("x"), part, in.at("g"), in.at("b"), {});
-          }};
+  OpCase c{"of a value that another op reads too", {{"x", {5, 3}}, {"g", {3}}, {"b", {3}}}};
+  c.op = [](Context& cx, const OpInputs& in) {
+    const Var part = gather_rows(cx, in.at("x"), int_tensor({4, 0, 2, 1, 3}, {5}));
+    return residual_norm(cx, in.at("x"), part, in.at("g"), in.at("b"), {});
+  };
+  return c;
 }
 
 INSTANTIATE_TEST_SUITE_P(GatherRows, OpCheck,
@@ -50,10 +52,12 @@ OpCase pick_case(const std::string& name, int64_t rows, int64_t cols) {
 
 // The gradient of a value that is picked from twice adds up.
 OpCase pick_twice_case() {
-  return {"twice", {{"x", {4, 3}}}, [](Context& cx, const OpInputs& in) {
-            const Var a = pick_columns(cx, in.at("x"), int_tensor({2, 0, 1, 2}, {4}));
-            return residual(cx, a, pick_columns(cx, in.at("x"), int_tensor({2, 1, 0, 2}, {4})), {});
-          }};
+  OpCase c{"twice", {{"x", {4, 3}}}};
+  c.op = [](Context& cx, const OpInputs& in) {
+    const Var a = pick_columns(cx, in.at("x"), int_tensor({2, 0, 1, 2}, {4}));
+    return residual(cx, a, pick_columns(cx, in.at("x"), int_tensor({2, 1, 0, 2}, {4})), {});
+  };
+  return c;
 }
 
 INSTANTIATE_TEST_SUITE_P(PickColumns, OpCheck,
