@@ -11,13 +11,13 @@
 namespace dragoman {
 
 template <class T>
-T log_sigmoid(T x) {
+constexpr T log_sigmoid(T x) {
   return std::min(x, T(0)) - std::log1p(std::exp(-std::abs(x)));
 }
 
 /// log(e^a + e^b), where one of them may be log 0.
 template <class T>
-T log_add(T a, T b) {
+constexpr T log_add(T a, T b) {
   const T larger = std::max(a, b), smaller = std::min(a, b);
   return larger + std::log1p(std::exp(smaller - larger));
 }
@@ -32,7 +32,7 @@ struct LabelMixture {
 
 /// p = g s + (1 - g) c of softmax s and copied c:  d -log p / d gate = g - share,  d -log p / d c = -(1 - g) / p.
 template <class T>
-LabelMixture<T> label_mixture(T log_softmax, T gate, T copied) {
+constexpr LabelMixture<T> label_mixture(T log_softmax, T gate, T copied) {
   constexpr T most = 80;  // of a logarithm that e is raised to: a label that nobody foretells has a huge gradient
   const T generates = log_sigmoid(gate), copies = log_sigmoid(-gate);
   const T log_prob = log_add(generates + log_softmax, copies + std::log(copied));

@@ -1,4 +1,5 @@
-#include "backend/cuda/copying.cuh"
+#include "backend/copying.h"
+#include "backend/cuda/device.cuh"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "backend/cuda/copying.cuh"
+#include "backend/copying.h"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/put.cuh"
@@ -42,8 +42,8 @@ __global__ void cross_entropy_kernel(Chunk c) {
   const int32_t label = c.labels[n];
   const float of_label = z[label];
   __syncthreads();  // everyone has read the label's logit before it is overwritten
-  const LabelMixture mixture = c.gate ? label_mixture(of_label - lse, c.gate(n, 0), c.copied(n, 0))
-                                      : LabelMixture{of_label - lse, 1.f, 0.f, 0.f};
+  const LabelMixture<float> mixture = c.gate ? label_mixture(of_label - lse, c.gate(n, 0), c.copied(n, 0))
+                                             : LabelMixture<float>{.log_prob = of_label - lse};
   const float of_mixture = weight * (1 - c.smoothing), of_softmax = weight * c.smoothing;
   if (threadIdx.x == 0) {
     c.log_prob[n] = mixture.log_prob;
