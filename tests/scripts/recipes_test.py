@@ -13,22 +13,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from small_run import SMALL
+
 BINARY = ""  # from the command line
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = """dim-emb: 32
-transformer-heads: 2
-transformer-dim-ffn: 32
-enc-depth: 1
-dec-depth: 1
-dim-vocabs: 700
-mini-batch-words: 256
-lr-warmup: 5
-lr-decay-updates: 20
-after: 20u
-save-freq: 5u
-precision: float32
-quiet: true
-"""
 
 
 class Recipes(unittest.TestCase):
