@@ -5,6 +5,7 @@ together, scoring, quantized, averaged.
     attention_test.py BINARY
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -123,6 +124,21 @@ class Attention(unittest.TestCase):
         self.assertEqual(self.succeed("translate --quiet -m mean.safetensors", self.lines),
                          self.succeed("translate --quiet -m r.safetensors", self.lines))
         self.assertIn("relative", self.succeed("inspect r.safetensors"))
+
+    def test_one_stack_scores_text_alone_as_a_language_model(self):
+        """36 sentences, all equally likely: no distribution has a smaller cross-entropy than log 36 (Gibbs)."""
+        (self.folder / "prompt").write_text("-\n" * 36, encoding="utf-8")
+        self.succeed(f"train -t prompt s -v v v -m lm.safetensors {SMALL} --type decoder-only --transformer-heads 2 "
+                     "--transformer-dim-ffn 32 --label-smoothing 0 --after 100u")
+        mean = float(self.succeed("score -m lm.safetensors -t prompt s --summary"))
+        self.assertGreater(mean, math.log(36) - 1e-4)
+        self.assertLess(mean, math.log(36) + 0.2)
+        scores = [float(line) for line in self.succeed("score -m lm.safetensors -t prompt s").split()]
+        self.assertAlmostEqual(sum(scores), -36 * mean, delta=1e-3)
+        (self.folder / "shuffled").write_text("".join(" ".join(reversed(line.split())) + "\n"
+                                                      for line in self.lines.splitlines()), encoding="utf-8")
+        for right, wrong in zip(scores, self.succeed("score -m lm.safetensors -t prompt shuffled").split()):
+            self.assertGreater(right, float(wrong) + 1)
 
     def test_compressed_memory_is_quantized_averaged_inspected_and_not_explained(self):
         self.train("c", KINDS["memory"], "20u")
