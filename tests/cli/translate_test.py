@@ -5,6 +5,7 @@ lists and their scores, and the options that contradict each other.
     translate_test.py BINARY
 """
 
+import json
 import os
 import pty
 import re
@@ -89,6 +90,22 @@ class Lines(WithModels):
         self.assertRegex(said, r"line 2 has \d+ pieces, more than any sentence that the model was trained on \(\d+\)")
         self.assertIn("2 lines have more pieces than any sentence", said)
         self.assertNotIn("trained on", self.call("translate -m a.safetensors -b 1", text=f"{short}\n").stderr.decode())
+
+    def test_the_lengths_that_a_model_was_trained_on_are_in_its_file(self):
+        pieces = {file: [len(line.split()) for line in self.succeed(f"vocab encode -m v -i {file}").splitlines()]
+                  for file in "st"}
+        longest = {"longest_source": max(pieces["s"]), "longest_target": max(pieces["t"])}
+        self.succeed("quantize -m a.safetensors -o a8.safetensors")
+        self.succeed("average -o mean.safetensors a.safetensors a.safetensors")
+        for model in ("a", "a8", "mean"):
+            page = json.loads(self.succeed(f"inspect --json {model}.safetensors"))
+            self.assertEqual(page["trained"], longest, model)
+        self.assertRegex(self.succeed("inspect a.safetensors").decode(),
+                         rf"Trained on sentences of up to\n +source +{longest['longest_source']} pieces")
+        seen = self.lines[pieces["s"].index(max(pieces["s"]))]
+        for text, warned in ((seen, False), (f"{seen} red", True)):
+            said = self.call("translate -m a.safetensors", text=f"{text}\n").stderr.decode()
+            self.assertEqual(f"trained on ({longest['longest_source']})" in said, warned, said)
 
     def test_each_line_is_the_same_alone(self):
         together, _ = self.hostile(self.HOSTILE)
