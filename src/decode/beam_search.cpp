@@ -70,7 +70,9 @@ void Search::step() {
   admit();
   if (active_.empty()) return;
   const std::vector<Request> wanted = requests();
-  const Predictions predictions = models_.step(rows(), picker_->most_probable(wanted), log_probs_);
+  Asked asked = picker_->asked(wanted);
+  asked.log_probs = log_probs_;
+  const Predictions predictions = models_.step(rows(), asked);
   const auto continuations = picker_->pick(predictions, wanted);
   for (Active& s : active_) s.beam.advance(std::span(continuations).subspan(size_t(s.first_row), s.beam.live().size()));
   dismiss_finished();

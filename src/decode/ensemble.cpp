@@ -27,6 +27,10 @@ int32_t Predictions::piece(int64_t row, size_t choice) const {
   return candidates_.empty() ? int32_t(choice) : candidates_[row][choice];
 }
 
+int64_t Predictions::choices(int64_t row) const {
+  return candidates_.empty() ? scores_.cols() : int64_t(candidates_[row].size());
+}
+
 size_t Predictions::choice(int64_t row, int32_t id) const {
   if (candidates_.empty()) return size_t(id);
   const auto found = std::ranges::lower_bound(candidates_[row], id);
@@ -35,7 +39,15 @@ size_t Predictions::choice(int64_t row, int32_t id) const {
 }
 
 std::span<const float> Predictions::scores(int64_t row) const {
-  return {scores_.view<const float>().row(row), candidates_.empty() ? size_t(scores_.cols()) : candidates_[row].size()};
+  invariant(bool(scores_), "all scores were asked for");
+  return {scores_.view<const float>().row(row), size_t(choices(row))};
+}
+
+float Predictions::score(int64_t row, int32_t id) const {
+  if (scores_) return scores(row)[choice(row, id)];
+  const auto place = std::ranges::find(best(row), id);
+  invariant(place != best(row).end(), "the score is one of the best, or all were asked for");
+  return best_scores(row)[size_t(place - best(row).begin())];
 }
 
 float Predictions::log_prob(int64_t row, int32_t id) const {
@@ -51,7 +63,12 @@ std::vector<float> Predictions::by_model(int64_t row, int32_t id) const {
 }
 
 std::span<const int32_t> Predictions::best(int64_t row) const {
-  return {best_.view<const int32_t>().row(row), std::min(size_t(best_.cols()), scores(row).size())};
+  const int64_t count = candidates_.empty() ? best_.cols() : std::min(best_.cols(), choices(row));
+  return {best_.view<const int32_t>().row(row), size_t(count)};
+}
+
+std::span<const float> Predictions::best_scores(int64_t row) const {
+  return {best_scores_.view<const float>().row(row), best(row).size()};
 }
 
 Ensemble::Ensemble(Context& cx, std::vector<Member> members) : cx_(cx), members_(std::move(members)) {
@@ -74,31 +91,35 @@ void Ensemble::remove(int sentence) {
   candidates_.remove(sentence);
 }
 
-Predictions Ensemble::step(std::span<const StepRow> rows, int64_t most_probable, bool log_probs) {
-  const auto top = [&](const Tensor& logits, int64_t k, bool with_lse) {  // {ids, lse}
-    const int64_t R = logits.rows();
-    const Tensor values = cx_.arena.allocate({R, k}, logits.dtype()), ids = cx_.arena.allocate({R, k}, DType::i32),
-                 lse = with_lse ? cx_.arena.allocate({R}, stat_type(logits.dtype())) : Tensor();
-    cx_.backend.top_k(values, ids, lse, logits);
-    const Tensor sums = lse.on_host();
-    require_numbers(with_lse ? sums.reshaped({R, 1}) : values.on_host());
-    return std::pair(ids.on_host(), sums);
-  };
+Predictions Ensemble::step(std::span<const StepRow> rows, const Asked& asked) {
   Predictions predictions;
   if (!candidates_.empty())
     for (const StepRow& row : rows) predictions.candidates_.push_back(candidates_.pieces(row.sentence));
   std::vector<Predictions::Part> parts;
   for (const Member& m : members_) parts.push_back({narrowed(m.decoding->step(rows), rows), {}});
-  const int64_t k = std::min(most_probable, parts[0].logits.cols());
+  const int64_t k = std::min(asked.best, parts[0].logits.cols());
   if (parts.size() == 1) {
-    predictions.scores_ = parts[0].logits.on_host();
-    std::tie(predictions.best_, predictions.lse_) = top(parts[0].logits, k, log_probs);
+    if (asked.all) predictions.scores_ = parts[0].logits.on_host();
+    const Top top = find_best(parts[0].logits, k, asked.log_probs);
+    std::tie(predictions.best_scores_, predictions.best_, predictions.lse_) = std::tie(top.scores, top.places, top.lse);
   } else {
-    for (auto& p : parts) p = {p.logits.on_host(), top(p.logits, 1, true).second};
-    predictions.best_ = top(combine(predictions, std::move(parts)), k, false).first;
+    for (auto& p : parts) p = {p.logits.on_host(), find_best(p.logits, 1, true).lse};
+    const Top top = find_best(combine(predictions, std::move(parts)), k, false);
+    std::tie(predictions.best_scores_, predictions.best_) = std::tie(top.scores, top.places);
   }
   name_best(predictions);
   return predictions;
+}
+
+Ensemble::Top Ensemble::find_best(const Tensor& logits, int64_t count, bool with_lse) const {
+  const int64_t R = logits.rows();
+  const Tensor scores = cx_.arena.allocate({R, count}, logits.dtype()),
+               places = cx_.arena.allocate({R, count}, DType::i32),
+               lse = with_lse ? cx_.arena.allocate({R}, stat_type(logits.dtype())) : Tensor();
+  cx_.backend.top_k(scores, places, lse, logits);
+  const Top top{scores.on_host(), places.on_host(), lse.on_host()};
+  require_numbers(with_lse ? top.lse.reshaped({R, 1}) : top.scores);
+  return top;
 }
 
 // Logits of the candidates of each row, where there are any.

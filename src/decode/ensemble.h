@@ -9,18 +9,27 @@
 
 namespace dragoman {
 
+/// What a search wants to know of the next piece of its hypotheses. The less it is, the less has to be computed, and to
+/// be fetched from a GPU.
+struct Asked {
+  int64_t best = 1;       // the most probable pieces of each row, at least one
+  bool all = false;       // whether it looks at others, too
+  bool log_probs = true;  // or only at the order of pieces: that saves a pass over the scores of one model
+};
+
 /// What the models say of the next piece of each of R hypotheses: log p is the sum of the models' log-probabilities
 /// times their weights, or that of the only model.
 /// Where there are candidates, p is among those of the row's sentence.
 class Predictions {
  public:
-  int32_t piece(int64_t row, size_t choice) const;   // those that may follow, in rising order: all, or the candidates
-  std::span<const float> scores(int64_t row) const;  // log p of each of these but for a constant
-  float score(int64_t row, int32_t id) const { return scores(row)[choice(row, id)]; }
+  std::span<const int32_t> best(int64_t row) const;  // the most probable pieces, as many as were asked for
+  std::span<const float> best_scores(int64_t row) const;
+  float score(int64_t row, int32_t id) const;     // log p but for a constant; of the best, or of all that may follow
   float log_prob(int64_t row, int32_t id) const;  // at most 0; 0 where nobody wants it
   std::vector<float> by_model(int64_t row,
                               int32_t id) const;     // log-probabilities, unweighted; empty: there is one model
-  std::span<const int32_t> best(int64_t row) const;  // the most probable pieces, as many as were asked for
+  int32_t piece(int64_t row, size_t choice) const;   // those that may follow, in rising order: all, or the candidates
+  std::span<const float> scores(int64_t row) const;  // of each of these, where all were asked for
 
  private:
   friend class Ensemble;
@@ -29,12 +38,13 @@ class Predictions {
     Tensor lse;     // (R): log Σ exp of each row
   };
   size_t choice(int64_t row, int32_t id) const;
+  int64_t choices(int64_t row) const;
 
   // All of it is where the host can read it.
-  Tensor scores_;                                     // (R,V), or (R,C) with the candidates of each row from the left
-  Tensor lse_;                                        // (R); none of several models, whose scores are log-probabilities
-  Tensor best_;                                       // (R,k)
-  std::vector<Part> parts_;                           // one a model where there are several
+  Tensor scores_;              // (R,V), or (R,C) with the candidates of each row from the left; empty: not asked for
+  Tensor lse_;                 // (R); none of several models, whose scores are log-probabilities
+  Tensor best_, best_scores_;  // (R,k) each
+  std::vector<Part> parts_;    // one a model where there are several
   std::vector<std::span<const int32_t>> candidates_;  // of each row, in rising order; empty: all pieces
 };
 
@@ -54,13 +64,15 @@ class Ensemble {
   /// As Decoding::add. `candidates`, in rising order, are the only pieces that may follow in each sentence; either all
   /// sentences of an ensemble have some or none.
   int add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates = {});
-  /// `best` will give the `most_probable` pieces, at least one. Log-probabilities of one model are left out where only
-  /// the order of pieces matters: that saves a pass over all scores.
-  Predictions step(std::span<const StepRow> rows, int64_t most_probable, bool log_probs = true);
+  Predictions step(std::span<const StepRow> rows, const Asked& asked);
   void remove(int sentence);
 
  private:
   Tensor narrowed(const Tensor& logits, std::span<const StepRow> rows) const;
+  struct Top {
+    Tensor scores, places, lse;  // (R,k) each, (R), for the host
+  };
+  Top find_best(const Tensor& logits, int64_t count, bool with_lse) const;
   Tensor combine(Predictions& predictions, std::vector<Predictions::Part> parts) const;  // returns the scores
   void name_best(Predictions& predictions) const;
 

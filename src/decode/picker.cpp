@@ -9,13 +9,12 @@ namespace {
 
 // Beam search takes the best continuations of all hypotheses, so any of them may have to fill all places.
 class BestPieces : public Picker {
- public:
   int64_t most_probable(std::span<const Request> requests) const override {
     const auto places = [](const Request& r) { return r.places; };
     return std::ranges::max(requests, {}, places).places + most_forbidden(requests);
   }
+  bool looks_at_all() const override { return false; }
 
- private:
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const override {
     return first_allowed(predictions.best(row), request.forbidden, size_t(request.places));
   }
@@ -26,6 +25,11 @@ class BestPieces : public Picker {
 std::unique_ptr<const Picker> make_picker(const SearchOptions& options) {
   if (options.sampling != Sampling::none) return make_sampler(options);
   return std::make_unique<BestPieces>();
+}
+
+Asked Picker::asked(std::span<const Request> requests) const {
+  const auto forced = [](const Request& r) { return r.forced != Request::free; };
+  return {.best = most_probable(requests), .all = looks_at_all() || std::ranges::any_of(requests, forced)};
 }
 
 std::vector<std::vector<Continuation>> Picker::pick(const Predictions& predictions,

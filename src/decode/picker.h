@@ -31,12 +31,14 @@ struct Request {
 class Picker {
  public:
   virtual ~Picker() = default;
-  /// How many of the most probable pieces of a row `pick` wants to see in Predictions::best.
-  virtual int64_t most_probable(std::span<const Request> requests) const = 0;
+  /// What `pick` has to know to answer the requests.
+  Asked asked(std::span<const Request> requests) const;
   /// The continuations of each row, as request by request asks for them.
   std::vector<std::vector<Continuation>> pick(const Predictions& predictions, std::span<const Request> requests) const;
 
  private:
+  virtual int64_t most_probable(std::span<const Request> requests) const = 0;
+  virtual bool looks_at_all() const = 0;  // pieces, not the most probable alone
   virtual std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const = 0;
 };
 

@@ -51,11 +51,12 @@ class Sampler : public Picker {
  public:
   explicit Sampler(const SearchOptions& options) : options_(options) {}
 
-  int64_t most_probable(std::span<const Request> requests) const override {
-    return most_forbidden(requests) + (options_.sampling == Sampling::topk ? options_.sampling_pieces : 1);
-  }
-
  private:
+  int64_t most_probable(std::span<const Request> requests) const override {
+    return options_.sampling == Sampling::topk ? options_.sampling_pieces + most_forbidden(requests) : 1;
+  }
+  bool looks_at_all() const override { return options_.sampling != Sampling::topk; }
+
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const override {
     const std::vector<Weighed> pieces = weighed(predictions, row, request);
     if (pieces.empty()) return {};
@@ -69,24 +70,35 @@ class Sampler : public Picker {
 
   // Weights are relative to the best piece that is allowed: at low temperatures others vanish, this one never.
   std::vector<Weighed> weighed(const Predictions& predictions, int64_t row, const Request& request) const {
-    const auto best = first_allowed(predictions.best(row), request.forbidden, size_t(options_.sampling_pieces));
-    if (best.empty()) return {};
-    const float top = predictions.score(row, best[0]);
-    const auto weight = [&](float score) { return std::exp((score - top) / float(options_.temperature)); };
+    std::vector<Weighed> pieces = options_.sampling == Sampling::topk ? allowed_of_best(predictions, row, request)
+                                                                      : allowed_of_all(predictions, row, request);
+    if (pieces.empty()) return {};
+    const float top = float(std::max_element(pieces.begin(), pieces.end())->weight);
+    for (Weighed& w : pieces) w.weight = std::exp((float(w.weight) - top) / float(options_.temperature));
+    return options_.sampling == Sampling::nucleus ? nucleus(std::move(pieces), options_.sampling_mass) : pieces;
+  }
+
+  // With their scores for weights, as below.
+  std::vector<Weighed> allowed_of_best(const Predictions& predictions, int64_t row, const Request& request) const {
+    const auto ids = predictions.best(row);
+    const auto scores = predictions.best_scores(row);
     std::vector<Weighed> pieces;
-    if (options_.sampling == Sampling::topk) {
-      for (const int32_t id : best) pieces.push_back({weight(predictions.score(row, id)), id});
-      return pieces;
-    }
+    for (size_t i = 0; i < ids.size() && pieces.size() < size_t(options_.sampling_pieces); ++i)
+      if (!std::ranges::binary_search(request.forbidden, ids[i])) pieces.push_back({scores[i], ids[i]});
+    return pieces;
+  }
+
+  static std::vector<Weighed> allowed_of_all(const Predictions& predictions, int64_t row, const Request& request) {
     const auto scores = predictions.scores(row);
+    std::vector<Weighed> pieces;
     pieces.reserve(scores.size());
     auto forbidden = request.forbidden.begin();
     for (size_t i = 0; i < scores.size(); ++i) {
       const int32_t id = predictions.piece(row, i);
       while (forbidden != request.forbidden.end() && *forbidden < id) ++forbidden;
-      if (forbidden == request.forbidden.end() || *forbidden != id) pieces.push_back({weight(scores[i]), id});
+      if (forbidden == request.forbidden.end() || *forbidden != id) pieces.push_back({scores[i], id});
     }
-    return options_.sampling == Sampling::nucleus ? nucleus(std::move(pieces), options_.sampling_mass) : pieces;
+    return pieces;
   }
 
   const SearchOptions& options_;

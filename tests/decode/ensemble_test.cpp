@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <limits>
 
 #include "backend/registry.h"
@@ -123,6 +124,39 @@ TEST_F(Ensembles, FindTheSamePiecesWhereNobodyWantsLogProbabilities) {
       const auto pieces = found_by(of(models), options, sentences(), 1 << 20, nullptr, Search::Wanted::pieces);
       for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(pieces[i][0].ids, all[i][0].ids);
     }
+}
+
+// Logits that lie where the host has to fetch them from.
+class FarDecoding : public ToyDecoding {
+ public:
+  static inline int64_t fetched = 0;  // bytes
+
+ private:
+  Tensor step(std::span<const StepRow> rows) override {
+    static const DeviceMemory far = {.download = [](void* host, const void* device, int64_t bytes) {
+      fetched += bytes;
+      std::memcpy(host, device, size_t(bytes));
+    }};
+    const Tensor near = ToyDecoding::step(rows);
+    return Tensor(nullptr, near.data(), near.shape(), near.dtype(), &far);
+  }
+};
+
+TEST_F(Ensembles, FetchAllScoresOnlyForASearchThatLooksAtThem) {
+  const auto fetched_for = [&](const SearchOptions& options, std::vector<Sentence> some) {
+    FarDecoding::fetched = 0;
+    std::vector<Ensemble::Member> far;
+    far.push_back({std::make_unique<FarDecoding>()});
+    const auto here = found_by(of({{ToyDecoding::first_model, 1}}), options, some);
+    EXPECT_EQ(found_by({cx, std::move(far)}, options, some), here);
+    return FarDecoding::fetched;
+  };
+  std::vector<Sentence> forced = sentences();
+  for (Sentence& s : forced) s.prefix = {4, 3};
+  EXPECT_EQ(fetched_for({.beam_size = 3}, sentences()), 0);
+  EXPECT_EQ(fetched_for({.beam_size = 3, .sampling = Sampling::topk, .sampling_pieces = 3}, sentences()), 0);
+  EXPECT_GT(fetched_for({.beam_size = 3, .sampling = Sampling::full}, sentences()), 0);
+  EXPECT_GT(fetched_for({.beam_size = 3}, forced), 0);
 }
 
 }  // namespace
