@@ -21,6 +21,7 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
   page.fact("memory",
             fmt::format("{} MiB for weights, gradients and optimiser, {} MiB with the largest batch{}",
                         run.memory.parameters >> 20, run.memory.peak >> 20, run.sampled ? " of the sample" : ""));
+  if (o.mini_batch_fit) page.fact("batches that fit", grouped(run.batch_words) + " target pieces");
   page.fact("a checkpoint on disk",
             fmt::format("{} MiB for the model, {} MiB for the state; {} MiB are free", run.checkpoint.model >> 20,
                         run.checkpoint.state >> 20, run.free_disk >> 20));

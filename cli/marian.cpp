@@ -95,7 +95,6 @@ constexpr LeftOut table[] = {
     {"maxi-batch", "translate and score put sentences together by --mini-batch-words; leave it out"},
     {"maxi-batch-sort", sorted},
     {"mini-batch", "translate and score put sentences together by --mini-batch-words; leave it out"},
-    {"mini-batch-fit", batches},
     {"mini-batch-fit-step", batches},
     {"mini-batch-round-up", batches},
     {"mini-batch-track-lr", batches},

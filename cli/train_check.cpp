@@ -294,6 +294,9 @@ void apply_task(TrainOptions& o) {
 
 void check_train(TrainOptions& o, const Given& given) {
   o.devices = {backend_name(o.devices)};
+  if (o.mini_batch_fit && o.devices[0] == "cpu")
+    throw Error("--mini-batch-fit is for GPUs: on a CPU, batches of any size go forward and back in parts",
+                "give --mini-batch-words, or --devices 0");
   if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
   check_norm_place(o);
   check_positions(o, given);

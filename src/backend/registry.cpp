@@ -32,14 +32,16 @@ const Backend& backend(std::string_view name) {
     cpu::install(b);
     return b;
   }();
-  static const Backend dry = [] {
-    Backend b{.name = "dry"};
-    dry::install(b);
-    return b;
-  }();
+  static const Backend dry = dry_like(cpu);
   for (const Backend* known : {&reference, &cpu, &dry})
     if (known->name == name) return *known;
   fail("unknown backend '{}'; there are: cpu, cuda:0, reference, dry", name);
+}
+
+Backend dry_like(const Backend& real) {
+  Backend b = real;
+  dry::install(b);
+  return b;
 }
 
 Arena arena_of(const Backend& backend) { return backend.memory ? Arena(*backend.memory) : Arena(); }

@@ -6,10 +6,14 @@
 
 namespace dragoman {
 
-/// The backend of that name: "cpu", "reference", "dry" (counts bytes and checks shapes, computes nothing), or "cuda:0",
+/// The backend of that name: "cpu", "reference", "dry" (like "cpu", but computes nothing), or "cuda:0",
 /// the first GPU; a process computes on one. Made once and shared. Throws Error for other names, listing these, and for
 /// GPUs that cannot be used, saying what is missing.
 const Backend& backend(std::string_view name);
+
+/// A backend that computes nothing, for tensors that have addresses but no memory. Its size queries are those of
+/// `real`.
+Backend dry_like(const Backend& real);
 
 /// An arena in the memory of that backend.
 Arena arena_of(const Backend& backend);

@@ -28,6 +28,7 @@ struct DataOptions {
   bool no_spm_encode = false;                // the text is already pieces, split at blanks
   int max_length = 256;                      // pieces a side; longer pairs are dropped and counted
   int64_t mini_batch_words = 4096;           // target tokens, end of sentence included; 0: no limit
+  bool mini_batch_fit = false;               // of as many target tokens as the GPU's memory holds, instead
   int64_t mini_batch = 0;                    // sentences; 0: no limit
   int64_t maxi_batch = 1000;                 // mini-batches' worth of sentences sorted by length together
   bool no_shuffle = false;                   // keep the order of the corpus in every epoch

@@ -28,6 +28,9 @@ struct Arena::Pool {
     device ? device->release(base, capacity, committed) : void(munmap(base, size_t(capacity)));
   }
 
+  // A device may have less to give than it said: others take some, too.
+  int64_t room() const { return device && top <= capacity ? committed : capacity; }
+
   // Whether there is memory up to the top.
   bool commit() {
     if (top > capacity) return false;
@@ -100,9 +103,9 @@ Tensor Arena::allocate(Shape shape, DType dtype) {
   if (!pool_->commit()) {
     pool_->give_back(offset, bytes);
     pool_->peak = peak;
-    throw Error(fmt::format("out of memory: a tensor {} of {} MiB does not fit into {} MiB, {} of them in use", shape,
-                            bytes >> 20, pool_->capacity >> 20, pool_->used >> 20),
-                "use smaller batches: --mini-batch-words");
+    throw OutOfMemory(fmt::format("out of memory: a tensor {} of {} MiB does not fit into {} MiB, {} of them in use",
+                                  shape, bytes >> 20, pool_->room() >> 20, pool_->used >> 20),
+                      "use smaller batches: --mini-batch-words");
   }
   std::byte* data = pool_->base + offset;
   std::shared_ptr<void> owner(data, [pool = pool_, offset, bytes](void*) { pool->give_back(offset, bytes); });

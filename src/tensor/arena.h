@@ -3,9 +3,16 @@
 #include <map>
 #include <memory>
 
+#include "base/error.h"
 #include "tensor/tensor.h"
 
 namespace dragoman {
+
+/// That there is no memory for a tensor. What was computed so far may be thrown away, and less attempted.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Where tensors live: one reserved range of addresses from which blocks are handed out first-fit and into which they
 /// return, joining free neighbours, when the last tensor that looks at them dies. Tensors die in any order. Pages are
@@ -20,7 +27,7 @@ class Arena {
   explicit Arena(const DeviceMemory& device, int64_t capacity = 0);         // bytes; 0: what is free there
   Arena(const Arena&) = delete;
 
-  /// Uninitialised, aligned to 64 bytes. Throws Error when the capacity does not hold it.
+  /// Uninitialised, aligned to 64 bytes. Throws OutOfMemory when there is none for it.
   Tensor allocate(Shape shape, DType dtype);
 
   int64_t peak() const;    // bytes: highest address ever handed out, so what stays resident

@@ -140,7 +140,7 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
   if (!d.corpus_weights.empty())  // where corpora end matters with them alone
     options += fmt::format(" --corpus-weights {} up to pairs {}", fmt::join(d.corpus_weights, " "),
                            fmt::join(corpus.ends, " "));
-  return {corpus.fingerprint, options};
+  return {corpus.fingerprint, options, d.mini_batch_words};
 }
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
@@ -156,7 +156,15 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
                      {"progress", to_json(run.progress, run.adam.steps)},
                      {"arithmetic", run.arithmetic},
                      {"corpus", fingerprint_text(order)},
-                     {"batches", order.options}});
+                     {"batches", order.options},
+                     {"batch_words", std::to_string(order.batch_words)}});
+}
+
+std::optional<int64_t> batch_words_of(const std::string& state_path) {
+  const SafetensorsFile file(state_path);
+  const auto words = file.metadata().find("batch_words");
+  if (words == file.metadata().end()) return {};
+  return std::stoll(words->second);
 }
 
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,

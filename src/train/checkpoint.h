@@ -37,10 +37,14 @@ struct RunState {
 struct BatchOrder {
   uint64_t fingerprint = 0;  // of the corpus
   std::string options;
+  int64_t batch_words = 0;  // --mini-batch-words, which --mini-batch-fit may have found
 };
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
+
+/// With what limit of words the batches of a state's run were made; none: it does not say.
+std::optional<int64_t> batch_words_of(const std::string& state_path);
 
 /// What of a state a run goes on from; of the rest it makes a new beginning.
 struct Restore {

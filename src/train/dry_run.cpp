@@ -68,7 +68,7 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
   if (!setup.training.pretrained_model.empty() && !run.goes_on)
     load_pretrained(setup.training.pretrained_model, model->parameters(), setup.model, vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
-  Learner learner(backend, arena, *model, setup, rows_at_once(backend));
+  Learner learner(backend, arena, *model, setup, run.memory.rows);
   Clock clock;
   int64_t labels = 0;
   for (int64_t update = 0, next = 0; clock.seconds() < measuring_seconds && update < measuring_updates; ++update) {
@@ -107,6 +107,8 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
       {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},
       &sample);
   require(sample.size() > 0, "{}: no sentence pair is left to train on", text_name(sample.files.texts));
+  if (setup.data.mini_batch_fit) setup.data.mini_batch_words = fitting_batch_words(setup, backend, sample);
+  run.batch_words = setup.data.mini_batch_words;
   const BatchPlan batches = plan_batches(sample, setup.data, setup.training.seed, 0);
   const int64_t full_pairs = run.corpus.lines - run.corpus.empty.count;
   const double scale = double(full_pairs) / double(run.corpus.encoded);

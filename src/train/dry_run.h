@@ -14,7 +14,8 @@ struct DryRun {
   CorpusSurvey corpus;
   bool goes_on = false;  // from a state that is there
   int64_t parameters = 0;
-  MemoryPlan memory;  // of the largest batches of the sample
+  MemoryPlan memory;        // of the largest batches of the sample
+  int64_t batch_words = 0;  // that --mini-batch-words or --mini-batch-fit make of it
   CheckpointSize checkpoint;
   int64_t free_disk = 0;
   // Of an epoch; where the corpus was sampled, they are scaled up from the sample.

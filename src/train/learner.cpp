@@ -44,7 +44,7 @@ std::string Learner::whereabouts(size_t record, const Batch& part, int64_t updat
 
 double Learner::learn(const Batch& batch, int64_t update) {
   double loss = 0;
-  for (const Batch& part : parts_of(batch, rows_at_once_)) loss += learn_part(part, update);
+  for (const Batch& part : parts_of(batch, rows_)) loss += learn_part(part, update);
   return loss;
 }
 

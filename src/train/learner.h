@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "base/threads.h"
@@ -11,24 +10,25 @@ namespace dragoman {
 
 /// How many tokens of a side go forward and back together: 512 for each thread, and 1,024 at least. What a batch leaves
 /// behind for its way back then stays near the processor and needs little memory, whatever the size of batches; more
-/// rows would make no product faster. A GPU takes a batch whole.
-inline int64_t rows_at_once(const Backend& backend) {
-  if (backend.memory) return std::numeric_limits<int64_t>::max();
-  return std::max<int64_t>(1024, int64_t{512} * thread_count());
-}
+/// rows would make no product faster. That is of a CPU; a GPU takes what its memory holds (train/memory.h).
+inline int64_t rows_at_once() { return std::max<int64_t>(1024, int64_t{512} * thread_count()); }
 
-/// Teaches a model batches: forward and back, in parts of `rows_at_once` tokens, in the precision that the setup wants.
+/// Teaches a model batches: forward and back, in parts of at most `rows` tokens of a side, in the precision that the
+/// setup wants.
 /// The references must outlive it.
 class Learner {
  public:
-  Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows_at_once)
-      : backend_(backend), arena_(arena), model_(model), setup_(setup), rows_at_once_(rows_at_once) {}
+  Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows)
+      : backend_(backend), arena_(arena), model_(model), setup_(setup), rows_(rows) {}
 
   /// Before the batches of an update: gradients begin anew, and weights may have changed. `usual_loss` is what hard
   /// attention compares losses with.
   void begin_update(double usual_loss = 0);
-  /// Gradients add up in the parameters. Returns the sum of losses.
+  /// Gradients add up in the parameters. Returns the sum of losses. After OutOfMemory the update has to begin again.
   double learn(const Batch& batch, int64_t update);
+  /// Takes at most `rows` tokens together from now on.
+  void take(int64_t rows) { rows_ = rows; }
+  int64_t rows() const { return rows_; }
 
   std::string culprit;  // with --check-nan: the first tensor of this update that was not finite
 
@@ -41,7 +41,7 @@ class Learner {
   Arena& arena_;
   Model& model_;
   const TrainingSetup& setup_;
-  const int64_t rows_at_once_;
+  int64_t rows_;
   double usual_loss_ = 0;
   RoundedWeights rounded_;  // of bfloat16 alone
 };

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "backend/registry.h"
 #include "model/model.h"
 #include "optim/adam.h"
@@ -10,36 +13,80 @@
 
 namespace dragoman {
 
-MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
-                       const BatchPlan& batches) {
-  const Backend& dry = dragoman::backend("dry");
+namespace {
+
+// Smaller parts than these would use little of a GPU, and save little.
+constexpr int64_t least_rows_at_once = 1024;
+
+int64_t longer_side(const Batch& batch) { return int64_t(std::max(batch.source.ids.size(), batch.target.ids.size())); }
+
+// The batches of an epoch that need most.
+std::vector<Batch> largest_of(const Corpus& corpus, const BatchPlan& batches) {
+  const LargestBatches largest = largest_batches(corpus, batches);
+  return {assemble(corpus, batches[largest.by_target]), assemble(corpus, batches[largest.by_source])};
+}
+
+// When `rows` tokens of a side go forward and back together.
+MemoryPlan walk(const TrainingSetup& setup, const Backend& dry, std::span<const Batch> batches, int64_t rows) {
   Arena arena(Arena::Reserve::addresses_only);
   const auto model = make_model(setup.model, dry, arena, DType::f32, true);
   const Adam adam(dry, arena, model->parameters(), setup.optimizer);
   std::optional<MovingAverage> average;
   if (setup.optimizer.exponential_smoothing > 0)
     average.emplace(dry, arena, model->parameters(), 1.0, setup.optimizer.freeze);
-  Learner learner(dry, arena, *model, setup, rows_at_once(backend));
+  Learner learner(dry, arena, *model, setup, rows);
   learner.begin_update();
-  MemoryPlan plan{.parameters = arena.in_use()};
-  const LargestBatches largest = largest_batches(corpus, batches);
-  for (int64_t b : {largest.by_target, largest.by_source}) learner.learn(assemble(corpus, batches[b]), 0);
+  MemoryPlan plan{.parameters = arena.in_use(), .rows = rows};
+  for (const Batch& batch : batches) learner.learn(batch, 0);
   plan.peak = arena.peak();
   return plan;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
+                       const BatchPlan& batches) {
+  const Backend dry = dry_like(backend);
+  const std::vector<Batch> largest = largest_of(corpus, batches);
+  if (!backend.memory) return walk(setup, dry, largest, rows_at_once());
+  const int64_t room = backend.memory->capacity();
+  MemoryPlan plan = walk(setup, dry, largest, std::max(longer_side(largest[0]), longer_side(largest[1])));
+  while (plan.peak > room && plan.rows > least_rows_at_once) plan = walk(setup, dry, largest, plan.rows / 2);
+  return plan;
+}
+
+// What is no parameter grows with the batch, about in proportion: each plan tells how large the next one may be.
+int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const Corpus& corpus) {
+  const Backend dry = dry_like(backend);
+  const int64_t room = backend.memory->capacity(), all = corpus.pairs.target_tokens();
+  const auto plan_of = [&](int64_t words) {
+    setup.data.mini_batch_words = words;
+    const BatchPlan batches = plan_batches(corpus, setup.data, setup.training.seed, 0);
+    return walk(setup, dry, largest_of(corpus, batches), std::numeric_limits<int64_t>::max());
+  };
+  const int64_t least = std::min(all, least_rows_at_once);  // where this is too much, plan_memory makes parts
+  int64_t fits = 0;
+  for (int64_t words = least; words > fits;) {
+    const MemoryPlan plan = plan_of(words);
+    const double times = double(room - plan.parameters) / double(plan.peak - plan.parameters);
+    if (times < 1 && words == least) break;
+    if (times >= 1) fits = words;
+    words = std::min(all, int64_t(double(words) * std::min(0.98 * times, 16.0)));
+    if (double(words) < 1.03 * double(fits)) break;
+  }
+  return std::max(fits, least);
 }
 
 void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options) {
   const int64_t there =
       backend.memory ? backend.memory->capacity() : int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
   if (plan.peak <= there) return;
-  const std::string less =
-      backend.memory ? ""
-                     : fmt::format(" to less than the {} that go forward and back together", rows_at_once(backend));
   throw Error(fmt::format("training would need {} MiB ({} MiB of them for the largest batch), but the {} has {} MiB",
                           plan.peak >> 20, (plan.peak - plan.parameters) >> 20, backend.memory ? "GPU" : "machine",
                           there >> 20),
-              fmt::format("take a smaller model, or lower --max-length (now {}), or --mini-batch-words (now {}){}",
-                          options.max_length, options.mini_batch_words, less));
+              fmt::format("take a smaller model, or lower --max-length (now {}), or --mini-batch-words (now {}) "
+                          "to less than the {} that go forward and back together",
+                          options.max_length, options.mini_batch_words, plan.rows));
 }
 
 }  // namespace dragoman

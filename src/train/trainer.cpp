@@ -28,16 +28,6 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
   return corpus;
 }
 
-std::unique_ptr<Model> make_checked_model(TrainingSetup& setup, const Backend& backend, Arena& arena,
-                                          const Vocabularies& vocabularies, const Corpus& corpus) {
-  setup.model = with_vocabularies(setup, vocabularies);
-  const MemoryPlan plan = plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
-  spdlog::info("Memory: {} MiB for weights, gradients and optimiser, {} MiB with the largest batch",
-               plan.parameters >> 20, plan.peak >> 20);
-  require_memory(plan, backend, setup.data);
-  return make_model(setup.model, backend, arena, DType::f32, true);
-}
-
 // Without </s>.
 TrainedLengths longest_of(const PairStore& pairs) {
   TrainedLengths longest;
@@ -100,10 +90,11 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
       vocabularies_(open_vocabularies(setup_)),
       corpus_(read_training_text(setup_, vocabularies_)),
       trained_(longest_of(corpus_->pairs)),
+      plan_(settle(setup_, backend_, vocabularies_, *corpus_)),
       order_(batch_order(*corpus_, setup_)),
-      model_(make_checked_model(setup_, backend_, arena_, vocabularies_, *corpus_)),
+      model_(make_model(setup_.model, backend_, arena_, DType::f32, true)),
       adam_(backend_, arena_, model_->parameters(), setup_.optimizer),
-      learner_(backend_, arena_, *model_, setup_, rows_at_once(backend_)),
+      learner_(backend_, arena_, *model_, setup_, plan_.rows),
       validation_(setup_, vocabularies_) {
   model_->parameters().initialise(setup_.training.seed);
   if (setup_.optimizer.exponential_smoothing > 0)
@@ -221,18 +212,18 @@ double Trainer::rate() const {
 
 // One update: --optimizer-delay batches forward and back, then Adam.
 void Trainer::update(BatchStream& batches, Window& window) {
+  std::vector<Batch> of_update;
   int64_t labels = 0;
-  double cost = 0, weight = 0;
-  learner_.begin_update(progress_.usual_loss);
+  double weight = 0;
   for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
-    const Batch batch = batches.next();
-    cost += learner_.learn(batch, progress_.updates);
+    const Batch& batch = of_update.emplace_back(batches.next());
     labels += int64_t(batch.target.ids.size());
     weight += batch.label_weight();
     progress_.sentences += int64_t(batch.sentences.size());
     progress_.epoch_sentences += int64_t(batch.sentences.size());
     if (batches.epoch_ended()) progress_.epoch_sentences = 0;
   }
+  const double cost = learn(of_update);
   progress_.position = batches.position();
   progress_.labels += labels;
   ++progress_.updates;
@@ -244,6 +235,24 @@ void Trainer::update(BatchStream& batches, Window& window) {
   window.cost += cost;
   window.labels += labels;
   window.weight += weight;
+}
+
+// What was planned fits, but others may have taken memory of the GPU since. The update begins again then, in parts of
+// half the size, and so do those after it.
+double Trainer::learn(std::span<const Batch> of_update) {
+  while (true) {
+    try {
+      double cost = 0;
+      learner_.begin_update(progress_.usual_loss);
+      for (const Batch& batch : of_update) cost += learner_.learn(batch, progress_.updates);
+      return cost;
+    } catch (const OutOfMemory& error) {
+      if (learner_.rows() < 2) throw;
+      learner_.take(learner_.rows() / 2);
+      spdlog::warn("update {}: {}; from here on, batches go in parts of at most {} pieces a side",
+                   grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
+    }
+  }
 }
 
 // The norm of the gradient; not finite where nothing was changed, as then loss or gradient is not.

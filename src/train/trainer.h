@@ -1,11 +1,10 @@
 #pragma once
 #include "train/checkpoint.h"
 #include "train/learner.h"
-#include "train/memory.h"
 #include "train/run_log.h"
+#include "train/settle.h"
 #include "train/signals.h"
 #include "train/validate.h"
-#include "train/vocabularies.h"
 
 namespace dragoman {
 
@@ -35,6 +34,7 @@ class Trainer {
   bool ended(const Stopping& stopping) const;
   double rate() const;
   void update(BatchStream& batches, Window& window);
+  double learn(std::span<const Batch> of_update);
   double step(double cost, double weight);
   void skip();
   bool diverged() const;
@@ -57,6 +57,7 @@ class Trainer {
   Vocabularies vocabularies_;
   std::shared_ptr<const Corpus> corpus_;
   const TrainedLengths trained_;  // of the corpus as it is read first, so that a run that stopped knows the same
+  const MemoryPlan plan_;         // of the run's beginning
   BatchOrder order_;
   std::unique_ptr<Model> model_;
   Adam adam_;

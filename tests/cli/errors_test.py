@@ -46,6 +46,8 @@ PROVOKED = {
     "--tempdir … has … free, the encoded text needs about …": f"{TRAIN} -m new --ram 9K --tempdir /proc",
     "…: no temporary file can be made there: …": f"{TRAIN} -m new --ram 9K --tempdir nowhere",
     "--devices is '…', expected cpu or the number of a GPU, such as 0": f"{TRAIN} -m new --devices gpu",
+    "--mini-batch-fit is for GPUs: on a CPU, batches of any size go forward and back in parts":
+        f"{TRAIN} -m new --mini-batch-fit",
     "--devices names … devices (…), expected one: …": f"{TRAIN} -m new --devices 0 1",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--metrics evalb takes one file of --references, found …": "evaluate -r t t -i t --metrics evalb",

@@ -95,6 +95,14 @@ class Training(Gpu):
         for file in ("safetensors", "state.safetensors"):
             self.assertEqual((self.folder / f"whole.{file}").read_bytes(), (self.folder / f"parts.{file}").read_bytes())
 
+    def test_fits_batches_to_the_memory_once_a_run(self):
+        command = f"train -t s t -v v v -m fit.safetensors --devices 0 --mini-batch-fit {TRANSFORMER}{RUN} --after "
+        begun, gone_on = (self.succeed(command + updates).stderr for updates in ("1u", "2u"))
+        words = re.search(r"(\d+) target tokens", begun)[1]  # all of them: they are few
+        self.assertIn(f"Batches of {words} target pieces fit into the memory", begun)
+        self.assertIn(f"Batches of {words} target pieces as before", gone_on)
+        self.assertRegex(self.succeed(command + "1u --dry-run --no-reload").stdout, rf"batches that fit +{words} target pieces")
+
     def test_validates_and_profiles(self):
         done = self.succeed("train -t s t -v v v -m valid.safetensors --devices cuda:0 --after 4u --valid-sets s t "
                             "--valid-metrics cross-entropy bleu --valid-freq 4u --profile " + TRANSFORMER + RUN)

@@ -26,8 +26,7 @@ struct Planned {
     average.emplace(backend("cpu"), arena, model->parameters(), 0.01);
   }
   void learn(int64_t batch) {
-    Learner(backend("cpu"), arena, *model, run.setup, rows_at_once(backend("cpu")))
-        .learn(assemble(*corpus, batches[batch]), 0);
+    Learner(backend("cpu"), arena, *model, run.setup, rows_at_once()).learn(assemble(*corpus, batches[batch]), 0);
   }
 
   ToyRun run;
@@ -68,7 +67,7 @@ TEST(MemoryPlan, IsHardlyExceededByAnyBatchOfTheEpoch) {
 
 // Large batches go forward and back in parts.
 TEST(MemoryPlan, GrowsNoMoreWithBatchesOfMoreThanGoTogether) {
-  const int64_t rows = rows_at_once(backend("cpu"));
+  const int64_t rows = rows_at_once();
   Planned one(2000, rows), eight(2000, 8 * rows);
   EXPECT_LT(double(eight.memory.peak), 1.02 * double(one.memory.peak));
   for (int64_t b = 0; b < eight.batches.size(); ++b) eight.learn(b);
@@ -79,7 +78,7 @@ TEST(MemoryPlan, ThatTheMachineCannotHoldIsAnErrorWithARemedy) {
   DataOptions options;
   options.mini_batch_words = 50000;
   options.max_length = 400;
-  const MemoryPlan plan{.parameters = int64_t{1} << 30, .peak = int64_t{1} << 50};
+  const MemoryPlan plan{.parameters = int64_t{1} << 30, .peak = int64_t{1} << 50, .rows = rows_at_once()};
   EXPECT_THAT(
       message_of([&] { require_memory(plan, backend("cpu"), options); }),
       AllOf(
@@ -87,7 +86,7 @@ TEST(MemoryPlan, ThatTheMachineCannotHoldIsAnErrorWithARemedy) {
           HasSubstr("but the machine has"),
           HasSubstr("hint: take a smaller model, or lower --max-length (now 400), or --mini-batch-words (now 50000) to "
                     "less than the " +
-                    std::to_string(rows_at_once(backend("cpu"))) + " that go forward and back together")));
+                    std::to_string(rows_at_once()) + " that go forward and back together")));
   EXPECT_NO_THROW(require_memory({.parameters = 1, .peak = 1 << 20}, backend("cpu"), options));
 }
 

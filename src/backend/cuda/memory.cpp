@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 
+#include "tensor/arena.h"
+
 namespace dragoman::cuda {
 
 namespace {
@@ -72,7 +74,7 @@ using Pool = std::array<std::vector<void*>, 48>;
 void check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   const std::string what = fmt::format("CUDA: {} failed: {}", call, cudaGetErrorString(status));
-  if (status == cudaErrorMemoryAllocation) throw Error(what, "use smaller batches: --mini-batch-words");
+  if (status == cudaErrorMemoryAllocation) throw OutOfMemory(what, "use smaller batches: --mini-batch-words");
   throw Error(what, "nvidia-smi shows the state of the GPUs and what else runs on them");
 }
 

@@ -1,8 +1,5 @@
 #include "backend/dry/install.h"
 
-#include "backend/cpu/install.h"
-#include "backend/reference/install.h"
-
 namespace dragoman::dry {
 namespace {
 
@@ -21,11 +18,8 @@ void rest(Kernel<int64_t(A...)>&) {}
 }  // namespace
 
 void install(Backend& b) {
-  Backend sized{.name = "sized"};
-  reference::install(sized);
-  cpu::install(sized);
-  b = sized;  // the size queries are the ones of the real thing
   b.name = "dry";
+  b.memory = nullptr;
   for_each_kernel(b, [](auto& slot) { rest(slot); });
 }
 

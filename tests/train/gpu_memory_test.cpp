@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int64_t MiB = int64_t{1} << 20;
+
+// A GPU as far as memory goes: the CPU's kernels, and of their memory as much as a test says.
+struct SmallGpu {
+  static inline int64_t free = 0;   // bytes that it says to have
+  static inline int64_t there = 0;  // that it has
+
+  static void* reserve(int64_t bytes) {
+    return mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  static void move(void* to, const void* from, int64_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, size_t(bytes));
+  }
+  static const Backend& backend() {
+    static const DeviceMemory memory{[] { return free; },
+                                     reserve,
+                                     [](void*, int64_t, int64_t to) { return to <= there; },
+                                     [](void* base, int64_t bytes, int64_t) { munmap(base, size_t(bytes)); },
+                                     move,
+                                     [] {},
+                                     move};
+    static const Backend gpu = [] {
+      Backend b = dragoman::backend("cpu");
+      b.memory = &memory;
+      return b;
+    }();
+    return gpu;
+  }
+};
+
+// A whole batch needs 66 MiB, a half of it 39, and a GPU's memory is taken in steps of 32.
+class GpuMemory : public testing::Test {
+ protected:
+  GpuMemory() : run(2000) {
+    run.setup.model.dim = 128;
+    run.setup.model.feed_forward = 1024;
+    run.setup.data.mini_batch_words = 2000;
+    has(plenty);
+  }
+  void has(int64_t bytes) { SmallGpu::free = SmallGpu::there = bytes; }
+  MemoryPlan plan() {
+    const Vocabularies vocabularies = open_vocabularies(run.setup);
+    const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
+    return settle(run.setup, SmallGpu::backend(), vocabularies, *corpus);
+  }
+  // Until `updates` in all; the loss of a label, averaged over updates.
+  double train(int64_t updates) {
+    run.log.clear();
+    run.setup.training.after = {{updates, Frequency::updates}};
+    Trainer trainer(run.setup, SmallGpu::backend());
+    trainer.run();
+    return trainer.progress().usual_loss;
+  }
+  double train_anew(int64_t updates) {
+    run.setup.training.no_reload = true;
+    return train(updates);
+  }
+
+  static constexpr int64_t plenty = int64_t{1} << 40;
+  ToyRun run;
+};
+
+TEST_F(GpuMemory, HoldsABatchWhole) { EXPECT_GT(plan().rows, 1900); }
+
+TEST_F(GpuMemory, ThatIsTooSmallForABatchHoldsHalvesOfIt) {
+  const MemoryPlan whole = plan();
+  const double loss = train_anew(3);
+  has(64 * MiB);
+  const MemoryPlan halves = plan();
+  EXPECT_EQ(halves.rows, whole.rows / 2);
+  EXPECT_GT(whole.peak, 64 * MiB);
+  EXPECT_LE(halves.peak, 64 * MiB);
+  EXPECT_NEAR(train_anew(3), loss, 1e-5);
+}
+
+TEST_F(GpuMemory, ThatHoldsNoPartIsAnErrorWithARemedy) {
+  has(8 * MiB);
+  EXPECT_THAT(message_of([&] { plan(); }), AllOf(HasSubstr("but the GPU has 8 MiB"), HasSubstr("--mini-batch-words")));
+}
+
+// Somebody else takes some after the run was planned.
+TEST_F(GpuMemory, ThatRunsOutMakesTheUpdateBeginAgainInHalves) {
+  const double loss = train_anew(3);
+  SmallGpu::there = 64 * MiB;
+  EXPECT_NEAR(train_anew(3), loss, 1e-5);
+  EXPECT_THAT(run.log.text(),
+              AllOf(HasSubstr("update 1: out of memory: a tensor "), HasSubstr("does not fit into 64 MiB"),
+                    HasSubstr("from here on, batches go in parts of at most 999 pieces a side"),
+                    HasSubstr("finished after 3 updates")));
+}
+
+TEST_F(GpuMemory, ThatRunsOutForTheModelEndsTheRun) {
+  SmallGpu::there = 0;
+  EXPECT_THAT(message_of([&] { train_anew(3); }), HasSubstr("out of memory"));
+}
+
+TEST_F(GpuMemory, DecidesTheSizeOfBatchesThatAreToFit) {
+  run.setup.data.mini_batch_fit = true;
+  has(66 * MiB);
+  EXPECT_LE(plan().peak, 66 * MiB);
+  const int64_t words = run.setup.data.mini_batch_words;
+  EXPECT_GT(words, 1800);
+  run.setup.data.mini_batch_fit = false;
+  run.setup.data.mini_batch_words = words * 106 / 100;
+  EXPECT_LT(plan().rows, words) << "a little more does not go whole";
+}
+
+TEST_F(GpuMemory, OfAnySizeHoldsNoMoreThanThereIs) {
+  run.setup.data.mini_batch_fit = true;
+  const Vocabularies vocabularies = open_vocabularies(run.setup);
+  const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
+  plan();
+  EXPECT_EQ(run.setup.data.mini_batch_words, corpus->pairs.target_tokens());
+}
+
+TEST_F(GpuMemory, DecidesItOnceARun) {
+  run.setup.data.mini_batch_fit = true;
+  has(66 * MiB);
+  train(2);
+  EXPECT_THAT(run.log.text(), HasSubstr(" target pieces fit into the memory"));
+  has(plenty);
+  train(4);
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr(" target pieces as before"), Not(HasSubstr("order of batches"))));
+}
+
+}  // namespace
+}  // namespace dragoman
