@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("recipes/*.md")])
-SCRIPTS = [ROOT / "scripts" / name for name in ("demo", "java-cs", "multi30k")]
+SCRIPTS = [ROOT / "scripts" / name for name in ("demo", "java-cs", "multi30k", "titles")]
 DRAGOMAN = "dragoman"
 
 BLOCK = re.compile(r"^( *)```(\w*) ?(\S*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)

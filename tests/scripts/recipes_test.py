@@ -63,8 +63,15 @@ class Recipes(unittest.TestCase):
         data = self.corpus(("train", "valid", "test"), "java", "cs")
         self.check("java-cs", data, r"BLEU .* exact\n\S+test\.java\.gz +\d.*\n\S+test\.cs +\d", "test.cs")
 
+    def test_titles_are_measured_beside_first_sentences_of_the_words_that_are_read(self):
+        data = self.corpus(("train", "dev", "test"), "abstract", "title")
+        run = self.check("titles", data, r"ROUGE-L\n\S+test\.first +\d.*\n\S+test\.title +\d", "test.title", WORDS="5")
+        words = [len(line.split()) for line in (run / "test.abstract").read_text(encoding="utf-8").splitlines()]
+        self.assertEqual((len(words), max(words)), (40, 5))
+
     def test_what_is_missing_is_said(self):
-        for script, first in (("multi30k", "tok/train.lc.norm.tok.en"), ("java-cs", "train.java")):
+        for script, first in (("multi30k", "tok/train.lc.norm.tok.en"), ("java-cs", "train.java"),
+                              ("titles", "train.title")):
             done = self.call(script, self.folder)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"{first} is missing, plain or with .xz, .gz, .zst\n  hint: recipes/README.md", done.stderr)
