@@ -301,7 +301,7 @@ struct Backend {
 
   // Reductions and the optimiser.  Sums in f64, in an order fixed by the sizes alone.
   Kernel<double(const Tensor& x)> sum{"sum"};
-  Kernel<double(const Tensor& x)> sum_of_squares{"sum_of_squares"};
+  Kernel<double(std::span<const Tensor> tensors)> sum_of_squares{"sum_of_squares"};  // of all elements of all of them
   // gradient_scale multiplies gradients as they are read (one over labels, clipping).
   Kernel<void(std::span<const AdamTensor> tensors, const AdamStep& step, double gradient_scale)> adam{"adam"};
   Kernel<void(const Tensor& average, const Tensor& x, double weight)> moving_average{"moving_average"};

@@ -14,6 +14,7 @@ Adam::Adam(const Backend& backend, Arena& arena, Parameters& parameters, const O
     const Var& v = parameters.buffers()[t.buffer];
     trained_.push_back(
         {t.of(v), t.of(v.node()->gradient), t.of(first_moments_[t.buffer]), t.of(second_moments_[t.buffer])});
+    gradients_.push_back(trained_.back().gradient);
   }
   restart();
 }
@@ -27,9 +28,7 @@ void Adam::restart() {
 double Adam::step(double rate, double labels) {
   for (const Var& v : parameters_.buffers())
     if (!v.node()->written) backend_.fill(v.node()->gradient, 0.0);  // a parameter this batch did not meet
-  double squares = 0;
-  for (const AdamTensor& t : trained_) squares += backend_.sum_of_squares(t.gradient);
-  const double norm = std::sqrt(squares) / labels;
+  const double norm = std::sqrt(backend_.sum_of_squares(gradients_)) / labels;
   if (!std::isfinite(norm)) return norm;
   const double clip = options_.clip_norm > 0 && norm > options_.clip_norm ? options_.clip_norm / norm : 1;
   ++steps;

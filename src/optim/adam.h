@@ -34,6 +34,7 @@ class Adam {
   const OptimizerOptions options_;
   std::vector<Tensor> first_moments_, second_moments_;  // one each a parameter buffer
   std::vector<AdamTensor> trained_;                     // views of what is not frozen
+  std::vector<Tensor> gradients_;                       // of these
 };
 
 }  // namespace dragoman

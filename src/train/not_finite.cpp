@@ -7,7 +7,7 @@ namespace dragoman {
 namespace {
 
 // A sum of squares in f64 cannot overflow in f32, so it is finite where all values are.
-bool finite(const Backend& backend, const Tensor& x) { return std::isfinite(backend.sum_of_squares(x)); }
+bool finite(const Backend& backend, const Tensor& x) { return std::isfinite(backend.sum_of_squares(std::span(&x, 1))); }
 
 }  // namespace
 

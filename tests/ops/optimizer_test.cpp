@@ -40,6 +40,25 @@ OpCase average_case(int64_t n) {
   return c;
 }
 
+// More tensors than a GPU takes in one launch, of all sizes.
+OpCase sums_case(int64_t n) {
+  OpCase c{fmt::format("{} numbers", n), {{"x", {n}}}};
+  c.op = [](Context& cx, const OpInputs& in) {
+    const Var y = cx.make({2}, in.at("x").dtype());
+    const Tensor& x = in.at("x");
+    std::vector<Tensor> tensors;
+    for (int64_t from = 0, size = 0; from < x.elements(); from += size, ++size)
+      tensors.push_back(x.row_range(from, std::min(size, x.elements() - from)));
+    cx.backend.fill(y.value().row_range(0, 1), cx.backend.sum(x));
+    cx.backend.fill(y.value().row_range(1, 1), cx.backend.sum_of_squares(tensors));
+    return y;
+  };
+  c.differences = 0;
+  return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sums, OpCheck, testing::Values(sums_case(0), sums_case(17), sums_case(2500), sums_case(20000)),
+                         name_of_case);
 INSTANTIATE_TEST_SUITE_P(Adam, OpCheck, testing::Values(adam_case(0), adam_case(1), adam_case(17), adam_case(2500)),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(MovingAverage, OpCheck, testing::Values(average_case(0), average_case(33), average_case(2500)),
@@ -82,17 +101,19 @@ TEST_P(Optimizer, MovingAverageGoesItsShareOfTheWay) {
 TEST_P(Optimizer, SumsAreTakenInDouble) {
   const Tensor x = vector({3, -4, 1e8, -1e8, 0.5});
   EXPECT_EQ(t.cx.backend.sum(x), -0.5);
-  EXPECT_EQ(t.cx.backend.sum_of_squares(vector({3, -4})), 25);
+  const std::vector<Tensor> several{vector({3, -4}), vector({1e8}), vector({2})};
+  EXPECT_EQ(t.cx.backend.sum_of_squares(several), 1e16 + 29);
+  EXPECT_EQ(t.cx.backend.sum_of_squares(std::span<const Tensor>()), 0);
   EXPECT_EQ(t.cx.backend.sum(t.empty({0})), 0);
 }
 
 TEST_P(Optimizer, SumsDoNotDependOnThreads) {
   const Tensor x = vector(normals(10'000, 4));
   const Threads single(1);
-  const double one = t.cx.backend.sum(x), squares = t.cx.backend.sum_of_squares(x);
+  const double one = t.cx.backend.sum(x), squares = t.cx.backend.sum_of_squares(std::span(&x, 1));
   const Threads pair(2);
   EXPECT_EQ(t.cx.backend.sum(x), one);
-  EXPECT_EQ(t.cx.backend.sum_of_squares(x), squares);
+  EXPECT_EQ(t.cx.backend.sum_of_squares(std::span(&x, 1)), squares);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Optimizer,

@@ -95,7 +95,11 @@ void install_optimizer(Backend& b) {
   b.adam = adam;
   b.moving_average = moving_average;
   b.sum = [](const Tensor& x) { return reduce(x, [](double v) { return v; }); };
-  b.sum_of_squares = [](const Tensor& x) { return reduce(x, [](double v) { return v * v; }); };
+  b.sum_of_squares = [](std::span<const Tensor> tensors) {
+    double total = 0;
+    for (const Tensor& x : tensors) total += reduce(x, [](double v) { return v * v; });
+    return total;
+  };
 }
 
 }  // namespace dragoman::cpu

@@ -6,39 +6,81 @@
 namespace dragoman::cuda {
 namespace {
 
-constexpr unsigned partial_sums = 256;
+constexpr int64_t elements_per_block = 8 * threads_per_block;
 
-struct Itself {
-  __device__ double operator()(double x) const { return x; }
-};
-struct Squared {
-  __device__ double operator()(double x) const { return x * x; }
-};
-
-// Sums in f64, in an order fixed by the sizes: each block has its share of elements, then one block adds what they
-// have.
-template <class F>
-__global__ void sum_kernel(View<const float> x, double* sums, F f) {
+// Sums in f64, in an order fixed by the sizes: each block sums up its share, then one block adds what they have.
+__global__ void sum_kernel(View<const float> x, double* sums) {
   const int64_t all = x.rows * x.cols;
   double sum = 0;
   for (int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x; i < all; i += int64_t{gridDim.x} * blockDim.x)
-    sum += f(x(i / x.cols, i % x.cols));
+    sum += x(i / x.cols, i % x.cols);
   sum = block_reduce(sum, 0.0, Plus{});
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-__global__ void total_kernel(const double* sums, double* total) {
-  const double sum = block_reduce(sums[threadIdx.x], 0.0, Plus{});
+__global__ void total_kernel(const double* sums, int64_t count, double* total) {
+  double sum = 0;
+  for (int64_t i = threadIdx.x; i < count; i += blockDim.x) sum += sums[i];
+  sum = block_reduce(sum, 0.0, Plus{});
   if (threadIdx.x == 0) *total = sum;
 }
 
-template <class F>
-double reduce(const Tensor& x, F f) {
-  const auto memory = piece((partial_sums + 1) * sizeof(double));
+double total(const double* sums, int64_t count, double* total) {
+  launch(total_kernel, dim3(1), dim3(threads_per_block), 0, sums, count, total);
+  return downloaded<double>(total);
+}
+
+double sum(const Tensor& x) {
+  constexpr unsigned blocks = 256;
+  const auto memory = piece((blocks + 1) * sizeof(double));
   auto* sums = static_cast<double*>(memory.get());
-  launch(sum_kernel<F>, dim3(partial_sums), dim3(threads_per_block), 0, view<const float>(x), sums, f);
-  launch(total_kernel, dim3(1), dim3(partial_sums), 0, sums, sums + partial_sums);
-  return downloaded<double>(sums + partial_sums);
+  launch(sum_kernel, dim3(blocks), dim3(threads_per_block), 0, view<const float>(x), sums);
+  return total(sums, blocks, sums + blocks);
+}
+
+/// Several vectors of one launch; a block works on one of them.
+struct Vectors {
+  static constexpr int most = 128;
+  const float* data[most];
+  int64_t elements[most];
+  unsigned first_block[most + 1];  // of each vector, and how many there are
+  int count;
+};
+
+__global__ void squares_kernel(Vectors v, double* sums) {
+  int which = 0;
+  while (blockIdx.x >= v.first_block[which + 1]) ++which;
+  const int64_t from = int64_t{blockIdx.x - v.first_block[which]} * elements_per_block;
+  double sum = 0;
+  for (int64_t i = from + threadIdx.x; i < from + elements_per_block && i < v.elements[which]; i += blockDim.x) {
+    const double x = v.data[which][i];
+    sum += x * x;
+  }
+  sum = block_reduce(sum, 0.0, Plus{});
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+// One wait for the host, however many tensors there are.
+double sum_of_squares(std::span<const Tensor> tensors) {
+  int64_t blocks = 0;
+  for (const Tensor& x : tensors) blocks += blocks_of(x.elements(), elements_per_block);
+  const auto memory = piece((blocks + 1) * int64_t{sizeof(double)});
+  auto* sums = static_cast<double*>(memory.get());
+  int64_t done = 0;
+  for (size_t from = 0; from < tensors.size(); from += Vectors::most) {
+    Vectors some = {};
+    for (const Tensor& x : tensors.subspan(from, std::min<size_t>(Vectors::most, tensors.size() - from))) {
+      invariant(x.contiguous(), "reductions take contiguous tensors");
+      some.data[some.count] = view<const float>(x).data;
+      some.elements[some.count] = x.elements();
+      some.first_block[some.count + 1] = some.first_block[some.count] + blocks_of(x.elements(), elements_per_block);
+      ++some.count;
+    }
+    const unsigned here = some.first_block[some.count];
+    launch(squares_kernel, dim3(here), dim3(threads_per_block), 0, some, sums + done);
+    done += here;
+  }
+  return total(sums, blocks, sums + blocks);
 }
 
 /// Several tensors of one launch; a block works on one of them.
@@ -57,8 +99,6 @@ struct AdamTensors {
 struct AdamRates {
   float rate, beta1, beta2, epsilon, weight_decay, correction1, correction2, gradient_scale;
 };
-
-constexpr int64_t elements_per_block = 8 * threads_per_block;
 
 // Kingma & Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov & Hutter 2019).
 __global__ void adam_kernel(AdamTensors a, AdamRates s) {
@@ -105,8 +145,8 @@ void moving_average(const Tensor& average, const Tensor& x, double weight) {
 }  // namespace
 
 void install_optimizer(Backend& b) {
-  b.sum = [](const Tensor& x) { return reduce(x, Itself{}); };
-  b.sum_of_squares = [](const Tensor& x) { return reduce(x, Squared{}); };
+  b.sum = sum;
+  b.sum_of_squares = sum_of_squares;
   b.adam = adam;
   b.moving_average = moving_average;
 }

@@ -49,7 +49,11 @@ void moving_average(const Tensor& average, const Tensor& x, double weight) {
 
 void install_optimizer(Backend& b) {
   b.sum = [](const Tensor& x) { return reduce(x, [](double v) { return v; }); };
-  b.sum_of_squares = [](const Tensor& x) { return reduce(x, [](double v) { return v * v; }); };
+  b.sum_of_squares = [](std::span<const Tensor> tensors) {
+    double total = 0;
+    for (const Tensor& x : tensors) total += reduce(x, [](double v) { return v * v; });
+    return total;
+  };
   b.adam = adam;
   b.moving_average = moving_average;
 }
