@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The comparing tool, with a toy model and mostly without peers; with CTranslate2 too where this Python has it.
+"""The comparing tool, with a toy model and mostly without peers; with CTranslate2 and PyTorch too where this Python has
+them.
 
     compare_test.py BINARY
 """
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -17,14 +19,18 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "compare"))
 
 import binary  # noqa: E402
+import process  # noqa: E402
 import samples  # noqa: E402
+import shapes  # noqa: E402
 import table  # noqa: E402
+import useful_work  # noqa: E402
 from model_file import ModelFile  # noqa: E402
 
 BINARY = ""  # from the command line
 SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 2 --cpu-threads 1 "
          "--mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --after 60u --overwrite --quiet").split()
 HAS_CTRANSLATE2 = all(map(importlib.util.find_spec, ("ctranslate2", "sentencepiece", "numpy", "safetensors")))
+HAS_PYTORCH = all(map(importlib.util.find_spec, ("torch", "sentencepiece", "safetensors")))
 
 
 def sampled(**settings):
@@ -59,6 +65,39 @@ class Table(unittest.TestCase):
         order = []
         samples.collect([Program("a"), Program("b", "c")], 2, lambda _, setting: order.append(setting) or {})
         self.assertEqual(order, ["a", "b", "c", "c", "b", "a"])
+
+
+    def test_programs_get_the_figures_of_all_settings(self):
+        [row] = table.described("x", sampled(ours=[6]), sampled(a=[1, 1, 4], b=[3]))
+        self.assertEqual(row, {"label": "x", "measure": "target tokens/s", "dragoman": {"ours": 6}, "peer": {"a": 1, "b": 3},
+                               "ratio": 2})
+
+
+class UsefulWork(unittest.TestCase):
+    SHAPE = shapes.Shape(layers=1, dim=2, feed_forward=3, heads=1, dropout=0)
+
+    def test_a_pair_of_one_piece_costs_each_weight_once_and_attention(self):
+        # Products: encoder 4·(2×2) + 2·(2×3) = 28, decoder 8·(2×2) + 2·(2×3) = 44, output 2×5 = 10. Attention, scores and
+        # sums over values: 2·2 in the encoder and to the source, half of that to the target itself. Two operations a
+        # product of numbers, three times for the way forth and back.
+        self.assertEqual(useful_work.pair(self.SHAPE, 5, 1, 1), 3 * 2 * (28 + 44 + 10 + 4 + 4 + 2))
+
+    def test_attention_grows_with_the_square_of_the_length(self):
+        cost = lambda n: useful_work.pair(self.SHAPE, 5, n, n)
+        self.assertEqual(cost(4) - 4 * cost(1), 3 * 2 * 10 * (16 - 4))
+
+    def test_a_target_token_costs_what_pairs_do_over_their_target_tokens(self):
+        pairs = [useful_work.pair(self.SHAPE, 5, s, t) for s, t in ((1, 2), (3, 4))]
+        self.assertEqual(useful_work.per_target_token(self.SHAPE, 5, [(1, 2), (3, 4)]), sum(pairs) / 6)
+
+
+class Process(unittest.TestCase):
+    def test_a_program_is_ended_when_enough_is_known(self):
+        self.assertEqual(process.run(["sh", "-c", "echo begun; exec sleep 100"], until=lambda: True).log, "")
+
+    def test_a_program_that_fails_before_is_an_error(self):
+        with self.assertRaisesRegex(process.Failed, "this failed: sh -c echo why >&2; exit 3\nwhy"):
+            process.run(["sh", "-c", "echo why >&2; exit 3"], until=lambda: False)
 
 
 class Precision(unittest.TestCase):
@@ -122,8 +161,16 @@ class WithoutPeers(WithModel):
             self.assertRegex(said, rf"\| beam 5, float32, {measure} \| [\d,.]+ \| – \|")
 
     def test_training_says_that_the_peer_is_missing(self):
-        with self.assertRaisesRegex(AssertionError, "PyTorch: not found: no torch_train.py; --peers names its folder"):
-            self.compare("training", "--train", "s", "t", "--vocab", "no-such-vocabulary")
+        said = self.compare("training", "--train", "s", "t", "--vocab", "v", "--preset", "toy", "--seconds", 0.2, "--settle",
+                            0, "--python", "/no/such/python", "--json", "rows.json")
+        self.assertIn("PyTorch: not found: no program /no/such/python\n", said)
+        self.assertRegex(said, r"\| toy, float32, target tokens/s \| [\d,.]+ \| – \|")
+        speed, _ = json.loads((self.folder / "rows.json").read_text(encoding="utf-8"))
+        self.assertEqual((list(speed["dragoman"]), speed["peer"], speed["ratio"]), (["512 tokens"], {}, None))
+
+    def test_a_missing_vocabulary_is_an_error(self):
+        with self.assertRaisesRegex(AssertionError, "error: this failed: .* vocab encode -m no-such"):
+            self.compare("training", "--train", "s", "t", "--vocab", "no-such", "--python", "/no/such/python")
 
     def test_a_missing_model_is_an_error(self):
         with self.assertRaisesRegex(AssertionError, "error: no-such: No such file or directory"):
@@ -167,6 +214,53 @@ class WithCTranslate2(WithModel):
     def test_a_forced_length_gives_the_same_translations(self):
         said = self.translation("--length", 5, "--beams", 1, "--precisions", "float32")
         self.assertRegex(said, r"beam 1, float32: (\d+) of \1 translations are the same")
+
+
+@unittest.skipUnless(HAS_PYTORCH, "this Python has no torch, sentencepiece, safetensors")
+class WithPyTorch(WithModel):
+    KINDS = {"post-norm": "", "pre-norm": "--transformer-preprocess n --transformer-postprocess da"}
+
+    def test_it_translates_as_dragoman(self):
+        for kind, options in self.KINDS.items():
+            with self.subTest(kind):
+                self.call(BINARY, *"train -t s t -v v v -m kind.safetensors --no-reload".split(), *SMALL, *options.split())
+                said = self.translation("--model", "kind.safetensors", "--peer", "pytorch", "--precisions", "float32",
+                                        "--beams", 1, 4, "--batch", 5, "--single-lines", 0)
+                for beam in (1, 4):
+                    self.assertIn(f"beam {beam}, float32: 36 of 36 translations are the same", said)
+
+    def test_a_forced_length_gives_the_same_translations(self):
+        said = self.translation("--peer", "pytorch", "--length", 5, "--beams", 1, "--precisions", "float32")
+        self.assertRegex(said, r"beam 1, float32: (\d+) of \1 translations are the same")
+
+    def test_models_that_it_cannot_compute_are_named(self):
+        self.call(BINARY, *"train -t s t -v v v -m wide.safetensors --attention-window 2 --no-reload".split(), *SMALL)
+        with self.assertRaisesRegex(AssertionError, "wide.safetensors: attention_window is 2, this Transformer has only 0"):
+            self.call(sys.executable, "-B", HERE / "compare/torch_lines.py", "wide.safetensors")
+
+    def test_training_is_measured(self):
+        said = self.compare("training", "--train", "s", "t", "--vocab", "v", "--preset", "toy", "--seconds", 0.2,
+                            "--settle", 0, "--batches", 64, 128)
+        self.assertRegex(said, r"\| toy, float32, target tokens/s \| [\d,.]+ \| [\d,.]+ \| padded, (64|128) tokens \| [\d.]+ ")
+
+    def test_packed_and_padded_batches_have_the_same_loss_and_gradients(self):
+        import torch
+        from torch_model import Transformer
+        from torch_training import make_batch
+        torch.manual_seed(1)
+        model = Transformer(shapes.Shape(2, 16, 32, 2, dropout=0), 20)
+        pairs = [([5, 6, 7, 2], [8, 9, 2]), ([5, 2], [9, 10, 11, 12, 2]), ([13, 2], [2])]
+        found = []
+        for layout, chunk in (("padded", 0), ("packed", 0), ("packed", 4)):
+            if chunk and not hasattr(torch.nn.functional, "linear_cross_entropy"):
+                continue
+            batch, labels = make_batch(pairs, layout, "cpu")
+            self.assertEqual(labels, 9)
+            loss = model(*batch, chunk)
+            found.append([loss, *torch.autograd.grad(loss, list(model.parameters()))])
+        for other in found[1:]:
+            for one, same in zip(found[0], other):
+                torch.testing.assert_close(same, one, rtol=1e-4, atol=1e-6)
 
 
 if __name__ == "__main__":

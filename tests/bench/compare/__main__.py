@@ -2,19 +2,25 @@
 """Measures dragoman and another program in turns, on the same machine, data and model, and prints a table.
 
     python3 tests/bench/compare translation --model m.safetensors --source test.en --reference test.de
-    python3 tests/bench/compare training --train train.en train.de --vocab joint.spm --peers FOLDER
+    python3 tests/bench/compare translation --model m.safetensors --source test.en --peer pytorch --devices 0
+    python3 tests/bench/compare training --train train.en train.de --vocab joint.spm
 
 A ratio is the median over rounds of dragoman's figure divided by the peer's in the same round, with the least and the
 largest in brackets: of speeds, more than 1 is better; of times and memory, less. The peer is measured at several
-settings and shown at the one that is best in each row.
+settings and shown at the one that is best in each row, as dragoman is where it has several.
 """
 import argparse
+import json
 import os
 import sys
+from pathlib import Path
 
+import gpu
 import machine
+import table
 import training
 import translation
+from process import Failed
 
 SUBJECTS = {"training": training, "translation": translation}
 
@@ -29,6 +35,7 @@ def options():
         q.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the Python that has the peer")
         q.add_argument("--threads", type=int, default=os.cpu_count(), help="for each program")
         q.add_argument("--rounds", type=int, default=3)
+        q.add_argument("--json", type=Path, metavar="FILE", help="write the rows there as well, with all settings")
         module.add_options(q)
     return p.parse_args()
 
@@ -44,13 +51,22 @@ def main():
     a = options()
     subject = SUBJECTS[a.subject]
     print(f"{machine.warning()}CPU: {machine.cpu()}")
+    if gpu.query("name"):
+        print(f"GPU: {gpu.query('name')}, driver {gpu.query('driver_version')}")
     ours, peer = map(introduce, subject.programs(a))
     if not ours:
         sys.exit(f"error: --dragoman is {a.dragoman}, expected the program that is to be measured")
+    rows = []
     try:
-        subject.compare(a, ours, peer)
+        for label, of_ours, of_peer in subject.compare(a, ours, peer):
+            print(table.rows(label, of_ours, of_peer), flush=True)
+            rows += table.described(label, of_ours, of_peer)
     except OSError as error:
         sys.exit(f"error: {error.filename}: {error.strerror}")
+    except Failed as failed:
+        sys.exit(f"error: {failed}")
+    if a.json:
+        a.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ This process stays small on purpose: on Linux the peak memory of a child is neve
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -18,18 +17,34 @@ class Run:
     peak: float  # MiB
 
 
+class Failed(Exception):
+    pass
+
+
 def fail(command, log):
-    sys.exit(f"error: this failed: {' '.join(map(str, command))}\n" + "\n".join(log.strip().splitlines()[-8:]))
+    raise Failed(f"this failed: {' '.join(map(str, command))}\n" + "\n".join(log.strip().splitlines()[-8:]))
 
 
-def run(command, text="", environment=None):
+def wait(process, until):
+    """(exit code, usage); kills it once until() is true, which is no failure."""
+    pid, killed = 0, False
+    while not pid:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG if until and not killed else 0)
+        if not pid and until():
+            process.kill()
+            killed = True
+        elif not pid:
+            time.sleep(0.1)
+    return 0 if killed else os.waitstatus_to_exitcode(status), usage
+
+
+def run(command, text="", environment=None, until=None):
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as log:
         source.write(text.encode())
         source.seek(0)
         process = subprocess.Popen(command, stdin=source, stdout=out, stderr=log,
                                    env={**os.environ, **(environment or {})})
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        process.returncode, usage = wait(process, until)
         written = []
         for file in (out, log):
             file.seek(0)

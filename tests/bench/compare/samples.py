@@ -16,6 +16,8 @@ WORDS = Measure("source words/s", "{:,.0f}".format, max)
 FIRST = Measure("start to first result, ms", "{:,.0f}".format, min)
 SINGLE = Measure("single sentence, ms", "{:,.2f}".format, min)
 PEAK = Measure("peak memory, MiB", "{:,.0f}".format, min)
+GPU_PEAK = Measure("peak memory of the GPU, MiB", "{:,.0f}".format, min)
+MFU = Measure("MFU, %", "{:.1f}".format, max)
 BLEU = Measure("BLEU", "{:.2f}".format, max)
 
 

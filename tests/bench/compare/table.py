@@ -22,6 +22,18 @@ def row(label, measure, ours, theirs):
     return [f"{label}, {measure.name}", show(mine), show(others), setting, ratio(mine, others) if comparable else ""]
 
 
+def medians(samples, measure):
+    return {setting: statistics.median(values[measure]) for setting, values in samples.settings.items() if measure in values}
+
+
+def described(label, ours, theirs):
+    """The same rows for programs, with the figures of all settings."""
+    for measure in ours.measures() or theirs.measures():
+        pairs = list(zip(ours.best(measure)[1], theirs.best(measure)[1]))
+        yield {"label": label, "measure": measure.name, "dragoman": medians(ours, measure),
+               "peer": medians(theirs, measure), "ratio": statistics.median(a / b for a, b in pairs) if pairs else None}
+
+
 def rows(label, ours, theirs):
     """Samples of dragoman and of the peer; either may have none."""
     measures = ours.measures() or theirs.measures()

@@ -1,39 +1,76 @@
-"""Training in dragoman and in PyTorch: speed and memory on the same text, vocabulary, model and batch size.
+"""Training in dragoman and in PyTorch: speed and memory on the same text, vocabulary, model and batch sizes.
 
-Both count target tokens with </s> and leave the first seconds out.
+Both count target tokens with </s> and leave the beginning out. With --devices both compute on that GPU, PyTorch compiled
+and at its better layout of batches (torch_model.py); then MFU is the share of the GPU's bfloat16 rate that useful
+operations took (useful_work.py).
 """
 import json
 import re
 import sys
 import tempfile
+from itertools import islice
 from pathlib import Path
 
+import gpu
 import table
+import useful_work
 from binary import Binary
 from machine import missing
 from process import run
-from samples import PEAK, TOKENS, Samples, collect
+from samples import GPU_PEAK, MFU, PEAK, TOKENS, Samples, collect
+from shapes import SHAPES
+from text import read_lines
 
-SIZES = {"tiny": ["--task", "transformer-tiny", "--mini-batch-words", "8192"],
-         "base": ["--task", "transformer-base", "--mini-batch-words", "4096"]}
-CHUNKS = {"tiny": "2048", "base": "1024"}  # rows of PyTorch's fused projection and loss at which it is fastest
-PRECISIONS = {"float32": [], "bfloat16": ["--bf16"]}  # PyTorch's options
+HERE = Path(__file__).parent
+BATCHES = {"toy": [512], "tiny": [8192], "base": [4096], "big": [4096]}
+CHUNKS = {"toy": 2048, "tiny": 2048, "base": 1024, "big": 1024}  # rows of PyTorch's fused projection and loss, fastest on CPUs
+SAMPLE = 20_000  # pairs whose lengths say what a token costs
 
 
 def add_options(p):
     p.add_argument("--train", nargs=2, required=True, metavar=("SOURCE", "TARGET"))
     p.add_argument("--vocab", required=True, help="a joint SentencePiece vocabulary")
-    p.add_argument("--preset", choices=SIZES, default="tiny")
-    p.add_argument("--precisions", nargs="+", choices=PRECISIONS, default=["float32"])
+    p.add_argument("--preset", choices=SHAPES, default="tiny")
+    p.add_argument("--precisions", nargs="+", choices=["float32", "bfloat16"], default=["float32"])
+    p.add_argument("--batches", type=int, nargs="+", metavar="TOKENS", help="sizes that both try, in target tokens")
     p.add_argument("--seconds", type=float, default=45, help="that are measured")
-    p.add_argument("--settle", type=float, default=15, help="seconds before them")
-    p.add_argument("--peers", type=Path, default=Path("."), metavar="FOLDER", help="where torch_train.py is: a script "
-                   "that with --measure SECONDS prints a JSON line with tgt_tok_s")
+    p.add_argument("--settle", type=float, default=15, help="seconds before them, of dragoman")
+    p.add_argument("--devices", metavar="N", help="of dragoman: a GPU's number; without it CPUs")
+    p.add_argument("--peer-device", choices=["cpu", "cuda"], help="of PyTorch; without it as --devices says")
     p.add_argument("--allocator", help="a library to preload for PyTorch, such as libtcmalloc_minimal.so.4")
 
 
 def programs(a):
+    a.batches = a.batches or BATCHES[a.preset]
+    a.peer_device = a.peer_device or ("cuda" if a.devices else "cpu")
     return Dragoman(a), PyTorch(a)
+
+
+class Corpus:
+    """Plain text in a folder, and what a target token of it costs."""
+
+    def __init__(self, a, folder):
+        self.files = []
+        for path in a.train:
+            plain = Path(path)
+            if plain.suffix in (".xz", ".gz"):
+                plain = Path(folder) / plain.stem
+                plain.write_text("\n".join(read_lines(path)) + "\n", encoding="utf-8")
+            self.files.append(plain)
+        lengths = list(zip(*(self.lengths(a, file) for file in self.files)))
+        pieces = int(re.search(r"[\d,]+", run([a.dragoman, "vocab", "inspect", "-m", a.vocab]).out)[0].replace(",", ""))
+        self.operations = useful_work.per_target_token(SHAPES[a.preset], pieces, lengths)
+
+    @staticmethod
+    def lengths(a, file):
+        with open(file, encoding="utf-8", newline="\n") as lines:
+            head = "".join(islice(lines, SAMPLE))
+        return [len(line.split()) + 1 for line in run([a.dragoman, "vocab", "encode", "-m", a.vocab], head).out.splitlines()]
+
+    def figures(self, speed, device):
+        """A speed with what follows from it."""
+        peak = useful_work.peak(gpu.query("name")) if device else None
+        return {TOKENS: speed} | ({MFU: 100 * speed * self.operations / peak} if peak else {})
 
 
 class Dragoman(Binary):
@@ -44,30 +81,47 @@ class Dragoman(Binary):
     def can(self, precision):
         return self.precision("train", precision) is not None
 
-    def measure(self, precision, folder):
-        """Words/s of all reports but the first two."""
-        a = self.a
-        minutes = max(1, round((a.seconds + a.settle) / 60))
-        done = run([self.path, "train", "--train-sets", *a.train, "--vocabs", a.vocab, a.vocab, "--model",
-                    f"{folder}/m.safetensors", *SIZES[a.preset], "--cpu-threads", str(a.threads), "--disp-freq", "2",
-                    "--valid-freq", "0", "--save-freq", "0", "--no-reload", "--after", f"{minutes}m",
-                    *self.precision("train", precision)])
-        reports = re.findall(r"Time ([\d.]+)s : ([\d.]+) words/s", done.log)[2:]
-        if not reports:
-            sys.exit(f"error: less than 3 reports of dragoman in {minutes} minutes; raise --seconds")
-        tokens = sum(float(time) * float(rate) for time, rate in reports)
-        return {TOKENS: tokens / sum(float(time) for time, _ in reports), PEAK: done.peak}
+    def settings(self):
+        return [f"{batch:,} tokens" for batch in self.a.batches]
+
+    def measure(self, precision, setting, corpus, folder):
+        """From --settle seconds after the first report on, until --seconds more have passed."""
+        a, log = self.a, Path(folder) / "log.jsonl"
+        log.unlink(missing_ok=True)
+
+        def reports():
+            lines = log.read_text(encoding="utf-8").split("\n")[:-1] if log.exists() else []
+            found = [event for event in map(json.loads, lines) if event["event"] == "report"]
+            return [event for event in found if event["seconds"] >= found[0]["seconds"] + a.settle]
+
+        def enough():
+            found = reports()
+            return len(found) > 1 and found[-1]["seconds"] - found[0]["seconds"] >= a.seconds
+
+        words, often = setting.split()[0].replace(",", ""), "10" if a.devices and a.preset != "toy" else "2"
+        with gpu.Memory() as memory:
+            done = run([self.path, "train", "--train-sets", *corpus.files, "--vocabs", a.vocab, a.vocab, "--model",
+                        f"{folder}/m.safetensors", *SHAPES[a.preset].options(), "--mini-batch-words", words, "--disp-freq",
+                        often, "--valid-freq", "0", "--save-freq", "0", "--no-reload", "--log-json", log, *self.where(),
+                        *self.precision("train", precision)], until=enough)
+        found = reports()
+        if len(found) < 2:
+            sys.exit(f"error: dragoman ended before it had reported twice\n{done.log}")
+        tokens, seconds = (found[-1][key] - found[0][key] for key in ("target_tokens", "seconds"))
+        held = {GPU_PEAK: memory.mib()} if a.devices and memory.mib() else {}
+        return corpus.figures(tokens / seconds, a.devices) | ({} if a.devices else {PEAK: done.peak}) | held
+
+    def where(self):
+        return ["--devices", self.a.devices] if self.a.devices else ["--cpu-threads", str(self.threads)]
 
 
 class PyTorch:
     name = "PyTorch"
 
     def __init__(self, a):
-        self.a, self.script = a, a.peers / "torch_train.py"
+        self.a, self.said = a, {}
 
     def missing(self):
-        if not self.script.exists():
-            return f"no {self.script}; --peers names its folder"
         return missing(self.a.python, "torch", "sentencepiece")
 
     def version(self):
@@ -76,25 +130,41 @@ class PyTorch:
     def can(self, _):
         return True
 
-    def settings(self):
-        return [f"{self.a.threads} threads, chunks of {CHUNKS[self.a.preset]}"]
+    def layouts(self):
+        return ["packed", "padded"] if self.a.devices else ["padded"]
 
-    def measure(self, precision, folder):
+    def settings(self):
+        return [f"{layout}, {batch:,} tokens" for layout in self.layouts() for batch in self.a.batches]
+
+    def measure(self, precision, setting, corpus, folder):
+        """One process tries all settings, as compiling takes longer than measuring; a round asks for each in turn."""
+        if setting not in self.said:
+            self.said = self.measure_all(precision, corpus)
+        line = self.said.pop(setting)
+        if "error" in line:
+            print(f"note: PyTorch, {setting}: {line['error']}", file=sys.stderr)
+            return {}
+        held = {GPU_PEAK: line["peak_mib"]} if "peak_mib" in line else {PEAK: self.peak}
+        return corpus.figures(line["tokens_per_second"], self.a.devices) | held
+
+    def measure_all(self, precision, corpus):
         a = self.a
-        environment = {"LD_PRELOAD": a.allocator} if a.allocator else {}
-        done = run([a.python, "-B", self.script, "--preset", a.preset, "--train-src", a.train[0], "--train-tgt",
-                    a.train[1], "--spm", a.vocab, "--out", folder, "--threads", str(a.threads), "--settle",
-                    str(a.settle), "--measure", str(a.seconds), "--loss-chunk", CHUNKS[a.preset],
-                    *PRECISIONS[precision]], environment=environment)
-        [speed] = [line["tgt_tok_s"] for line in map(json.loads, done.out.splitlines()) if "tgt_tok_s" in line]
-        return {TOKENS: speed, PEAK: done.peak}
+        cuda = a.peer_device == "cuda"
+        done = run([a.python, "-B", HERE / "torch_training.py", *corpus.files, a.vocab, "--preset", a.preset,
+                    "--layouts", *self.layouts(), "--batches", *map(str, a.batches), "--precision", precision,
+                    "--seconds", str(a.seconds), "--threads", str(a.threads), "--device", a.peer_device,
+                    *(["--compile"] if cuda else ["--chunk", str(CHUNKS[a.preset])])],
+                   environment={"LD_PRELOAD": a.allocator} if a.allocator else {})
+        self.peak = done.peak
+        return {f"{line['layout']}, {line['batch']:,} tokens": line for line in map(json.loads, done.out.splitlines())}
 
 
 def compare(a, ours, peer):
-    print(f"Rounds: {a.rounds}, of {a.seconds:.0f} s\n\n{table.header(PyTorch.name)}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
+        corpus = Corpus(a, folder)
+        print(f"Useful operations a target token: {corpus.operations:.3g}\nRounds: {a.rounds}, of {a.seconds:.0f} s\n\n"
+              f"{table.header(PyTorch.name)}", flush=True)
         for precision in a.precisions:
             able = [p for p in (ours, peer) if p and p.can(precision)]
-            found = collect(able, a.rounds, lambda program, _: program.measure(precision, folder))
-            of_ours, of_peer = (found.get(program, Samples()) for program in (ours, peer))
-            print(table.rows(f"{a.preset}, {precision}", of_ours, of_peer), flush=True)
+            found = collect(able, a.rounds, lambda program, setting: program.measure(precision, setting, corpus, folder))
+            yield f"{a.preset}, {precision}", found.get(ours, Samples()), found.get(peer, Samples())

@@ -1,20 +1,29 @@
-"""Translation by the same model in dragoman and in CTranslate2: speed, time to answer, memory, quality."""
-import gzip
+"""Translation by the same model in dragoman and in CTranslate2 or PyTorch: speed, time to answer, memory, quality.
+
+With --devices both compute on that GPU. PyTorch then runs in three ways (torch_lines.py), of which the best counts.
+"""
 import json
-import lzma
+import sys
 import tempfile
 from pathlib import Path
 
+import gpu
 import samples
 import table
 from model_file import ModelFile
-from process import answers, run
-from translators import CTranslate2, Dragoman, Job
+from process import Failed, answers, run
+from text import read_lines
+from translators import PEERS, Dragoman, Job
 
 
 def add_options(p):
     p.add_argument("--model", required=True, help="a model of dragoman, float32")
     p.add_argument("--source", required=True, help="text to translate")
+    p.add_argument("--peer", choices=PEERS, default="ctranslate2")
+    p.add_argument("--devices", metavar="N", help="of dragoman: a GPU's number; without it CPUs")
+    p.add_argument("--peer-device", choices=["cpu", "cuda"], help="of PyTorch; without it as --devices says")
+    p.add_argument("--batch", type=int, metavar="LINES", help="lines at a time: exactly for PyTorch (128 without it), on "
+                   "average for dragoman (its own default without it)")
     p.add_argument("--reference", help="its translation by people, for BLEU")
     p.add_argument("--bleu-tokenize", default="13a", help="'none' for a reference that is tokenised already")
     p.add_argument("--beams", type=int, nargs="+", default=[1, 5])
@@ -23,16 +32,13 @@ def add_options(p):
     p.add_argument("--length", type=int, default=0, help="for untrained models: cut the pieces of the text into lines "
                    "of this many, and force every translation to have as many")
     p.add_argument("--lines", type=int, help="translate no more than these")
-    p.add_argument("--single-lines", type=int, default=200, help="lines that are sent one by one")
+    p.add_argument("--times", type=int, default=1, help="repeat the text, where a machine is done with it too soon")
+    p.add_argument("--single-lines", type=int, default=200, help="lines that are sent one by one; 0: none")
 
 
 def programs(a):
-    return Dragoman(a), CTranslate2(a)
-
-
-def read_lines(path):
-    with {".xz": lzma.open, ".gz": gzip.open}.get(Path(path).suffix, open)(path, "rt", encoding="utf-8") as file:
-        return file.read().removesuffix("\n").split("\n")
+    a.peer_device = a.peer_device or ("cuda" if a.devices else "cpu")
+    return Dragoman(a), PEERS[a.peer](a)
 
 
 class Text:
@@ -41,11 +47,14 @@ class Text:
     def __init__(self, a, folder):
         self.a, self.folder = a, folder
         lines = read_lines(a.source)
-        self.lines = (self.pieces_in_lines(lines) if a.length else lines)[:a.lines]
+        self.lines = (self.pieces_in_lines(lines) if a.length else lines)[:a.lines] * a.times
         self.all = "\n".join(self.lines) + "\n"
 
     def encode(self, text, side):
         return run([self.a.dragoman, "vocab", "encode", "--model", self.folder / f"{side}.spm"], text).out.split()
+
+    def source_pieces(self):
+        return len(self.encode("\n".join(self.lines), "source")) if not self.a.length else self.a.length * len(self.lines)
 
     def pieces_in_lines(self, lines):
         pieces, n = self.encode("\n".join(lines), "source"), self.a.length
@@ -67,34 +76,44 @@ class Text:
 
 def measure(program, setting, job, text):
     """Figures of a program at a setting, and its translations."""
-    whole = run(program.command(job, setting, one_by_one=False), text.all)
+    with gpu.Memory() as memory:
+        whole = run(program.command(job, setting, one_by_one=False), text.all)
     seconds = program.seconds(whole.log)
     values = {samples.TOKENS: text.target_tokens(whole.out) / seconds}
     if not job.length:
         values[samples.WORDS] = len(text.all.split()) / seconds
-    command = program.command(job, setting, one_by_one=True)
-    values[samples.FIRST], values[samples.SINGLE] = answers(command, text.lines[:text.a.single_lines])
-    values[samples.PEAK] = whole.peak
+    if text.a.single_lines:
+        command = program.command(job, setting, one_by_one=True)
+        values[samples.FIRST], values[samples.SINGLE] = answers(command, text.lines[:text.a.single_lines])
+    if text.a.devices and memory.mib():
+        values[samples.GPU_PEAK] = memory.mib()
+    if not text.a.devices:
+        values[samples.PEAK] = whole.peak
     if text.a.reference and not job.length:
         values[samples.BLEU] = text.bleu(whole.out)
     return values, whole.out
 
 
 def compare_job(a, ours, peer, job, text):
-    """Prints the rows of one beam and precision; returns what else is to be said of it."""
+    """Samples of dragoman and of the peer for one beam and precision, and what else is to be said of it."""
     translations = {}
 
     def once(program, setting):
-        values, translations[program.name] = measure(program, setting, job, text)
+        try:
+            values, translations[program.name] = measure(program, setting, job, text)
+        except Failed as failed:  # the peer's other settings still count
+            if program is ours:
+                raise
+            print(f"note: {program.name}, {setting}: {str(failed).splitlines()[-1]}", file=sys.stderr)
+            return {}
         return values
 
     found = samples.collect([p for p in (ours, peer) if p and p.can(job.precision)], a.rounds, once)
-    label = f"beam {job.beam}, {job.precision}"
-    print(table.rows(label, found.get(ours, samples.Samples()), found.get(peer, samples.Samples())), flush=True)
+    of_both = [found.get(program, samples.Samples()) for program in (ours, peer)]
     if len(translations) < 2:
-        return ""
+        return *of_both, ""
     pairs = list(zip(*(out.removesuffix("\n").split("\n") for out in translations.values())))
-    return f"{label}: {sum(x == y for x, y in pairs):,} of {len(pairs):,} translations are the same"
+    return *of_both, f"{job}: {sum(x == y for x, y in pairs):,} of {len(pairs):,} translations are the same"
 
 
 def compare(a, ours, peer):
@@ -104,8 +123,12 @@ def compare(a, ours, peer):
             file.save_vocabulary(side, folder / f"{side}.spm")
         text = Text(a, folder)
         for program in filter(None, (ours, peer)):
-            program.prepare(a.model, folder)
-        print(f"Lines: {len(text.lines):,}, rounds: {a.rounds}\n\n{table.header(CTranslate2.name)}", flush=True)
+            program.prepare(text)
+        print(f"Lines: {len(text.lines):,}, rounds: {a.rounds}\n\n{table.header(PEERS[a.peer].name)}", flush=True)
         jobs = [Job(precision, beam, a.normalize, a.length) for beam in a.beams for precision in a.precisions]
-        notes = [compare_job(a, ours, peer, job, text) for job in jobs]
+        notes = []
+        for job in jobs:
+            of_ours, of_peer, note = compare_job(a, ours, peer, job, text)
+            notes.append(note)
+            yield str(job), of_ours, of_peer
     print("", *filter(None, notes), sep="\n")

@@ -19,19 +19,31 @@ class Job:
     normalize: float
     length: int  # pieces of every source line and of every translation; 0: text, translated as the model wants
 
+    def __str__(self):
+        return f"beam {self.beam}, {self.precision}"
+
 
 class Dragoman(Binary):
-    def prepare(self, model, _):
-        self.model = model
+    def __init__(self, a):
+        super().__init__(a)
+        self.a = a
+
+    def settings(self):
+        return [f"GPU {self.a.devices}"] if self.a.devices else super().settings()
+
+    def prepare(self, text):
+        """--mini-batch-words counts source pieces."""
+        self.where = ["--devices", self.a.devices] if self.a.devices else ["--cpu-threads", str(self.threads)]
+        if self.a.batch:
+            self.where += ["--mini-batch-words", str(round(self.a.batch * text.source_pieces() / len(text.lines)))]
 
     def can(self, precision):
         return self.precision("translate", precision) is not None
 
     def command(self, job, _, one_by_one):
         fixed = ["--no-spm-encode", "--max-length-factor", "1", "--min-length-factor", "1"] if job.length else []
-        return [self.path, "translate", "--model", self.model, "--beam-size", str(job.beam), "--normalize",
-                str(job.normalize), "--cpu-threads", str(self.threads), *fixed,
-                *self.precision("translate", job.precision)]
+        return [self.path, "translate", "--model", self.a.model, "--beam-size", str(job.beam), "--normalize",
+                str(job.normalize), *self.where, *fixed, *self.precision("translate", job.precision)]
 
     def seconds(self, log):
         lines, rate = re.search(r"Translated ([\d,]+) lines? in .*: ([\d.,]+) lines/s", log).groups()
@@ -42,7 +54,7 @@ class CTranslate2:
     name = "CTranslate2"
 
     def __init__(self, a):
-        self.python, self.threads, self.precisions = a.python, a.threads, a.precisions
+        self.a, self.python, self.threads, self.precisions = a, a.python, a.threads, a.precisions
 
     def missing(self):
         return missing(self.python, "ctranslate2", "sentencepiece", "numpy", "safetensors")
@@ -50,12 +62,12 @@ class CTranslate2:
     def version(self):
         return run([self.python, "-c", "import ctranslate2; print(ctranslate2.__version__)"]).out.strip()
 
-    def prepare(self, model, folder):
+    def prepare(self, text):
         """A folder a precision: weights stored as they are computed with take the least memory and time to load."""
-        self.folder = folder
+        self.folder = text.folder
         for precision in self.precisions:
-            run([self.python, "-B", HERE.parent / "to_ctranslate2.py", model, folder / precision, "--quantization",
-                 precision])
+            run([self.python, "-B", HERE.parent / "to_ctranslate2.py", self.a.model, self.folder / precision,
+                 "--quantization", precision])
 
     def can(self, _):
         return True
@@ -73,3 +85,38 @@ class CTranslate2:
 
     def seconds(self, log):
         return json.loads(log.splitlines()[-1])["seconds"]
+
+
+class PyTorch:
+    name = "PyTorch"
+
+    def __init__(self, a):
+        self.a = a
+
+    def missing(self):
+        return missing(self.a.python, "torch", "sentencepiece", "safetensors")
+
+    def version(self):
+        return run([self.a.python, "-c", "import torch; print(torch.__version__)"]).out.strip()
+
+    def prepare(self, _):
+        pass
+
+    def can(self, precision):
+        return precision != "int8"
+
+    def settings(self):
+        return ["eager", "graph", "compiled"] if self.a.peer_device == "cuda" else ["eager"]
+
+    def command(self, job, setting, one_by_one):
+        fixed = ["--pieces", "--length", str(job.length)] if job.length else []
+        return [self.a.python, "-B", HERE / "torch_lines.py", self.a.model, "--precision", job.precision, "--device",
+                self.a.peer_device, "--mode", setting, "--threads", str(self.a.threads), "--batch",
+                str(self.a.batch or 128), "--beam-size", str(job.beam), "--normalize", str(job.normalize), *fixed,
+                *(["--lines"] if one_by_one else [])]
+
+    def seconds(self, log):
+        return json.loads(log.splitlines()[-1])["seconds"]
+
+
+PEERS = {"ctranslate2": CTranslate2, "pytorch": PyTorch}
