@@ -23,7 +23,8 @@ def row(label, measure, ours, theirs):
 
 
 def medians(samples, measure):
-    return {setting: statistics.median(values[measure]) for setting, values in samples.settings.items() if measure in values}
+    return {setting: statistics.median(values[measure])
+            for setting, values in samples.settings.items() if measure in values}
 
 
 def described(label, ours, theirs):

@@ -58,14 +58,16 @@ class Corpus:
                 plain.write_text("\n".join(read_lines(path)) + "\n", encoding="utf-8")
             self.files.append(plain)
         lengths = list(zip(*(self.lengths(a, file) for file in self.files)))
-        pieces = int(re.search(r"[\d,]+", run([a.dragoman, "vocab", "inspect", "-m", a.vocab]).out)[0].replace(",", ""))
+        said = run([a.dragoman, "vocab", "inspect", "-m", a.vocab]).out
+        pieces = int(re.search(r"pieces +([\d,]+)", said)[1].replace(",", ""))
         self.operations = useful_work.per_target_token(SHAPES[a.preset], pieces, lengths)
 
     @staticmethod
     def lengths(a, file):
         with open(file, encoding="utf-8", newline="\n") as lines:
             head = "".join(islice(lines, SAMPLE))
-        return [len(line.split()) + 1 for line in run([a.dragoman, "vocab", "encode", "-m", a.vocab], head).out.splitlines()]
+        encoded = run([a.dragoman, "vocab", "encode", "-m", a.vocab], head).out
+        return [len(line.split(" ")) + 1 for line in encoded.removesuffix("\n").split("\n")]
 
     def figures(self, speed, device):
         """A speed with what follows from it."""
@@ -166,5 +168,6 @@ def compare(a, ours, peer):
               f"{table.header(PyTorch.name)}", flush=True)
         for precision in a.precisions:
             able = [p for p in (ours, peer) if p and p.can(precision)]
-            found = collect(able, a.rounds, lambda program, setting: program.measure(precision, setting, corpus, folder))
+            found = collect(able, a.rounds, lambda program, setting:
+                            program.measure(precision, setting, corpus, folder))
             yield f"{a.preset}, {precision}", found.get(ours, Samples()), found.get(peer, Samples())
