@@ -15,6 +15,7 @@ import lzma
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -246,6 +247,7 @@ def run(description, rows, texts=multi30k, data="tok/{train,test_2016_flickr}.lc
     arguments = arguments_of(Path(sys.argv[0]).name, description, data)
     rows = parse_rows(rows)
     if arguments.list:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads the list may have seen enough
         print("\n".join(f"{row.name}\t{' '.join(row.options)}" for row in chosen(rows, arguments)))
         return
     folder = Path(arguments.folder).resolve()

@@ -57,6 +57,13 @@ class Experiments(unittest.TestCase):
         self.assertEqual(code, 0, err)
         return out
 
+    def test_a_list_may_be_read_in_part(self):
+        process = self.start("table3", "--list")
+        process.stdout.close()
+        self.assertEqual(process.stderr.read(), "")
+        process.stderr.close()
+        process.wait(timeout=60)
+
     def cells(self, table):
         return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
 
