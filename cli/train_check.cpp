@@ -253,7 +253,7 @@ void check_valid_script(const TrainOptions& o) {
 }
 
 void check_precision(const TrainOptions& o) {
-  if (o.precision == TrainingPrecision::float32 || cpu::has_bfloat16()) return;
+  if (o.precision == TrainingPrecision::float32 || o.devices[0] != "cpu" || cpu::has_bfloat16()) return;
   throw Error(fmt::format("--precision {}: this CPU ({}) does not multiply bfloat16, or the oneDNN installed has no "
                           "product for it",
                           name_of(o.precision), cpu::describe_highway()),
