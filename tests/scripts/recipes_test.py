@@ -59,6 +59,15 @@ class Recipes(unittest.TestCase):
         sets = [f"tok/{part}.lc.norm.tok" for part in ("train", "val", "test_2016_flickr")]
         self.check("multi30k", self.corpus(sets, "en", "de"), r"BLEU .*\n\S+test\.de +\d+\.\d\d ", "test.de")
 
+    def test_multi30k_is_learned_from_a_teacher_as_well(self):
+        data = self.corpus([f"tok/{part}.lc.norm.tok" for part in ("train", "val", "test_2016_flickr")], "en", "de")
+        distilled = self.folder / "distilled.de"
+        distilled.write_text("das ist ein haus\n" * 400, encoding="utf-8")
+        (self.folder / "loud.yml").write_text(SMALL.replace("quiet: true", "quiet: false"), encoding="utf-8")
+        done = self.call("multi30k", data, self.folder / "student", self.folder / "loud.yml", DISTILLED=str(distilled))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("distilled.de: 800 lines, 800 pairs kept", done.stderr)
+
     def test_java_to_csharp_is_measured_beside_the_java_as_it_is(self):
         data = self.corpus(("train", "valid", "test"), "java", "cs")
         self.check("java-cs", data, r"BLEU .* exact\n\S+test\.java\.gz +\d.*\n\S+test\.cs +\d", "test.cs")
