@@ -119,6 +119,26 @@ struct Backend {
   Kernel<int64_t(int64_t D)> norm_scratch{"norm_scratch"};
   Kernel<void(const NormBackward& b)> norm_backward{"norm_backward"};
 
+  // Batch normalisation, column by column (Ioffe & Szegedy 2015, algorithm 1): y = (x - mean) · rstd · gamma + beta,
+  // with rstd = 1 / √(variance + eps).
+  struct BatchNorm {
+    Tensor y, mean, rstd;                   // (N,D)  (D) stat type
+    Tensor running_mean, running_variance;  // (D)
+    Tensor x, gamma, beta;                  // (N,D)  (D)
+    double eps;
+    // Above 0, statistics are of the rows of x, and the running ones go towards them by this part of the way (towards
+    // the unbiased variance; not where the rows are fewer than two, or not finite). 0: statistics are the running ones.
+    double momentum;
+  };
+  Kernel<void(const BatchNorm& a)> batch_norm{"batch_norm"};
+  struct BatchNormBackward {
+    Grad dx, dgamma, dbeta;
+    Tensor dy, x, mean, rstd, gamma;
+    bool of_rows;  // whether mean and rstd are of the rows of x
+    Tensor sums;   // (2,D) room for Σ dy · (x - mean) · rstd and Σ dy
+  };
+  Kernel<void(const BatchNormBackward& b)> batch_norm_backward{"batch_norm_backward"};
+
   // Attention over packed rows: y = softmax(score(q, k)) · v, head by head.
   struct Attention {
     Tensor y, lse;        // (Nq,H*V)  (Nq,H) stat type: log Σ exp(score), from which backward recomputes the weights
@@ -314,12 +334,12 @@ void for_each_kernel(AnyBackend& b, const F& f) {
   each(b.fill, b.copy, b.add, b.round, b.linear, b.linear_backward_input, b.linear_backward_weight, b.packed_elements,
        b.pack, b.select_packed, b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward,
        b.embedding, b.embedding_backward, b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch,
-       b.norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
-       b.attention_step, b.gaussian_window, b.gaussian_window_backward, b.choose, b.credit, b.rotate, b.running_average,
-       b.running_average_backward, b.running_average_step, b.cell, b.cell_backward, b.pool, b.pool_backward, b.gate,
-       b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.copy_step, b.neighbours,
-       b.neighbours_backward, b.gather_rows, b.scatter_rows, b.mix_rows, b.mix_rows_backward, b.route, b.route_backward,
-       b.sum, b.sum_of_squares, b.adam, b.moving_average);
+       b.norm_backward, b.batch_norm, b.batch_norm_backward, b.attention_scratch, b.attention, b.attention_backward,
+       b.attention_step_scratch, b.attention_step, b.gaussian_window, b.gaussian_window_backward, b.choose, b.credit,
+       b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.cell, b.cell_backward, b.pool,
+       b.pool_backward, b.gate, b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k,
+       b.copy_step, b.neighbours, b.neighbours_backward, b.gather_rows, b.scatter_rows, b.mix_rows, b.mix_rows_backward,
+       b.route, b.route_backward, b.sum, b.sum_of_squares, b.adam, b.moving_average);
 }
 
 }  // namespace dragoman

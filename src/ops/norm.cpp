@@ -94,4 +94,33 @@ Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, con
   return y;
 }
 
+Var batch_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, const RunningStatistics& running,
+               double eps) {
+  constexpr double momentum = 0.1;
+  require(bool(beta), "batch_norm: beta is missing, expected {}", Shape{x.cols()});
+  check("batch_norm", x, gamma, beta);
+  for (const Tensor& of : {running.mean, running.variance})
+    require(of.shape() == Shape{x.cols()}, "batch_norm: a running statistic is {}, expected {}", of.shape(),
+            Shape{x.cols()});
+  Var y = cx.make(x.shape(), x.dtype());
+  const DType stat = stat_type(x.dtype());
+  const Tensor mean = cx.save({x.cols()}, stat), rstd = cx.save({x.cols()}, stat);
+  const bool of_rows = cx.training;
+  cx.backend.batch_norm(
+      Backend::BatchNorm{y, mean, rstd, running.mean, running.variance, x, gamma, beta, eps, of_rows ? momentum : 0});
+  cx.record("batch_norm", y, [=](Backward& b) {
+    b.backend.batch_norm_backward(Backend::BatchNormBackward{.dx = b.grad(x),
+                                                             .dgamma = b.grad(gamma),
+                                                             .dbeta = b.grad(beta),
+                                                             .dy = b.grad_out(),
+                                                             .x = x,
+                                                             .mean = mean,
+                                                             .rstd = rstd,
+                                                             .gamma = gamma,
+                                                             .of_rows = of_rows,
+                                                             .sums = b.temporary({2, x.cols()}, stat)});
+  });
+  return y;
+}
+
 }  // namespace dragoman

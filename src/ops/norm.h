@@ -18,4 +18,18 @@ Var head_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, int 
 Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, const Var& beta, const Dropout& drop,
                   double eps = 1e-5);
 
+/// What batch norms know of all batches of training: averages that fade, each (D).
+struct RunningStatistics {
+  Tensor mean, variance;
+
+  explicit operator bool() const { return bool(mean); }
+};
+
+/// y = (x - mean) / √(variance + eps) · gamma + beta, column by column (Ioffe & Szegedy 2015, algorithms 1 and 2).
+/// In training (Context::training) mean and variance are those of the rows of x, and `running` goes a tenth of the way
+/// towards them, the variance taken as unbiased, N / (N - 1) times the one that divides; otherwise they are `running`.
+/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers a column.
+Var batch_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, const RunningStatistics& running,
+               double eps = 1e-5);
+
 }  // namespace dragoman

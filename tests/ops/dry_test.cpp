@@ -32,6 +32,8 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   b.layer_norm(x, v, v, x, v, v, 1e-5);
   b.residual_norm(Backend::ResidualNorm{x, x, v, v, x, x, v, v, drop, 1e-5});
   b.norm_backward(Backend::NormBackward{dx, dx, dv, dv, x, x, v, v, v, drop, none});
+  b.batch_norm(Backend::BatchNorm{x, v, v, v, v, x, v, v, 1e-5, 0.1});
+  b.batch_norm_backward(Backend::BatchNormBackward{dx, dv, dv, x, x, v, v, v, true, x});
   const Backend::Attention attention{x, x, x, x, x, x, v, shape, none, x};
   b.attention(attention), b.attention_backward(Backend::AttentionBackward{dx, dx, dx, dx, dv, x, attention});
   b.attention_step(Backend::AttentionStep{x, x, x, x, x, v, {ids, ids}}), b.rotate(x, x, x, ids, 2, 1);

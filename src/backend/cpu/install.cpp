@@ -14,6 +14,7 @@ void install(Backend& b) {
   install_activation(b);
   install_attention(b);
   install_attention_step(b);
+  install_batch_norm(b);
   install_cell(b);
   install_dropout(b);
   install_embedding(b);

@@ -6,6 +6,7 @@ void install_kernels(Backend& b) {
   install_activation(b);
   install_attention(b);
   install_attention_step(b);
+  install_batch_norm(b);
   install_cell(b);
   install_copying(b);
   install_dropout(b);

@@ -6,6 +6,7 @@ namespace dragoman::reference {
 
 void install_activation(Backend& b);
 void install_attention(Backend& b);
+void install_batch_norm(Backend& b);
 void install_cell(Backend& b);
 void install_copying(Backend& b);
 void install_dropout(Backend& b);

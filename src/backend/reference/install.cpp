@@ -7,6 +7,7 @@ namespace dragoman::reference {
 void install(Backend& b) {
   install_activation(b);
   install_attention(b);
+  install_batch_norm(b);
   install_cell(b);
   install_copying(b);
   install_dropout(b);
