@@ -42,17 +42,17 @@ Init Init::glorot(int64_t rows, int64_t cols, double gain) {
 Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients)
     : backend_(backend), arena_(arena), dtype_(dtype), gradients_(gradients) {}
 
-Var Parameters::add(const std::vector<Part>& parts, Shape shape) {
+Var Parameters::add(const std::vector<Part>& parts, Shape shape, bool trained) {
   const Tensor value = arena_.allocate(shape, dtype_);
   std::shared_ptr<Node> node;
-  if (gradients_) {
+  if (gradients_ && trained) {
     node = std::make_shared<Node>();
     node->gradient = arena_.allocate(shape, dtype_);
   }
   int64_t from = 0;
   for (const Part& p : parts) {
     const Tensor gradient = node ? node->gradient.row_range(from, p.rows) : Tensor();
-    named_.push_back({p.name, value.row_range(from, p.rows), gradient, p.init, buffers_.size(), from});
+    named_.push_back({p.name, value.row_range(from, p.rows), gradient, p.init, buffers_.size(), from, trained});
     from += p.rows;
   }
   buffers_.emplace_back(value, std::move(node));
@@ -71,6 +71,11 @@ Var Parameters::vector(const std::vector<Part>& parts) {
   for (const Part& p : parts) rows += p.rows;
   uses_.push_back(Use::lookup);
   return add(parts, {rows});
+}
+
+Tensor Parameters::statistic(const Part& part) {
+  uses_.push_back(Use::lookup);
+  return add({part}, {part.rows}, false);
 }
 
 void Parameters::initialise(uint64_t seed) {
@@ -113,7 +118,8 @@ void Parameters::round(RoundedWeights& copies) const {
 
 int64_t Parameters::count() const {
   int64_t sum = 0;
-  for (const Named& p : named_) sum += p.value.elements();
+  for (const Named& p : named_)
+    if (p.trained) sum += p.value.elements();
   return sum;
 }
 

@@ -33,6 +33,7 @@ class Parameters {
     Init init;
     size_t buffer;  // which matrix it is a part of …
     int64_t first;  // … and from which row
+    bool trained;   // false: a statistic
 
     /// The same part of a tensor shaped like the matrix: of a moment, of an average.
     Tensor part_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
@@ -45,6 +46,9 @@ class Parameters {
   enum class Use { product, lookup, both, exact_product };
   Var matrix(const std::vector<Part>& parts, int64_t cols, Use use = Use::product);  // (Σ rows, cols)
   Var vector(const std::vector<Part>& parts);                                        // (Σ rows)
+  /// What training observes instead of learning it: part of the model like a weight, but without a gradient, so that no
+  /// optimiser moves it.
+  Tensor statistic(const Part& part);  // (rows)
 
   /// Draws every part from its own random sequence of (seed, name): the same values whatever else the model has.
   void initialise(uint64_t seed);
@@ -63,10 +67,10 @@ class Parameters {
 
   const std::vector<Named>& named() const { return named_; }
   const std::vector<Var>& buffers() const { return buffers_; }
-  int64_t count() const;  // numbers in all parts
+  int64_t count() const;  // numbers in all parts that are trained
 
  private:
-  Var add(const std::vector<Part>& parts, Shape shape);
+  Var add(const std::vector<Part>& parts, Shape shape, bool trained = true);
 
   const Backend& backend_;
   Arena& arena_;
@@ -74,7 +78,7 @@ class Parameters {
   const bool gradients_;
   std::vector<Named> named_;
   std::vector<Var> buffers_;
-  std::vector<Use> uses_;  // of each buffer; of a vector: lookup
+  std::vector<Use> uses_;  // of each buffer; of vectors and statistics: lookup
 };
 
 }  // namespace dragoman

@@ -32,7 +32,7 @@ class Adam {
   const Backend& backend_;
   Parameters& parameters_;
   const OptimizerOptions options_;
-  std::vector<Tensor> first_moments_, second_moments_;  // one each a parameter buffer
+  std::vector<Tensor> first_moments_, second_moments_;  // one each a parameter buffer, empty of statistics
   std::vector<AdamTensor> trained_;                     // views of what is not frozen
   std::vector<Tensor> gradients_;                       // of these
 };

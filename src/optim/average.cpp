@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace dragoman {
+namespace {
+
+// What training changes: weights that are not frozen, and statistics.
+std::vector<TrainedRows> moving_rows(const Parameters& parameters, const std::vector<std::string>& frozen) {
+  std::vector<TrainedRows> moving = trained_rows(parameters, frozen);
+  for (const auto& p : parameters.named())
+    if (!p.trained) moving.push_back({p.buffer, p.first, p.value.shape()[0]});
+  return moving;
+}
+
+}  // namespace
 
 MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
                              const std::vector<std::string>& frozen)
@@ -10,7 +21,7 @@ MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Paramet
       arena_(arena),
       parameters_(parameters),
       weight_(weight),
-      trained_(trained_rows(parameters, frozen)) {
+      moving_(moving_rows(parameters, frozen)) {
   for (const Var& v : parameters.buffers()) averages_.push_back(arena.allocate(v.shape(), v.dtype()));
   restart();
 }
@@ -21,7 +32,7 @@ void MovingAverage::restart() {
 
 void MovingAverage::update(int64_t step) {
   const double weight = std::max(weight_, 9.0 / double(step + 10));
-  for (const TrainedRows& t : trained_)
+  for (const TrainedRows& t : moving_)
     backend_.moving_average(t.of(averages_[t.buffer]), t.of(parameters_.buffers()[t.buffer]), weight);
 }
 

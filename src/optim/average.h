@@ -3,9 +3,9 @@
 
 namespace dragoman {
 
-/// Exponential moving average of all parameters (Marian's --exponential-smoothing): after update t,
-/// average += max(weight, 9 / (t + 10)) · (parameter - average), so that early weights fade quickly.
-/// The averages of frozen parameters stay as they are.
+/// Exponential moving average of all parameters, statistics among them (Marian's --exponential-smoothing): after update
+/// t, average += max(weight, 9 / (t + 10)) · (parameter - average), so that early weights fade quickly. The averages of
+/// frozen parameters stay as they are.
 class MovingAverage {
  public:
   MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
@@ -25,7 +25,7 @@ class MovingAverage {
   const Parameters& parameters_;
   const double weight_;
   std::vector<Tensor> averages_;  // one a parameter buffer
-  const std::vector<TrainedRows> trained_;
+  const std::vector<TrainedRows> moving_;
 };
 
 }  // namespace dragoman

@@ -39,13 +39,25 @@ void require_match(const std::string& pattern, const Parameters& parameters) {
                            : fmt::format("did you mean '{}'?", near));
 }
 
+// An optimiser that leaves weights alone does not keep a statistic from being observed.
+void require_learned(const std::string& name, const std::vector<std::string>& frozen) {
+  const auto pattern = std::ranges::find_if(frozen, [&](const std::string& p) { return matches(p, name); });
+  if (pattern != frozen.end())
+    throw Error(
+        fmt::format("--freeze {}: {} is a statistic that batch norms take of every batch of training, which "
+                    "cannot be frozen",
+                    *pattern, name),
+        "freeze the weights between the norms, by patterns such as '*.self_attention.*' and '*.feed_forward.*'");
+}
+
 }  // namespace
 
 std::vector<TrainedRows> trained_rows(const Parameters& parameters, const std::vector<std::string>& frozen) {
   for (const std::string& pattern : frozen) require_match(pattern, parameters);
   std::vector<TrainedRows> trained;
   for (const auto& p : parameters.named()) {
-    if (is_frozen(p.name, frozen)) continue;
+    if (!p.trained) require_learned(p.name, frozen);
+    if (!p.trained || is_frozen(p.name, frozen)) continue;
     const int64_t rows = p.value.shape()[0];
     const bool goes_on =
         !trained.empty() && trained.back().buffer == p.buffer && trained.back().first + trained.back().rows == p.first;

@@ -30,7 +30,7 @@ std::optional<BadOutput> first_bad_output(const Backend& backend, const Tape& ta
 
 std::string first_bad_gradient(const Backend& backend, const Parameters& parameters) {
   for (const auto& p : parameters.named() | std::views::reverse)
-    if (!finite(backend, p.gradient)) return "gradient of " + p.name;
+    if (p.trained && !finite(backend, p.gradient)) return "gradient of " + p.name;
   return "";
 }
 

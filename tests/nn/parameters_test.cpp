@@ -38,6 +38,20 @@ TEST(Parameters, PartsAreViewsOfOneBuffer) {
   EXPECT_EQ(m.parameters.count(), 25);
 }
 
+TEST(Parameters, StatisticsAreStoredButNeitherCountedNorLearned) {
+  Made m;
+  m.parameters.vector({{"weight", 2, {}}});
+  const Tensor running = m.parameters.statistic({"running_variance", 3, Init::ones()});
+  m.parameters.initialise(1);
+  EXPECT_THAT(values_of(running), testing::ElementsAre(1, 1, 1));
+  EXPECT_EQ(m.parameters.count(), 2);
+  const auto& stored = named(m.parameters, "running_variance");
+  EXPECT_EQ(stored.value.as<double>(), running.as<double>());
+  EXPECT_FALSE(stored.gradient);
+  EXPECT_FALSE(stored.trained);
+  EXPECT_TRUE(m.parameters.pack().empty());
+}
+
 TEST(Parameters, PartsFindTheirPlaceInTensorsShapedLikeTheBuffer) {
   Made m;
   const Var qkv = m.parameters.matrix({{"query", 2, {}}, {"key", 3, {}}}, 4);

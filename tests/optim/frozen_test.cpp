@@ -82,6 +82,37 @@ TEST(Frozen, AveragesStayWhereTheyAre) {
               near({11, 19, 30}));
 }
 
+// Adam has nothing to do with what training observes; averages follow it.
+TEST(Statistics, AreLeftAloneByAdamAndFollowedByAverages) {
+  ToyParameters t;
+  const Tensor running = t.parameters.statistic({"norm.running_mean", 1, Init::ones()});
+  running.as<double>()[0] = 10;
+  Adam adam(t.backend, t.arena, t.parameters, {.epsilon = 1e-9, .weight_decay = 0.5, .clip_norm = 0});
+  MovingAverage average(t.backend, t.arena, t.parameters, 0.1);
+  t.gradients({3, 4, 0});
+  EXPECT_DOUBLE_EQ(adam.step(0.1, 1), 5);
+  adam.restart();
+  EXPECT_EQ(running.as<double>()[0], 10);
+  EXPECT_EQ(adam.moments().size(), 4u);
+  running.as<double>()[0] = 20;
+  average.update(80);  // by a tenth
+  EXPECT_DOUBLE_EQ(average.part(t.parameters.named()[2]).as<double>()[0], 11);
+  average.swap();
+  EXPECT_DOUBLE_EQ(running.as<double>()[0], 11);
+}
+
+TEST(Statistics, CannotBeFrozen) {
+  ToyParameters t;
+  t.parameters.statistic({"norm.running_mean", 1, Init::ones()});
+  EXPECT_NO_THROW(trained_rows(t.parameters, {"a"}));
+  try {
+    trained_rows(t.parameters, {"a", "norm.*"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("--freeze norm.*: norm.running_mean is a statistic"));
+  }
+}
+
 // After a restart the first step is again the rate against the sign of the gradient.
 TEST(Adam, RestartsAsBeforeItsFirstUpdate) {
   ToyParameters t;
