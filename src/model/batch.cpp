@@ -84,4 +84,19 @@ std::vector<Batch> parts_of(const Batch& batch, int64_t rows) {
   return parts;
 }
 
+// Each part ends with the sentence that makes its share full.
+std::vector<Batch> even_parts_of(const Batch& batch, int64_t rows) {
+  const Spans &source = batch.source.spans, &target = batch.target.spans;
+  const int64_t all = source.rows() + target.rows(), count = 1 + (std::max(source.rows(), target.rows()) - 1) / rows;
+  std::vector<Batch> parts;
+  int64_t begin = 0;
+  for (int64_t s = 0; s < target.sentences(); ++s) {
+    const int64_t so_far = source[int(s)].end + target[int(s)].end;
+    if (so_far * count < all * int64_t(parts.size() + 1)) continue;
+    parts.push_back(part(batch, {begin, s + 1}));
+    begin = s + 1;
+  }
+  return parts;
+}
+
 }  // namespace dragoman

@@ -40,5 +40,8 @@ Tensor places_of(const Spans& spans, std::span<const int32_t> sentences, int64_t
 /// The batch in parts of at most `rows` tokens on either side: neighbouring sentences, all of them, in order. A
 /// sentence of more is a part of its own.
 std::vector<Batch> parts_of(const Batch& batch, int64_t rows);
+/// The batch in parts of about equal size, as few as with at most `rows` tokens on either side there would have to be.
+/// A part may have more, by a sentence.
+std::vector<Batch> even_parts_of(const Batch& batch, int64_t rows);
 
 }  // namespace dragoman

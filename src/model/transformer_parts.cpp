@@ -5,7 +5,6 @@
 
 #include "ops/dropout.h"
 #include "ops/embedding.h"
-#include "ops/norm.h"
 
 namespace dragoman {
 
@@ -109,7 +108,7 @@ Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, cons
     return residual(cx, x, y, cx.dropout(config_.dropout, places));
   }
   const Var y = f(x);
-  return residual_norm(cx, x, y, norm.weight, norm.bias, cx.dropout(config_.dropout, places));
+  return norm.of_sum(cx, x, y, cx.dropout(config_.dropout, places));
 }
 
 Var TransformerParts::embed(Context& cx, const Var& table, const Var& learned, Rows& rows) {

@@ -1,6 +1,5 @@
 #include "nn/convolution.h"
 
-#include "ops/norm.h"
 #include "ops/recurrent.h"
 #include "ops/rows.h"
 
@@ -15,7 +14,7 @@ GatedConvolution GatedConvolution::make(Parameters& p, const std::string& name, 
 Var GatedConvolution::operator()(Context& cx, const Var& x, const Spans& spans, const Dropout& drop) const {
   const Var both = product(cx, neighbours(cx, x, spans, width));  // (N,2D)
   const Var gated = gate(cx, columns(both, 0, x.cols()), columns(both, x.cols(), x.cols()));
-  return residual_norm(cx, x, gated, norm.weight, norm.bias, drop);
+  return norm.of_sum(cx, x, gated, drop);
 }
 
 }  // namespace dragoman

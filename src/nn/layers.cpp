@@ -2,7 +2,6 @@
 
 #include "ops/dropout.h"
 #include "ops/linear.h"
-#include "ops/norm.h"
 
 namespace dragoman {
 
@@ -19,12 +18,21 @@ Linear Linear::make(Parameters& p, const std::vector<std::string>& names, const 
 Var Linear::operator()(Context& cx, const Var& x, Activation act) const { return linear(cx, x, weight, bias, act); }
 
 Norm Norm::make(Parameters& p, const std::string& name, int64_t dim, NormKind kind) {
-  Norm norm{p.vector({{name + ".weight", dim, Init::ones()}}), Var()};
-  if (kind == NormKind::layer) norm.bias = p.vector({{name + ".bias", dim, Init::zeros()}});
+  Norm norm{.weight = p.vector({{name + ".weight", dim, Init::ones()}}), .bias = {}, .running = {}};
+  if (kind != NormKind::rms) norm.bias = p.vector({{name + ".bias", dim, Init::zeros()}});
+  if (kind == NormKind::batch)
+    norm.running = {p.statistic({name + ".running_mean", dim, Init::zeros()}),
+                    p.statistic({name + ".running_variance", dim, Init::ones()})};
   return norm;
 }
 
-Var Norm::operator()(Context& cx, const Var& x) const { return layer_norm(cx, x, weight, bias); }
+Var Norm::operator()(Context& cx, const Var& x) const {
+  return running ? batch_norm(cx, x, weight, bias, running) : layer_norm(cx, x, weight, bias);
+}
+
+Var Norm::of_sum(Context& cx, const Var& x, const Var& r, const Dropout& drop) const {
+  return running ? (*this)(cx, residual(cx, x, r, drop)) : residual_norm(cx, x, r, weight, bias, drop);
+}
 
 Var FeedForward::operator()(Context& cx, const Var& x, const Tensor& places) const {
   return down(cx, dragoman::dropout(cx, up(cx, x, act), cx.dropout(dropout, places)));

@@ -1,6 +1,7 @@
 #pragma once
 #include "nn/norm_kind.h"
 #include "nn/parameters.h"
+#include "ops/norm.h"
 #include "tensor/activation.h"
 
 namespace dragoman {
@@ -15,12 +16,15 @@ struct Linear {
   Var operator()(Context& cx, const Var& x, Activation act = Activation::none) const;
 };
 
-/// Normalisation of each row, with what it has learned.
+/// Normalisation of each row, or of each column, with what it has learned.
 struct Norm {
-  Var weight, bias;  // (D) (D); rms: no bias
+  Var weight, bias;           // (D) (D); rms: no bias
+  RunningStatistics running;  // batch alone
 
   static Norm make(Parameters& p, const std::string& name, int64_t dim, NormKind kind = NormKind::layer);
   Var operator()(Context& cx, const Var& x) const;
+  /// Of x + dropout(r).
+  Var of_sum(Context& cx, const Var& x, const Var& r, const Dropout& drop) const;
 };
 
 /// down(dropout(act(up(x)))): Vaswani et al. 2017, section 3.3.

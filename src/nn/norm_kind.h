@@ -4,11 +4,13 @@
 namespace dragoman {
 
 /// What a norm does to a vector. layer: mean 0 and variance 1, then a learned gain and shift (Ba et al. 2016); rms: a
-/// mean square of 1, then a learned gain (Zhang & Sennrich 2019).
-enum class NormKind { layer, rms };
+/// mean square of 1, then a learned gain (Zhang & Sennrich 2019). batch: each column has mean 0 and variance 1 over all
+/// vectors that are trained together, then a learned gain and shift (Ioffe & Szegedy 2015).
+enum class NormKind { layer, rms, batch };
 
 inline std::span<const EnumName<NormKind>> enum_names(NormKind) {
-  static constexpr EnumName<NormKind> names[] = {{NormKind::layer, "layer"}, {NormKind::rms, "rms"}};
+  static constexpr EnumName<NormKind> names[] = {
+      {NormKind::layer, "layer"}, {NormKind::rms, "rms"}, {NormKind::batch, "batch"}};
   return names;
 }
 

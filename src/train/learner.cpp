@@ -42,9 +42,17 @@ std::string Learner::whereabouts(size_t record, const Batch& part, int64_t updat
   return after.empty() ? ", after " + before : fmt::format(", between {} and {}", before, after);
 }
 
+// Batch norms take statistics of what goes together: on a CPU of as many words whatever the number of threads, and
+// nowhere of a few that are left over.
+std::vector<Batch> Learner::parts(const Batch& batch) const {
+  constexpr int64_t rows_on_a_cpu = 1024;
+  if (model_.config().norm_kind != NormKind::batch) return parts_of(batch, rows_);
+  return even_parts_of(batch, backend_.memory ? rows_ : std::min(rows_, rows_on_a_cpu));
+}
+
 double Learner::learn(const Batch& batch, int64_t update) {
   double loss = 0;
-  for (const Batch& part : parts_of(batch, rows_)) loss += learn_part(part, update);
+  for (const Batch& part : parts(batch)) loss += learn_part(part, update);
   return loss;
 }
 

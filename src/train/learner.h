@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/threads.h"
 #include "model/model.h"
@@ -33,6 +34,7 @@ class Learner {
   std::string culprit;  // with --check-nan: the first tensor of this update that was not finite
 
  private:
+  std::vector<Batch> parts(const Batch& batch) const;
   double learn_part(const Batch& part, int64_t update);
   Context context(Tape& tape, int64_t update) const;
   std::string whereabouts(size_t record, const Batch& part, int64_t update) const;

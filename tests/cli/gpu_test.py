@@ -77,6 +77,7 @@ class Training(Gpu):
                 ("relative", TRANSFORMER + "--transformer-positions relative --attention-score additive"),
                 ("rotary", TRANSFORMER + "--transformer-positions rotary --transformer-norm rms "
                                          "--transformer-ffn-activation swish"),
+                ("batch-norm", TRANSFORMER + "--transformer-norm batch"),
                 ("ssru", TRANSFORMER + "--transformer-decoder-autoreg rnn --attention-window 2 "
                                        "--exponential-smoothing 0.1"),
                 ("s2s", RECURRENT + "--enc-cell lstm --dec-cell gru"),

@@ -258,6 +258,19 @@ TEST(PartsOf, FillsEachPartAsFarAsTheLongerSideLetsIt) {
   EXPECT_EQ(lines_of(parts_of(batch, 1)), (Lines{{0}, {10}, {20}}));
 }
 
+// Seven pairs of 3 and 3 tokens, 21 on a side, are three parts of at most 10. A third of all 42 is 14: three pairs have
+// it, five have two thirds.
+TEST(EvenPartsOf, LeavesNoSmallPartAtTheEnd) {
+  const auto corpus = toy_corpus(std::vector<std::array<int, 2>>(7, {3, 3}));
+  const Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6});
+  using Lines = std::vector<std::vector<int32_t>>;
+  EXPECT_EQ(lines_of(parts_of(batch, 10)), (Lines{{0, 10, 20}, {30, 40, 50}, {60}}));
+  EXPECT_EQ(lines_of(even_parts_of(batch, 10)), (Lines{{0, 10, 20}, {30, 40}, {50, 60}}));
+  EXPECT_EQ(lines_of(even_parts_of(batch, 21)), (Lines{{0, 10, 20, 30, 40, 50, 60}}));
+  EXPECT_EQ(even_parts_of(batch, 1).size(), 7u);
+  EXPECT_TRUE(even_parts_of(Batch{}, 3).empty());
+}
+
 TEST(PartsOf, KeepsEveryTokenAndWeightWhereItWas) {
   Corpus corpus;
   corpus.pairs = PairStore(true);

@@ -119,8 +119,8 @@ def initial_parameters(shapes):
         if len(shape) == 2:
             p[name] = noise * math.sqrt(6 / sum(shape))
         else:
-            p[name] = noise * 0.1 + (1 if name.endswith("norm.weight") else 0)
-        p[name].requires_grad_()
+            p[name] = noise * 0.1 + (1 if name.endswith(("norm.weight", "running_variance")) else 0)
+        p[name].requires_grad_(".running_" not in name)
     return p
 
 
@@ -240,13 +240,14 @@ def forward(p, c, sources, targets):
 
 def ten_adam_updates(p, c, forward, sources, targets):
     """The same batch each time; the gradient is that of the loss per label. Returns the summed loss before each."""
-    adam = torch.optim.Adam(p.values(), lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
+    trained = [t for t in p.values() if t.requires_grad]
+    adam = torch.optim.Adam(trained, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     losses = []
     for _ in range(10):
         adam.zero_grad()
         loss = forward(p, c, sources, targets)[2]
         loss.backward()
-        for parameter in p.values():
+        for parameter in trained:
             parameter.grad /= sum(map(len, targets))
         adam.step()
         losses.append(loss.detach())
@@ -264,7 +265,10 @@ def golden(c, shapes, forward):
     states, logits, loss = forward(p, c, sources, targets)
     loss.backward()
     file |= {"encoder_states": states.detach(), "logits": logits.detach(), "loss": loss.detach().reshape(1)}
-    file |= {f"g/{name}": t.grad.clone() for name, t in p.items()}
+    file |= {f"g/{name}": t.grad.clone() for name, t in p.items() if t.requires_grad}
+    for name, t in p.items():
+        if not t.requires_grad:  # a running statistic, which the pass has moved
+            t.copy_(file[f"p/{name}"])
     file["adam_losses"] = ten_adam_updates(p, c, forward, sources, targets)
     file |= {f"a/{name}": t.detach() for name, t in p.items()}
     return file

@@ -82,9 +82,14 @@ Batch small_batch() {
   return {ids({4, 1, 7}, 3), ids({3, 6, 2}, 5), {0, 1, 2}};
 }
 
+bool batch_norms(const Model& model) { return model.config().norm_kind == NormKind::batch; }
+
+// Batch norms have seen a batch, so that their running statistics are not the first ones.
 std::unique_ptr<Model> make(const Variant& v, const char* backend_name, Arena& arena, DType dtype, bool gradients) {
   auto model = make_model(v.config(), backend(backend_name), arena, dtype, gradients);
   model->parameters().initialise(7);
+  Context cx{.backend = backend(backend_name), .arena = arena, .training = true};
+  for (int i = 0; i < (batch_norms(*model) ? 10 : 0); ++i) model->loss(cx, small_batch(), 0.1);
   return model;
 }
 
@@ -142,7 +147,7 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
 }
 
 double loss_of(Model& model, Arena& arena) {
-  Context cx{.backend = backend("reference"), .arena = arena};
+  Context cx{.backend = backend("reference"), .arena = arena, .training = batch_norms(model)};  // there is no dropout
   return backend("reference").sum(model.loss(cx, small_batch(), 0.1).loss);
 }
 
@@ -151,11 +156,12 @@ TEST_P(AttentionFamily, HasTheGradientsThatDifferencesSay) {
   Arena arena;
   const auto model = make(GetParam(), "reference", arena, DType::f64, true);
   Tape tape;
-  Context cx{.backend = backend("reference"), .arena = arena, .tape = &tape};
+  Context cx{.backend = backend("reference"), .arena = arena, .tape = &tape, .training = batch_norms(*model)};
   model->parameters().forget_gradients();
   model->loss(cx, small_batch(), 0.1);
   tape.backward(cx.backend, arena);
   for (const auto& p : model->parameters().named()) {
+    if (!p.trained) continue;
     const int64_t i = p.value.elements() * 2 / 3;
     double& weight = p.value.as<double>()[i];
     const double before = weight, h = 1e-5;
@@ -244,6 +250,8 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"window", Positions::none, scaled_dot, full, 1},
         Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
         Variant{.name = "rms_norm", .norm_kind = NormKind::rms},
+        Variant{.name = "batch_norm", .norm_kind = NormKind::batch},
+        Variant{.name = "batch_norm_decoder_only", .type = "decoder-only", .norm_kind = NormKind::batch},
         Variant{.name = "ssru", .autoregression = Autoregression::rnn},
         Variant{.name = "ssru_window", .window = 2, .autoregression = Autoregression::rnn},
         Variant{.name = "average_attention", .autoregression = Autoregression::average_attention},
