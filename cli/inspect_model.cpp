@@ -31,10 +31,16 @@ Group& group_of(Counts& counts, const std::string& tensor) {
   return found != counts.groups.end() ? *found : counts.groups.emplace_back(Group{name});
 }
 
+// Statistics of batch norms are no parameters: nothing learns them.
+bool holds_parameters(const std::string& tensor) {
+  return !tensor.starts_with("vocabulary.") && !tensor.ends_with(scale_name("weight")) &&
+         tensor.find(".running_") == std::string::npos;
+}
+
 Counts count_parameters(const SafetensorsFile& file) {
   Counts counts;
   for (const TensorEntry& t : file.tensors()) {
-    if (t.name.starts_with("vocabulary.") || t.name.ends_with(scale_name("weight"))) continue;
+    if (!holds_parameters(t.name)) continue;
     const int64_t elements = int64_t(t.bytes.size()) / size_of(t.dtype);
     Group& group = group_of(counts, t.name);
     ++group.tensors, ++counts.tensors;
@@ -76,6 +82,18 @@ std::string attention_in_words(const ModelConfig& c) {
   return text;
 }
 
+std::string_view norm_kind_in_words(NormKind kind) {
+  switch (kind) {
+    case NormKind::layer:
+      return "";
+    case NormKind::rms:
+      return ", RMS (Zhang & Sennrich 2019)";
+    case NormKind::batch:
+      return ", of columns over batches (Ioffe & Szegedy 2015)";
+  }
+  return "";
+}
+
 std::string look_back_in_words(const ModelConfig& c) {
   switch (c.autoregression) {
     case Autoregression::self_attention:
@@ -99,9 +117,8 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
             fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
   if (c.moe_experts > 0) page.fact("experts", experts_in_words(c));
   page.fact("heads", heads_in_words(c));
-  page.fact("norm", std::string(c.norm == NormPlace::post ? "after each sublayer (post-norm)"
-                                                          : "before each sublayer (pre-norm)") +
-                        (c.norm_kind == NormKind::rms ? ", RMS (Zhang & Sennrich 2019)" : ""));
+  page.fact("norm", fmt::format("{} each sublayer ({}-norm){}", c.norm == NormPlace::post ? "after" : "before",
+                                name_of(c.norm), norm_kind_in_words(c.norm_kind)));
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
   page.fact("attention", attention_in_words(c));

@@ -113,7 +113,8 @@ std::vector<Flag<O>> transformer_flags() {
        .group = group,
        .help =
            "what norms do: layer: mean 0, variance 1; rms: a mean square of 1, nothing subtracted or added (Zhang & "
-           "Sennrich 2019)"},
+           "Sennrich 2019); batch: mean 0, variance 1 of each column over the words of a batch (Ioffe & Szegedy 2015), "
+           "for comparison: see docs/attention.md"},
       {.name = "transformer-depth-scaling",
        .field = &O::depth_scaling,
        .group = group,

@@ -29,6 +29,9 @@ KINDS = {
     "alibi": "--transformer-positions alibi",
     "none": "--transformer-positions none",
     "rms": "--transformer-norm rms",
+    "batch-norm": "--transformer-norm batch",
+    "batch-norm-alone": "--type decoder-only --transformer-norm batch --transformer-preprocess n "
+                        "--transformer-postprocess da --exponential-smoothing 0.1",
     "head-norm": "--attention-norm layer",
     "head-rms": "--attention-norm rms --attention-score dot --transformer-positions rotary",
     "ssru": "--transformer-decoder-autoreg rnn",
@@ -107,7 +110,7 @@ class Attention(unittest.TestCase):
 
     def test_a_run_that_stops_goes_on_to_the_same_bits(self):
         for kind in ("additive", "relative", "alibi", "ssru", "average-attention", "decoder-only", "head-norm",
-                     "memory-learned", "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-predictive",
+                     "batch-norm", "batch-norm-alone", "memory-learned", "experts", "experts-one", "s2s-heads", "s2s-luong", "s2s-predictive",
                      "s2s-hard", "s2s-hierarchical", "copy", "s2s-copy"):
             with self.subTest(kind):
                 self.train("straight-" + kind, KINDS[kind], "12u")
@@ -139,6 +142,17 @@ class Attention(unittest.TestCase):
                                                       for line in self.lines.splitlines()), encoding="utf-8")
         for right, wrong in zip(scores, self.succeed("score -m lm.safetensors -t prompt shuffled").split()):
             self.assertGreater(right, float(wrong) + 1)
+
+    def test_batch_norms_are_quantized_averaged_and_inspected_like_others(self):
+        self.train("b", KINDS["batch-norm"], "20u")
+        self.assertIn("of columns over batches", self.succeed("inspect b.safetensors"))
+        self.succeed("quantize -m b.safetensors -o b8.safetensors")
+        self.assertEqual(self.succeed("translate --quiet -m b8.safetensors", self.lines),
+                         self.succeed("translate --quiet -m b.safetensors --precision int8", self.lines))
+        self.succeed("average -o b-mean.safetensors b.safetensors b.safetensors")
+        self.assertEqual(self.succeed("translate --quiet -m b-mean.safetensors", self.lines),
+                         self.succeed("translate --quiet -m b.safetensors", self.lines))
+        self.succeed(f"train -t s t -v v v -m dry.safetensors {SMALL} {KINDS['batch-norm']} --dry-run --after 1u")
 
     def test_compressed_memory_is_quantized_averaged_inspected_and_not_explained(self):
         self.train("c", KINDS["memory"], "20u")

@@ -229,6 +229,8 @@ PROVOKED = {
         f"{TRAIN} -m new --pretrained-model m --transformer-heads 4",
     "--freeze …: no parameter has such a name": f"{TRAIN} -m new --freeze encoder.1.*",
     "--freeze … leaves no parameter to be trained": f"{TRAIN} -m new --freeze *",
+    "--freeze …: … is a statistic that batch norms take of every batch of training, which cannot be frozen":
+        f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
     "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
     "…: begins with a header length of … bytes, expected at most …": "translate -m s",
     "…: begins with a header length of … bytes, but … follow": "translate -m cut",
