@@ -20,7 +20,7 @@ from small_run import SMALL
 
 BINARY = ""  # from the command line
 ROOT = Path(__file__).resolve().parents[2]
-RECIPES = ("table3", "attention-family", "lengths", "copying-strings", "copying-names")
+RECIPES = ("table3", "attention-family", "precision", "lengths", "copying-strings", "copying-names")
 
 
 class Experiments(unittest.TestCase):
