@@ -33,7 +33,8 @@ class Rows(NamedTuple):
 
 
 def padded(sentences, device):
-    width = -max(map(len, sentences)) // 8 * -8  # matrix units like multiples of 8
+    multiple = 8 if torch.device(device).type == "cuda" else 1  # its matrix units like such
+    width = -max(map(len, sentences)) // multiple * -multiple
     ids = torch.tensor([s + [EOS] * (width - len(s)) for s in sentences])
     mask = torch.arange(width) < torch.tensor([[len(s)] for s in sentences])
     return Rows(ids.to(device), torch.arange(width, device=device), mask=mask[:, None, None].to(device))
