@@ -1,5 +1,6 @@
 #include "train/checkpoint.h"
 
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -164,7 +165,12 @@ std::optional<int64_t> batch_words_of(const std::string& state_path) {
   const SafetensorsFile file(state_path);
   const auto words = file.metadata().find("batch_words");
   if (words == file.metadata().end()) return {};
-  return std::stoll(words->second);
+  const std::string& text = words->second;
+  int64_t number = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+  require(end.ec == std::errc() && end.ptr == text.data() + text.size() && number >= 0,
+          "{}: its batch_words are '{}', expected a number", state_path, text);
+  return number;
 }
 
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,

@@ -11,6 +11,7 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsSupersetOf;
 
 TEST(Checkpoint, NamesStandBesideTheModel) {
@@ -77,6 +78,19 @@ TEST(Checkpoint, HoldsTheMomentsOfEveryParameter) {
     EXPECT_EQ(int64_t(moment.bytes.size()), p.value.bytes()) << p.name;
     EXPECT_TRUE(seen.insert(values_of<float>(moment)).second) << p.name << " has the moments of another";
   }
+}
+
+TEST(Checkpoint, KnowsTheBatchesOfItsRun) {
+  ToyRun run;
+  run.train_until(1);
+  EXPECT_EQ(batch_words_of(state_path(run.setup.training.model)), 60);
+  const std::string path = run.files.path("damaged.safetensors");
+  for (const char* words : {"many", "", "60 or so", "-60", "99999999999999999999"}) {
+    write_safetensors(path, {}, {{"batch_words", words}});
+    EXPECT_THAT(message_of([&] { batch_words_of(path); }), HasSubstr(fmt::format("its batch_words are '{}'", words)));
+  }
+  write_safetensors(path, {}, {});
+  EXPECT_EQ(batch_words_of(path), std::nullopt) << "states of before had none";
 }
 
 TEST(Checkpoint, LeavesNoTemporaryFiles) {
