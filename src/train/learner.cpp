@@ -45,9 +45,8 @@ std::string Learner::whereabouts(size_t record, const Batch& part, int64_t updat
 // Batch norms take statistics of what goes together: on a CPU of as many words whatever the number of threads, and
 // nowhere of a few that are left over.
 std::vector<Batch> Learner::parts(const Batch& batch) const {
-  constexpr int64_t rows_on_a_cpu = 1024;
   if (model_.config().norm_kind != NormKind::batch) return parts_of(batch, rows_);
-  return even_parts_of(batch, backend_.memory ? rows_ : std::min(rows_, rows_on_a_cpu));
+  return even_parts_of(batch, backend_.memory ? rows_ : std::min(rows_, least_rows_at_once));
 }
 
 double Learner::learn(const Batch& batch, int64_t update) {

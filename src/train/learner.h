@@ -12,7 +12,8 @@ namespace dragoman {
 /// How many tokens of a side go forward and back together: 512 for each thread, and 1,024 at least. What a batch leaves
 /// behind for its way back then stays near the processor and needs little memory, whatever the size of batches; more
 /// rows would make no product faster. That is of a CPU; a GPU takes what its memory holds (train/memory.h).
-inline int64_t rows_at_once() { return std::max<int64_t>(1024, int64_t{512} * thread_count()); }
+constexpr int64_t least_rows_at_once = 1024;
+inline int64_t rows_at_once() { return std::max(least_rows_at_once, int64_t{512} * thread_count()); }
 
 /// Teaches a model batches: forward and back, in parts of at most `rows` tokens of a side, in the precision that the
 /// setup wants.

@@ -15,9 +15,6 @@ namespace dragoman {
 
 namespace {
 
-// Smaller parts than these would use little of a GPU, and save little.
-constexpr int64_t least_rows_at_once = 1024;
-
 int64_t longer_side(const Batch& batch) { return int64_t(std::max(batch.source.ids.size(), batch.target.ids.size())); }
 
 // The batches of an epoch that need most.
