@@ -8,6 +8,7 @@
 
 #include "backend/cpu/isa.h"
 #include "backend/cuda_module.h"
+#include "backend/registry.h"
 #include "base/threads.h"
 #include "cli/fact_page.h"
 
@@ -51,11 +52,13 @@ Devices find_devices() {
   return here;
 }
 
-std::string backend_name(const std::vector<std::string>& devices) {
+std::string backend_name(const std::vector<std::string>& devices, bool fast_math) {
   require(devices.size() == 1,
           "--devices names {} devices ({}), expected one: a process computes on the CPU or on one GPU", devices.size(),
           fmt::join(devices, " "));
   const std::string& device = devices[0];
+  if (device == "cpu" && fast_math)
+    throw Error("--fast-math is for GPUs, and --devices is cpu", "leave one of them out, or give --devices 0");
   if (device == "cpu") return device;
   const std::string number = device.starts_with("cuda:") ? device.substr(5) : device;
   const bool digits =
@@ -63,7 +66,7 @@ std::string backend_name(const std::vector<std::string>& devices) {
   if (!digits)
     throw Error(fmt::format("--devices is '{}', expected cpu or the number of a GPU, such as 0", device),
                 "dragoman inspect --devices lists what there is");
-  return "cuda:" + std::to_string(std::stoi(number));
+  return fmt::format("cuda:{}{}", std::stoi(number), fast_math ? fast_backend : "");
 }
 
 std::string devices_page(const Devices& d) {

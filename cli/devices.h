@@ -19,9 +19,9 @@ struct Devices {
 };
 Devices find_devices();
 
-/// The backend that --devices asks for: "cpu", or "cuda:1" for "1" and "cuda:1". Error for what names no device, or
-/// several.
-std::string backend_name(const std::vector<std::string>& devices);
+/// The backend that --devices and --fast-math ask for: "cpu", or "cuda:1" for "1" and "cuda:1". Error for what names no
+/// device, or several, and for fast mathematics on a CPU.
+std::string backend_name(const std::vector<std::string>& devices, bool fast_math);
 
 std::string devices_page(const Devices& devices);
 nlohmann::ordered_json to_json(const Devices& devices);

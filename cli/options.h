@@ -53,7 +53,7 @@ struct PlotOptions {
 };
 
 /// What products are computed in when decoding; automatic: what the file was made for.
-enum class Precision { automatic, float32, bfloat16, int8 };
+enum class Precision { automatic, float32, bfloat16, float16, int8 };
 
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
   Precision precision = Precision::automatic;
@@ -80,6 +80,7 @@ struct ScoreOptions {
   int64_t mini_batch_words = 4096;             // target tokens
   int64_t maxi_batch_lines = 10000;            // lines read ahead and sorted by length
   std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
+  bool fast_math = false;                      // of a GPU: products of float32 in TF32
   int cpu_threads = 0;                         // 0: one a core
   bool profile = false;
   bool quiet = false;
@@ -188,6 +189,7 @@ inline std::span<const EnumName<Precision>> enum_names(Precision) {
   static constexpr EnumName<Precision> names[] = {{Precision::automatic, "auto"},
                                                   {Precision::float32, "float32"},
                                                   {Precision::bfloat16, "bfloat16"},
+                                                  {Precision::float16, "float16"},
                                                   {Precision::int8, "int8"}};
   return names;
 }

@@ -101,6 +101,10 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
        .value = "DEVICE...",
        .group = run,
        .help = "where to compute: cpu, or the number of a GPU, counted from 0"},
+      {.name = "fast-math",
+       .field = &O::fast_math,
+       .group = run,
+       .help = "on a GPU, products of float32 see 10 bits behind the point (TF32) instead of 23: faster"},
       {.name = "profile",
        .field = &O::profile,
        .group = run,
@@ -110,7 +114,7 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
 }
 
 void check(ScoreOptions& o, const Given& given) {
-  o.devices = {backend_name(o.devices)};
+  o.devices = {backend_name(o.devices, o.fast_math)};
   check_pair("train-sets", o.train_sets);
   require(o.n_best || !given("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
           o.n_best_feature);

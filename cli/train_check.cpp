@@ -253,7 +253,11 @@ void check_valid_script(const TrainOptions& o) {
 }
 
 void check_precision(const TrainOptions& o) {
-  if (o.precision == TrainingPrecision::float32 || o.devices[0] != "cpu" || cpu::has_bfloat16()) return;
+  if (o.devices[0] != "cpu") return;
+  if (o.precision == TrainingPrecision::float16)
+    throw Error("--precision float16 is for GPUs, and --devices is cpu",
+                "leave --precision out, or take bfloat16 where the CPU has AVX-512 with BF16");
+  if (o.precision != TrainingPrecision::bfloat16 || cpu::has_bfloat16()) return;
   throw Error(fmt::format("--precision {}: this CPU ({}) does not multiply bfloat16, or the oneDNN installed has no "
                           "product for it",
                           name_of(o.precision), cpu::describe_highway()),
@@ -293,7 +297,7 @@ void apply_task(TrainOptions& o) {
 }
 
 void check_train(TrainOptions& o, const Given& given) {
-  o.devices = {backend_name(o.devices)};
+  o.devices = {backend_name(o.devices, o.fast_math)};
   if (o.mini_batch_fit && o.devices[0] == "cpu")
     throw Error("--mini-batch-fit is for GPUs: on a CPU, batches of any size go forward and back in parts",
                 "give --mini-batch-words, or --devices 0");

@@ -186,7 +186,9 @@ std::vector<Flag<O>> run_flags() {
        .value = "TYPE",
        .group = group,
        .help = "what products multiply: float32, or numbers rounded to bfloat16, up to twice as fast on CPUs that have "
-               "instructions for it; weights, sums and all else stay float32"},
+               "instructions for it; float16, for GPUs that have no bfloat16; weights, sums and all else stay float32; "
+               "fastest: bfloat16 where there are instructions for it, else float32; auto: that on a GPU, float32 on a "
+               "CPU"},
       {.name = "max-skipped",
        .field = &O::max_skipped,
        .value = "N",
@@ -216,6 +218,10 @@ std::vector<Flag<O>> run_flags() {
        .value = "DEVICE...",
        .group = group,
        .help = "where to compute: cpu, or the number of a GPU, counted from 0"},
+      {.name = "fast-math",
+       .field = &O::fast_math,
+       .group = group,
+       .help = "on a GPU, products of float32 see 10 bits behind the point (TF32) instead of 23: faster"},
       {.name = "profile",
        .field = &O::profile,
        .group = group,

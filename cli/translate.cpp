@@ -32,6 +32,9 @@ LoadedModel load_one(const std::string& path, const TranslateCommandOptions& opt
       return load_model(file, cpu, arena, DType::f32);
     case Precision::bfloat16:
       return load_model(file, cpu, arena, DType::bf16);
+    case Precision::float16:
+      if (!cpu.memory) throw Error("--precision float16 is for GPUs, and --devices is cpu", "take bfloat16 or int8");
+      return load_model(file, cpu, arena, DType::f16);
     case Precision::int8:
       return load_model(file, cpu, arena, DType::i8);
   }

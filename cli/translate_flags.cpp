@@ -178,7 +178,8 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "what products are computed in; auto: int8 if dragoman quantize wrote the model, else float32; bfloat16 "
                "rounds "
-               "weights to 16 bits: half of the memory; int8 rounds weights and activations to 8 bits: faster, a "
+               "weights to 16 bits: half of the memory; float16 likewise, on GPUs only; int8 rounds weights and "
+               "activations to 8 bits: faster, a "
                "quarter of "
                "the memory, translations differ a little"},
       {.name = "shortlist",
@@ -211,6 +212,10 @@ std::vector<Flag<O>> run_flags() {
        .value = "DEVICE...",
        .group = group,
        .help = "where to compute: cpu, or the number of a GPU, counted from 0"},
+      {.name = "fast-math",
+       .field = &O::fast_math,
+       .group = group,
+       .help = "on a GPU, products of float32 see 10 bits behind the point (TF32) instead of 23: faster"},
       {.name = "profile",
        .field = &O::profile,
        .group = group,
@@ -277,7 +282,7 @@ void check_models(const O& o) {
 }
 
 void check(O& o, const Given& given) {
-  o.devices = {backend_name(o.devices)};
+  o.devices = {backend_name(o.devices, o.fast_math)};
   check_models(o);
   check_length(o, given);
   if (o.n_best < 0) o.n_best = o.beam_size;

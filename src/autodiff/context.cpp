@@ -18,9 +18,9 @@ const Tensor* Context::packed_form(const Var& weight) const {
 
 Context::Factors Context::factors(const Var& x, const Var& w) const {
   if (!rounded) return {x, w};
-  const auto found = rounded->find(w.value().data());
-  if (found == rounded->end()) return {x, w};
-  const Tensor half = save(x.shape(), DType::bf16);
+  const auto found = rounded->copies.find(w.value().data());
+  if (found == rounded->copies.end()) return {x, w};
+  const Tensor half = save(x.shape(), rounded->type);
   backend.round(half, x);
   return {half, found->second};
 }

@@ -10,8 +10,11 @@ namespace dragoman {
 /// Weights rearranged for decoding, by the address of the weight they were made from (Backend::pack).
 using PackedWeights = std::unordered_map<const void*, Tensor>;
 
-/// Copies of weights in bfloat16, by the address of the weight.
-using RoundedWeights = std::unordered_map<const void*, Tensor>;
+/// Copies of weights in 16 bits, by the address of the weight.
+struct RoundedWeights {
+  DType type = DType::bf16;  // of 16 bits
+  std::unordered_map<const void*, Tensor> copies = {};
+};
 
 /// An attention of a full pass, as somebody sees it who looks (explanations, alignments).
 struct WatchedAttention {
@@ -30,10 +33,11 @@ struct Context {
   Arena& arena;
   Tape* tape = nullptr;
   const PackedWeights* packed = nullptr;    // where products take their weights from, if there
-  const RoundedWeights* rounded = nullptr;  // where a weight is here, its products are of bfloat16
+  const RoundedWeights* rounded = nullptr;  // where a weight is here, its products are of 16 bits
   uint64_t seed = 0;                        // of dropout
   uint32_t update = 0;
   bool training = false;    // dropout is on
+  double loss_scale = 1;    // what labels' weights were multiplied by, for what adds a loss of its own
   double usual_loss = 0;    // of a label, of late: what hard attention compares losses with
   uint32_t random_ops = 0;  // applications of dropout so far in this pass
   const AttentionWatch* watch = nullptr;
@@ -48,11 +52,13 @@ struct Context {
   /// The weight rearranged for decoding, or null: recorded passes use weights as they are.
   const Tensor* packed_form(const Var& weight) const;
 
-  /// What a product of x (N,K) and the weight w (D,K) multiplies: both as they are, or both in bfloat16.
+  /// What a product of x (N,K) and the weight w (D,K) multiplies: both as they are, or both in 16 bits.
   struct Factors {
     Tensor x, w;
   };
   Factors factors(const Var& x, const Var& w) const;
+  /// The type of what is multiplied where no weight is among it.
+  DType factor_type(DType dtype) const { return rounded ? rounded->type : dtype; }
 
   /// The next dropout of this pass: which one it is, is part of the random counter. `places` (N,2) int32 says sentence
   /// and token of each row.

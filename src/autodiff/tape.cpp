@@ -55,13 +55,6 @@ void Backward::pass(const Var& x) {
   node->written = true;
 }
 
-Tensor Backward::factor(DType factor) {
-  if (factor != DType::bf16) return grad_out();
-  const Tensor half = temporary(grad_out().shape(), factor);
-  backend.round(half, grad_out());
-  return half;
-}
-
 void Tape::record(const char* name, Var output, Function backward) {
   records_.push_back({name, std::move(output), std::move(backward)});
 }

@@ -63,8 +63,6 @@ class Backward {
   void pass(const Var& x);
   Tensor scratch(int64_t bytes) { return arena_.allocate({bytes}, DType::u8); }
   Tensor temporary(Shape shape, DType dtype) { return arena_.allocate(shape, dtype); }
-  /// grad_out as a factor of products whose other factor is of type `factor`.
-  Tensor factor(DType factor);
 
   const Backend& backend;
 

@@ -26,6 +26,11 @@ struct Visibility {
     if (window >= 0) seen = {std::max(seen.begin, i - window), std::min(seen.end, i + window + 1)};
     return {std::min(seen.begin, seen.end), seen.end};
   }
+  /// Whether query i sees key j, if there is one.
+  constexpr bool sees(int64_t i, int64_t j) const {
+    i += first;
+    return !(causal && j * stride > i) && (window < 0 || (i - j <= window && j - i <= window));
+  }
 };
 
 /// How the score of a query and a key is made: q·k / √K (Vaswani et al. 2017), q·k (Luong et al. 2015, "dot"), or

@@ -49,21 +49,26 @@ struct Backend {
   std::string name;
   std::string arithmetic = {};           // libraries and instructions that the last bits of results depend on
   const DeviceMemory* memory = nullptr;  // where its tensors lie; null: where the host can read them
+  bool multiplies_bfloat16 = false;      // with instructions of its own, faster than f32
 
   // Elementwise
   Kernel<void(const Tensor& y, double value)> fill{"fill"};
   Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};  // converts between f32 and f64; x may be of the host
   Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x
-  Kernel<void(const Tensor& y, const Tensor& x)> round{"round"};             // y (bf16) = x, ties to even
+  Kernel<void(const Tensor& y, const Tensor& x)> round{"round"};             // y (bf16 or f16) = x
 
-  // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). What is multiplied may be bf16, both factors of a product
-  // alike; sums and results are f32 then. Without dw, x is not read.
+  // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). What is multiplied may be bf16 (or f16, but on a CPU),
+  // both factors of a product alike; sums and results are f32 then.  Back through act (none or relu) and b, in one pass
+  // over dy: dz (N,D) = dy ⊙ act'(y), in the place of dy or of the type that is multiplied;  db (D) = or += Σ_n of it,
+  // before it is rounded. Without act, y is not read.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear",
                                                                                                           work::linear};
-  Kernel<void(Grad dx, const Tensor& dy, const Tensor& w)> linear_backward_input{"linear_backward_input",
+  Kernel<void(Grad dx, const Tensor& dz, const Tensor& w)> linear_backward_input{"linear_backward_input",
                                                                                  work::linear_backward_input};
-  Kernel<void(Grad dw, Grad db, const Tensor& dy, const Tensor& x)> linear_backward_weight{
-      "linear_backward_weight", work::linear_backward_weight};
+  Kernel<void(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act)> linear_backward_result{
+      "linear_backward_result"};
+  Kernel<void(Grad dw, const Tensor& dz, const Tensor& x)> linear_backward_weight{"linear_backward_weight",
+                                                                                  work::linear_backward_weight};
 
   // Products for decoding: w is rearranged once, into the type of `packed`. A row's result depends neither on its
   // neighbours nor on its place nor on the number of threads.
@@ -148,6 +153,7 @@ struct Backend {
     AttentionShape shape;
     Tensor scratch;  // attention_scratch bytes
     Tensor weights;  // (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk)
+    DType factors = DType::f32;  // bf16 or f16: what is multiplied may be rounded to it, on the way back too
   };
   struct AttentionBackward {
     Grad dq, dk, dv, dbias, dscore_vector;  // dbias only for a bias a query
@@ -261,8 +267,8 @@ struct Backend {
 
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
-  // With dx or dw, gradients of the sum of losses. x and w may be bf16 as in `linear`. Weights (N) f32 multiply losses,
-  // and so their gradients, but not log_prob. With a gate, labels are generated or copied (backend/copying.h).
+  // With dx or dw, gradients of the sum of losses. x and w may be of 16 bits as in `linear`. Weights (N) f32 multiply
+  // losses, and so their gradients, but not log_prob. With a gate, labels are generated or copied (backend/copying.h).
   struct LinearCrossEntropy {
     Tensor loss, log_prob;
     Grad dx, dw;
@@ -331,15 +337,16 @@ struct Backend {
 template <class AnyBackend, class F>
 void for_each_kernel(AnyBackend& b, const F& f) {
   const auto each = [&](auto&... slots) { (f(slots), ...); };
-  each(b.fill, b.copy, b.add, b.round, b.linear, b.linear_backward_input, b.linear_backward_weight, b.packed_elements,
-       b.pack, b.select_packed, b.linear_packed_scratch, b.linear_packed, b.activation, b.activation_backward,
-       b.embedding, b.embedding_backward, b.dropout, b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch,
-       b.norm_backward, b.batch_norm, b.batch_norm_backward, b.attention_scratch, b.attention, b.attention_backward,
-       b.attention_step_scratch, b.attention_step, b.gaussian_window, b.gaussian_window_backward, b.choose, b.credit,
-       b.rotate, b.running_average, b.running_average_backward, b.running_average_step, b.cell, b.cell_backward, b.pool,
-       b.pool_backward, b.gate, b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k,
-       b.copy_step, b.neighbours, b.neighbours_backward, b.gather_rows, b.scatter_rows, b.mix_rows, b.mix_rows_backward,
-       b.route, b.route_backward, b.sum, b.sum_of_squares, b.adam, b.moving_average);
+  each(b.fill, b.copy, b.add, b.round, b.linear, b.linear_backward_input, b.linear_backward_weight,
+       b.linear_backward_result, b.packed_elements, b.pack, b.select_packed, b.linear_packed_scratch, b.linear_packed,
+       b.activation, b.activation_backward, b.embedding, b.embedding_backward, b.dropout, b.dropout_backward,
+       b.layer_norm, b.residual_norm, b.norm_scratch, b.norm_backward, b.batch_norm, b.batch_norm_backward,
+       b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch, b.attention_step,
+       b.gaussian_window, b.gaussian_window_backward, b.choose, b.credit, b.rotate, b.running_average,
+       b.running_average_backward, b.running_average_step, b.cell, b.cell_backward, b.pool, b.pool_backward, b.gate,
+       b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.copy_step, b.neighbours,
+       b.neighbours_backward, b.gather_rows, b.scatter_rows, b.mix_rows, b.mix_rows_backward, b.route, b.route_backward,
+       b.sum, b.sum_of_squares, b.adam, b.moving_average);
 }
 
 }  // namespace dragoman

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "backend/registry.h"
+
 namespace dragoman {
 namespace {
 
@@ -35,9 +37,9 @@ const CudaModule& load_cuda_module(const std::vector<std::string>& files) {
   return *module;
 }
 
-Backend cuda_backend(const CudaModule& module, int device) {
-  Backend b{.name = fmt::format("cuda:{}", device)};
-  module.install(b, device);
+Backend cuda_backend(const CudaModule& module, int device, bool fast) {
+  Backend b{.name = fmt::format("cuda:{}{}", device, fast ? fast_backend : "")};
+  module.install(b, device, fast);
   return b;
 }
 

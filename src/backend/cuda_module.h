@@ -10,9 +10,10 @@ namespace dragoman {
 /// that was linked against CUDA would not start on a machine without it. This is what the library offers, as its symbol
 /// `dragoman_cuda_module`. It uses the core of the program that loads it, so both must be of one build.
 struct CudaModule {
-  const char* build;                              // equals cuda_build_id()
-  void (*install)(Backend& backend, int device);  // throws Error when there is no such GPU
-  std::vector<std::string> (*devices)();          // one line a GPU; throws Error when CUDA does not work here
+  const char* build;  // equals cuda_build_id()
+  /// Throws Error when there is no such GPU. `fast`: products of f32 may be of TF32.
+  void (*install)(Backend& backend, int device, bool fast);
+  std::vector<std::string> (*devices)();  // one line a GPU; throws Error when CUDA does not work here
 };
 
 /// What the interface between program and library was built from.
@@ -24,7 +25,7 @@ const CudaModule& load_cuda_module(const std::vector<std::string>& files);
 /// Beside the program, and in ../lib/dragoman from there.
 std::vector<std::string> cuda_module_files();
 
-/// Backend "cuda:N".
-Backend cuda_backend(const CudaModule& module, int device);
+/// Backend "cuda:N" or, where it is fast, "cuda:N:tf32".
+Backend cuda_backend(const CudaModule& module, int device, bool fast = false);
 
 }  // namespace dragoman

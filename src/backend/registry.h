@@ -6,9 +6,12 @@
 
 namespace dragoman {
 
+/// The end of the name of a GPU's backend whose products of f32 may round what they multiply to TF32.
+constexpr std::string_view fast_backend = ":tf32";
+
 /// The backend of that name: "cpu", "reference", "dry" (like "cpu", but computes nothing), or "cuda:0",
-/// the first GPU; a process computes on one. Made once and shared. Throws Error for other names, listing these, and for
-/// GPUs that cannot be used, saying what is missing.
+/// the first GPU, or "cuda:0:tf32"; a process computes on one. Made once and shared. Throws Error for other names,
+/// listing these, and for GPUs that cannot be used, saying what is missing.
 const Backend& backend(std::string_view name);
 
 /// A backend that computes nothing, for tensors that have addresses but no memory. Its size queries are those of

@@ -46,6 +46,7 @@ struct TranslateOptions {
   bool word_scores = false;          // log-probabilities of the pieces after each translation
   AlignmentStyle alignment;          // which source pieces each target piece was made from, after each translation
   std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
+  bool fast_math = false;                      // of a GPU: products of float32 in TF32
   int cpu_threads = 0;                         // 0: one a core
   bool quiet = false;
 };

@@ -16,6 +16,11 @@ double Batch::label_weight() const {
   return sum;
 }
 
+void Batch::multiply_weights(float factor) {
+  weights.resize(sentences.size(), 1);
+  for (float& weight : weights) weight *= factor;
+}
+
 Tensor Batch::row_weights(const Spans& spans) const {
   if (weights.empty()) return {};
   std::vector<float> rows;

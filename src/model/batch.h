@@ -25,6 +25,7 @@ struct Batch {
 
   /// The labels of the batch, each times the weight of its sentence.
   double label_weight() const;
+  void multiply_weights(float factor);
   /// (N) f32: each row of `spans` with the weight of its sentence; not there when all are 1.
   Tensor row_weights(const Spans& spans) const;
 };

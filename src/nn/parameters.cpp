@@ -107,12 +107,12 @@ PackedWeights Parameters::pack(DType type) const {
 }
 
 void Parameters::round(RoundedWeights& copies) const {
-  const bool first = copies.empty();
+  const bool first = copies.copies.empty();
   for (size_t i = 0; i < buffers_.size(); ++i) {
     if (uses_[i] == Use::lookup || uses_[i] == Use::exact_product) continue;
     const Tensor& w = buffers_[i].value();
-    if (first) copies.emplace(w.data(), arena_.allocate(w.shape(), DType::bf16));
-    backend_.round(copies.at(w.data()), w);
+    if (first) copies.copies.emplace(w.data(), arena_.allocate(w.shape(), copies.type));
+    backend_.round(copies.copies.at(w.data()), w);
   }
 }
 

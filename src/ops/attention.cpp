@@ -53,7 +53,8 @@ Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const Atten
                        score.vector,
                        shape,
                        cx.scratch(cx.backend.attention_scratch(shape, key_size, value_size)),
-                       {}};
+                       {},
+                       cx.factor_type(DType::f32)};
   const bool watched = cx.watch && !name.empty();
   if (watched) a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, q.dtype());
   cx.backend.attention(a);
@@ -113,7 +114,7 @@ Var distance_scores(Context& cx, const Var& q, const Var& table, int heads) {
     for (int h = 0; h < heads; ++h) {
       const Tensor dy = b.grad_out().columns(h * W, W);
       if (dq) b.backend.linear_backward_input(Grad{dq.tensor.columns(h * K, K), dq.mode}, dy, table);
-      if (dtable) b.backend.linear_backward_weight(dtable, Grad{}, dy, q.value().columns(h * K, K));
+      if (dtable) b.backend.linear_backward_weight(dtable, dy, q.value().columns(h * K, K));
       dtable.mode = Accumulate::yes;
     }
   });

@@ -30,7 +30,7 @@ Routes route(Context& cx, const Var& logits, int k, double load_loss) {
   const int64_t N = logits.rows(), E = logits.cols();
   const Routes routes{cx.make({N, k}, logits.dtype()), even_routes(N, k, E)};
   cx.backend.route(routes.gates, routes.experts, logits);
-  cx.record("route", routes.gates, [=, experts = routes.experts](Backward& b) {
+  cx.record("route", routes.gates, [=, experts = routes.experts, load_loss = load_loss * cx.loss_scale](Backward& b) {
     const Tensor load = load_loss > 0 ? load_of(experts, E, load_loss) : Tensor();
     if (const Grad dlogits = b.grad(logits)) b.backend.route_backward(dlogits, b.grad_out(), logits, experts, load);
   });

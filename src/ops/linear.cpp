@@ -23,11 +23,12 @@ Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act
     cx.backend.linear(y, factors.x, factors.w, b, act);
     cx.record("linear", y, [=](Backward& back) {
       const Tensor& dy = back.grad_out();
-      if (act == Activation::relu) back.backend.activation_backward(Grad{dy}, dy, y, act);
-      if (const Grad db = b ? back.grad(b) : Grad{}) back.backend.linear_backward_weight(Grad{}, db, dy, Tensor());
-      const Tensor factor = back.factor(factors.x.dtype());
-      if (const Grad dw = back.grad(w)) back.backend.linear_backward_weight(dw, Grad{}, factor, factors.x);
-      if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, factor, factors.w);
+      const DType type = factors.x.dtype();
+      const Grad db = b ? back.grad(b) : Grad{};
+      const Tensor dz = is_half(type) ? back.temporary(dy.shape(), type) : dy;
+      if (db || act != Activation::none || is_half(type)) back.backend.linear_backward_result(dz, db, dy, y, act);
+      if (const Grad dw = back.grad(w)) back.backend.linear_backward_weight(dw, dz, factors.x);
+      if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, factors.w);
     });
   }
   return y;

@@ -4,7 +4,7 @@
 namespace dragoman {
 
 /// y (N,D) = act(x (N,K) · w (D,K)ᵀ + b (D)); b may be empty.  The tape keeps x, and y or the sum where act needs it.
-/// Where the context has w in bfloat16, x, w and dy are rounded to it as they are multiplied; sums are f32.
+/// Where the context has w in 16 bits, x, w and dy are rounded to it as they are multiplied; sums are f32.
 /// Without a tape and with packed weights in the context, a row's result depends on that row alone.
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act = Activation::none);
 

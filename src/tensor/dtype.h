@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tensor/bfloat16.h"
+#include "tensor/float16.h"
 
 namespace dragoman {
 
@@ -15,6 +16,9 @@ std::string_view name_of(DType dtype);  // "F64", "F32", "BF16", "F16", "I64", "
 
 /// The type that statistics (means, log-sum-exps, losses) of values of `dtype` are kept in: f64 for f64, else f32.
 constexpr DType stat_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+/// Of 16 bits: what is multiplied may be rounded to these, values and sums are f32 then.
+constexpr bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
 template <class T>
 constexpr DType dtype_of();
@@ -29,6 +33,10 @@ constexpr DType dtype_of<float>() {
 template <>
 constexpr DType dtype_of<bfloat16>() {
   return DType::bf16;
+}
+template <>
+constexpr DType dtype_of<float16>() {
+  return DType::f16;
 }
 template <>
 constexpr DType dtype_of<int64_t>() {
@@ -58,6 +66,13 @@ void for_dtype(DType dtype, F f) {
     default:
       fail("no kernel here computes in {}", name_of(dtype));
   }
+}
+/// Likewise with the C++ type of a half.
+template <class F>
+void for_half(DType dtype, F f) {
+  invariant(is_half(dtype), "a type of 16 bits");
+  if (dtype == DType::f16) return f.template operator()<float16>();
+  f.template operator()<bfloat16>();
 }
 
 }  // namespace dragoman

@@ -38,12 +38,20 @@ std::vector<NamedTensor> averages_of(const RunState& run) {
 }
 
 std::string to_json(const Progress& p, int64_t adam_steps) {
-  return json{{"updates", p.updates},       {"labels", p.labels},
-              {"sentences", p.sentences},   {"epoch_sentences", p.epoch_sentences},
-              {"skipped", p.skipped},       {"skipped_in_a_row", p.skipped_in_a_row},
-              {"usual_loss", p.usual_loss}, {"retreats", p.retreats},
-              {"stalled", p.stalled},       {"best", p.best},
-              {"epoch", p.position.epoch},  {"batch", p.position.batch},
+  return json{{"updates", p.updates},
+              {"labels", p.labels},
+              {"sentences", p.sentences},
+              {"epoch_sentences", p.epoch_sentences},
+              {"skipped", p.skipped},
+              {"skipped_in_a_row", p.skipped_in_a_row},
+              {"usual_loss", p.usual_loss},
+              {"retreats", p.retreats},
+              {"loss_scale", p.loss_scale.value},
+              {"loss_scale_since", p.loss_scale.since},
+              {"stalled", p.stalled},
+              {"best", p.best},
+              {"epoch", p.position.epoch},
+              {"batch", p.position.batch},
               {"adam_steps", adam_steps}}
       .dump();
 }
@@ -58,6 +66,7 @@ Progress progress_from(const json& j) {
   p.skipped_in_a_row = j.value("skipped_in_a_row", int64_t{0});  // the first states had none of these
   p.usual_loss = j.value("usual_loss", 0.0);
   p.retreats = j.value("retreats", int64_t{0});
+  p.loss_scale = {j.value("loss_scale", 1.0), j.value("loss_scale_since", int64_t{0})};
   p.stalled = j.at("stalled");
   p.best = j.at("best").get<std::map<std::string, double>>();
   p.position = {j.at("epoch"), j.at("batch")};

@@ -4,19 +4,28 @@
 
 namespace dragoman {
 
-void Learner::begin_update(double usual_loss) {
+Learner::Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows)
+    : backend_(backend), arena_(arena), model_(model), setup_(setup), rows_(rows) {
+  const TrainingPrecision precision = setup.training.precision;
+  if (precision == TrainingPrecision::bfloat16) rounded_.emplace(DType::bf16);
+  if (precision == TrainingPrecision::float16) rounded_.emplace(DType::f16);
+}
+
+void Learner::begin_update(double usual_loss, double loss_scale) {
   usual_loss_ = usual_loss;
+  loss_scale_ = loss_scale;
   culprit.clear();
   model_.parameters().forget_gradients();
-  if (setup_.training.precision == TrainingPrecision::bfloat16) model_.parameters().round(rounded_);
+  if (rounded_) model_.parameters().round(*rounded_);
 }
 
 Context Learner::context(Tape& tape, int64_t update) const {
   Context cx{.backend = backend_, .arena = arena_, .tape = &tape};
-  if (!rounded_.empty()) cx.rounded = &rounded_;
+  if (rounded_) cx.rounded = &*rounded_;
   cx.seed = setup_.training.seed;
   cx.update = uint32_t(update);
   cx.usual_loss = usual_loss_;
+  cx.loss_scale = loss_scale_;
   cx.training = true;
   return cx;
 }
@@ -51,7 +60,10 @@ std::vector<Batch> Learner::parts(const Batch& batch) const {
 
 double Learner::learn(const Batch& batch, int64_t update) {
   double loss = 0;
-  for (const Batch& part : parts(batch)) loss += learn_part(part, update);
+  for (Batch& part : parts(batch)) {
+    if (loss_scale_ != 1) part.multiply_weights(float(loss_scale_));
+    loss += learn_part(part, update) / loss_scale_;
+  }
   return loss;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,11 @@ inline int64_t rows_at_once() { return std::max(least_rows_at_once, int64_t{512}
 /// The references must outlive it.
 class Learner {
  public:
-  Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows)
-      : backend_(backend), arena_(arena), model_(model), setup_(setup), rows_(rows) {}
+  Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows);
 
   /// Before the batches of an update: gradients begin anew, and weights may have changed. `usual_loss` is what hard
-  /// attention compares losses with.
-  void begin_update(double usual_loss = 0);
+  /// attention compares losses with; gradients are `loss_scale` times what they are, a power of two.
+  void begin_update(double usual_loss = 0, double loss_scale = 1);
   /// Gradients add up in the parameters. Returns the sum of losses. After OutOfMemory the update has to begin again.
   double learn(const Batch& batch, int64_t update);
   /// Takes at most `rows` tokens together from now on.
@@ -45,8 +45,8 @@ class Learner {
   Model& model_;
   const TrainingSetup& setup_;
   int64_t rows_;
-  double usual_loss_ = 0;
-  RoundedWeights rounded_;  // of bfloat16 alone
+  double usual_loss_ = 0, loss_scale_ = 1;
+  std::optional<RoundedWeights> rounded_;  // where products are of 16 bits
 };
 
 }  // namespace dragoman

@@ -24,12 +24,16 @@ inline std::span<const EnumName<ValidMetric>> enum_names(ValidMetric) {
   return names;
 }
 
-/// What products of a training run multiply; all else is float32 in either.
-enum class TrainingPrecision { float32, bfloat16 };
+/// What products of a training run multiply; all else is float32 in any. fastest: bfloat16 where there are instructions
+/// for it, else float32. automatic: that on a GPU, and float32 on a CPU.
+enum class TrainingPrecision { automatic, fastest, float32, bfloat16, float16 };
 
 inline std::span<const EnumName<TrainingPrecision>> enum_names(TrainingPrecision) {
-  static constexpr EnumName<TrainingPrecision> names[] = {{TrainingPrecision::float32, "float32"},
-                                                          {TrainingPrecision::bfloat16, "bfloat16"}};
+  static constexpr EnumName<TrainingPrecision> names[] = {{TrainingPrecision::automatic, "auto"},
+                                                          {TrainingPrecision::fastest, "fastest"},
+                                                          {TrainingPrecision::float32, "float32"},
+                                                          {TrainingPrecision::bfloat16, "bfloat16"},
+                                                          {TrainingPrecision::float16, "float16"}};
   return names;
 }
 
@@ -53,9 +57,10 @@ struct TrainingOptions {
   bool no_reload = false;            // begin anew although the model file exists
   bool no_restore_corpus = false;    // going on, begin the epoch anew
   bool no_optimizer_reload = false;  // going on, begin with the optimiser as it is before the first update
-  TrainingPrecision precision = TrainingPrecision::float32;
+  TrainingPrecision precision = TrainingPrecision::automatic;
   uint64_t seed = 1;
   std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
+  bool fast_math = false;                      // of a GPU: products of float32 in TF32
   int cpu_threads = 0;                         // 0: one a core
   bool quiet = false;                          // only warnings and errors on stderr
   int valid_beam_size = 4;

@@ -7,6 +7,7 @@
 
 #include "data/prefetch.h"
 #include "train/frequency.h"
+#include "train/loss_scale.h"
 
 namespace dragoman {
 
@@ -20,6 +21,7 @@ struct Progress {
   int64_t skipped_in_a_row = 0;        // the last ones
   double usual_loss = 0;               // of a label: a moving average of updates, for hard attention
   int64_t retreats = 0;                // times that too many of them led back to a checkpoint; each halves the rate
+  LossScale loss_scale;                // of training in float16; 1 in others
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric
   std::map<std::string, double> best;  // by the name of the metric: a later run may ask for others
   Position position;                   // in the corpus

@@ -13,6 +13,12 @@ bool goes_on(const TrainingSetup& setup) {
   return !setup.training.no_reload && std::filesystem::exists(state_path(setup.training.model));
 }
 
+TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted) {
+  if (wanted == TrainingPrecision::automatic && !backend.memory) return TrainingPrecision::float32;
+  if (wanted != TrainingPrecision::automatic && wanted != TrainingPrecision::fastest) return wanted;
+  return backend.multiplies_bfloat16 ? TrainingPrecision::bfloat16 : TrainingPrecision::float32;
+}
+
 // A run goes on with batches of the size that it began with, whatever memory is free by then.
 int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus) {
   const auto began_with = goes_on(setup) ? batch_words_of(state_path(setup.training.model)) : std::nullopt;
@@ -26,6 +32,7 @@ int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend,
 MemoryPlan settle(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
                   const Corpus& corpus) {
   setup.model = with_vocabularies(setup, vocabularies);
+  setup.training.precision = precision_on(backend, setup.training.precision);
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus);
   const MemoryPlan plan = plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
   spdlog::info("Memory: {} MiB for weights, gradients and optimiser, {} MiB with the largest batch{}",

@@ -117,13 +117,15 @@ void Trainer::require_room() {
 }
 
 RunState Trainer::run_state() {
-  const bool half = setup_.training.precision == TrainingPrecision::bfloat16;
-  return {model_->parameters(), adam_, average_, progress_,
-          fmt::format("{} thread{}, {}{}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic,
-                      half ? ", products in bfloat16" : "")};
+  const TrainingPrecision precision = setup_.training.precision;
+  return {
+      model_->parameters(), adam_, average_, progress_,
+      fmt::format("{} thread{}, {}{}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic,
+                  precision == TrainingPrecision::float32 ? "" : fmt::format(", products in {}", name_of(precision)))};
 }
 
 void Trainer::begin() {
+  if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.value = LossScale::first;
   const std::string& pretrained = setup_.training.pretrained_model;
   if (pretrained.empty()) return;
   load_pretrained(pretrained, model_->parameters(), setup_.model, vocabularies_, setup_.data.vocabs);
@@ -229,6 +231,7 @@ void Trainer::update(BatchStream& batches, Window& window) {
   ++progress_.updates;
   window.norm = step(cost, weight > 0 ? weight : 1);  // of 0 the gradients are 0 too
   if (!std::isfinite(window.norm)) return skip();
+  if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
   progress_.skipped_in_a_row = 0;
   progress_.usual_loss = 0.9 * progress_.usual_loss + 0.1 * cost / (weight > 0 ? weight : 1);  // Xu et al. 2015
   if (average_) average_->update(progress_.updates - progress_.skipped);
@@ -243,7 +246,7 @@ double Trainer::learn(std::span<const Batch> of_update) {
   while (true) {
     try {
       double cost = 0;
-      learner_.begin_update(progress_.usual_loss);
+      learner_.begin_update(progress_.usual_loss, progress_.loss_scale.value);
       for (const Batch& batch : of_update) cost += learner_.learn(batch, progress_.updates);
       return cost;
     } catch (const OutOfMemory& error) {
@@ -258,16 +261,26 @@ double Trainer::learn(std::span<const Batch> of_update) {
 // The norm of the gradient; not finite where nothing was changed, as then loss or gradient is not.
 double Trainer::step(double cost, double weight) {
   std::string& culprit = learner_.culprit;
-  const double norm = std::isfinite(cost) ? adam_.step(rate(), weight) : cost;
-  if (std::isfinite(norm)) return norm;
+  const double norm = std::isfinite(cost) ? adam_.step(rate(), weight * progress_.loss_scale.value) : cost;
+  if (std::isfinite(norm) || scales_less(cost)) return norm;
   if (culprit.empty()) culprit = first_bad_weight(backend_, model_->parameters());
   if (culprit.empty() && !std::isfinite(cost)) culprit = "loss";
   if (culprit.empty()) culprit = first_bad_gradient(backend_, model_->parameters());
   return norm;
 }
 
+// Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.
+bool Trainer::scales_less(double cost) {
+  if (setup_.training.precision != TrainingPrecision::float16 || !std::isfinite(cost)) return false;
+  return too_large_ = progress_.loss_scale.lower();
+}
+
 void Trainer::skip() {
   ++progress_.skipped;
+  if (std::exchange(too_large_, false))
+    return spdlog::info(
+        "update {} skipped: its gradient is too large for float16; losses are multiplied by {} from here on",
+        grouped(progress_.updates), progress_.loss_scale.value);
   ++progress_.skipped_in_a_row;
   log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, learner_.culprit});
 }

@@ -36,6 +36,7 @@ class Trainer {
   void update(BatchStream& batches, Window& window);
   double learn(std::span<const Batch> of_update);
   double step(double cost, double weight);
+  bool scales_less(double cost);
   void skip();
   bool diverged() const;
   void go_back();
@@ -65,7 +66,8 @@ class Trainer {
   std::optional<MovingAverage> average_;
   Validation validation_;
   Progress progress_;
-  bool goes_on_ = false;  // from an earlier call
+  bool too_large_ = false;  // the last update's gradient, for float16
+  bool goes_on_ = false;    // from an earlier call
   bool save_due_ = false;
   int64_t saved_ = -1;  // update of the last save by this process
 };

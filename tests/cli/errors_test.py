@@ -46,6 +46,8 @@ PROVOKED = {
     "--tempdir … has … free, the encoded text needs about …": f"{TRAIN} -m new --ram 9K --tempdir /proc",
     "…: no temporary file can be made there: …": f"{TRAIN} -m new --ram 9K --tempdir nowhere",
     "--devices is '…', expected cpu or the number of a GPU, such as 0": f"{TRAIN} -m new --devices gpu",
+    "--fast-math is for GPUs, and --devices is cpu": f"{TRAIN} -m new --fast-math",
+    "--precision float16 is for GPUs, and --devices is cpu": f"{TRAIN} -m new --precision float16",
     "--mini-batch-fit is for GPUs: on a CPU, batches of any size go forward and back in parts":
         f"{TRAIN} -m new --mini-batch-fit",
     "--devices names … devices (…), expected one: …": f"{TRAIN} -m new --devices 0 1",

@@ -73,7 +73,7 @@ class Gpu(unittest.TestCase):
 class Training(Gpu):
     def test_takes_the_same_steps_as_on_a_cpu_dropout_included(self):
         for name, options in (
-                ("plain", TRANSFORMER), ("half", TRANSFORMER + "--precision bfloat16"),
+                ("plain", TRANSFORMER), ("bfloat16", TRANSFORMER), ("float16", TRANSFORMER),
                 ("relative", TRANSFORMER + "--transformer-positions relative --attention-score additive"),
                 ("rotary", TRANSFORMER + "--transformer-positions rotary --transformer-norm rms "
                                          "--transformer-ffn-activation swish"),
@@ -84,17 +84,32 @@ class Training(Gpu):
                 ("decoder", DECODER + "--label-smoothing 0.1 --transformer-ffn-activation gelu")):
             with self.subTest(name):
                 options += " --dropout-rnn 0.2" if name == "s2s" else " --transformer-dropout 0.2"
-                costs = [self.train(f"{name}-{device}.safetensors", options, device) for device in ("cpu", "0")]
+                half = name in ("bfloat16", "float16")
+                costs = [self.train(f"{name}-{device}.safetensors", f"{options} --precision {precision}", device)
+                         for device, precision in (("cpu", "float32"), ("0", name if half else "float32"))]
                 self.assertEqual(len(costs[0]), UPDATES)
-                self.assert_close(costs[1], costs[0], 0.02 if name == "half" else 2e-4)
+                self.assert_close(costs[1], costs[0], 0.02 if half else 2e-4)
 
     def test_goes_on_to_the_same_bits(self):
-        options = TRANSFORMER + "--exponential-smoothing 0.1 --seed 3"
-        self.train("whole.safetensors", options)
-        for updates in (1, UPDATES):
-            self.train("parts.safetensors", options, updates=updates)
-        for file in ("safetensors", "state.safetensors"):
-            self.assertEqual((self.folder / f"whole.{file}").read_bytes(), (self.folder / f"parts.{file}").read_bytes())
+        for precision in ("float32", "bfloat16", "float16"):
+            options = TRANSFORMER + f"--exponential-smoothing 0.1 --seed 3 --precision {precision} --no-reload"
+            self.train("whole.safetensors", options)
+            for updates in (1, UPDATES):
+                self.train("parts.safetensors", options, updates=updates)
+                options = options.replace(" --no-reload", "")
+            for file in ("safetensors", "state.safetensors"):
+                self.assertEqual((self.folder / f"whole.{file}").read_bytes(),
+                                 (self.folder / f"parts.{file}").read_bytes(), precision)
+
+    def test_scales_losses_so_that_float16_holds_their_gradients(self):
+        (self.folder / "heavy").write_text("200000\n" * len(self.lines), encoding="utf-8")
+        done = self.succeed(f"train -t s t -v v v -m heavy.safetensors --devices 0 --after 16u --precision float16 "
+                            f"--data-weighting heavy {TRANSFORMER}{RUN}")
+        self.assertIn("update 1 skipped: its gradient is too large for float16; losses are multiplied by 64 from here on",
+                      done.stderr)
+        costs = [float(cost) for cost in re.findall(r"Cost ([\d.]+)", done.stderr)]
+        self.assertTrue(4 <= len(costs) < 12, done.stderr)
+        self.assertLess(costs[-1], costs[0])
 
     def test_fits_batches_to_the_memory_once_a_run(self):
         command = f"train -t s t -v v v -m fit.safetensors --devices 0 --mini-batch-fit {TRANSFORMER}{RUN} --after "

@@ -28,7 +28,8 @@ void product(const Gemm& g) {
 
 void gemm(const Gemm& g) {
   const cuda_on_host::Unlocked memory;
-  g.a.matrix.dtype() == DType::bf16 ? product<bfloat16>(g) : product<float>(g);
+  if (g.a.matrix.dtype() == DType::f32) return product<float>(g);
+  for_half(g.a.matrix.dtype(), [&]<class Half>() { product<Half>(g); });
 }
 
 }  // namespace dragoman::cuda

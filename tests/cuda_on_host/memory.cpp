@@ -68,6 +68,7 @@ const DeviceMemory device_memory{[] { return int64_t{1} << 32; }, reserve, commi
 
 void check(cudaError_t, const char*) {}
 cudaStream_t stream() { return nullptr; }
+bool has_matrix_units() { return true; }
 
 std::shared_ptr<void> piece(int64_t bytes) {
   constexpr int64_t page = 4096;

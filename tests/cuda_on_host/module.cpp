@@ -7,7 +7,7 @@ namespace {
 
 using namespace dragoman;
 
-void install(Backend& b, int device) {
+void install(Backend& b, int device, bool) {
   require(device == 0, "there is no GPU {}: this machine has 1, counted from 0", device);
   b.memory = &cuda::device_memory;
   b.arithmetic = "the kernels for GPUs, on the host";

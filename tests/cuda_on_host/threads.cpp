@@ -31,6 +31,8 @@ struct Block {
   Meeting all;
   std::vector<Meeting> warps;
   std::vector<std::array<uint64_t, warp_size>> given;  // of each warp's lanes
+  std::vector<std::array<Given, 2>> gathered;          // likewise; while some still read one, others fill the other
+  std::vector<std::array<unsigned, warp_size>> turns;
 };
 
 Block block;
@@ -64,6 +66,8 @@ void run_block(const cudaLaunchConfig_t& config, const std::function<void()>& th
   block.all.members = count;
   block.warps.resize(warps);
   block.given.resize(warps);
+  block.gathered.resize(warps);
+  block.turns.resize(warps);
   for (unsigned t = 0; t < count; ++t) {
     ++block.warps[t / warp_size].members;
     Thread& mine = block.threads[t];
@@ -113,6 +117,14 @@ uint64_t exchange(uint64_t mine, unsigned lane) {
   const uint64_t theirs = given[lane];
   wait_for_warp();  // nobody gives anything new before all have read
   return theirs;
+}
+
+const Given& gather(const uint32_t (&mine)[words_given]) {
+  const unsigned warp_number = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
+  Given& all = block.gathered[warp_number][block.turns[warp_number][lane]++ % 2];
+  std::copy(mine, mine + words_given, all[lane]);
+  wait_for_warp();
+  return all;
 }
 
 }  // namespace cuda_on_host

@@ -1,6 +1,7 @@
 #include "tests/op_check/gpu.h"
 
 #include "backend/cuda_module.h"
+#include "backend/registry.h"
 
 namespace dragoman {
 
@@ -24,6 +25,11 @@ std::string why_no_gpu() {
     }
   }();
   return reason;
+}
+
+const Backend& test_backend(const std::string& name) {
+  if (name == "gpu") return gpu();
+  return name == "gpu kernels on the host" ? gpu_on_host() : backend(name);
 }
 
 }  // namespace dragoman

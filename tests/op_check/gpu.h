@@ -12,4 +12,7 @@ const Backend& gpu_on_host();
 const Backend& gpu();
 std::string why_no_gpu();
 
+/// "gpu", "gpu kernels on the host", or what backend/registry.h knows.
+const Backend& test_backend(const std::string& name);
+
 }  // namespace dragoman

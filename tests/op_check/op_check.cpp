@@ -18,6 +18,7 @@ using Values = std::map<std::string, std::vector<double>>;
 struct Setting {
   std::string backend = "reference";
   DType dtype = DType::f64;
+  DType factors = dtype;  // of what products multiply
   bool tape = true;
   std::string frozen;      // the input that takes no gradient
   const Values* before{};  // gradients that are there already
@@ -35,11 +36,6 @@ void poison(Arena& arena) {
   const Tensor block = arena.allocate({1 << 18}, DType::u8), bytes = block.on_host();
   std::memset(bytes.data(), 0xFF, size_t(bytes.bytes()));
   block.assign(bytes);
-}
-
-const Backend& backend_of(const Setting& s) {
-  if (s.backend == "gpu") return gpu();
-  return s.backend == "gpu kernels on the host" ? gpu_on_host() : backend(s.backend);
 }
 
 Arena arena_of(const Setting& s, const Backend& backend) {
@@ -79,9 +75,21 @@ void walk_back(const Var& y, const Setting& s, Tape& tape, const Context& cx) {
   tape.backward(cx.backend, cx.arena);
 }
 
+/// Copies in 16 bits of all inputs that may be weights.
+RoundedWeights rounded_inputs(const OpInputs& in, DType type, const Backend& backend, Arena& arena) {
+  RoundedWeights rounded{type};
+  for (const auto& [name, x] : in) {
+    if (x.shape().rank() != 2 || x.value().elements() == 0) continue;
+    const Tensor copy = arena.allocate(x.shape(), type);
+    backend.round(copy, x);
+    rounded.copies.emplace(x.value().data(), copy);
+  }
+  return rounded;
+}
+
 OpRun run(const OpCase& c, const Values& values, const Setting& s) {
   const bool dry = s.backend == "dry";
-  const Backend& backend = backend_of(s);
+  const Backend& backend = test_backend(s.backend);
   Arena arena = arena_of(s, backend);
   if (!dry) poison(arena);
   arena.reset_peak();
@@ -89,6 +97,11 @@ OpRun run(const OpCase& c, const Values& values, const Setting& s) {
   Context cx{.backend = backend, .arena = arena, .tape = s.tape ? &tape : nullptr, .seed = 7, .update = 3};
   cx.training = true;
   const OpInputs in = make_inputs(c, values, s, arena);
+  RoundedWeights rounded;
+  if (is_half(s.factors)) {
+    rounded = rounded_inputs(in, s.factors, backend, arena);
+    cx.rounded = &rounded;
+  }
   OpRun result;
   const Var y = c.op(cx, in);
   result.is_loss = !y.node();
@@ -160,7 +173,7 @@ void expect_same_bits(const OpRun& a, const OpRun& b, const char* when) {
 void check_backend(const OpCase& c, const Values& values, const OpRun& expected, Setting s) {
   s.tape = c.differences > 0;
   const OpRun plain = run(c, values, s);
-  expect_close(plain, expected.output, expected.gradients, s.dtype);
+  expect_close(plain, expected.output, expected.gradients, s.factors);
   expect_same_bits(plain, run(c, values, s), "in a second run");
   if (!s.tape) return;
   Setting without = s;
@@ -172,14 +185,14 @@ void check_backend(const OpCase& c, const Values& values, const OpRun& expected,
   adding.before = &before;
   {
     SCOPED_TRACE("added to gradients that were there");
-    expect_close(run(c, values, adding), expected.output, sum_of(expected.gradients, before), s.dtype);
+    expect_close(run(c, values, adding), expected.output, sum_of(expected.gradients, before), s.factors);
   }
   for (const OpInput& input : c.inputs) {
     SCOPED_TRACE(input.name + " is frozen");
     s.frozen = input.name;
     const OpRun frozen = run(c, values, s);
     EXPECT_FALSE(frozen.gradients.contains(input.name));
-    expect_close(frozen, expected.output, expected.gradients, s.dtype);
+    expect_close(frozen, expected.output, expected.gradients, s.factors);
   }
 }
 
@@ -261,7 +274,12 @@ TEST_P(OpCheck, BackendsAgreeWithTheReference) {
 
 void check_gpu(const OpCase& c, const std::string& name) {
   const Values values = draw_values(c, 1);
-  check_backend(c, values, run(c, values, {.tape = c.differences > 0}), {.backend = name, .dtype = DType::f32});
+  const OpRun expected = run(c, values, {.tape = c.differences > 0});
+  for (const DType factors : {DType::f32, DType::bf16, DType::f16}) {
+    if (is_half(factors) && !c.rounds) continue;
+    SCOPED_TRACE(fmt::format("products of {}", factors));
+    check_backend(c, values, expected, {.backend = name, .dtype = DType::f32, .factors = factors});
+  }
 }
 
 TEST_P(OpCheck, KernelsForGpusAgreeWithTheReference) { check_gpu(GetParam(), "gpu kernels on the host"); }

@@ -45,8 +45,21 @@ std::string message_of(const std::function<void()>& f) {
   return "";
 }
 
-ByHand::ByHand(const std::string& name, DType dtype)
-    : dtype(dtype), cx{.backend = dragoman::backend(name), .arena = arena, .tape = &tape, .training = true} {}
+namespace {
+
+Arena small_arena(const Backend& backend) {
+  constexpr auto capacity = int64_t{1} << 28;
+  return backend.memory ? Arena(*backend.memory, capacity) : Arena(Arena::Reserve::memory, capacity);
+}
+
+}  // namespace
+
+ByHand::ByHand(const std::string& name, DType dtype) : ByHand(dragoman::backend(name), dtype) {}
+
+ByHand::ByHand(const Backend& backend, DType dtype)
+    : dtype(dtype),
+      arena(small_arena(backend)),
+      cx{.backend = backend, .arena = arena, .tape = &tape, .training = true} {}
 
 Var ByHand::constant(Shape shape, const std::vector<double>& values) {
   return Var(tensor_of(arena, shape, values, dtype));

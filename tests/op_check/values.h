@@ -31,9 +31,10 @@ class Threads {
 /// What the Error thrown by f says; empty when it throws none.
 std::string message_of(const std::function<void()>& f);
 
-/// A context on the reference backend in f64, for numbers worked by hand.
+/// A context on the reference backend in f64, for numbers worked by hand, or on another.
 struct ByHand {
   explicit ByHand(const std::string& name = "reference", DType dtype = DType::f64);
+  ByHand(const Backend& backend, DType dtype);
 
   Var constant(Shape shape, const std::vector<double>& values);  // takes no gradient
   Var var(Shape shape, const std::vector<double>& values);
@@ -43,7 +44,7 @@ struct ByHand {
   void backward(const Var& y, const std::vector<double>& dy);
 
   DType dtype;
-  Arena arena{Arena::Reserve::memory, int64_t{1} << 28};
+  Arena arena;
   Tape tape;
   Context cx;
 };

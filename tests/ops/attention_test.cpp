@@ -100,6 +100,11 @@ INSTANTIATE_TEST_SUITE_P(
         attention_case({"causal with dropout", many, many, 3, 4, 4, {.causal = true}, 0.2}),
         attention_case({"more keys than a group of the mask", {2}, {150}, 2, 3, 3, {}, 0.5}),
         attention_case({"heads of 64", {18, 1}, {16, 31}, 2, 64, 64}),
+        attention_case(
+            {"heads of 20 for several blocks", {70, 3, 130}, {70, 3, 130}, 2, 20, 20, {.causal = true}, 0.1}),
+        attention_case({"cross for several blocks", {70, 130}, {131, 40}, 1, 32, 24, {}, 0.1}),
+        attention_case({"a window for several blocks", {130}, {130}, 1, 16, 16, {.window = 9}}),
+        attention_case({"heads of 96", {18, 1}, {16, 35}, 1, 96, 96, {}, 0.1}),
         attention_case({"a long sentence", full, full, 1, 2, 2, {.causal = true}}),
         self_attention_case({"columns of one matrix", many, many, 2}),
         self_attention_case({"causal columns of one matrix", few, few, 3, 4, 4, {.causal = true}, 0.1}),

@@ -6,6 +6,7 @@
 
 #include "ops/linear.h"
 #include "ops/loss.h"
+#include "tests/op_check/gpu.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 
@@ -33,6 +34,41 @@ TEST(BFloat16, KeepsInfinityAndWhatIsNoNumber) {
     EXPECT_TRUE(std::isnan(float(bfloat16(std::bit_cast<float>(bits))))) << bits;
 }
 
+// float16 has 10 bits behind the point, numbers from 2⁻¹⁴ on, and below them steps of 2⁻²⁴.
+TEST(Float16, IsTheNearestAndOfTwoTheEvenOne) {
+  const float half = 1.0f / 2048, little = 1.0f / (1 << 20), step = 0x1p-24f;
+  EXPECT_EQ(float16(1).bits, 0x3c00);
+  EXPECT_EQ(float16(1 + half).bits, 0x3c00);
+  EXPECT_EQ(float16(1 + half + little).bits, 0x3c01);
+  EXPECT_EQ(float16(1 + 3 * half).bits, 0x3c02);
+  EXPECT_EQ(float16(-2.5f).bits, 0xc100);
+  EXPECT_EQ(float16(-0.0f).bits, 0x8000);
+  EXPECT_EQ(float16(0x1p-14f).bits, 0x0400);
+  EXPECT_EQ(float16(0x1p-14f - step).bits, 0x03ff);
+  EXPECT_EQ(float16(3 * step).bits, 3);
+  EXPECT_EQ(float16(step / 2).bits, 0);
+  EXPECT_EQ(float16(-1.5f * step).bits, 0x8002);
+  EXPECT_EQ(float16(65504).bits, 0x7bff);
+  EXPECT_EQ(float16(65519).bits, 0x7bff);
+}
+
+TEST(Float16, KeepsInfinityAndWhatIsNoNumber) {
+  EXPECT_EQ(float(float16(infinite)), infinite);
+  EXPECT_EQ(float(float16(-65520.0f)), -infinite);
+  for (const uint32_t bits : {0x7fffffffu, 0xffffffffu, 0x7f800001u})
+    EXPECT_TRUE(std::isnan(float(float16(std::bit_cast<float>(bits))))) << bits;
+}
+
+TEST(Float16, IsAFloatAndBackTheSame) {
+  for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
+    float16 x;
+    x.bits = uint16_t(bits);
+    if ((bits & 0x7fff) <= 0x7c00) {
+      EXPECT_EQ(float16(float(x)).bits, bits);
+    }
+  }
+}
+
 TEST(Round, IsTheSameOnEveryInstructionSet) {
   for (const int64_t columns : {0, 1, 3, 17, 33, 500}) {
     std::vector<double> values = normals(3 * columns, columns);
@@ -57,12 +93,12 @@ std::vector<double> eighths(int64_t count, uint64_t stream) {
 
 // A context in which w is there in bfloat16.
 struct Rounding : ByHand {
-  explicit Rounding(const char* name) : ByHand(name, DType::f32) {}
+  explicit Rounding(const char* name) : ByHand(test_backend(name), DType::f32) {}
   Var weight(Shape shape, const std::vector<double>& values) {
     const Var w = var(shape, values);
     const Tensor half = arena.allocate(shape, DType::bf16);
     cx.backend.round(half, w);
-    rounded.emplace(w.value().data(), half);
+    rounded.copies.emplace(w.value().data(), half);
     return w;
   }
   RoundedWeights rounded;
@@ -137,8 +173,8 @@ TEST_P(RoundedProducts, GiveTheLossAndItsGradientsToThreeDigits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, RoundedProducts, testing::Values("reference", "cpu"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Backends, RoundedProducts, testing::Values("reference", "cpu", "gpu kernels on the host"),
+                         [](const auto& info) { return std::string(info.param).substr(0, 3); });
 
 }  // namespace
 }  // namespace dragoman

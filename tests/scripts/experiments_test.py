@@ -76,7 +76,8 @@ class Experiments(unittest.TestCase):
                          "-t s t -v v v -m m --dump-config minimal")
                 done = subprocess.run([BINARY, *words.split(), *options], capture_output=True, encoding="utf-8",
                                       check=False)
-                self.assertEqual(done.returncode, 0, f"{recipe}: {line}\n{done.stderr}")
+                lacks_bfloat16 = "--precision bfloat16: this CPU" in done.stderr
+                self.assertTrue(done.returncode == 0 or lacks_bfloat16, f"{recipe}: {line}\n{done.stderr}")
 
     def test_each_row_gets_its_figures_and_is_not_done_again(self):
         call = ("data", "out", "-c", "small.yml", "--row", "base", "--row", "(C) 64 columns")

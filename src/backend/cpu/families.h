@@ -12,6 +12,7 @@ void install_cell(Backend& b);
 void install_dropout(Backend& b);
 void install_embedding(Backend& b);
 void install_linear(Backend& b);
+void install_linear_backward(Backend& b);
 void install_linear_packed(Backend& b);
 void install_loss(Backend& b);
 void install_norm(Backend& b);

@@ -11,6 +11,7 @@ void install(Backend& b) {
   // Chosen now: a pointer that HWY_DYNAMIC_DISPATCH gives before that asks the CPU at each call, for microseconds.
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   b.arithmetic = "oneDNN " + describe_onednn() + ", own kernels on " + describe_highway();
+  b.multiplies_bfloat16 = has_bfloat16();
   install_activation(b);
   install_attention(b);
   install_attention_step(b);
@@ -19,6 +20,7 @@ void install(Backend& b) {
   install_dropout(b);
   install_embedding(b);
   install_linear(b);
+  install_linear_backward(b);
   install_linear_packed(b);
   install_loss(b);
   install_norm(b);

@@ -30,26 +30,15 @@ void linear(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, 
   });
 }
 
-void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
-  parallel_blocks(dy.rows(), 16, [&](Range rows, int) {
+void backward_input(Grad dx, const Tensor& dz, const Tensor& w) {
+  parallel_blocks(dz.rows(), 16, [&](Range rows, int) {
     const int64_t count = rows.end - rows.begin;
-    gemm(dx.tensor.row_range(rows.begin, count), dy.row_range(rows.begin, count), Transpose::no, w, Transpose::no,
+    gemm(dx.tensor.row_range(rows.begin, count), dz.row_range(rows.begin, count), Transpose::no, w, Transpose::no,
          dx.mode);
   });
 }
 
-// A thread owns columns of db, so the order of addition is the order of rows.
-void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
-  if (dw) gemm_over_rows(dw.tensor, dy, x, dw.mode);
-  if (!db) return;
-  const auto DY = dy.view<const float>();
-  float* sums = db.tensor.as<float>();
-  parallel_blocks(DY.cols, 16, [&](Range columns, int) {
-    if (!db.adds()) std::fill(sums + columns.begin, sums + columns.end, 0.0f);
-    for (int64_t n = 0; n < DY.rows; ++n)
-      for (int64_t d = columns.begin; d < columns.end; ++d) sums[d] += DY(n, d);
-  });
-}
+void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) { gemm_over_rows(dw.tensor, dz, x, dw.mode); }
 
 }  // namespace
 

@@ -1,8 +1,6 @@
 #include "backend/cuda/attention.cuh"
 #include "backend/cuda/column_sums.h"
 #include "backend/cuda/families.h"
-#include "backend/cuda/mask.cuh"
-#include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
 namespace {
@@ -11,43 +9,12 @@ constexpr int warps = 4;  // of a block; each has a query, or on the way back a 
 
 __device__ int lane() { return int(threadIdx.x % warp_size); }
 
-/// All heads of all sentences. A warp works on one row of one head: grid (rows of the longest / warps, heads,
-/// sentences).
-struct Heads {
-  Scoring scoring;
-  const int32_t *queries, *keys;  // offsets
-  Visibility visible;
-  Mask mask;
-
-  explicit Heads(const Backend::Attention& a)
-      : scoring{view<const float>(a.q),
-                view<const float>(a.k),
-                view<const float>(a.v),
-                view<const float>(a.bias),
-                view<const float>(a.score_vector).data,
-                a.shape.heads,
-                a.q.cols() / a.shape.heads,
-                a.v.cols() / a.shape.heads,
-                float(score_scale(a.shape.score, a.q.cols() / a.shape.heads))},
-        queries(integers(a.shape.queries.offsets())),
-        keys(integers(a.shape.keys.offsets())),
-        visible(a.shape.visible),
-        mask(a.shape.dropout) {}
-};
-
-/// The sentence and head of a block, and the number in it of the warp's row.
-struct Place {
-  int64_t first_query, queries, first_key, keys;
-  int head;
+/// The number in its sentence of a warp's row.
+struct Place : Sentence {
   int64_t number;
 
   __device__ explicit Place(const Heads& a)
-      : first_query(a.queries[blockIdx.z]),
-        queries(a.queries[blockIdx.z + 1] - first_query),
-        first_key(a.keys[blockIdx.z]),
-        keys(a.keys[blockIdx.z + 1] - first_key),
-        head(int(blockIdx.y)),
-        number(blockIdx.x * int64_t{warps} + threadIdx.x / warp_size) {}
+      : Sentence(a), number(blockIdx.z * int64_t{warps} + threadIdx.x / warp_size) {}
 };
 
 /// Query i and key j of a sentence: their score, and what dropout makes of their weight.
@@ -58,7 +25,7 @@ struct Pair {
   __device__ Pair(const Heads& a, const Place& at, int64_t i, int64_t j) : row(at.first_query + i) {
     const Scoring& s = a.scoring;
     score = s.score(s.query(row, at.head), s.key(at.first_key + j, at.head), row, at.head, j - i);
-    keep = a.mask.factor(row, a.mask.op * 4096 + uint32_t(at.head), j);
+    keep = a.mask.factor(row, a.stream(at.head), j);
   }
 };
 
@@ -72,7 +39,7 @@ __device__ float* shared_of_warp(int64_t floats) {
 // Where the weights (nq,nk) of the block's sentence and head begin among all.
 __device__ int64_t weights_before(const Heads& a, const Place& at) {
   int64_t pairs = 0;
-  for (unsigned s = unsigned(lane()); s < blockIdx.z; s += warp_size)
+  for (unsigned s = unsigned(lane()); s < blockIdx.x; s += warp_size)
     pairs += int64_t{a.queries[s + 1] - a.queries[s]} * (a.keys[s + 1] - a.keys[s]);
   return warp_reduce(pairs, Plus{}) * a.scoring.heads + at.head * at.queries * at.keys;
 }
@@ -102,37 +69,25 @@ __global__ void attention_kernel(Heads a, View<float> y, View<float> lse, float*
     of_row[j] = seen.begin <= j && j < seen.end ? expf(Pair(a, at, i, j).score - log_sum) : 0.f;
 }
 
-dim3 grid_of(const Spans& rows, int heads) {
-  return {blocks_of(rows.longest(), warps), unsigned(heads), unsigned(rows.sentences())};
-}
-
 void attention(const Backend::Attention& a) {
+  if (on_matrix_units(a)) return tiled_attention(a);
   const Heads heads(a);
-  launch(attention_kernel, grid_of(a.shape.queries, a.shape.heads), dim3(warps * warp_size),
+  launch(attention_kernel, grid_of(a.shape.queries, a.shape.heads, warps), dim3(warps * warp_size),
          warps * heads.scoring.V * int64_t{sizeof(float)}, heads, view<float>(a.y), view<float>(a.lse),
          a.weights ? static_cast<float*>(a.weights.data()) : nullptr);
 }
-
-struct Back {
-  Put dq, dk, dv;
-  View<float> dbias;
-  bool dbias_adds;
-  View<const float> dy, y, lse;
-  View<float> inner;    // (Nq,H): dy_i · y_i
-  View<float> dvector;  // (Nq,H*K): what each query gives to the score vector's gradient; or empty
-};
 
 /// The gradient of a pair's score: with p the weight, m its dropout, dp = m · dy_i · v_j:  ds = p (dp - dy_i · y_i).
 struct PairGradient {
   float score = 0, weight = 0;  // ds through the scale; m · p, by which dy_i goes to v_j
 
   PairGradient() = default;
-  __device__ PairGradient(const Heads& a, const Back& b, const Place& at, int64_t i, int64_t j, float inner) {
+  __device__ PairGradient(const Heads& a, const AttentionGradients& b, const Place& at, int64_t i, int64_t j,
+                          float inner) {
     const Pair pair(a, at, i, j);
     const float p = expf(pair.score - b.lse(pair.row, at.head));
     const float *dy = b.dy.row(pair.row) + at.head * a.scoring.V, *v = a.scoring.value(at.first_key + j, at.head);
-    float dp = 0;
-    for (int64_t d = 0; d < a.scoring.V; ++d) dp += dy[d] * v[d];
+    const float dp = dot(dy, v, a.scoring.V);
     score = p * (pair.keep * dp - inner) * a.scoring.scale;
     weight = p * pair.keep;
   }
@@ -167,8 +122,8 @@ __device__ void gather(const Scoring& s, int head, float ds, const float* mine, 
 
 // The keys of the lanes lie at different distances from the query, and so in different columns, but for those beyond
 // the reach, which share the first and the last.
-__device__ void add_to_bias(const Back& b, const Scoring& s, int64_t row, int head, int64_t distance, float ds,
-                            bool seen) {
+__device__ void add_to_bias(const AttentionGradients& b, const Scoring& s, int64_t row, int head, int64_t distance,
+                            float ds, bool seen) {
   const int64_t width = b.dbias.cols / s.heads, column = s.bias_column(head, distance) - head * width;
   const bool first = column == 0, last = column == width - 1 && width > 1;
   const float at_first = warp_sum(seen && first ? ds : 0.f), at_last = warp_sum(seen && last ? ds : 0.f);
@@ -180,7 +135,7 @@ __device__ void add_to_bias(const Back& b, const Scoring& s, int64_t row, int he
 }
 
 // A warp a query: dq, the bias's and the score vector's gradients, and dy · y for the keys' kernel.
-__global__ void query_gradient_kernel(Heads a, Back b) {
+__global__ void query_gradient_kernel(Heads a, AttentionGradients b) {
   const Place at(a);
   const Scoring& s = a.scoring;
   const int64_t i = at.number, row = at.first_query + i;
@@ -210,7 +165,7 @@ __global__ void query_gradient_kernel(Heads a, Back b) {
 }
 
 // A warp a key: dk and dv.
-__global__ void key_gradient_kernel(Heads a, Back b) {
+__global__ void key_gradient_kernel(Heads a, AttentionGradients b) {
   const Place at(a);
   const Scoring& s = a.scoring;
   const int64_t j = at.number, row = at.first_key + j;
@@ -245,22 +200,23 @@ void attention_backward(const Backend::AttentionBackward& b) {
   const int64_t N = f.q.rows(), H = f.shape.heads, K = heads.scoring.K, V = heads.scoring.V;
   auto* scratch = static_cast<float*>(f.scratch.data());
   const Tensor dvector(nullptr, scratch + N * H, {N, f.q.cols()}, DType::f32, f.q.memory());
-  const Back back{Put(b.dq),
-                  Put(b.dk),
-                  Put(b.dv),
-                  view<float>(b.dbias.tensor),
-                  b.dbias.adds(),
-                  view<const float>(b.dy),
-                  view<const float>(f.y),
-                  view<const float>(f.lse),
-                  {scratch, N, H, H},
-                  b.dscore_vector ? view<float>(dvector) : View<float>{}};
+  const AttentionGradients back{Put(b.dq),
+                                Put(b.dk),
+                                Put(b.dv),
+                                view<float>(b.dbias.tensor),
+                                b.dbias.adds(),
+                                view<const float>(b.dy),
+                                view<const float>(f.y),
+                                view<const float>(f.lse),
+                                {scratch, N, H, H},
+                                b.dscore_vector ? view<float>(dvector) : View<float>{}};
+  if (on_matrix_units(f)) return tiled_attention_backward(f, back);
   constexpr auto bytes = int64_t{warps * sizeof(float)};
-  launch(query_gradient_kernel, grid_of(f.shape.queries, f.shape.heads), dim3(warps * warp_size), bytes * 2 * K, heads,
-         back);
+  launch(query_gradient_kernel, grid_of(f.shape.queries, f.shape.heads, warps), dim3(warps * warp_size), bytes * 2 * K,
+         heads, back);
   if (b.dk || b.dv)
-    launch(key_gradient_kernel, grid_of(f.shape.keys, f.shape.heads), dim3(warps * warp_size), bytes * (K + V), heads,
-           back);
+    launch(key_gradient_kernel, grid_of(f.shape.keys, f.shape.heads, warps), dim3(warps * warp_size), bytes * (K + V),
+           heads, back);
   if (b.dscore_vector) column_sums(b.dscore_vector, dvector);
 }
 

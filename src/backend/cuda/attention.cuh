@@ -1,8 +1,22 @@
 #pragma once
 #include "backend/attention_shape.h"
-#include "backend/cuda/device.cuh"
+#include "backend/cuda/mask.cuh"
+#include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
+
+/// Σ a_d b_d, four at a time where both lie at multiples of 16 bytes.
+__device__ inline float dot(const float* a, const float* b, int64_t count) {
+  float sum = 0;
+  int64_t d = 0;
+  if ((reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b)) % sizeof(float4) == 0)
+    for (; d + 4 <= count; d += 4) {
+      const float4 x = *reinterpret_cast<const float4*>(a + d), y = *reinterpret_cast<const float4*>(b + d);
+      sum += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+    }
+  for (; d < count; ++d) sum += a[d] * b[d];
+  return sum;
+}
 
 /// One head of queries and keys on the device: how a score is made of two rows (see Score and DistanceBias).
 struct Scoring {
@@ -26,7 +40,7 @@ struct Scoring {
     if (vector)
       for (int64_t d = 0; d < K; ++d) sum += vector[head * K + d] * tanhf(of_query[d] + of_key[d]);
     else
-      for (int64_t d = 0; d < K; ++d) sum += of_query[d] * of_key[d];
+      sum = dot(of_query, of_key, K);
     if (bias) sum += bias(bias.rows == 1 ? 0 : query_row, bias_column(head, distance));
     return sum * scale;
   }
@@ -57,5 +71,64 @@ struct OnlineSoftmax {
     }
   }
 };
+
+/// All heads of all sentences of an attention. Kernels have a block for some rows of a head of a sentence: grid
+/// (sentences, heads, rows of the longest).
+struct Heads {
+  Scoring scoring;
+  const int32_t *queries, *keys;  // offsets
+  Visibility visible;
+  Mask mask;
+
+  explicit Heads(const Backend::Attention& a)
+      : scoring{view<const float>(a.q),
+                view<const float>(a.k),
+                view<const float>(a.v),
+                view<const float>(a.bias),
+                view<const float>(a.score_vector).data,
+                a.shape.heads,
+                a.q.cols() / a.shape.heads,
+                a.v.cols() / a.shape.heads,
+                float(score_scale(a.shape.score, a.q.cols() / a.shape.heads))},
+        queries(integers(a.shape.queries.offsets())),
+        keys(integers(a.shape.keys.offsets())),
+        visible(a.shape.visible),
+        mask(a.shape.dropout) {}
+
+  __device__ uint32_t stream(int head) const { return mask.op * 4096 + uint32_t(head); }
+};
+
+/// `rows`: queries or keys, of which a block has so many.
+inline dim3 grid_of(const Spans& rows, int heads, int rows_of_block) {
+  return {unsigned(rows.sentences()), unsigned(heads), blocks_of(rows.longest(), rows_of_block)};
+}
+
+/// The sentence and head of a block.
+struct Sentence {
+  int64_t first_query, queries, first_key, keys;
+  int head;
+
+  __device__ explicit Sentence(const Heads& a)
+      : first_query(a.queries[blockIdx.x]),
+        queries(a.queries[blockIdx.x + 1] - first_query),
+        first_key(a.keys[blockIdx.x]),
+        keys(a.keys[blockIdx.x + 1] - first_key),
+        head(int(blockIdx.y)) {}
+};
+
+/// What the way back of an attention reads and writes.
+struct AttentionGradients {
+  Put dq, dk, dv;
+  View<float> dbias;
+  bool dbias_adds;
+  View<const float> dy, y, lse;
+  View<float> inner;    // (Nq,H): dy_i · y_i
+  View<float> dvector;  // (Nq,H*K): what each query gives to the score vector's gradient; or empty
+};
+
+/// Attention on matrix units (tiled_attention.cu), for what they serve: scores that are products, and heads that fit.
+bool on_matrix_units(const Backend::Attention& a);
+void tiled_attention(const Backend::Attention& a);
+void tiled_attention_backward(const Backend::Attention& a, const AttentionGradients& gradients);
 
 }  // namespace dragoman::cuda

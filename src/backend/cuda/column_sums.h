@@ -3,7 +3,7 @@
 
 namespace dragoman::cuda {
 
-/// to (D) = or += Σ_n x (N,D); x is of f32 or bf16.
+/// to (D) = or += Σ_n x (N,D)
 void column_sums(const Grad& to, const Tensor& x);
 
 }  // namespace dragoman::cuda

@@ -1,4 +1,4 @@
-#include "backend/cuda/device.cuh"
+#include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"
 
 namespace dragoman::cuda {
@@ -37,9 +37,7 @@ void add(const Tensor& y, const Tensor& x, double factor) {
 }
 
 void round(const Tensor& y, const Tensor& x) {
-  const auto Y = view<bfloat16>(y);
-  const auto X = view<const float>(x);
-  each_element(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) = bfloat16(X(n, d)); });
+  for_half(y.dtype(), [&]<class Half>() { convert<Half>(y, x); });
 }
 
 }  // namespace

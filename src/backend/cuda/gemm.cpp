@@ -30,7 +30,11 @@ Library& library() {
   return it;
 }
 
-cudaDataType_t type_of(DType dtype) { return dtype == DType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+bool fast_math = false;
+
+cudaDataType_t type_of(DType dtype) {
+  return dtype == DType::bf16 ? CUDA_R_16BF : dtype == DType::f16 ? CUDA_R_16F : CUDA_R_32F;
+}
 
 // cuBLASLt thinks in columns. A row-major matrix is its own transpose there, so yᵀ (D,N) = bᵀ · aᵀ.
 struct Layout {
@@ -48,7 +52,11 @@ struct Layout {
 struct Description {
   cublasLtMatmulDesc_t it = nullptr;
 
-  Description() { check(cublasLtMatmulDescCreate(&it, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate"); }
+  explicit Description(DType factor) {
+    const bool fast = fast_math && factor == DType::f32;
+    check(cublasLtMatmulDescCreate(&it, fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
+          "cublasLtMatmulDescCreate");
+  }
   Description(const Description&) = delete;
   ~Description() { cublasLtMatmulDescDestroy(it); }
   template <class T>
@@ -123,9 +131,11 @@ const cublasLtMatmulAlgo_t& advice(const Gemm& g, const Description& d, const La
 
 }  // namespace
 
+void multiply_in_tf32() { fast_math = true; }
+
 void gemm(const Gemm& g) {
   if (g.y.elements() == 0) return;
-  Description d;
+  Description d(g.a.matrix.dtype());
   describe(d, g);
   const Layout b(g.b.matrix), a(g.a.matrix), y(g.y);
   const float one = 1, beta = g.adds ? 1 : 0;

@@ -10,8 +10,8 @@ struct Factor {
   bool transposed = false;
 };
 
-/// y (N,D) = act(a (N,K) · b (K,D) + bias (D)), or y += a · b. Factors are of f32, or both of bf16; y and sums are f32.
-/// act is none or relu. Row-major; rows may be strided.
+/// y (N,D) = act(a (N,K) · b (K,D) + bias (D)), or y += a · b. Factors are of f32, or both of one type of 16 bits; y
+/// and sums are f32. act is none or relu. Row-major; rows may be strided.
 struct Gemm {
   Tensor y;
   Factor a, b;
@@ -20,5 +20,8 @@ struct Gemm {
   bool adds = false;
 };
 void gemm(const Gemm& g);
+
+/// From now on, factors of f32 may be rounded to TF32 as they are multiplied.
+void multiply_in_tf32();
 
 }  // namespace dragoman::cuda

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "backend/cuda/families.h"
+#include "backend/cuda/gemm.h"
 #include "backend/cuda/memory.h"
 
 namespace dragoman::cuda {
@@ -19,10 +20,12 @@ std::string describe(int number) {
 
 }  // namespace
 
-void install(Backend& b, int device) {
+void install(Backend& b, int device, bool fast) {
   open_device(device);
   b.memory = &device_memory;
-  b.arithmetic = describe(device);
+  b.multiplies_bfloat16 = has_matrix_units();
+  b.arithmetic = describe(device) + (fast ? ", TF32" : "");
+  if (fast) multiply_in_tf32();
   install_kernels(b);
 }
 

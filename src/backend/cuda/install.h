@@ -6,7 +6,7 @@
 
 namespace dragoman::cuda {
 
-void install(Backend& backend, int device);
+void install(Backend& backend, int device, bool fast);
 
 /// What GPUs there are, one line each.
 std::vector<std::string> devices();

@@ -1,4 +1,5 @@
 #include "backend/cuda/column_sums.h"
+#include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/put.cuh"
@@ -21,73 +22,101 @@ void forward(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b,
   if (!done) activate_in_place(y, act);
 }
 
-// dx = dy · w
-void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
-  gemm({.y = dx.tensor, .a = {dy}, .b = {w}, .adds = dx.adds()});
+// dx = dz · w
+void backward_input(Grad dx, const Tensor& dz, const Tensor& w) {
+  gemm({.y = dx.tensor, .a = {dz}, .b = {w}, .adds = dx.adds()});
 }
-
-// A block sums 32 neighbouring columns; its 8 warps share out the rows.
-template <class T>
-__global__ void column_sum_kernel(View<const T> x, Put to) {
-  __shared__ float sums[threads_per_block];
-  const int64_t d = blockIdx.x * int64_t{warp_size} + threadIdx.x % warp_size;
-  const unsigned warp = threadIdx.x / warp_size, warps = threads_per_block / warp_size;
-  float sum = 0;
-  if (d < x.cols)
-    for (int64_t n = warp; n < x.rows; n += warps) sum += float(x(n, d));
-  sums[threadIdx.x] = sum;
-  __syncthreads();
-  if (warp != 0 || d >= x.cols) return;
-  for (unsigned w = 1; w < warps; ++w) sum += sums[w * warp_size + threadIdx.x];
-  to(0, d, sum);
-}
-
-}  // namespace
-
-void column_sums(const Grad& to, const Tensor& x) {
-  const dim3 grid(blocks_of(x.cols(), warp_size)), block(threads_per_block);
-  if (x.dtype() == DType::bf16)
-    launch(column_sum_kernel<bfloat16>, grid, block, 0, view<const bfloat16>(x), Put(to));
-  else
-    launch(column_sum_kernel<float>, grid, block, 0, view<const float>(x), Put(to));
-}
-
-namespace {
 
 void clear(const Tensor& x) {
   const auto X = view<float>(x);
   each_element(X.rows, X.cols, [=] __device__(int64_t n, int64_t d) { X(n, d) = 0; });
 }
 
-// dw = dyᵀ · x,  db = Σ_n dy
-void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
-  if (db) column_sums(db, dy);
-  if (!dw) return;
-  if (dy.rows() > 0) return gemm({.y = dw.tensor, .a = {dy, true}, .b = {x}, .adds = dw.adds()});
+// dw = dzᵀ · x
+void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) {
+  if (dz.rows() > 0) return gemm({.y = dw.tensor, .a = {dz, true}, .b = {x}, .adds = dw.adds()});
   if (!dw.adds()) clear(dw.tensor);  // the sum of nothing
 }
 
-void require_floats(DType packed) {
-  if (packed == DType::i8)
-    throw Error("int8 products are not there on a GPU", "use --precision float32 or bfloat16, or --devices cpu");
-}
-
-// The first `rows` of a packed weight, as a matrix: it is w as it is, rounded if it is of bf16.
-Tensor unpacked(const Tensor& packed, int64_t rows, int64_t cols) {
-  return packed.row_range(0, rows * cols).reshaped({rows, cols});
-}
+// A block has 32 neighbouring columns of `rows_of_block` rows, which its 8 warps share out.
+constexpr int64_t rows_of_block = 256;
 
 template <class T>
-void convert(const Tensor& y, const Tensor& x) {
-  const auto Y = view<T>(y);
-  const auto X = view<const float>(x);
-  each_element(X.rows, X.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) = T(X(n, d)); });
+struct Result {
+  View<T> dz;               // or empty: it is dy as it is
+  View<float> sums;         // of the columns, a row a block of rows; or empty
+  View<const float> dy, y;  // y empty: no relu
+};
+
+template <class T>
+__global__ void result_kernel(Result<T> r) {
+  __shared__ float sums[threads_per_block];
+  const int64_t d = blockIdx.y * int64_t{warp_size} + threadIdx.x % warp_size;
+  const unsigned warp = threadIdx.x / warp_size, warps = threads_per_block / warp_size;
+  const int64_t first = blockIdx.x * rows_of_block;
+  const int64_t last = first + rows_of_block < r.dy.rows ? first + rows_of_block : r.dy.rows;
+  float sum = 0;
+  if (d < r.dy.cols)
+    for (int64_t n = first + warp; n < last; n += warps) {
+      const float gradient = !r.y || r.y(n, d) > 0 ? r.dy(n, d) : 0.f;
+      if (r.dz) r.dz(n, d) = T(gradient);
+      sum += gradient;
+    }
+  if (!r.sums) return;
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (warp != 0 || d >= r.dy.cols) return;
+  for (unsigned w = 1; w < warps; ++w) sum += sums[w * warp_size + threadIdx.x];
+  r.sums(blockIdx.x, d) = sum;
+}
+
+// Rows are shared out among enough blocks for a whole GPU; what they have is added in the order of rows.
+template <class T>
+void backward_rows(const View<T>& dz, const Grad& db, const Tensor& dy, const View<const float>& y) {
+  const int64_t D = dy.cols(), parts = blocks_of(dy.rows(), rows_of_block);
+  const auto memory = piece(parts * D * int64_t{sizeof(float)});
+  const View<float> sums{static_cast<float*>(memory.get()), parts, D, D};
+  launch(result_kernel<T>, dim3(unsigned(parts), blocks_of(D, warp_size)), dim3(threads_per_block), 0,
+         Result<T>{dz, db ? sums : View<float>{}, view<const float>(dy), y});
+  if (!db) return;
+  const Put put(db);
+  each_element(1, D, [=] __device__(int64_t, int64_t d) {
+    float total = 0;
+    for (int64_t part = 0; part < sums.rows; ++part) total += sums(part, d);
+    put(0, d, total);
+  });
+}
+
+// dz = dy ⊙ act'(y),  db = Σ_n dz
+void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
+  const auto saved = act == Activation::relu ? view<const float>(y) : View<const float>{};
+  for_factor(dz.dtype(), [&]<class T>() {
+    const bool same = dz.data() == dy.data() && !saved;
+    backward_rows<T>(same ? View<T>{} : view<T>(dz), db, dy, saved);
+  });
+}
+
+}  // namespace
+
+void column_sums(const Grad& to, const Tensor& x) { backward_rows<float>({}, to, x, {}); }
+
+namespace {
+
+void require_floats(DType packed) {
+  if (packed == DType::i8)
+    throw Error("int8 products are not there on a GPU",
+                "use --precision float32, bfloat16 or float16, or --devices cpu");
+}
+
+// The first `rows` of a packed weight, as a matrix: it is w as it is, rounded if it is of 16 bits.
+Tensor unpacked(const Tensor& packed, int64_t rows, int64_t cols) {
+  return packed.row_range(0, rows * cols).reshaped({rows, cols});
 }
 
 void pack(const Tensor& packed, const Tensor& w) {
   require_floats(packed.dtype());
   const Tensor matrix = unpacked(packed, w.rows(), w.cols());
-  packed.dtype() == DType::bf16 ? convert<bfloat16>(matrix, w) : convert<float>(matrix, w);
+  for_factor(packed.dtype(), [&]<class T>() { convert<T>(matrix, w); });
 }
 
 template <class T>
@@ -100,16 +129,16 @@ void select(const Tensor& to, const Tensor& from, const Tensor& rows) {
 
 void select_packed(const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K) {
   const Tensor to = unpacked(selected, rows.elements(), K), from = unpacked(packed, D, K);
-  packed.dtype() == DType::bf16 ? select<bfloat16>(to, from, rows) : select<float>(to, from, rows);
+  for_factor(packed.dtype(), [&]<class T>() { select<T>(to, from, rows); });
 }
 
-// In bf16 x is rounded too: both factors of a product on tensor cores are of one type.
+// Then x is rounded too: both factors of a product on tensor cores are of one type.
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                    const Tensor& scratch) {
   const Tensor w = unpacked(packed, y.cols(), x.cols());
-  if (w.dtype() != DType::bf16) return forward(y, x, w, b, act);
-  const Tensor rounded(nullptr, scratch.data(), {x.rows(), x.cols()}, DType::bf16, x.memory());
-  convert<bfloat16>(rounded, x);
+  if (!is_half(w.dtype())) return forward(y, x, w, b, act);
+  const Tensor rounded(nullptr, scratch.data(), {x.rows(), x.cols()}, w.dtype(), x.memory());
+  for_half(w.dtype(), [&]<class Half>() { convert<Half>(rounded, x); });
   forward(y, rounded, w, b, act);
 }
 
@@ -118,6 +147,7 @@ void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const
 void install_linear(Backend& b) {
   b.linear = forward;
   b.linear_backward_input = backward_input;
+  b.linear_backward_result = backward_result;
   b.linear_backward_weight = backward_weight;
   b.packed_elements = [](int64_t D, int64_t K, DType packed) {
     require_floats(packed);
@@ -126,7 +156,7 @@ void install_linear(Backend& b) {
   b.pack = pack;
   b.select_packed = select_packed;
   b.linear_packed_scratch = [](int64_t N, int64_t K, DType packed) {
-    return packed == DType::bf16 ? N * K * int64_t{sizeof(bfloat16)} : 0;
+    return is_half(packed) ? N * K * size_of(packed) : 0;
   };
   b.linear_packed = linear_packed;
 }

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "backend/copying.h"
+#include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/put.cuh"
@@ -11,9 +12,10 @@ namespace {
 
 constexpr int64_t chunk_rows = 2048;  // logits of so many rows exist at a time
 
+template <class T>
 struct Chunk {
-  View<float> logits;  // (N,V): logits, and their gradient where that is of f32
-  View<bfloat16> dz;   // (N,V): the gradient where products are of bf16
+  View<float> logits;  // (N,V)
+  View<T> dz;          // (N,V): their gradient, in their place where it is of f32
   float *loss, *log_prob;
   const int32_t* labels;
   const float* weights;  // null: all 1
@@ -23,21 +25,25 @@ struct Chunk {
   Put dgate, dcopied;
 };
 
-// A block a row: log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ log p,  dz = (1-ε) s (p - onehot) +
-// ε (p - 1/V), where s is the softmax's share of a label that may be copied, or 1.
-__global__ void cross_entropy_kernel(Chunk c) {
+// A block a row, which it reads twice: log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ log p,  dz = (1-ε) s
+// (p - onehot) + ε (p - 1/V), where s is the softmax's share of a label that may be copied, or 1.
+template <class T>
+__global__ void cross_entropy_kernel(Chunk<T> c) {
   const int64_t n = blockIdx.x, V = c.logits.cols;
   float* z = c.logits.row(n);
   const float lowest = -std::numeric_limits<float>::infinity();
-  float top = lowest, sum = 0, total = 0;
+  float own_top = lowest, sum = 0, total = 0;  // of what this thread has seen
   for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
-    top = z[v] > top ? z[v] : top;
     total += z[v];
+    if (z[v] > own_top) {
+      sum *= expf(own_top - z[v]);
+      own_top = z[v];
+    }
+    sum += z[v] == lowest ? 0.f : expf(z[v] - own_top);
   }
-  top = block_reduce(top, lowest, Larger{});
+  const float top = block_reduce(own_top, lowest, Larger{});
+  sum = block_reduce(own_top == lowest ? sum : sum * expf(own_top - top), 0.f, Plus{});
   total = block_reduce(total, 0.f, Plus{});
-  for (int64_t v = threadIdx.x; v < V; v += blockDim.x) sum += expf(z[v] - top);
-  sum = block_reduce(sum, 0.f, Plus{});
   const float lse = top + logf(sum), weight = c.weights ? c.weights[n] : 1.f;
   const int32_t label = c.labels[n];
   const float of_label = z[label];
@@ -54,15 +60,9 @@ __global__ void cross_entropy_kernel(Chunk c) {
   if (!c.backward) return;
   for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
     const float p = expf(z[v] - lse), onehot = v == label ? 1.f : 0.f;
-    const float dz = of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V));
-    if (c.dz)
-      c.dz(n, v) = bfloat16(dz);
-    else
-      z[v] = dz;
+    c.dz(n, v) = T(of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V)));
   }
 }
-
-bool halves(const Backend::LinearCrossEntropy& l) { return l.x.dtype() == DType::bf16; }
 
 // Rows [from, from + count): logits, losses, and the gradients of what goes on from them.
 void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
@@ -70,18 +70,20 @@ void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
   const auto at = [&](int64_t bytes, DType dtype) {
     return Tensor(nullptr, static_cast<std::byte*>(l.scratch.data()) + bytes, {count, V}, dtype, l.scratch.memory());
   };
-  const Tensor logits = at(0, DType::f32),
-               dz = halves(l) ? at(count * V * int64_t{sizeof(float)}, DType::bf16) : logits;
+  const DType factor = l.x.dtype();
+  const Tensor logits = at(0, DType::f32), dz = is_half(factor) ? at(logits.bytes(), factor) : logits;
   const Tensor x = l.x.row_range(from, count);
   gemm({.y = logits, .a = {x}, .b = {l.w, true}});
   const bool backward = l.dx || l.dw;
   const auto rows = [&](const Tensor& all) { return all ? all.row_range(from, count) : Tensor(); };
-  launch(cross_entropy_kernel, dim3(unsigned(count)), dim3(threads_per_block), 0,
-         Chunk{view<float>(logits), halves(l) ? view<bfloat16>(dz) : View<bfloat16>{}, view<float>(l.loss).data + from,
-               view<float>(l.log_prob).data + from, integers(l.labels) + from,
-               l.weights ? view<const float>(l.weights).data + from : nullptr, float(l.label_smoothing), backward,
-               view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
-               Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
+  for_factor(factor, [&]<class T>() {
+    launch(
+        cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(threads_per_block), 0,
+        Chunk<T>{view<float>(logits), view<T>(dz), view<float>(l.loss).data + from, view<float>(l.log_prob).data + from,
+                 integers(l.labels) + from, l.weights ? view<const float>(l.weights).data + from : nullptr,
+                 float(l.label_smoothing), backward, view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
+                 Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
+  });
   if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {dz}, .b = {l.w}, .adds = l.dx.adds()});
   if (l.dw) gemm({.y = l.dw.tensor, .a = {dz, true}, .b = {x}, .adds = from > 0 || l.dw.adds()});
 }
@@ -97,8 +99,7 @@ void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
 
 void install_loss(Backend& b) {
   b.linear_cross_entropy_scratch = [](int64_t N, int64_t V, DType factors) {
-    const int64_t bytes = factors == DType::bf16 ? sizeof(float) + sizeof(bfloat16) : sizeof(float);
-    return std::min(N, chunk_rows) * V * bytes;
+    return std::min(N, chunk_rows) * V * (int64_t{sizeof(float)} + (is_half(factors) ? size_of(factors) : 0));
   };
   b.linear_cross_entropy = linear_cross_entropy;
 }

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <bit>
+#include <cstring>
+#include <deque>
 
 #include "tensor/arena.h"
 
@@ -69,6 +71,8 @@ void upload(void* device, const void* host, int64_t bytes) {
 /// Pieces that were given back, by the logarithm of their size.
 using Pool = std::array<std::vector<void*>, 48>;
 
+size_t rank_of(int64_t bytes) { return size_t(std::bit_width(uint64_t(std::max<int64_t>(bytes, 256) - 1))); }
+
 }  // namespace
 
 void check(cudaError_t status, const char* call) {
@@ -103,11 +107,20 @@ cudaStream_t stream() {
   return only;
 }
 
+bool has_matrix_units() {
+  static const bool from_8_0_on = [] {
+    int major = 0;
+    DRAGOMAN_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device_number));
+    return major >= 8;
+  }();
+  return from_8_0_on;
+}
+
 const DeviceMemory device_memory{capacity, reserve, commit, release, download, finish, upload};
 
 std::shared_ptr<void> piece(int64_t bytes) {
   static Pool& pool = *new Pool;  // never destroyed: mirrors of a program's last tensors go when it ends
-  const auto rank = size_t(std::bit_width(uint64_t(std::max<int64_t>(bytes, 256) - 1)));
+  const size_t rank = rank_of(bytes);
   void* memory = nullptr;
   if (pool[rank].empty()) {
     DRAGOMAN_CUDA_CHECK(cudaMalloc(&memory, size_t{1} << rank));
@@ -120,10 +133,34 @@ std::shared_ptr<void> piece(int64_t bytes) {
 
 namespace {
 
-// Pageable memory is read before the call returns, so it may go at once.
+/// Pinned memory, from which copies go while the host goes on. It is free again when its last copy has been made.
+struct Pinned {
+  void* memory = nullptr;
+  cudaEvent_t copied = nullptr;
+};
+
+// The one that has waited longest is looked at; while it is in use, another one is made.
+Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
+  Pinned one;
+  if (!of_size.empty() && cudaEventQuery(of_size.front().copied) == cudaSuccess) {
+    one = of_size.front();
+    of_size.pop_front();
+  } else {
+    DRAGOMAN_CUDA_CHECK(cudaMallocHost(&one.memory, bytes));
+    DRAGOMAN_CUDA_CHECK(cudaEventCreateWithFlags(&one.copied, cudaEventDisableTiming));
+  }
+  return one;
+}
+
 std::shared_ptr<void> copied(const void* host, int64_t bytes) {
+  static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by the logarithm of their size
+  const size_t rank = rank_of(bytes);
   std::shared_ptr<void> copy = piece(bytes);
-  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(copy.get(), host, size_t(bytes), cudaMemcpyHostToDevice, stream()));
+  const Pinned from = pinned(crates[rank], size_t{1} << rank);
+  std::memcpy(from.memory, host, size_t(bytes));
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(copy.get(), from.memory, size_t(bytes), cudaMemcpyHostToDevice, stream()));
+  DRAGOMAN_CUDA_CHECK(cudaEventRecord(from.copied, stream()));
+  crates[rank].push_back(from);
   return copy;
 }
 

@@ -17,6 +17,8 @@ void check(cudaError_t status, const char* call);
 /// Chooses the GPU that this process computes on. Throws Error when there is none of that number.
 void open_device(int number);
 cudaStream_t stream();
+/// Whether its matrix units multiply bfloat16 and TF32: from compute capability 8.0 on.
+bool has_matrix_units();
 
 extern const DeviceMemory device_memory;
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "backend/backend.h"
 #include "backend/cuda/device.cuh"
 
 namespace dragoman::cuda {
@@ -10,7 +11,7 @@ struct Put {
 
   Put() = default;
   explicit Put(const Grad& g) : to(view<float>(g.tensor)), adds(g.adds()) {}
-  __device__ explicit operator bool() const { return to.data != nullptr; }
+  __host__ __device__ explicit operator bool() const { return to.data != nullptr; }
   __device__ void operator()(int64_t n, int64_t d, float value) const {
     if (to.data) to(n, d) = adds ? to(n, d) + value : value;
   }

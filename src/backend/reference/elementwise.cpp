@@ -32,10 +32,12 @@ void add(const Tensor& y, const Tensor& x, double factor) {
 
 void round(const Tensor& y, const Tensor& x) {
   for_dtype(x.dtype(), [&]<class T>() {
-    const auto Y = y.view<bfloat16>();
-    const auto X = x.view<T>();
-    for (int64_t n = 0; n < Y.rows; ++n)
-      for (int64_t d = 0; d < Y.cols; ++d) Y(n, d) = bfloat16(float(X(n, d)));
+    for_half(y.dtype(), [&]<class Half>() {
+      const auto Y = y.view<Half>();
+      const auto X = x.view<T>();
+      for (int64_t n = 0; n < Y.rows; ++n)
+        for (int64_t d = 0; d < Y.cols; ++d) Y(n, d) = Half(float(X(n, d)));
+    });
   });
 }
 

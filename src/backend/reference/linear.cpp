@@ -12,7 +12,8 @@ namespace {
 template <class F>
 void for_product(const Tensor& result, const Tensor& factor, F f) {
   for_dtype(result.dtype(), [&]<class T>() {
-    if (factor.dtype() == DType::bf16) return f.template operator()<T, bfloat16>();
+    if (is_half(factor.dtype()))
+      return for_half(factor.dtype(), [&]<class Half>() { f.template operator()<T, Half>(); });
     f.template operator()<T, T>();
   });
 }
@@ -27,40 +28,53 @@ void forward_rows(View<T> Y, View<X> x, View<W> w, View<T> B, Activation act) {
     }
 }
 
-// y = act(x · wᵀ + b).  y (N,D)  x (N,K)  w (D,K)  b (D) or empty. w alone may be bf16 when it is a packed one.
+// y = act(x · wᵀ + b).  y (N,D)  x (N,K)  w (D,K)  b (D) or empty. w alone may be of 16 bits when it is a packed one.
 void forward(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
   for_product(y, x, [&]<class T, class X>() {
     for_product(y, w, [&]<class, class W>() { forward_rows(y.view<T>(), x.view<X>(), w.view<W>(), b.view<T>(), act); });
   });
 }
 
-// dx = dy · w
-void backward_input(Grad dx, const Tensor& dy, const Tensor& w) {
-  for_product(dx.tensor, dy, [&]<class T, class Factor>() {
+// dx = dz · w
+void backward_input(Grad dx, const Tensor& dz, const Tensor& w) {
+  for_product(dx.tensor, dz, [&]<class T, class Factor>() {
     const auto DX = dx.tensor.view<T>();
-    const auto DY = dy.view<Factor>(), W = w.view<Factor>();
+    const auto DZ = dz.view<Factor>(), W = w.view<Factor>();
     for (int64_t n = 0; n < DX.rows; ++n)
       for (int64_t k = 0; k < DX.cols; ++k) {
         T sum = 0;
-        for (int64_t d = 0; d < DY.cols; ++d) sum += T(DY(n, d)) * T(W(d, k));
+        for (int64_t d = 0; d < DZ.cols; ++d) sum += T(DZ(n, d)) * T(W(d, k));
         put(DX(n, k), sum, dx.mode);
       }
   });
 }
 
-// dw = dyᵀ · x,  db = Σ_n dy
-void backward_weight(Grad dw, Grad db, const Tensor& dy, const Tensor& x) {
-  for_product(dw ? dw.tensor : db.tensor, dy, [&]<class T, class Factor>() {
-    const auto DW = dw.tensor.view<T>(), DB = db.tensor.view<T>();
-    const auto DY = dy.view<Factor>(), X = x.view<Factor>();
-    for (int64_t d = 0; d < DY.cols; ++d) {
-      for (int64_t k = 0; DW && k < X.cols; ++k) {
+// dw = dzᵀ · x
+void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) {
+  for_product(dw.tensor, dz, [&]<class T, class Factor>() {
+    const auto DW = dw.tensor.view<T>();
+    const auto DZ = dz.view<Factor>(), X = x.view<Factor>();
+    for (int64_t d = 0; d < DZ.cols; ++d)
+      for (int64_t k = 0; k < X.cols; ++k) {
         T sum = 0;
-        for (int64_t n = 0; n < DY.rows; ++n) sum += T(DY(n, d)) * T(X(n, k));
+        for (int64_t n = 0; n < DZ.rows; ++n) sum += T(DZ(n, d)) * T(X(n, k));
         put(DW(d, k), sum, dw.mode);
       }
+  });
+}
+
+// dz = dy ⊙ act'(y),  db = Σ_n dz
+void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
+  for_product(dy, dz, [&]<class T, class Factor>() {
+    const auto DZ = dz.view<Factor>();
+    const auto DY = dy.view<T>(), Y = y.view<T>(), DB = db.tensor.view<T>();
+    for (int64_t d = 0; d < DY.cols; ++d) {
       T sum = 0;
-      for (int64_t n = 0; n < DY.rows; ++n) sum += T(DY(n, d));
+      for (int64_t n = 0; n < DY.rows; ++n) {
+        const T gradient = act == Activation::none ? DY(n, d) : DY(n, d) * slope(Y(n, d), act);
+        sum += gradient;
+        DZ(n, d) = Factor(gradient);
+      }
       if (DB) put(DB(d), sum, db.mode);
     }
   });
@@ -141,6 +155,7 @@ void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const
 void install_linear(Backend& b) {
   b.linear = forward;
   b.linear_backward_input = backward_input;
+  b.linear_backward_result = backward_result;
   b.linear_backward_weight = backward_weight;
   b.packed_elements = packed_elements;
   b.pack = pack;

@@ -56,7 +56,7 @@ void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
 void install_loss(Backend& b) {
   b.linear_cross_entropy_scratch = [](int64_t, int64_t V, DType factors) { return V * size_of(stat_type(factors)); };
   b.linear_cross_entropy = [](const Backend::LinearCrossEntropy& l) {
-    if (l.x.dtype() == DType::bf16) return cross_entropy_rows<float, bfloat16>(l);
+    if (is_half(l.x.dtype())) return for_half(l.x.dtype(), [&]<class Half>() { cross_entropy_rows<float, Half>(l); });
     for_dtype(l.x.dtype(), [&]<class T>() { cross_entropy_rows<T, T>(l); });
   };
 }

@@ -17,6 +17,14 @@
 #define __device__
 #define __host__
 #define __shared__ static
+#define __launch_bounds__(threads)
+
+struct float2 {
+  float x, y;
+};
+struct float4 {
+  float x, y, z, w;
+};
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
@@ -41,6 +49,10 @@ void* dynamic_shared_memory();
 void wait_for_block();
 /// What lane `lane` of this thread's warp has given, each lane having given something.
 uint64_t exchange(uint64_t mine, unsigned lane);
+/// What all lanes of this thread's warp have given: `words` of each, until the warp's next exchange.
+constexpr unsigned words_given = 6;
+using Given = uint32_t[32][words_given];
+const Given& gather(const uint32_t (&mine)[words_given]);
 void wait_for_warp();
 void clear(void* device, int value, size_t bytes);
 

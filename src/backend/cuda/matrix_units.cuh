@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <nv/target>
+
+/// Products of a warp's matrix units, from compute capability 8.0 on:  c (16,8) += a (16,K) · b (K,8), sums in f32.
+/// A lane (g = lane / 4, t = lane % 4) holds of c the elements (g,2t) (g,2t+1) (g+8,2t) (g+8,2t+1). All lanes call.
+/// Which of a and b it holds is as PTX has it ("Matrix Fragments for mma.m16n8k16" and "mma.m16n8k8").
+namespace dragoman::cuda {
+
+/// K = 16; two bfloat16 in each word.
+__device__ inline void multiply_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  NV_IF_TARGET(
+      NV_PROVIDES_SM_80,
+      (asm volatile(
+           "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+           : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));))
+}
+
+/// K = 16; two float16 in each word.
+__device__ inline void multiply_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  NV_IF_TARGET(
+      NV_PROVIDES_SM_80,
+      (asm volatile(
+           "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+           : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));))
+}
+
+/// K = 8; a float in each word, of which the unit sees the sign, the exponent and ten bits more.
+__device__ inline void multiply_tf32(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  NV_IF_TARGET(
+      NV_PROVIDES_SM_80,
+      (asm volatile(
+           "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+           : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));))
+}
+
+}  // namespace dragoman::cuda

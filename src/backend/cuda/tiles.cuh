@@ -1,0 +1,149 @@
+#pragma once
+#include <bit>
+
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/matrix_units.cuh"
+
+/// Products of small matrices by a warp, 16 rows at a time. The second factor, and the first where it does not come
+/// from another product, lie in shared memory as tiles of T, which is what is multiplied; sums are f32.
+namespace dragoman::cuda {
+
+constexpr int rows_of_warp = 16;
+
+/// Two numbers next to each other along the dimension that a product sums over.
+template <class T>
+struct Neighbours {
+  uint32_t bits;
+  Neighbours() = default;
+  __device__ Neighbours(float x, float y) : bits(T(x).bits | uint32_t{T(y).bits} << 16) {}
+};
+template <>
+struct Neighbours<float> {
+  float x, y;
+};
+
+__device__ inline void multiply_halves(bfloat16, float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  multiply_bf16(c, a, b);
+}
+__device__ inline void multiply_halves(float16, float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  multiply_f16(c, a, b);
+}
+
+/// c (16,8) += a (16,16) · b (16,8): of a rows g and g + 8 of columns 0 to 7, then of columns 8 to 15, of b column g.
+template <class T>
+__device__ void multiply(float (&c)[4], const Neighbours<T> (&a)[4], const Neighbours<T> (&b)[2]) {
+  multiply_halves(T(), c, {a[0].bits, a[1].bits, a[2].bits, a[3].bits}, {b[0].bits, b[1].bits});
+}
+
+/// A float as the sum of two that matrix units see whole, to 2^-22 of it.
+struct Split {
+  uint32_t large, small;
+
+  __device__ static uint32_t rounded(float x) { return (std::bit_cast<uint32_t>(x) + 0x1000) & ~uint32_t{0x1fff}; }
+  __device__ explicit Split(float x) : large(rounded(x)), small(rounded(x - std::bit_cast<float>(large))) {}
+};
+
+// Large times large, and the two mixed products, which makes nearly a product of f32. Columns t and t + 4 of the
+// instruction are 2t and 2t + 1 of ours: in which order it sums is all the same.
+template <>
+__device__ inline void multiply(float (&c)[4], const Neighbours<float> (&a)[4], const Neighbours<float> (&b)[2]) {
+  for (int half = 0; half < 2; ++half) {
+    const Neighbours<float>&upper = a[2 * half], &lower = a[2 * half + 1];
+    const Split a0(upper.x), a1(lower.x), a2(upper.y), a3(lower.y), b0(b[half].x), b1(b[half].y);
+    multiply_tf32(c, {a0.small, a1.small, a2.small, a3.small}, {b0.large, b1.large});
+    multiply_tf32(c, {a0.large, a1.large, a2.large, a3.large}, {b0.small, b1.small});
+    multiply_tf32(c, {a0.large, a1.large, a2.large, a3.large}, {b0.large, b1.large});
+  }
+}
+
+/// Where a lane stands in the (16,8) results of products: element e of tile j is (row(e), column(j, e)).
+struct Lane {
+  int g = int(threadIdx.x) % warp_size / 4, t = int(threadIdx.x) % 4;
+
+  __device__ Lane() {}
+  __device__ int row(int e) const { return g + (e < 2 ? 0 : 8); }
+  __device__ int column(int j, int e) const { return 8 * j + 2 * t + e % 2; }
+};
+
+/// Rows of `columns` numbers in shared memory. A row takes four pairs more than it has, so that the lanes of a product
+/// read from different banks.
+template <class T, int columns>
+struct Tile {
+  static constexpr int pairs = columns / 2, stride = pairs + 4;
+  Neighbours<T>* data;
+
+  static constexpr int64_t bytes(int rows) { return rows * stride * int64_t{sizeof(Neighbours<T>)}; }
+  __device__ Neighbours<T>& pair(int row, int p) const { return data[row * stride + p]; }
+};
+
+/// Takes tiles one after another from the block's dynamic shared memory.
+template <class T>
+struct TileMemory {
+  Neighbours<T>* next = dynamic_shared<Neighbours<T>>();
+
+  template <int columns>
+  __device__ void take(Tile<T, columns>& tile, int rows) {
+    tile.data = next;
+    next += rows * Tile<T, columns>::stride;
+  }
+};
+
+/// One head's rows of a matrix: `count` rows from `first` on, `width` columns from `column` on. Beyond them it is 0.
+struct HeadRows {
+  View<const float> of;
+  int64_t first;
+  int count;
+  int64_t column;
+  int width;
+
+  __device__ float operator()(int row, int d) const {
+    return row < count && d < width ? of(first + row, column + d) : 0.f;
+  }
+};
+
+/// tile = x, which has `rows` rows; by all threads of the block.
+template <class T, int columns>
+__device__ void stage(Tile<T, columns> tile, int rows, const HeadRows& x) {
+  constexpr int pairs = Tile<T, columns>::pairs;
+  for (int i = int(threadIdx.x); i < rows * pairs; i += int(blockDim.x)) {
+    const int row = i / pairs, p = i % pairs;
+    tile.pair(row, p) = {x(row, 2 * p), x(row, 2 * p + 1)};
+  }
+}
+
+/// tile = xᵀ, which has `rows` rows; by all threads of the block.
+template <class T, int columns>
+__device__ void stage_transposed(Tile<T, columns> tile, int rows, const HeadRows& x) {
+  for (int i = int(threadIdx.x); i < rows * Tile<T, columns>::pairs; i += int(blockDim.x)) {
+    const int row = i % rows, p = i / rows;
+    tile.pair(row, p) = {x(2 * p, row), x(2 * p + 1, row)};
+  }
+}
+
+/// c (16, 8n) += a · bᵀ with 16 rows of a from `row` on and 8n rows of b.
+template <class T, int columns, int n>
+__device__ void add_product(float (&c)[n][4], Tile<T, columns> a, int row, Tile<T, columns> b) {
+  const auto [g, t] = Lane();
+  for (int k = t; k < Tile<T, columns>::pairs; k += 8) {
+    const Neighbours<T> of_a[4] = {a.pair(row + g, k), a.pair(row + g + 8, k), a.pair(row + g, k + 4),
+                                   a.pair(row + g + 8, k + 4)};
+#pragma unroll
+    for (int j = 0; j < n; ++j) multiply<T>(c[j], of_a, {b.pair(8 * j + g, k), b.pair(8 * j + g, k + 4)});
+  }
+}
+
+/// c (16, 8n) += a · bᵀ, where a (16, columns) is the result of a product.
+template <class T, int columns, int n>
+__device__ void add_product(float (&c)[n][4], const float (&a)[columns / 8][4], Tile<T, columns> b) {
+  const auto [g, t] = Lane();
+#pragma unroll
+  for (int k = 0; k < columns / 16; ++k) {
+    const float(&left)[4] = a[2 * k], (&right)[4] = a[2 * k + 1];
+    const Neighbours<T> of_a[4] = {{left[0], left[1]}, {left[2], left[3]}, {right[0], right[1]}, {right[2], right[3]}};
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+      multiply<T>(c[j], of_a, {b.pair(8 * j + g, 8 * k + t), b.pair(8 * j + g, 8 * k + t + 4)});
+  }
+}
+
+}  // namespace dragoman::cuda

@@ -1,0 +1,11 @@
+#pragma once
+#include <cstdint>
+
+/// Stands in for the matrix units: what their instructions compute, as PTX describes it.
+namespace dragoman::cuda {
+
+void multiply_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]);
+void multiply_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]);
+void multiply_tf32(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]);
+
+}  // namespace dragoman::cuda
