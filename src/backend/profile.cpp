@@ -15,6 +15,8 @@ std::string row(const std::string& name, const KernelCost& cost, double whole) {
                      cost.seconds, 100 * cost.seconds / whole, speed);
 }
 
+bool counts(const Backend& backend) { return backend.memory && backend.memory->counts; }
+
 }  // namespace
 
 Profile::Profile(const Backend& measured) : backend_(measured) {
@@ -23,6 +25,17 @@ Profile::Profile(const Backend& measured) : backend_(measured) {
     if (backend_.memory) cost.finish = backend_.memory->finish;
     kernel.measure(&cost);
   });
+  if (counts(backend_)) at_begin_ = backend_.memory->counts();
+}
+
+// The profile has waited once for each call.
+std::string Profile::device_rows() const {
+  if (!counts(backend_)) return "";
+  DeviceCounts now = backend_.memory->counts();
+  for (const auto& [name, cost] : costs_) now.waits -= cost.calls;
+  const auto row = [](const char* what, int64_t times) { return fmt::format("{:<30}{:>12}\n", what, grouped(times)); };
+  return row("allocations on the device", now.allocations - at_begin_.allocations) +
+         row("waits for the device", now.waits - at_begin_.waits);
 }
 
 std::string Profile::table() const {
@@ -36,7 +49,7 @@ std::string Profile::table() const {
     text += row(name, cost, whole);
     outside.seconds -= cost.seconds;
   }
-  return text + row("outside kernels", outside, whole) + row("whole", {.seconds = whole}, whole);
+  return text + row("outside kernels", outside, whole) + row("whole", {.seconds = whole}, whole) + device_rows();
 }
 
 }  // namespace dragoman

@@ -14,13 +14,18 @@ class Profile {
   Profile(const Profile&) = delete;
 
   const Backend& backend() const { return backend_; }
-  /// A line a kernel, the longest first: calls, seconds, share of the time since the profile began, GFLOP/s.
+  /// A line a kernel, the longest first: calls, seconds, share of the time since the profile began, GFLOP/s. For a
+  /// device also how often memory was allocated there, and how often the host waited for it, the profile's own waits
+  /// left out.
   std::string table() const;
 
  private:
+  std::string device_rows() const;
+
   Backend backend_;
   std::map<std::string, KernelCost> costs_;
   KernelCost whole_;  // of the stopwatch
+  DeviceCounts at_begin_ = {};
   Stopwatch begin_{whole_};
 };
 

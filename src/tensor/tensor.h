@@ -20,6 +20,12 @@ struct View {
   explicit constexpr operator bool() const { return data != nullptr; }
 };
 
+/// What a device was asked for so far that costs the host time: once a run has warmed up, none of it is needed.
+struct DeviceCounts {
+  int64_t allocations = 0;  // of memory, for tensors and for all else
+  int64_t waits = 0;        // until the device had done what it was told
+};
+
 /// Memory that the host cannot read, a GPU's, as the backend that computes there offers it.
 struct DeviceMemory {
   int64_t (*capacity)();                                             // bytes that are free for tensors
@@ -29,6 +35,7 @@ struct DeviceMemory {
   void (*download)(void* host, const void* device, int64_t bytes);   // done when it returns
   void (*finish)();  // returns when the device has done all that it was told
   void (*upload)(void* device, const void* host, int64_t bytes);  // `host` may change when it returns
+  DeviceCounts (*counts)() = nullptr;                             // null: nobody counts
 };
 
 /// What a device keeps of values that the host has made, for as long as these live: their copy, once it was asked for.

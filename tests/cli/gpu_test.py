@@ -125,6 +125,17 @@ class Training(Gpu):
         self.assertIn("bleu", done.stderr)
         self.assertIn("attention_backward", done.stderr)
 
+    # A run of 16 updates has as many allocations as one of 8. It waits twice an update: for the loss, for the norm.
+    def test_allocates_nothing_once_a_run_is_under_way(self):
+        allocations, waits = [], []
+        for updates in (8, 16):
+            done = self.succeed(f"train -t s t -v v v -m counted.safetensors --devices 0 --after {updates}u --no-reload "
+                                f"--profile {TRANSFORMER}{RUN}")
+            allocations.append(int(re.search(r"allocations on the device +(\d+)", done.stderr)[1]))
+            waits.append(int(re.search(r"waits for the device +([\d,]+)", done.stderr)[1].replace(",", "")))
+        self.assertGreater(allocations[0], 0)
+        self.assertEqual((allocations[1] - allocations[0], waits[1] - waits[0]), (0, 2 * 8))
+
 
 class Decoding(Gpu):
     @classmethod

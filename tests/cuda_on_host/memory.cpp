@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <array>
 #include <map>
 
 #include "backend/cuda/memory.h"
@@ -39,6 +40,9 @@ namespace {
 
 using cuda_on_host::Unlocked;
 
+DeviceCounts so_far;                // what a GPU would have been asked for
+std::array<int64_t, 48> idle = {};  // pieces that its pool would hold, by rank
+
 void* reserve(int64_t bytes) {
   void* base = mmap(nullptr, size_t(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) return nullptr;
@@ -47,6 +51,7 @@ void* reserve(int64_t bytes) {
 }
 
 bool commit(void* base, int64_t, int64_t to) {
+  ++so_far.allocations;
   cuda_on_host::ranges[static_cast<std::byte*>(base)] = to;
   return true;
 }
@@ -62,20 +67,40 @@ void move(void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, size_t(bytes));
 }
 
+void wait() { ++so_far.waits; }
+
+void move_and_wait(void* to, const void* from, int64_t bytes) {
+  move(to, from, bytes);
+  wait();
+}
+
 }  // namespace
 
-const DeviceMemory device_memory{[] { return int64_t{1} << 32; }, reserve, commit, release, move, [] {}, move};
+const DeviceMemory device_memory{[] { return int64_t{1} << 32; },
+                                 reserve,
+                                 commit,
+                                 release,
+                                 move_and_wait,
+                                 wait,
+                                 move_and_wait,
+                                 [] { return so_far; }};
 
 void check(cudaError_t, const char*) {}
 cudaStream_t stream() { return nullptr; }
 bool has_matrix_units() { return true; }
 
+// Each has pages of its own, which are gone when it is given back: nobody may look at them then.
 std::shared_ptr<void> piece(int64_t bytes) {
   constexpr int64_t page = 4096;
   const int64_t whole = (bytes + page - 1) / page * page + page;
+  const size_t rank = rank_of(bytes);
+  idle[rank] > 0 ? --idle[rank] : ++so_far.allocations;
   void* base = reserve(whole);
-  commit(base, 0, whole);
-  return {base, [whole](void* p) { release(p, whole, whole); }};
+  cuda_on_host::ranges[static_cast<std::byte*>(base)] = whole;
+  return {base, [whole, rank](void* p) {
+            release(p, whole, whole);
+            ++idle[rank];
+          }};
 }
 
 const void* mirrored(const Tensor& x) {

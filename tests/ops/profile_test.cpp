@@ -29,6 +29,29 @@ TEST(Profile, CountsCallsAndOperationsOfWhatWasCalledAndNothingElse) {
   EXPECT_FALSE(backend("cpu").linear.measured());  // the backend that everybody shares is as it was
 }
 
+// A device whose memory is the host's.
+TEST(Profile, CountsAllocationsAndWaitsOfADeviceButItsOwnWaits) {
+  static DeviceCounts counts;
+  static const DeviceMemory memory{.download = [](void*, const void*, int64_t) { ++counts.waits; },
+                                   .finish = [] { ++counts.waits; },
+                                   .counts = [] { return counts; }};
+  ByHand t("cpu", DType::f32);
+  Backend device = backend("cpu");
+  device.memory = &memory;
+  counts = {7, 8};
+  const Profile profile(device);
+  Context cx{.backend = profile.backend(), .arena = t.arena};
+  for (int i = 0; i < 5; ++i) linear(cx, t.random({1, 3}), t.random({2, 3}), Var());
+  counts.allocations += 1234;
+  for (int i = 0; i < 2; ++i) memory.download(nullptr, nullptr, 0);
+  EXPECT_EQ(counts.waits, 8 + 5 + 2);
+  EXPECT_THAT(profile.table(), testing::ContainsRegex("allocations on the device +1,234\nwaits for the device +2\n$"));
+}
+
+TEST(Profile, SaysNothingOfADeviceWhereThereIsNone) {
+  EXPECT_THAT(Profile(backend("cpu")).table(), Not(HasSubstr("device")));
+}
+
 TEST(Backend, HasEverySlotInForEachKernel) {
   Backend b = backend("cpu");
   int64_t slots = 0;

@@ -3,7 +3,6 @@
 #include <cuda.h>
 
 #include <array>
-#include <bit>
 #include <cstring>
 #include <deque>
 
@@ -14,6 +13,7 @@ namespace dragoman::cuda {
 namespace {
 
 int device_number = 0;
+DeviceCounts so_far;
 
 // What the driver's calls below are about. A reserved range gets memory in steps, so that tensors never move.
 CUmemAllocationProp properties() {
@@ -42,6 +42,7 @@ bool commit(void* base, int64_t from, int64_t to) {
   const auto bytes = size_t(to - from);
   const CUmemAllocationProp wanted = properties();
   CUmemGenericAllocationHandle memory = 0;
+  ++so_far.allocations;
   if (cuMemCreate(&memory, bytes, &wanted, 0) != CUDA_SUCCESS) return false;
   const bool mapped = cuMemMap(at, bytes, 0, memory, 0) == CUDA_SUCCESS;
   cuMemRelease(memory);  // it lives on as long as it is mapped
@@ -49,7 +50,13 @@ bool commit(void* base, int64_t from, int64_t to) {
   return mapped && cuMemSetAccess(at, bytes, &access, 1) == CUDA_SUCCESS;
 }
 
+void wait() {
+  ++so_far.waits;
+  DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
+}
+
 void release(void* base, int64_t reserved, int64_t committed) {
+  ++so_far.waits;
   cudaStreamSynchronize(stream());
   const auto at = reinterpret_cast<CUdeviceptr>(base);
   if (committed > 0) cuMemUnmap(at, size_t(committed));
@@ -58,20 +65,18 @@ void release(void* base, int64_t reserved, int64_t committed) {
 
 void download(void* host, const void* device, int64_t bytes) {
   DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(host, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
-  DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
+  wait();
 }
-
-void finish() { DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream())); }
 
 void upload(void* device, const void* host, int64_t bytes) {
   DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(device, host, size_t(bytes), cudaMemcpyHostToDevice, stream()));
-  DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
+  wait();
 }
+
+DeviceCounts counts() { return so_far; }
 
 /// Pieces that were given back, by the logarithm of their size.
 using Pool = std::array<std::vector<void*>, 48>;
-
-size_t rank_of(int64_t bytes) { return size_t(std::bit_width(uint64_t(std::max<int64_t>(bytes, 256) - 1))); }
 
 }  // namespace
 
@@ -116,13 +121,14 @@ bool has_matrix_units() {
   return from_8_0_on;
 }
 
-const DeviceMemory device_memory{capacity, reserve, commit, release, download, finish, upload};
+const DeviceMemory device_memory{capacity, reserve, commit, release, download, wait, upload, counts};
 
 std::shared_ptr<void> piece(int64_t bytes) {
   static Pool& pool = *new Pool;  // never destroyed: mirrors of a program's last tensors go when it ends
   const size_t rank = rank_of(bytes);
   void* memory = nullptr;
   if (pool[rank].empty()) {
+    ++so_far.allocations;
     DRAGOMAN_CUDA_CHECK(cudaMalloc(&memory, size_t{1} << rank));
   } else {
     memory = pool[rank].back();
@@ -146,6 +152,7 @@ Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
     one = of_size.front();
     of_size.pop_front();
   } else {
+    ++so_far.allocations;
     DRAGOMAN_CUDA_CHECK(cudaMallocHost(&one.memory, bytes));
     DRAGOMAN_CUDA_CHECK(cudaEventCreateWithFlags(&one.copied, cudaEventDisableTiming));
   }

@@ -1,6 +1,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -24,6 +26,8 @@ extern const DeviceMemory device_memory;
 
 /// A small piece of device memory, from a pool that is kept.
 std::shared_ptr<void> piece(int64_t bytes);
+/// Pieces of one rank have one size, 2^rank bytes, and serve one after another.
+inline size_t rank_of(int64_t bytes) { return size_t(std::bit_width(uint64_t(std::max<int64_t>(bytes, 256) - 1))); }
 
 /// The device's copy of what the host made; the first call makes it.
 const void* mirrored(const Tensor& x);
