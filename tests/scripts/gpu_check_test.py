@@ -4,6 +4,8 @@
     gpu_check_test.py BINARY LIBRARY
 """
 import importlib.util
+import json
+import math
 import re
 import shutil
 import subprocess
@@ -12,8 +14,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
-BINARY, LIBRARY = "", ""  # from the command line
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "recipes"))
+
+import on_gpu  # noqa: E402
+
+BINARY, LIBRARY = "", ""  # from the command line
 HAS_PYTORCH = all(map(importlib.util.find_spec, ("torch", "sentencepiece", "safetensors")))
 
 
@@ -40,7 +46,8 @@ class GpuCheck(unittest.TestCase):
             self.assertIn(missing, err)
 
     def test_refuses_what_it_does_not_know(self):
-        for arguments, reason in ((("with", "all"), "no stage all, expected some of tests, train, decode"),
+        for arguments, reason in ((("with", "all"), "no stage all, expected some of tests, train, decode, multi30k, kftt"),
+                                  (("with", "kftt"), "stage kftt needs --kftt FOLDER, the text to train on"),
                                   (("with", "--train", "a", "b"), "--train and --vocab belong together")):
             code, _, err = self.check(*arguments)
             self.assertEqual(code, 2)
@@ -59,6 +66,8 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(code, 0, out + err)
         for what, setting in (("training toy", "16 tokens"), ("decoding toy, beam 1", ""), ("decoding toy, beam 4", "")):
             self.assertRegex(out, rf"{what}, target tokens/s\n    dragoman   [\d,.]+ \({setting}.*\)\n    PyTorch    {peer}")
+        for row in ("allocations on", "waits for"):
+            self.assertRegex(out, rf"training toy, {row} the device an update: \d+\.\d\d, from update 20 to 40\n")
         self.assertIn("tests                                    skipped: not asked for", out)
         self.assertRegex(out, r"training base, MFU, % +at least +25  not measured")
         return out
@@ -70,6 +79,69 @@ class GpuCheck(unittest.TestCase):
     def test_measures_beside_pytorch(self):
         out = self.assert_measured(sys.executable, r"[\d,.]+ \(")
         self.assertEqual(len(re.findall(r"best : best  [\d.]+\n", out)), 5, out)
+
+    def test_trains_recipes_and_measures_them(self):
+        code, out, err = self.check("with", "multi30k", "kftt", "--try-out")
+        self.assertEqual(code, 0, out + err)
+        for recipe, words in (("multi30k-tiny", "none"), ("kftt-base", "intl")):
+            self.assertRegex(out, rf"recipes/{recipe}.yml in bfloat16: 6 updates, \d+ target tokens in \d+\.\d s of 1 call, "
+                                  rf"\d+ tokens/s.*\naverage of the last checkpoints, beam 5: BLEU \d+\.\d\d \({words}\)\n")
+
+    def kftt(self, after, *more):
+        """A call for a run that ends after so many updates, which always stays in the same folder."""
+        config = self.folder / "after.yml"
+        config.write_text(f"after: {after}u\ndim-vocabs: 285\n", encoding="utf-8")
+        code, out, err = self.check("with", "kftt", "--try-out", "--kftt", "text", "--runs", "runs", "-c", config, *more)
+        self.assertEqual(code, 0, out + err)
+        return out
+
+    def test_goes_on_with_a_recipe_call_by_call(self):
+        (self.folder / "text").mkdir()
+        for part, lines in (("train", 100), ("dev", 1), ("test", 1)):
+            for side in ("ja", "en"):
+                text = "".join(f"{side} {n % 7} and {n * n % 31} of {n}\n" for n in range(lines))
+                (self.folder / f"text/{part}.{side}").write_text(text, encoding="utf-8")
+        out = self.kftt(1_000_000, "--minutes", (on_gpu.SAVING + 10) / 60)
+        self.assertIn("kftt, BLEU                               skipped: training is not done, the same call goes on", out)
+        line = r"recipes/kftt-base.yml in bfloat16: ([\d,]+) updates, .* s of {}, .*"
+        updates = int(re.search(line.format("1 call"), out)[1].replace(",", ""))
+        self.assertGreater(updates, 0)
+        done = [self.kftt(updates + 2) for _ in range(2)]
+        lines = [re.search(line.format("2 calls"), out) for out in done]
+        self.assertEqual(lines[0][1], f"{updates + 2:,}")
+        self.assertEqual(lines[0][0], lines[1][0], "what is done is not done again")
+        self.assertIn("BLEU", done[1])
+
+    def test_says_which_text_is_missing(self):
+        (self.folder / "no-text").mkdir()
+        code, _, err = self.check("with", "multi30k", "--multi30k", "no-text")
+        self.assertEqual(code, 1)
+        self.assertIn("no-text/tok/train.lc.norm.tok.en is missing, also with .xz or .gz", err)
+
+
+class Log(unittest.TestCase):
+    """What the log of a run says of its calls."""
+
+    def past(self, minutes, *events, half=""):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "log.jsonl"
+            names = ("event", "seconds", "update", "target_tokens", "reason")
+            log.write_text("".join(json.dumps(dict(zip(names, event))) + "\n" for event in events) + half, encoding="utf-8")
+            return on_gpu.past_of(log, minutes)
+
+    def test_time_counts_from_the_first_update_of_each_call(self):
+        killed = [("start", 20, 0, 0), ("report", 30, 100, 1000), ("report", 45, 200, 2000)]
+        stopped = [("start", 5, 100, 1000), ("report", 11, 200, 2000), ("end", 12, 210, 2100, "signal")]
+        self.assertEqual(self.past(15, *killed, *stopped, half='{"event":"sta'),
+                         on_gpu.Past(calls=2, seconds=25 + 7, before=20 + 5, updates=210, tokens=2100, ended=False))
+
+    def test_a_run_has_ended_by_itself_or_when_it_has_no_whole_minute_left(self):
+        end = lambda seconds, reason: [("start", 10, 0, 0), ("end", seconds, 1, 1, reason)]
+        for minutes, seconds, reason, ended in ((15, 20, "after", True), (15, 20, "early-stopping", True),
+                                                (15, 20, "signal", False), (15, 840, "signal", False),
+                                                (15, 860, "signal", True), (math.inf, 9000, "signal", False)):
+            self.assertEqual(self.past(minutes, *end(seconds, reason)).ended, ended, (minutes, seconds, reason))
+        self.assertFalse(self.past(15).ended)
 
 
 if __name__ == "__main__":
