@@ -31,6 +31,12 @@ struct StepKeys {
       {};  // (R) int32: where the query stands among its keys; empty: at the last, where a decoder's past ends
 };
 
+/// A matrix in 8 bits, or some rows of one: row d is scales[d] · q[d].
+struct RoundedRows {
+  Tensor q;       // (D,K) int8, -127…127
+  Tensor scales;  // (D) f32
+};
+
 /// One parameter of a multi-tensor Adam update (Kingma & Ba 2015, algorithm 1; decoupled weight decay).
 struct AdamTensor {
   Tensor parameter, gradient, first_moment, second_moment;  // same shape
@@ -78,6 +84,9 @@ struct Backend {
   //   sums of these are exact, then y = act((Σ · scale of x) · scale of w + b).
   Kernel<int64_t(int64_t D, int64_t K, DType packed)> packed_elements{"packed_elements"};
   Kernel<void(const Tensor& packed, const Tensor& w)> pack{"pack"};
+  //   pack_rounded: into I8 from rows that are rounded already, those of several parts one after the other. Where the
+  //   largest integer of each row is ±127, or all are 0 with a scale of 0, it is what `pack` makes of scales · q.
+  Kernel<void(const Tensor& packed, std::span<const RoundedRows> parts)> pack_rounded{"pack_rounded"};
   //   select_packed: some rows of w (D,K), packed as if they were all of it. rows (R) int32, in rising order.
   Kernel<void(const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K)> select_packed{
       "select_packed"};
@@ -338,11 +347,11 @@ template <class AnyBackend, class F>
 void for_each_kernel(AnyBackend& b, const F& f) {
   const auto each = [&](auto&... slots) { (f(slots), ...); };
   each(b.fill, b.copy, b.add, b.round, b.linear, b.linear_backward_input, b.linear_backward_weight,
-       b.linear_backward_result, b.packed_elements, b.pack, b.select_packed, b.linear_packed_scratch, b.linear_packed,
-       b.activation, b.activation_backward, b.embedding, b.embedding_backward, b.dropout, b.dropout_backward,
-       b.layer_norm, b.residual_norm, b.norm_scratch, b.norm_backward, b.batch_norm, b.batch_norm_backward,
-       b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch, b.attention_step,
-       b.gaussian_window, b.gaussian_window_backward, b.choose, b.credit, b.rotate, b.running_average,
+       b.linear_backward_result, b.packed_elements, b.pack, b.pack_rounded, b.select_packed, b.linear_packed_scratch,
+       b.linear_packed, b.activation, b.activation_backward, b.embedding, b.embedding_backward, b.dropout,
+       b.dropout_backward, b.layer_norm, b.residual_norm, b.norm_scratch, b.norm_backward, b.batch_norm,
+       b.batch_norm_backward, b.attention_scratch, b.attention, b.attention_backward, b.attention_step_scratch,
+       b.attention_step, b.gaussian_window, b.gaussian_window_backward, b.choose, b.credit, b.rotate, b.running_average,
        b.running_average_backward, b.running_average_step, b.cell, b.cell_backward, b.pool, b.pool_backward, b.gate,
        b.gate_backward, b.linear_cross_entropy_scratch, b.linear_cross_entropy, b.top_k, b.copy_step, b.neighbours,
        b.neighbours_backward, b.gather_rows, b.scatter_rows, b.mix_rows, b.mix_rows_backward, b.route, b.route_backward,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "base/threads.h"
 
@@ -46,9 +47,20 @@ float nearest(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
 
 std::span<const float> row_of(const View<float>& w, int64_t d) { return {w.row(d), size_t(w.cols)}; }
 
-void require_scales(const TensorEntry& scales, int64_t rows, const SafetensorsFile& file) {
-  require(scales.dtype == DType::f32 && scales.shape == std::vector{rows}, "{}: {} is ({}) of {}, expected ({}) of {}",
-          file.path(), scales.name, fmt::join(scales.shape, ","), scales.dtype, rows, DType::f32);
+// (D) f32, aligned, which in a file they need not be.
+Tensor scales_of(const TensorEntry& q, const SafetensorsFile& file) {
+  const TensorEntry* stored = file.find(scale_name(q.name));
+  require(stored != nullptr, "{}: {} is of type {}, but its scales {} are missing", file.path(), q.name, q.dtype,
+          scale_name(q.name));
+  const int64_t rows = q.shape[0];
+  require(stored->dtype == DType::f32 && stored->shape == std::vector{rows},
+          "{}: {} is ({}) of {}, expected ({}) of {}", file.path(), stored->name, fmt::join(stored->shape, ","),
+          stored->dtype, rows, DType::f32);
+  const auto scales = std::make_shared<std::vector<float>>(values_of<float>(*stored));
+  for (size_t d = 0; d < scales->size(); ++d)
+    require(restorable((*scales)[d]), "{}: {} holds {} for row {}, expected 0 to 2.6e36", file.path(), stored->name,
+            (*scales)[d], d);
+  return Tensor(scales, scales->data(), {rows}, DType::f32);
 }
 
 }  // namespace
@@ -79,25 +91,24 @@ void round_in_place(const Tensor& w, const std::string& where) {
   });
 }
 
-void restore_rows(const Tensor& w, const TensorEntry& q, const SafetensorsFile& file) {
-  require(w.shape().rank() == 2, "{}: {} is of type {}, expected {}: only matrices are stored in 8 bits", file.path(),
-          q.name, q.dtype, w.dtype());
-  const TensorEntry* stored = file.find(scale_name(q.name));
-  require(stored != nullptr, "{}: {} is of type {}, but its scales {} are missing", file.path(), q.name, q.dtype,
-          scale_name(q.name));
-  require_scales(*stored, w.shape()[0], file);
-  const auto scales = values_of<float>(*stored);
-  for (size_t d = 0; d < scales.size(); ++d)
-    require(restorable(scales[d]), "{}: {} holds {} for row {}, expected 0 to 2.6e36", file.path(), stored->name,
-            scales[d], d);
-  const auto values = values_of<int8_t>(q);
-  require(std::ranges::find(values, int8_t{-128}) == values.end(), "{}: {} holds -128, expected -127 to 127",
-          file.path(), q.name);
+RoundedRows rounded_rows(const TensorEntry& q, const SafetensorsFile& file) {
+  require(q.shape.size() == 2, "{}: {} is of type {}, expected {}: only matrices are stored in 8 bits", file.path(),
+          q.name, q.dtype, DType::f32);
+  const Tensor scales = scales_of(q, file);
+  require(std::memchr(q.bytes.data(), uint8_t(-128), q.bytes.size()) == nullptr,
+          "{}: {} holds -128, expected -127 to 127", file.path(), q.name);
+  return {Tensor::borrow(reinterpret_cast<const int8_t*>(q.bytes.data()), {q.shape[0], q.shape[1]}), scales};
+}
+
+void restore_rows(const Tensor& w, const TensorEntry& entry, const SafetensorsFile& file) {
+  const auto [q, scales] = rounded_rows(entry, file);
+  const auto Q = q.view<const int8_t>();
+  const auto* scale = scales.as<float>();
   for_dtype(w.dtype(), [&]<class T>() {
     const auto W = w.view<T>();
     parallel_blocks(W.rows, 64, [&](Range rows, int) {
       for (int64_t d = rows.begin; d < rows.end; ++d)
-        for (int64_t k = 0; k < W.cols; ++k) W(d, k) = T(float(values[d * W.cols + k]) * scales[d]);
+        for (int64_t k = 0; k < W.cols; ++k) W(d, k) = T(float(Q(d, k)) * scale[d]);
     });
   });
 }

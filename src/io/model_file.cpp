@@ -127,12 +127,26 @@ void copy(const Tensor& value, const TensorEntry& stored) {
 
 // Pack rounds what is multiplied; a table that is looked up as well is rounded here, so that a model translates alike
 // whether it is rounded when it is loaded or came in 8 bits.
-void round_tables(const Parameters& parameters, size_t buffer, const Tensor& values, const std::string& path) {
+void round_tables(const Parameters& parameters, size_t buffer, const Tensor& values, const SafetensorsFile& file) {
   const Tensor host = values.on_host();
-  for (const auto& p : parameters.named())
-    if (p.buffer == buffer && p.name.ends_with("embedding.weight"))
-      round_in_place(p.part_of(host), path + ": " + p.name);
+  for (const auto& p : parameters.parts_of(buffer))
+    if (p.name.ends_with("embedding.weight") && file.get(p.name).dtype != DType::i8)
+      round_in_place(p.part_of(host), file.path() + ": " + p.name);
   values.assign(host);
+}
+
+// What products in 8 bits multiply with, straight from the file if it has all of that in 8 bits. Whether it has.
+bool pack_as_stored(const Parameters& parameters, size_t buffer, const SafetensorsFile& file, PackedWeights& packed) {
+  const auto use = parameters.use_of(buffer);
+  if (use != Parameters::Use::product && use != Parameters::Use::both) return false;
+  const auto parts = parameters.parts_of(buffer);
+  const auto in_int8 = [&](const auto& p) { return file.get(p.name).dtype == DType::i8; };
+  if (!std::ranges::all_of(parts, in_int8)) return false;
+  std::vector<RoundedRows> rows;
+  for (const auto& p : parts) rows.push_back(rounded_rows(file.get(p.name), file));
+  parameters.pack_rounded(buffer, rows, packed);
+  for (const auto& p : parts) MappedFile::let_go(file.get(p.name).bytes);
+  return true;
 }
 
 }  // namespace
@@ -172,38 +186,32 @@ ModelFile::ModelFile(const std::string& path)
       trained_{read_length(file_, "longest_source"), read_length(file_, "longest_target")} {}
 
 void ModelFile::load_weights(const Parameters& parameters) const {
-  load_weights(
-      parameters, [&](size_t buffer) { return parameters.buffers()[buffer].value(); }, [](size_t, const Tensor&) {});
+  require_weights_of(parameters);
+  for (size_t i = 0; i < parameters.buffers().size(); ++i) load_buffer(parameters, i, parameters.buffers()[i].value());
 }
 
-void ModelFile::load_weights(const Parameters& parameters, const std::function<Tensor(size_t)>& place,
-                             const std::function<void(size_t, const Tensor&)>& loaded) const {
+void ModelFile::require_weights_of(const Parameters& parameters) const {
   std::set<std::string> known = {"vocabulary.source", "vocabulary.target"};
-  Tensor place_of, values;  // of the buffer whose parts are being read, and there on the host
   for (const auto& p : parameters.named()) {
-    const TensorEntry& stored = file_.get(p.name);
-    known.insert(p.name);
-    const TensorEntry wanted = entry_of(p.name, p.value);
+    const TensorEntry &stored = file_.get(p.name), wanted = entry_of(p.name, p.value);
     require(stored.shape == wanted.shape, "{}: {} is ({}), the model's configuration makes it ({})", file_.path(),
             p.name, fmt::join(stored.shape, ","), fmt::join(wanted.shape, ","));
-    if (!values) values = (place_of = place(p.buffer)).on_host();
-    if (stored.dtype == DType::i8) {
-      restore_rows(p.part_of(values), stored, file_);
-      known.insert(scale_name(p.name));
-    } else {
-      copy(p.part_of(values), stored);
-    }
-    MappedFile::let_go(stored.bytes);
-    const bool last_part = &p == &parameters.named().back() || (&p)[1].buffer != p.buffer;
-    if (!last_part) continue;
-    place_of.assign(values);
-    values = {};
-    loaded(p.buffer, place_of);
-    place_of = {};
+    known.insert(p.name);
+    if (stored.dtype == DType::i8) known.insert(scale_name(p.name));
   }
   for (const TensorEntry& t : file_.tensors())
     require(known.contains(t.name), "{}: tensor {} is not part of the model that the configuration describes",
             file_.path(), t.name);
+}
+
+void ModelFile::load_buffer(const Parameters& parameters, size_t buffer, const Tensor& values) const {
+  const Tensor host = values.on_host();
+  for (const auto& p : parameters.parts_of(buffer)) {
+    const TensorEntry& stored = file_.get(p.name);
+    stored.dtype == DType::i8 ? restore_rows(p.part_of(host), stored, file_) : copy(p.part_of(host), stored);
+    MappedFile::let_go(stored.bytes);
+  }
+  values.assign(host);
 }
 
 DType ModelFile::stored_type() const {
@@ -214,13 +222,16 @@ DType ModelFile::stored_type() const {
 LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed) {
   LoadedModel loaded{
       make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}, file.trained()};
-  Parameters& parameters = loaded.model->parameters();
-  file.load_weights(
-      parameters, [&](size_t buffer) { return parameters.place_to_load(buffer); },
-      [&](size_t buffer, const Tensor& values) {
-        if (packed == DType::i8) round_tables(parameters, buffer, values, file.tensors().path());
-        parameters.pack_loaded(buffer, values, packed, loaded.packed);
-      });
+  const Parameters& parameters = loaded.model->parameters();
+  file.require_weights_of(parameters);
+  for (size_t i = 0; i < parameters.buffers().size(); ++i) {
+    const bool done = packed == DType::i8 && pack_as_stored(parameters, i, file.tensors(), loaded.packed);
+    if (done && parameters.use_of(i) == Parameters::Use::product) continue;
+    const Tensor values = parameters.place_to_load(i);
+    file.load_buffer(parameters, i, values);
+    if (packed == DType::i8) round_tables(parameters, i, values, file.tensors());
+    if (!done) parameters.pack_loaded(i, values, packed, loaded.packed);
+  }
   return loaded;
 }
 

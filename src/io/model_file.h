@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,10 +44,11 @@ class ModelFile {
   /// Copies the weights, converted to the parameters' type. Those in 8 bits become scale · integer
   /// (io/int8_weights.h). Error when one is missing, unknown or of another shape.
   void load_weights(const Parameters& parameters) const;
-  /// The same for each buffer of Parameters::buffers in turn: into the memory that `place` gives, shaped like the
-  /// buffer; then it is `loaded`. Most weights may have the same memory in turn.
-  void load_weights(const Parameters& parameters, const std::function<Tensor(size_t buffer)>& place,
-                    const std::function<void(size_t buffer, const Tensor& values)>& loaded) const;
+
+  /// The same in steps: first the names and shapes of all, then each buffer of Parameters::buffers, into `values`,
+  /// which is shaped like it.
+  void require_weights_of(const Parameters& parameters) const;
+  void load_buffer(const Parameters& parameters, size_t buffer, const Tensor& values) const;
 
  private:
   SafetensorsFile file_;

@@ -1,5 +1,6 @@
 #include "nn/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace dragoman {
@@ -92,11 +93,22 @@ Tensor Parameters::place_to_load(size_t buffer) const {
   return uses_[buffer] == Use::product ? arena_.allocate(own.shape(), own.dtype()) : own;
 }
 
+Tensor Parameters::place_to_pack(size_t buffer, DType type) const {
+  const Tensor& w = buffers_[buffer].value();
+  return arena_.allocate({backend_.packed_elements(w.rows(), w.cols(), type)}, type);
+}
+
 void Parameters::pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const {
   if (uses_[buffer] == Use::lookup) return;
   if (uses_[buffer] == Use::exact_product) type = dtype_;
-  const Tensor copy = arena_.allocate({backend_.packed_elements(values.rows(), values.cols(), type)}, type);
+  const Tensor copy = place_to_pack(buffer, type);
   backend_.pack(copy, values);
+  packed.emplace(buffers_[buffer].value().data(), copy);
+}
+
+void Parameters::pack_rounded(size_t buffer, std::span<const RoundedRows> parts, PackedWeights& packed) const {
+  const Tensor copy = place_to_pack(buffer, DType::i8);
+  backend_.pack_rounded(copy, parts);
   packed.emplace(buffers_[buffer].value().data(), copy);
 }
 
@@ -114,6 +126,11 @@ void Parameters::round(RoundedWeights& copies) const {
     if (first) copies.copies.emplace(w.data(), arena_.allocate(w.shape(), copies.type));
     backend_.round(copies.copies.at(w.data()), w);
   }
+}
+
+std::span<const Parameters::Named> Parameters::parts_of(size_t buffer) const {
+  const auto [first, last] = std::ranges::equal_range(named_, buffer, {}, &Named::buffer);
+  return {first, last};
 }
 
 int64_t Parameters::count() const {

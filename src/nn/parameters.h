@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,13 +65,18 @@ class Parameters {
   /// never touched. `place_to_load` is where its values go first, `pack_loaded` does with them what `pack` does.
   Tensor place_to_load(size_t buffer) const;
   void pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const;
+  /// The same into I8 from rows that are rounded already (Backend::pack_rounded): those of all parts, in their order.
+  void pack_rounded(size_t buffer, std::span<const RoundedRows> parts, PackedWeights& packed) const;
 
   const std::vector<Named>& named() const { return named_; }
   const std::vector<Var>& buffers() const { return buffers_; }
+  Use use_of(size_t buffer) const { return uses_[buffer]; }  // of vectors and statistics: lookup
+  std::span<const Named> parts_of(size_t buffer) const;
   int64_t count() const;  // numbers in all parts that are trained
 
  private:
   Var add(const std::vector<Part>& parts, Shape shape, bool trained = true);
+  Tensor place_to_pack(size_t buffer, DType type) const;
 
   const Backend& backend_;
   Arena& arena_;
@@ -78,7 +84,7 @@ class Parameters {
   const bool gradients_;
   std::vector<Named> named_;
   std::vector<Var> buffers_;
-  std::vector<Use> uses_;  // of each buffer; of vectors and statistics: lookup
+  std::vector<Use> uses_;  // of each buffer
 };
 
 }  // namespace dragoman

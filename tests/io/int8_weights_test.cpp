@@ -167,9 +167,7 @@ TEST_F(Int8Model, IsScaleTimesIntegerForWhoeverLoadsIt) {
 
 std::string bytes_of(const Tensor& t) { return {static_cast<const char*>(t.data()), size_t(t.bytes())}; }
 
-TEST_F(Int8Model, IsToTheBitWhatInt8MakesOfTheFloats) {
-  const LoadedModel of_floats = load_model(at("f32"), backend("cpu"), arena, DType::i8);
-  const LoadedModel of_bytes = load_model(at("int8"), backend("cpu"), arena, DType::i8);
+void expect_same(const LoadedModel& of_floats, const LoadedModel& of_bytes) {
   const Parameters &a = of_floats.model->parameters(), &b = of_bytes.model->parameters();
   ASSERT_FALSE(of_floats.packed.empty());
   ASSERT_EQ(of_floats.packed.size(), of_bytes.packed.size());
@@ -185,6 +183,23 @@ TEST_F(Int8Model, IsToTheBitWhatInt8MakesOfTheFloats) {
     if (stored_in_int8(name, a.named()[i].value) && name != "embedding.weight") continue;  // exist packed alone
     EXPECT_EQ(bytes_of(a.named()[i].value), bytes_of(b.named()[i].value)) << name;
   }
+}
+
+TEST_F(Int8Model, IsToTheBitWhatInt8MakesOfTheFloats) {
+  expect_same(load_model(at("f32"), backend("cpu"), arena, DType::i8),
+              load_model(at("int8"), backend("cpu"), arena, DType::i8));
+}
+
+// Of a product of several weights, some may be in floats, as of an embedding that only one side has.
+TEST_F(Int8Model, MayHoldSomeMatricesInFloats) {
+  std::erase_if(weights, [](const NamedTensor& w) {
+    return w.name.find("key.weight") != w.name.npos || w.name.starts_with("embedding.weight");
+  });
+  for (const NamedTensor& w : weights_of(model->parameters()))
+    if (w.name.ends_with("key.weight") || w.name == "embedding.weight") weights.push_back(w);
+  save_model(at("mixed"), config, vocabularies, weights);
+  expect_same(load_model(at("f32"), backend("cpu"), arena, DType::i8),
+              load_model(at("mixed"), backend("cpu"), arena, DType::i8));
 }
 
 TEST_F(Int8Model, IsRefusedWithoutItsScales) {

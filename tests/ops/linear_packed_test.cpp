@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "io/int8_weights.h"
 #include "ops/linear.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
@@ -161,6 +162,51 @@ TEST(LinearInt8, GivesTheSameBitsOnEveryInstructionSetAsReference) {
         const std::vector<double> expected = y("reference");
         for_each_target([&] { EXPECT_EQ(y("cpu"), expected) << N << " rows " << K << " to " << D; });
       }
+}
+
+// x is 127 and -127 times 1; of w the first part's row is 1 and 2 times 10, though neither is ±127, and the other's
+// rows are nothing and 3 and 0 times 0.5.
+TEST(LinearInt8, TakesRoundedRowsAsTheyAre) {
+  for_each_target([] {
+    for (const char* name : {"reference", "cpu"}) {
+      ByHand t(name, DType::f32);
+      int8_t q[] = {1, 2, 0, 0, 3, 0};
+      float scales[] = {10, 0, 0.5};
+      const std::vector<RoundedRows> parts = {{Tensor::borrow(q, {1, 2}), Tensor::borrow(scales, {1})},
+                                              {Tensor::borrow(q + 2, {2, 2}), Tensor::borrow(scales + 1, {2})}};
+      const Tensor packed = t.arena.allocate({t.cx.backend.packed_elements(3, 2, DType::i8)}, DType::i8);
+      t.cx.backend.pack_rounded(packed, parts);
+      const Tensor y = t.empty({1, 3});
+      product(t.cx.backend, t.arena, y, t.var({1, 2}, {127, -127}), packed, Tensor(), Activation::none);
+      EXPECT_EQ(values_of(y), (std::vector<double>{-1270, 0, 190.5})) << name;
+    }
+  });
+}
+
+std::string bytes_of(const Tensor& t) { return {static_cast<const char*>(t.data()), size_t(t.bytes())}; }
+
+// Weights that were rounded once are the same to a product whether they come as floats or as integers, whatever parts
+// they come in.
+TEST(LinearInt8, PacksRoundedRowsToTheBytesThatTheirFloatsGive) {
+  for_each_target([] {
+    for (const char* name : {"reference", "cpu"})
+      for (const int64_t D : {1, 31, 33, 97})
+        for (const int64_t K : {1, 3, 17, 256, 515}) {
+          ByHand t(name, DType::f32);
+          const Var w = t.random({D, K}, 1);
+          if (D > 5) std::fill_n(w.value().view<float>().row(5), K, 0.0f);
+          const Tensor q = t.arena.allocate({D, K}, DType::i8), scales = t.arena.allocate({D}, DType::f32);
+          round_rows(q, scales, w, "w");
+          std::vector<RoundedRows> parts;
+          for (int64_t d = 0, rows = 1; d < D; d += rows, rows = std::min(3 * rows, D - d))
+            parts.push_back({q.row_range(d, rows), scales.row_range(d, rows)});
+          const Tensor of_floats = pack(t.cx.backend, t.arena, w, DType::i8);
+          const Tensor of_rows = t.arena.allocate(of_floats.shape(), DType::i8);
+          std::fill_n(of_rows.as<int8_t>(), of_rows.bytes(), int8_t{-99});
+          t.cx.backend.pack_rounded(of_rows, parts);
+          EXPECT_EQ(bytes_of(of_rows), bytes_of(of_floats)) << name << ", " << K << " to " << D;
+        }
+  });
 }
 
 TEST(Linear, TakesPackedWeightsWhereTheContextHasThemAndNoTape) {

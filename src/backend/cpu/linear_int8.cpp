@@ -45,23 +45,39 @@ float QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, uint8_t
   return top / 127;
 }
 
-// Up to 32 rows of w become a panel. Their integers go through a small block, a row of it at a time, from which lines
-// of the panel take four bytes a row. What no row fills is zero.
-void PackPanel(int8_t* panel, float* scales, int32_t* sums, View<const float> w) {
+// Up to 32 rows of integers become a panel. They go through a small block, a row of it at a time, which
+// `fill(r, from, count, stride, row)` writes: numbers [from, from + count) of row r, zeros up to `stride`. From it
+// lines of the panel take four bytes a row. What no row fills is zero.
+template <class Fill>
+HWY_INLINE void WritePanel(int8_t* panel, int32_t* sums, int64_t rows, int64_t cols, const Fill& fill) {
   constexpr int64_t width = 256;  // numbers of each row at a time
   alignas(64) uint8_t block[int8_panel][width] = {};
-  float tops[int8_panel] = {};
-  for (int64_t r = 0; r < w.rows; ++r) tops[r] = TopOfRow(w.row(r), w.cols);
-  for (int64_t r = 0; r < int8_panel; ++r) scales[r] = tops[r] / 127, sums[r] = 0;
-  for (int64_t from = 0; from < w.cols; from += width) {
-    const int64_t count = std::min(width, w.cols - from), quads = (count + int8_quad - 1) / int8_quad;
-    for (int64_t r = 0; r < w.rows; ++r) {
-      QuantizePart(block[r], quads * int8_quad, w.row(r) + from, count, tops[r], 0);
+  for (int64_t r = 0; r < int8_panel; ++r) sums[r] = 0;
+  for (int64_t from = 0; from < cols; from += width) {
+    const int64_t count = std::min(width, cols - from), quads = (count + int8_quad - 1) / int8_quad;
+    for (int64_t r = 0; r < rows; ++r) {
+      fill(r, from, count, quads * int8_quad, block[r]);
       for (int64_t k = 0; k < count; ++k) sums[r] += int8_t(block[r][k]);
     }
     for (int64_t q = 0; q < quads; ++q, panel += int8_panel * int8_quad)
       for (int64_t r = 0; r < int8_panel; ++r) std::memcpy(panel + r * int8_quad, block[r] + q * int8_quad, int8_quad);
   }
+}
+
+void PackPanel(int8_t* panel, float* scales, int32_t* sums, View<const float> w) {
+  float tops[int8_panel] = {};
+  for (int64_t r = 0; r < w.rows; ++r) tops[r] = TopOfRow(w.row(r), w.cols);
+  for (int64_t r = 0; r < int8_panel; ++r) scales[r] = tops[r] / 127;
+  WritePanel(panel, sums, w.rows, w.cols, [&](int64_t r, int64_t from, int64_t count, int64_t stride, uint8_t* row) {
+    QuantizePart(row, stride, w.row(r) + from, count, tops[r], 0);
+  });
+}
+
+void PackRoundedPanel(int8_t* panel, int32_t* sums, const int8_t* const* w, int64_t rows, int64_t cols) {
+  WritePanel(panel, sums, rows, cols, [&](int64_t r, int64_t from, int64_t count, int64_t stride, uint8_t* row) {
+    std::memcpy(row, w[r] + from, size_t(count));
+    std::fill(row + count, row + stride, uint8_t{0});
+  });
 }
 
 Int8Kernel KernelOfTarget() {
@@ -84,6 +100,7 @@ namespace dragoman::cpu {
 namespace {
 
 HWY_EXPORT(PackPanel);
+HWY_EXPORT(PackRoundedPanel);
 HWY_EXPORT(QuantizeRow);
 HWY_EXPORT(KernelOfTarget);
 
@@ -109,6 +126,15 @@ struct Packed {
   Byte* panels;
 };
 
+// Row d of those of all parts, one after the other.
+const int8_t* row_of(std::span<const RoundedRows> parts, int64_t d) {
+  for (const RoundedRows& part : parts) {
+    if (d < part.q.rows()) return part.q.view<const int8_t>().row(d);
+    d -= part.q.rows();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 int64_t int8_bytes(int64_t D, int64_t K) { return Packed<int8_t>(nullptr, D, K).bytes(); }
@@ -121,6 +147,25 @@ void pack_int8(const Tensor& packed, const Tensor& w) {
     for (int64_t d = columns.begin; d < columns.end; d += int8_panel)
       pack(out.panel(d / int8_panel), out.scales + d, out.sums + d,
            {W.row(d), std::min(int8_panel, W.rows - d), W.cols, W.stride});
+  });
+}
+
+void pack_rounded(const Tensor& packed, std::span<const RoundedRows> parts) {
+  int64_t D = 0;
+  for (const RoundedRows& part : parts) D += part.q.rows();
+  const int64_t K = parts.front().q.cols();
+  const Packed<int8_t> out(packed.as<int8_t>(), D, K);
+  float* scales = out.scales;
+  for (const RoundedRows& part : parts) scales = std::copy_n(part.scales.as<float>(), part.q.rows(), scales);
+  std::fill(scales, out.scales + out.columns, 0.0f);
+  const auto pack = HWY_DYNAMIC_DISPATCH(PackRoundedPanel);
+  parallel_blocks(out.columns, int8_panel, [&](Range columns, int) {
+    for (int64_t d = columns.begin; d < columns.end; d += int8_panel) {
+      const int64_t rows = std::min(int8_panel, D - d);
+      const int8_t* w[int8_panel];
+      for (int64_t r = 0; r < rows; ++r) w[r] = row_of(parts, d + r);
+      pack(out.panel(d / int8_panel), out.sums + d, w, rows, K);
+    }
   });
 }
 

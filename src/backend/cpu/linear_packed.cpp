@@ -166,6 +166,7 @@ void install_linear_packed(Backend& b) {
     if (packed.dtype() == DType::i8) return pack_int8(packed, w);
     packed.dtype() == DType::bf16 ? pack(packed.as<bfloat16>(), w) : pack(packed.as<float>(), w);
   };
+  b.pack_rounded = pack_rounded;
   b.select_packed = [](const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K) {
     if (packed.dtype() == DType::i8) return select_int8(selected, packed, rows, D, K);
     if (packed.dtype() == DType::bf16) return select(selected.as<bfloat16>(), packed.as<bfloat16>(), rows, K);

@@ -119,6 +119,8 @@ void pack(const Tensor& packed, const Tensor& w) {
   for_factor(packed.dtype(), [&]<class T>() { convert<T>(matrix, w); });
 }
 
+void pack_rounded(const Tensor& packed, std::span<const RoundedRows>) { require_floats(packed.dtype()); }
+
 template <class T>
 void select(const Tensor& to, const Tensor& from, const Tensor& rows) {
   const auto Y = view<T>(to);
@@ -154,6 +156,7 @@ void install_linear(Backend& b) {
     return D * K;
   };
   b.pack = pack;
+  b.pack_rounded = pack_rounded;
   b.select_packed = select_packed;
   b.linear_packed_scratch = [](int64_t N, int64_t K, DType packed) {
     return is_half(packed) ? N * K * size_of(packed) : 0;

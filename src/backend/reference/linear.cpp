@@ -103,6 +103,19 @@ void pack_int8(const Tensor& packed, const Tensor& w) {
   }
 }
 
+void pack_rounded(const Tensor& packed, std::span<const RoundedRows> parts) {
+  int64_t D = 0;
+  for (const RoundedRows& part : parts) D += part.q.rows();
+  auto* rows = packed.as<int8_t>();
+  int8_t* scales = rows + D * parts.front().q.cols();
+  for (const auto& [q, scale] : parts) {
+    const auto Q = q.view<const int8_t>();
+    for (int64_t d = 0; d < Q.rows; ++d) rows = std::copy_n(Q.row(d), Q.cols, rows);
+    std::memcpy(scales, scale.data(), size_t(scale.bytes()));
+    scales += scale.bytes();
+  }
+}
+
 // Scratch holds a row of x as integers.
 void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                  const Tensor& scratch) {
@@ -159,6 +172,7 @@ void install_linear(Backend& b) {
   b.linear_backward_weight = backward_weight;
   b.packed_elements = packed_elements;
   b.pack = pack;
+  b.pack_rounded = pack_rounded;
   b.select_packed = select_packed;
   b.linear_packed_scratch = [](int64_t, int64_t K, DType packed) { return packed == DType::i8 ? K : 0; };
   b.linear_packed = linear_packed;
