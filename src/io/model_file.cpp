@@ -92,14 +92,23 @@ int read_length(const SafetensorsFile& file, const std::string& key) {
   return length;
 }
 
-Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name, int expected) {
+// `known`: one that is read already, which may be the same.
+Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name, int expected,
+                           const Vocabulary* known = nullptr) {
   const TensorEntry& stored = file.get(name);
   require(stored.dtype == DType::u8, "{}: tensor {} is of type {}, expected U8", file.path(), name, stored.dtype);
-  Vocabulary vocabulary = Vocabulary::from_bytes(
-      {reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size()}, file.path() + ": " + name);
+  const std::string_view bytes(reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size());
+  Vocabulary vocabulary = known && known->bytes() == bytes
+                              ? *known
+                              : Vocabulary::from_bytes(std::string(bytes), file.path() + ": " + name);
   require(vocabulary.size() == expected, "{}: {} has {} pieces, the model's configuration says {}", file.path(), name,
           vocabulary.size(), expected);
   return vocabulary;
+}
+
+Vocabularies read_vocabularies(const SafetensorsFile& file, const ModelConfig& config) {
+  const Vocabulary source = read_vocabulary(file, "vocabulary.source", config.source_vocabulary);
+  return {source, read_vocabulary(file, "vocabulary.target", config.target_vocabulary, &source)};
 }
 
 TensorEntry entry_of(const std::string& name, const Vocabulary& vocabulary) {
@@ -181,8 +190,7 @@ void save_model(const std::string& path, const ModelConfig& config, const Vocabu
 ModelFile::ModelFile(const std::string& path)
     : file_(path),
       config_(read_config(file_)),
-      vocabularies_{read_vocabulary(file_, "vocabulary.source", config_.source_vocabulary),
-                    read_vocabulary(file_, "vocabulary.target", config_.target_vocabulary)},
+      vocabularies_(read_vocabularies(file_, config_)),
       trained_{read_length(file_, "longest_source"), read_length(file_, "longest_target")} {}
 
 void ModelFile::load_weights(const Parameters& parameters) const {
