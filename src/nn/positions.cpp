@@ -6,16 +6,17 @@ namespace dragoman {
 
 const Tensor& Sinusoids::table(Arena& arena, const Backend& backend, int64_t positions) {
   if (table_ && table_.rows() >= positions) return table_;
-  const int64_t rows = std::max<int64_t>(512, positions + positions / 2), half = (dim_ + 1) / 2;
+  const int64_t rows = std::max<int64_t>(128, positions + positions / 2), half = (dim_ + 1) / 2;
   std::vector<double> values(rows * dim_);
-  for (int64_t p = 0; p < rows; ++p)
-    for (int64_t i = 0; i < half; ++i) {
-      const double angle = double(p) * std::pow(10000.0, -2.0 * double(i) / double(dim_));
-      const bool halves = order_ == SinusoidOrder::halves;
-      const int64_t sine = halves ? i : 2 * i, cosine = halves ? half + i : 2 * i + 1;
-      values[p * dim_ + sine] = std::sin(angle);
-      if (cosine < dim_) values[p * dim_ + cosine] = std::cos(angle);
+  for (int64_t i = 0; i < half; ++i) {
+    const double frequency = std::pow(10000.0, -2.0 * double(i) / double(dim_));
+    const bool halves = order_ == SinusoidOrder::halves;
+    const int64_t sine = halves ? i : 2 * i, cosine = halves ? half + i : 2 * i + 1;
+    for (int64_t p = 0; p < rows; ++p) {
+      values[p * dim_ + sine] = std::sin(double(p) * frequency);
+      if (cosine < dim_) values[p * dim_ + cosine] = std::cos(double(p) * frequency);
     }
+  }
   table_ = arena.allocate({rows, dim_}, dtype_);
   backend.copy(table_, Tensor::borrow(values.data(), {rows, dim_}));
   return table_;
