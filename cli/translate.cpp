@@ -22,21 +22,27 @@ void check_files(const TranslateCommandOptions& options) {
           "--input and --output are both {}: it would be emptied before it is read", options.input);
 }
 
-LoadedModel load_one(const std::string& path, const TranslateCommandOptions& options, const Backend& cpu,
+// What the file was made for. A GPU has no products of int8, and takes what is nearest.
+DType usual_type(const ModelFile& file, const Backend& backend) {
+  if (file.stored_type() != DType::i8 || !backend.memory) return file.stored_type();
+  return backend.multiplies_bfloat16 ? DType::bf16 : DType::f32;
+}
+
+LoadedModel load_one(const std::string& path, const TranslateCommandOptions& options, const Backend& backend,
                      Arena& arena) {
   const ModelFile file(path);
   switch (options.precision) {
     case Precision::automatic:
-      return load_model(file, cpu, arena, file.stored_type());
+      return load_model(file, backend, arena, usual_type(file, backend));
     case Precision::float32:
-      return load_model(file, cpu, arena, DType::f32);
+      return load_model(file, backend, arena, DType::f32);
     case Precision::bfloat16:
-      return load_model(file, cpu, arena, DType::bf16);
+      return load_model(file, backend, arena, DType::bf16);
     case Precision::float16:
-      if (!cpu.memory) throw Error("--precision float16 is for GPUs, and --devices is cpu", "take bfloat16 or int8");
-      return load_model(file, cpu, arena, DType::f16);
+      if (!backend.memory) throw Error("--precision float16 is for GPUs, and --devices is cpu", "take bfloat16 or int8");
+      return load_model(file, backend, arena, DType::f16);
     case Precision::int8:
-      return load_model(file, cpu, arena, DType::i8);
+      return load_model(file, backend, arena, DType::i8);
   }
   fail("there is no precision {}", name_of(options.precision));
 }

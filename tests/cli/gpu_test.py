@@ -158,10 +158,20 @@ class Decoding(Gpu):
                 cpu, gpu = self.both("translate --quiet " + options)
                 self.assertEqual(gpu, cpu)
 
-    def test_in_bfloat16_nearly_as_in_float32(self):
-        cpu, gpu = self.both("translate --quiet --precision bfloat16 -m a.safetensors")
-        same = sum(a == b for a, b in zip(cpu.splitlines(), gpu.splitlines()))
-        self.assertGreater(same, 0.9 * len(self.lines))
+    def test_in_16_bits_nearly_as_in_float32(self):
+        text = "".join(f"{line}\n" for line in self.lines)
+        cpu = self.succeed("translate --quiet -m a.safetensors", text=text).stdout
+        for precision in ("bfloat16", "float16"):
+            gpu = self.succeed(f"translate --quiet --precision {precision} --devices 0 -m a.safetensors", text=text).stdout
+            same = sum(a == b for a, b in zip(cpu.splitlines(), gpu.splitlines()))
+            self.assertGreater(same, 0.9 * len(self.lines), precision)
+
+    def test_takes_floats_from_a_file_in_8_bits(self):
+        self.succeed("quantize -m a.safetensors -o q.safetensors")
+        text = "".join(f"{line}\n" for line in self.lines)
+        cpu = self.succeed("translate --quiet --precision float32 -m q.safetensors", text=text).stdout
+        gpu = self.succeed("translate --quiet --fast-math --devices 0 -m q.safetensors", text=text).stdout
+        self.assertEqual(gpu, cpu)
 
     def test_scores_as_a_cpu_does(self):
         cpu, gpu = self.both("score --quiet -t s t -m a.safetensors")
