@@ -95,7 +95,7 @@ TEST_F(Mixture, ChoosesByTheSameRouterInEveryPrecision) {
   }
   RoundedWeights copies;
   parameters.round(copies);
-  EXPECT_FALSE(copies.contains(many.router.value().data()));
+  EXPECT_FALSE(copies.copies.contains(many.router.value().data()));
 }
 
 }  // namespace
