@@ -39,7 +39,8 @@ LoadedModel load_one(const std::string& path, const TranslateCommandOptions& opt
     case Precision::bfloat16:
       return load_model(file, backend, arena, DType::bf16);
     case Precision::float16:
-      if (!backend.memory) throw Error("--precision float16 is for GPUs, and --devices is cpu", "take bfloat16 or int8");
+      if (!backend.memory)
+        throw Error("--precision float16 is for GPUs, and --devices is cpu", "take bfloat16 or int8");
       return load_model(file, backend, arena, DType::f16);
     case Precision::int8:
       return load_model(file, backend, arena, DType::i8);

@@ -34,8 +34,8 @@ struct OpCase {
   std::vector<OpInput> inputs;  // values from the standard normal distribution
   /// The call. An output without a node is a loss a row: the op has written the gradients of its sum.
   std::function<Var(Context&, const OpInputs&)> op;
-  bool rounds = true;    // products of 16 bits change little; else rounding may decide at a corner, as of relu
   int differences = 24;  // elements of each input compared with a central difference; 0: the op has no backward
+  bool rounds = true;  // products of 16 bits change little: no, where rounding decides at a corner or is all there is
 };
 
 class OpCheck : public testing::TestWithParam<OpCase> {};

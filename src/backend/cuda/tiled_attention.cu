@@ -202,7 +202,9 @@ __global__ void __launch_bounds__(128) forward_kernel(Heads a, View<float> y, Vi
   });
 }
 
-/// dy_i · y_i of the two rows that a lane has parts of, summed by the whole warp.
+/// dy_i · y_i of the two rows that a lane has parts of, summed by the whole warp; of dy as products see it, so that the
+/// gradients of a query's scores sum to 0 as they should.
+template <class T>
 __device__ void inner_products(float (&inner)[2], const Heads& a, const AttentionGradients& b, const Sentence& at,
                                int64_t first) {
   const int64_t V = a.scoring.V;
@@ -211,7 +213,7 @@ __device__ void inner_products(float (&inner)[2], const Heads& a, const Attentio
     const int64_t row = at.first_query + first + r;
     float sum = 0;
     for (int64_t d = threadIdx.x % warp_size; d < V; d += warp_size)
-      sum += b.dy(row, at.head * V + d) * b.y(row, at.head * V + d);
+      sum += float(T(b.dy(row, at.head * V + d))) * b.y(row, at.head * V + d);
     sum = warp_sum(sum);
     if (r == lane.row(0)) inner[0] = sum;
     if (r == lane.row(2)) inner[1] = sum;
@@ -268,7 +270,7 @@ __global__ void __launch_bounds__(128) query_kernel(Heads a, AttentionGradients 
   stage(tiles.q, rows, queries_from(at, s.q, begin, s.K));
   stage(tiles.dy, rows, queries_from(at, b.dy, begin, s.V));
   float inner[2] = {}, lse[2] = {}, dq[size / 8][4] = {};
-  inner_products(inner, a, b, at, mine);
+  inner_products<T>(inner, a, b, at, mine);
   for (int r = 0; r < 2; ++r)
     if (const int64_t i = mine + Lane().row(2 * r); i < at.queries) lse[r] = b.lse(at.first_query + i, at.head);
   BiasGradient bias(b, at, s.heads, mine);
