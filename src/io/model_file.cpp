@@ -98,9 +98,8 @@ Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name,
   const TensorEntry& stored = file.get(name);
   require(stored.dtype == DType::u8, "{}: tensor {} is of type {}, expected U8", file.path(), name, stored.dtype);
   const std::string_view bytes(reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size());
-  Vocabulary vocabulary = known && known->bytes() == bytes
-                              ? *known
-                              : Vocabulary::from_bytes(std::string(bytes), file.path() + ": " + name);
+  Vocabulary vocabulary =
+      known && known->bytes() == bytes ? *known : Vocabulary::from_bytes(std::string(bytes), file.path() + ": " + name);
   require(vocabulary.size() == expected, "{}: {} has {} pieces, the model's configuration says {}", file.path(), name,
           vocabulary.size(), expected);
   return vocabulary;

@@ -35,7 +35,7 @@ struct OpCase {
   /// The call. An output without a node is a loss a row: the op has written the gradients of its sum.
   std::function<Var(Context&, const OpInputs&)> op;
   int differences = 24;  // elements of each input compared with a central difference; 0: the op has no backward
-  bool rounds = true;  // products of 16 bits change little: no, where rounding decides at a corner or is all there is
+  bool rounds = true;    // products of 16 bits change little: no, where rounding decides at a corner or is all there is
 };
 
 class OpCheck : public testing::TestWithParam<OpCase> {};
