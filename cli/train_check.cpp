@@ -261,7 +261,7 @@ void check_precision(const TrainOptions& o) {
   throw Error(fmt::format("--precision {}: this CPU ({}) does not multiply bfloat16, or the oneDNN installed has no "
                           "product for it",
                           name_of(o.precision), cpu::describe_highway()),
-              "leave --precision out; bfloat16 needs AVX-512 with BF16 (lscpu: avx512_bf16)");
+              "give --precision fastest or none; bfloat16 needs AVX-512 with BF16 (lscpu: avx512_bf16)");
 }
 
 void check_run(const TrainOptions& o) {

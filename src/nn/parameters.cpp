@@ -118,13 +118,13 @@ PackedWeights Parameters::pack(DType type) const {
   return packed;
 }
 
-void Parameters::round(RoundedWeights& copies) const {
-  const bool first = copies.copies.empty();
+void Parameters::round(RoundedWeights& rounded) const {
+  const bool first = rounded.copies.empty();
   for (size_t i = 0; i < buffers_.size(); ++i) {
     if (uses_[i] == Use::lookup || uses_[i] == Use::exact_product) continue;
     const Tensor& w = buffers_[i].value();
-    if (first) copies.copies.emplace(w.data(), arena_.allocate(w.shape(), copies.type));
-    backend_.round(copies.copies.at(w.data()), w);
+    if (first) rounded.copies.emplace(w.data(), arena_.allocate(w.shape(), rounded.type));
+    backend_.round(rounded.copies.at(w.data()), w);
   }
 }
 

@@ -60,7 +60,7 @@ class Parameters {
   PackedWeights pack(DType type) const;
   PackedWeights pack() const { return pack(dtype_); }
   /// Brings the copies in 16 bits of all weights of products up to date; makes them where there are none.
-  void round(RoundedWeights& copies) const;
+  void round(RoundedWeights& rounded) const;
   /// For models that decode and do nothing else: what only products use exists packed alone, and its own memory is
   /// never touched. `place_to_load` is where its values go first, `pack_loaded` does with them what `pack` does.
   Tensor place_to_load(size_t buffer) const;

@@ -93,9 +93,9 @@ TEST_F(Mixture, ChoosesByTheSameRouterInEveryPrecision) {
     EXPECT_EQ(packed.at(many.router.value().data()).dtype(), DType::f32);
     EXPECT_EQ(packed.at(many.experts[0].up.weight.value().data()).dtype(), type);
   }
-  RoundedWeights copies;
-  parameters.round(copies);
-  EXPECT_FALSE(copies.copies.contains(many.router.value().data()));
+  RoundedWeights rounded;
+  parameters.round(rounded);
+  EXPECT_FALSE(rounded.copies.contains(many.router.value().data()));
 }
 
 }  // namespace
