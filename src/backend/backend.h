@@ -44,6 +44,12 @@ struct AdamTensor {
 struct AdamStep {
   double rate, beta1, beta2, epsilon, weight_decay;
   double correction1, correction2;  // 1 - beta^t
+  double labels = 1;                // gradients are sums over these
+  double clip_norm = 0;             // of the mean gradient (Pascanu et al. 2013, algorithm 1); 0: any
+};
+/// What decides about an update. Where one of them is not finite, it changes nothing.
+struct AdamTotals {
+  Tensor loss, squares;  // (1) f64: the sum of losses, the sum of squares of all gradients
 };
 
 /// THE boundary to hardware: every computation on tensors is a slot here. Contract of all kernels: outputs come first,
@@ -334,11 +340,12 @@ struct Backend {
   Kernel<void(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts, const Tensor& load)>
       route_backward{"route_backward"};
 
-  // Reductions and the optimiser.  Sums in f64, in an order fixed by the sizes alone.
-  Kernel<double(const Tensor& x)> sum{"sum"};
-  Kernel<double(std::span<const Tensor> tensors)> sum_of_squares{"sum_of_squares"};  // of all elements of all of them
-  // gradient_scale multiplies gradients as they are read (one over labels, clipping).
-  Kernel<void(std::span<const AdamTensor> tensors, const AdamStep& step, double gradient_scale)> adam{"adam"};
+  // Reductions and the optimiser.  Sums in f64, in an order fixed by the sizes alone: total (1) f64 = or += Σ x, and
+  // total = Σ x² of all elements of all tensors. Both stay where the backend computes, and with them all that depends
+  // on them (backend/gradient_scale.h).
+  Kernel<void(Grad total, const Tensor& x)> sum{"sum"};
+  Kernel<void(const Tensor& total, std::span<const Tensor> tensors)> sum_of_squares{"sum_of_squares"};
+  Kernel<void(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals)> adam{"adam"};
   Kernel<void(const Tensor& average, const Tensor& x, double weight)> moving_average{"moving_average"};
 };
 

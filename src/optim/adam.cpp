@@ -5,7 +5,7 @@
 namespace dragoman {
 
 Adam::Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options)
-    : backend_(backend), parameters_(parameters), options_(options) {
+    : backend_(backend), parameters_(parameters), options_(options), squares_(arena.allocate({1}, DType::f64)) {
   for (const Var& v : parameters.buffers()) {
     const auto moment = [&] { return v.node() ? arena.allocate(v.shape(), v.dtype()) : Tensor(); };
     first_moments_.push_back(moment());
@@ -27,18 +27,34 @@ void Adam::restart() {
       if (m) backend_.fill(m, 0.0);
 }
 
-double Adam::step(double rate, double labels) {
+void Adam::step(double rate, double labels, const Tensor& loss) {
   for (const Var& v : parameters_.buffers())
     if (v.node() && !v.node()->written) backend_.fill(v.node()->gradient, 0.0);  // a parameter this batch did not meet
-  const double norm = std::sqrt(backend_.sum_of_squares(gradients_)) / labels;
-  if (!std::isfinite(norm)) return norm;
-  const double clip = options_.clip_norm > 0 && norm > options_.clip_norm ? options_.clip_norm / norm : 1;
-  ++steps;
+  const auto t = double(steps + 1);
+  backend_.sum_of_squares(squares_, gradients_);
   backend_.adam(trained_,
-                AdamStep{rate, options_.beta1, options_.beta2, options_.epsilon, options_.weight_decay,
-                         1 - std::pow(options_.beta1, double(steps)), 1 - std::pow(options_.beta2, double(steps))},
-                clip / labels);
-  return norm;
+                AdamStep{.rate = rate,
+                         .beta1 = options_.beta1,
+                         .beta2 = options_.beta2,
+                         .epsilon = options_.epsilon,
+                         .weight_decay = options_.weight_decay,
+                         .correction1 = 1 - std::pow(options_.beta1, t),
+                         .correction2 = 1 - std::pow(options_.beta2, t),
+                         .labels = labels,
+                         .clip_norm = options_.clip_norm},
+                AdamTotals{loss, squares_});
+  labels_ = labels;
+  loss_to_come_ = loss.send();
+  squares_to_come_ = squares_.send();
+}
+
+bool Adam::Outcome::finite() const { return std::isfinite(loss) && std::isfinite(norm); }
+
+Adam::Outcome Adam::outcome() {
+  invariant(loss_to_come_ && squares_to_come_, "the outcome of a step is asked for once");
+  const Outcome outcome{std::exchange(loss_to_come_, {})(), std::sqrt(std::exchange(squares_to_come_, {})()) / labels_};
+  steps += outcome.finite();
+  return outcome;
 }
 
 std::vector<Adam::NamedMoment> Adam::moments() const {

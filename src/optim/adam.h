@@ -14,9 +14,16 @@ class Adam {
  public:
   Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options);
 
-  /// One update from gradients that are sums over `labels`. Returns the norm of the mean gradient before clipping.
-  /// When it is not finite nothing is changed and nothing counted.
-  double step(double rate, double labels);
+  /// One update from gradients that are sums over `labels`, of losses that add up to `loss` (1) f64. Where that or a
+  /// gradient is not finite nothing is changed. That, and how much to clip, is decided where the backend computes.
+  void step(double rate, double labels, const Tensor& loss);
+  /// How the last step went; to be asked for before the next one, which counts this one if it changed anything. Waits
+  /// for that step, but for nothing that came after it.
+  struct Outcome {
+    double loss, norm;  // of the mean gradient before clipping
+    bool finite() const;
+  };
+  Outcome outcome();
 
   /// Moments by parameter name ("first_moment/…", "second_moment/…"), to be saved and filled again.
   struct NamedMoment {
@@ -35,6 +42,9 @@ class Adam {
   std::vector<Tensor> first_moments_, second_moments_;  // one each a parameter buffer, empty of statistics
   std::vector<AdamTensor> trained_;                     // views of what is not frozen
   std::vector<Tensor> gradients_;                       // of these
+  const Tensor squares_;                                // (1) f64: the sum of theirs
+  NumberToCome loss_to_come_, squares_to_come_;
+  double labels_ = 0;
 };
 
 }  // namespace dragoman

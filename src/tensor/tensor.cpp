@@ -34,6 +34,13 @@ void Tensor::assign(const Tensor& values) const {
   std::memcpy(data_, values.data_, size_t(spanned_bytes()));
 }
 
+NumberToCome Tensor::send() const {
+  invariant(elements() == 1, "one number is sent");
+  const double* number = as<double>();
+  if (memory_) return memory_->send(number);
+  return [value = *number] { return value; };
+}
+
 Tensor Tensor::mirrored_by(Mirror* mirror) const {
   Tensor same = *this;
   same.mirror_ = mirror;

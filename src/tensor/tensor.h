@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <type_traits>
 
@@ -23,8 +24,11 @@ struct View {
 /// What a device was asked for so far that costs the host time: once a run has warmed up, none of it is needed.
 struct DeviceCounts {
   int64_t allocations = 0;  // of memory, for tensors and for all else
-  int64_t waits = 0;        // until the device had done what it was told
+  int64_t waits = 0;        // until the device had done all that it was told
 };
+
+/// A number on its way to the host. Calling it, once, waits for it, but for nothing that the device was told later.
+using NumberToCome = std::function<double()>;
 
 /// Memory that the host cannot read, a GPU's, as the backend that computes there offers it.
 struct DeviceMemory {
@@ -35,6 +39,7 @@ struct DeviceMemory {
   void (*download)(void* host, const void* device, int64_t bytes);   // done when it returns
   void (*finish)();  // returns when the device has done all that it was told
   void (*upload)(void* device, const void* host, int64_t bytes);  // `host` may change when it returns
+  NumberToCome (*send)(const double* number);                     // what it is now, in the order of kernels
   DeviceCounts (*counts)() = nullptr;                             // null: nobody counts
 };
 
@@ -77,6 +82,7 @@ class Tensor {
 
   Tensor on_host() const;                    // the values where the host can read them: these, or a copy
   void assign(const Tensor& values) const;   // the values of a tensor of the host, of the same shape, type and stride
+  NumberToCome send() const;                 // of one number in f64: it, as the kernels called so far leave it
   Tensor mirrored_by(Mirror* mirror) const;  // the same tensor, with a mirror that its owner owns
 
   template <class T>

@@ -79,7 +79,8 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
       learner.learn(batch, update);
       of_update += int64_t(batch.target.ids.size());
     }
-    adam.step(learning_rate(setup.optimizer, update + 1, setup.model.dim), double(of_update));
+    adam.step(learning_rate(setup.optimizer, update + 1, setup.model.dim), double(of_update), learner.loss());
+    adam.outcome();
     if (update == 0 && clock.seconds() < measuring_seconds / 2) {
       clock = Clock();
       continue;

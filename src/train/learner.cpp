@@ -5,7 +5,12 @@
 namespace dragoman {
 
 Learner::Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows)
-    : backend_(backend), arena_(arena), model_(model), setup_(setup), rows_(rows) {
+    : backend_(backend),
+      arena_(arena),
+      model_(model),
+      setup_(setup),
+      rows_(rows),
+      loss_(arena.allocate({1}, DType::f64)) {
   const TrainingPrecision precision = setup.training.precision;
   if (precision == TrainingPrecision::bfloat16) rounded_.emplace(DType::bf16);
   if (precision == TrainingPrecision::float16) rounded_.emplace(DType::f16);
@@ -14,6 +19,7 @@ Learner::Learner(const Backend& backend, Arena& arena, Model& model, const Train
 void Learner::begin_update(double usual_loss, double loss_scale) {
   usual_loss_ = usual_loss;
   loss_scale_ = loss_scale;
+  adds_ = Accumulate::no;
   culprit.clear();
   model_.parameters().forget_gradients();
   if (rounded_) model_.parameters().round(*rounded_);
@@ -58,26 +64,24 @@ std::vector<Batch> Learner::parts(const Batch& batch) const {
   return even_parts_of(batch, backend_.memory ? rows_ : std::min(rows_, least_rows_at_once));
 }
 
-double Learner::learn(const Batch& batch, int64_t update) {
-  double loss = 0;
+void Learner::learn(const Batch& batch, int64_t update) {
   for (Batch& part : parts(batch)) {
     if (loss_scale_ != 1) part.multiply_weights(float(loss_scale_));
-    loss += learn_part(part, update) / loss_scale_;
+    learn_part(part, update);
   }
-  return loss;
 }
 
-double Learner::learn_part(const Batch& part, int64_t update) {
+void Learner::learn_part(const Batch& part, int64_t update) {
   const bool looks = setup_.training.check_nan && culprit.empty();
   Tape tape;
   Context cx = context(tape, update);
   const LabelLoss loss = model_.loss(cx, part, setup_.optimizer.label_smoothing);
   std::optional<BadOutput> bad;
-  if (looks) culprit = first_bad_weight(backend_, model_.parameters());
-  if (looks && culprit.empty()) bad = first_bad_output(backend_, tape);
+  if (looks) culprit = first_bad_weight(backend_, arena_, model_.parameters());
+  if (looks && culprit.empty()) bad = first_bad_output(backend_, arena_, tape);
   tape.backward(backend_, arena_);
   if (bad) culprit = bad->what + whereabouts(bad->record, part, update);
-  return backend_.sum(loss.loss);
+  backend_.sum(Grad{loss_, std::exchange(adds_, Accumulate::yes)}, loss.loss);
 }
 
 }  // namespace dragoman

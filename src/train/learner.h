@@ -26,8 +26,9 @@ class Learner {
   /// Before the batches of an update: gradients begin anew, and weights may have changed. `usual_loss` is what hard
   /// attention compares losses with; gradients are `loss_scale` times what they are, a power of two.
   void begin_update(double usual_loss = 0, double loss_scale = 1);
-  /// Gradients add up in the parameters. Returns the sum of losses. After OutOfMemory the update has to begin again.
-  double learn(const Batch& batch, int64_t update);
+  /// Gradients add up in the parameters, losses in loss(). After OutOfMemory the update has to begin again.
+  void learn(const Batch& batch, int64_t update);
+  const Tensor& loss() const { return loss_; }  // (1) f64: their sum in this update, times the loss scale
   /// Takes at most `rows` tokens together from now on.
   void take(int64_t rows) { rows_ = rows; }
   int64_t rows() const { return rows_; }
@@ -36,7 +37,7 @@ class Learner {
 
  private:
   std::vector<Batch> parts(const Batch& batch) const;
-  double learn_part(const Batch& part, int64_t update);
+  void learn_part(const Batch& part, int64_t update);
   Context context(Tape& tape, int64_t update) const;
   std::string whereabouts(size_t record, const Batch& part, int64_t update) const;
 
@@ -46,6 +47,8 @@ class Learner {
   const TrainingSetup& setup_;
   int64_t rows_;
   double usual_loss_ = 0, loss_scale_ = 1;
+  const Tensor loss_;
+  Accumulate adds_ = Accumulate::no;       // whether loss_ has any of this update
   std::optional<RoundedWeights> rounded_;  // where products are of 16 bits
 };
 

@@ -23,17 +23,18 @@ std::vector<Batch> largest_of(const Corpus& corpus, const BatchPlan& batches) {
   return {assemble(corpus, batches[largest.by_target]), assemble(corpus, batches[largest.by_source])};
 }
 
-// When `rows` tokens of a side go forward and back together.
-MemoryPlan walk(const TrainingSetup& setup, const Backend& dry, std::span<const Batch> batches, int64_t rows) {
+// When `rows` tokens of a side go forward and back together. There are no values to be looked at.
+MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> batches, int64_t rows) {
+  setup.training.check_nan = false;
   Arena arena(Arena::Reserve::addresses_only);
   const auto model = make_model(setup.model, dry, arena, DType::f32, true);
   const Adam adam(dry, arena, model->parameters(), setup.optimizer);
   std::optional<MovingAverage> average;
   if (setup.optimizer.exponential_smoothing > 0)
     average.emplace(dry, arena, model->parameters(), 1.0, setup.optimizer.freeze);
+  MemoryPlan plan{.parameters = arena.in_use(), .rows = rows};
   Learner learner(dry, arena, *model, setup, rows);
   learner.begin_update();
-  MemoryPlan plan{.parameters = arena.in_use(), .rows = rows};
   for (const Batch& batch : batches) learner.learn(batch, 0);
   plan.peak = arena.peak();
   return plan;

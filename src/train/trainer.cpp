@@ -168,20 +168,20 @@ bool Trainer::train(const Stopping& stopping) {
     corpus_ = read_corpus(corpus_->files, progress_.position.epoch);
   BatchStream batches(corpus_, setup_.data, o.seed, progress_.position);
   Recurring display(o.disp_freq, progress_), validation(o.valid_freq, progress_), saving(o.save_freq, progress_);
-  Window window;
+  window_ = {};
   while (!ended(stopping)) {
-    update(batches, window);
+    update(batches);
     if (diverged()) return false;
-    const RunReport report = report_of(window, rate(), stopping, progress_);
     if (display.due(progress_)) {
-      log_.announce(progress_, report);
-      window = {};
+      finish();
+      log_.announce(progress_, report_of(window_, rate(), stopping, progress_));
+      window_ = {};
     } else {
-      log_.tick(progress_, report);
+      log_.tick(progress_, report_of(window_, rate(), stopping, progress_));
     }
     const Clock pause;
     pause_for_work(validation.due(progress_), saving.due(progress_));
-    window.clock.leave_out(pause);  // words/s is of training alone
+    window_.clock.leave_out(pause);  // words/s is of training alone
   }
   return true;
 }
@@ -194,7 +194,9 @@ void Trainer::pause_for_work(bool validation_due, bool saving_due) {
   else if (RequestSignals::take_validation())
     validate_on_request();
   if (saving_due || RequestSignals::take_save()) save_due_ = true;
-  if (!save_due_ || progress_.skipped_in_a_row > 0) return;
+  if (!save_due_) return;
+  finish();
+  if (progress_.skipped_in_a_row > 0) return;
   save_due_ = false;
   try_save([&] { save(); });
 }
@@ -210,79 +212,6 @@ RunEnd::Reason Trainer::reason() const {
 
 double Trainer::rate() const {
   return learning_rate(setup_.optimizer, progress_.updates, setup_.model.dim) * rate_factor(progress_);
-}
-
-// One update: --optimizer-delay batches forward and back, then Adam.
-void Trainer::update(BatchStream& batches, Window& window) {
-  std::vector<Batch> of_update;
-  int64_t labels = 0;
-  double weight = 0;
-  for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
-    const Batch& batch = of_update.emplace_back(batches.next());
-    labels += int64_t(batch.target.ids.size());
-    weight += batch.label_weight();
-    progress_.sentences += int64_t(batch.sentences.size());
-    progress_.epoch_sentences += int64_t(batch.sentences.size());
-    if (batches.epoch_ended()) progress_.epoch_sentences = 0;
-  }
-  const double cost = learn(of_update);
-  progress_.position = batches.position();
-  progress_.labels += labels;
-  ++progress_.updates;
-  window.norm = step(cost, weight > 0 ? weight : 1);  // of 0 the gradients are 0 too
-  if (!std::isfinite(window.norm)) return skip();
-  if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
-  progress_.skipped_in_a_row = 0;
-  progress_.usual_loss = 0.9 * progress_.usual_loss + 0.1 * cost / (weight > 0 ? weight : 1);  // Xu et al. 2015
-  if (average_) average_->update(progress_.updates - progress_.skipped);
-  window.cost += cost;
-  window.labels += labels;
-  window.weight += weight;
-}
-
-// What was planned fits, but others may have taken memory of the GPU since. The update begins again then, in parts of
-// half the size, and so do those after it.
-double Trainer::learn(std::span<const Batch> of_update) {
-  while (true) {
-    try {
-      double cost = 0;
-      learner_.begin_update(progress_.usual_loss, progress_.loss_scale.value);
-      for (const Batch& batch : of_update) cost += learner_.learn(batch, progress_.updates);
-      return cost;
-    } catch (const OutOfMemory& error) {
-      if (learner_.rows() < 2) throw;
-      learner_.take(learner_.rows() / 2);
-      spdlog::warn("update {}: {}; from here on, batches go in parts of at most {} pieces a side",
-                   grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
-    }
-  }
-}
-
-// The norm of the gradient; not finite where nothing was changed, as then loss or gradient is not.
-double Trainer::step(double cost, double weight) {
-  std::string& culprit = learner_.culprit;
-  const double norm = std::isfinite(cost) ? adam_.step(rate(), weight * progress_.loss_scale.value) : cost;
-  if (std::isfinite(norm) || scales_less(cost)) return norm;
-  if (culprit.empty()) culprit = first_bad_weight(backend_, model_->parameters());
-  if (culprit.empty() && !std::isfinite(cost)) culprit = "loss";
-  if (culprit.empty()) culprit = first_bad_gradient(backend_, model_->parameters());
-  return norm;
-}
-
-// Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.
-bool Trainer::scales_less(double cost) {
-  if (setup_.training.precision != TrainingPrecision::float16 || !std::isfinite(cost)) return false;
-  return too_large_ = progress_.loss_scale.lower();
-}
-
-void Trainer::skip() {
-  ++progress_.skipped;
-  if (std::exchange(too_large_, false))
-    return spdlog::info(
-        "update {} skipped: its gradient is too large for float16; losses are multiplied by {} from here on",
-        grouped(progress_.updates), progress_.loss_scale.value);
-  ++progress_.skipped_in_a_row;
-  log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, learner_.culprit});
 }
 
 bool Trainer::diverged() const {
@@ -329,6 +258,7 @@ RunValidation Trainer::measure() {
 }
 
 void Trainer::validate() {
+  finish();
   if (!validation_.exists()) return;
   RunValidation validation = measure();
   for (const auto& figure : validation.figures) {
@@ -343,6 +273,7 @@ void Trainer::validate() {
 // Does not count for early stopping or the best model: the run goes on as if nobody had asked.
 void Trainer::validate_on_request() {
   if (!validation_.exists()) return spdlog::warn("SIGUSR2 asks for a validation, but there are no --valid-sets");
+  finish();
   RunValidation validation = measure();
   validation.stalled = progress_.stalled;
   validation.requested = true;
@@ -370,8 +301,9 @@ void Trainer::try_save(const std::function<void()>& save) {
 
 // The state first: it alone decides where a run goes on, so a crash between the two files loses nothing.
 void Trainer::save() {
+  finish();
   const TrainingOptions& o = setup_.training;
-  if (const std::string bad = first_bad_weight(backend_, model_->parameters()); !bad.empty())
+  if (const std::string bad = first_bad_weight(backend_, arena_, model_->parameters()); !bad.empty())
     fail("{} is not finite", bad);
   save_state(state_path(o.model), run_state(), setup_.model, order_);
   const auto write = [&](const std::string& path) { write_model(path); };

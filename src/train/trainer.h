@@ -33,11 +33,13 @@ class Trainer {
   void pause_for_work(bool validation_due, bool saving_due);
   bool ended(const Stopping& stopping) const;
   double rate() const;
-  void update(BatchStream& batches, Window& window);
-  double learn(std::span<const Batch> of_update);
-  double step(double cost, double weight);
-  bool scales_less(double cost);
-  void skip();
+  void update(BatchStream& batches);
+  void learn(std::span<const Batch> of_update);
+  bool may_run_ahead() const;
+  void finish();
+  void skip(const Adam::Outcome& outcome);
+  bool scales_less(const Adam::Outcome& outcome);
+  void find_culprit(const Adam::Outcome& outcome);
   bool diverged() const;
   void go_back();
   RunValidation measure();
@@ -66,8 +68,14 @@ class Trainer {
   std::optional<MovingAverage> average_;
   Validation validation_;
   Progress progress_;
-  bool too_large_ = false;  // the last update's gradient, for float16
-  bool goes_on_ = false;    // from an earlier call
+  Window window_;
+  struct Unfinished {
+    int64_t labels = 0;
+    double weight = 0;                                          // of the labels
+    double divisor() const { return weight > 0 ? weight : 1; }  // of 0 the gradients are 0 too
+  };
+  std::optional<Unfinished> unfinished_;  // the last update, while it is not known how it went
+  bool goes_on_ = false;                  // from an earlier call
   bool save_due_ = false;
   int64_t saved_ = -1;  // update of the last save by this process
 };

@@ -237,9 +237,12 @@ void BM_adam(State& state) {
   Tensors t;
   const Tensor p = t.matrix(4096, 4096), g = t.matrix(4096, 4096), m = t.matrix(4096, 4096), v = t.matrix(4096, 4096);
   cpu().fill(v, 1.0);
+  double one = 1;
+  const Tensor total = Tensor::borrow(&one, {1});
   const AdamTensor tensors[] = {{p, g, m, v}};
   run_bytes(state, 7.0 * double(p.bytes()), [&] {
-    cpu().adam(std::span<const AdamTensor>(tensors), AdamStep{1e-4, 0.9, 0.98, 1e-9, 0, 0.5, 0.5}, 1.0);
+    cpu().adam(std::span<const AdamTensor>(tensors), AdamStep{1e-4, 0.9, 0.98, 1e-9, 0, 0.5, 0.5},
+               AdamTotals{total, total});
   });
 }
 BENCHMARK(BM_adam)->UseRealTime();

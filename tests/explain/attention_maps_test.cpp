@@ -62,7 +62,8 @@ double log_prob(Model& model, Arena& arena, const Nudge& how) {
   const auto packed = [](const std::vector<int32_t>& ids) {
     return PackedIds{ids, Spans::of_lengths({int32_t(ids.size())})};
   };
-  return nudged.sum(model.loss(cx, {packed(pair.source), packed(pair.target), {0}}, 0).log_prob);
+  const Tensor log_probs = model.loss(cx, {packed(pair.source), packed(pair.target), {0}}, 0).log_prob;
+  return std::accumulate(log_probs.as<double>(), log_probs.as<double>() + log_probs.elements(), 0.0);
 }
 
 class AttentionMaps : public testing::TestWithParam<Variant> {

@@ -119,8 +119,7 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
   std::vector<std::string> names;
   const AttentionWatch watch = [&](const WatchedAttention& a) {
     names.push_back(a.name);
-    double sum = 0;
-    for (int64_t i = 0; i < a.weights.elements(); ++i) sum += a.weights.as<float>()[i];
+    const double sum = sum_of(a.weights);
     const bool sees_all = GetParam().local == 0 || a.name.find("cross") == a.name.npos;
     if (sees_all) {
       EXPECT_NEAR(sum, a.shape.heads * a.shape.queries.rows(), 1e-3) << a.name;
@@ -148,7 +147,7 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
 
 double loss_of(Model& model, Arena& arena) {
   Context cx{.backend = backend("reference"), .arena = arena, .training = batch_norms(model)};  // there is no dropout
-  return backend("reference").sum(model.loss(cx, small_batch(), 0.1).loss);
+  return sum_of(model.loss(cx, small_batch(), 0.1).loss);
 }
 
 // Every parameter has a gradient, and it is the loss's.

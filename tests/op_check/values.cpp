@@ -1,5 +1,7 @@
 #include "tests/op_check/values.h"
 
+#include <numeric>
+
 #include "base/philox.h"
 
 namespace dragoman {
@@ -27,6 +29,11 @@ std::vector<double> values_of(const Tensor& tensor) {
     for (int64_t n = 0; n < X.rows; ++n) values.insert(values.end(), X.row(n), X.row(n) + X.cols);
   });
   return values;
+}
+
+double sum_of(const Tensor& x) {
+  const std::vector<double> values = values_of(x);
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 Tensor places_of(const Spans& spans) {

@@ -13,6 +13,7 @@ std::vector<double> normals(int64_t count, uint64_t stream);
 
 Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, DType dtype = DType::f64);
 std::vector<double> values_of(const Tensor& x);
+double sum_of(const Tensor& x);
 
 /// Tokens of packed sentences: the (N,2) places that random masks and positions are keyed by.
 Tensor places_of(const Spans& spans);

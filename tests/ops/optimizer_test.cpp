@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
@@ -12,8 +14,15 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::Pointwise;
 
-// Two updates of copies of the inputs; gives the parameter and both moments, one below the other.
-Var adam_twice(Context& cx, const OpInputs& in) {
+Tensor number(const Context& cx, double value) {
+  const Tensor x = cx.arena.allocate({1}, DType::f64);
+  cx.backend.sum(Grad{x}, float_tensor({float(value)}, {1}));
+  return x;
+}
+
+// Two updates of copies of the inputs, the second clipped to a tenth of its norm, and two that may change nothing;
+// gives the parameter and both moments, one below the other.
+Var adam_updates(Context& cx, const OpInputs& in) {
   const Tensor& p = in.at("p");
   const int64_t n = p.elements();
   const Var y = cx.make({3, n}, p.dtype());
@@ -21,12 +30,16 @@ Var adam_twice(Context& cx, const OpInputs& in) {
   cx.backend.copy(part(0), p);
   cx.backend.fill(y.value().row_range(1, 2), 0);
   const std::array tensors{AdamTensor{part(0), in.at("g"), part(1), part(2)}};
-  cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1e-9, 0.01, 0.1, 0.02}, 0.5);
-  cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1e-9, 0.01, 0.19, 0.0396}, 2.0);
+  const AdamStep first{0.1, 0.9, 0.98, 1e-9, 0.01, 0.1, 0.02, 2, 30};
+  cx.backend.adam(tensors, first, AdamTotals{number(cx, 1), number(cx, 100)});
+  cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1e-9, 0.01, 0.19, 0.0396, 2, 0.5},
+                  AdamTotals{number(cx, 1), number(cx, 100)});
+  cx.backend.adam(tensors, first, AdamTotals{number(cx, std::nan("")), number(cx, 100)});
+  cx.backend.adam(tensors, first, AdamTotals{number(cx, 1), number(cx, std::numeric_limits<double>::infinity())});
   return y;
 }
 
-OpCase adam_case(int64_t n) { return {fmt::format("{} parameters", n), {{"p", {n}}, {"g", {n}}}, adam_twice, 0}; }
+OpCase adam_case(int64_t n) { return {fmt::format("{} parameters", n), {{"p", {n}}, {"g", {n}}}, adam_updates, 0}; }
 
 OpCase average_case(int64_t n) {
   OpCase c{fmt::format("{} parameters", n), {{"average", {n}}, {"x", {n}}}};
@@ -44,13 +57,15 @@ OpCase average_case(int64_t n) {
 OpCase sums_case(int64_t n) {
   OpCase c{fmt::format("{} numbers", n), {{"x", {n}}}};
   c.op = [](Context& cx, const OpInputs& in) {
-    const Var y = cx.make({2}, in.at("x").dtype());
+    const Var y = cx.make({2}, DType::f64);
     const Tensor& x = in.at("x");
     std::vector<Tensor> tensors;
     for (int64_t from = 0, size = 0; from < x.elements(); from += size, ++size)
       tensors.push_back(x.row_range(from, std::min(size, x.elements() - from)));
-    cx.backend.fill(y.value().row_range(0, 1), cx.backend.sum(x));
-    cx.backend.fill(y.value().row_range(1, 1), cx.backend.sum_of_squares(tensors));
+    const Tensor total = y.value().row_range(0, 1);
+    cx.backend.sum(Grad{total}, x);
+    cx.backend.sum(Grad{total, Accumulate::yes}, x);
+    cx.backend.sum_of_squares(y.value().row_range(1, 1), tensors);
     return y;
   };
   c.differences = 0;
@@ -66,18 +81,29 @@ INSTANTIATE_TEST_SUITE_P(MovingAverage, OpCheck, testing::Values(average_case(0)
 
 struct Optimizer : testing::TestWithParam<std::pair<const char*, DType>> {
   ByHand t{GetParam().first, GetParam().second};
+  double sum(const Tensor& x) {
+    const Tensor total = number(t.cx, 0);
+    t.cx.backend.sum(Grad{total}, x);
+    return total.send()();
+  }
+  double sum_of_squares(std::span<const Tensor> tensors) {
+    const Tensor total = number(t.cx, 0);
+    t.cx.backend.sum_of_squares(total, tensors);
+    return total.send()();
+  }
   Tensor vector(const std::vector<double>& values) {
     return tensor_of(t.arena, {int64_t(values.size())}, values, t.dtype);
   }
 };
 const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-6), y); };
 
-// First update, gradient 4·¼ = 1 (the scale multiplies): m = 0.1, v = 0.02, both 1 when corrected. With ε = 1 the step
+// First update, gradient 4 of 4 labels: m = 0.1, v = 0.02, both 1 when corrected. With ε = 1 the step
 // is 1/2; decay adds 0.1 · 2: 2 - 0.1 · (0.5 + 0.2) = 1.93.
 TEST_P(Optimizer, AdamTakesTheStepOfItsPaper) {
   const Tensor p = vector({2}), g = vector({4}), m = vector({0}), v = vector({0});
   const std::array tensors{AdamTensor{p, g, m, v}};
-  t.cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1.0, 0.1, 0.1, 0.02}, 0.25);
+  t.cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 1.0, 0.1, 0.1, 0.02, 4},
+                    AdamTotals{number(t.cx, 1), number(t.cx, 16)});
   EXPECT_THAT(values_of(p), near({1.93}));
   EXPECT_THAT(values_of(m), near({0.1}));
   EXPECT_THAT(values_of(v), near({0.02}));
@@ -88,7 +114,7 @@ TEST_P(Optimizer, AdamTakesTheStepOfItsPaper) {
 TEST_P(Optimizer, AdamIsInvariantToTheScaleOfGradients) {
   const Tensor p = vector({1, 1, 1}), g = vector({1e-3, -5, 700}), m = vector({0, 0, 0}), v = vector({0, 0, 0});
   const std::array tensors{AdamTensor{p, g, m, v}};
-  t.cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 0, 0, 0.1, 0.02}, 1);
+  t.cx.backend.adam(tensors, AdamStep{0.1, 0.9, 0.98, 0, 0, 0.1, 0.02}, AdamTotals{number(t.cx, 1), number(t.cx, 1)});
   EXPECT_THAT(values_of(p), near({0.9, 1.1, 0.9}));
 }
 
@@ -100,20 +126,20 @@ TEST_P(Optimizer, MovingAverageGoesItsShareOfTheWay) {
 
 TEST_P(Optimizer, SumsAreTakenInDouble) {
   const Tensor x = vector({3, -4, 1e8, -1e8, 0.5});
-  EXPECT_EQ(t.cx.backend.sum(x), -0.5);
+  EXPECT_EQ(sum(x), -0.5);
   const std::vector<Tensor> several{vector({3, -4}), vector({1e8}), vector({2})};
-  EXPECT_EQ(t.cx.backend.sum_of_squares(several), 1e16 + 29);
-  EXPECT_EQ(t.cx.backend.sum_of_squares(std::span<const Tensor>()), 0);
-  EXPECT_EQ(t.cx.backend.sum(t.empty({0})), 0);
+  EXPECT_EQ(sum_of_squares(several), 1e16 + 29);
+  EXPECT_EQ(sum_of_squares({}), 0);
+  EXPECT_EQ(sum(t.empty({0})), 0);
 }
 
 TEST_P(Optimizer, SumsDoNotDependOnThreads) {
   const Tensor x = vector(normals(10'000, 4));
   const Threads single(1);
-  const double one = t.cx.backend.sum(x), squares = t.cx.backend.sum_of_squares(std::span(&x, 1));
+  const double one = sum(x), squares = sum_of_squares(std::span(&x, 1));
   const Threads pair(2);
-  EXPECT_EQ(t.cx.backend.sum(x), one);
-  EXPECT_EQ(t.cx.backend.sum_of_squares(std::span(&x, 1)), squares);
+  EXPECT_EQ(sum(x), one);
+  EXPECT_EQ(sum_of_squares(std::span(&x, 1)), squares);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Optimizer,

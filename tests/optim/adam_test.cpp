@@ -29,10 +29,10 @@ TEST_F(AdamOf, TakesTheFirstTwoStepsAsWorkedByHand) {
   Adam adam = make(plain_);
   t_.set({1, 1, 1});
   t_.gradients({2, -4, 0});
-  EXPECT_DOUBLE_EQ(adam.step(0.1, 2), std::sqrt(1 + 4));
+  EXPECT_DOUBLE_EQ(t_.step(adam, 0.1, 2), std::sqrt(1 + 4));
   EXPECT_THAT(t_.values(), near({0.9, 1.1, 1}));
   t_.gradients({-2, -4, 0});
-  adam.step(0.1, 2);
+  t_.step(adam, 0.1, 2);
   EXPECT_THAT(t_.values(), near({0.9 + 0.001 / 0.19, 1.2, 1}));
   EXPECT_EQ(adam.steps, 2);
 }
@@ -42,7 +42,7 @@ TEST_F(AdamOf, ClipsByTheNormOfAllParametersTogether) {
   plain_.clip_norm = 1;
   Adam adam = make(plain_);
   t_.gradients({6, 0, 8});
-  EXPECT_DOUBLE_EQ(adam.step(0.1, 2), 5);
+  EXPECT_DOUBLE_EQ(t_.step(adam, 0.1, 2), 5);
   EXPECT_THAT(first_moments(adam), near({0.06, 0, 0.08}));
 }
 
@@ -51,7 +51,7 @@ TEST_F(AdamOf, DoesNotClipBelowTheLimitNorWithoutOne) {
     plain_.clip_norm = limit;
     Adam adam = make(plain_);
     t_.gradients({3, 0, 4});
-    adam.step(0.1, 1);
+    t_.step(adam, 0.1, 1);
     EXPECT_THAT(first_moments(adam), near({0.3, 0, 0.4})) << limit;
   }
 }
@@ -62,7 +62,7 @@ TEST_F(AdamOf, DecaysWeightsBesideTheGradient) {
   Adam adam = make(plain_);
   t_.set({2, -2, 0});
   t_.gradients({0, 0, 0});
-  adam.step(0.1, 1);
+  t_.step(adam, 0.1, 1);
   EXPECT_THAT(t_.values(), near({1.998, -1.998, 0}));
   EXPECT_THAT(first_moments(adam), near({0, 0, 0}));
 }
@@ -71,14 +71,26 @@ TEST_F(AdamOf, ChangesNothingWhenTheGradientIsNotFinite) {
   Adam adam = make(plain_);
   t_.set({1, 2, 3});
   t_.gradients({1, 1, 1});
-  adam.step(0.1, 1);
+  t_.step(adam, 0.1, 1);
   const auto values = t_.values(), moments = first_moments(adam);
   for (double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     t_.gradients({1, 1, bad});
-    EXPECT_FALSE(std::isfinite(adam.step(0.1, 1)));
+    EXPECT_FALSE(std::isfinite(t_.step(adam, 0.1, 1)));
     EXPECT_EQ(t_.values(), values);
     EXPECT_EQ(first_moments(adam), moments);
     EXPECT_EQ(adam.steps, 1);
+  }
+}
+
+TEST_F(AdamOf, ChangesNothingWhenTheLossIsNotFinite) {
+  Adam adam = make(plain_);
+  t_.set({1, 2, 3});
+  t_.gradients({1, 1, 1});
+  for (double bad : {std::nan(""), -std::numeric_limits<double>::infinity()}) {
+    EXPECT_TRUE(std::isfinite(t_.step(adam, 0.1, 1, bad)));
+    EXPECT_THAT(t_.values(), ElementsAre(1, 2, 3));
+    EXPECT_THAT(first_moments(adam), ElementsAre(0, 0, 0));
+    EXPECT_EQ(adam.steps, 0);
   }
 }
 
@@ -86,7 +98,7 @@ TEST_F(AdamOf, TakesTheGradientOfAParameterThatNothingReachedForZero) {
   Adam adam = make(plain_);
   t_.gradients({1, 1, std::nan("")});
   t_.b.node()->written = false;
-  EXPECT_DOUBLE_EQ(adam.step(0.1, 1), std::sqrt(2));
+  EXPECT_DOUBLE_EQ(t_.step(adam, 0.1, 1), std::sqrt(2));
   EXPECT_THAT(first_moments(adam), near({0.1, 0.1, 0}));
 }
 

@@ -66,7 +66,7 @@ TEST(Frozen, ParametersAreLeftAloneByAdamAndMissingInTheNorm) {
   t.set({1, 2, 3});
   Adam adam(t.backend, t.arena, t.parameters, {.epsilon = 1e-9, .weight_decay = 0.5, .clip_norm = 0, .freeze = {"b"}});
   t.gradients({3, 4, 1e30});
-  EXPECT_DOUBLE_EQ(adam.step(0.1, 1), 5);
+  EXPECT_DOUBLE_EQ(t.step(adam, 0.1, 1), 5);
   EXPECT_THAT(t.values(), near({1 - 0.1 - 0.05, 2 - 0.1 - 0.1, 3}));
   EXPECT_EQ(t.values()[2], 3);
   EXPECT_EQ(adam.moments()[2].value.as<double>()[0], 0);
@@ -90,7 +90,7 @@ TEST(Statistics, AreLeftAloneByAdamAndFollowedByAverages) {
   Adam adam(t.backend, t.arena, t.parameters, {.epsilon = 1e-9, .weight_decay = 0.5, .clip_norm = 0});
   MovingAverage average(t.backend, t.arena, t.parameters, 0.1);
   t.gradients({3, 4, 0});
-  EXPECT_DOUBLE_EQ(adam.step(0.1, 1), 5);
+  EXPECT_DOUBLE_EQ(t.step(adam, 0.1, 1), 5);
   adam.restart();
   EXPECT_EQ(running.as<double>()[0], 10);
   EXPECT_EQ(adam.moments().size(), 4u);
@@ -119,13 +119,13 @@ TEST(Adam, RestartsAsBeforeItsFirstUpdate) {
   Adam adam(t.backend, t.arena, t.parameters, {.epsilon = 1e-9, .clip_norm = 0});
   for (int i = 0; i < 3; ++i) {
     t.gradients({5, 5, 5});
-    adam.step(0.1, 1);
+    t.step(adam, 0.1, 1);
   }
   adam.restart();
   EXPECT_EQ(adam.steps, 0);
   t.set({1, 1, 1});
   t.gradients({-2, 3, 4});
-  adam.step(0.1, 1);
+  t.step(adam, 0.1, 1);
   EXPECT_THAT(t.values(), near({1.1, 0.9, 0.9}));
 }
 

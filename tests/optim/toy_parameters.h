@@ -3,6 +3,7 @@
 
 #include "backend/registry.h"
 #include "nn/parameters.h"
+#include "optim/adam.h"
 
 namespace dragoman {
 
@@ -22,6 +23,14 @@ struct ToyParameters {
     a.node()->written = b.node()->written = true;
   }
   std::vector<double> values() const { return joined(a, b); }
+
+  /// One update, whose loss is finite unless said otherwise. Returns the norm of the mean gradient before clipping.
+  double step(Adam& adam, double rate, double labels, double loss = 1) {
+    const Tensor total = arena.allocate({1}, DType::f64);
+    *total.as<double>() = loss;
+    adam.step(rate, labels, total);
+    return adam.outcome().norm;
+  }
 
   static std::vector<double> joined(const Tensor& a, const Tensor& b) {
     return {a.as<double>()[0], a.as<double>()[1], b.as<double>()[0]};

@@ -32,7 +32,12 @@ void move(void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, size_t(bytes));
 }
 
-constexpr DeviceMemory memory{[] { return 1024 * MiB; }, reserve, commit, release, move, [] {}, move};
+NumberToCome send(const double* number) {
+  ++copies;
+  return [number = *number] { return number; };
+}
+
+constexpr DeviceMemory memory{[] { return 1024 * MiB; }, reserve, commit, release, move, [] {}, move, send};
 
 class OnDevice : public testing::Test {
  protected:
@@ -72,6 +77,19 @@ TEST_F(OnDevice, ATensorIsReadAndWrittenThroughCopies) {
   EXPECT_EQ(part.view<float>()(2, 1), 12) << "a view of some columns keeps its stride";
   EXPECT_EQ(x.reshaped({15}).row_range(4, 3).on_host().as<float>()[0], 4);
   EXPECT_EQ(copies, 4);
+}
+
+// For the host's own numbers, too.
+TEST_F(OnDevice, ANumberIsSentAsItIsThen) {
+  Arena arena(memory), of_host;
+  for (Arena* a : {&arena, &of_host}) {
+    const Tensor x = a->allocate({3}, DType::f64), one = x.row_range(1, 1);
+    *one.as<double>() = 5;
+    const NumberToCome five = one.send();
+    *one.as<double>() = 6;
+    EXPECT_EQ(five(), 5);
+  }
+  EXPECT_EQ(copies, 1);
 }
 
 TEST_F(OnDevice, ATensorOfTheHostIsItsOwnCopy) {

@@ -142,14 +142,14 @@ TEST(NotFinite, IsFoundInWeightsAndGradients) {
   parameters.initialise(1);
   const auto& named = parameters.named();
   for (const auto& p : named) cpu.fill(p.gradient, 0.0);
-  EXPECT_EQ(first_bad_weight(cpu, parameters), "");
-  EXPECT_EQ(first_bad_gradient(cpu, parameters), "");
+  EXPECT_EQ(first_bad_weight(cpu, arena, parameters), "");
+  EXPECT_EQ(first_bad_gradient(cpu, arena, parameters), "");
   named[0].value.as<float>()[7] = std::numeric_limits<float>::infinity();
   named[1].value.as<float>()[0] = nan;
-  EXPECT_EQ(first_bad_weight(cpu, parameters), "weight a");
+  EXPECT_EQ(first_bad_weight(cpu, arena, parameters), "weight a");
   named[0].gradient.as<float>()[0] = nan;
   named[1].gradient.as<float>()[11] = -std::numeric_limits<float>::infinity();
-  EXPECT_EQ(first_bad_gradient(cpu, parameters), "gradient of b");
+  EXPECT_EQ(first_bad_gradient(cpu, arena, parameters), "gradient of b");
 }
 
 }  // namespace

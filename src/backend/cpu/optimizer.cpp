@@ -7,6 +7,7 @@
 
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/gradient_scale.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -56,12 +57,14 @@ HWY_EXPORT(AdamRange);
 HWY_EXPORT(AverageRange);
 
 // One pass over parameter, gradient and both moments: 28 bytes an element.
-void adam(std::span<const AdamTensor> tensors, const AdamStep& step, double gradient_scale) {
+void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals) {
+  const double scale =
+      gradient_scale(step.labels, step.clip_norm, *totals.loss.as<double>(), *totals.squares.as<double>());
+  if (std::isnan(scale)) return;
   const auto range_of = HWY_DYNAMIC_DISPATCH(AdamRange);
   for (const AdamTensor& t : tensors) {
     invariant(t.parameter.contiguous() && t.gradient.contiguous(), "adam takes contiguous tensors");
-    parallel_blocks(t.parameter.elements(), 1024,
-                    [&](Range range, int) { range_of(t, step, float(gradient_scale), range); });
+    parallel_blocks(t.parameter.elements(), 1024, [&](Range range, int) { range_of(t, step, float(scale), range); });
   }
 }
 
@@ -94,11 +97,13 @@ double reduce(const Tensor& x, F f) {
 void install_optimizer(Backend& b) {
   b.adam = adam;
   b.moving_average = moving_average;
-  b.sum = [](const Tensor& x) { return reduce(x, [](double v) { return v; }); };
-  b.sum_of_squares = [](std::span<const Tensor> tensors) {
-    double total = 0;
-    for (const Tensor& x : tensors) total += reduce(x, [](double v) { return v * v; });
-    return total;
+  b.sum = [](Grad total, const Tensor& x) {
+    double& sum = *total.tensor.as<double>();
+    sum = (total.adds() ? sum : 0) + reduce(x, [](double v) { return v; });
+  };
+  b.sum_of_squares = [](const Tensor& total, std::span<const Tensor> tensors) {
+    double& sum = *total.as<double>() = 0;
+    for (const Tensor& x : tensors) sum += reduce(x, [](double v) { return v * v; });
   };
 }
 

@@ -121,8 +121,6 @@ bool has_matrix_units() {
   return from_8_0_on;
 }
 
-const DeviceMemory device_memory{capacity, reserve, commit, release, download, wait, upload, counts};
-
 std::shared_ptr<void> piece(int64_t bytes) {
   static Pool& pool = *new Pool;  // never destroyed: mirrors of a program's last tensors go when it ends
   const size_t rank = rank_of(bytes);
@@ -159,6 +157,18 @@ Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
   return one;
 }
 
+NumberToCome send(const double* number) {
+  static auto& crates = *new std::deque<Pinned>;
+  const Pinned to = pinned(crates, sizeof *number);
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to.memory, number, sizeof *number, cudaMemcpyDeviceToHost, stream()));
+  DRAGOMAN_CUDA_CHECK(cudaEventRecord(to.copied, stream()));
+  return [to] {
+    DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(to.copied));
+    crates.push_back(to);
+    return *static_cast<const double*>(to.memory);
+  };
+}
+
 std::shared_ptr<void> copied(const void* host, int64_t bytes) {
   static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by the logarithm of their size
   const size_t rank = rank_of(bytes);
@@ -172,6 +182,8 @@ std::shared_ptr<void> copied(const void* host, int64_t bytes) {
 }
 
 }  // namespace
+
+const DeviceMemory device_memory{capacity, reserve, commit, release, download, wait, upload, send, counts};
 
 const void* mirrored(const Tensor& x) {
   Mirror* mirror = x.mirror();

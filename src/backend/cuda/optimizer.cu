@@ -2,6 +2,7 @@
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/families.h"
+#include "backend/gradient_scale.h"
 
 namespace dragoman::cuda {
 namespace {
@@ -18,24 +19,23 @@ __global__ void sum_kernel(View<const float> x, double* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-__global__ void total_kernel(const double* sums, int64_t count, double* total) {
+__global__ void total_kernel(double* total, bool adds, const double* sums, int64_t count) {
   double sum = 0;
   for (int64_t i = threadIdx.x; i < count; i += blockDim.x) sum += sums[i];
   sum = block_reduce(sum, 0.0, Plus{});
-  if (threadIdx.x == 0) *total = sum;
+  if (threadIdx.x == 0) *total = (adds ? *total : 0) + sum;
 }
 
-double total(const double* sums, int64_t count, double* total) {
-  launch(total_kernel, dim3(1), dim3(threads_per_block), 0, sums, count, total);
-  return downloaded<double>(total);
+void add_up(const Grad& total, const double* sums, int64_t count) {
+  launch(total_kernel, dim3(1), dim3(threads_per_block), 0, total.tensor.as<double>(), total.adds(), sums, count);
 }
 
-double sum(const Tensor& x) {
+void sum(Grad total, const Tensor& x) {
   constexpr unsigned blocks = 256;
-  const auto memory = piece((blocks + 1) * sizeof(double));
+  const auto memory = piece(blocks * sizeof(double));
   auto* sums = static_cast<double*>(memory.get());
   launch(sum_kernel, dim3(blocks), dim3(threads_per_block), 0, view<const float>(x), sums);
-  return total(sums, blocks, sums + blocks);
+  add_up(total, sums, blocks);
 }
 
 /// Several vectors of one launch; a block works on one of them.
@@ -60,11 +60,10 @@ __global__ void squares_kernel(Vectors v, double* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// One wait for the host, however many tensors there are.
-double sum_of_squares(std::span<const Tensor> tensors) {
+void sum_of_squares(const Tensor& total, std::span<const Tensor> tensors) {
   int64_t blocks = 0;
   for (const Tensor& x : tensors) blocks += blocks_of(x.elements(), elements_per_block);
-  const auto memory = piece((blocks + 1) * int64_t{sizeof(double)});
+  const auto memory = piece(blocks * int64_t{sizeof(double)});
   auto* sums = static_cast<double*>(memory.get());
   int64_t done = 0;
   for (size_t from = 0; from < tensors.size(); from += Vectors::most) {
@@ -80,7 +79,7 @@ double sum_of_squares(std::span<const Tensor> tensors) {
     launch(squares_kernel, dim3(here), dim3(threads_per_block), 0, some, sums + done);
     done += here;
   }
-  return total(sums, blocks, sums + blocks);
+  add_up({total}, sums, blocks);
 }
 
 /// Several tensors of one launch; a block works on one of them.
@@ -97,17 +96,23 @@ struct AdamTensors {
 };
 
 struct AdamRates {
-  float rate, beta1, beta2, epsilon, weight_decay, correction1, correction2, gradient_scale;
+  float rate, beta1, beta2, epsilon, weight_decay, correction1, correction2;
+  double labels, clip_norm;
 };
 
-// Kingma & Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov & Hutter 2019).
-__global__ void adam_kernel(AdamTensors a, AdamRates s) {
+// Kingma & Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov & Hutter 2019). One thread a block works out
+// what gradients are multiplied by: few GPUs are fast in f64.
+__global__ void adam_kernel(AdamTensors a, AdamRates s, const double* loss, const double* squares) {
+  __shared__ float scale;
+  if (threadIdx.x == 0) scale = float(gradient_scale(s.labels, s.clip_norm, *loss, *squares));
+  __syncthreads();
+  if (scale != scale) return;  // not a number
   int which = 0;
   while (blockIdx.x >= a.first_block[which + 1]) ++which;
   const AdamTensors::One& t = a.tensors[which];
   const int64_t from = int64_t{blockIdx.x - a.first_block[which]} * elements_per_block;
   for (int64_t i = from + threadIdx.x; i < from + elements_per_block && i < t.elements; i += blockDim.x) {
-    const float g = t.gradient[i] * s.gradient_scale;
+    const float g = t.gradient[i] * scale;
     const float first = t.first_moment[i] = s.beta1 * t.first_moment[i] + (1 - s.beta1) * g;
     const float second = t.second_moment[i] = s.beta2 * t.second_moment[i] + (1 - s.beta2) * g * g;
     const float m = first / s.correction1, v = second / s.correction2;
@@ -115,10 +120,16 @@ __global__ void adam_kernel(AdamTensors a, AdamRates s) {
   }
 }
 
-void adam(std::span<const AdamTensor> tensors, const AdamStep& step, double gradient_scale) {
-  const AdamRates rates{float(step.rate),        float(step.beta1),        float(step.beta2),
-                        float(step.epsilon),     float(step.weight_decay), float(step.correction1),
-                        float(step.correction2), float(gradient_scale)};
+void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals) {
+  const AdamRates rates{float(step.rate),
+                        float(step.beta1),
+                        float(step.beta2),
+                        float(step.epsilon),
+                        float(step.weight_decay),
+                        float(step.correction1),
+                        float(step.correction2),
+                        step.labels,
+                        step.clip_norm};
   for (size_t from = 0; from < tensors.size(); from += AdamTensors::most) {
     AdamTensors some = {};
     for (const AdamTensor& t : tensors.subspan(from, std::min<size_t>(AdamTensors::most, tensors.size() - from))) {
@@ -130,7 +141,8 @@ void adam(std::span<const AdamTensor> tensors, const AdamStep& step, double grad
           some.first_block[some.count] + blocks_of(t.parameter.elements(), elements_per_block);
       ++some.count;
     }
-    launch(adam_kernel, dim3(some.first_block[some.count]), dim3(threads_per_block), 0, some, rates);
+    launch(adam_kernel, dim3(some.first_block[some.count]), dim3(threads_per_block), 0, some, rates,
+           totals.loss.as<const double>(), totals.squares.as<const double>());
   }
 }
 

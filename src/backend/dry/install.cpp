@@ -9,10 +9,6 @@ void rest(Kernel<void(A...)>& slot) {
   slot = [](A...) {};
 }
 template <class... A>
-void rest(Kernel<double(A...)>& slot) {
-  slot = [](A...) { return 0.0; };
-}
-template <class... A>
 void rest(Kernel<int64_t(A...)>&) {}
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/gradient_scale.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {
@@ -31,9 +32,12 @@ void adam_tensor(const AdamTensor& t, const AdamStep& s, T gradient_scale) {
     }
 }
 
-void adam(std::span<const AdamTensor> tensors, const AdamStep& step, double gradient_scale) {
+void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals) {
+  const double scale =
+      gradient_scale(step.labels, step.clip_norm, *totals.loss.as<double>(), *totals.squares.as<double>());
+  if (std::isnan(scale)) return;
   for (const AdamTensor& t : tensors)
-    for_dtype(t.parameter.dtype(), [&]<class T>() { adam_tensor<T>(t, step, T(gradient_scale)); });
+    for_dtype(t.parameter.dtype(), [&]<class T>() { adam_tensor<T>(t, step, T(scale)); });
 }
 
 // average += weight · (x - average)
@@ -48,11 +52,13 @@ void moving_average(const Tensor& average, const Tensor& x, double weight) {
 }  // namespace
 
 void install_optimizer(Backend& b) {
-  b.sum = [](const Tensor& x) { return reduce(x, [](double v) { return v; }); };
-  b.sum_of_squares = [](std::span<const Tensor> tensors) {
-    double total = 0;
-    for (const Tensor& x : tensors) total += reduce(x, [](double v) { return v * v; });
-    return total;
+  b.sum = [](Grad total, const Tensor& x) {
+    double& sum = *total.tensor.as<double>();
+    sum = (total.adds() ? sum : 0) + reduce(x, [](double v) { return v; });
+  };
+  b.sum_of_squares = [](const Tensor& total, std::span<const Tensor> tensors) {
+    double& sum = *total.as<double>() = 0;
+    for (const Tensor& x : tensors) sum += reduce(x, [](double v) { return v * v; });
   };
   b.adam = adam;
   b.moving_average = moving_average;

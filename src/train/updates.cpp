@@ -1,0 +1,105 @@
+#include <cmath>
+#include <utility>
+
+#include "base/grouped.h"
+#include "base/log.h"
+#include "train/not_finite.h"
+#include "train/trainer.h"
+
+namespace dragoman {
+
+// One update: --optimizer-delay batches forward and back, then Adam. A GPU is told all of it before anybody asks how
+// the update before went, so it never waits for the host.
+void Trainer::update(BatchStream& batches) {
+  std::vector<Batch> of_update;
+  Unfinished update;
+  int64_t sentences = 0, epoch_sentences = progress_.epoch_sentences;
+  for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
+    const Batch& batch = of_update.emplace_back(batches.next());
+    update.labels += int64_t(batch.target.ids.size());
+    update.weight += batch.label_weight();
+    sentences += int64_t(batch.sentences.size());
+    epoch_sentences = batches.epoch_ended() ? 0 : epoch_sentences + int64_t(batch.sentences.size());
+  }
+  learn(of_update);
+  finish();
+  progress_.position = batches.position();
+  progress_.labels += update.labels;
+  progress_.sentences += sentences;
+  progress_.epoch_sentences = epoch_sentences;
+  ++progress_.updates;
+  adam_.step(rate(), update.divisor() * progress_.loss_scale.value, learner_.loss());
+  unfinished_ = update;
+  if (!may_run_ahead()) finish();
+}
+
+// What was planned fits, but others may have taken memory of the GPU since. The update begins again then, in parts of
+// half the size, and so do those after it.
+void Trainer::learn(std::span<const Batch> of_update) {
+  while (true) {
+    try {
+      learner_.begin_update(progress_.usual_loss, progress_.loss_scale.value);
+      for (const Batch& batch : of_update) learner_.learn(batch, progress_.updates);
+      return;
+    } catch (const OutOfMemory& error) {
+      if (learner_.rows() < 2) throw;
+      learner_.take(learner_.rows() / 2);
+      spdlog::warn("update {}: {}; from here on, batches go in parts of at most {} pieces a side",
+                   grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
+    }
+  }
+}
+
+// Whether another update may begin before it is known how this one went: not where that decides how it begins, nor
+// where gradients must stay for the culprit among them to be found.
+bool Trainer::may_run_ahead() const {
+  const TrainingOptions& o = setup_.training;
+  const bool begins_alike = o.precision != TrainingPrecision::float16 &&
+                            setup_.model.attention_choice != AttentionKind::hard &&
+                            !(average_ && setup_.model.norm_kind == NormKind::batch);
+  return backend_.memory && begins_alike && !o.check_nan && o.max_skipped != 1 && progress_.skipped_in_a_row == 0;
+}
+
+// Waits until it is known how the last update went.
+void Trainer::finish() {
+  if (!unfinished_) return;
+  const Unfinished update = *std::exchange(unfinished_, std::nullopt);
+  Adam::Outcome outcome = adam_.outcome();
+  outcome.loss /= progress_.loss_scale.value;
+  window_.norm = outcome.norm;
+  if (!outcome.finite()) return skip(outcome);
+  if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
+  progress_.skipped_in_a_row = 0;
+  progress_.usual_loss = 0.9 * progress_.usual_loss + 0.1 * outcome.loss / update.divisor();  // Xu et al. 2015
+  if (average_) average_->update(progress_.updates - progress_.skipped);
+  window_.cost += outcome.loss;
+  window_.labels += update.labels;
+  window_.weight += update.weight;
+}
+
+void Trainer::skip(const Adam::Outcome& outcome) {
+  ++progress_.skipped;
+  if (scales_less(outcome))
+    return spdlog::info(
+        "update {} skipped: its gradient is too large for float16; losses are multiplied by {} from here on",
+        grouped(progress_.updates), progress_.loss_scale.value);
+  find_culprit(outcome);
+  ++progress_.skipped_in_a_row;
+  log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, learner_.culprit});
+}
+
+// Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.
+bool Trainer::scales_less(const Adam::Outcome& outcome) {
+  return setup_.training.precision == TrainingPrecision::float16 && std::isfinite(outcome.loss) &&
+         progress_.loss_scale.lower();
+}
+
+// Where the next update has begun already, gradients are its own.
+void Trainer::find_culprit(const Adam::Outcome& outcome) {
+  std::string& culprit = learner_.culprit;
+  if (culprit.empty()) culprit = first_bad_weight(backend_, arena_, model_->parameters());
+  if (culprit.empty() && !std::isfinite(outcome.loss)) culprit = "loss";
+  if (culprit.empty() && !may_run_ahead()) culprit = first_bad_gradient(backend_, arena_, model_->parameters());
+}
+
+}  // namespace dragoman

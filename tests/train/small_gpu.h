@@ -1,0 +1,39 @@
+#pragma once
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "backend/registry.h"
+
+namespace dragoman {
+
+/// A GPU as far as memory goes: the CPU's kernels, and of their memory as much as a test says.
+struct SmallGpu {
+  static inline int64_t free = 0;   // bytes that it says to have
+  static inline int64_t there = 0;  // that it has
+
+  static void* reserve(int64_t bytes) {
+    return mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  static void move(void* to, const void* from, int64_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, size_t(bytes));
+  }
+  static const Backend& backend() {
+    static const DeviceMemory memory{[] { return free; },
+                                     reserve,
+                                     [](void*, int64_t, int64_t to) { return to <= there; },
+                                     [](void* base, int64_t bytes, int64_t) { munmap(base, size_t(bytes)); },
+                                     move,
+                                     [] {},
+                                     move,
+                                     [](const double* x) { return NumberToCome([x = *x] { return x; }); }};
+    static const Backend gpu = [] {
+      Backend b = dragoman::backend("cpu");
+      b.memory = &memory;
+      return b;
+    }();
+    return gpu;
+  }
+};
+
+}  // namespace dragoman
