@@ -36,25 +36,41 @@ struct Grouped {
   }
 };
 
+constexpr unsigned slices = 8;
+
+// A block has one group and some columns. Its rows are shared out, as a piece may be every tenth of a text.
+__global__ void group_kernel(View<float> dtable, View<const float> dy, Mask mask, const int32_t* key,
+                             const int32_t* begin, const int32_t* row, float scale) {
+  __shared__ float sums[slices][Mask::width][warp_size];
+  const unsigned slice = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
+  const int64_t group = blockIdx.x, unit = int64_t{blockIdx.y} * warp_size + lane;
+  const bool inside = unit < Mask::units(dy.cols);
+  float sum[Mask::width] = {};
+  for (int32_t i = begin[group] + int32_t(slice); inside && i < begin[group + 1]; i += slices) {
+    const Mask::Factors kept = mask.factors(row[i], unit);
+    for (int j = 0; j < Mask::width; ++j)
+      if (Mask::column(unit, j) < dy.cols) sum[j] += kept[j] * dy(row[i], Mask::column(unit, j));
+  }
+  for (int j = 0; j < Mask::width; ++j) sums[slice][j][lane] = sum[j];
+  __syncthreads();
+  if (slice > 0 || !inside) return;
+  for (int j = 0; j < Mask::width; ++j) {
+    if (Mask::column(unit, j) >= dy.cols) continue;
+    float all = 0;
+    for (unsigned s = 0; s < slices; ++s) all += sums[s][j][lane];
+    dtable(key[group], Mask::column(unit, j)) += scale * all;
+  }
+}
+
 // dtable[key of a group] += scale · Σ mask · dy over the rows of the group
 void add_groups(const Grad& dtable, const Tensor& dy, const Mask& mask, const Grouped& groups, double scale) {
   if (!dtable.adds())
     DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(dtable.tensor.data(), 0, size_t(dtable.tensor.bytes()), stream()));
   const Uploaded keys(groups.keys), begins(groups.begins), rows(groups.rows);
-  const int32_t *key = keys.data(), *begin = begins.data(), *row = rows.data();
-  const auto DT = view<float>(dtable.tensor);
-  const auto DY = view<const float>(dy);
-  const auto factor = float(scale);
-  each_element(int64_t(groups.keys.size()), Mask::units(DY.cols), [=] __device__(int64_t g, int64_t unit) {
-    float sums[Mask::width] = {};
-    for (int32_t i = begin[g]; i < begin[g + 1]; ++i) {
-      const Mask::Factors kept = mask.factors(row[i], unit);
-      for (int j = 0; j < Mask::width; ++j)
-        if (Mask::column(unit, j) < DY.cols) sums[j] += kept[j] * DY(row[i], Mask::column(unit, j));
-    }
-    for (int j = 0; j < Mask::width; ++j)
-      if (Mask::column(unit, j) < DY.cols) DT(key[g], Mask::column(unit, j)) += factor * sums[j];
-  });
+  const dim3 grid(unsigned(groups.keys.size()), blocks_of(Mask::units(dy.cols()), warp_size)),
+      block(warp_size * slices);
+  launch(group_kernel, grid, block, 0, view<float>(dtable.tensor), view<const float>(dy), mask, keys.data(),
+         begins.data(), rows.data(), float(scale));
 }
 
 // dtable[id] += scale · mask · dy;  dpositions[token] += mask · dy
