@@ -11,6 +11,8 @@
 
 namespace dragoman {
 
+struct Recorder;
+
 /// Table row + position of each token: y = dropout(scale · table[id] + positions[token]).
 struct Embedding {
   Tensor ids;        // (N) int32
@@ -61,6 +63,7 @@ struct Backend {
   std::string name;
   std::string arithmetic = {};           // libraries and instructions that the last bits of results depend on
   const DeviceMemory* memory = nullptr;  // where its tensors lie; null: where the host can read them
+  const Recorder* recorder = nullptr;    // how it keeps calls of kernels (backend/recorder.h); null: it does not
   bool multiplies_bfloat16 = false;      // with instructions of its own, faster than f32
 
   // Elementwise

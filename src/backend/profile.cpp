@@ -19,7 +19,9 @@ bool counts(const Backend& backend) { return backend.memory && backend.memory->c
 
 }  // namespace
 
+// What a recording runs could not be told apart.
 Profile::Profile(const Backend& measured) : backend_(measured) {
+  backend_.recorder = nullptr;
   for_each_kernel(backend_, [&](auto& kernel) {
     KernelCost& cost = costs_[kernel.name()];
     if (backend_.memory) cost.finish = backend_.memory->finish;

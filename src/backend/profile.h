@@ -6,8 +6,8 @@
 namespace dragoman {
 
 /// Where the time goes: a backend whose kernels are timed. Times are of the calling thread, waiting for the others and
-/// for the device included, so that a GPU's kernels do not overlap with the host's work as they do otherwise; what is
-/// outside kernels is bookkeeping, text and files.
+/// for the device included, so that a GPU's kernels do not overlap with the host's work as they do otherwise, and are
+/// not recorded (backend/recorder.h); what is outside kernels is bookkeeping, text and files.
 class Profile {
  public:
   explicit Profile(const Backend& measured);

@@ -21,10 +21,14 @@ struct View {
   explicit constexpr operator bool() const { return data != nullptr; }
 };
 
-/// What a device was asked for so far that costs the host time: once a run has warmed up, none of it is needed.
+/// What a device was asked for so far that costs the host time. Once a run has warmed up, it needs neither allocations
+/// nor recordings.
 struct DeviceCounts {
   int64_t allocations = 0;  // of memory, for tensors and for all else
   int64_t waits = 0;        // until the device had done all that it was told
+  int64_t uploads = 0;      // of what the host has made for kernels
+  int64_t recordings = 0;   // of kernels' calls (backend/recorder.h)
+  int64_t replays = 0;      // of these
 };
 
 /// A number on its way to the host. Calling it, once, waits for it, but for nothing that the device was told later.

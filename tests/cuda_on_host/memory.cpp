@@ -6,6 +6,7 @@
 #include <map>
 
 #include "backend/cuda/memory.h"
+#include "backend/cuda/recording.h"
 
 namespace cuda_on_host {
 namespace {
@@ -29,18 +30,22 @@ Unlocked::~Unlocked() {
 }
 
 void clear(void* device, int value, size_t bytes) {
-  const Unlocked memory;
-  std::memset(device, value, bytes);
+  issue([=] {
+    const Unlocked memory;
+    std::memset(device, value, bytes);
+  });
 }
 
 }  // namespace cuda_on_host
 
 namespace dragoman::cuda {
+
+DeviceCounts so_far;  // what a GPU would have been asked for
+
 namespace {
 
 using cuda_on_host::Unlocked;
 
-DeviceCounts so_far;                // what a GPU would have been asked for
 std::array<int64_t, 48> idle = {};  // pieces that its pool would hold, by rank
 
 void* reserve(int64_t bytes) {
@@ -67,7 +72,10 @@ void move(void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, size_t(bytes));
 }
 
-void wait() { ++so_far.waits; }
+void wait() {
+  invariant(!recording(), "nobody waits for a device that records");
+  ++so_far.waits;
+}
 
 void move_and_wait(void* to, const void* from, int64_t bytes) {
   move(to, from, bytes);
@@ -104,25 +112,42 @@ std::shared_ptr<void> piece(int64_t bytes) {
   idle[rank] > 0 ? --idle[rank] : ++so_far.allocations;
   void* base = reserve(whole);
   cuda_on_host::ranges[static_cast<std::byte*>(base)] = whole;
-  return {base, [whole, rank](void* p) {
-            release(p, whole, whole);
-            ++idle[rank];
-          }};
+  std::shared_ptr<void> owned(base, [whole, rank](void* p) {
+    release(p, whole, whole);
+    ++idle[rank];
+  });
+  if (recording()) keep(owned);
+  return owned;
 }
+
+namespace {
+
+void copy_to(void* device, const void* host, int64_t bytes) {
+  invariant(!recording(), "what the host makes for kernels is on the device before they are recorded");
+  move(device, host, bytes);
+  ++so_far.uploads;
+}
+
+}  // namespace
 
 const void* mirrored(const Tensor& x) {
   Mirror* mirror = x.mirror();
   invariant(mirror != nullptr, "a kernel gets what lies on the device, or what the host made for it");
   if (!mirror->copy) {
     mirror->copy = piece(mirror->bytes);
-    move(mirror->copy.get(), mirror->host, mirror->bytes);
+    copy_to(mirror->copy.get(), mirror->host, mirror->bytes);
   }
   const auto offset = static_cast<const std::byte*>(x.data()) - static_cast<const std::byte*>(mirror->host);
   return static_cast<const std::byte*>(mirror->copy.get()) + offset;
 }
 
+void renew(Mirror& mirror) {
+  if (!mirror.copy) mirror.copy = piece(mirror.bytes);
+  copy_to(mirror.copy.get(), mirror.host, mirror.bytes);
+}
+
 Uploaded::Uploaded(const std::vector<int32_t>& values) : copy_(piece(int64_t(values.size() * sizeof(int32_t)))) {
-  move(copy_.get(), values.data(), int64_t(values.size() * sizeof(int32_t)));
+  copy_to(copy_.get(), values.data(), int64_t(values.size() * sizeof(int32_t)));
 }
 
 }  // namespace dragoman::cuda

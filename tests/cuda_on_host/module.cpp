@@ -2,6 +2,7 @@
 
 #include "backend/cuda/families.h"
 #include "backend/cuda/memory.h"
+#include "backend/cuda/recording.h"
 
 namespace {
 
@@ -10,6 +11,7 @@ using namespace dragoman;
 void install(Backend& b, int device, bool) {
   require(device == 0, "there is no GPU {}: this machine has 1, counted from 0", device);
   b.memory = &cuda::device_memory;
+  b.recorder = &cuda::recorder;
   b.arithmetic = "the kernels for GPUs, on the host";
   cuda::install_kernels(b);
 }

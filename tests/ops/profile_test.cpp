@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backend/recorder.h"
 #include "backend/registry.h"
 #include "ops/linear.h"
 #include "tests/op_check/values.h"
@@ -37,9 +38,12 @@ TEST(Profile, CountsAllocationsAndWaitsOfADeviceButItsOwnWaits) {
                                    .counts = [] { return counts; }};
   ByHand t("cpu", DType::f32);
   Backend device = backend("cpu");
+  static const Recorder recorder{};
   device.memory = &memory;
+  device.recorder = &recorder;
   counts = {7, 8};
   const Profile profile(device);
+  EXPECT_EQ(profile.backend().recorder, nullptr) << "it looks at kernels one by one";
   Context cx{.backend = profile.backend(), .arena = t.arena};
   for (int i = 0; i < 5; ++i) linear(cx, t.random({1, 3}), t.random({2, 3}), Var());
   counts.allocations += 1234;
@@ -57,7 +61,8 @@ TEST(Backend, HasEverySlotInForEachKernel) {
   int64_t slots = 0;
   for_each_kernel(b, [&](auto& slot) { slots += int64_t(sizeof slot); });
   constexpr size_t flag = alignof(Backend);  // of what it multiplies, and what lies between it and the slots
-  EXPECT_EQ(slots + int64_t(sizeof b.name + sizeof b.arithmetic + sizeof b.memory + flag), int64_t(sizeof b));
+  EXPECT_EQ(slots + int64_t(sizeof b.name + sizeof b.arithmetic + sizeof b.memory + sizeof b.recorder + flag),
+            int64_t(sizeof b));
 }
 
 }  // namespace

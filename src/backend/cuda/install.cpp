@@ -5,6 +5,7 @@
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/memory.h"
+#include "backend/cuda/recording.h"
 
 namespace dragoman::cuda {
 namespace {
@@ -23,6 +24,7 @@ std::string describe(int number) {
 void install(Backend& b, int device, bool fast) {
   open_device(device);
   b.memory = &device_memory;
+  b.recorder = &recorder;
   b.multiplies_bfloat16 = has_matrix_units();
   b.arithmetic = describe(device) + (fast ? ", TF32" : "");
   if (fast) multiply_in_tf32();

@@ -6,14 +6,16 @@
 #include <cstring>
 #include <deque>
 
+#include "backend/cuda/recording.h"
 #include "tensor/arena.h"
 
 namespace dragoman::cuda {
 
+DeviceCounts so_far;
+
 namespace {
 
 int device_number = 0;
-DeviceCounts so_far;
 
 // What the driver's calls below are about. A reserved range gets memory in steps, so that tensors never move.
 CUmemAllocationProp properties() {
@@ -51,6 +53,7 @@ bool commit(void* base, int64_t from, int64_t to) {
 }
 
 void wait() {
+  invariant(!recording(), "nobody waits for a device that records");
   ++so_far.waits;
   DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
 }
@@ -132,7 +135,9 @@ std::shared_ptr<void> piece(int64_t bytes) {
     memory = pool[rank].back();
     pool[rank].pop_back();
   }
-  return {memory, [rank](void* p) { pool[rank].push_back(p); }};
+  std::shared_ptr<void> owned(memory, [rank](void* p) { pool[rank].push_back(p); });
+  if (recording()) keep(owned);
+  return owned;
 }
 
 namespace {
@@ -158,6 +163,7 @@ Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
 }
 
 NumberToCome send(const double* number) {
+  invariant(!recording(), "no number leaves a device that records");
   static auto& crates = *new std::deque<Pinned>;
   const Pinned to = pinned(crates, sizeof *number);
   DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to.memory, number, sizeof *number, cudaMemcpyDeviceToHost, stream()));
@@ -169,15 +175,22 @@ NumberToCome send(const double* number) {
   };
 }
 
-std::shared_ptr<void> copied(const void* host, int64_t bytes) {
+// The host goes on at once, and may change what was copied.
+void copy_to(void* device, const void* host, int64_t bytes) {
   static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by the logarithm of their size
+  invariant(!recording(), "what the host makes for kernels is on the device before they are recorded");
   const size_t rank = rank_of(bytes);
-  std::shared_ptr<void> copy = piece(bytes);
   const Pinned from = pinned(crates[rank], size_t{1} << rank);
   std::memcpy(from.memory, host, size_t(bytes));
-  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(copy.get(), from.memory, size_t(bytes), cudaMemcpyHostToDevice, stream()));
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(device, from.memory, size_t(bytes), cudaMemcpyHostToDevice, stream()));
   DRAGOMAN_CUDA_CHECK(cudaEventRecord(from.copied, stream()));
   crates[rank].push_back(from);
+  ++so_far.uploads;
+}
+
+std::shared_ptr<void> copied(const void* host, int64_t bytes) {
+  std::shared_ptr<void> copy = piece(bytes);
+  copy_to(copy.get(), host, bytes);
   return copy;
 }
 
@@ -191,6 +204,11 @@ const void* mirrored(const Tensor& x) {
   if (!mirror->copy) mirror->copy = copied(mirror->host, mirror->bytes);
   const auto offset = static_cast<const std::byte*>(x.data()) - static_cast<const std::byte*>(mirror->host);
   return static_cast<const std::byte*>(mirror->copy.get()) + offset;
+}
+
+void renew(Mirror& mirror) {
+  if (!mirror.copy) mirror.copy = piece(mirror.bytes);
+  copy_to(mirror.copy.get(), mirror.host, mirror.bytes);
 }
 
 Uploaded::Uploaded(const std::vector<int32_t>& values)

@@ -23,13 +23,15 @@ cudaStream_t stream();
 bool has_matrix_units();
 
 extern const DeviceMemory device_memory;
+extern DeviceCounts so_far;  // what was asked of the device
 
-/// A small piece of device memory, from a pool that is kept.
+/// A small piece of device memory, from a pool that is kept. A recording keeps those that its kernels take.
 std::shared_ptr<void> piece(int64_t bytes);
 /// Pieces of one rank have one size, 2^rank bytes, and serve one after another.
 inline size_t rank_of(int64_t bytes) { return size_t(std::bit_width(uint64_t(std::max<int64_t>(bytes, 256) - 1))); }
 
-/// The device's copy of what the host made; the first call makes it.
+/// The device's copy of what the host made; the first call makes it, but not for a recording, whose kernels would see
+/// these values forever.
 const void* mirrored(const Tensor& x);
 
 /// Integers that one kernel reads: keep what is returned until it is launched.

@@ -16,6 +16,7 @@ void rest(Kernel<int64_t(A...)>&) {}
 void install(Backend& b) {
   b.name = "dry";
   b.memory = nullptr;
+  b.recorder = nullptr;
   for_each_kernel(b, [](auto& slot) { rest(slot); });
 }
 

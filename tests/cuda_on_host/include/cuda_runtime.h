@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 /// Stands in for CUDA's own header, so that the kernels of src/backend/cuda compile as C++ and run on the host, in
@@ -43,6 +44,8 @@ struct cudaLaunchConfig_t {
 
 namespace cuda_on_host {
 
+/// Does what the device was told, or keeps it for the recording in progress (tests/cuda_on_host/recording.cpp).
+void issue(std::function<void()> work);
 /// Runs one thread of each place in the grid. Device memory may be touched while it does.
 void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 void* dynamic_shared_memory();
@@ -75,7 +78,9 @@ inline cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaSt
 }
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
-  cuda_on_host::run(*config, [&] { kernel(arguments...); });
+  cuda_on_host::issue([config = *config, kernel, given = std::tuple<P...>(std::forward<A>(arguments)...)] {
+    cuda_on_host::run(config, [&] { std::apply(kernel, given); });
+  });
   return cudaSuccess;
 }
 

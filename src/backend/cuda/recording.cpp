@@ -1,0 +1,67 @@
+#include "backend/cuda/recording.h"
+
+#include <cuda_runtime.h>
+
+#include <utility>
+
+#include "backend/cuda/memory.h"
+
+namespace dragoman::cuda {
+namespace {
+
+/// A graph that still runs when it is destroyed is freed when it has (cuGraphExecDestroy), and its pieces serve what is
+/// launched after it.
+struct Recording {
+  cudaGraphExec_t graph = nullptr;
+  std::vector<std::shared_ptr<void>> pieces = {};
+
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  ~Recording() {
+    if (graph) cudaGraphExecDestroy(graph);
+  }
+};
+
+Recording* current = nullptr;
+
+// Relaxed: tensors and pieces may get more memory meanwhile, which is no affair of the stream.
+void begin() {
+  invariant(!current, "one recording at a time");
+  DRAGOMAN_CUDA_CHECK(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed));
+  current = new Recording;
+}
+
+std::shared_ptr<void> end() {
+  const std::shared_ptr<Recording> recording(std::exchange(current, nullptr));
+  cudaGraph_t graph = nullptr;
+  DRAGOMAN_CUDA_CHECK(cudaStreamEndCapture(stream(), &graph));
+  const cudaError_t status = cudaGraphInstantiate(&recording->graph, graph, 0);
+  cudaGraphDestroy(graph);
+  check(status, "cudaGraphInstantiate");
+  ++so_far.recordings;
+  return recording;
+}
+
+// What has failed has been said, and may have spoilt the capture.
+void abandon() {
+  delete std::exchange(current, nullptr);
+  cudaGraph_t graph = nullptr;
+  cudaStreamEndCapture(stream(), &graph);
+  if (graph) cudaGraphDestroy(graph);
+  cudaGetLastError();
+}
+
+void run(const std::shared_ptr<void>& recording) {
+  DRAGOMAN_CUDA_CHECK(cudaGraphLaunch(static_cast<const Recording*>(recording.get())->graph, stream()));
+  ++so_far.replays;
+}
+
+}  // namespace
+
+const Recorder recorder{begin, end, abandon, run, renew};
+
+bool recording() { return current != nullptr; }
+
+void keep(std::shared_ptr<void> piece) { current->pieces.push_back(std::move(piece)); }
+
+}  // namespace dragoman::cuda
