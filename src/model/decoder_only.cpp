@@ -157,7 +157,7 @@ Tensor DecoderOnlyDecoding::step(std::span<const StepRow> rows) {
                         [&](const Var& y) { return p.feed_forward(cx_, y, at.places); });
   }
   if (model_.norm_) x = (*model_.norm_)(cx_, x);
-  return output_(x);
+  return output_(cx_, x);
 }
 
 std::unique_ptr<Decoding> DecoderOnly::decode(Context& cx) { return std::make_unique<DecoderOnlyDecoding>(*this, cx); }

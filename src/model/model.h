@@ -27,7 +27,7 @@ class Decoding {
   /// Of which target pieces the logits are from now on: of these, in rising order, or of all when there are none.
   virtual void restrict(std::span<const int32_t> pieces) = 0;
   /// Next-token logits (R,V) of each row, log-probabilities where a model copies, V all pieces or those of restrict().
-  /// Rows of a sentence stand together.
+  /// Rows of a sentence stand together. The logits are to be read before the next step, which may take their place.
   virtual Tensor step(std::span<const StepRow> rows) = 0;
   virtual void remove(int sentence) = 0;
 };

@@ -8,8 +8,8 @@ void OutputLayer::restrict(std::span<const int32_t> pieces) {
   some_ = select_rows(cx_, weight_, int_tensor({pieces.begin(), pieces.end()}, {int64_t(pieces.size())}));
 }
 
-Tensor OutputLayer::operator()(const Var& x) const {
-  return some_.rows > 0 ? linear(cx_, x, some_) : linear(cx_, x, weight_, Var());
+Tensor OutputLayer::operator()(Context& cx, const Var& x) const {
+  return some_.rows > 0 ? linear(cx, x, some_) : linear(cx, x, weight_, Var());
 }
 
 }  // namespace dragoman

@@ -11,7 +11,8 @@ class OutputLayer {
 
   /// From now on of these pieces, in rising order; of all when there are none. Copies their rows of the weight.
   void restrict(std::span<const int32_t> pieces);
-  Tensor operator()(const Var& x) const;  // x (R,D) → (R,V) or (R,pieces)
+  Tensor operator()(Context& cx, const Var& x) const;                                // x (R,D) → (R,V) or (R,pieces)
+  Tensor weight() const { return some_.rows > 0 ? some_.weight : weight_.value(); }  // that it multiplies by now
 
  private:
   Context& cx_;

@@ -167,7 +167,7 @@ Tensor RnnDecoding::step(std::span<const StepRow> rows) {
   const Rnn::Stepped now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
                                        [&](const Var& query) { return attend(query, rows, past.token); });
   keep(now.state, past.cached);
-  return copies_ ? copies_->mix(rows, now.output, output_(now.output)) : output_(now.output);
+  return copies_ ? copies_->mix(rows, now.output, output_(cx_, now.output)) : output_(cx_, now.output);
 }
 
 std::unique_ptr<Decoding> Rnn::decode(Context& cx) { return std::make_unique<RnnDecoding>(*this, cx); }

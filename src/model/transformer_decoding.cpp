@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "model/decoded_past.h"
 #include "model/output_layer.h"
+#include "model/recorded_steps.h"
 #include "model/transformer.h"
 
 namespace dragoman {
@@ -19,6 +21,7 @@ class TransformerDecoding : public Decoding {
         past_(past_cache_),
         output_(cx, model.embeddings_.output) {
     if (model.copy_) copies_.emplace(cx, *model.copy_, model.embeddings_.target.dtype());
+    if (cx.backend.recorder && model.steps_on_the_device()) recorded_.emplace(cx, int32_t(past_cache_.take(1)));
   }
 
   int add(const PackedIds& source, int width) override;
@@ -33,15 +36,13 @@ class TransformerDecoding : public Decoding {
   struct Sentence {
     int64_t memory, length;  // rows of its encoder output
   };
-  struct MemoryKeys {
-    StepKeys keys;
-    int64_t longest = 0;
-  };
 
   CacheRows new_cache(int64_t columns) {
     return {cx_, model_.config_.decoder_layers, columns, model_.embeddings_.target.dtype()};
   }
-  MemoryKeys memory_keys(std::span<const StepRow> rows, const std::vector<int64_t>& token) const;
+  StepTables tables_of(std::span<const StepRow> rows);
+  Var decoder(Context& cx, const StepTables& tables, Transformer::Rows rows);
+  std::vector<Tensor> memory_of_steps(const Transformer::Rows& rows) const;
 
   Transformer& model_;
   Context& cx_;
@@ -49,6 +50,7 @@ class TransformerDecoding : public Decoding {
   DecodedPast past_;
   OutputLayer output_;
   std::optional<CopySources> copies_;
+  std::optional<RecordedSteps> recorded_;  // none: steps run as they are called
   std::map<int, Sentence> sentences_;
   int next_handle_ = 0;
 };
@@ -82,41 +84,72 @@ void TransformerDecoding::remove(int handle) {
   sentences_.erase(handle);
 }
 
-TransformerDecoding::MemoryKeys TransformerDecoding::memory_keys(std::span<const StepRow> rows,
-                                                                 const std::vector<int64_t>& token) const {
+StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows) {
   const auto R = int64_t(rows.size());
+  const DecodedPast::Step past = past_.step(rows);
+  const Transformer::Rows target = model_.step_rows(rows, past.token);
   std::vector<int32_t> lengths, begins;
-  MemoryKeys memory;
+  int64_t longest = 0;
   for (const StepRow& row : rows) {
     const Sentence& sentence = sentences_.at(row.sentence);
     begins.push_back(int32_t(sentence.memory));
     lengths.push_back(int32_t(sentence.length));
-    memory.longest = std::max(memory.longest, sentence.length);
+    longest = std::max(longest, sentence.length);
   }
-  memory.keys = {.length = int_tensor(std::move(lengths), {R}),
-                 .begin = int_tensor(std::move(begins), {R}),
-                 .place = int_tensor({token.begin(), token.end()}, {R})};
+  return {.ids = target.ids,
+          .places = target.places,
+          .cached = past.cached,
+          .past = past.keys,
+          .source = {.length = int_tensor(std::move(lengths), {R}),
+                     .begin = int_tensor(std::move(begins), {R}),
+                     .place = int_tensor({past.token.begin(), past.token.end()}, {R})},
+          .longest_past = past.longest,
+          .longest_source = longest};
+}
+
+// Of rows that are located; the tables may be of more.
+Var TransformerDecoding::decoder(Context& cx, const StepTables& t, Transformer::Rows rows) {
+  rows.ids = t.ids, rows.places = t.places;
+  Var x = model_.embed(cx, model_.embeddings_.target, rows);
+  const StepRows self{t.places, rows.rotary, rows.bias, t.cached, t.past, t.longest_past};
+  for (int l = 0; l < model_.config_.decoder_layers; ++l) {
+    const auto& p = model_.decoder_[l];
+    x = model_.sublayer(cx, p.look_back_norm, x, t.places,
+                        [&](const Var& y) { return p.look_back.step(cx, y, past_cache_.layer(l), self); });
+    x = model_.sublayer(cx, p.cross_attention_norm, x, t.places, [&](const Var& y) {
+      return p.cross_attention.step(cx, y, memory_.layer(l), t.source, t.longest_source);
+    });
+    x = model_.sublayer(cx, p.feed_forward_norm, x, t.places,
+                        [&](const Var& y) { return p.feed_forward(cx, y, t.places); });
+  }
+  return model_.decoder_norm_ ? (*model_.decoder_norm_)(cx, x) : x;
+}
+
+std::vector<Tensor> TransformerDecoding::memory_of_steps(const Transformer::Rows& rows) const {
+  std::vector<Tensor> memory = {rows.positions, rows.rotary, rows.bias, output_.weight()};
+  for (int l = 0; l < model_.config_.decoder_layers; ++l) {
+    memory.push_back(memory_.layer(l));
+    memory.push_back(past_cache_.layer(l));
+  }
   return memory;
 }
 
 Tensor TransformerDecoding::step(std::span<const StepRow> rows) {
-  const DecodedPast::Step past = past_.step(rows);
-  const MemoryKeys memory = memory_keys(rows, past.token);
-  Transformer::Rows target = model_.step_rows(rows, past.token);
-  Var x = model_.embed(cx_, model_.embeddings_.target, model_.target_positions_, target);
-  const StepRows self{target.places, target.rotary, target.bias, past.cached, past.keys, past.longest};
-  for (int l = 0; l < model_.config_.decoder_layers; ++l) {
-    const auto& p = model_.decoder_[l];
-    x = model_.sublayer(cx_, p.look_back_norm, x, target.places,
-                        [&](const Var& y) { return p.look_back.step(cx_, y, past_cache_.layer(l), self); });
-    x = model_.sublayer(cx_, p.cross_attention_norm, x, target.places, [&](const Var& y) {
-      return p.cross_attention.step(cx_, y, memory_.layer(l), memory.keys, memory.longest);
-    });
-    x = model_.sublayer(cx_, p.feed_forward_norm, x, target.places,
-                        [&](const Var& y) { return p.feed_forward(cx_, y, target.places); });
+  const StepTables tables = tables_of(rows);
+  Transformer::Rows target{tables.ids, tables.places, Spans()};
+  model_.locate(cx_, model_.target_positions_, target);
+  const auto logits = [&](Context& cx, const StepTables& t) {
+    const Var x = decoder(cx, t, target);
+    return copies_ ? copies_->mix(rows, x, output_(cx, x)) : output_(cx, x);
+  };
+  if (recorded_) {
+    try {
+      return recorded_->run(tables, memory_of_steps(target), logits);
+    } catch (const OutOfMemory&) {
+      recorded_.reset();  // others have all of it, among them the context's arena, which may have room
+    }
   }
-  if (model_.decoder_norm_) x = (*model_.decoder_norm_)(cx_, x);
-  return copies_ ? copies_->mix(rows, x, output_(x)) : output_(x);
+  return logits(cx_, tables);
 }
 
 std::unique_ptr<Decoding> Transformer::decode(Context& cx) { return std::make_unique<TransformerDecoding>(*this, cx); }

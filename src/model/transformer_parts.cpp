@@ -111,15 +111,18 @@ Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, cons
   return norm.of_sum(cx, x, y, cx.dropout(config_.dropout, places));
 }
 
-Var TransformerParts::embed(Context& cx, const Var& table, const Var& learned, Rows& rows) {
+void TransformerParts::locate(Context& cx, const Var& learned, Rows& rows) {
   int32_t last = 0;
   const auto places = rows.places.view<int32_t>();
   for (int64_t n = 0; n < rows.ids.elements(); ++n) last = std::max(last, places(n, 1));
-  Var positions = learned;
-  if (sinusoids_added(config_.positions)) positions = Var(sinusoids_.table(cx.arena, cx.backend, last + 1));
+  rows.positions = learned;
+  if (sinusoids_added(config_.positions)) rows.positions = Var(sinusoids_.table(cx.arena, cx.backend, last + 1));
   if (config_.positions == Positions::rotary) rows.rotary = rotary_.table(cx.arena, cx.backend, last + 1);
   if (config_.positions == Positions::alibi) rows.bias = bias_.table(cx.arena, cx.backend, last + 1);
-  return embedding(cx, {rows.ids, rows.places, table, positions, std::sqrt(double(config_.dim))},
+}
+
+Var TransformerParts::embed(Context& cx, const Var& table, const Rows& rows) {
+  return embedding(cx, {rows.ids, rows.places, table, rows.positions, std::sqrt(double(config_.dim))},
                    cx.dropout(config_.embedding_dropout(), rows.places));
 }
 

@@ -31,6 +31,7 @@ class TransformerParts : public Model {
     Tensor ids;     // (N) int32
     Tensor places;  // (N,2) int32: sentence of the corpus, token
     Spans spans;
+    Var positions = {};             // (P,D), added to embeddings; or empty
     Tensor rotary = {}, bias = {};  // of self-attention: see SelfRows
 
     SelfRows self() const { return {spans, places, rotary, bias}; }
@@ -48,8 +49,13 @@ class TransformerParts : public Model {
   int64_t last_place() const;  // that positions know
   Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
   Rows step_rows(std::span<const StepRow> rows, const std::vector<int64_t>& token) const;  // one a hypothesis
-  /// Embeds, and finds what self-attention needs to know of the places.
-  Var embed(Context& cx, const Var& table, const Var& learned, Rows& rows);
+  /// Finds what embedding and self-attention need to know of the places.
+  void locate(Context& cx, const Var& learned, Rows& rows);
+  Var embed(Context& cx, const Var& table, const Rows& rows);  // of rows that are located
+  Var embed(Context& cx, const Var& table, const Var& learned, Rows& rows) {
+    locate(cx, learned, rows);
+    return embed(cx, table, rows);
+  }
   Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal);
   using Function = std::function<Var(const Var&)>;
   Var sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& places, const Function& f);

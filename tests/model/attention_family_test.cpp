@@ -5,6 +5,7 @@
 #include "backend/registry.h"
 #include "base/philox.h"
 #include "tests/model/forced_logits.h"
+#include "tests/op_check/gpu.h"
 #include "tests/op_check/values.h"
 
 namespace dragoman {
@@ -86,9 +87,9 @@ bool batch_norms(const Model& model) { return model.config().norm_kind == NormKi
 
 // Batch norms have seen a batch, so that their running statistics are not the first ones.
 std::unique_ptr<Model> make(const Variant& v, const char* backend_name, Arena& arena, DType dtype, bool gradients) {
-  auto model = make_model(v.config(), backend(backend_name), arena, dtype, gradients);
+  auto model = make_model(v.config(), test_backend(backend_name), arena, dtype, gradients);
   model->parameters().initialise(7);
-  Context cx{.backend = backend(backend_name), .arena = arena, .training = true};
+  Context cx{.backend = test_backend(backend_name), .arena = arena, .training = true};
   for (int i = 0; i < (batch_norms(*model) ? 10 : 0); ++i) model->loss(cx, small_batch(), 0.1);
   return model;
 }
@@ -110,6 +111,25 @@ TEST_P(AttentionFamily, StepsWithACacheEqualTheFullPass) {
       for (size_t v = 0; v < expected.size(); ++v) ASSERT_NEAR(steps[n][v], expected[v], tolerance) << name << " " << n;
     }
   }
+}
+
+// Steps are recorded (backend/recorder.h) unless the host has to decide something between their kernels.
+TEST_P(AttentionFamily, DecodesTheSameWhereADeviceRecordsSteps) {
+  const Variant& v = GetParam();
+  const Backend& device = gpu_on_host();
+  Backend plain = device;
+  plain.recorder = nullptr;
+  Arena arena(*device.memory);
+  const auto model = make(v, "gpu kernels on the host", arena, DType::f32, false);
+  const PackedWeights packed = model->parameters().pack();
+  Context cx{.backend = device, .arena = arena, .packed = &packed};
+  Context as_called{.backend = plain, .arena = arena, .packed = &packed};
+  const int64_t before = device.memory->counts().replays;
+  const auto logits = forced_logits(*model, cx, small_batch());
+  const bool recorded = device.memory->counts().replays > before;
+  EXPECT_EQ(recorded,
+            v.type == std::string("transformer") && v.score != AttentionScore::location && v.experts == 0 && !v.copies);
+  EXPECT_EQ(logits, forced_logits(*model, as_called, small_batch()));
 }
 
 // A watch hears of every attention once, and the weights of each query sum to 1.
@@ -193,42 +213,6 @@ TEST_P(AttentionFamily, KnowsTheOrderOfSourceWordsUnlessThereAreNoPositions) {
   } else {
     EXPECT_GT(difference, 1e-6);
   }
-}
-
-std::vector<std::vector<double>> gradients_of(const ModelConfig& config, const Batch& batch) {
-  Arena arena;
-  const auto model = make_model(config, backend("reference"), arena, DType::f64, true);
-  model->parameters().initialise(7);
-  Tape tape;
-  Context cx{.backend = backend("reference"), .arena = arena, .tape = &tape};
-  model->parameters().forget_gradients();
-  model->loss(cx, batch, 0.1);
-  tape.backward(cx.backend, arena);
-  std::vector<std::vector<double>> all;
-  for (const auto& p : model->parameters().named())
-    all.emplace_back(p.gradient.as<double>(), p.gradient.as<double>() + p.gradient.elements());
-  return all;
-}
-
-// Learning the source too is learning a target that begins with it.
-TEST(DecoderOnly, LearnsTheSourceAsALanguageModelOfBothSides) {
-  ModelConfig config = Variant{.name = "", .type = "decoder-only"}.config();
-  const Batch batch = small_batch();
-  std::vector<int32_t> lengths;
-  Batch joined{{{}, Spans::of_lengths({0, 0, 0})}, {}, batch.sentences};
-  for (int s = 0; s < 3; ++s) {
-    const size_t before = joined.target.ids.size();
-    for (const PackedIds* side : {&batch.source, &batch.target})
-      joined.target.ids.insert(joined.target.ids.end(), side->ids.begin() + side->spans[s].begin,
-                               side->ids.begin() + side->spans[s].end);
-    lengths.push_back(int32_t(joined.target.ids.size() - before));
-  }
-  joined.target.spans = Spans::of_lengths(lengths);
-  const auto expected = gradients_of(config, joined);
-  config.learns_source = true;
-  const auto actual = gradients_of(config, batch);
-  for (size_t p = 0; p < expected.size(); ++p)
-    for (size_t i = 0; i < expected[p].size(); ++i) EXPECT_NEAR(actual[p][i], expected[p][i], 1e-12);
 }
 
 using enum AttentionScore;

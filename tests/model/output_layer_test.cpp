@@ -27,11 +27,11 @@ TEST_P(OutputLayerTest, GivesTheSameLogitsForSomePiecesAsForAll) {
   const PackedWeights packed = parameters.pack(GetParam().type);
   Context cx{.backend = b, .arena = arena, .packed = GetParam().packed ? &packed : nullptr};
   OutputLayer output(cx, weight);
-  const Tensor all = output(x);
+  const Tensor all = output(cx, x);
   ASSERT_EQ(all.cols(), V);
   for (const std::vector<int32_t>& pieces : {std::vector{0}, {2, 31, 32, 33, 69}, {5, 64}}) {
     output.restrict(pieces);
-    const Tensor some = output(x);
+    const Tensor some = output(cx, x);
     ASSERT_EQ(some.cols(), int64_t(pieces.size()));
     for (int64_t r = 0; r < R; ++r)
       for (size_t i = 0; i < pieces.size(); ++i) {
@@ -43,7 +43,7 @@ TEST_P(OutputLayerTest, GivesTheSameLogitsForSomePiecesAsForAll) {
       }
   }
   output.restrict({});
-  EXPECT_EQ(output(x).cols(), V);
+  EXPECT_EQ(output(cx, x).cols(), V);
 }
 
 INSTANTIATE_TEST_SUITE_P(Weights, OutputLayerTest,
