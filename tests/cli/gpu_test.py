@@ -147,8 +147,8 @@ class Decoding(Gpu):
             cls.succeed(f"train -t s t -v v v -m {name}.safetensors --after 60u --quiet {RUN} {more}")
         cls.lines = cls.lines[::5]
 
-    def both(self, command, *more):
-        text = "".join(f"{line}\n" for line in self.lines)
+    def both(self, command, *more, lines=None):
+        text = "".join(f"{line}\n" for line in lines or self.lines)
         return [self.succeed(command, "--devices", device, "--cpu-threads", "1", *more, text=text).stdout
                 for device in ("cpu", "0")]
 
@@ -159,6 +159,16 @@ class Decoding(Gpu):
             with self.subTest(options):
                 cpu, gpu = self.both("translate --quiet " + options)
                 self.assertEqual(gpu, cpu)
+
+    # Steps are recorded for pasts of up to 64 pieces, of up to 128, … (src/model/recorded_steps.h).
+    def test_translates_at_length_as_a_cpu_does(self):
+        self.succeed(f"train -t s t -v v v -m u.safetensors --after 1u --quiet {RUN} {TRANSFORMER}")  # knows no end
+        for options in ("--beam-size 1", "--beam-size 3 --mini-batch-words 30"):
+            cpu, gpu = self.both("translate --quiet -m u.safetensors --word-scores --max-length-add 70 " + options,
+                                 lines=self.lines[:4])
+            cpu, gpu = ([line.split(" ||| WordScores= ") for line in text.splitlines()] for text in (cpu, gpu))
+            self.assertEqual([text for text, _ in gpu], [text for text, _ in cpu])
+            self.assertGreater(max(len(scores.split()) for _, scores in gpu), 64)
 
     def test_in_16_bits_nearly_as_in_float32(self):
         text = "".join(f"{line}\n" for line in self.lines)
