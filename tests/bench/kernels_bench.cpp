@@ -233,6 +233,17 @@ void BM_residual_norm(State& state) {
 }
 BENCHMARK(BM_residual_norm)->Arg(128)->Arg(512)->UseRealTime();
 
+// rows, how many are wanted; of a beam search, or of a greedy one that needs no log Σ exp
+void BM_top_k(State& state, bool summing) {
+  const int64_t R = state.range(0), k = state.range(1), V = 10000;
+  Tensors t;
+  const Tensor logits = t.matrix(R, V), values = t.matrix(R, k), ids = t.arena.allocate({R, k}, DType::i32),
+               lse = summing ? t.vector(R) : Tensor();
+  run_bytes(state, double(logits.bytes()), [&] { cpu().top_k(values, ids, lse, logits); });
+}
+BENCHMARK_CAPTURE(BM_top_k, summing, true)->Args({16, 5})->Args({256, 5})->UseRealTime();
+BENCHMARK_CAPTURE(BM_top_k, plain, false)->Args({16, 1})->Args({64, 1})->UseRealTime();
+
 void BM_adam(State& state) {
   Tensors t;
   const Tensor p = t.matrix(4096, 4096), g = t.matrix(4096, 4096), m = t.matrix(4096, 4096), v = t.matrix(4096, 4096);

@@ -154,6 +154,39 @@ TEST(TopK, FindsTheSameWithoutLogSumExpAndMarksRowsWithANaN) {
   for_each_target([&] { check("cpu"); });
 }
 
+// Summing goes along with the search for the best, so the largest may come when much has been summed.
+TEST(TopK, SumsTheSameWhereverTheLargestStands) {
+  constexpr int64_t V = 1000;
+  for (const double step : {0.001, 0.1, 10.0, 1e30}) {
+    std::vector<double> rising(V);
+    for (int64_t v = 0; v < V; ++v) rising[size_t(v)] = step * double(v - V / 2);
+    const std::vector<double> falling(rising.rbegin(), rising.rend());
+    std::vector<double> logits = rising;
+    logits.insert(logits.end(), falling.begin(), falling.end());
+    ByHand reference("reference", DType::f32);
+    const Best expected = top_k(reference, reference.constant({2, V}, logits), 3);
+    for_each_target([&] {
+      ByHand cpu("cpu", DType::f32);
+      const Best best = top_k(cpu, cpu.constant({2, V}, logits), 3);
+      EXPECT_EQ(best.ids, expected.ids) << step;
+      expect_close(best.lse, expected.lse, tolerance(DType::f32), "lse");
+    });
+  }
+}
+
+TEST(TopK, HasNoLogSumExpOfARowWithANaN) {
+  const auto check = [](const char* name) {
+    for (const int64_t at : {0, 1, 16, 499}) {
+      ByHand t(name, DType::f32);
+      std::vector<double> logits = normals(500, 1);
+      logits[size_t(at)] = std::numeric_limits<double>::quiet_NaN();
+      EXPECT_TRUE(std::isnan(top_k(t, t.constant({1, 500}, logits), 3).lse[0])) << name << at;
+    }
+  };
+  check("reference");
+  for_each_target([&] { check("cpu"); });
+}
+
 // A search forbids a word by giving it -inf.
 TEST(TopK, LeavesOutForbiddenWords) {
   constexpr double never = -std::numeric_limits<double>::infinity();

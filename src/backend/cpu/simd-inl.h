@@ -53,6 +53,22 @@ HWY_INLINE void StoreRounded(VF v, bfloat16* p) {
   hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, bits)), d16, reinterpret_cast<uint16_t*>(p));
 }
 
+/// exp(x) of x <= 0, within 2e-7 of itself, and 0 below -88: half the instructions of hn::Exp, which bears every x.
+/// x = q ln 2 + r; where the sum with a large number ends, its lowest bits are q, so they make an exponent at once.
+HWY_INLINE VF ExpOfNegative(VF x) {
+  const F32 d;
+  const hn::RebindToSigned<F32> di;
+  const VF large = hn::Set(d, 0x1.8p23f + 127), least = hn::Set(d, -88.0f), one = hn::Set(d, 1.0f);
+  x = hn::IfThenElse(hn::Lt(x, least), least, x);  // unlike a maximum it lets a NaN through everywhere
+  const VF sum = hn::MulAdd(x, hn::Set(d, 1.44269504f), large);
+  const VF r = hn::NegMulAdd(hn::Sub(sum, large), hn::Set(d, 0.693147181f), x);
+  VF y = hn::MulAdd(r, hn::Set(d, 0.00831252057f), hn::Set(d, 0.0418901555f));  // least largest relative error
+  y = hn::MulAdd(r, y, hn::Set(d, 0.166671142f));
+  y = hn::MulAdd(r, y, hn::Set(d, 0.499992311f));
+  y = hn::MulAdd(r, hn::MulAdd(r, y, one), one);
+  return hn::Mul(y, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, sum))));
+}
+
 /// 1 - 2 / (exp(2x) + 1)
 HWY_INLINE VF Tanh(VF x) {
   const F32 d;

@@ -2,8 +2,11 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/top_k.cpp"
 #include <hwy/foreach_target.h>
 //
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
@@ -24,48 +27,60 @@ HWY_INLINE void Insert(float* values, int32_t* ids, int64_t k, float value, int3
   ids[at] = id;
 }
 
-// A vector is looked into only when one of its lanes beats the worst value kept: after the first few, seldom.
-void TopK(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
+// Those of the numbers from z[v] on whose bit is set, if they still belong to the best.
+HWY_NOINLINE void Take(float* values, int32_t* ids, int64_t k, const float* z, int64_t v, uint64_t which) {
+  for (; which; which &= which - 1) {
+    const int64_t i = v + std::countr_zero(which);
+    if (z[i] > values[k - 1]) Insert(values, ids, k, z[i], int32_t(i));
+  }
+}
+
+template <class Mask>
+HWY_INLINE uint64_t Bits(Mask mask) {
+  static_assert(HWY_MAX_BYTES / sizeof(float) <= 64);
+  HWY_ALIGN uint8_t bytes[8] = {};
+  hn::StoreMaskBits(F32(), mask, bytes);
+  uint64_t bits;
+  std::memcpy(&bits, bytes, sizeof(bits));
+  return bits;
+}
+
+// Reads a row once. A vector is looked into only when one of its lanes beats the worst value kept: after the first few,
+// seldom. That is also where a new largest number shows; what was summed is then made relative to it.
+// Returns log Σ exp(z) if it is wanted, else the largest number, or a NaN if there is one.
+template <bool log_sum_exp>
+float Scan(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
-  std::fill_n(values, k, -std::numeric_limits<float>::infinity());
+  const VF never = hn::Set(d, -std::numeric_limits<float>::infinity());
+  std::fill_n(values, k, hn::GetLane(never));
   std::fill_n(ids, k, 0);
-  int64_t v = 0;
-  for (; v + L <= V; v += L) {
-    const VF x = hn::LoadU(d, z + v);
-    if (hn::AllFalse(d, hn::Gt(x, hn::Set(d, values[k - 1])))) continue;
-    for (int64_t i = v; i < v + L; ++i)
-      if (z[i] > values[k - 1]) Insert(values, ids, k, z[i], int32_t(i));
+  VF worst = never, top = hn::Set(d, std::numeric_limits<float>::lowest());
+  VF sums = hn::Zero(d), sound = hn::Zero(d);  // Σ exp(z - top); equal to itself as long as there was no NaN
+  for (int64_t v = 0; v < V; v += L) {
+    const int64_t count = std::min(L, V - v);
+    VF x = LoadN(d, z + v, count);
+    if (count < L) x = hn::IfThenElse(hn::FirstN(d, size_t(count)), x, never);
+    if (const auto better = hn::Gt(x, worst); !hn::AllFalse(d, better)) {
+      Take(values, ids, k, z, v, Bits(better));
+      worst = hn::Set(d, values[k - 1]);
+      const VF before = std::exchange(top, hn::Max(top, hn::Set(d, values[0])));
+      if (log_sum_exp) sums = hn::Mul(sums, ExpOfNegative(hn::Sub(before, top)));
+    }
+    if (log_sum_exp)
+      sums = hn::Add(sums, ExpOfNegative(hn::Sub(x, top)));
+    else
+      sound = hn::IfThenElse(hn::Eq(x, x), sound, x);
   }
-  for (; v < V; ++v)
-    if (z[v] > values[k - 1]) Insert(values, ids, k, z[v], int32_t(v));
+  if (log_sum_exp) return hn::GetLane(top) + std::log(Sum(d, sums));
+  return hn::AllTrue(d, hn::Eq(sound, sound)) ? values[0] : std::numeric_limits<float>::quiet_NaN();
 }
 
-// log Σ exp(z), whose largest is `top`.
-float LogSumExp(const float* z, int64_t V, float top) {
-  const F32 d;
-  const int64_t L = hn::Lanes(d);
-  VF sums = hn::Zero(d);
-  int64_t v = 0;
-  for (; v + L <= V; v += L) sums = hn::Add(sums, hn::Exp(d, hn::Sub(hn::LoadU(d, z + v), hn::Set(d, top))));
-  float sum = Sum(d, sums);
-  for (; v < V; ++v) sum += std::exp(z[v] - top);
-  return top + std::log(sum);
+float ScanSumming(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
+  return Scan<true>(values, ids, z, V, k);
 }
-
-// Comparisons pass over a NaN.
-bool HasNaN(const float* z, int64_t V) {
-  const F32 d;
-  const int64_t L = hn::Lanes(d);
-  VF sound = hn::Zero(d);  // is equal to itself as long as there was none
-  int64_t v = 0;
-  for (; v + L <= V; v += L) {
-    const VF x = hn::LoadU(d, z + v);
-    sound = hn::IfThenElse(hn::Eq(x, x), sound, x);
-  }
-  bool found = !hn::AllTrue(d, hn::Eq(sound, sound));
-  for (; v < V; ++v) found |= std::isnan(z[v]);
-  return found;
+float ScanPlain(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
+  return Scan<false>(values, ids, z, V, k);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -76,23 +91,16 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::cpu {
 namespace {
 
-HWY_EXPORT(TopK);
-HWY_EXPORT(LogSumExp);
-HWY_EXPORT(HasNaN);
+HWY_EXPORT(ScanSumming);
+HWY_EXPORT(ScanPlain);
 
 void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits) {
   const auto Z = logits.view<const float>();
-  const auto best = HWY_DYNAMIC_DISPATCH(TopK);
-  const auto log_sum_exp = HWY_DYNAMIC_DISPATCH(LogSumExp);
-  const auto has_nan = HWY_DYNAMIC_DISPATCH(HasNaN);
+  const auto scan = lse ? HWY_DYNAMIC_DISPATCH(ScanSumming) : HWY_DYNAMIC_DISPATCH(ScanPlain);
   parallel_blocks(Z.rows, 1, [&](Range rows, int) {
     for (int64_t r = rows.begin; r < rows.end; ++r) {
-      float* own = values.view<float>().row(r);
-      best(own, ids.view<int32_t>().row(r), Z.row(r), Z.cols, values.cols());
-      if (lse)
-        lse.as<float>()[r] = log_sum_exp(Z.row(r), Z.cols, own[0]);
-      else if (has_nan(Z.row(r), Z.cols))
-        own[0] = std::numeric_limits<float>::quiet_NaN();
+      float* best = values.view<float>().row(r);
+      (lse ? lse.as<float>()[r] : best[0]) = scan(best, ids.view<int32_t>().row(r), Z.row(r), Z.cols, values.cols());
     }
   });
 }
