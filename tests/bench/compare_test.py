@@ -215,6 +215,22 @@ class WithCTranslate2(WithModel):
         said = self.translation("--length", 5, "--beams", 1, "--precisions", "float32")
         self.assertRegex(said, r"beam 1, float32: (\d+) of \1 translations are the same")
 
+    def test_a_shortlist_is_a_vocabulary_map(self):
+        """Line by line, as CTranslate2 joins the maps of a batch. This list forbids what the model would say."""
+        self.call(BINARY, *"align -t s s -m m.safetensors --first 1 --best 2 --shortlist list".split())
+        self.call(sys.executable, "-B", HERE / "to_ctranslate2.py", "m.safetensors", "mapped", "--shortlist", "list")
+        mapped = self.call("sh", "-c", f"{sys.executable} -B {HERE}/compare/ctranslate2_lines.py mapped --map --lines "
+                           "--beam-size 1 < s")
+        translate = [BINARY, *"translate -m m.safetensors -b 1 -i s".split()]
+        self.assertEqual(mapped, self.call(*translate, "--shortlist", "list"))
+        self.assertNotEqual(mapped, self.call(*translate))
+
+    def test_the_peer_is_measured_without_a_shortlist_and_with_it(self):
+        self.call(BINARY, *"align -t s t -m m.safetensors --shortlist list".split())
+        self.translation("--shortlist", "list", "--beams", 1, "--precisions", "float32", "--json", "rows.json")
+        speed = json.loads((self.folder / "rows.json").read_text(encoding="utf-8"))[0]
+        self.assertEqual(list(speed["peer"]), ["1×1", "1×1 map"])
+
 
 @unittest.skipUnless(HAS_PYTORCH, "this Python has no torch, sentencepiece, safetensors")
 class WithPyTorch(WithModel):

@@ -138,11 +138,20 @@ def pieces(vocabulary):
     return [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
 
 
+def vocabulary_map(path, source, target):
+    """A shortlist (docs/shortlist.md) in CTranslate2's form: pieces for every sentence, then those of each source piece."""
+    with safe_open(path, "numpy") as shortlist:
+        first, begins, best = (shortlist.get_tensor(name) for name in ("first", "begins", "best"))
+    lists = [("", first), *((piece, best[begins[i]:begins[i + 1]]) for i, piece in enumerate(source))]
+    return "".join(f"{piece}\t{' '.join(target[i] for i in ids)}\n" for piece, ids in lists if len(ids))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model")
     p.add_argument("folder", type=pathlib.Path)
     p.add_argument("--quantization", help="how weights are stored: int8, bfloat16, ...; without it float32")
+    p.add_argument("--shortlist", help="of dragoman align, which becomes the folder's vocabulary map")
     a = p.parse_args()
     m = Model(a.model)
     check(m.config)
@@ -154,6 +163,9 @@ def main():
     spec.validate()
     spec.optimize(quantization=a.quantization)
     a.folder.mkdir(parents=True, exist_ok=True)
+    if a.shortlist:
+        allowed = a.folder / "vmap.txt"
+        allowed.write_text(vocabulary_map(a.shortlist, *map(pieces, map(m.vocabulary, ("source", "target")))))
     spec.save(str(a.folder))
     for name in ("source", "target"):
         (a.folder / f"{name}.spm").write_bytes(m.vocabulary(name))

@@ -26,6 +26,7 @@ def options():
     p.add_argument("--normalize", type=float, default=1)
     p.add_argument("--batch-words", type=int, default=2048, help="source pieces in a batch")
     p.add_argument("--length", type=int, default=0, help="pieces of every translation; 0: as the model wants")
+    p.add_argument("--map", action="store_true", help="only pieces that the folder's vocabulary map allows")
     p.add_argument("--pieces", action="store_true", help="the input is already pieces")
     p.add_argument("--lines", action="store_true", help="answer each line at once instead of reading all")
     return p.parse_args()
@@ -37,7 +38,7 @@ def search(a, pieces):
     more than its source; as CTranslate2 has one limit for all, it is that of the longest line."""
     limit = a.length or max(map(len, pieces), default=0) + 50
     return dict(beam_size=a.beam_size, length_penalty=a.normalize, return_end_token=True, disable_unk=True,
-                min_decoding_length=a.length, max_decoding_length=limit, max_input_length=0)
+                min_decoding_length=a.length, max_decoding_length=limit, max_input_length=0, use_vmap=a.map)
 
 
 class Filter:

@@ -31,6 +31,8 @@ def add_options(p):
     p.add_argument("--normalize", type=float, default=1, help="power of the length that scores are divided by")
     p.add_argument("--length", type=int, default=0, help="for untrained models: cut the pieces of the text into lines "
                    "of this many, and force every translation to have as many")
+    p.add_argument("--shortlist", metavar="FILE", help="of dragoman align; CTranslate2 translates without it and with it "
+                   "as a vocabulary map")
     p.add_argument("--lines", type=int, help="translate no more than these")
     p.add_argument("--times", type=int, default=1, help="repeat the text, where a machine is done with it too soon")
     p.add_argument("--single-lines", type=int, default=200, help="lines that are sent one by one; 0: none")

@@ -42,8 +42,9 @@ class Dragoman(Binary):
 
     def command(self, job, _, one_by_one):
         fixed = ["--no-spm-encode", "--max-length-factor", "1", "--min-length-factor", "1"] if job.length else []
+        shortlist = ["--shortlist", self.a.shortlist] if self.a.shortlist else []
         return [self.path, "translate", "--model", self.a.model, "--beam-size", str(job.beam), "--normalize",
-                str(job.normalize), *self.where, *fixed, *self.precision("translate", job.precision)]
+                str(job.normalize), *self.where, *fixed, *shortlist, *self.precision("translate", job.precision)]
 
     def seconds(self, log):
         lines, rate = re.search(r"Translated ([\d,]+) lines? in .*: ([\d.,]+) lines/s", log).groups()
@@ -55,6 +56,7 @@ class CTranslate2:
 
     def __init__(self, a):
         self.a, self.python, self.threads, self.precisions = a, a.python, a.threads, a.precisions
+        self.map = ["--shortlist", a.shortlist] if a.shortlist else []
 
     def missing(self):
         return missing(self.python, "ctranslate2", "sentencepiece", "numpy", "safetensors")
@@ -67,21 +69,23 @@ class CTranslate2:
         self.folder = text.folder
         for precision in self.precisions:
             run([self.python, "-B", HERE.parent / "to_ctranslate2.py", self.a.model, self.folder / precision,
-                 "--quantization", precision])
+                 "--quantization", precision, *self.map])
 
     def can(self, _):
         return True
 
     def settings(self):
-        """Workers × threads of each."""
-        return list(dict.fromkeys([f"1×{self.threads}", f"{self.threads}×1"]))
+        """Workers × threads of each, then with a vocabulary map if there is a shortlist."""
+        alone = list(dict.fromkeys([f"1×{self.threads}", f"{self.threads}×1"]))
+        return alone + [f"{setting} map" for setting in alone if self.map]
 
     def command(self, job, setting, one_by_one):
-        workers, threads = setting.split("×")
+        workers, threads = setting.removesuffix(" map").split("×")
         fixed = ["--pieces", "--length", str(job.length)] if job.length else []
         return [self.python, "-B", HERE / "ctranslate2_lines.py", self.folder / job.precision, "--precision",
                 job.precision, "--beam-size", str(job.beam), "--normalize", str(job.normalize), "--workers", workers,
-                "--threads", threads, *fixed, *(["--lines"] if one_by_one else [])]
+                "--threads", threads, *fixed, *(["--map"] if setting.endswith("map") else []),
+                *(["--lines"] if one_by_one else [])]
 
     def seconds(self, log):
         return json.loads(log.splitlines()[-1])["seconds"]
