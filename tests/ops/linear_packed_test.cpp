@@ -164,6 +164,18 @@ TEST(LinearInt8, GivesTheSameBitsOnEveryInstructionSetAsReference) {
       }
 }
 
+// Kernels share rows out to tiles of their own sizes.
+TEST(LinearInt8, ComputesEveryNumberOfRows) {
+  for (int64_t N = 1; N <= 40; ++N) {
+    const auto y = [&](const char* name) {
+      ByHand t(name, DType::f32);
+      return int8_product(t, t.random({N, 35}), t.random({33, 35}, 1), t.random({33}, 2), Activation::none);
+    };
+    const std::vector<double> expected = y("reference");
+    for_each_target([&] { EXPECT_EQ(y("cpu"), expected) << N << " rows"; });
+  }
+}
+
 // x is 127 and -127 times 1; of w the first part's row is 1 and 2 times 10, though neither is ±127, and the other's
 // rows are nothing and 3 and 0 times 0.5.
 TEST(LinearInt8, TakesRoundedRowsAsTheyAre) {

@@ -13,12 +13,21 @@ inline __m512i broadcast_quad(const uint8_t* x) {
   return _mm512_set1_epi32(quad);
 }
 
+// What a tile asks for while it computes: its share of the panel that lies behind this one. Where the last is behind,
+// it asks in vain. Of a large model each panel comes from memory, which would wait with the first tile and idle after
+// it.
+struct Ahead {
+  const int8_t* from;
+  int64_t step;  // bytes at each quad
+};
+
 // M rows × 32 columns: 2·M accumulators stay in registers over the whole of K.
 template <int M>
-inline void tile(const Int8Panel& p, int64_t row) {
+inline void tile(const Int8Panel& p, int64_t row, const Ahead& next) {
   __m512i sums[M][2];
   for (int m = 0; m < M; ++m) sums[m][0] = sums[m][1] = _mm512_setzero_si512();
   for (int64_t q = 0; q < p.quads; ++q) {
+    _mm_prefetch(next.from + q * next.step, _MM_HINT_T1);
     const __m512i w[] = {_mm512_loadu_si512(p.w + q * 128), _mm512_loadu_si512(p.w + q * 128 + 64)};
     for (int m = 0; m < M; ++m) {
       const __m512i x = broadcast_quad(p.x + (row + m) * p.stride + q * 4);
@@ -40,13 +49,25 @@ inline void tile(const Int8Panel& p, int64_t row) {
     }
 }
 
+template <int M>
+inline void tile_of(int64_t rows, const Int8Panel& p, int64_t row, const Ahead& next) {
+  if constexpr (M > 0) {
+    if (rows == M) return tile<M>(p, row, next);
+    tile_of<M - 1>(rows, p, row, next);
+  }
+}
+
 }  // namespace
 
+// Rows are shared out evenly: a tile of few rows waits for its own sums, as long as one of five.
 void int8_avx512_vnni(const Int8Panel& p) {
-  int64_t row = 0;
-  for (; row + 12 <= p.rows; row += 12) tile<12>(p, row);
-  for (; row + 4 <= p.rows; row += 4) tile<4>(p, row);
-  for (; row < p.rows; ++row) tile<1>(p, row);
+  constexpr int most = 12;
+  const int64_t tiles = (p.rows + most - 1) / most;
+  for (int64_t t = 0; t < tiles; ++t) {
+    const int64_t row = p.rows * t / tiles;
+    const Ahead next = {p.w + p.quads * 128 * (tiles + t) / tiles, 128 / tiles};
+    tile_of<most>(p.rows * (t + 1) / tiles - row, p, row, next);
+  }
 }
 
 }  // namespace dragoman::cpu
