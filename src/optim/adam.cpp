@@ -30,6 +30,7 @@ void Adam::restart() {
 void Adam::step(double rate, double labels, const Tensor& loss) {
   for (const Var& v : parameters_.buffers())
     if (v.node() && !v.node()->written) backend_.fill(v.node()->gradient, 0.0);  // a parameter this batch did not meet
+  invariant(!loss_to_come_, "the outcome of a step is asked for before the next one");
   const auto t = double(steps + 1);
   backend_.sum_of_squares(squares_, gradients_);
   backend_.adam(trained_,

@@ -17,8 +17,8 @@ class Adam {
   /// One update from gradients that are sums over `labels`, of losses that add up to `loss` (1) f64. Where that or a
   /// gradient is not finite nothing is changed. That, and how much to clip, is decided where the backend computes.
   void step(double rate, double labels, const Tensor& loss);
-  /// How the last step went; to be asked for before the next one, which counts this one if it changed anything. Waits
-  /// for that step, but for nothing that came after it.
+  /// How the last step went. Has to be asked for once, before the next step; that is when it is counted, if it changed
+  /// anything. Waits for that step, but for nothing that came after it.
   struct Outcome {
     double loss, norm;  // of the mean gradient before clipping
     bool finite() const;
@@ -33,7 +33,7 @@ class Adam {
   std::vector<NamedMoment> moments() const;
   /// As before the first update.
   void restart();
-  int64_t steps = 0;  // updates made
+  int64_t steps = 0;  // that changed anything, as far as their outcome is known
 
  private:
   const Backend& backend_;

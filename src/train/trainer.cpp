@@ -179,8 +179,10 @@ bool Trainer::train(const Stopping& stopping) {
     } else {
       log_.tick(progress_, report_of(window_, rate(), stopping, progress_));
     }
+    const bool validates = validation.due(progress_), saves = saving.due(progress_);
+    if (validates || saves) finish();
     const Clock pause;
-    pause_for_work(validation.due(progress_), saving.due(progress_));
+    pause_for_work(validates, saves);
     window_.clock.leave_out(pause);  // words/s is of training alone
   }
   return true;
@@ -230,13 +232,13 @@ void Trainer::go_back() {
                             progress_.skipped_in_a_row, grouped(updates),
                             nowhere ? ", and there is no checkpoint to go back to"
                                     : ", again after going back to a checkpoint with half the rate",
-                            learner_.culprit),
+                            culprit_),
                 "lower --learn-rate or raise --lr-warmup; --check-nan looks for the op that it begins with");
   load_state(state_path(setup_.training.model), run_state(), setup_.model, order_);
   progress_.skipped_in_a_row = 0;
   ++progress_.retreats;
   try_save([&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
-  log_.announce(progress_, RunRetreat{updates, rate_factor(progress_), learner_.culprit});
+  log_.announce(progress_, RunRetreat{updates, rate_factor(progress_), culprit_});
 }
 
 bool Trainer::stalled() const {

@@ -37,9 +37,15 @@ class Trainer {
   void learn(std::span<const Batch> of_update);
   bool may_run_ahead() const;
   void finish();
-  void skip(const Adam::Outcome& outcome);
+  struct Unfinished {
+    int64_t labels = 0;
+    double weight = 0;                                          // of the labels
+    bool has_gradients = true;                                  // or they are those of the next by now
+    double divisor() const { return weight > 0 ? weight : 1; }  // of 0 the gradients are 0 too
+  };
+  void skip(const Unfinished& update, const Adam::Outcome& outcome);
   bool scales_less(const Adam::Outcome& outcome);
-  void find_culprit(const Adam::Outcome& outcome);
+  std::string find_culprit(const Unfinished& update, const Adam::Outcome& outcome);
   bool diverged() const;
   void go_back();
   RunValidation measure();
@@ -69,12 +75,8 @@ class Trainer {
   Validation validation_;
   Progress progress_;
   Window window_;
-  struct Unfinished {
-    int64_t labels = 0;
-    double weight = 0;                                          // of the labels
-    double divisor() const { return weight > 0 ? weight : 1; }  // of 0 the gradients are 0 too
-  };
   std::optional<Unfinished> unfinished_;  // the last update, while it is not known how it went
+  std::string culprit_;                   // of the last one that was skipped
   bool goes_on_ = false;                  // from an earlier call
   bool save_due_ = false;
   int64_t saved_ = -1;  // update of the last save by this process

@@ -8,8 +8,8 @@
 
 namespace dragoman {
 
-// One update: --optimizer-delay batches forward and back, then Adam. A GPU is told all of it before anybody asks how
-// the update before went, so it never waits for the host.
+// One update: --optimizer-delay batches forward and back, then Adam. A GPU computes gradients already when somebody
+// asks how the update before went, so it has work in the meantime.
 void Trainer::update(BatchStream& batches) {
   std::vector<Batch> of_update;
   Unfinished update;
@@ -22,6 +22,7 @@ void Trainer::update(BatchStream& batches) {
     epoch_sentences = batches.epoch_ended() ? 0 : epoch_sentences + int64_t(batch.sentences.size());
   }
   learn(of_update);
+  if (unfinished_) unfinished_->has_gradients = false;
   finish();
   progress_.position = batches.position();
   progress_.labels += update.labels;
@@ -67,7 +68,7 @@ void Trainer::finish() {
   Adam::Outcome outcome = adam_.outcome();
   outcome.loss /= progress_.loss_scale.value;
   window_.norm = outcome.norm;
-  if (!outcome.finite()) return skip(outcome);
+  if (!outcome.finite()) return skip(update, outcome);
   if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
   progress_.skipped_in_a_row = 0;
   progress_.usual_loss = 0.9 * progress_.usual_loss + 0.1 * outcome.loss / update.divisor();  // Xu et al. 2015
@@ -77,15 +78,15 @@ void Trainer::finish() {
   window_.weight += update.weight;
 }
 
-void Trainer::skip(const Adam::Outcome& outcome) {
+void Trainer::skip(const Unfinished& update, const Adam::Outcome& outcome) {
   ++progress_.skipped;
   if (scales_less(outcome))
     return spdlog::info(
         "update {} skipped: its gradient is too large for float16; losses are multiplied by {} from here on",
         grouped(progress_.updates), progress_.loss_scale.value);
-  find_culprit(outcome);
+  culprit_ = find_culprit(update, outcome);
   ++progress_.skipped_in_a_row;
-  log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, learner_.culprit});
+  log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, culprit_});
 }
 
 // Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.
@@ -94,12 +95,13 @@ bool Trainer::scales_less(const Adam::Outcome& outcome) {
          progress_.loss_scale.lower();
 }
 
-// Where the next update has begun already, gradients are its own.
-void Trainer::find_culprit(const Adam::Outcome& outcome) {
-  std::string& culprit = learner_.culprit;
-  if (culprit.empty()) culprit = first_bad_weight(backend_, arena_, model_->parameters());
-  if (culprit.empty() && !std::isfinite(outcome.loss)) culprit = "loss";
-  if (culprit.empty() && !may_run_ahead()) culprit = first_bad_gradient(backend_, arena_, model_->parameters());
+// The first tensor that is not finite; empty where it was a gradient that is gone.
+std::string Trainer::find_culprit(const Unfinished& update, const Adam::Outcome& outcome) {
+  if (!learner_.culprit.empty()) return learner_.culprit;
+  if (const std::string weight = first_bad_weight(backend_, arena_, model_->parameters()); !weight.empty())
+    return weight;
+  if (!std::isfinite(outcome.loss)) return "loss";
+  return update.has_gradients ? first_bad_gradient(backend_, arena_, model_->parameters()) : "";
 }
 
 }  // namespace dragoman

@@ -8,16 +8,27 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
 /// Backends of which one has memory of its own, so that a run does not wait for an update before it begins the next.
-/// The loss of one update is not a number.
+/// Some losses are no numbers, and one gradient.
 class RunAhead : public testing::Test {
  protected:
-  static inline int64_t losses = 0, bad = 0;  // computed so far, the one that is none
-  static inline int64_t late = 0;             // numbers that were asked for when losses were computed after them
+  static inline int64_t losses = 0, bad = 0, last_bad = 0;  // computed so far, those that are none
+  static inline int64_t gradients = 0, bad_gradient = 0;    // likewise
+  static inline int64_t late = 0;  // numbers that were asked for when losses were computed after them
 
   static void sum(Grad total, const Tensor& x) {
     dragoman::backend("cpu").sum(total, x);
-    if (++losses == bad) *total.tensor.as<double>() = std::numeric_limits<double>::quiet_NaN();
+    ++losses;
+    if (losses >= bad && losses <= last_bad) *total.tensor.as<double>() = not_a_number;
+  }
+  static void sum_of_squares(const Tensor& total, std::span<const Tensor> tensors) {
+    if (tensors.size() > 1 && ++gradients == bad_gradient) tensors[0].as<float>()[0] = not_a_number;
+    dragoman::backend("cpu").sum_of_squares(total, tensors);
   }
   static NumberToCome send(const double* number) {
     return [value = *number, then = losses] {
@@ -29,6 +40,7 @@ class RunAhead : public testing::Test {
     static const Backend it = [] {
       Backend b = dragoman::backend("cpu");
       b.sum = sum;
+      b.sum_of_squares = sum_of_squares;
       return b;
     }();
     return it;
@@ -54,7 +66,7 @@ class RunAhead : public testing::Test {
   };
   // Two calls: the second goes on where the first has ended.
   Result train(const Backend& backend, const std::function<void(TrainingSetup&)>& options = {}) {
-    losses = late = 0;
+    losses = gradients = late = 0;
     ToyRun run;
     run.setup.optimizer.clip_norm = 0.5;
     if (options) options(run.setup);
@@ -72,14 +84,15 @@ class RunAhead : public testing::Test {
     const Result one_by_one = train(host(), options), ahead = train(gpu(), options);
     EXPECT_TRUE(ahead.state == one_by_one.state);
     EXPECT_TRUE(ahead.model == one_by_one.model);
-    EXPECT_EQ(ahead.progress.skipped, bad > 0 ? 1 : 0);
+    EXPECT_EQ(ahead.progress.skipped, one_by_one.progress.skipped);
+    EXPECT_EQ(ahead.progress.retreats, one_by_one.progress.retreats);
     EXPECT_EQ(one_by_one.late, 0);
     return ahead.late;
   }
 
   RunAhead() {
     SmallGpu::free = SmallGpu::there = int64_t{1} << 40;
-    bad = 0;
+    bad = last_bad = bad_gradient = 0;
   }
 };
 
@@ -87,13 +100,41 @@ class RunAhead : public testing::Test {
 TEST_F(RunAhead, ComesToTheSameBits) { EXPECT_EQ(expect_the_same(), 2 * (8 + 6)); }
 
 TEST_F(RunAhead, ComesToTheSameBitsWhereAnUpdateIsSkipped) {
-  bad = 5;
+  bad = last_bad = 5;
   EXPECT_LT(expect_the_same(), 2 * (8 + 6)) << "the update after it is waited for";
-  EXPECT_THAT(train(gpu()).log, testing::HasSubstr("update 5 skipped: its loss or gradient is not finite (loss)"));
+  EXPECT_THAT(train(gpu()).log, HasSubstr("update 5 skipped: its loss or gradient is not finite (loss) (1 in a row"));
+}
+
+// The loss of an update says nothing of the next one's. A gradient is gone when it is known to be bad, unless somebody
+// has asked before the next update.
+TEST_F(RunAhead, NamesTheCulpritOfEachUpdate) {
+  bad = last_bad = 5, bad_gradient = 6;
+  EXPECT_THAT(train(gpu()).log, AllOf(HasSubstr("update 5 skipped: its loss or gradient is not finite (loss) (1 in"),
+                                      HasSubstr("update 6 skipped: its loss or gradient is not finite (gradient of")));
+  bad = last_bad = 0;
+  EXPECT_THAT(train(gpu()).log, HasSubstr("update 6 skipped: its loss or gradient is not finite (1 in"));
+  EXPECT_THAT(train(gpu(),
+                    [](TrainingSetup& setup) {
+                      setup.training.disp_freq = {1, Frequency::updates};
+                    })
+                  .log,
+              HasSubstr("update 6 skipped: its loss or gradient is not finite (gradient of"));
+}
+
+TEST_F(RunAhead, GoesBackToTheSameCheckpoint) {
+  bad = 6, last_bad = 8;
+  expect_the_same([](TrainingSetup& setup) {
+    setup.training.save_freq = {4, Frequency::updates};
+    setup.training.max_skipped = 3;
+  });
+}
+
+TEST_F(RunAhead, IsNotForARunThatOneSkippedUpdateEnds) {
+  EXPECT_EQ(expect_the_same([](TrainingSetup& setup) { setup.training.max_skipped = 1; }), 0);
 }
 
 TEST_F(RunAhead, ComesToTheSameBitsWithAllThatLooksAtARun) {
-  bad = 11;
+  bad = last_bad = 11;
   EXPECT_GT(expect_the_same([](TrainingSetup& setup) {
               setup.optimizer.exponential_smoothing = 0.1;
               setup.optimizer.optimizer_delay = 2;
