@@ -45,12 +45,11 @@ int64_t Transformer::look_back_columns() const {
   return config_.autoregression == Autoregression::self_attention ? key_value_columns() : config_.dim;
 }
 
-// It puts rows together for experts, for compressed or local memory, for copying and for keys of places.
+// The host decides for experts and for copying, and makes the keys of places.
 bool Transformer::steps_on_the_device() const {
   for (int l = 0; l < config_.decoder_layers; ++l)
     if (config_.has_experts(l)) return false;
-  return !copy_ && config_.attention_memory == AttentionMemory::full &&
-         config_.attention_score != AttentionScore::location;
+  return !copy_ && config_.attention_score != AttentionScore::location;
 }
 
 Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {

@@ -21,7 +21,7 @@ class TransformerDecoding : public Decoding {
         past_(past_cache_),
         output_(cx, model.embeddings_.output) {
     if (model.copy_) copies_.emplace(cx, *model.copy_, model.embeddings_.target.dtype());
-    if (cx.backend.recorder && model.steps_on_the_device()) recorded_.emplace(cx, int32_t(past_cache_.take(1)));
+    if (cx.backend.recorder && model.steps_on_the_device()) record_steps();
   }
 
   int add(const PackedIds& source, int width) override;
@@ -41,6 +41,7 @@ class TransformerDecoding : public Decoding {
     return {cx_, model_.config_.decoder_layers, columns, model_.embeddings_.target.dtype()};
   }
   StepTables tables_of(std::span<const StepRow> rows);
+  void record_steps();
   Var decoder(Context& cx, const StepTables& tables, Transformer::Rows rows);
   std::vector<Tensor> memory_of_steps(const Transformer::Rows& rows) const;
 
@@ -54,6 +55,16 @@ class TransformerDecoding : public Decoding {
   std::map<int, Sentence> sentences_;
   int next_handle_ = 0;
 };
+
+// Where memory for it is left.
+void TransformerDecoding::record_steps() {
+  const auto scrap = int32_t(past_cache_.take(1));
+  try {
+    recorded_.emplace(cx_, scrap);
+  } catch (const OutOfMemory&) {
+    recorded_.reset();
+  }
+}
 
 int TransformerDecoding::add(const PackedIds& source, int width) {
   Transformer::Rows source_rows = model_.rows_of(source, {});

@@ -92,8 +92,10 @@ Arena::Arena(Reserve reserve, int64_t capacity) : pool_(std::make_shared<Pool>()
 Arena::Arena(const DeviceMemory& device, int64_t capacity) : pool_(std::make_shared<Pool>()) {
   pool_->device = &device;
   pool_->capacity = (capacity > 0 ? capacity : device.capacity()) / step * step;
-  pool_->base = static_cast<std::byte*>(device.reserve(pool_->capacity));
-  require(pool_->base, "cannot reserve {} MiB of addresses on the device", pool_->capacity >> 20);
+  if (pool_->capacity > 0) pool_->base = static_cast<std::byte*>(device.reserve(pool_->capacity));
+  if (!pool_->base)
+    throw OutOfMemory(fmt::format("the device has no room for tensors: {} MiB", pool_->capacity >> 20),
+                      "nvidia-smi shows what else uses its memory");
 }
 
 Tensor Arena::allocate(Shape shape, DType dtype) {

@@ -202,7 +202,46 @@ TEST_F(RecordedDecoding, RunsAsItIsCalledWhereThereIsNoMemoryForIt) {
   EXPECT_EQ(counts().replays, before);
 }
 
+TEST_F(RecordedDecoding, RunsAsItIsCalledWhereTheDeviceHasNoRoom) {
+  DeviceMemory taken = *device.memory;
+  taken.capacity = [] { return int64_t{1} << 20; };
+  Backend full = device;
+  full.memory = &taken;
+  Context cx{.backend = full, .arena = arena, .packed = &packed};
+  Steps steps(*model, cx);
+  steps.add(3, 5);
+  const int64_t before = counts().recordings;
+  for (int i = 0; i < 4; ++i) steps.next();
+  EXPECT_EQ(counts().recordings, before);
+}
+
+TEST_F(RecordedDecoding, GoesOnAsItIsCalledWhereAKernelFailsWhileItIsRecorded) {
+  static int calls;  // of the encoder, of the first step, of the second, which is recorded
+  calls = 0;
+  Backend failing = device;
+  failing.embedding = [](const Tensor& y, const Embedding& e) {
+    if (++calls == 3) throw OutOfMemory("as if", "");
+    gpu_on_host().embedding(y, e);
+  };
+  Context cx{.backend = failing, .arena = arena, .packed = &packed};
+  Context as_called{.backend = plain, .arena = arena, .packed = &packed};
+  Steps steps(*model, cx), same(*model, as_called);
+  steps.add(3, 5);
+  same.add(3, 5);
+  const DeviceCounts before = counts();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(steps.next_values(), same.next_values());
+  EXPECT_GE(calls, 6);
+  EXPECT_EQ(counts().replays, before.replays);
+  EXPECT_EQ(counts().recordings, before.recordings);
+  Context again{.backend = device, .arena = arena, .packed = &packed};
+  Steps others(*model, again);
+  others.add(3, 5);
+  for (int i = 0; i < 3; ++i) others.next();
+  EXPECT_EQ(counts().recordings, before.recordings + 1) << "what was begun has been given up";
+}
+
 TEST_F(RecordedDecoding, MayNotFreezeWhatTheHostMakesNorWaitForTheDevice) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // other threads wait for work
   const auto recording = [&](const auto& kernels) {
     device.recorder->begin();
     kernels();
