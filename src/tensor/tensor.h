@@ -25,7 +25,7 @@ struct View {
 /// nor recordings.
 struct DeviceCounts {
   int64_t allocations = 0;  // of memory, for tensors and for all else
-  int64_t waits = 0;        // until the device had done all that it was told
+  int64_t waits = 0;        // until the device had done all that it was told; not those for a number to come
   int64_t uploads = 0;      // of what the host has made for kernels
   int64_t recordings = 0;   // of kernels' calls (backend/recorder.h)
   int64_t replays = 0;      // of these
