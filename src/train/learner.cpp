@@ -1,5 +1,7 @@
 #include "train/learner.h"
 
+#include <utility>
+
 #include "train/not_finite.h"
 
 namespace dragoman {

@@ -44,12 +44,4 @@ class Uploaded {
   std::shared_ptr<void> copy_;
 };
 
-/// What a kernel left in device memory.
-template <class T>
-T downloaded(const void* device) {
-  T value;
-  device_memory.download(&value, device, sizeof(T));
-  return value;
-}
-
 }  // namespace dragoman::cuda
