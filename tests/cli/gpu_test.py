@@ -189,9 +189,6 @@ class Decoding(Gpu):
         cpu, gpu = self.both("score --quiet -t s t -m a.safetensors")
         self.assert_close([float(x) for x in gpu.split()], [float(x) for x in cpu.split()], 1e-3)
 
-    def test_refuses_int8(self):
-        self.fails(["int8", "bfloat16"], "translate -m a.safetensors --precision int8 --devices 0", text="a\n")
-
 
 class Choosing(Gpu):
     command = "train -t s t -v v v -m none.safetensors --devices "

@@ -2,6 +2,8 @@
 
 #include <cuda_runtime.h>
 
+#include <numeric>
+
 #include "tests/cuda_on_host/memory.h"
 
 namespace dragoman::cuda {
@@ -34,9 +36,40 @@ void product(const Gemm& g) {
   });
 }
 
+/// What cuBLASLt asks of integers in plain order (its documentation, cublasLtMatmul; it sees yᵀ = w · xᵀ): A transposed
+/// and B not, m, k and leading dimensions multiples of 4, no epilogue. Columns of factors at multiples of 16 bytes are
+/// what its fast kernels want, and more than 16 columns of y what it is known to have kernels for.
+void check_integers(const Gemm& g) {
+  const Tensor &x = g.a.matrix, &w = g.b.matrix;
+  invariant(w.dtype() == DType::i8 && g.y.dtype() == DType::i32, "bytes times bytes are sums in 32 bits");
+  invariant(!g.a.transposed && g.b.transposed && x.cols() == w.cols(), "integers are multiplied row by row");
+  invariant(g.y.rows() > 16 && g.y.cols() % 4 == 0 && x.cols() % 4 == 0, "there are kernels for such sizes");
+  invariant(g.y.stride() % 4 == 0, "leading dimensions go in fours");
+  for (const Tensor& m : {x, w})
+    invariant(reinterpret_cast<uintptr_t>(m.data()) % 16 == 0 && m.stride() % 16 == 0, "wide loads are aligned");
+  invariant(!g.bias && g.act == Activation::none && !g.adds, "sums of integers have no epilogue");
+}
+
+void integer_product(const Gemm& g) {
+  check_integers(g);
+  const auto Y = g.y.view<int32_t>();
+  const auto X = g.a.matrix.view<const int8_t>(), W = g.b.matrix.view<const int8_t>();
+  cuda_on_host::issue([=] {
+    const cuda_on_host::Unlocked memory;
+    for (int64_t n = 0; n < Y.rows; ++n)
+      for (int64_t d = 0; d < Y.cols; ++d) Y(n, d) = std::inner_product(X.row(n), X.row(n) + X.cols, W.row(d), 0);
+  });
+}
+
 }  // namespace
 
+bool try_gemm(const Gemm& g) {
+  gemm(g);
+  return true;
+}
+
 void gemm(const Gemm& g) {
+  if (g.a.matrix.dtype() == DType::i8) return integer_product(g);
   if (g.a.matrix.dtype() == DType::f32) return product<float>(g);
   for_half(g.a.matrix.dtype(), [&]<class Half>() { product<Half>(g); });
 }

@@ -2,11 +2,14 @@
 
 #include "io/int8_weights.h"
 #include "ops/linear.h"
+#include "tests/op_check/gpu.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 
 namespace dragoman {
 namespace {
+
+constexpr const char* all_backends[] = {"reference", "cpu", "gpu kernels on the host"};
 
 Tensor pack(const Backend& backend, Arena& arena, const Tensor& w, DType type) {
   const Tensor packed = arena.allocate({backend.packed_elements(w.rows(), w.cols(), type)}, type);
@@ -98,10 +101,10 @@ TEST(LinearPacked, InBFloat16IsTheProductWithRoundedWeights) {
 // Rows of a packed weight are a packed weight: their columns of the product, to the bit.
 TEST_P(LinearPackedRow, CanBeSelected) {
   for_each_target([type = GetParam()] {
-    for (const char* name : {"reference", "cpu"})
+    for (const char* name : all_backends)
       for (const int64_t D : {1, 33, 100})
         for (const int64_t K : {1, 3, 17, 130}) {
-          ByHand t(name, DType::f32);
+          ByHand t(test_backend(name), DType::f32);
           constexpr int64_t N = 5;
           const Var x = t.random({N, K}), w = t.random({D, K}, 1);
           std::vector<int32_t> rows;
@@ -113,9 +116,10 @@ TEST_P(LinearPackedRow, CanBeSelected) {
           const Tensor whole = t.empty({N, D}), some = t.empty({N, R});
           product(t.cx.backend, t.arena, whole, x, packed, Tensor(), Activation::none);
           product(t.cx.backend, t.arena, some, x, part, Tensor(), Activation::none);
+          const std::vector<double> of_whole = values_of(whole), of_some = values_of(some);
           for (int64_t n = 0; n < N; ++n)
             for (int64_t r = 0; r < R; ++r)
-              EXPECT_EQ(some.view<float>()(n, r), whole.view<float>()(n, rows[r])) << name << " " << D << " " << K;
+              EXPECT_EQ(of_some[n * R + r], of_whole[n * D + rows[r]]) << name << " " << D << " " << K;
         }
   });
 }
@@ -129,13 +133,22 @@ std::vector<double> int8_product(ByHand& t, const Tensor& x, const Tensor& w, co
 // Largest of x: 2, so x is -127, 64 (63.5 goes to the even one) and 0 times 2/127; w is 127, -127, 127 times 1 and, in
 // the second column, nothing. Σ = -16,129 - 8,128.
 TEST(LinearInt8, RoundsRowsToTheirOwnScale) {
-  for (const char* name : {"reference", "cpu"}) {
-    ByHand t(name, DType::f32);
+  for (const char* name : all_backends) {
+    ByHand t(test_backend(name), DType::f32);
     const Var x = t.var({1, 3}, {-2, 1, 0}), w = t.var({2, 3}, {127, -127, 127, 0, 0, 0}), b = t.var({2}, {1, -3});
     const auto y = int8_product(t, x, w, b, Activation::none);
     EXPECT_NEAR(y[0], (-16129 - 8128) * 2.0 / 127 + 1, 1e-4) << name;
     EXPECT_EQ(y[1], -3) << name;
     EXPECT_EQ(int8_product(t, x, w, b, Activation::relu), (std::vector<double>{0, 0})) << name;
+  }
+}
+
+// Scales are 1: x is 127, 62 and -2, and Σ = 127 · (127 + 62 - 2).
+TEST(LinearInt8, RoundsHalvesToTheEvenNumber) {
+  for (const char* name : all_backends) {
+    ByHand t(test_backend(name), DType::f32);
+    const Var x = t.var({1, 3}, {127, 62.5, -1.5}), w = t.var({1, 3}, {127, 127, 127});
+    EXPECT_EQ(int8_product(t, x, w, Tensor(), Activation::none), std::vector<double>{23749}) << name;
   }
 }
 
@@ -164,6 +177,35 @@ TEST(LinearInt8, GivesTheSameBitsOnEveryInstructionSetAsReference) {
       }
 }
 
+// Sums of integers are exact and what follows has one order, so that GPUs give the bits of the reference too: by the
+// library or by a kernel of their own, whatever the rows, the columns and the distance of y's rows from each other.
+void expect_bits_of_the_reference(const std::string& gpu) {
+  for (const int64_t N : {0, 1, 16, 17, 29})
+    for (const int64_t K : {1, 17, 130})
+      for (const int64_t D : {1, 33, 36})
+        for (const bool apart : {false, true}) {
+          const auto y = [&](const std::string& name) {
+            ByHand t(test_backend(name), DType::f32);
+            t.cx.backend.fill(t.empty({1 << 16}), 3);  // where the next tensors will lie
+            const Tensor whole = t.empty({N, apart ? 2 * D : D}), part = whole.columns(0, D);
+            const Var w = t.random({D, K}, 1), b = apart ? Var() : t.random({D}, 2);
+            product(t.cx.backend, t.arena, part, t.random({N, K}), pack(t.cx.backend, t.arena, w, DType::i8), b,
+                    apart ? Activation::none : Activation::relu);
+            return values_of(part);
+          };
+          EXPECT_EQ(y(gpu), y("reference")) << N << " rows " << K << " to " << D << (apart ? ", apart" : "");
+        }
+}
+
+TEST(LinearInt8, KernelsForGpusAgreeWithTheReferenceToTheBit) {
+  expect_bits_of_the_reference("gpu kernels on the host");
+}
+
+TEST(LinearInt8, GpusAgreeWithTheReferenceToTheBit) {
+  if (const std::string reason = why_no_gpu(); !reason.empty()) GTEST_SKIP() << reason;
+  expect_bits_of_the_reference("gpu");
+}
+
 // Kernels share rows out to tiles of their own sizes.
 TEST(LinearInt8, ComputesEveryNumberOfRows) {
   for (int64_t N = 1; N <= 40; ++N) {
@@ -180,8 +222,8 @@ TEST(LinearInt8, ComputesEveryNumberOfRows) {
 // rows are nothing and 3 and 0 times 0.5.
 TEST(LinearInt8, TakesRoundedRowsAsTheyAre) {
   for_each_target([] {
-    for (const char* name : {"reference", "cpu"}) {
-      ByHand t(name, DType::f32);
+    for (const char* name : all_backends) {
+      ByHand t(test_backend(name), DType::f32);
       int8_t q[] = {1, 2, 0, 0, 3, 0};
       float scales[] = {10, 0, 0.5};
       const std::vector<RoundedRows> parts = {{Tensor::borrow(q, {1, 2}), Tensor::borrow(scales, {1})},
@@ -195,26 +237,31 @@ TEST(LinearInt8, TakesRoundedRowsAsTheyAre) {
   });
 }
 
-std::string bytes_of(const Tensor& t) { return {static_cast<const char*>(t.data()), size_t(t.bytes())}; }
+std::string bytes_of(const Tensor& t) {
+  const Tensor host = t.on_host();
+  return {static_cast<const char*>(host.data()), size_t(host.bytes())};
+}
 
 // Weights that were rounded once are the same to a product whether they come as floats or as integers, whatever parts
 // they come in.
 TEST(LinearInt8, PacksRoundedRowsToTheBytesThatTheirFloatsGive) {
   for_each_target([] {
-    for (const char* name : {"reference", "cpu"})
+    for (const char* name : all_backends)
       for (const int64_t D : {1, 31, 33, 97})
         for (const int64_t K : {1, 3, 17, 256, 515}) {
-          ByHand t(name, DType::f32);
-          const Var w = t.random({D, K}, 1);
-          if (D > 5) std::fill_n(w.value().view<float>().row(5), K, 0.0f);
-          const Tensor q = t.arena.allocate({D, K}, DType::i8), scales = t.arena.allocate({D}, DType::f32);
-          round_rows(q, scales, w, "w");
+          ByHand t(test_backend(name), DType::f32), host("reference", DType::f32);
+          std::vector<double> values = normals(D * K, 1);
+          if (D > 5) std::fill_n(values.begin() + 5 * K, K, 0);
+          const Var w = t.constant({D, K}, values);
+          const Tensor q = host.arena.allocate({D, K}, DType::i8), scales = host.arena.allocate({D}, DType::f32);
+          round_rows(q, scales, host.constant({D, K}, values), "w");
           std::vector<RoundedRows> parts;
           for (int64_t d = 0, rows = 1; d < D; d += rows, rows = std::min(3 * rows, D - d))
             parts.push_back({q.row_range(d, rows), scales.row_range(d, rows)});
           const Tensor of_floats = pack(t.cx.backend, t.arena, w, DType::i8);
           const Tensor of_rows = t.arena.allocate(of_floats.shape(), DType::i8);
-          std::fill_n(of_rows.as<int8_t>(), of_rows.bytes(), int8_t{-99});
+          const std::vector<int8_t> other(size_t(of_rows.bytes()), -99);
+          of_rows.assign(Tensor::borrow(other.data(), of_rows.shape()));
           t.cx.backend.pack_rounded(of_rows, parts);
           EXPECT_EQ(bytes_of(of_rows), bytes_of(of_floats)) << name << ", " << K << " to " << D;
         }

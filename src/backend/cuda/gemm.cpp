@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "backend/cuda/memory.h"
 
@@ -33,7 +34,18 @@ Library& library() {
 bool fast_math = false;
 
 cudaDataType_t type_of(DType dtype) {
-  return dtype == DType::bf16 ? CUDA_R_16BF : dtype == DType::f16 ? CUDA_R_16F : CUDA_R_32F;
+  switch (dtype) {
+    case DType::bf16:
+      return CUDA_R_16BF;
+    case DType::f16:
+      return CUDA_R_16F;
+    case DType::i8:
+      return CUDA_R_8I;
+    case DType::i32:
+      return CUDA_R_32I;
+    default:
+      return CUDA_R_32F;
+  }
 }
 
 // cuBLASLt thinks in columns. A row-major matrix is its own transpose there, so yᵀ (D,N) = bᵀ · aᵀ.
@@ -53,8 +65,9 @@ struct Description {
   cublasLtMatmulDesc_t it = nullptr;
 
   explicit Description(DType factor) {
-    const bool fast = fast_math && factor == DType::f32;
-    check(cublasLtMatmulDescCreate(&it, fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
+    const bool integers = factor == DType::i8, fast = fast_math && factor == DType::f32;
+    const auto floats = fast ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    check(cublasLtMatmulDescCreate(&it, integers ? CUBLAS_COMPUTE_32I : floats, integers ? CUDA_R_32I : CUDA_R_32F),
           "cublasLtMatmulDescCreate");
   }
   Description(const Description&) = delete;
@@ -113,36 +126,46 @@ struct Preference {
   }
 };
 
-const cublasLtMatmulAlgo_t& advice(const Gemm& g, const Description& d, const Layout& b, const Layout& a,
-                                   const Layout& y) {
-  static std::map<Question, cublasLtMatmulAlgo_t> known;
+using Advice = std::optional<cublasLtMatmulAlgo_t>;  // none: there is no kernel
+
+const Advice& advice(const Gemm& g, const Description& d, const Layout& b, const Layout& a, const Layout& y) {
+  static std::map<Question, Advice> known;
   const auto found = known.find(question_of(g));
   if (found != known.end()) return found->second;
   const Preference preference(g);
   cublasLtMatmulHeuristicResult_t result = {};
   int count = 0;
-  check(
-      cublasLtMatmulAlgoGetHeuristic(library().handle, d.it, b.it, a.it, y.it, y.it, preference.it, 1, &result, &count),
-      "cublasLtMatmulAlgoGetHeuristic");
-  require(count > 0, "cuBLASLt has no kernel for a product {} = {} · {} of {}", g.y.shape(), g.a.matrix.shape(),
-          g.b.matrix.shape(), g.a.matrix.dtype());
-  return known.emplace(question_of(g), result.algo).first->second;
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(library().handle, d.it, b.it, a.it, y.it, y.it, preference.it, 1, &result, &count);
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED) check(status, "cublasLtMatmulAlgoGetHeuristic");
+  return known.emplace(question_of(g), count > 0 ? Advice(result.algo) : std::nullopt).first->second;
 }
 
 }  // namespace
 
 void multiply_in_tf32() { fast_math = true; }
 
-void gemm(const Gemm& g) {
-  if (g.y.elements() == 0) return;
+bool try_gemm(const Gemm& g) {
+  if (g.y.elements() == 0) return true;
   Description d(g.a.matrix.dtype());
   describe(d, g);
   const Layout b(g.b.matrix), a(g.a.matrix), y(g.y);
-  const float one = 1, beta = g.adds ? 1 : 0;
-  check(cublasLtMatmul(library().handle, d.it, &one, g.b.matrix.data(), b.it, g.a.matrix.data(), a.it, &beta,
-                       g.y.data(), y.it, g.y.data(), y.it, &advice(g, d, b, a, y), library().workspace.get(),
-                       workspace_bytes, stream()),
+  const Advice& algorithm = advice(g, d, b, a, y);
+  if (!algorithm) return false;
+  const float floats[] = {1, g.adds ? 1.f : 0.f};
+  const int32_t integers[] = {1, g.adds ? 1 : 0};
+  const bool whole = g.a.matrix.dtype() == DType::i8;
+  const void *one = whole ? static_cast<const void*>(&integers[0]) : &floats[0],
+             *beta = whole ? static_cast<const void*>(&integers[1]) : &floats[1];
+  check(cublasLtMatmul(library().handle, d.it, one, g.b.matrix.data(), b.it, g.a.matrix.data(), a.it, beta, g.y.data(),
+                       y.it, g.y.data(), y.it, &*algorithm, library().workspace.get(), workspace_bytes, stream()),
         "cublasLtMatmul");
+  return true;
+}
+
+void gemm(const Gemm& g) {
+  require(try_gemm(g), "cuBLASLt has no kernel for a product {} = {} · {} of {}", g.y.shape(), g.a.matrix.shape(),
+          g.b.matrix.shape(), g.a.matrix.dtype());
 }
 
 }  // namespace dragoman::cuda

@@ -2,6 +2,7 @@
 #include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
+#include "backend/cuda/linear_int8.h"
 #include "backend/cuda/put.cuh"
 #include "backend/reference/activation.h"
 
@@ -102,24 +103,16 @@ void column_sums(const Grad& to, const Tensor& x) { backward_rows<float>({}, to,
 
 namespace {
 
-void require_floats(DType packed) {
-  if (packed == DType::i8)
-    throw Error("int8 products are not there on a GPU",
-                "use --precision float32, bfloat16 or float16, or --devices cpu");
-}
-
 // The first `rows` of a packed weight, as a matrix: it is w as it is, rounded if it is of 16 bits.
 Tensor unpacked(const Tensor& packed, int64_t rows, int64_t cols) {
   return packed.row_range(0, rows * cols).reshaped({rows, cols});
 }
 
 void pack(const Tensor& packed, const Tensor& w) {
-  require_floats(packed.dtype());
+  if (packed.dtype() == DType::i8) return pack_int8(packed, w);
   const Tensor matrix = unpacked(packed, w.rows(), w.cols());
   for_factor(packed.dtype(), [&]<class T>() { convert<T>(matrix, w); });
 }
-
-void pack_rounded(const Tensor& packed, std::span<const RoundedRows>) { require_floats(packed.dtype()); }
 
 template <class T>
 void select(const Tensor& to, const Tensor& from, const Tensor& rows) {
@@ -130,13 +123,15 @@ void select(const Tensor& to, const Tensor& from, const Tensor& rows) {
 }
 
 void select_packed(const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K) {
+  if (packed.dtype() == DType::i8) return select_int8(selected, packed, rows, D, K);
   const Tensor to = unpacked(selected, rows.elements(), K), from = unpacked(packed, D, K);
   for_factor(packed.dtype(), [&]<class T>() { select<T>(to, from, rows); });
 }
 
-// Then x is rounded too: both factors of a product on tensor cores are of one type.
+// In 16 bits x is rounded too: both factors of a product on tensor cores are of one type.
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                    const Tensor& scratch) {
+  if (packed.dtype() == DType::i8) return linear_int8(y, x, packed, b, act, scratch);
   const Tensor w = unpacked(packed, y.cols(), x.cols());
   if (!is_half(w.dtype())) return forward(y, x, w, b, act);
   const Tensor rounded(nullptr, scratch.data(), {x.rows(), x.cols()}, w.dtype(), x.memory());
@@ -151,14 +146,12 @@ void install_linear(Backend& b) {
   b.linear_backward_input = backward_input;
   b.linear_backward_result = backward_result;
   b.linear_backward_weight = backward_weight;
-  b.packed_elements = [](int64_t D, int64_t K, DType packed) {
-    require_floats(packed);
-    return D * K;
-  };
+  b.packed_elements = [](int64_t D, int64_t K, DType packed) { return packed == DType::i8 ? int8_bytes(D, K) : D * K; };
   b.pack = pack;
   b.pack_rounded = pack_rounded;
   b.select_packed = select_packed;
   b.linear_packed_scratch = [](int64_t N, int64_t K, DType packed) {
+    if (packed == DType::i8) return int8_bytes(N, K);
     return is_half(packed) ? N * K * size_of(packed) : 0;
   };
   b.linear_packed = linear_packed;

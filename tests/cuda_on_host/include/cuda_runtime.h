@@ -84,6 +84,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   return cudaSuccess;
 }
 
+inline int __dp4a(int a, int b, int sum) {
+  for (int byte = 0; byte < 4; ++byte) sum += int8_t(a >> 8 * byte) * int8_t(b >> 8 * byte);
+  return sum;
+}
 inline void __syncthreads() { cuda_on_host::wait_for_block(); }
 inline void __syncwarp() { cuda_on_host::wait_for_warp(); }
 template <class T>
