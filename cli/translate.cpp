@@ -22,18 +22,12 @@ void check_files(const TranslateCommandOptions& options) {
           "--input and --output are both {}: it would be emptied before it is read", options.input);
 }
 
-// What the file was made for. A GPU has no products of int8, and takes what is nearest.
-DType usual_type(const ModelFile& file, const Backend& backend) {
-  if (file.stored_type() != DType::i8 || !backend.memory) return file.stored_type();
-  return backend.multiplies_bfloat16 ? DType::bf16 : DType::f32;
-}
-
 LoadedModel load_one(const std::string& path, const TranslateCommandOptions& options, const Backend& backend,
                      Arena& arena) {
   const ModelFile file(path);
   switch (options.precision) {
     case Precision::automatic:
-      return load_model(file, backend, arena, usual_type(file, backend));
+      return load_model(file, backend, arena, file.stored_type());
     case Precision::float32:
       return load_model(file, backend, arena, DType::f32);
     case Precision::bfloat16:

@@ -176,13 +176,9 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::precision,
        .value = "TYPE",
        .group = group,
-       .help =
-           "what products are computed in; auto: int8 if dragoman quantize wrote the model (on a GPU bfloat16), else "
-           "float32; bfloat16 rounds "
-           "weights to 16 bits: half of the memory; float16 likewise, on GPUs only; int8 rounds weights and "
-           "activations to 8 bits: faster, a "
-           "quarter of "
-           "the memory, translations differ a little"},
+       .help = "what products are computed in; auto: int8 if dragoman quantize wrote the model, else float32; bfloat16 "
+               "rounds weights to 16 bits: half of the memory; float16 likewise, on GPUs only; int8 rounds weights and "
+               "activations to 8 bits: a quarter of the memory, faster on CPUs, translations differ a little"},
       {.name = "shortlist",
        .field = &O::shortlist,
        .value = "FILE",

@@ -178,11 +178,24 @@ class Decoding(Gpu):
             same = sum(a == b for a, b in zip(cpu.splitlines(), gpu.splitlines()))
             self.assertGreater(same, 0.9 * len(self.lines), precision)
 
+    # A few rows at a time and more than 16: their products take different ways.
+    def test_in_8_bits_as_a_cpu_does(self):
+        texts = lambda said: [line.split(" ||| ")[0] for line in said.splitlines()]
+        for model, options in (("a", "--beam-size 1 --mini-batch-words 1"), ("a", "--beam-size 3"), ("r", "--beam-size 3"),
+                               ("d", "--beam-size 3")):
+            with self.subTest(model=model, options=options):
+                self.succeed(f"quantize -m {model}.safetensors -o {model}8.safetensors")
+                command = f"translate --quiet --word-scores {options} -m {model}"
+                cpu, gpu = self.both(f"{command}.safetensors --precision int8")
+                self.assertEqual(texts(gpu), texts(cpu))
+                self.assertEqual(self.both(f"{command}8.safetensors"), [cpu, gpu])
+                self.assertNotEqual(self.both(f"{command}.safetensors")[1], gpu)
+
     def test_takes_floats_from_a_file_in_8_bits(self):
         self.succeed("quantize -m a.safetensors -o q.safetensors")
         text = "".join(f"{line}\n" for line in self.lines)
-        cpu = self.succeed("translate --quiet --precision float32 -m q.safetensors", text=text).stdout
-        gpu = self.succeed("translate --quiet --fast-math --devices 0 -m q.safetensors", text=text).stdout
+        command = "translate --quiet --precision float32 -m q.safetensors --devices "
+        cpu, gpu = (self.succeed(command + device, text=text).stdout for device in ("cpu", "0 --fast-math"))
         self.assertEqual(gpu, cpu)
 
     def test_scores_as_a_cpu_does(self):
