@@ -66,6 +66,8 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(code, 0, out + err)
         for what, setting in (("training toy", "16 tokens"), ("decoding toy, beam 1", ""), ("decoding toy, beam 4", "")):
             self.assertRegex(out, rf"{what}, target tokens/s\n    dragoman   [\d,.]+ \({setting}.*\)\n    PyTorch    {peer}")
+        for beam in (1, 4):
+            self.assertRegex(out, rf"decoding toy, beam {beam}, int8, target tokens/s\n    dragoman   [\d,.]+ .*\n    PyTorch    –")
         for row in ("allocations on", "waits for"):
             self.assertRegex(out, rf"training toy, {row} the device an update: \d+\.\d\d, from update 20 to 40\n")
         self.assertIn("tests                                    skipped: not asked for", out)
