@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr int64_t panel = 32;  // columns of a packed panel, whatever the vector length: files and tests do not vary
+constexpr int64_t panel = 64;  // columns of a packed panel, whatever the vector length
 
 template <class D>
 HWY_INLINE hn::Vec<D> Weights(D d, const float* w) {
@@ -26,18 +26,39 @@ HWY_INLINE hn::Vec<D> Weights(D d, const bfloat16* w) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, halves)));
 }
 
-// A tile of M rows × one panel of packed columns: M·32/L accumulators stay in registers over the whole of K, each one
-// chain of multiply-adds in the order of k. One load of w serves M rows.
-template <int M, class Weight>
-HWY_INLINE void Tile(float* y, int64_t y_stride, const float* x, int64_t x_stride, const Weight* w, const float* bias,
-                     int64_t K, int64_t columns, Activation act) {
-  const hn::CappedTag<float, panel> d;
+// Rows and vectors of columns that a tile has. Its accumulators fill the registers, and of such shapes it is the one
+// that loads least.
+#if HWY_TARGET <= HWY_AVX3
+constexpr int tile_rows = 6;  // 24 accumulators of 32 registers
+template <int M>
+constexpr int tile_vectors = 4;
+#else
+constexpr int tile_rows = 3;  // 12 accumulators of 16
+template <int M>
+constexpr int tile_vectors = M == 1 ? 8 : 4;  // a single row needs them for its multipliers to be busy
+#endif
+
+// What a tile asks for while it computes: its share of the panel behind this one, which comes from an outer cache or
+// from memory. Where the last is behind, it asks in vain.
+template <class Weight>
+struct Ahead {
+  const Weight* from;
+  int64_t step;  // weights at each k
+};
+
+// Some rows × some columns of a panel: accumulators stay in registers over the whole of K, each one chain of
+// multiply-adds in the order of k. One load of w serves all rows.
+template <int M, int P, class Weight>
+HWY_INLINE void Tile(View<float> y, const float* x, int64_t x_stride, const Weight* w, const float* bias, int64_t K,
+                     Activation act, Ahead<Weight> next) {
+  const hn::CappedTag<float, 16> d;
   using V = hn::Vec<decltype(d)>;
-  constexpr int64_t L = hn::MaxLanes(hn::CappedTag<float, panel>()), P = panel / L;
+  constexpr int64_t L = hn::MaxLanes(hn::CappedTag<float, 16>());
   V sums[M][P];
   for (int m = 0; m < M; ++m)
     for (int p = 0; p < P; ++p) sums[m][p] = hn::Zero(d);
   for (int64_t k = 0; k < K; ++k) {
+    __builtin_prefetch(next.from + k * next.step, 0, 2);  // into the second cache
     V column[P];
     for (int p = 0; p < P; ++p) column[p] = Weights(d, w + k * panel + p * L);
     for (int m = 0; m < M; ++m) {
@@ -45,51 +66,50 @@ HWY_INLINE void Tile(float* y, int64_t y_stride, const float* x, int64_t x_strid
       for (int p = 0; p < P; ++p) sums[m][p] = hn::MulAdd(a, column[p], sums[m][p]);
     }
   }
-  HWY_ALIGN float row[panel];
+  HWY_ALIGN float row[P * L];
   for (int m = 0; m < M; ++m) {
+    float* const to = y.cols == P * L ? y.row(m) : row;
     for (int p = 0; p < P; ++p) {
       V v = sums[m][p];
       if (bias) v = hn::Add(v, hn::LoadU(d, bias + p * L));
       if (act == Activation::relu) v = hn::Max(v, hn::Zero(d));
-      if (columns == panel) {
-        hn::StoreU(v, d, y + m * y_stride + p * L);
-      } else {
-        hn::Store(v, d, row + p * L);
-      }
+      hn::StoreU(v, d, to + p * L);
     }
-    if (columns < panel) std::copy_n(row, columns, y + m * y_stride);
+    if (to == row) std::copy_n(row, y.cols, y.row(m));
   }
 }
 
-#if HWY_TARGET <= HWY_AVX3
-constexpr int tile_rows = 12;  // 24 accumulators of 32 registers
-#else
-constexpr int tile_rows = 3;  // 12 accumulators of 16
-#endif
-
+// Some rows × a panel, of which y has the columns that exist.
 template <int M, class Weight>
-HWY_INLINE void Remainder(int64_t rows, float* y, int64_t y_stride, const float* x, int64_t x_stride, const Weight* w,
-                          const float* bias, int64_t K, int64_t columns, Activation act) {
+HWY_INLINE void Tiles(View<float> y, const float* x, int64_t x_stride, const Weight* w, const float* bias, int64_t K,
+                      Activation act, Ahead<Weight> next) {
   if constexpr (M > 0) {
-    if (rows == M) return Tile<M>(y, y_stride, x, x_stride, w, bias, K, columns, act);
-    Remainder<M - 1>(rows, y, y_stride, x, x_stride, w, bias, K, columns, act);
+    if (y.rows < M) return Tiles<M - 1>(y, x, x_stride, w, bias, K, act, next);
+    constexpr int P = tile_vectors<M>;
+    constexpr int64_t columns = P * hn::MaxLanes(hn::CappedTag<float, 16>());
+    for (int64_t c = 0; c < y.cols; c += columns)
+      Tile<M, P>(View<float>{y.data + c, y.rows, std::min(columns, y.cols - c), y.stride}, x, x_stride, w + c,
+                 bias ? bias + c : nullptr, K, act, next);
   }
 }
 
-// Panels [panels.begin, panels.end) of y for all rows. A panel of w stays in L2 while x passes by.
+// Panels [panels.begin, panels.end) of y for all rows, which are shared out evenly to tiles. A panel of w stays in L2
+// while x passes by.
 template <class Weight>
 HWY_INLINE void Panels(View<float> Y, View<const float> X, const Weight* packed, const float* bias, Activation act,
                        Range panels) {
+  const int64_t K = X.cols, tiles = (X.rows + tile_rows - 1) / tile_rows;
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const int64_t from = p * panel, columns = std::min(panel, Y.cols - from);
-    const Weight* w = packed + from * X.cols;
+    const Weight* w = packed + from * K;
     HWY_ALIGN float padded_bias[panel] = {};
     if (bias) std::copy_n(bias + from, columns, padded_bias);
-    const float* b = bias ? padded_bias : nullptr;
-    int64_t n = 0;
-    for (; n + tile_rows <= X.rows; n += tile_rows)
-      Tile<tile_rows>(Y.row(n) + from, Y.stride, X.row(n), X.stride, w, b, X.cols, columns, act);
-    Remainder<tile_rows - 1>(X.rows - n, Y.row(n) + from, Y.stride, X.row(n), X.stride, w, b, X.cols, columns, act);
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t n = X.rows * t / tiles, rows = X.rows * (t + 1) / tiles - n;
+      const Ahead<Weight> next = {w + K * panel * (tiles + t) / tiles, panel / tiles};
+      Tiles<tile_rows>(View<float>{Y.row(n) + from, rows, columns, Y.stride}, X.row(n), X.stride, w,
+                       bias ? padded_bias : nullptr, K, act, next);
+    }
   }
 }
 
@@ -111,11 +131,11 @@ namespace {
 
 HWY_EXPORT(PackedPanels);
 
-constexpr int64_t panel = 32;
+constexpr int64_t panel = 64;
 
 int64_t panels_of(int64_t D) { return (D + panel - 1) / panel; }
 
-// (D,K) becomes (panels, K, 32), zeros behind the last column.
+// (D,K) becomes (panels, K, 64), zeros behind the last column.
 template <class Weight>
 void pack(Weight* out, const Tensor& w) {
   const auto W = w.view<const float>();
