@@ -13,74 +13,105 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// Transposed copy of n rows of x: out (cols, stride), zeros behind column n, so that scores of neighbouring keys are
+// Columns of four rows of x from row j on, as rows of four at `to`.
+HWY_INLINE void TransposeFour(float* to, int64_t stride, View<const float> x, int64_t j) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  HWY_ALIGN float fours[4 * HWY_MAX_BYTES / sizeof(float)];
+  for (int64_t c = 0; c < x.cols; c += L) {
+    const int64_t count = std::min(L, x.cols - c);
+    const auto row = [&](int64_t r) { return LoadN(d, x.row(j + r) + c, count); };
+    hn::StoreInterleaved4(row(0), row(1), row(2), row(3), d, fours);
+    for (int64_t i = 0; i < count; ++i) std::copy_n(fours + 4 * i, 4, to + (c + i) * stride);
+  }
+}
+
+// Transposed copy of x: out (cols, stride), zeros behind the last row, so that scores of neighbouring keys are
 // neighbours and no sum runs across a vector.
 void TransposeInto(float* out, int64_t stride, View<const float> x) {
-  for (int64_t j = 0; j < x.rows; ++j)
+  std::fill_n(out, x.cols * stride, 0.0f);
+  int64_t j = 0;
+  for (; j + 4 <= x.rows; j += 4) TransposeFour(out + j, stride, x, j);
+  for (; j < x.rows; ++j)
     for (int64_t c = 0; c < x.cols; ++c) out[c * stride + j] = x(j, c);
-  for (int64_t c = 0; c < x.cols; ++c) std::fill(out + c * stride + x.rows, out + (c + 1) * stride, 0.0f);
 }
 
-// Columns `of` of out (rows,stride) = a (rows,cols) · t (cols,stride): four rows at a time, each vector of t loaded
-// once for them.
+// A matrix of which single numbers are read: that of row r and column k lies at `at[r * row + k * step]`.
+struct Scattered {
+  const float* at;
+  int64_t row, step;
+};
+
+// Four rows, of which `rows` exist, × P vectors of out = or += a · b (K rows from b on), each number one chain in the
+// order of k. `last` numbers of the last vector exist.
+template <int P>
+HWY_INLINE void FourRows(View<float> out, const Scattered& a, int64_t rows, const float* b, int64_t b_stride, int64_t K,
+                         int64_t last, bool adds) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  const float* of_row[4];
+  for (int64_t r = 0; r < 4; ++r) of_row[r] = a.at + std::min(r, rows - 1) * a.row;
+  VF sums[4][P];
+  for (auto& row : sums)
+    for (auto& sum : row) sum = hn::Zero(d);
+  for (int64_t k = 0; k < K; ++k) {
+    VF x[P];
+    for (int p = 0; p < P; ++p) {
+      const float* from = b + k * b_stride + p * L;
+      x[p] = p + 1 < P ? hn::LoadU(d, from) : LoadN(d, from, last);
+    }
+    for (int r = 0; r < 4; ++r)
+      for (int p = 0; p < P; ++p) sums[r][p] = hn::MulAdd(hn::Set(d, of_row[r][k * a.step]), x[p], sums[r][p]);
+  }
+  for (int64_t r = 0; r < rows; ++r)
+    for (int p = 0; p < P; ++p) {
+      float* const to = out.row(r) + p * L;
+      const int64_t count = p + 1 < P ? L : last;
+      StoreN(adds ? hn::Add(LoadN(d, to, count), sums[r][p]) : sums[r][p], d, to, count);
+    }
+}
+
+// out (rows,cols) = or += a (rows,K) · b (K,cols)
+void Product(View<float> out, const Scattered& a, View<const float> b, bool adds) {
+  const int64_t L = hn::Lanes(F32());
+  for (int64_t c = 0; c < out.cols;) {
+    const int64_t left = out.cols - c;
+    for (int64_t i = 0; i < out.rows; i += 4) {
+      const View<float> part{out.row(i) + c, 4, left, out.stride};
+      const Scattered own{a.at + i * a.row, a.row, a.step};
+      const int64_t rows = std::min<int64_t>(4, out.rows - i);
+      if (left > L)
+        FourRows<2>(part, own, rows, b.row(0) + c, b.stride, b.rows, std::min(L, left - L), adds);
+      else
+        FourRows<1>(part, own, rows, b.row(0) + c, b.stride, b.rows, left, adds);
+    }
+    c += 2 * L;
+  }
+}
+
+// Columns `of` of out (rows,stride), and those up to the next multiple of 16, = a · t (cols,stride).
 void TimesTransposed(float* out, View<const float> a, const float* t, int64_t stride, Range of) {
-  const F32 d;
-  const int64_t L = hn::Lanes(d);
-  for (int64_t i = 0; i < a.rows; i += 4) {
-    const float* row[4];
-    for (int64_t r = 0; r < 4; ++r) row[r] = a.row(std::min(i + r, a.rows - 1));
-    for (int64_t j = of.begin; j < of.end; j += L) {
-      VF s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-      for (int64_t c = 0; c < a.cols; ++c) {
-        const VF column = hn::LoadU(d, t + c * stride + j);
-        s0 = hn::MulAdd(hn::Set(d, row[0][c]), column, s0);
-        s1 = hn::MulAdd(hn::Set(d, row[1][c]), column, s1);
-        s2 = hn::MulAdd(hn::Set(d, row[2][c]), column, s2);
-        s3 = hn::MulAdd(hn::Set(d, row[3][c]), column, s3);
-      }
-      const VF sums[] = {s0, s1, s2, s3};
-      for (int64_t r = 0; r < std::min<int64_t>(4, a.rows - i); ++r) hn::StoreU(sums[r], d, out + (i + r) * stride + j);
-    }
-  }
+  const int64_t columns = padded_keys(of.end) - of.begin;
+  Product({out + of.begin, a.rows, columns, stride}, {a.data, a.stride, 1}, {t + of.begin, a.cols, columns, stride},
+          false);
 }
 
-// out (rows of w,cols) (+)= w (rows,stride) · b (b.rows,cols): a row of b is loaded once for four rows of out.
+// out = or += w (rows,stride) · b
 void WeightedSum(View<float> out, const float* w, int64_t stride, View<const float> b, bool adds) {
-  const F32 d;
-  const int64_t L = hn::Lanes(d);
-  for (int64_t i = 0; i < out.rows; i += 4) {
-    const float* weight[4];
-    for (int64_t r = 0; r < 4; ++r) weight[r] = w + std::min(i + r, out.rows - 1) * stride;
-    for (int64_t c = 0; c < out.cols; c += L) {
-      VF s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-      for (int64_t j = 0; j < b.rows; ++j) {
-        const VF x = LoadN(d, b.row(j) + c, out.cols - c);
-        s0 = hn::MulAdd(hn::Set(d, weight[0][j]), x, s0);
-        s1 = hn::MulAdd(hn::Set(d, weight[1][j]), x, s1);
-        s2 = hn::MulAdd(hn::Set(d, weight[2][j]), x, s2);
-        s3 = hn::MulAdd(hn::Set(d, weight[3][j]), x, s3);
-      }
-      const VF sums[] = {s0, s1, s2, s3};
-      for (int64_t r = 0; r < std::min<int64_t>(4, out.rows - i); ++r) {
-        float* place = out.row(i + r) + c;
-        StoreN(adds ? hn::Add(sums[r], LoadN(d, place, out.cols - c)) : sums[r], d, place, out.cols - c);
-      }
-    }
-  }
+  Product(out, {w, stride, 1}, b, adds);
 }
 
-// out (columns of w,cols) += wᵀ · b: w (b.rows,stride).
+// out += wᵀ · b: w (b.rows,stride)
 void AddTransposedSum(View<float> out, const float* w, int64_t stride, View<const float> b) {
+  Product(out, {w, 1, stride}, b, true);
+}
+
+float DotProduct(const float* a, const float* b, int64_t n) {
   const F32 d;
-  const int64_t L = hn::Lanes(d);
-  for (int64_t j = 0; j < out.rows; ++j)
-    for (int64_t c = 0; c < out.cols; c += L) {
-      const int64_t n = out.cols - c;
-      VF sum = LoadN(d, out.row(j) + c, n);
-      for (int64_t i = 0; i < b.rows; ++i)
-        sum = hn::MulAdd(hn::Set(d, w[i * stride + j]), LoadN(d, b.row(i) + c, n), sum);
-      StoreN(sum, d, out.row(j) + c, n);
-    }
+  VF sum = hn::Zero(d);
+  for (int64_t i = 0; i < n; i += int64_t(hn::Lanes(d)))
+    sum = hn::MulAdd(LoadN(d, a + i, n - i), LoadN(d, b + i, n - i), sum);
+  return Sum(d, sum);
 }
 
 // Columns `of` of out (rows,stride): w · tanh(a_i + t_j).
@@ -157,11 +188,8 @@ void FinishScores(float* s, const AttentionHead& h, int64_t i, Range of) {
 // s becomes exp(s - lse); hidden keys become 0.
 void Weights(float* s, Range of, float lse) {
   const F32 d;
-  const VF lowest = hn::Set(d, -80.0f);
-  for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d))) {
-    const VF x = hn::Sub(hn::LoadU(d, s + j), hn::Set(d, lse));
-    hn::StoreU(hn::IfThenElseZero(hn::Gt(x, lowest), hn::Exp(d, hn::Max(x, lowest))), d, s + j);
-  }
+  for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
+    hn::StoreU(ExpOfNegative(hn::Sub(hn::LoadU(d, s + j), hn::Set(d, lse))), d, s + j);
 }
 
 float LogSumExp(const float* s, Range of) {
@@ -171,11 +199,8 @@ float LogSumExp(const float* s, Range of) {
   for (int64_t j = of.begin; j < of.end; j += L) tops = hn::Max(tops, hn::LoadU(d, s + j));
   const float top = Max(d, tops);
   if (top == -std::numeric_limits<float>::infinity()) return 0;  // sees no key
-  const VF lowest = hn::Set(d, -80.0f);
-  for (int64_t j = of.begin; j < of.end; j += L) {
-    const VF x = hn::Sub(hn::LoadU(d, s + j), hn::Set(d, top));
-    sums = hn::Add(sums, hn::IfThenElseZero(hn::Gt(x, lowest), hn::Exp(d, hn::Max(x, lowest))));
-  }
+  for (int64_t j = of.begin; j < of.end; j += L)
+    sums = hn::Add(sums, ExpOfNegative(hn::Sub(hn::LoadU(d, s + j), hn::Set(d, top))));
   return top + std::log(Sum(d, sums));
 }
 
@@ -250,8 +275,7 @@ void AttendHeadBackward(const HeadGradients& g, View<const float> dy, View<const
       float *p = scratch.weights + i * stride, *ds = scratch.gradients + i * stride;
       FinishScores(p, h, first + i, of);
       Weights(p, of, h.a.lse.view<float>()(h.row + first + i, h.head));
-      float c = 0;
-      for (int64_t e = 0; e < y.cols; ++e) c += dy(first + i, e) * y(first + i, e);
+      const float c = DotProduct(dy.row(first + i), y.row(first + i), y.cols);
       if (dropout.active()) MaskFactors(scratch.factors, mask, h.place(first + i), of);
       ScoreGradients(ds, p, scratch.factors, c, h.scale(), {of.begin, padded_keys(of.end)});
       if (g.dbias)

@@ -35,7 +35,7 @@ void CrossEntropyRow(const Backend::LinearCrossEntropy& l, int64_t n, float* z, 
   const float label_logit = z[label];
   VF sums = hn::Zero(d);
   for (int64_t v = 0; v < full; v += L) {
-    const VF e = hn::Exp(d, hn::Sub(hn::LoadU(d, z + v), hn::Set(d, top)));
+    const VF e = ExpOfNegative(hn::Sub(hn::LoadU(d, z + v), hn::Set(d, top)));
     sums = hn::Add(sums, e);
     if (gradient) hn::StoreU(e, d, z + v);
   }
