@@ -13,10 +13,11 @@ inline __m256i broadcast_quad(const uint8_t* x) {
   return _mm256_set1_epi32(quad);
 }
 
-// M rows × 32 columns. The instruction multiplies unsigned by signed bytes and adds pairs in 16 bits, saturating. So
-// x · w is computed as |x| · (w with the sign of x): no pair exceeds 2 · 127 · 127 = 32,258, which 16 bits hold.
+// M rows × 32 columns, a half of the panel, from column `from` on. The instruction multiplies unsigned by signed bytes
+// and adds pairs in 16 bits, saturating. So x · w is computed as |x| · (w with the sign of x): no pair exceeds 2 · 127
+// · 127 = 32,258, which 16 bits hold.
 template <int M>
-inline void tile(const Int8Panel& p, int64_t row) {
+inline void tile(const Int8Panel& p, int64_t row, int64_t from) {
   constexpr int parts = 4;  // of 8 columns
   const __m256i ones = _mm256_set1_epi16(1);
   __m256i sums[M][parts];
@@ -29,7 +30,7 @@ inline void tile(const Int8Panel& p, int64_t row) {
       size[m] = _mm256_abs_epi8(x[m]);
     }
     for (int i = 0; i < parts; ++i) {
-      const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p.w + q * 128 + i * 32));
+      const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p.w + q * 256 + from * 4 + i * 32));
       for (int m = 0; m < M; ++m) {
         const __m256i pairs = _mm256_maddubs_epi16(size[m], _mm256_sign_epi8(w, x[m]));
         sums[m][i] = _mm256_add_epi32(sums[m][i], _mm256_madd_epi16(pairs, ones));
@@ -43,19 +44,22 @@ inline void tile(const Int8Panel& p, int64_t row) {
 #pragma GCC unroll 4
     for (int i = 0; i < parts; ++i) {
       __m256 y = _mm256_mul_ps(_mm256_cvtepi32_ps(sums[m][i]), row_scale);
-      y = _mm256_fmadd_ps(y, _mm256_loadu_ps(p.scales + i * 8), _mm256_loadu_ps(p.bias + i * 8));
+      y = _mm256_fmadd_ps(y, _mm256_loadu_ps(p.scales + from + i * 8), _mm256_loadu_ps(p.bias + from + i * 8));
       _mm256_store_ps(out + i * 8, p.relu ? _mm256_max_ps(y, _mm256_setzero_ps()) : y);
     }
-    __builtin_memcpy(p.y + (row + m) * p.y_stride, out, sizeof(float) * (p.columns < 32 ? p.columns : 32));
+    const int64_t exist = p.columns - from;
+    __builtin_memcpy(p.y + (row + m) * p.y_stride + from, out, sizeof(float) * (exist < 32 ? exist : 32));
   }
 }
 
 }  // namespace
 
 void int8_avx2(const Int8Panel& p) {
-  int64_t row = 0;
-  for (; row + 2 <= p.rows; row += 2) tile<2>(p, row);
-  for (; row < p.rows; ++row) tile<1>(p, row);
+  for (int64_t from = 0; from < p.columns; from += 32) {
+    int64_t row = 0;
+    for (; row + 2 <= p.rows; row += 2) tile<2>(p, row, from);
+    for (; row < p.rows; ++row) tile<1>(p, row, from);
+  }
 }
 
 }  // namespace dragoman::cpu

@@ -45,7 +45,7 @@ float QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, uint8_t
   return top / 127;
 }
 
-// Up to 32 rows of integers become a panel. They go through a small block, a row of it at a time, which
+// Up to 64 rows of integers become a panel. They go through a small block, a row of it at a time, which
 // `fill(r, from, count, stride, row)` writes: numbers [from, from + count) of row r, zeros up to `stride`. From it
 // lines of the panel take four bytes a row. What no row fills is zero.
 template <class Fill>
@@ -106,7 +106,7 @@ HWY_EXPORT(KernelOfTarget);
 
 constexpr int64_t rounded_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
-// A packed weight: for each column, 32 to a panel, its scale and the sum of its integers, then the panels.
+// A packed weight: for each column, 64 to a panel, its scale and the sum of its integers, then the panels.
 template <class Byte>
 struct Packed {
   using Float = std::conditional_t<std::is_const_v<Byte>, const float, float>;
