@@ -83,7 +83,7 @@ HWY_INLINE void AttendStep(float* y, const StepHead& h, RowOf row_of, float* p) 
   }
   VF sums = hn::Zero(d);
   for (int64_t t = 0; t < count; t += L) {
-    VF e = hn::Exp(d, hn::Sub(LoadN(d, p + t, count - t), hn::Set(d, top)));
+    VF e = ExpOfNegative(hn::Sub(LoadN(d, p + t, count - t), hn::Set(d, top)));
     if (count - t < L) e = hn::IfThenElseZero(hn::FirstN(d, count - t), e);
     sums = hn::Add(sums, e);
     StoreN(e, d, p + t, count - t);
@@ -140,11 +140,16 @@ HWY_INLINE void WithKeys(const Backend::AttentionStep& a, int64_t r, const F& f)
   }
 }
 
+// Hypotheses of one sentence look at its keys one after the other.
+bool KeysOfRowBefore(const StepKeys& keys, int64_t r) {
+  return !keys.table && keys.begin.as<int32_t>()[r] == keys.begin.as<int32_t>()[r - 1];
+}
+
 // Keys lie far apart, where no hardware expects them, and mostly not in the nearest caches. So those of the next row
 // are asked for while this one is computed.
 void StepRow(const Backend::AttentionStep& a, int64_t r, bool last, float* p) {
   constexpr int64_t fetched = 32;  // keys that the nearest cache holds beside those in use
-  if (!last)
+  if (!last && !KeysOfRowBefore(a.keys, r + 1))
     WithKeys(a, r + 1, [&](Range keys, auto row_of) {
       FetchKeys(a, {keys.begin, std::min(keys.end, keys.begin + fetched)}, row_of);
     });
