@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Types, LinearPackedRow, testing::Values(DType::f32, DTy
 
 TEST_P(LinearPackedRow, HasTheSameBitsWhateverItsNeighboursAndThreads) {
   for_each_target([type = GetParam()] {
-    for (const int64_t D : {1, 31, 32, 33, 97})
+    for (const int64_t D : {1, 31, 63, 64, 65, 97, 129})
       for (const int64_t K : {1, 3, 17, 130}) {
         ByHand t("cpu", DType::f32);
         constexpr int64_t N = 29;
@@ -64,11 +64,12 @@ TEST_P(LinearPackedRow, HasTheSameBitsWhateverItsNeighboursAndThreads) {
         };
         const Threads one(1);
         const std::vector<double> all = product(0, N);
-        {
-          const Threads two(2);
+        for (const int threads : {2, 7}) {
+          const Threads more(threads);
           EXPECT_EQ(product(0, N), all);
         }
-        for (const auto& [first, count] : {std::pair<int64_t, int64_t>{0, 1}, {28, 1}, {5, 2}, {11, 13}, {1, 28}}) {
+        for (const auto& [first, count] :
+             {std::pair<int64_t, int64_t>{0, 1}, {28, 1}, {5, 2}, {3, 3}, {7, 9}, {11, 13}, {1, 28}}) {
           const std::vector<double> part = product(first, count);
           EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + first * D))
               << count << " rows from " << first << ", " << K << " to " << D;
@@ -81,7 +82,8 @@ TEST_P(LinearPackedRow, HasTheSameBitsWhateverItsNeighboursAndThreads) {
 TEST(LinearPacked, InBFloat16IsTheProductWithRoundedWeights) {
   for_each_target([] {
     for (const char* name : {"reference", "cpu"})
-      for (const auto& [N, K, D] : {std::tuple(1, 1, 1), std::tuple(3, 17, 33), std::tuple(14, 130, 100)}) {
+      for (const auto& [N, K, D] :
+           {std::tuple(1, 1, 1), std::tuple(3, 17, 33), std::tuple(14, 130, 100), std::tuple(400, 5, 65)}) {
         ByHand t(name, DType::f32);
         const std::vector<double> weights = normals(D * K, 1);
         std::vector<double> rounded = weights;
@@ -102,7 +104,7 @@ TEST(LinearPacked, InBFloat16IsTheProductWithRoundedWeights) {
 TEST_P(LinearPackedRow, CanBeSelected) {
   for_each_target([type = GetParam()] {
     for (const char* name : all_backends)
-      for (const int64_t D : {1, 33, 100})
+      for (const int64_t D : {1, 33, 65, 129})
         for (const int64_t K : {1, 3, 17, 130}) {
           ByHand t(test_backend(name), DType::f32);
           constexpr int64_t N = 5;

@@ -71,7 +71,7 @@ void int8_avx512_vnni(const Int8Panel& p) {
   const int64_t tiles = (p.rows + most - 1) / most;
   for (int64_t t = 0; t < tiles; ++t) {
     const int64_t row = p.rows * t / tiles;
-    const Ahead next = {p.w + p.quads * 256 * (tiles + t) / tiles, 256 / tiles};
+    const Ahead next = {p.w + p.quads * 256 * (tiles + t) / tiles, (256 + tiles - 1) / tiles};
     tile_of<most>(p.rows * (t + 1) / tiles - row, p, row, next);
   }
 }

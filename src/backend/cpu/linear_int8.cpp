@@ -6,6 +6,7 @@
 
 #include "backend/cpu/int8.h"
 #include "backend/cpu/linear_int8.h"
+#include "backend/cpu/linear_packed.h"
 #include "backend/cpu/simd-inl.h"
 #include "base/threads.h"
 
@@ -192,30 +193,29 @@ int64_t linear_int8_scratch(int64_t N, int64_t K) {
   return rounded_up(N * int64_t{sizeof(float)}, 64) + N * rounded_up(K, int8_quad);
 }
 
-// Threads share the rows first and the panels then; integers are exact, so neither changes a result.
+// Integers are exact, so what threads share changes no result.
 void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                  const Tensor& scratch) {
+  static_assert(int8_panel == packed_panel);
   const auto X = x.view<const float>();
   const auto Y = y.view<float>();
   const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizeRow);
   const Int8Kernel kernel = HWY_DYNAMIC_DISPATCH(KernelOfTarget)();
   const Packed<const int8_t> w(packed.as<const int8_t>(), Y.cols, X.cols);
-  const int64_t stride = w.quads * int8_quad, worth_a_thread = 1 << 17;  // multiply-adds
+  const int64_t stride = w.quads * int8_quad;
   auto* row_scales = static_cast<float*>(scratch.data());
   auto* rows8 = static_cast<uint8_t*>(scratch.data()) + rounded_up(X.rows * int64_t{sizeof(float)}, 64);
   parallel_blocks(X.rows, 1 + (1 << 14) / (X.cols + 1), [&](Range rows, int) {
     for (int64_t n = rows.begin; n < rows.end; ++n)
       row_scales[n] = quantize(rows8 + n * stride, stride, X.row(n), X.cols, kernel.flip);
   });
-  const int64_t grain = 1 + worth_a_thread / std::max<int64_t>(1, X.rows * X.cols * int8_panel);
-  parallel_blocks(w.columns / int8_panel, grain, [&](Range panels, int) {
-    for (int64_t p = panels.begin; p < panels.end; ++p) {
-      const int64_t from = p * int8_panel, columns = std::min(int8_panel, Y.cols - from);
-      float bias[int8_panel] = {};
-      if (b) std::copy_n(b.as<float>() + from, columns, bias);
-      kernel.panel({rows8, X.rows, stride, w.panel(p), w.quads, w.sums + from, row_scales, w.scales + from, bias,
-                    act == Activation::relu, Y.row(0) + from, Y.stride, columns});
-    }
+  each_panel(X.rows, X.cols, Y.cols, 1 << 17, [&](int64_t p, Range rows) {
+    const int64_t from = p * int8_panel, columns = std::min(int8_panel, Y.cols - from), first = rows.begin;
+    float bias[int8_panel] = {};
+    if (b) std::copy_n(b.as<float>() + from, columns, bias);
+    kernel.panel({rows8 + first * stride, rows.end - first, stride, w.panel(p), w.quads, w.sums + from,
+                  row_scales + first, w.scales + from, bias, act == Activation::relu, Y.row(first) + from, Y.stride,
+                  columns});
   });
 }
 

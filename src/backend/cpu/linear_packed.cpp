@@ -13,8 +13,6 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr int64_t panel = 64;  // columns of a packed panel, whatever the vector length
-
 template <class D>
 HWY_INLINE hn::Vec<D> Weights(D d, const float* w) {
   return hn::LoadU(d, w);
@@ -39,7 +37,8 @@ constexpr int tile_vectors = M == 1 ? 8 : 4;  // a single row needs them for its
 #endif
 
 // What a tile asks for while it computes: its share of the panel behind this one, which comes from an outer cache or
-// from memory. Where the last is behind, it asks in vain.
+// from memory. One line of 64 bytes at each k, so few tiles leave a part of it to the hardware. Where the last panel is
+// behind, a tile asks in vain.
 template <class Weight>
 struct Ahead {
   const Weight* from;
@@ -60,7 +59,7 @@ HWY_INLINE void Tile(View<float> y, const float* x, int64_t x_stride, const Weig
   for (int64_t k = 0; k < K; ++k) {
     __builtin_prefetch(next.from + k * next.step, 0, 2);  // into the second cache
     V column[P];
-    for (int p = 0; p < P; ++p) column[p] = Weights(d, w + k * panel + p * L);
+    for (int p = 0; p < P; ++p) column[p] = Weights(d, w + k * packed_panel + p * L);
     for (int m = 0; m < M; ++m) {
       const V a = hn::Set(d, x[m * x_stride + k]);
       for (int p = 0; p < P; ++p) sums[m][p] = hn::MulAdd(a, column[p], sums[m][p]);
@@ -93,32 +92,28 @@ HWY_INLINE void Tiles(View<float> y, const float* x, int64_t x_stride, const Wei
   }
 }
 
-// Panels [panels.begin, panels.end) of y for all rows, which are shared out evenly to tiles. A panel of w stays in L2
-// while x passes by.
+// One panel of y. Its rows are shared out evenly to tiles, and the panel of w stays in L2 while x passes by.
 template <class Weight>
-HWY_INLINE void Panels(View<float> Y, View<const float> X, const Weight* packed, const float* bias, Activation act,
-                       Range panels) {
-  const int64_t K = X.cols, tiles = (X.rows + tile_rows - 1) / tile_rows;
-  for (int64_t p = panels.begin; p < panels.end; ++p) {
-    const int64_t from = p * panel, columns = std::min(panel, Y.cols - from);
-    const Weight* w = packed + from * K;
-    HWY_ALIGN float padded_bias[panel] = {};
-    if (bias) std::copy_n(bias + from, columns, padded_bias);
-    for (int64_t t = 0; t < tiles; ++t) {
-      const int64_t n = X.rows * t / tiles, rows = X.rows * (t + 1) / tiles - n;
-      const Ahead<Weight> next = {w + K * panel * (tiles + t) / tiles, panel / tiles};
-      Tiles<tile_rows>(View<float>{Y.row(n) + from, rows, columns, Y.stride}, X.row(n), X.stride, w,
-                       bias ? padded_bias : nullptr, K, act, next);
-    }
+HWY_INLINE void Panel(View<float> y, View<const float> x, const Weight* w, const float* bias, Activation act) {
+  const int64_t K = x.cols, tiles = (x.rows + tile_rows - 1) / tile_rows;
+  HWY_ALIGN float padded_bias[packed_panel] = {};
+  if (bias) std::copy_n(bias, y.cols, padded_bias);
+  for (int64_t t = 0; t < tiles; ++t) {
+    const int64_t n = x.rows * t / tiles, rows = x.rows * (t + 1) / tiles - n;
+    const Ahead<Weight> next = {w + K * packed_panel * (tiles + t) / tiles, (packed_panel + tiles - 1) / tiles};
+    Tiles<tile_rows>(View<float>{y.row(n), rows, y.cols, y.stride}, x.row(n), x.stride, w, bias ? padded_bias : nullptr,
+                     K, act, next);
   }
 }
 
-void PackedPanels(View<float> Y, View<const float> X, const Tensor& packed, const float* bias, Activation act,
-                  Range panels) {
+// Columns of y from panel p on, of one panel, for some rows.
+void PackedPanel(View<float> y, View<const float> x, const Tensor& packed, int64_t p, const float* bias,
+                 Activation act) {
+  const int64_t first = p * packed_panel * x.cols;
   if (packed.dtype() == DType::bf16)
-    Panels(Y, X, packed.as<const bfloat16>(), bias, act, panels);
+    Panel(y, x, packed.as<const bfloat16>() + first, bias, act);
   else
-    Panels(Y, X, packed.as<const float>(), bias, act, panels);
+    Panel(y, x, packed.as<const float>() + first, bias, act);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -129,11 +124,9 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::cpu {
 namespace {
 
-HWY_EXPORT(PackedPanels);
+HWY_EXPORT(PackedPanel);
 
-constexpr int64_t panel = 64;
-
-int64_t panels_of(int64_t D) { return (D + panel - 1) / panel; }
+int64_t panels_of(int64_t D) { return (D + packed_panel - 1) / packed_panel; }
 
 // (D,K) becomes (panels, K, 64), zeros behind the last column.
 template <class Weight>
@@ -142,8 +135,9 @@ void pack(Weight* out, const Tensor& w) {
   parallel_blocks(panels_of(W.rows), 1, [&](Range panels, int) {
     for (int64_t p = panels.begin; p < panels.end; ++p)
       for (int64_t k = 0; k < W.cols; ++k)
-        for (int64_t c = 0; c < panel; ++c)
-          out[(p * W.cols + k) * panel + c] = Weight(p * panel + c < W.rows ? W(p * panel + c, k) : 0);
+        for (int64_t c = 0; c < packed_panel; ++c)
+          out[(p * W.cols + k) * packed_panel + c] =
+              Weight(p * packed_panel + c < W.rows ? W(p * packed_panel + c, k) : 0);
   });
 }
 
@@ -154,12 +148,12 @@ void select(Weight* selected, const Weight* packed, const Tensor& rows, int64_t 
   const int64_t R = rows.elements();
   parallel_blocks(panels_of(R), 1, [&](Range panels, int) {
     for (int64_t p = panels.begin; p < panels.end; ++p) {
-      Weight* to = selected + p * K * panel;
-      std::fill_n(to, K * panel, Weight(0));
-      for (int64_t c = 0; c < std::min(panel, R - p * panel); ++c) {
-        const int64_t row = wanted[p * panel + c];
-        const Weight* from = packed + row / panel * K * panel + row % panel;
-        for (int64_t k = 0; k < K; ++k) to[k * panel + c] = from[k * panel];
+      Weight* to = selected + p * K * packed_panel;
+      std::fill_n(to, K * packed_panel, Weight(0));
+      for (int64_t c = 0; c < std::min(packed_panel, R - p * packed_panel); ++c) {
+        const int64_t row = wanted[p * packed_panel + c];
+        const Weight* from = packed + row / packed_panel * K * packed_panel + row % packed_panel;
+        for (int64_t k = 0; k < K; ++k) to[k * packed_panel + c] = from[k * packed_panel];
       }
     }
   });
@@ -167,20 +161,23 @@ void select(Weight* selected, const Weight* packed, const Tensor& rows, int64_t 
 
 }  // namespace
 
-// Threads share the panels of columns and meet no sum, so their number changes nothing.
+// Threads share the panels of columns, and where these are few the rows as well. They meet no sum, so their number
+// changes nothing.
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act) {
   invariant(act == Activation::none || act == Activation::relu, "linear_packed fuses relu only");
-  const auto panels_fn = HWY_DYNAMIC_DISPATCH(PackedPanels);
-  const int64_t worth_a_thread = 1 << 16;  // multiply-adds: less than that is done before another thread wakes
-  const int64_t grain = 1 + worth_a_thread / std::max<int64_t>(1, x.rows() * x.cols() * panel);
-  parallel_blocks(panels_of(y.cols()), grain, [&](Range panels, int) {
-    panels_fn(y.view<float>(), x.view<const float>(), packed, b ? b.as<float>() : nullptr, act, panels);
+  const auto X = x.view<const float>();
+  const auto Y = y.view<float>();
+  const auto product = HWY_DYNAMIC_DISPATCH(PackedPanel);
+  each_panel(X.rows, X.cols, Y.cols, 1 << 16, [&](int64_t p, Range rows) {
+    const int64_t from = p * packed_panel, count = rows.end - rows.begin;
+    product({Y.row(rows.begin) + from, count, std::min(packed_panel, Y.cols - from), Y.stride},
+            {X.row(rows.begin), count, X.cols, X.stride}, packed, p, b ? b.as<float>() + from : nullptr, act);
   });
 }
 
 void install_linear_packed(Backend& b) {
   b.packed_elements = [](int64_t D, int64_t K, DType packed) {
-    return packed == DType::i8 ? int8_bytes(D, K) : panels_of(D) * panel * K;
+    return packed == DType::i8 ? int8_bytes(D, K) : panels_of(D) * packed_panel * K;
   };
   b.pack = [](const Tensor& packed, const Tensor& w) {
     if (packed.dtype() == DType::i8) return pack_int8(packed, w);

@@ -1,8 +1,28 @@
 #pragma once
+#include <algorithm>
+
+#include "base/threads.h"
 #include "tensor/activation.h"
 #include "tensor/tensor.h"
 
 namespace dragoman::cpu {
+
+constexpr int64_t packed_panel = 64;  // columns that lie and are computed together
+
+/// Calls f(panel, rows) on all threads until each row has met each panel of D columns. Threads share the panels and,
+/// where these are few, the rows as well; each gets at least `worth` multiply-adds of N·D·K.
+template <class F>
+void each_panel(int64_t N, int64_t K, int64_t D, int64_t worth, const F& f) {
+  const int64_t panels = (D + packed_panel - 1) / packed_panel;
+  const int64_t shares = std::clamp<int64_t>(thread_count() / std::max<int64_t>(1, panels), 1, std::max<int64_t>(1, N));
+  const int64_t grain = 1 + worth / std::max<int64_t>(1, N / shares * K * packed_panel);
+  parallel_blocks(panels * shares, grain, [&](Range parts, int) {
+    for (int64_t part = parts.begin; part < parts.end; ++part) {
+      const int64_t share = part % shares;
+      f(part / shares, Range{N * share / shares, N * (share + 1) / shares});
+    }
+  });
+}
 
 /// y (N,D) = act(x (N,K) · wᵀ + b) from packed weights (Backend::pack), each output one chain of multiply-adds over k.
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act);
