@@ -138,7 +138,8 @@ const Advice& advice(const Gemm& g, const Description& d, const Layout& b, const
   const cublasStatus_t status =
       cublasLtMatmulAlgoGetHeuristic(library().handle, d.it, b.it, a.it, y.it, y.it, preference.it, 1, &result, &count);
   if (status != CUBLAS_STATUS_NOT_SUPPORTED) check(status, "cublasLtMatmulAlgoGetHeuristic");
-  return known.emplace(question_of(g), count > 0 ? Advice(result.algo) : std::nullopt).first->second;
+  const bool usable = count > 0 && result.state == CUBLAS_STATUS_SUCCESS;
+  return known.emplace(question_of(g), usable ? Advice(result.algo) : std::nullopt).first->second;
 }
 
 }  // namespace
@@ -153,10 +154,10 @@ bool try_gemm(const Gemm& g) {
   const Advice& algorithm = advice(g, d, b, a, y);
   if (!algorithm) return false;
   const float floats[] = {1, g.adds ? 1.f : 0.f};
-  const int32_t integers[] = {1, g.adds ? 1 : 0};
-  const bool whole = g.a.matrix.dtype() == DType::i8;
-  const void *one = whole ? static_cast<const void*>(&integers[0]) : &floats[0],
-             *beta = whole ? static_cast<const void*>(&integers[1]) : &floats[1];
+  const int32_t whole[] = {1, g.adds ? 1 : 0};
+  const bool integers = g.a.matrix.dtype() == DType::i8;
+  const void *one = integers ? static_cast<const void*>(&whole[0]) : &floats[0],
+             *beta = integers ? static_cast<const void*>(&whole[1]) : &floats[1];
   check(cublasLtMatmul(library().handle, d.it, one, g.b.matrix.data(), b.it, g.a.matrix.data(), a.it, beta, g.y.data(),
                        y.it, g.y.data(), y.it, &*algorithm, library().workspace.get(), workspace_bytes, stream()),
         "cublasLtMatmul");

@@ -12,8 +12,8 @@ struct Factor {
 
 /// y (N,D) = act(a (N,K) · b (K,D) + bias (D)), or y += a · b. Factors are of f32, or both of one type of 16 bits; y
 /// and sums are f32. act is none or relu. Row-major; rows may be strided.
-/// Or i32 = a (N,K) · b (D,K)ᵀ of i8, and nothing else: D, K and y's stride are multiples of 4, rows of factors lie at
-/// multiples of 16 bytes, N is more than 16.
+/// Integers: y in i32 = a (N,K) · b (D,K)ᵀ, both of i8, without bias, act or adding. D, K and y's stride are multiples
+/// of 4, rows of factors lie at multiples of 16 bytes, N is more than 16. Throws where try_gemm says false.
 struct Gemm {
   Tensor y;
   Factor a, b;
@@ -22,7 +22,7 @@ struct Gemm {
   bool adds = false;
 };
 void gemm(const Gemm& g);
-/// The same, or false: the library has no kernel for it on this GPU. It has for all that is not of integers.
+/// The same, or false: the library has no kernel for it on this GPU, which may be where it is of integers.
 bool try_gemm(const Gemm& g);
 
 /// From now on, factors of f32 may be rounded to TF32 as they are multiplied.

@@ -1,5 +1,6 @@
 #include "backend/cuda/linear_int8.h"
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -31,8 +32,8 @@ struct Rounded {
   float* scales;
 };
 
-// A block has a row: x ≈ top / 127 · q, nearest, ties to even. The divisions are those of every other backend, so the
-// integers are too.
+// A block has a row: x ≈ top / 127 · q, nearest, ties to even. The divisions are those of every other backend, so of
+// what is finite the integers are too.
 __global__ void round_kernel(Rounded to, View<const float> x) {
   const int64_t n = blockIdx.x;
   float top = 0;
@@ -71,18 +72,21 @@ __global__ void int8_kernel(Result result, View<const int32_t> x, View<const int
   int32_t sums[rows_of_warp] = {};
   for (int64_t k = threadIdx.x % warp_size; k < w.cols; k += warp_size) {
     const int32_t four = w(d, k);
+#pragma unroll
     for (int r = 0; r < rows_of_warp; ++r)
       if (first + r < x.rows) sums[r] = __dp4a(x(first + r, k), four, sums[r]);
   }
-  for (int r = 0; r < rows_of_warp; ++r) {
-    if (first + r >= x.rows) return;
-    const int32_t sum = warp_reduce(sums[r], Plus{});
-    if (threadIdx.x % warp_size == 0) result.put(first + r, d, sum);
-  }
+#pragma unroll
+  for (int r = 0; r < rows_of_warp; ++r)
+    if (first + r < x.rows) {
+      const int32_t sum = warp_reduce(sums[r], Plus{});
+      if (threadIdx.x % warp_size == 0) result.put(first + r, d, sum);
+    }
 }
 
-// On matrix units, where cuBLASLt does: columns of y go in fours, and 16 rows or fewer are known to be refused. For so
-// few, reading w is what takes the time, which int8_kernel does once. Sums lie where y will.
+// On matrix units, where cuBLASLt does: columns of y go in fours, and 16 rows or fewer PyTorch refuses in front of it
+// (aten/src/ATen/native/cuda/Blas.cpp, _int_mm). For so few, reading w is what takes the time, which int8_kernel does
+// once. Sums lie where y will.
 bool multiply_in_library(const Tensor& y, const Rounded& x, const Rounded& w) {
   if (x.rows <= 16 || w.rows % 4 != 0 || !y.contiguous()) return false;
   const Tensor sums(nullptr, y.data(), {x.rows, w.rows}, DType::i32, y.memory());
