@@ -187,8 +187,9 @@ class Decoding(Gpu):
                 self.succeed(f"quantize -m {model}.safetensors -o {model}8.safetensors")
                 command = f"translate --quiet --word-scores {options} -m {model}"
                 cpu, gpu = self.both(f"{command}.safetensors --precision int8")
-                same = sum(a == b for a, b in zip(texts(cpu), texts(gpu)))  # all, but where a GPU's norms round otherwise
-                self.assertGreater(same, 0.9 * len(self.lines))
+                same = sum(a == b for a, b in zip(texts(cpu), texts(gpu)))
+                # Of the same x products are the same to the bit; but the norms before them may round otherwise on a GPU.
+                self.assertGreaterEqual(same, (1 if "on_host" in LIBRARY else 0.9) * len(self.lines))
                 self.assertEqual(self.both(f"{command}8.safetensors"), [cpu, gpu])
                 self.assertNotEqual(self.both(f"{command}.safetensors")[1], gpu)
 
