@@ -196,7 +196,7 @@ int64_t linear_int8_scratch(int64_t N, int64_t K) {
 // Integers are exact, so what threads share changes no result.
 void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                  const Tensor& scratch) {
-  static_assert(int8_panel == packed_panel);
+  static_assert(int8_panel == packed_panel);  // int8.h can include nothing
   const auto X = x.view<const float>();
   const auto Y = y.view<float>();
   const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizeRow);

@@ -126,8 +126,6 @@ namespace {
 
 HWY_EXPORT(PackedPanel);
 
-int64_t panels_of(int64_t D) { return (D + packed_panel - 1) / packed_panel; }
-
 // (D,K) becomes (panels, K, 64), zeros behind the last column.
 template <class Weight>
 void pack(Weight* out, const Tensor& w) {
