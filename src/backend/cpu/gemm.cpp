@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "backend/cpu/isa.h"
 #include "base/threads.h"
@@ -37,6 +38,54 @@ void portable_gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, cons
     }
 }
 
+// On the calling thread. K > 0
+void product(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
+             Accumulate mode, int64_t K) {
+  omp_set_num_threads(1);  // of this thread: oneDNN is to start none of its own
+  const auto call = [&]<class T>(auto* function) {
+    return function(letter(transpose_a), letter(transpose_b), c.rows(), c.cols(), K, 1.0f, a.as<const T>(), leading(a),
+                    b.as<const T>(), leading(b), mode == Accumulate::yes ? 1.0f : 0.0f, c.as<float>(), leading(c));
+  };
+  const dnnl_status_t status =
+      a.dtype() == DType::bf16 ? call.operator()<bfloat16>(dnnl_gemm_bf16bf16f32) : call.operator()<float>(dnnl_sgemm);
+  invariant(status == dnnl_success, "oneDNN refused a matrix product");
+}
+
+// Whether rows are a multiple of 2 KiB apart, so that a column of them has two sets of the nearest cache at most.
+bool crowds(const Tensor& x) { return x.dtype() == DType::f32 && x.stride() % 512 == 0; }
+
+// A copy in `room` whose rows lie a line of the cache further apart.
+Tensor spread(const Tensor& x, std::vector<float>& room) {
+  const int64_t stride = x.cols() + 16;
+  room.resize(std::max(room.size(), size_t(x.rows() * stride)));
+  const Tensor copy = Tensor::borrow(room.data(), {x.rows(), stride}).columns(0, x.cols());
+  for (int64_t n = 0; n < x.rows(); ++n) std::copy_n(x.view<const float>().row(n), x.cols(), copy.view<float>().row(n));
+  return copy;
+}
+
+// For AVX2 oneDNN has a kernel that reads both factors where they lie, and takes it if c is small, as it is for the
+// rows of one thread. It goes down the columns of a transposed a and of a b that is not: half as fast if these crowd.
+bool goes_down_columns(const Tensor& c, Transpose transpose_b) {
+  return transpose_b == Transpose::no && 1.0 / double(c.rows()) + 1.0 / double(c.cols()) > 0.0038 && has_avx2_at_best();
+}
+
+// c = or += op(a) · b from copies of what crowds, as many rows at a time as the second cache holds.
+void product_of_spread(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Accumulate mode,
+                       int64_t K) {
+  constexpr int64_t cached = 1 << 18, least_rows = 128;
+  thread_local std::vector<float> room_a, room_b;
+  const bool spreads_a = transpose_a == Transpose::yes && crowds(a), spreads_b = crowds(b);
+  const int64_t width = std::max<int64_t>({1, spreads_a ? c.rows() : 0, spreads_b ? c.cols() : 0});
+  const int64_t rows = std::max(least_rows, cached / width), parts = (K + rows - 1) / rows;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t from = K * part / parts, count = K * (part + 1) / parts - from;
+    const Tensor of_a = transpose_a == Transpose::yes ? a.row_range(from, count) : a.columns(from, count);
+    const Tensor of_b = b.row_range(from, count);
+    product(c, spreads_a ? spread(of_a, room_a) : of_a, transpose_a, spreads_b ? spread(of_b, room_b) : of_b,
+            Transpose::no, part > 0 ? Accumulate::yes : mode, count);
+  }
+}
+
 }  // namespace
 
 bool has_bfloat16() {
@@ -55,16 +104,10 @@ void gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor&
     for (int64_t m = 0; mode == Accumulate::no && m < M; ++m) std::fill_n(c.view<float>().row(m), N, 0.0f);
     return;
   }
-  const bool half = a.dtype() == DType::bf16;
-  if (half && !has_bfloat16()) return portable_gemm(c, a, transpose_a, b, transpose_b, mode, K);
-  omp_set_num_threads(1);  // of this thread: oneDNN is to start none of its own
-  const auto product = [&]<class T>(auto* function) {
-    return function(letter(transpose_a), letter(transpose_b), M, N, K, 1.0f, a.as<const T>(), leading(a),
-                    b.as<const T>(), leading(b), mode == Accumulate::yes ? 1.0f : 0.0f, c.as<float>(), leading(c));
-  };
-  const dnnl_status_t status =
-      half ? product.operator()<bfloat16>(dnnl_gemm_bf16bf16f32) : product.operator()<float>(dnnl_sgemm);
-  invariant(status == dnnl_success, "oneDNN refused a matrix product");
+  if (a.dtype() == DType::bf16 && !has_bfloat16()) return portable_gemm(c, a, transpose_a, b, transpose_b, mode, K);
+  if ((crowds(a) || crowds(b)) && goes_down_columns(c, transpose_b))
+    return product_of_spread(c, a, transpose_a, b, mode, K);
+  product(c, a, transpose_a, b, transpose_b, mode, K);
 }
 
 // Threads share the longer side of dw, so that each reads as little as can be of what others read too.

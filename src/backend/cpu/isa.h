@@ -7,6 +7,9 @@ namespace dragoman::cpu {
 std::string describe_onednn();
 std::string describe_highway();
 
+/// Whether AVX2 is the best that the CPU has.
+bool has_avx2_at_best();
+
 /// Whether the CPU has AVX-512 VNNI, which multiplies bytes. Products in int8 are the same without it, and slower.
 bool has_vnni();
 
