@@ -189,7 +189,8 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::mini_batch_words,
        .value = "N",
        .group = group,
-       .help = "source pieces that are translated at once; changes speed and memory, never the result",
+       .help =
+           "source pieces that each thread, or a GPU, translates at once; changes speed and memory, never the result",
        .range = {1, 10'000'000}},
       {.name = "maxi-batch-lines",
        .field = &O::maxi_batch_lines,

@@ -120,9 +120,14 @@ Workers& workers() {
   return instance;
 }
 
+thread_local bool alone = false;
+
 }  // namespace
 
-int thread_count() { return workers().threads; }
+int thread_count() { return alone ? 1 : workers().threads; }
+
+AloneHere::AloneHere() : before_(std::exchange(alone, true)) {}
+AloneHere::~AloneHere() { alone = before_; }
 
 void set_thread_count(int threads) {
   invariant(threads >= 1 && threads <= most_threads, "there are 1 to 4095 threads");

@@ -14,6 +14,17 @@ struct Range {
 int thread_count();
 void set_thread_count(int threads);
 
+/// As long as one lives, thread_count() is 1 for the thread that made it: its kernels are its own.
+class AloneHere {
+ public:
+  AloneHere();
+  ~AloneHere();
+  AloneHere(const AloneHere&) = delete;
+
+ private:
+  const bool before_;
+};
+
 /// Calls f(context, part) once for each part of [0, parts), on as many threads as are free; returns when all are done.
 /// The caller computes too and takes what no worker has begun: a worker that the system lets wait delays nobody.
 /// Workers spin for some microseconds before they sleep, as the next kernel is mostly that near, and no longer, as

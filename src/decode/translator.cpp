@@ -33,12 +33,6 @@ int longest_trained(std::span<const TranslatingModel> models) {
   return longest;
 }
 
-Ensemble ensemble_of(std::span<const TranslatingModel> models) {
-  std::vector<Ensemble::Member> members;
-  for (const TranslatingModel& m : models) members.push_back({m.model->decode(*m.cx), m.weight});
-  return {*models[0].cx, std::move(members)};
-}
-
 Search::Wanted wanted(const TranslateOptions& options, const SearchOptions& search) {
   const bool shown = options.scores || options.word_scores || search.n_best > 0;
   return shown ? Search::Wanted::log_probs : Search::Wanted::pieces;
@@ -50,15 +44,16 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r"
 }  // namespace
 
 Translator::Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-                       const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist)
+                       const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist,
+                       int searches)
     : vocabularies_(vocabularies),
       options_(options),
       search_options_(search),
       models_(models.size()),
       first_(models[0]),
       longest_part_(longest_part(options_, models)),
-      search_(ensemble_of(models), search_options_, options_.mini_batch_words, shortlist,
-              wanted(options_, search_options_)),
+      searches_(searches, models, search_options_, options_.mini_batch_words, shortlist,
+                wanted(options_, search_options_)),
       longest_source_(longest_trained(models)) {}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
@@ -93,7 +88,7 @@ int64_t Translator::translate(LineReader& in, LineWriter& out, const std::functi
 void Translator::run(const Flow& flow) {
   line_ = part_ = 0;
   for (read(flow); !texts_.empty(); read(flow)) {
-    search_.step();
+    searches_.step();
     write_finished(flow);
   }
 }
@@ -102,7 +97,7 @@ void Translator::run(const Flow& flow) {
 void Translator::read(const Flow& flow) {
   std::string text;
   bool more = false;
-  while (int64_t(texts_.size()) < options_.maxi_batch_lines && search_.wants_more() &&
+  while (int64_t(texts_.size()) < options_.maxi_batch_lines && searches_.wants_more() &&
          (texts_.empty() || flow.ready()) && flow.next(text, more))
     take(std::move(text), more);
 }
@@ -115,8 +110,9 @@ void Translator::take(std::string content, bool more) {
   text.found.resize(sentences.size());
   if (options_.alignment.kind != AlignmentStyle::none)
     for (const Sentence& sentence : sentences) text.sources.push_back(sentence.source);
+  Search& search = searches_.next();
   for (size_t i = 0; i < sentences.size(); ++i)  // texts stay where they are in memory until they are written
-    search_.add(sentences[i], [&text, i](std::vector<Hypothesis> found) {
+    search.add(sentences[i], [&text, i](std::vector<Hypothesis> found) {
       text.found[i] = std::move(found);
       --text.unfinished;
     });

@@ -7,19 +7,11 @@
 
 #include "base/line_reader.h"
 #include "base/line_writer.h"
-#include "decode/beam_search.h"
+#include "decode/searches.h"
 #include "decode/translation.h"
 #include "io/model_file.h"
 
 namespace dragoman {
-
-/// One of the models that translate together.
-struct TranslatingModel {
-  Context* cx;  // float32, no tape; with the model's weights packed decoding is faster
-  Model* model;
-  double weight = 1;
-  int longest_source = 0;  // pieces of the longest sentence it was trained on; 0: not known
-};
 
 /// Text to text, a line for a line, whatever a line holds: one without pieces (empty, blanks only) has the empty
 /// translation, one longer than `max_length` pieces is translated in parts. What becomes of a line depends on nothing
@@ -27,9 +19,11 @@ struct TranslatingModel {
 class Translator {
  public:
   /// Contexts, models, vocabularies and the shortlist, which there need not be, outlive the translator; the
-  /// vocabularies are those of all models.
+  /// vocabularies are those of all models. More searches than one (searches.h) are faster where there are threads for
+  /// them.
   Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
-             const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist = nullptr);
+             const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist = nullptr,
+             int searches = 1);
   Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
              const SearchOptions& search);
 
@@ -79,7 +73,7 @@ class Translator {
   const size_t models_;
   const TranslatingModel first_;  // which aligns
   const int longest_part_;        // pieces
-  Search search_;
+  Searches searches_;
   std::deque<Text> texts_;        // read and not yet written
   uint64_t line_ = 0, part_ = 0;  // of the next text in this run
   const int longest_source_;      // that all models were trained on; 0: not known

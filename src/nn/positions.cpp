@@ -5,7 +5,8 @@
 namespace dragoman {
 
 const Tensor& Sinusoids::table(Arena& arena, const Backend& backend, int64_t positions) {
-  if (table_ && table_.rows() >= positions) return table_;
+  const std::lock_guard lock(asking_);
+  if (!tables_.empty() && tables_.back().rows() >= positions) return tables_.back();
   const int64_t rows = std::max<int64_t>(128, positions + positions / 2), half = (dim_ + 1) / 2;
   std::vector<double> values(rows * dim_);
   for (int64_t i = 0; i < half; ++i) {
@@ -17,21 +18,22 @@ const Tensor& Sinusoids::table(Arena& arena, const Backend& backend, int64_t pos
       if (cosine < dim_) values[p * dim_ + cosine] = std::cos(double(p) * frequency);
     }
   }
-  table_ = arena.allocate({rows, dim_}, dtype_);
-  backend.copy(table_, Tensor::borrow(values.data(), {rows, dim_}));
-  return table_;
+  const Tensor table = arena.allocate({rows, dim_}, dtype_);
+  backend.copy(table, Tensor::borrow(values.data(), {rows, dim_}));
+  return tables_.emplace_back(table);
 }
 
 const Tensor& LinearBias::table(Arena& arena, const Backend& backend, int64_t positions) {
-  if (table_ && DistanceBias::reach(table_, heads_) >= positions - 1) return table_;
+  const std::lock_guard lock(asking_);
+  if (!tables_.empty() && DistanceBias::reach(tables_.back(), heads_) >= positions - 1) return tables_.back();
   const int64_t R = std::max<int64_t>(511, positions + positions / 2);
   std::vector<double> values;
   for (int h = 1; h <= heads_; ++h)
     for (int64_t distance = -R; distance <= R; ++distance)
       values.push_back(-std::pow(2.0, -8.0 * h / heads_) * double(std::abs(distance)) / scale_);
-  table_ = arena.allocate({1, int64_t(values.size())}, dtype_);
-  backend.copy(table_, Tensor::borrow(values.data(), table_.shape()));
-  return table_;
+  const Tensor table = arena.allocate({1, int64_t(values.size())}, dtype_);
+  backend.copy(table, Tensor::borrow(values.data(), table.shape()));
+  return tables_.emplace_back(table);
 }
 
 }  // namespace dragoman

@@ -1,4 +1,7 @@
 #pragma once
+#include <deque>
+#include <mutex>
+
 #include "autodiff/context.h"
 
 namespace dragoman {
@@ -8,7 +11,7 @@ namespace dragoman {
 /// interleaved: in turn, as the paper writes them.
 enum class SinusoidOrder { halves, interleaved };
 
-/// The table (rows ≥ `positions`, D), made longer when a longer sentence comes.
+/// The table (rows ≥ `positions`, D); a longer one is made when a longer sentence comes. Several threads may ask.
 class Sinusoids {
  public:
   Sinusoids(int64_t dim, SinusoidOrder order, DType dtype) : dim_(dim), order_(order), dtype_(dtype) {}
@@ -18,12 +21,13 @@ class Sinusoids {
   const int64_t dim_;
   const SinusoidOrder order_;
   const DType dtype_;
-  Tensor table_;
+  std::mutex asking_;
+  std::deque<Tensor> tables_;  // the longest is the last; others may be in use
 };
 
 /// ALiBi (Press et al. 2022): head h of H lowers a score by 2^(-8h/H), h from 1, for every place between query and key,
-/// in both directions. The table is a bias of attention (1,H·(2R+1)) with R ≥ `positions` - 1, made longer when a
-/// longer sentence comes; `scale` is what attention multiplies scores and bias with.
+/// in both directions. The table is a bias of attention (1,H·(2R+1)) with R ≥ `positions` - 1; a longer one is made
+/// when a longer sentence comes. `scale` is what attention multiplies scores and bias with. Several threads may ask.
 class LinearBias {
  public:
   LinearBias(int heads, double scale, DType dtype) : heads_(heads), scale_(scale), dtype_(dtype) {}
@@ -33,7 +37,8 @@ class LinearBias {
   const int heads_;
   const double scale_;
   const DType dtype_;
-  Tensor table_;
+  std::mutex asking_;
+  std::deque<Tensor> tables_;
 };
 
 }  // namespace dragoman

@@ -86,6 +86,23 @@ TEST(ParallelBlocks, GivesEachThreadOnePartWhoeverComputesIt) {
   EXPECT_EQ(parts, std::vector<int>(3, 30));
 }
 
+TEST(AloneHere, LeavesAThreadOneForItself) {
+  const ThreadCount count(3);
+  {
+    const AloneHere alone;
+    EXPECT_EQ(thread_count(), 1);
+    int parts = 0;
+    parallel_blocks(100, 1, [&](Range all, int) { parts += all.end == 100 ? 1 : 2; });
+    EXPECT_EQ(parts, 1);
+    int elsewhere = 0;
+    std::thread([&] { elsewhere = thread_count(); }).join();
+    EXPECT_EQ(elsewhere, 3);
+    { const AloneHere again; }
+    EXPECT_EQ(thread_count(), 1);
+  }
+  EXPECT_EQ(thread_count(), 3);
+}
+
 TEST(ParallelItems, VisitsEveryItemOnce) {
   std::vector<int> seen(100);
   parallel_items(100, [&](int64_t i, int) { ++seen[i]; });

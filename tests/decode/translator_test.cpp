@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/decode/tiny_translator.h"
+#include "tests/op_check/values.h"
 #include "tests/vocab/travel_text.h"
 
 namespace dragoman {
@@ -71,6 +72,31 @@ TEST_F(TranslatorTest, GivesALineTheSameTranslationAloneAndAmongOthers) {
   options.maxi_batch_lines = 2;
   options.mini_batch_words = 1;
   EXPECT_EQ(translate(lines), together);
+}
+
+// Long lines make tables of positions grow under the eyes of all.
+TEST_F(TranslatorTest, TranslatesTheSameWithSeveralSearches) {
+  expect_hostile_lines();
+  options.max_length = 400;
+  options.mini_batch_words = 100;
+  auto lines = travel_text();
+  lines.resize(100);
+  std::string words = "the";
+  for (int i = 1; i < 1000; ++i) words += " the";
+  for (const std::string& more : {words, std::string(" "), words.substr(0, 700)})
+    lines.insert(lines.begin() + 20, more);
+  const Threads threads(3);
+  for (const Positions positions : {Positions::sinusoidal, Positions::alibi})
+    for (const Sampling sampling : {Sampling::none, Sampling::topk}) {
+      search.sampling = sampling;
+      const auto translated = [&](int searches) {
+        TinyModel fresh(positions);
+        const TranslatingModel model{&fresh.cx, fresh.model.get()};
+        return Translator({&model, 1}, fresh.vocabularies, options, search, nullptr, searches).translate(lines);
+      };
+      const auto expected = translated(1);
+      for (const int searches : {2, 7}) EXPECT_EQ(translated(searches), expected) << searches;
+    }
 }
 
 TEST_F(TranslatorTest, TranslatesALongLineInParts) {

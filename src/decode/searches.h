@@ -1,0 +1,46 @@
+#pragma once
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "decode/beam_search.h"
+
+namespace dragoman {
+
+/// One of the models that translate together.
+struct TranslatingModel {
+  Context* cx;  // float32, no tape; with the model's weights packed decoding is faster
+  Model* model;
+  double weight = 1;
+  int longest_source = 0;  // pieces of the longest sentence it was trained on; 0: not known
+};
+
+/// Searches side by side, which share the models' weights and nothing else: each goes on in a thread and in memory of
+/// its own, so that threads wait for each other once in some steps and not in every kernel. A sentence that is alone
+/// has all threads for its kernels. What is found for a sentence does not depend on how many there are.
+class Searches {
+ public:
+  /// As of Search; `words` is the budget of each. One search computes where the models' contexts say; of several each
+  /// has memory of its own, so their backend must be one that threads may share: the CPU's, not profiled.
+  Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t words,
+           const Shortlist* shortlist, Search::Wanted wanted);
+
+  /// The one with the least to do, for sentences whose results are not to come at the same time.
+  Search& next();
+  bool wants_more() { return next().wants_more(); }
+  /// Takes all searches some steps further.
+  void step();
+
+ private:
+  struct Member {
+    Member(std::span<const TranslatingModel> models, bool apart, const SearchOptions& options, int64_t words,
+           const Shortlist* shortlist, Search::Wanted wanted);
+    std::deque<Arena> arena;  // none where the models' is used
+    std::deque<Context> contexts;
+    Search search;
+  };
+
+  std::deque<Member> members_;
+};
+
+}  // namespace dragoman
