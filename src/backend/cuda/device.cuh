@@ -58,8 +58,9 @@ void each_element(int64_t rows, int64_t cols, F f) {
     launch(element_kernel<int64_t, F>, grid, block, 0, rows, cols, f);
 }
 
+/// Of a number and NaN the number, whichever comes first: all lanes of a warp are to agree.
 struct Larger {
-  __device__ float operator()(float a, float b) const { return a > b ? a : b; }
+  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 struct Plus {
   template <class T>

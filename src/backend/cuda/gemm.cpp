@@ -8,11 +8,15 @@
 #include <optional>
 
 #include "backend/cuda/memory.h"
+#include "tensor/arena.h"
 
 namespace dragoman::cuda {
 namespace {
 
 void check(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_ALLOC_FAILED)
+    throw OutOfMemory(fmt::format("cuBLASLt: {} found no memory left on the device", what),
+                      "use smaller batches: --mini-batch-words");
   require(status == CUBLAS_STATUS_SUCCESS, "cuBLASLt: {} failed: {}", what, cublasLtGetStatusString(status));
 }
 
@@ -97,13 +101,14 @@ uint32_t alignment_of(const Tensor& m) {
 }
 
 // The library's advice costs far more than a product: it is asked once for all that it depends on.
-using Question = std::array<int64_t, 14>;
+using Question = std::array<int64_t, 15>;
 
 Question question_of(const Gemm& g) {
   const Tensor &y = g.y, &a = g.a.matrix, &b = g.b.matrix;
-  return {y.rows(),           y.cols(),        a.rows(),        y.stride(),     a.stride(),
-          b.stride(),         g.a.transposed,  g.b.transposed,  bool(g.bias),   int64_t(g.act),
-          int64_t(a.dtype()), alignment_of(a), alignment_of(b), alignment_of(y)};
+  const int64_t bias = g.bias ? alignment_of(g.bias) : 0;
+  return {y.rows(),           y.cols(),        a.rows(),        a.cols(),        y.stride(),
+          a.stride(),         b.stride(),      g.a.transposed,  g.b.transposed,  int64_t(g.act),
+          int64_t(a.dtype()), alignment_of(a), alignment_of(b), alignment_of(y), bias};
 }
 
 struct Preference {

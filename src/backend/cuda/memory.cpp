@@ -49,7 +49,9 @@ bool commit(void* base, int64_t from, int64_t to) {
   const bool mapped = cuMemMap(at, bytes, 0, memory, 0) == CUDA_SUCCESS;
   cuMemRelease(memory);  // it lives on as long as it is mapped
   const CUmemAccessDesc access{wanted.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  return mapped && cuMemSetAccess(at, bytes, &access, 1) == CUDA_SUCCESS;
+  if (mapped && cuMemSetAccess(at, bytes, &access, 1) == CUDA_SUCCESS) return true;
+  if (mapped) cuMemUnmap(at, bytes);
+  return false;
 }
 
 void wait() {
