@@ -39,6 +39,7 @@ class RunAhead : public testing::Test {
   static const Backend& host() {
     static const Backend it = [] {
       Backend b = dragoman::backend("cpu");
+      b.multiplies_bfloat16 = false;  // float32 on any machine
       b.sum = sum;
       b.sum_of_squares = sum_of_squares;
       return b;

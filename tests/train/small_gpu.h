@@ -30,6 +30,7 @@ struct SmallGpu {
     static const Backend gpu = [] {
       Backend b = dragoman::backend("cpu");
       b.memory = &memory;
+      b.multiplies_bfloat16 = false;  // float32 on any machine
       return b;
     }();
     return gpu;
