@@ -37,7 +37,7 @@ std::vector<OpCase> linear_cases() {
     cases.push_back(linear_case(fmt::format("{} with bias", name_of(act)), {17, 5, 19}, act, true));
     cases.push_back(linear_case(fmt::format("{} without bias", name_of(act)), {5, 33, 7}, act, false));
   }
-  for (const auto [N, K, D] : {Size{3, 512, 1024}, Size{600, 3, 512}, Size{5, 512, 512}}) {
+  for (const auto [N, K, D] : {Size{70, 512, 1024}, Size{600, 65, 512}, Size{64, 512, 512}}) {
     cases.push_back(
         linear_case(fmt::format("{} rows {} to {}, far apart", N, K, D), {N, K, D}, Activation::none, true));
     cases.back().rounds = false;

@@ -69,14 +69,18 @@ bool goes_down_columns(const Tensor& c, Transpose transpose_b) {
   return transpose_b == Transpose::no && 1.0 / double(c.rows()) + 1.0 / double(c.cols()) > 0.0038 && has_avx2_at_best();
 }
 
+// A copy is worth it for so many rows or columns of c that use it, and if c need not be read and written too often.
+bool worth_a_copy(int64_t users, int64_t width) { return users >= 64 && width <= 4096; }
+
 // c = or += op(a) · b from copies of what crowds, as many rows at a time as the second cache holds.
 void product_of_spread(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Accumulate mode,
                        int64_t K) {
-  constexpr int64_t cached = 1 << 18, least_rows = 128;
+  constexpr int64_t cached = 1 << 18;  // numbers
   thread_local std::vector<float> room_a, room_b;
-  const bool spreads_a = transpose_a == Transpose::yes && crowds(a), spreads_b = crowds(b);
+  const bool spreads_a = transpose_a == Transpose::yes && crowds(a) && worth_a_copy(c.cols(), c.rows());
+  const bool spreads_b = crowds(b) && worth_a_copy(c.rows(), c.cols());
   const int64_t width = std::max<int64_t>({1, spreads_a ? c.rows() : 0, spreads_b ? c.cols() : 0});
-  const int64_t rows = std::max(least_rows, cached / width), parts = (K + rows - 1) / rows;
+  const int64_t rows = cached / width, parts = (K + rows - 1) / rows;
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t from = K * part / parts, count = K * (part + 1) / parts - from;
     const Tensor of_a = transpose_a == Transpose::yes ? a.row_range(from, count) : a.columns(from, count);

@@ -51,11 +51,6 @@ std::string describe_highway() {
   }
 }
 
-bool has_avx2_at_best() {
-  const int64_t targets = hwy::SupportedTargets();  // the best is the lowest bit
-  return (targets & -targets) == HWY_AVX2;
-}
-
 bool has_vnni() {
 #if HWY_ARCH_X86
   return hwy::SupportedAndGeneratedTargets().front() <= HWY_AVX3 && __builtin_cpu_supports("avx512vnni");

@@ -7,7 +7,7 @@ namespace dragoman::cpu {
 std::string describe_onednn();
 std::string describe_highway();
 
-/// Whether AVX2 is the best that the CPU has.
+/// Whether AVX2 is the best that the CPU has. Asks nobody, so it may be called for each product.
 bool has_avx2_at_best();
 
 /// Whether the CPU has AVX-512 VNNI, which multiplies bytes. Products in int8 are the same without it, and slower.
