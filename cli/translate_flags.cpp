@@ -217,7 +217,8 @@ std::vector<Flag<O>> run_flags() {
       {.name = "profile",
        .field = &O::profile,
        .group = group,
-       .help = "in the end, write to stderr where the time went, kernel by kernel"},
+       .help = "in the end, write to stderr where the time went, kernel by kernel, of one search that has all "
+               "threads"},
       {.name = "quiet", .field = &O::quiet, .group = group, .help = "report only warnings and errors"},
   };
 }

@@ -31,8 +31,10 @@ class Search {
   /// Puts a sentence in the queue. `found` is called by the step in which its search ends.
   void add(Sentence sentence, Found found);
   bool idle() const { return active_.empty() && waiting_.empty(); }
-  /// Source pieces of sentences that are not done.
+  /// What sentences that are not done have of the budget.
   int64_t words() const { return waiting_words_ + active_words_; }
+  /// Whether sentences wait in the queue.
+  bool queues() const { return !waiting_.empty(); }
   /// Whether the queue is short: then more sentences would help to fill the machine.
   bool wants_more() const { return waiting_words_ < words_; }
   /// Takes in waiting sentences where there is room, and continues all hypotheses by one piece.

@@ -2,22 +2,21 @@
 
 #include <algorithm>
 
+#include "base/machine.h"
 #include "base/threads.h"
 
 namespace dragoman {
 namespace {
 
-// Until threads wait for each other, and what is found is written.
+// Until threads wait for each other, and what is found is written, where more sentences wait than fit.
 constexpr int steps_at_once = 16;
 
-Ensemble ensemble_of(std::span<const TranslatingModel> models, std::deque<Arena>& arena,
-                     std::deque<Context>& contexts) {
+Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std::deque<Context>& contexts) {
   std::vector<Ensemble::Member> members;
   std::vector<Context*> of_member;
   for (const TranslatingModel& m : models) {
     Context* cx = m.cx;
-    if (!arena.empty())
-      cx = &contexts.emplace_back(Context{.backend = m.cx->backend, .arena = arena.front(), .packed = m.cx->packed});
+    if (arena) cx = &contexts.emplace_back(Context{.backend = m.cx->backend, .arena = *arena, .packed = m.cx->packed});
     of_member.push_back(cx);
     members.push_back({m.model->decode(*cx), m.weight});
   }
@@ -26,27 +25,33 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, std::deque<Arena>
 
 }  // namespace
 
-Searches::Member::Member(std::span<const TranslatingModel> models, bool apart, const SearchOptions& options,
+Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options,
                          int64_t words, const Shortlist* shortlist, Search::Wanted wanted)
-    : arena(apart ? 1 : 0), search(ensemble_of(models, arena, contexts), options, words, shortlist, wanted) {}
+    : arena(memory > 0 ? std::make_unique<Arena>(Arena::Reserve::memory, memory) : nullptr),
+      search(ensemble_of(models, arena.get(), contexts), options, words, shortlist, wanted) {}
 
 Searches::Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t words,
                    const Shortlist* shortlist, Search::Wanted wanted) {
-  for (int i = 0; i < count; ++i) members_.emplace_back(models, count > 1, options, words, shortlist, wanted);
+  const int64_t memory = count > 1 ? machine_memory() / count : 0;
+  for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, options, words, shortlist, wanted);
 }
 
 Search& Searches::next() {
-  return std::ranges::min_element(members_, {}, [](const Member& m) { return m.search.words(); })->search;
+  return std::ranges::min_element(workers_, {}, [](const Worker& w) { return w.search.words(); })->search;
 }
 
 void Searches::step() {
   std::vector<Search*> busy;
-  for (Member& m : members_)
-    if (!m.search.idle()) busy.push_back(&m.search);
-  if (busy.size() == 1) return busy[0]->step();
+  for (Worker& w : workers_)
+    if (!w.search.idle()) busy.push_back(&w.search);
+  if (2 * int64_t(busy.size()) <= thread_count()) {
+    for (Search* search : busy) search->step();
+    return;
+  }
+  const int steps = std::ranges::all_of(busy, &Search::queues) ? steps_at_once : 1;
   const auto some_steps = [&](int i) {
     const AloneHere alone;
-    for (int step = 0; step < steps_at_once && !busy[size_t(i)]->idle(); ++step) busy[size_t(i)]->step();
+    for (int step = 0; step < steps && !busy[size_t(i)]->idle(); ++step) busy[size_t(i)]->step();
   };
   run_parts(
       int(busy.size()), [](const void* f, int i) { (*static_cast<decltype(&some_steps)>(f))(i); }, &some_steps);

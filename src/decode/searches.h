@@ -1,5 +1,6 @@
 #pragma once
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,8 +17,9 @@ struct TranslatingModel {
 };
 
 /// Searches side by side, which share the models' weights and nothing else: each goes on in a thread and in memory of
-/// its own, so that threads wait for each other once in some steps and not in every kernel. A sentence that is alone
-/// has all threads for its kernels. What is found for a sentence does not depend on how many there are.
+/// its own, so that threads wait for each other once in some steps and not in every kernel. Where few of them have
+/// work, they take turns, with all threads for their kernels. What is found for a sentence does not depend on their
+/// number.
 class Searches {
  public:
   /// As of Search; `words` is the budget of each. One search computes where the models' contexts say; of several each
@@ -25,22 +27,23 @@ class Searches {
   Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t words,
            const Shortlist* shortlist, Search::Wanted wanted);
 
-  /// The one with the least to do, for sentences whose results are not to come at the same time.
+  /// The one with the least to do. Its sentences' results come one after the other, those of two searches in two
+  /// threads at once.
   Search& next();
   bool wants_more() { return next().wants_more(); }
-  /// Takes all searches some steps further.
+  /// Takes all searches a step further; some steps, where more sentences wait than fit.
   void step();
 
  private:
-  struct Member {
-    Member(std::span<const TranslatingModel> models, bool apart, const SearchOptions& options, int64_t words,
+  struct Worker {
+    Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options, int64_t words,
            const Shortlist* shortlist, Search::Wanted wanted);
-    std::deque<Arena> arena;  // none where the models' is used
+    const std::unique_ptr<Arena> arena;  // null: the models'
     std::deque<Context> contexts;
     Search search;
   };
 
-  std::deque<Member> members_;
+  std::deque<Worker> workers_;
 };
 
 }  // namespace dragoman

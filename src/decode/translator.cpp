@@ -88,7 +88,12 @@ int64_t Translator::translate(LineReader& in, LineWriter& out, const std::functi
 void Translator::run(const Flow& flow) {
   line_ = part_ = 0;
   for (read(flow); !texts_.empty(); read(flow)) {
-    searches_.step();
+    try {
+      searches_.step();
+    } catch (...) {
+      write_finished(flow);  // nothing that is done is lost
+      throw;
+    }
     write_finished(flow);
   }
 }

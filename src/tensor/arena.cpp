@@ -1,9 +1,10 @@
 #include "tensor/arena.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
+
+#include "base/machine.h"
 
 namespace dragoman {
 namespace {
@@ -11,8 +12,6 @@ namespace {
 constexpr int64_t alignment = 64;            // bytes: a cache line, and the widest vector register
 constexpr int64_t device_alignment = 256;    // what a GPU's wide loads and its libraries like
 constexpr int64_t step = int64_t{32} << 20;  // bytes by which a device's memory grows
-
-int64_t machine_memory() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE); }
 
 }  // namespace
 

@@ -1,11 +1,10 @@
 #include "train/memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "backend/registry.h"
+#include "base/machine.h"
 #include "model/model.h"
 #include "optim/adam.h"
 #include "optim/average.h"
@@ -76,8 +75,7 @@ int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const C
 }
 
 void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options) {
-  const int64_t there =
-      backend.memory ? backend.memory->capacity() : int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  const int64_t there = backend.memory ? backend.memory->capacity() : machine_memory();
   if (plan.peak <= there) return;
   throw Error(fmt::format("training would need {} MiB ({} MiB of them for the largest batch), but the {} has {} MiB",
                           plan.peak >> 20, (plan.peak - plan.parameters) >> 20, backend.memory ? "GPU" : "machine",
