@@ -27,8 +27,8 @@ class Searches {
   Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t words,
            const Shortlist* shortlist, Search::Wanted wanted);
 
-  /// The one with the least to do. Its sentences' results come one after the other, those of two searches in two
-  /// threads at once.
+  /// The one with the least to do. What one search has found comes one after the other, what two have found may come in
+  /// two threads at once: what shares state goes to one.
   Search& next();
   bool wants_more() { return next().wants_more(); }
   /// Takes all searches a step further; some steps, where more sentences wait than fit.
