@@ -193,7 +193,7 @@ struct Backend {
     Score score = Score::scaled_dot;
     Tensor scratch;  // attention_step_scratch bytes
   };
-  Kernel<int64_t(int64_t longest)> attention_step_scratch{"attention_step_scratch"};
+  Kernel<int64_t(int heads, int64_t longest)> attention_step_scratch{"attention_step_scratch"};
   Kernel<void(const AttentionStep& a)> attention_step{"attention_step"};
 
   // What stands around a place (Luong et al. 2015, equation 10): factors (N): exp(-(j - c)² / (2 σ²)) with σ = window /

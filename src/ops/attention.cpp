@@ -85,7 +85,7 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
           "attention_step: table is {}, expected ({},T)", keys.table.shape(), q.rows());
   check_score("attention_step", score, kind, heads, q);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
-  const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(longest));
+  const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(heads, longest));
   cx.backend.attention_step(
       Backend::AttentionStep{y, q, k, v, score.bias, score.vector, keys, heads, window, kind, scratch});
   return y;

@@ -65,7 +65,7 @@ TEST_F(Dry, AsksForTheScratchOfTheRealThing) {
   }
   EXPECT_EQ(b.norm_scratch(33), cpu.norm_scratch(33));
   EXPECT_EQ(b.attention_scratch(shape, 8, 16), cpu.attention_scratch(shape, 8, 16));
-  EXPECT_EQ(b.attention_step_scratch(41), cpu.attention_step_scratch(41));
+  EXPECT_EQ(b.attention_step_scratch(3, 41), cpu.attention_step_scratch(3, 41));
   EXPECT_EQ(b.linear_cross_entropy_scratch(700, 33, DType::f32), cpu.linear_cross_entropy_scratch(700, 33, DType::f32));
 }
 

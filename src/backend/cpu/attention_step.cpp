@@ -2,8 +2,6 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/attention_step.cpp"
 #include <hwy/foreach_target.h>
 //
-#include <hwy/cache_control.h>
-//
 #include <cmath>
 #include <limits>
 
@@ -15,150 +13,163 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// One row and head of a step.
-struct StepHead {
-  const float* q;                 // (K)
-  View<const float> k, v;         // (C,K) (C,V)
-  const float* vector = nullptr;  // (K), additive only
-  const float* bias = nullptr;    // at distance 0
-  int64_t reach = 0;              // of the bias
-  int64_t place = 0;              // where the query stands among its keys
-  Range seen = {};
-  float scale = 1;
+// A row of a step. A key lies in memory as one piece, all heads beside each other, and so do its values: they are read
+// from end to end, four keys at a time, each once.
+struct StepRow {
+  const float *q, *vector;  // (H*K), vector only of additive scores
+  View<const float> k, v;   // (C,H*K) (C,H*V)
+  Range seen;
+  int64_t heads;
+  float* p;      // (H,room): scores, then what they share out
+  int64_t room;  // a multiple of a vector
+
+  int64_t count() const { return seen.end - seen.begin; }
 };
 
-// q · key, or vector · tanh(q + key).
-HWY_INLINE float RawScore(const StepHead& h, const float* key) {
-  const F32 d;
-  VF sum = hn::Zero(d);
-  for (int64_t c = 0, n = h.k.cols; n > 0; c += int64_t(hn::Lanes(d)), n = h.k.cols - c) {
-    const VF q = LoadN(d, h.q + c, n), k = LoadN(d, key + c, n);
-    sum = h.vector ? hn::MulAdd(LoadN(d, h.vector + c, n), Tanh(hn::Add(q, k)), sum) : hn::MulAdd(q, k, sum);
+#if HWY_TARGET != HWY_SCALAR
+// p[0…3] are the sums of lanes 0, 4, 8 …, 1, 5, 9 … and so on.
+template <class D>
+HWY_INLINE void StoreSumOfBlocks(D d, hn::Vec<D> v, float* p) {
+  if constexpr (hn::MaxLanes(D()) > 4) {
+    const hn::Half<D> half;
+    StoreSumOfBlocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), p);
+  } else {
+    hn::StoreU(v, d, p);
   }
-  return Sum(d, sum);
+}
+#endif
+
+// p[i] is the sum of all lanes of sums[i].
+HWY_INLINE void StoreSums(const VF (&sums)[4], float* p) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int i = 0; i < 4; ++i) p[i] = hn::GetLane(sums[i]);
+#else
+  const F32 d;
+  const hn::RepartitionToWide<F32> pairs;
+  const auto joined = [&](VF a, VF b) HWY_ATTR {
+    return hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)));
+  };
+  const auto first = joined(sums[0], sums[1]), second = joined(sums[2], sums[3]);
+  StoreSumOfBlocks(d,
+                   hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, first, second)),
+                           hn::BitCast(d, hn::InterleaveUpper(pairs, first, second))),
+                   p);
+#endif
 }
 
-// N vectors of y from column c on: share · Σ p · v.
-template <int N, class RowOf>
-HWY_INLINE void WeightedSum(float* y, const StepHead& h, int64_t c, int64_t count, RowOf row_of, const float* p,
-                            float share) {
+// Scores of one head with four keys: q · key, or vector · tanh(q + key).
+HWY_INLINE void FourScores(const float* q, const float* vector, const float* const* keys, int64_t head, int64_t K,
+                           float* p) {
+  const F32 d;
+  VF sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  for (int64_t c = head * K, n = K; n > 0; c += int64_t(hn::Lanes(d)), n -= int64_t(hn::Lanes(d))) {
+    const VF x = LoadN(d, q + c, n);
+    if (vector) {
+      const VF w = LoadN(d, vector + c, n);
+#pragma GCC unroll 4  // else GCC 12 keeps the sums in memory
+      for (int i = 0; i < 4; ++i) sums[i] = hn::MulAdd(w, Tanh(hn::Add(x, LoadN(d, keys[i] + c, n))), sums[i]);
+    } else {
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) sums[i] = hn::MulAdd(x, LoadN(d, keys[i] + c, n), sums[i]);
+    }
+  }
+  StoreSums(sums, p);
+}
+
+// p (H,count) = scores of the keys whose rows `row_of` names. Behind the last key stand some of no meaning.
+template <class RowOf>
+HWY_INLINE void Scores(const StepRow& r, RowOf row_of) {
+  for (int64_t t = 0; t < r.count(); t += 4) {
+    const float* keys[4];
+    for (int64_t i = 0; i < 4; ++i) keys[i] = r.k.row(row_of(r.seen.begin + std::min(t + i, r.count() - 1)));
+    for (int64_t head = 0; head < r.heads; ++head)
+      FourScores(r.q, r.vector, keys, head, r.k.cols / r.heads, r.p + head * r.room + t);
+  }
+}
+
+// p (count) = softmax(scale · p)
+HWY_INLINE void Softmax(float* p, int64_t count, float scale) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
-  VF sums[N];
-#pragma GCC unroll 4  // else GCC 12 keeps the sums in memory
-  for (int i = 0; i < N; ++i) sums[i] = hn::Zero(d);
-  for (int64_t t = 0; t < count; ++t) {
-    const float* v = h.v.row(row_of(h.seen.begin + t)) + c;
-    const VF weight = hn::Set(d, p[t]);
-#pragma GCC unroll 4
-    for (int i = 0; i < N; ++i) sums[i] = hn::MulAdd(weight, hn::LoadU(d, v + i * L), sums[i]);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < N; ++i) hn::StoreU(hn::Mul(sums[i], hn::Set(d, share)), d, y + c + i * L);
-}
-
-// The same for columns that fill no vector.
-template <class RowOf>
-HWY_INLINE void WeightedRest(float* y, const StepHead& h, int64_t c, int64_t count, RowOf row_of, const float* p,
-                             float share) {
-  const F32 d;
-  VF sum = hn::Zero(d);
-  for (int64_t t = 0; t < count; ++t)
-    sum = hn::MulAdd(hn::Set(d, p[t]), LoadN(d, h.v.row(row_of(h.seen.begin + t)) + c, h.v.cols - c), sum);
-  StoreN(hn::Mul(sum, hn::Set(d, share)), d, y + c, h.v.cols - c);
-}
-
-// y (V) = softmax(scores) · v over the keys whose rows `row_of` names. `p` has room for as many as are seen.
-template <class RowOf>
-HWY_INLINE void AttendStep(float* y, const StepHead& h, RowOf row_of, float* p) {
-  const F32 d;
-  const int64_t L = hn::Lanes(d), count = h.seen.end - h.seen.begin;
-  float top = -std::numeric_limits<float>::infinity();
-  for (int64_t t = 0; t < count; ++t) {
-    const int64_t key = h.seen.begin + t;
-    p[t] = RawScore(h, h.k.row(row_of(key)));
-    if (h.bias) p[t] += h.bias[std::clamp(key - h.place, -h.reach, h.reach)];
-    p[t] *= h.scale;
-    top = std::max(top, p[t]);
-  }
-  VF sums = hn::Zero(d);
+  const VF least = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const auto there = [&](int64_t t) HWY_ATTR { return hn::FirstN(d, std::min(L, count - t)); };
+  VF tops = least, sums = hn::Zero(d);
   for (int64_t t = 0; t < count; t += L) {
-    VF e = ExpOfNegative(hn::Sub(LoadN(d, p + t, count - t), hn::Set(d, top)));
-    if (count - t < L) e = hn::IfThenElseZero(hn::FirstN(d, count - t), e);
+    const VF x = hn::IfThenElse(there(t), hn::Mul(hn::LoadU(d, p + t), hn::Set(d, scale)), least);
+    tops = hn::Max(tops, x);
+    hn::StoreU(x, d, p + t);
+  }
+  const VF top = hn::MaxOfLanes(d, tops);
+  for (int64_t t = 0; t < count; t += L) {
+    const VF e = hn::IfThenElseZero(there(t), ExpOfNegative(hn::Sub(hn::LoadU(d, p + t), top)));
     sums = hn::Add(sums, e);
-    StoreN(e, d, p + t, count - t);
+    hn::StoreU(e, d, p + t);
   }
-  const float share = count > 0 ? 1 / Sum(d, sums) : 0;
-  int64_t c = 0;
-  for (; c + 4 * L <= h.v.cols; c += 4 * L) WeightedSum<4>(y, h, c, count, row_of, p, share);
-  for (; c + 2 * L <= h.v.cols; c += 2 * L) WeightedSum<2>(y, h, c, count, row_of, p, share);
-  for (; c + L <= h.v.cols; c += L) WeightedSum<1>(y, h, c, count, row_of, p, share);
-  if (c < h.v.cols) WeightedRest(y, h, c, count, row_of, p, share);
+  const VF share = hn::Div(hn::Set(d, 1), hn::SumOfLanes(d, sums));
+  for (int64_t t = 0; t < count; t += L) hn::StoreU(hn::Mul(hn::LoadU(d, p + t), share), d, p + t);
 }
 
-StepHead HeadOf(const Backend::AttentionStep& a, int64_t r, int head, Range seen) {
-  const auto columns = [&](const Tensor& x) {
-    const auto all = x.view<const float>();
-    const int64_t size = all.cols / a.heads;
-    return View<const float>{all.data + head * size, all.rows, size, all.stride};
-  };
-  StepHead h{.q = columns(a.q).row(r), .k = columns(a.k), .v = columns(a.v)};
-  if (a.score_vector) h.vector = a.score_vector.as<float>() + head * h.k.cols;
-  h.place = a.keys.place ? a.keys.place.as<int32_t>()[r] : a.keys.length.as<int32_t>()[r] - 1;
-  h.seen = seen;
-  h.scale = float(score_scale(a.score, h.k.cols));
-  if (a.bias) {
-    h.bias =
-        a.bias.view<const float>().row(DistanceBias::row(a.bias, r)) + DistanceBias::column(a.bias, a.heads, head, 0);
-    h.reach = DistanceBias::reach(a.bias, a.heads);
+// y (H*V) += Σ p · v over N keys from the t-th on.
+template <int N, class RowOf>
+HWY_INLINE void AddValues(float* y, const StepRow& r, int64_t t, RowOf row_of) {
+  const F32 d;
+  const int64_t V = r.v.cols / r.heads;
+  const float* v[N];
+  for (int i = 0; i < N; ++i) v[i] = r.v.row(row_of(r.seen.begin + t + i));
+  for (int64_t head = 0; head < r.heads; ++head) {
+    VF p[N];
+#pragma GCC unroll 4
+    for (int i = 0; i < N; ++i) p[i] = hn::Set(d, r.p[head * r.room + t + i]);
+    for (int64_t c = head * V, n = V; n > 0; c += int64_t(hn::Lanes(d)), n -= int64_t(hn::Lanes(d))) {
+      VF sum = LoadN(d, y + c, n);
+#pragma GCC unroll 4
+      for (int i = 0; i < N; ++i) sum = hn::MulAdd(p[i], LoadN(d, v[i] + c, n), sum);
+      StoreN(sum, d, y + c, n);
+    }
   }
-  return h;
 }
 
+// y (H*V) = softmax(scores) · v
 template <class RowOf>
-HWY_INLINE void FetchKeys(const Backend::AttentionStep& a, Range keys, RowOf row_of) {
-  constexpr int64_t line = 64 / sizeof(float);
-  const auto k = a.k.view<const float>(), v = a.v.view<const float>();
-  for (int64_t t = keys.begin; t < keys.end; ++t) {
-    for (int64_t c = 0; c < k.cols; c += line) hwy::Prefetch(k.row(row_of(t)) + c);
-    for (int64_t c = 0; c < v.cols; c += line) hwy::Prefetch(v.row(row_of(t)) + c);
+HWY_INLINE void AttendRow(const Backend::AttentionStep& a, int64_t row, int64_t place, const StepRow& r, RowOf row_of) {
+  const int64_t count = r.count();
+  const auto scale = float(score_scale(a.score, r.k.cols / r.heads));
+  Scores(r, row_of);
+  for (int head = 0; head < a.heads; ++head) {
+    float* p = r.p + head * r.room;
+    if (a.bias) {
+      const float* bias = a.bias.view<const float>().row(DistanceBias::row(a.bias, row)) +
+                          DistanceBias::column(a.bias, a.heads, head, 0);
+      const int64_t reach = DistanceBias::reach(a.bias, a.heads);
+      for (int64_t t = 0; t < count; ++t) p[t] += bias[std::clamp(r.seen.begin + t - place, -reach, reach)];
+    }
+    Softmax(p, count, scale);
   }
+  float* y = a.y.view<float>().row(row);
+  std::fill_n(y, r.v.cols, 0.0f);
+  int64_t t = 0;
+  for (; t + 4 <= count; t += 4) AddValues<4>(y, r, t, row_of);
+  for (; t < count; ++t) AddValues<1>(y, r, t, row_of);
 }
 
-// Calls f(keys, row_of) with the keys that row r sees and where they lie.
-template <class F>
-HWY_INLINE void WithKeys(const Backend::AttentionStep& a, int64_t r, const F& f) {
+void StepOfRow(const Backend::AttentionStep& a, int64_t r, float* p, int64_t room) {
   const int64_t length = a.keys.length.as<int32_t>()[r];
-  const Range seen =
-      Visibility{.window = a.window}.keys(a.keys.place ? a.keys.place.as<int32_t>()[r] : length - 1, length);
+  const int64_t place = a.keys.place ? a.keys.place.as<int32_t>()[r] : length - 1;
+  const StepRow row{.q = a.q.view<const float>().row(r),
+                    .vector = a.score_vector ? a.score_vector.as<float>() : nullptr,
+                    .k = a.k.view<const float>(),
+                    .v = a.v.view<const float>(),
+                    .seen = Visibility{.window = a.window}.keys(place, length),
+                    .heads = a.heads,
+                    .p = p,
+                    .room = room};
   if (a.keys.table) {
     const int32_t* rows = a.keys.table.view<int32_t>().row(r);
-    f(seen, [rows](int64_t t) { return rows[t]; });
+    AttendRow(a, r, place, row, [rows](int64_t t) { return rows[t]; });
   } else {
     const int64_t begin = a.keys.begin.as<int32_t>()[r];
-    f(seen, [begin](int64_t t) { return begin + t; });
+    AttendRow(a, r, place, row, [begin](int64_t t) { return begin + t; });
   }
-}
-
-// Hypotheses of one sentence look at its keys one after the other.
-bool KeysOfRowBefore(const StepKeys& keys, int64_t r) {
-  return !keys.table && keys.begin.as<int32_t>()[r] == keys.begin.as<int32_t>()[r - 1];
-}
-
-// Keys lie far apart, where no hardware expects them, and mostly not in the nearest caches. So those of the next row
-// are asked for while this one is computed.
-void StepRow(const Backend::AttentionStep& a, int64_t r, bool last, float* p) {
-  constexpr int64_t fetched = 32;  // keys that the nearest cache holds beside those in use
-  if (!last && !KeysOfRowBefore(a.keys, r + 1))
-    WithKeys(a, r + 1, [&](Range keys, auto row_of) {
-      FetchKeys(a, {keys.begin, std::min(keys.end, keys.begin + fetched)}, row_of);
-    });
-  WithKeys(a, r, [&](Range seen, auto row_of) {
-    for (int head = 0; head < a.heads; ++head) {
-      const StepHead h = HeadOf(a, r, head, seen);
-      AttendStep(a.y.view<float>().row(r) + head * h.v.cols, h, row_of, p);
-    }
-  });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -169,24 +180,24 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::cpu {
 namespace {
 
-HWY_EXPORT(StepRow);
+HWY_EXPORT(StepOfRow);
 
-int64_t scratch_floats(int64_t longest) { return (longest + 31) / 16 * 16; }
+int64_t room_for(int64_t longest) { return (longest + 15) / 16 * 16; }
 
 void attention_step(const Backend::AttentionStep& a) {
-  const auto row = HWY_DYNAMIC_DISPATCH(StepRow);
+  const auto step_of_row = HWY_DYNAMIC_DISPATCH(StepOfRow);
   const int64_t each = a.scratch.bytes() / int64_t{sizeof(float)} / thread_count();
   parallel_blocks(a.q.rows(), 8, [&](Range rows, int t) {
     for (int64_t r = rows.begin; r < rows.end; ++r)
-      row(a, r, r + 1 == rows.end, static_cast<float*>(a.scratch.data()) + t * each);
+      step_of_row(a, r, static_cast<float*>(a.scratch.data()) + t * each, each / a.heads);
   });
 }
 
 }  // namespace
 
 void install_attention_step(Backend& b) {
-  b.attention_step_scratch = [](int64_t longest) {
-    return thread_count() * scratch_floats(longest) * int64_t{sizeof(float)};
+  b.attention_step_scratch = [](int heads, int64_t longest) {
+    return thread_count() * heads * room_for(longest) * int64_t{sizeof(float)};
   };
   b.attention_step = attention_step;
 }

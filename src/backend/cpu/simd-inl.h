@@ -22,20 +22,28 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F32 = hn::ScalableTag<float>;
 using VF = hn::Vec<F32>;
 
-/// The first min(n, lanes) floats at p, zeros behind: reads nothing beyond p + n.
+/// The first min(n, lanes) floats at p, n >= 0, zeros behind: reads nothing beyond p + n.
 HWY_INLINE VF LoadN(F32 d, const float* p, int64_t n) {
   if (n >= int64_t(hn::Lanes(d))) return hn::LoadU(d, p);
+  #if HWY_TARGET <= HWY_AVX2  // only there what the mask leaves out is not touched
+  return hn::MaskedLoad(hn::FirstN(d, size_t(n)), d, p);
+  #else
   HWY_ALIGN float padded[HWY_MAX_BYTES / sizeof(float)] = {};
   for (int64_t i = 0; i < n; ++i) padded[i] = p[i];
   return hn::Load(d, padded);
+  #endif
 }
 
-/// Writes the first min(n, lanes) floats of v.
+/// Writes the first min(n, lanes) floats of v, n >= 0.
 HWY_INLINE void StoreN(VF v, F32 d, float* p, int64_t n) {
   if (n >= int64_t(hn::Lanes(d))) return hn::StoreU(v, d, p);
+  #if HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, size_t(n)), d, p);
+  #else
   HWY_ALIGN float padded[HWY_MAX_BYTES / sizeof(float)];
   hn::Store(v, d, padded);
   for (int64_t i = 0; i < n; ++i) p[i] = padded[i];
+  #endif
 }
 
 HWY_INLINE float Sum(F32 d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }

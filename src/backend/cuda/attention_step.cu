@@ -55,7 +55,7 @@ void attention_step(const Backend::AttentionStep& a) {
 }  // namespace
 
 void install_attention_step(Backend& b) {
-  b.attention_step_scratch = [](int64_t) -> int64_t { return 0; };
+  b.attention_step_scratch = [](int, int64_t) -> int64_t { return 0; };
   b.attention_step = attention_step;
 }
 

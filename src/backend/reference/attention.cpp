@@ -206,7 +206,7 @@ void install_attention(Backend& b) {
   b.attention_scratch = [](const AttentionShape&, int64_t, int64_t) -> int64_t { return 0; };
   b.attention = attention;
   b.attention_backward = attention_backward;
-  b.attention_step_scratch = [](int64_t) -> int64_t { return 0; };
+  b.attention_step_scratch = [](int, int64_t) -> int64_t { return 0; };
   b.attention_step = attention_step;
   b.rotate = rotate;
 }
