@@ -37,18 +37,23 @@ inline void tile(const Int8Panel& p, int64_t row, int64_t from) {
       }
     }
   }
-#pragma GCC unroll 2  // else GCC 12 keeps the accumulators in memory
+  const Int8Panel to = p;  // else each store to y, of a type that may be anything, has p read again
+  const int64_t exist = to.columns - from;
+#pragma GCC unroll 4  // else GCC 12 keeps the accumulators in memory
   for (int m = 0; m < M; ++m) {
-    const __m256 row_scale = _mm256_set1_ps(p.row_scales[row + m]);
-    alignas(32) float out[32];
+    const __m256 row_scale = _mm256_set1_ps(to.row_scales[row + m]),
+                 least = _mm256_set1_ps(to.relu ? 0 : -__builtin_inff());
+    alignas(32) float rest[parts * 8];
+    float* const y = to.y + (row + m) * to.y_stride + from;
+    float* const out = exist >= parts * 8 ? y : rest;
 #pragma GCC unroll 4
     for (int i = 0; i < parts; ++i) {
-      __m256 y = _mm256_mul_ps(_mm256_cvtepi32_ps(sums[m][i]), row_scale);
-      y = _mm256_fmadd_ps(y, _mm256_loadu_ps(p.scales + from + i * 8), _mm256_loadu_ps(p.bias + from + i * 8));
-      _mm256_store_ps(out + i * 8, p.relu ? _mm256_max_ps(y, _mm256_setzero_ps()) : y);
+      const __m256 exact = _mm256_mul_ps(_mm256_cvtepi32_ps(sums[m][i]), row_scale);
+      const __m256 z =
+          _mm256_fmadd_ps(exact, _mm256_loadu_ps(to.scales + from + i * 8), _mm256_loadu_ps(to.bias + from + i * 8));
+      _mm256_storeu_ps(out + i * 8, _mm256_max_ps(least, z));
     }
-    const int64_t exist = p.columns - from;
-    __builtin_memcpy(p.y + (row + m) * p.y_stride + from, out, sizeof(float) * (exist < 32 ? exist : 32));
+    if (out == rest) __builtin_memcpy(y, rest, sizeof(float) * exist);
   }
 }
 

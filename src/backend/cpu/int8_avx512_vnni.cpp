@@ -42,17 +42,21 @@ inline void tile(const Int8Panel& p, int64_t row, const Ahead& next) {
     }
   }
   const uint64_t exist = p.columns >= 64 ? ~uint64_t{0} : (uint64_t{1} << p.columns) - 1;
-#pragma GCC unroll 8  // else GCC 12 keeps the accumulators in memory
-  for (int m = 0; m < M; ++m)
+  const Int8Panel to = p;  // else each store to y, of a type that may be anything, has p read again
+#pragma GCC unroll 8       // else GCC 12 keeps the accumulators in memory
+  for (int m = 0; m < M; ++m) {
+    const __m512 row_scale = _mm512_set1_ps(to.row_scales[row + m]),
+                 least = _mm512_set1_ps(to.relu ? 0 : -__builtin_inff());
+    float* const y = to.y + (row + m) * to.y_stride;
 #pragma GCC unroll 4
     for (int i = 0; i < parts; ++i) {
       const int at = i * 16;
-      const __m512i sum = _mm512_sub_epi32(sums[m][i], _mm512_slli_epi32(_mm512_loadu_si512(p.sums + at), 7));
-      const __m512 exact = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(p.row_scales[row + m]));
-      const __m512 y = _mm512_fmadd_ps(exact, _mm512_loadu_ps(p.scales + at), _mm512_loadu_ps(p.bias + at));
-      _mm512_mask_storeu_ps(p.y + (row + m) * p.y_stride + at, __mmask16(exist >> at),
-                            p.relu ? _mm512_max_ps(y, _mm512_setzero_ps()) : y);
+      const __m512i sum = _mm512_sub_epi32(sums[m][i], _mm512_slli_epi32(_mm512_loadu_si512(to.sums + at), 7));
+      const __m512 exact = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), row_scale);
+      const __m512 z = _mm512_fmadd_ps(exact, _mm512_loadu_ps(to.scales + at), _mm512_loadu_ps(to.bias + at));
+      _mm512_mask_storeu_ps(y + at, __mmask16(exist >> at), _mm512_max_ps(least, z));
     }
+  }
 }
 
 template <int M>

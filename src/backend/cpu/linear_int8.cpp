@@ -34,6 +34,7 @@ void QuantizePart(uint8_t* q, int64_t stride, const float* x, int64_t K, float t
     hn::StoreU(
         hn::Xor(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(hn::LoadU(d, x + k), inverse))), hn::Set(d8, int8_t(flip))), d8,
         reinterpret_cast<int8_t*>(q + k));
+  if (k == stride) return;
   HWY_ALIGN int32_t rest[HWY_MAX_BYTES / sizeof(float)] = {};
   hn::Store(hn::NearestInt(hn::Mul(LoadN(d, x + k, K - k), inverse)), hn::RebindToSigned<F32>(), rest);
   for (int64_t i = 0; k < stride; ++k, ++i) q[k] = uint8_t(k < K ? rest[i] : 0) ^ flip;
