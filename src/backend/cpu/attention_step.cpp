@@ -58,13 +58,14 @@ HWY_INLINE void StoreSums(const VF (&sums)[4], float* p) {
 }
 
 // Scores of one head with four keys: q · key, or vector · tanh(q + key).
-HWY_INLINE void FourScores(const float* q, const float* vector, const float* const* keys, int64_t head, int64_t K,
-                           float* p) {
+template <bool additive>
+HWY_INLINE void FourScores(const float* q, [[maybe_unused]] const float* vector, const float* const* keys, int64_t head,
+                           int64_t K, float* p) {
   const F32 d;
   VF sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
   for (int64_t c = head * K, n = K; n > 0; c += int64_t(hn::Lanes(d)), n -= int64_t(hn::Lanes(d))) {
     const VF x = LoadN(d, q + c, n);
-    if (vector) {
+    if constexpr (additive) {
       const VF w = LoadN(d, vector + c, n);
 #pragma GCC unroll 4  // else GCC 12 keeps the sums in memory
       for (int i = 0; i < 4; ++i) sums[i] = hn::MulAdd(w, Tanh(hn::Add(x, LoadN(d, keys[i] + c, n))), sums[i]);
@@ -76,18 +77,24 @@ HWY_INLINE void FourScores(const float* q, const float* vector, const float* con
   StoreSums(sums, p);
 }
 
-// p (H,count) = scores of the keys whose rows `row_of` names. Behind the last key stand some of no meaning.
+// The rows of x that hold four keys from the t-th on; behind the last comes the last again.
 template <class RowOf>
+HWY_INLINE void FourRows(const float* (&rows)[4], View<const float> x, Range seen, int64_t t, RowOf row_of) {
+  for (int64_t i = 0; i < 4; ++i) rows[i] = x.row(row_of(std::min(seen.begin + t + i, seen.end - 1)));
+}
+
+// p (H,count) = scores of the keys whose rows `row_of` names. Behind the last key stand some of no meaning.
+template <bool additive, class RowOf>
 HWY_INLINE void Scores(const StepRow& r, RowOf row_of) {
   for (int64_t t = 0; t < r.count(); t += 4) {
     const float* keys[4];
-    for (int64_t i = 0; i < 4; ++i) keys[i] = r.k.row(row_of(r.seen.begin + std::min(t + i, r.count() - 1)));
+    FourRows(keys, r.k, r.seen, t, row_of);
     for (int64_t head = 0; head < r.heads; ++head)
-      FourScores(r.q, r.vector, keys, head, r.k.cols / r.heads, r.p + head * r.room + t);
+      FourScores<additive>(r.q, r.vector, keys, head, r.k.cols / r.heads, r.p + head * r.room + t);
   }
 }
 
-// p (count) = softmax(scale · p)
+// p (count) = softmax(scale · p), zeros behind up to a multiple of four.
 HWY_INLINE void Softmax(float* p, int64_t count, float scale) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
@@ -105,25 +112,25 @@ HWY_INLINE void Softmax(float* p, int64_t count, float scale) {
     sums = hn::Add(sums, e);
     hn::StoreU(e, d, p + t);
   }
+  for (int64_t t = count; L < 4 && t % 4 != 0; ++t) p[t] = 0;  // wider vectors have done so
   const VF share = hn::Div(hn::Set(d, 1), hn::SumOfLanes(d, sums));
   for (int64_t t = 0; t < count; t += L) hn::StoreU(hn::Mul(hn::LoadU(d, p + t), share), d, p + t);
 }
 
-// y (H*V) += Σ p · v over N keys from the t-th on.
-template <int N, class RowOf>
-HWY_INLINE void AddValues(float* y, const StepRow& r, int64_t t, RowOf row_of) {
+// y (H*V) += Σ p · v over four keys from the t-th on.
+HWY_INLINE void AddFourValues(float* y, const StepRow& r, int64_t t, const float* const* v) {
   const F32 d;
   const int64_t V = r.v.cols / r.heads;
-  const float* v[N];
-  for (int i = 0; i < N; ++i) v[i] = r.v.row(row_of(r.seen.begin + t + i));
+  const float *v0 = v[0], *v1 = v[1], *v2 = v[2], *v3 = v[3];
   for (int64_t head = 0; head < r.heads; ++head) {
-    VF p[N];
-#pragma GCC unroll 4
-    for (int i = 0; i < N; ++i) p[i] = hn::Set(d, r.p[head * r.room + t + i]);
+    const float* p = r.p + head * r.room + t;
+    const VF p0 = hn::Set(d, p[0]), p1 = hn::Set(d, p[1]), p2 = hn::Set(d, p[2]), p3 = hn::Set(d, p[3]);
     for (int64_t c = head * V, n = V; n > 0; c += int64_t(hn::Lanes(d)), n -= int64_t(hn::Lanes(d))) {
       VF sum = LoadN(d, y + c, n);
-#pragma GCC unroll 4
-      for (int i = 0; i < N; ++i) sum = hn::MulAdd(p[i], LoadN(d, v[i] + c, n), sum);
+      sum = hn::MulAdd(p0, LoadN(d, v0 + c, n), sum);
+      sum = hn::MulAdd(p1, LoadN(d, v1 + c, n), sum);
+      sum = hn::MulAdd(p2, LoadN(d, v2 + c, n), sum);
+      sum = hn::MulAdd(p3, LoadN(d, v3 + c, n), sum);
       StoreN(sum, d, y + c, n);
     }
   }
@@ -134,7 +141,10 @@ template <class RowOf>
 HWY_INLINE void AttendRow(const Backend::AttentionStep& a, int64_t row, int64_t place, const StepRow& r, RowOf row_of) {
   const int64_t count = r.count();
   const auto scale = float(score_scale(a.score, r.k.cols / r.heads));
-  Scores(r, row_of);
+  if (r.vector)
+    Scores<true>(r, row_of);
+  else
+    Scores<false>(r, row_of);
   for (int head = 0; head < a.heads; ++head) {
     float* p = r.p + head * r.room;
     if (a.bias) {
@@ -147,9 +157,11 @@ HWY_INLINE void AttendRow(const Backend::AttentionStep& a, int64_t row, int64_t 
   }
   float* y = a.y.view<float>().row(row);
   std::fill_n(y, r.v.cols, 0.0f);
-  int64_t t = 0;
-  for (; t + 4 <= count; t += 4) AddValues<4>(y, r, t, row_of);
-  for (; t < count; ++t) AddValues<1>(y, r, t, row_of);
+  for (int64_t t = 0; t < count; t += 4) {
+    const float* values[4];
+    FourRows(values, r.v, r.seen, t, row_of);
+    AddFourValues(y, r, t, values);
+  }
 }
 
 void StepOfRow(const Backend::AttentionStep& a, int64_t r, float* p, int64_t room) {
