@@ -57,7 +57,8 @@ Quality quality(const ModelFile& file, DType type, const LinePairs& lines, const
   SearchOptions search;
   search.beam_size = o.beam_size;
   const auto translations =
-      Translator(cx, *loaded.model, loaded.vocabularies, TranslateOptions{}, search).translate(lines.source);
+      Translator(cx, *loaded.model, loaded.vocabularies, TranslateOptions{}, search, searches_on(cpu))
+          .translate(lines.source);
   return {bleu(translations, {lines.target}, o.tokenize).score, chrf(translations, {lines.target})};
 }
 

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
-#include "base/threads.h"
 #include "cli/line_progress.h"
 #include "cli/options.h"
 #include "cli/profiled.h"
@@ -104,9 +103,8 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
   std::optional<Shortlist> shortlist;
   if (!options.shortlist.empty())
     shortlist = load_shortlist(options.shortlist, vocabularies.source, vocabularies.target);
-  // A GPU is one search's, and times of kernels that overlap would not add up.
-  const int searches = device.memory || options.profile ? 1 : thread_count();
-  Translator translator(models.all, vocabularies, options, options, shortlist ? &*shortlist : nullptr, searches);
+  Translator translator(models.all, vocabularies, options, options, shortlist ? &*shortlist : nullptr,
+                        searches_on(device));
 
   LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
   const Clock clock;

@@ -26,10 +26,10 @@ class AloneHere {
 };
 
 /// Calls f(context, part) once for each part of [0, parts), on as many threads as are free; returns when all are done.
-/// The caller computes too and takes what no worker has begun: a worker that the system lets wait delays nobody.
-/// Workers spin for some microseconds before they sleep, as the next kernel is mostly that near, and no longer, as
-/// other programs may want the core. A call from inside a part, or while another thread is in here, is one thread's.
-/// What a part throws is thrown here when all have ended.
+/// The caller computes too and takes what no worker has begun: a worker that the system lets wait delays no part but
+/// the one that it is in. Workers spin for some microseconds before they sleep, as the next kernel is mostly that near,
+/// and no longer, as other programs may want the core. A call from inside a part, or while another thread is in here,
+/// is one thread's. What a part throws is thrown here when all have ended.
 void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
 
 /// Calls f(Range, part) with one contiguous part of [0, n) for each thread; parts start at multiples of `grain`. They

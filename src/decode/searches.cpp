@@ -25,6 +25,10 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std
 
 }  // namespace
 
+int searches_on(const Backend& backend) {
+  return backend.memory || backend.linear_packed.measured() ? 1 : thread_count();
+}
+
 Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options,
                          int64_t words, const Shortlist* shortlist, Search::Wanted wanted)
     : arena(memory > 0 ? std::make_unique<Arena>(Arena::Reserve::memory, memory) : nullptr),

@@ -16,14 +16,18 @@ struct TranslatingModel {
   int longest_source = 0;  // pieces of the longest sentence it was trained on; 0: not known
 };
 
+/// How many searches are fastest there: one for each thread, where kernels may run side by side. A GPU is one search's,
+/// and times of kernels that overlap would not add up.
+int searches_on(const Backend& backend);
+
 /// Searches side by side, which share the models' weights and nothing else: each goes on in a thread and in memory of
 /// its own, so that threads wait for each other once in some steps and not in every kernel. Where few of them have
 /// work, they take turns, with all threads for their kernels. What is found for a sentence does not depend on their
 /// number.
 class Searches {
  public:
-  /// As of Search; `words` is the budget of each. One search computes where the models' contexts say; of several each
-  /// has memory of its own, so their backend must be one that threads may share: the CPU's, not profiled.
+  /// As of Search; `words` is the budget of each. One search computes where the models' contexts say; of several,
+  /// which only backends can have where searches_on() is more than 1, each has memory of its own.
   Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t words,
            const Shortlist* shortlist, Search::Wanted wanted);
 

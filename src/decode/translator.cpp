@@ -57,8 +57,8 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       longest_source_(longest_trained(models)) {}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
-                       const SearchOptions& search)
-    : Translator(std::array{TranslatingModel{&cx, &model}}, vocabularies, options, search) {}
+                       const SearchOptions& search, int searches)
+    : Translator(std::array{TranslatingModel{&cx, &model}}, vocabularies, options, search, nullptr, searches) {}
 
 std::vector<std::string> Translator::translate(std::span<const std::string> lines) {
   std::vector<std::string> texts;

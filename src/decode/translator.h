@@ -25,7 +25,7 @@ class Translator {
              const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist = nullptr,
              int searches = 1);
   Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
-             const SearchOptions& search);
+             const SearchOptions& search, int searches = 1);
 
   /// The best translation of each line.
   std::vector<std::string> translate(std::span<const std::string> lines);

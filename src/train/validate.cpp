@@ -60,6 +60,7 @@ std::vector<std::string> Validation::translations(const Backend& backend, Arena&
   TranslateOptions options;
   options.no_spm_encode = setup_.data.no_spm_encode;
   Context cx{.backend = backend, .arena = arena, .packed = &packed};
+  // One search, which finds room where training has left some; more, a tenth faster, want memory of their own.
   return Translator(cx, model, vocabularies_, options, search).translate(sources_);
 }
 

@@ -99,6 +99,63 @@ TEST_F(TranslatorTest, TranslatesTheSameWithSeveralSearches) {
     }
 }
 
+// A decoding and a model for which memory runs out at a source of more than 30 pieces.
+class ScantDecoding : public Decoding {
+ public:
+  explicit ScantDecoding(std::unique_ptr<Decoding> decoding) : decoding_(std::move(decoding)) {}
+  int add(const PackedIds& source, int width) override {
+    for (int s = 0; s < source.spans.sentences(); ++s)
+      if (source.spans[s].end - source.spans[s].begin > 30) throw OutOfMemory("31 pieces", "shorten the line");
+    return decoding_->add(source, width);
+  }
+  void restrict(std::span<const int32_t> pieces) override { decoding_->restrict(pieces); }
+  Tensor step(std::span<const StepRow> rows) override { return decoding_->step(rows); }
+  void remove(int sentence) override { decoding_->remove(sentence); }
+
+ private:
+  const std::unique_ptr<Decoding> decoding_;
+};
+
+class ScantModel : public Model {
+ public:
+  explicit ScantModel(Model& model) : model_(model) {}
+  const ModelConfig& config() const override { return model_.config(); }
+  Parameters& parameters() override { return model_.parameters(); }
+  LabelLoss loss(Context& cx, const Batch& b, double smoothing) override { return model_.loss(cx, b, smoothing); }
+  Tensor logits(Context& cx, const Batch& batch) override { return model_.logits(cx, batch); }
+  std::unique_ptr<Decoding> decode(Context& cx) override { return std::make_unique<ScantDecoding>(model_.decode(cx)); }
+
+ private:
+  Model& model_;
+};
+
+TEST_F(TranslatorTest, LosesNoLineThatWasDoneWhenASearchFails) {
+  options.no_spm_encode = true;
+  options.mini_batch_words = 20;
+  std::string long_line = "▁the";
+  for (int i = 1; i < 40; ++i) long_line += " ▁the";
+  std::vector<std::string> lines;
+  for (int i = 0; i < 60; ++i) lines.push_back(i % 2 ? "▁a b ." : "▁the ▁a a b");
+  const auto expected = translate(lines);
+  lines[50] = long_line;
+  const Threads threads(3);
+  ScantModel model(*tiny.model);
+  for (const int searches : {1, 3}) {
+    Translator translator(tiny.cx, model, tiny.vocabularies, options, search, searches);
+    std::vector<std::string> written;
+    auto next = lines.begin();
+    const Translator::Flow flow{
+        .ready = [] { return true; },
+        .next = [&](std::string& line, bool&) { return next != lines.end() && (line = *next++, true); },
+        .write = [&](const auto& best, bool) { written.push_back(best[0].text); },
+        .flush = [] {}};
+    EXPECT_THROW(translator.run(flow), OutOfMemory) << searches;
+    EXPECT_GT(written.size(), 20u) << searches;
+    EXPECT_LE(written.size(), 50u) << searches;
+    EXPECT_TRUE(std::equal(written.begin(), written.end(), expected.begin())) << searches;
+  }
+}
+
 TEST_F(TranslatorTest, TranslatesALongLineInParts) {
   options.no_spm_encode = true;
   options.max_length = 3;

@@ -115,6 +115,20 @@ TEST(AttentionStep, GivesZeroToARowWithoutKeys) {
   }
 }
 
+// A state that is broken must show, and only in what was made of it.
+TEST(AttentionStep, PassesOnWhatIsNoNumber) {
+  const auto check = [](const char* name) {
+    ByHand t(name, DType::f32);
+    const Var q = t.random({3, 2 * 5}), k = t.random({30, 2 * 5}, 1), v = t.random({30, 2 * 5}, 2);
+    k.value().view<float>()(20, 7) = std::numeric_limits<float>::quiet_NaN();
+    const StepKeys keys{.length = int_tensor({9, 9, 9}, {3}), .begin = int_tensor({0, 10, 20}, {3})};
+    const auto y = values_of(attention_step(t.cx, q, k, v, {keys, 9, 2}));
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i >= 25) << name << ", number " << i;
+  };
+  check("reference");
+  for_each_target([&] { check("cpu"); });
+}
+
 // A line's translation must not depend on the lines it was decoded with.
 TEST(AttentionStep, GivesARowTheSameBitsWhateverItsNeighboursAndThreads) {
   for_each_target([] {

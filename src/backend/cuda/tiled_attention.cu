@@ -195,10 +195,10 @@ __global__ void __launch_bounds__(128) forward_kernel(Heads a, View<float> y, Vi
     total[r] = row_reduce(softmax[r].sum, Plus{});
     const int64_t i = mine + Lane().row(2 * r);
     if (Lane().t == 0 && i < at.queries)
-      lse(at.first_query + i, at.head) = total[r] > 0 ? softmax[r].top + logf(total[r]) : 0.f;
+      lse(at.first_query + i, at.head) = total[r] == 0 ? 0.f : softmax[r].top + logf(total[r]);
   }
   each_result(sums, mine, at.queries, s.V, [&](int64_t i, int64_t d, float sum, int r) {
-    y(at.first_query + i, at.head * s.V + d) = total[r] > 0 ? sum / total[r] : 0.f;
+    y(at.first_query + i, at.head * s.V + d) = total[r] == 0 ? 0.f : sum / total[r];
   });
 }
 
