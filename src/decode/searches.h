@@ -26,8 +26,8 @@ int searches_on(const Backend& backend);
 /// number.
 class Searches {
  public:
-  /// As of Search; `words` is the budget of each. One search computes where the models' contexts say; of several,
-  /// which only backends can have where searches_on() is more than 1, each has memory of its own.
+  /// As of Search; `words` is the budget of each. One search computes where the models' contexts say; of several
+  /// each has memory of its own, so their backend must be one that threads may share: the CPU's, not profiled.
   Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t words,
            const Shortlist* shortlist, Search::Wanted wanted);
 

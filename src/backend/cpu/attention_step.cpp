@@ -2,7 +2,6 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/attention_step.cpp"
 #include <hwy/foreach_target.h>
 //
-#include <cmath>
 #include <limits>
 
 #include "backend/cpu/families.h"
@@ -136,26 +135,26 @@ HWY_INLINE void AddFourValues(float* y, const StepRow& r, int64_t t, const float
   }
 }
 
-// y (H*V) = softmax(scores) · v
+// y (H*V) = softmax(scores) · v, of row n, whose query is at `place` among its keys.
 template <class RowOf>
-HWY_INLINE void AttendRow(const Backend::AttentionStep& a, int64_t row, int64_t place, const StepRow& r, RowOf row_of) {
+HWY_INLINE void Attend(const Backend::AttentionStep& a, int64_t n, int64_t place, const StepRow& r, RowOf row_of) {
   const int64_t count = r.count();
   const auto scale = float(score_scale(a.score, r.k.cols / r.heads));
   if (r.vector)
     Scores<true>(r, row_of);
   else
     Scores<false>(r, row_of);
-  for (int head = 0; head < a.heads; ++head) {
+  for (int head = 0; head < int(r.heads); ++head) {
     float* p = r.p + head * r.room;
     if (a.bias) {
-      const float* bias = a.bias.view<const float>().row(DistanceBias::row(a.bias, row)) +
-                          DistanceBias::column(a.bias, a.heads, head, 0);
-      const int64_t reach = DistanceBias::reach(a.bias, a.heads);
+      const float* bias = a.bias.view<const float>().row(DistanceBias::row(a.bias, n)) +
+                          DistanceBias::column(a.bias, int(r.heads), head, 0);
+      const int64_t reach = DistanceBias::reach(a.bias, int(r.heads));
       for (int64_t t = 0; t < count; ++t) p[t] += bias[std::clamp(r.seen.begin + t - place, -reach, reach)];
     }
     Softmax(p, count, scale);
   }
-  float* y = a.y.view<float>().row(row);
+  float* y = a.y.view<float>().row(n);
   std::fill_n(y, r.v.cols, 0.0f);
   for (int64_t t = 0; t < count; t += 4) {
     const float* values[4];
@@ -164,23 +163,23 @@ HWY_INLINE void AttendRow(const Backend::AttentionStep& a, int64_t row, int64_t 
   }
 }
 
-void StepOfRow(const Backend::AttentionStep& a, int64_t r, float* p, int64_t room) {
-  const int64_t length = a.keys.length.as<int32_t>()[r];
-  const int64_t place = a.keys.place ? a.keys.place.as<int32_t>()[r] : length - 1;
-  const StepRow row{.q = a.q.view<const float>().row(r),
-                    .vector = a.score_vector ? a.score_vector.as<float>() : nullptr,
-                    .k = a.k.view<const float>(),
-                    .v = a.v.view<const float>(),
-                    .seen = Visibility{.window = a.window}.keys(place, length),
-                    .heads = a.heads,
-                    .p = p,
-                    .room = room};
+void AttendRow(const Backend::AttentionStep& a, int64_t n, float* p, int64_t room) {
+  const int64_t length = a.keys.length.as<int32_t>()[n];
+  const int64_t place = a.keys.place ? a.keys.place.as<int32_t>()[n] : length - 1;
+  const StepRow r{.q = a.q.view<const float>().row(n),
+                  .vector = a.score_vector ? a.score_vector.as<float>() : nullptr,
+                  .k = a.k.view<const float>(),
+                  .v = a.v.view<const float>(),
+                  .seen = Visibility{.window = a.window}.keys(place, length),
+                  .heads = a.heads,
+                  .p = p,
+                  .room = room};
   if (a.keys.table) {
-    const int32_t* rows = a.keys.table.view<int32_t>().row(r);
-    AttendRow(a, r, place, row, [rows](int64_t t) { return rows[t]; });
+    const int32_t* rows = a.keys.table.view<int32_t>().row(n);
+    Attend(a, n, place, r, [rows](int64_t t) { return rows[t]; });
   } else {
-    const int64_t begin = a.keys.begin.as<int32_t>()[r];
-    AttendRow(a, r, place, row, [begin](int64_t t) { return begin + t; });
+    const int64_t begin = a.keys.begin.as<int32_t>()[n];
+    Attend(a, n, place, r, [begin](int64_t t) { return begin + t; });
   }
 }
 
@@ -192,16 +191,17 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman::cpu {
 namespace {
 
-HWY_EXPORT(StepOfRow);
+HWY_EXPORT(AttendRow);
 
+// Whole vectors of any target, 16 numbers at most.
 int64_t room_for(int64_t longest) { return (longest + 15) / 16 * 16; }
 
 void attention_step(const Backend::AttentionStep& a) {
-  const auto step_of_row = HWY_DYNAMIC_DISPATCH(StepOfRow);
+  const auto attend = HWY_DYNAMIC_DISPATCH(AttendRow);
   const int64_t each = a.scratch.bytes() / int64_t{sizeof(float)} / thread_count();
   parallel_blocks(a.q.rows(), 8, [&](Range rows, int t) {
-    for (int64_t r = rows.begin; r < rows.end; ++r)
-      step_of_row(a, r, static_cast<float*>(a.scratch.data()) + t * each, each / a.heads);
+    for (int64_t n = rows.begin; n < rows.end; ++n)
+      attend(a, n, static_cast<float*>(a.scratch.data()) + t * each, each / a.heads);
   });
 }
 

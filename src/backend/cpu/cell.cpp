@@ -10,11 +10,6 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE VF Sigmoid(F32 d, VF x) {
-  const VF one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(hn::Max(x, hn::Set(d, -80.0f))))));
-}
-
 // σ'(x) and tanh'(x) from the function's value, times g.
 HWY_INLINE VF ThroughSigmoid(VF g, VF y) { return hn::Mul(g, hn::NegMulAdd(y, y, y)); }
 HWY_INLINE VF ThroughTanh(VF g, VF y) { return hn::NegMulAdd(hn::Mul(g, y), y, g); }
@@ -52,7 +47,7 @@ HWY_INLINE void Put(VF v, F32 d, const Grad& grad, int64_t n, int64_t column, in
 struct Gru {
   VF r, u, n, state;  // state: s_n
   HWY_INLINE Gru(F32 d, const Columns& at)
-      : r(Sigmoid(d, at.SumOf(d, 0))), u(Sigmoid(d, at.SumOf(d, 1))), state(at.OfState(d, 2)) {
+      : r(Sigmoid(at.SumOf(d, 0))), u(Sigmoid(at.SumOf(d, 1))), state(at.OfState(d, 2)) {
     n = Tanh(hn::MulAdd(r, state, at.OfInput(d, 2)));
   }
 };
@@ -60,10 +55,7 @@ struct Gru {
 struct Lstm {
   VF i, f, g, o;
   HWY_INLINE Lstm(F32 d, const Columns& at)
-      : i(Sigmoid(d, at.SumOf(d, 0))),
-        f(Sigmoid(d, at.SumOf(d, 1))),
-        g(Tanh(at.SumOf(d, 2))),
-        o(Sigmoid(d, at.SumOf(d, 3))) {}
+      : i(Sigmoid(at.SumOf(d, 0))), f(Sigmoid(at.SumOf(d, 1))), g(Tanh(at.SumOf(d, 2))), o(Sigmoid(at.SumOf(d, 3))) {}
 };
 
 void GruRows(const Backend::CellStep& step, Range rows) {

@@ -39,8 +39,9 @@ inline void tile(const Int8Panel& p, int64_t row, int64_t from) {
   }
   const Int8Panel to = p;  // else each store to y, of a type that may be anything, has p read again
   const int64_t exist = to.columns - from;
-#pragma GCC unroll 4  // else GCC 12 keeps the accumulators in memory
+#pragma GCC unroll 2  // else GCC 12 keeps the accumulators in memory
   for (int m = 0; m < M; ++m) {
+    // `least` comes first in the maximum: then what is no number stays none.
     const __m256 row_scale = _mm256_set1_ps(to.row_scales[row + m]),
                  least = _mm256_set1_ps(to.relu ? 0 : -__builtin_inff());
     alignas(32) float rest[parts * 8];

@@ -10,14 +10,9 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE VF Sigmoid(F32 d, VF x) {
-  const VF one = hn::Set(d, 1.0f);
-  return hn::Div(one, hn::Add(one, hn::Exp(d, hn::Neg(hn::Max(x, hn::Set(d, -80.0f))))));
-}
-
 // a_t: what stays of the average when row t (from 0) joins it. gate is a row at its column, or null.
 HWY_INLINE VF Kept(F32 d, const float* gate, int64_t t, int64_t n) {
-  return gate ? Sigmoid(d, LoadN(d, gate, n)) : hn::Set(d, float(t) / float(t + 1));
+  return gate ? Sigmoid(LoadN(d, gate, n)) : hn::Set(d, float(t) / float(t + 1));
 }
 
 HWY_INLINE void StoreGrad(VF v, F32 d, float* p, int64_t n, bool adds) {
@@ -85,7 +80,7 @@ void GateRows(View<float> Y, View<const float> X, View<const float> G, Range row
   for (int64_t n = rows.begin; n < rows.end; ++n)
     for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d))) {
       const int64_t k = X.cols - c;
-      StoreN(hn::Mul(LoadN(d, X.row(n) + c, k), Sigmoid(d, LoadN(d, G.row(n) + c, k))), d, Y.row(n) + c, k);
+      StoreN(hn::Mul(LoadN(d, X.row(n) + c, k), Sigmoid(LoadN(d, G.row(n) + c, k))), d, Y.row(n) + c, k);
     }
 }
 
@@ -96,7 +91,7 @@ void GateBackwardRows(const Grad& dx, const Grad& dgate, View<const float> DY, V
   for (int64_t n = rows.begin; n < rows.end; ++n)
     for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d))) {
       const int64_t k = X.cols - c;
-      const VF open = Sigmoid(d, LoadN(d, G.row(n) + c, k)), passed = hn::Mul(LoadN(d, DY.row(n) + c, k), open);
+      const VF open = Sigmoid(LoadN(d, G.row(n) + c, k)), passed = hn::Mul(LoadN(d, DY.row(n) + c, k), open);
       if (DX) StoreGrad(passed, d, DX.row(n) + c, k, dx.adds());
       const VF slope = hn::NegMulAdd(passed, open, passed);  // dy · σ · (1 - σ)
       if (DG) StoreGrad(hn::Mul(slope, LoadN(d, X.row(n) + c, k)), d, DG.row(n) + c, k, dgate.adds());

@@ -25,7 +25,7 @@ using VF = hn::Vec<F32>;
 /// The first min(n, lanes) floats at p, n >= 0, zeros behind: reads nothing beyond p + n.
 HWY_INLINE VF LoadN(F32 d, const float* p, int64_t n) {
   if (n >= int64_t(hn::Lanes(d))) return hn::LoadU(d, p);
-  #if HWY_TARGET <= HWY_AVX2  // only there what the mask leaves out is not touched
+  #if HWY_TARGET <= HWY_AVX2  // from there on what a mask leaves out is not touched, as compilers assume, too
   return hn::MaskedLoad(hn::FirstN(d, size_t(n)), d, p);
   #else
   HWY_ALIGN float padded[HWY_MAX_BYTES / sizeof(float)] = {};
@@ -77,11 +77,18 @@ HWY_INLINE VF ExpOfNegative(VF x) {
   return hn::Mul(y, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, sum))));
 }
 
-/// 1 - 2 / (exp(2x) + 1)
+/// 1 / (1 + exp(-x)), from e = exp(-|x|): e / (1 + e) where x < 0. Like exp it lets a NaN through.
+HWY_INLINE VF Sigmoid(VF x) {
+  const F32 d;
+  const VF one = hn::Set(d, 1.0f), e = ExpOfNegative(hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+}
+
+/// (1 - e) / (1 + e) with the sign of x, where e = exp(-2 |x|).
 HWY_INLINE VF Tanh(VF x) {
   const F32 d;
-  const VF one = hn::Set(d, 1.0f), limited = hn::Max(hn::Min(x, hn::Set(d, 15.0f)), hn::Set(d, -15.0f));
-  return hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(hn::Exp(d, hn::Add(limited, limited)), one)));
+  const VF one = hn::Set(d, 1.0f), e = ExpOfNegative(hn::Mul(hn::Set(d, -2.0f), hn::Abs(x)));
+  return hn::CopySign(hn::Div(hn::Sub(one, e), hn::Add(one, e)), x);
 }
 
 /// A dropout mask's constants, read once a kernel call.

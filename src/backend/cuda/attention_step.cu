@@ -31,7 +31,8 @@ __global__ void step_kernel(Scoring s, Past past, Visibility visible, View<float
     softmax.take(score, sees, 1, sums, s.V,
                  [&](int of_lane) { return s.value(past.key_row(r, first + of_lane), head); });
   }
-  for (int64_t d = lane; d < s.V; d += warp_size) y(r, head * s.V + d) = softmax.sum == 0 ? 0.f : sums[d] / softmax.sum;
+  const bool any = seen.begin < seen.end;  // of numbers or not: 0 / 0 shows that there was none
+  for (int64_t d = lane; d < s.V; d += warp_size) y(r, head * s.V + d) = any ? sums[d] / softmax.sum : 0.f;
 }
 
 void attention_step(const Backend::AttentionStep& a) {
