@@ -30,6 +30,7 @@ struct Int8Kernel {
 };
 
 void int8_avx512_vnni(const Int8Panel& p);  // int8_avx512_vnni.cpp, wants flip 0x80
+void int8_avx_vnni(const Int8Panel& p);     // int8_avx_vnni.cpp, wants flip 0x80
 void int8_avx2(const Int8Panel& p);         // int8_avx2.cpp
 void int8_portable(const Int8Panel& p);     // int8_portable.cpp
 

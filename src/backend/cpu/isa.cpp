@@ -53,7 +53,9 @@ std::string describe_highway() {
 
 bool has_vnni() {
 #if HWY_ARCH_X86
-  return hwy::SupportedAndGeneratedTargets().front() <= HWY_AVX3 && __builtin_cpu_supports("avx512vnni");
+  const int64_t best = hwy::SupportedAndGeneratedTargets().front();
+  return (best <= HWY_AVX3 && __builtin_cpu_supports("avx512vnni")) ||
+         (best <= HWY_AVX2 && __builtin_cpu_supports("avxvnni"));
 #else
   return false;
 #endif

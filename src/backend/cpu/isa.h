@@ -10,7 +10,8 @@ std::string describe_highway();
 /// Whether AVX2 is the best that the CPU has. Asks nobody, so it may be called for each product.
 bool has_avx2_at_best();
 
-/// Whether the CPU has AVX-512 VNNI, which multiplies bytes. Products in int8 are the same without it, and slower.
+/// Whether the CPU has VNNI, AVX-512's or AVX's, which multiplies bytes. Products in int8 are the same without it, and
+/// slower.
 bool has_vnni();
 
 /// Whether the CPU multiplies bfloat16 and oneDNN has a product for it (backend/cpu/gemm.cpp).

@@ -87,6 +87,7 @@ Int8Kernel KernelOfTarget() {
   if (__builtin_cpu_supports("avx512vnni")) return {int8_avx512_vnni, 0x80};
 #endif
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  if (__builtin_cpu_supports("avxvnni")) return {int8_avx_vnni, 0x80};
   return {int8_avx2, 0};
 #else
   return {int8_portable, 0};

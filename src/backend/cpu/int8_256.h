@@ -1,0 +1,78 @@
+#pragma once
+#include <immintrin.h>
+
+#include "backend/cpu/int8.h"
+
+/// int8 kernels with vectors of 256 bits. Two instruction sets have one; they differ in a `Multiply`:
+///   rows, parts       that a tile has at most, parts of 8 columns, so that its sums stay in registers
+///   offset            whether x is kept as x + 128
+///   Quad, quad(x)     four bytes of x in each lane, as add() wants them
+///   add(sum, x, w)    sum + x · w, four products in each lane, exact
+/// Only for files that are compiled for AVX2. Nothing here but templates, each of one file's own Multiply: what is
+/// compiled for more than AVX2 never becomes what another file uses.
+namespace dragoman::cpu {
+
+// M rows × some columns of the panel, from column `from` on.
+template <class Multiply, int M>
+inline void tile_256(const Int8Panel& p, int64_t row, int64_t from) {
+  constexpr int parts = Multiply::parts;
+  __m256i sums[M][parts];
+  for (int m = 0; m < M; ++m)
+    for (int i = 0; i < parts; ++i) sums[m][i] = _mm256_setzero_si256();
+  for (int64_t q = 0; q < p.quads; ++q) {
+    __m256i w[parts];
+    for (int i = 0; i < parts; ++i)
+      w[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p.w + q * 256 + from * 4 + i * 32));
+    for (int m = 0; m < M; ++m) {
+      int32_t quad;
+      __builtin_memcpy(&quad, p.x + (row + m) * p.stride + q * 4, sizeof quad);
+      const auto x = Multiply::quad(_mm256_set1_epi32(quad));
+      for (int i = 0; i < parts; ++i) sums[m][i] = Multiply::add(sums[m][i], x, w[i]);
+    }
+  }
+  const Int8Panel to = p;  // else each store to y, of a type that may be anything, has p read again
+  const int64_t exist = to.columns - from;
+#pragma GCC unroll 8  // else GCC 12 keeps the accumulators in memory
+  for (int m = 0; m < M; ++m) {
+    // `least` comes first in the maximum: then what is no number stays none.
+    const __m256 row_scale = _mm256_set1_ps(to.row_scales[row + m]),
+                 least = _mm256_set1_ps(to.relu ? 0 : -__builtin_inff());
+    alignas(32) float rest[parts * 8];
+    float* const y = to.y + (row + m) * to.y_stride + from;
+    float* const out = exist >= parts * 8 ? y : rest;
+#pragma GCC unroll 4
+    for (int i = 0; i < parts; ++i) {
+      const int64_t at = from + i * 8;
+      __m256i sum = sums[m][i];
+      if constexpr (Multiply::offset) {
+        const __m256i of_w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(to.sums + at));
+        sum = _mm256_sub_epi32(sum, _mm256_slli_epi32(of_w, 7));
+      }
+      const __m256 exact = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), row_scale);
+      const __m256 z = _mm256_fmadd_ps(exact, _mm256_loadu_ps(to.scales + at), _mm256_loadu_ps(to.bias + at));
+      _mm256_storeu_ps(out + i * 8, _mm256_max_ps(least, z));
+    }
+    if (out == rest) __builtin_memcpy(y, rest, sizeof(float) * exist);
+  }
+}
+
+template <class Multiply, int M>
+inline void tile_of_256(int64_t rows, const Int8Panel& p, int64_t row, int64_t from) {
+  if constexpr (M > 0) {
+    if (rows == M) return tile_256<Multiply, M>(p, row, from);
+    tile_of_256<Multiply, M - 1>(rows, p, row, from);
+  }
+}
+
+/// Rows are shared out evenly to tiles.
+template <class Multiply>
+inline void panel_256(const Int8Panel& p) {
+  const int64_t tiles = (p.rows + Multiply::rows - 1) / Multiply::rows;
+  for (int64_t from = 0; from < p.columns; from += Multiply::parts * 8)
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t row = p.rows * t / tiles;
+      tile_of_256<Multiply, Multiply::rows>(p.rows * (t + 1) / tiles - row, p, row, from);
+    }
+}
+
+}  // namespace dragoman::cpu
