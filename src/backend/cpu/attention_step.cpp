@@ -18,7 +18,7 @@ struct StepRow {
   const float *q, *vector;  // (H*K), vector only of additive scores
   View<const float> k, v;   // (C,H*K) (C,H*V)
   Range seen;
-  int64_t heads;
+  int heads;
   float* p;      // (H,room): scores, then what they share out
   int64_t room;  // a multiple of a vector
 
@@ -144,12 +144,12 @@ HWY_INLINE void Attend(const Backend::AttentionStep& a, int64_t n, int64_t place
     Scores<true>(r, row_of);
   else
     Scores<false>(r, row_of);
-  for (int head = 0; head < int(r.heads); ++head) {
+  for (int head = 0; head < r.heads; ++head) {
     float* p = r.p + head * r.room;
     if (a.bias) {
-      const float* bias = a.bias.view<const float>().row(DistanceBias::row(a.bias, n)) +
-                          DistanceBias::column(a.bias, int(r.heads), head, 0);
-      const int64_t reach = DistanceBias::reach(a.bias, int(r.heads));
+      const float* bias =
+          a.bias.view<const float>().row(DistanceBias::row(a.bias, n)) + DistanceBias::column(a.bias, r.heads, head, 0);
+      const int64_t reach = DistanceBias::reach(a.bias, r.heads);
       for (int64_t t = 0; t < count; ++t) p[t] += bias[std::clamp(r.seen.begin + t - place, -reach, reach)];
     }
     Softmax(p, count, scale);

@@ -1,11 +1,28 @@
-#include "backend/cpu/isa.h"
-
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/isa.cpp"
+#include <hwy/foreach_target.h>
+//
 #include <dnnl.h>
 #include <fmt/format.h>
-#include <hwy/targets.h>
+#include <hwy/highway.h>
 
+#include "backend/cpu/isa.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::cpu {
+namespace HWY_NAMESPACE {
+
+bool IsAvx2() { return HWY_TARGET == HWY_AVX2; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace dragoman::cpu {
 namespace {
+
+HWY_EXPORT(IsAvx2);
 
 std::string_view instruction_set(dnnl_cpu_isa_t isa) {
   switch (int(isa)) {
@@ -51,14 +68,17 @@ std::string describe_highway() {
   }
 }
 
+bool has_avx2_at_best() { return HWY_DYNAMIC_DISPATCH(IsAvx2)(); }
+
 bool has_vnni() {
-#if HWY_ARCH_X86
+  #if HWY_ARCH_X86
   const int64_t best = hwy::SupportedAndGeneratedTargets().front();
   return (best <= HWY_AVX3 && __builtin_cpu_supports("avx512vnni")) ||
          (best <= HWY_AVX2 && __builtin_cpu_supports("avxvnni"));
-#else
+  #else
   return false;
-#endif
+  #endif
 }
 
 }  // namespace dragoman::cpu
+#endif

@@ -3,7 +3,6 @@
 #include <hwy/foreach_target.h>
 //
 #include "backend/cpu/families.h"
-#include "backend/cpu/isa.h"
 #include "backend/cpu/simd-inl.h"
 #include "base/threads.h"
 
@@ -31,8 +30,6 @@ void BackwardResultRow(float* dz, bfloat16* half, float* sums, const float* dy, 
   }
 }
 
-bool IsAvx2() { return HWY_TARGET == HWY_AVX2; }
-
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::cpu
 HWY_AFTER_NAMESPACE();
@@ -42,7 +39,6 @@ namespace dragoman::cpu {
 namespace {
 
 HWY_EXPORT(BackwardResultRow);
-HWY_EXPORT(IsAvx2);
 
 // A thread owns columns, so that db is summed in the order of rows.
 void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
@@ -63,8 +59,6 @@ void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& 
 }
 
 }  // namespace
-
-bool has_avx2_at_best() { return HWY_DYNAMIC_DISPATCH(IsAvx2)(); }
 
 void install_linear_backward(Backend& b) { b.linear_backward_result = backward_result; }
 
