@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -16,7 +17,11 @@ struct RandomPanel {
   RandomPanel(int64_t rows, int64_t quads, int64_t columns) : rows(rows), quads(quads), columns(columns) {
     std::uniform_int_distribution<int> integer(-127, 127), all_or_none(0, 1);
     const auto next = [&] { return int8_t(all_or_none(random) ? integer(random) : 254 * all_or_none(random) - 127); };
-    for (int8_t& v : x) v = next();
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t k = 0; k < quads * int8_quad; ++k) {
+        const int8_t v = x[r * quads * int8_quad + k] = next() - all_or_none(random);
+        below[r] += std::max(-v, 0);
+      }
     for (int64_t q = 0; q < quads; ++q)
       for (int64_t c = 0; c < int8_panel; ++c)
         for (int64_t i = 0; i < int8_quad; ++i)
@@ -28,10 +33,25 @@ struct RandomPanel {
 
   // y, with a column more than exists, which nobody may touch.
   std::vector<float> computed_by(const Int8Kernel& kernel, bool relu) const {
-    std::vector<uint8_t> flipped(x.begin(), x.end());
-    for (uint8_t& v : flipped) v ^= kernel.flip;
+    const int64_t K = quads * int8_quad, stride = kernel.form == Int8Form::apart ? 2 * K : K;
+    std::vector<uint8_t> formed(rows * stride);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t k = 0; k < K; ++k) {
+        const int v = x[r * K + k];
+        uint8_t* const to = &formed[r * stride + k];
+        switch (kernel.form) {
+          case Int8Form::plain:
+            *to = uint8_t(v);
+            break;
+          case Int8Form::offset:
+            *to = uint8_t(v + 128);
+            break;
+          case Int8Form::apart:
+            to[0] = uint8_t(std::abs(v)), to[K] = v < 0 ? 255 : 0;
+        }
+      }
     std::vector<float> y(rows * (columns + 1), 99);
-    kernel.panel({flipped.data(), rows, quads * int8_quad, w.data(), quads, sums.data(), row_scales.data(),
+    kernel.panel({formed.data(), rows, stride, w.data(), quads, below.data(), sums.data(), row_scales.data(),
                   scales.data(), bias.data(), relu, y.data(), columns + 1, columns});
     return y;
   }
@@ -40,7 +60,7 @@ struct RandomPanel {
   const int64_t rows, quads, columns;
   std::vector<int8_t> x = std::vector<int8_t>(rows * quads * int8_quad),
                       w = std::vector<int8_t>(quads * int8_panel * int8_quad);
-  std::vector<int32_t> sums = std::vector<int32_t>(int8_panel);
+  std::vector<int32_t> below = std::vector<int32_t>(rows), sums = std::vector<int32_t>(int8_panel);
   std::vector<float> row_scales = std::vector<float>(rows), scales = std::vector<float>(int8_panel),
                      bias = std::vector<float>(int8_panel);
 };
@@ -51,7 +71,7 @@ void expect_bits_of_the_portable(const Int8Kernel& kernel) {
       for (const int64_t columns : {1, 7, 32, 33, 63, 64})
         for (const bool relu : {false, true}) {
           const RandomPanel panel(rows, quads, columns);
-          EXPECT_EQ(panel.computed_by(kernel, relu), panel.computed_by({int8_portable, 0}, relu))
+          EXPECT_EQ(panel.computed_by(kernel, relu), panel.computed_by({int8_portable, Int8Form::plain}, relu))
               << rows << " rows, " << quads << " quads, " << columns << " columns";
         }
 }
@@ -59,23 +79,23 @@ void expect_bits_of_the_portable(const Int8Kernel& kernel) {
 #ifdef __x86_64__
 TEST(Int8Kernels, OfAvx2GivesTheBitsOfThePortableOne) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
-  expect_bits_of_the_portable({int8_avx2, 0});
+  expect_bits_of_the_portable({int8_avx2, Int8Form::apart});
 }
 
 TEST(Int8Kernels, OfAvxVnniGivesTheBitsOfThePortableOne) {
   if (!__builtin_cpu_supports("avxvnni")) GTEST_SKIP() << "this CPU has no AVX-VNNI";
-  expect_bits_of_the_portable({int8_avx_vnni, 0x80});
+  expect_bits_of_the_portable({int8_avx_vnni, Int8Form::offset});
 }
 
 TEST(Int8Kernels, OfAvxVnniGivesTheBitsOfThePortableOneEncodedForAvx512) {
   if (!__builtin_cpu_supports("avx512vnni") || !__builtin_cpu_supports("avx512vl"))
     GTEST_SKIP() << "this CPU has no AVX-512 VNNI";
-  expect_bits_of_the_portable({int8_avx_vnni_on_avx512, 0x80});
+  expect_bits_of_the_portable({int8_avx_vnni_on_avx512, Int8Form::offset});
 }
 
 TEST(Int8Kernels, OfAvx512VnniGivesTheBitsOfThePortableOne) {
   if (!__builtin_cpu_supports("avx512vnni")) GTEST_SKIP() << "this CPU has no AVX-512 VNNI";
-  expect_bits_of_the_portable({int8_avx512_vnni, 0x80});
+  expect_bits_of_the_portable({int8_avx512_vnni, Int8Form::offset});
 }
 #endif
 

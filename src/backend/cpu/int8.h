@@ -7,13 +7,14 @@ constexpr int64_t int8_panel = 64;  // columns that are computed together
 constexpr int64_t int8_quad = 4;    // numbers of x and w that one 32-bit lane multiplies and adds
 
 /// What the integer kernels compute: 64 columns of y = act(row_scale · column_scale · (x · wᵀ) + bias), for all rows.
-/// x and w hold -127…127. Sums of products are exact in 32 bits up to K = 133,000, and no intermediate sum of any
-/// kernel saturates, so each kernel gives the same integers and the choice of one changes no result.
+/// x holds -128…127, w -127…127. Sums of products are exact in 32 bits up to K = 133,000, and no intermediate sum of
+/// any kernel saturates, so each kernel gives the same integers and the choice of one changes no result.
 struct Int8Panel {
-  const uint8_t* x;  // (rows, stride) bytes, zeros up to a multiple of 4; as `Int8Kernel::flip` wants them
+  const uint8_t* x;  // (rows, stride) bytes in the kernel's form, zeros up to a multiple of 4
   int64_t rows, stride;
   const int8_t* w;  // (quads, 64, 4): four k of each column together
   int64_t quads;
+  const int32_t* below;              // (rows): the sum of |x| of what is negative, with Int8Form::apart
   const int32_t* sums;               // (64): of the column's weights
   const float *row_scales, *scales;  // (rows) (64)
   const float* bias;                 // (64)
@@ -22,16 +23,21 @@ struct Int8Panel {
   int64_t y_stride, columns;  // how many of the 64 exist
 };
 
-/// A kernel and what it wants every byte of x to be combined with (exclusive or): VNNI multiplies unsigned by signed
-/// bytes, so there x is kept as x + 128, and 128 · sums is taken off in the end.
-struct Int8Kernel {
-  void (*panel)(const Int8Panel& p);
-  uint8_t flip;
+/// How a kernel wants the numbers of a row of x: 4 · quads bytes, or twice as many.
+enum class Int8Form {
+  plain,
+  offset,  // x + 128: VNNI multiplies unsigned by signed bytes; 128 · sums is taken off in the end
+  apart,   // |x| of the whole row, then 255 where x is negative and 0 elsewhere
 };
 
-void int8_avx512_vnni(const Int8Panel& p);  // int8_avx512_vnni.cpp, wants flip 0x80
-void int8_avx_vnni(const Int8Panel& p);     // int8_avx_vnni.cpp, wants flip 0x80
-void int8_avx2(const Int8Panel& p);         // int8_avx2.cpp
-void int8_portable(const Int8Panel& p);     // int8_portable.cpp
+struct Int8Kernel {
+  void (*panel)(const Int8Panel& p);
+  Int8Form form;
+};
+
+void int8_avx512_vnni(const Int8Panel& p);  // int8_avx512_vnni.cpp, Int8Form::offset
+void int8_avx_vnni(const Int8Panel& p);     // int8_avx_vnni.cpp, Int8Form::offset
+void int8_avx2(const Int8Panel& p);         // int8_avx2.cpp, Int8Form::apart
+void int8_portable(const Int8Panel& p);     // int8_portable.cpp, Int8Form::plain
 
 }  // namespace dragoman::cpu

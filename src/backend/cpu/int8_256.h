@@ -5,17 +5,26 @@
 
 /// int8 kernels with vectors of 256 bits. Two instruction sets have one; they differ in a `Multiply`:
 ///   rows, parts       that a tile has at most, parts of 8 columns, so that its sums stay in registers
-///   offset            whether x is kept as x + 128
-///   Quad, quad(x)     four bytes of x in each lane, as add() wants them
+///   rest(p, row, at)  what is to be added to the sums of eight columns in the end
+///   Quad, quad(x, n)  four numbers of x in each lane, as add() wants them; n is how many a row has
 ///   add(sum, x, w)    sum + x · w, four products in each lane, exact
-/// Only for files that are compiled for AVX2. Nothing here but templates, each of one file's own Multiply: what is
-/// compiled for more than AVX2 never becomes what another file uses.
+/// Only for files that are compiled for AVX2. Nothing here but templates, each of one file's own Multiply, and what is
+/// always inlined: what is compiled for more than AVX2 never becomes what another file uses.
 namespace dragoman::cpu {
 
-// M rows × some columns of the panel, from column `from` on.
+[[gnu::always_inline]] inline __m256i broadcast_quad(const uint8_t* x) {
+  int32_t quad;
+  __builtin_memcpy(&quad, x, sizeof quad);
+  return _mm256_set1_epi32(quad);
+}
+
+// M rows × some columns of the panel, from column `from` on. Of many rows, y lies in no cache that is near: its lines
+// are fetched while the sums are computed.
 template <class Multiply, int M>
 inline void tile_256(const Int8Panel& p, int64_t row, int64_t from) {
   constexpr int parts = Multiply::parts;
+  for (int m = 0; m < M; ++m)
+    for (int i = 0; i < parts; i += 2) __builtin_prefetch(p.y + (row + m) * p.y_stride + from + i * 8, 1);
   __m256i sums[M][parts];
   for (int m = 0; m < M; ++m)
     for (int i = 0; i < parts; ++i) sums[m][i] = _mm256_setzero_si256();
@@ -24,9 +33,7 @@ inline void tile_256(const Int8Panel& p, int64_t row, int64_t from) {
     for (int i = 0; i < parts; ++i)
       w[i] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p.w + q * 256 + from * 4 + i * 32));
     for (int m = 0; m < M; ++m) {
-      int32_t quad;
-      __builtin_memcpy(&quad, p.x + (row + m) * p.stride + q * 4, sizeof quad);
-      const auto x = Multiply::quad(_mm256_set1_epi32(quad));
+      const auto x = Multiply::quad(p.x + (row + m) * p.stride + q * 4, p.quads * 4);
       for (int i = 0; i < parts; ++i) sums[m][i] = Multiply::add(sums[m][i], x, w[i]);
     }
   }
@@ -43,11 +50,7 @@ inline void tile_256(const Int8Panel& p, int64_t row, int64_t from) {
 #pragma GCC unroll 4
     for (int i = 0; i < parts; ++i) {
       const int64_t at = from + i * 8;
-      __m256i sum = sums[m][i];
-      if constexpr (Multiply::offset) {
-        const __m256i of_w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(to.sums + at));
-        sum = _mm256_sub_epi32(sum, _mm256_slli_epi32(of_w, 7));
-      }
+      const __m256i sum = _mm256_add_epi32(sums[m][i], Multiply::rest(to, row + m, at));
       const __m256 exact = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), row_scale);
       const __m256 z = _mm256_fmadd_ps(exact, _mm256_loadu_ps(to.scales + at), _mm256_loadu_ps(to.bias + at));
       _mm256_storeu_ps(out + i * 8, _mm256_max_ps(least, z));

@@ -3,6 +3,7 @@
 #include <hwy/foreach_target.h>
 //
 #include <cstring>
+#include <tuple>
 
 #include "backend/cpu/int8.h"
 #include "backend/cpu/linear_int8.h"
@@ -24,27 +25,49 @@ float TopOfRow(const float* x, int64_t K) {
 }
 
 // x ≈ top / 127 · q with q in -127…127, nearest, ties to even; zeros up to `stride`. x is a row or a part of one.
-void QuantizePart(uint8_t* q, int64_t stride, const float* x, int64_t K, float top, uint8_t flip) {
+// Returns the sum of |q| of what is negative, where the form comes with it.
+template <Int8Form form>
+int32_t QuantizePart(uint8_t* q, int64_t stride, const float* x, int64_t K, float top) {
+  constexpr bool apart = form == Int8Form::apart;
+  constexpr auto zero = int8_t(form == Int8Form::offset ? 0x80 : 0);
   const F32 d;
+  const hn::RebindToSigned<F32> d32;
   const hn::Rebind<int8_t, F32> d8;
   const int64_t L = hn::Lanes(d);
   const VF inverse = hn::Set(d, top > 0 ? 127 / top : 0);
+  auto below = hn::Zero(d32);
+  const auto write = [&](VF part, int8_t* to, int64_t to_signs) {
+    const auto integers = hn::NearestInt(hn::Mul(part, inverse));
+    const auto bytes = hn::DemoteTo(d8, integers);  // what is no number becomes -128 or 127
+    if constexpr (apart) {
+      below = hn::Sub(below, hn::Min(hn::Max(integers, hn::Set(d32, -128)), hn::Zero(d32)));
+      hn::StoreU(hn::Abs(bytes), d8, to);
+      hn::StoreU(hn::VecFromMask(d8, hn::Lt(bytes, hn::Zero(d8))), d8, to + to_signs);
+    } else {
+      hn::StoreU(hn::Xor(bytes, hn::Set(d8, zero)), d8, to);
+    }
+  };
   int64_t k = 0;
-  for (; k + L <= K; k += L)
-    hn::StoreU(
-        hn::Xor(hn::DemoteTo(d8, hn::NearestInt(hn::Mul(hn::LoadU(d, x + k), inverse))), hn::Set(d8, int8_t(flip))), d8,
-        reinterpret_cast<int8_t*>(q + k));
-  if (k == stride) return;
-  HWY_ALIGN int32_t rest[HWY_MAX_BYTES / sizeof(float)] = {};
-  hn::Store(hn::NearestInt(hn::Mul(LoadN(d, x + k, K - k), inverse)), hn::RebindToSigned<F32>(), rest);
-  for (int64_t i = 0; k < stride; ++k, ++i) q[k] = uint8_t(k < K ? rest[i] : 0) ^ flip;
+  for (; k + L <= K; k += L) write(hn::LoadU(d, x + k), reinterpret_cast<int8_t*>(q + k), stride);
+  if (k < stride) {
+    constexpr int64_t room = HWY_MAX_BYTES / sizeof(float) + int8_quad;
+    int8_t rest[2 * room] = {};
+    std::fill_n(rest, room, zero);
+    write(LoadN(d, x + k, K - k), rest, room);
+    std::memcpy(q + k, rest, stride - k);
+    if (apart) std::memcpy(q + stride + k, rest + room, stride - k);
+  }
+  return apart ? hn::GetLane(hn::SumOfLanes(d32, below)) : 0;
 }
 
-// A whole row; returns its scale.
-float QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, uint8_t flip) {
+// A whole row; its scale and what QuantizePart returns.
+std::pair<float, int32_t> QuantizeRow(uint8_t* q, int64_t stride, const float* x, int64_t K, Int8Form form) {
+  const auto quantize = form == Int8Form::apart    ? QuantizePart<Int8Form::apart>
+                        : form == Int8Form::offset ? QuantizePart<Int8Form::offset>
+                                                   : QuantizePart<Int8Form::plain>;
   const float top = TopOfRow(x, K);
-  QuantizePart(q, stride, x, K, top, flip);
-  return top / 127;
+  const int32_t below = quantize(q, stride, x, K, top);
+  return {top / 127, below};
 }
 
 // Up to 64 rows of integers become a panel. They go through a small block, a row of it at a time, which
@@ -71,7 +94,7 @@ void PackPanel(int8_t* panel, float* scales, int32_t* sums, View<const float> w)
   for (int64_t r = 0; r < w.rows; ++r) tops[r] = TopOfRow(w.row(r), w.cols);
   for (int64_t r = 0; r < int8_panel; ++r) scales[r] = tops[r] / 127;
   WritePanel(panel, sums, w.rows, w.cols, [&](int64_t r, int64_t from, int64_t count, int64_t stride, uint8_t* row) {
-    QuantizePart(row, stride, w.row(r) + from, count, tops[r], 0);
+    QuantizePart<Int8Form::plain>(row, stride, w.row(r) + from, count, tops[r]);
   });
 }
 
@@ -84,13 +107,13 @@ void PackRoundedPanel(int8_t* panel, int32_t* sums, const int8_t* const* w, int6
 
 Int8Kernel KernelOfTarget() {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  if (__builtin_cpu_supports("avx512vnni")) return {int8_avx512_vnni, 0x80};
+  if (__builtin_cpu_supports("avx512vnni")) return {int8_avx512_vnni, Int8Form::offset};
 #endif
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-  if (__builtin_cpu_supports("avxvnni")) return {int8_avx_vnni, 0x80};
-  return {int8_avx2, 0};
+  if (__builtin_cpu_supports("avxvnni")) return {int8_avx_vnni, Int8Form::offset};
+  return {int8_avx2, Int8Form::apart};
 #else
-  return {int8_portable, 0};
+  return {int8_portable, Int8Form::plain};
 #endif
 }
 
@@ -192,7 +215,8 @@ void select_int8(const Tensor& selected, const Tensor& packed, const Tensor& row
 }
 
 int64_t linear_int8_scratch(int64_t N, int64_t K) {
-  return rounded_up(N * int64_t{sizeof(float)}, 64) + N * rounded_up(K, int8_quad);
+  constexpr int64_t bytes = 2;  // that a number takes at most
+  return rounded_up(N * int64_t{sizeof(float) + sizeof(int32_t)}, 64) + N * bytes * rounded_up(K, int8_quad);
 }
 
 // Integers are exact, so what threads share changes no result.
@@ -204,18 +228,19 @@ void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const T
   const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizeRow);
   const Int8Kernel kernel = HWY_DYNAMIC_DISPATCH(KernelOfTarget)();
   const Packed<const int8_t> w(packed.as<const int8_t>(), Y.cols, X.cols);
-  const int64_t stride = w.quads * int8_quad;
+  const int64_t padded = w.quads * int8_quad, stride = kernel.form == Int8Form::apart ? 2 * padded : padded;
   auto* row_scales = static_cast<float*>(scratch.data());
-  auto* rows8 = static_cast<uint8_t*>(scratch.data()) + rounded_up(X.rows * int64_t{sizeof(float)}, 64);
+  auto* below = reinterpret_cast<int32_t*>(row_scales + X.rows);
+  auto* rows8 = static_cast<uint8_t*>(scratch.data()) + linear_int8_scratch(X.rows, 0);
   parallel_blocks(X.rows, 1 + (1 << 14) / (X.cols + 1), [&](Range rows, int) {
     for (int64_t n = rows.begin; n < rows.end; ++n)
-      row_scales[n] = quantize(rows8 + n * stride, stride, X.row(n), X.cols, kernel.flip);
+      std::tie(row_scales[n], below[n]) = quantize(rows8 + n * stride, padded, X.row(n), X.cols, kernel.form);
   });
   each_panel(X.rows, X.cols, Y.cols, 1 << 17, [&](int64_t p, Range rows) {
     const int64_t from = p * int8_panel, columns = std::min(int8_panel, Y.cols - from), first = rows.begin;
     float bias[int8_panel] = {};
     if (b) std::copy_n(b.as<float>() + from, columns, bias);
-    kernel.panel({rows8 + first * stride, rows.end - first, stride, w.panel(p), w.quads, w.sums + from,
+    kernel.panel({rows8 + first * stride, rows.end - first, stride, w.panel(p), w.quads, below + first, w.sums + from,
                   row_scales + first, w.scales + from, bias, act == Activation::relu, Y.row(first) + from, Y.stride,
                   columns});
   });
