@@ -3,15 +3,21 @@
 
     gpu_check_test.py BINARY LIBRARY
 """
+import contextlib
+import importlib.machinery
 import importlib.util
+import io
 import json
 import math
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,6 +125,46 @@ class GpuCheck(unittest.TestCase):
         code, _, err = self.check("with", "multi30k", "--multi30k", "no-text")
         self.assertEqual(code, 1)
         self.assertIn("no-text/tok/train.lc.norm.tok.en is missing, also with .xz or .gz", err)
+
+
+class Sanitizer(unittest.TestCase):
+    """What is said of a run under compute-sanitizer, for which a script stands here."""
+
+    def said(self, script):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out, \
+                contextlib.redirect_stderr(io.StringIO()):
+            program = Path(folder) / "compute-sanitizer"
+            program.write_text(f"#!/bin/sh\necho '========= COMPUTE-SANITIZER'\n{script}\n", encoding="utf-8")
+            program.chmod(0o755)
+            path = f"{folder}:{os.environ['PATH']}"
+            with unittest.mock.patch.dict(os.environ, PATH=path), unittest.mock.patch("sys.path", list(sys.path)):
+                script = str(ROOT / "scripts/gpu_check")
+                loader = importlib.machinery.SourceFileLoader("gpu_check", script)
+                gpu_check = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
+                loader.exec_module(gpu_check)
+                check = gpu_check.Check(types.SimpleNamespace(build=Path(folder)), folder)
+                gpu_check.sanitize(check, "memcheck", "", "train", at_most=1)
+        return out.getvalue(), check.failed
+
+    def test_what_found_nothing_is_ok(self):
+        out, failed = self.said("exit 0")
+        self.assertRegex(out, "^compute-sanitizer memcheck +ok")
+        self.assertFalse(failed)
+
+    def test_what_found_something_failed(self):
+        out, failed = self.said("echo '========= Invalid __global__ write'; exit 9")
+        self.assertRegex(out, "^compute-sanitizer memcheck +FAILED: ========= Invalid __global__ write")
+        self.assertTrue(failed)
+
+    def test_what_was_slow_is_skipped(self):
+        out, failed = self.said("sleep 60")
+        self.assertRegex(out, "^compute-sanitizer memcheck +skipped: not done after 1 s, no error until then")
+        self.assertFalse(failed)
+
+    def test_what_was_slow_and_found_something_failed(self):
+        out, failed = self.said("echo '========= Invalid __global__ write'; sleep 60")
+        self.assertRegex(out, "^compute-sanitizer memcheck +FAILED: not done after 1 s")
+        self.assertTrue(failed)
 
 
 class Log(unittest.TestCase):
