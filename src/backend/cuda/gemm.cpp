@@ -163,15 +163,12 @@ bool try_gemm(const Gemm& g) {
   const bool integers = g.a.matrix.dtype() == DType::i8;
   const void *one = integers ? static_cast<const void*>(&whole[0]) : &floats[0],
              *beta = integers ? static_cast<const void*>(&whole[1]) : &floats[1];
-  check(cublasLtMatmul(library().handle, d.it, one, g.b.matrix.data(), b.it, g.a.matrix.data(), a.it, beta, g.y.data(),
-                       y.it, g.y.data(), y.it, &*algorithm, library().workspace.get(), workspace_bytes, stream()),
-        "cublasLtMatmul");
+  const cublasStatus_t status =
+      cublasLtMatmul(library().handle, d.it, one, g.b.matrix.data(), b.it, g.a.matrix.data(), a.it, beta, g.y.data(),
+                     y.it, g.y.data(), y.it, &*algorithm, library().workspace.get(), workspace_bytes, stream());
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return false;  // against its own advice
+  check(status, "cublasLtMatmul");
   return true;
-}
-
-void gemm(const Gemm& g) {
-  require(try_gemm(g), "cuBLASLt has no kernel for a product {} = {} · {} of {}", g.y.shape(), g.a.matrix.shape(),
-          g.b.matrix.shape(), g.a.matrix.dtype());
 }
 
 }  // namespace dragoman::cuda
