@@ -28,7 +28,7 @@ void slope_rows(View<float> DX, View<const float> DY, View<const float> S, Range
   for (int64_t n = rows.begin; n < rows.end; ++n) {
     float* dx = DX.row(n);
     const float *dy = DY.row(n), *saved = S.row(n);
-#pragma GCC ivdep
+#pragma omp simd
     for (int64_t d = 0; d < DY.cols; ++d) {
       const float g = backward_of<act>(dy[d], saved[d]);
       dx[d] = adds ? dx[d] + g : g;

@@ -198,7 +198,7 @@ float LogSumExp(const float* s, Range of) {
   VF tops = hn::Set(d, -std::numeric_limits<float>::infinity()), sums = hn::Zero(d);
   for (int64_t j = of.begin; j < of.end; j += L) tops = hn::Max(tops, hn::LoadU(d, s + j));
   const float top = Max(d, tops);
-  if (top == -std::numeric_limits<float>::infinity()) return 0;  // sees no key
+  if (top <= std::numeric_limits<float>::lowest()) return 0;  // sees no key
   for (int64_t j = of.begin; j < of.end; j += L)
     sums = hn::Add(sums, ExpOfNegative(hn::Sub(hn::LoadU(d, s + j), hn::Set(d, top))));
   return top + std::log(Sum(d, sums));
