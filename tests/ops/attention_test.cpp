@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "ops/linear.h"
+#include "tests/op_check/gpu.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 
@@ -206,6 +209,34 @@ TEST(Attention, GivesZeroToAQueryThatSeesNoKey) {
     const std::vector<double> dq = values_of(q.node()->gradient);
     EXPECT_THAT(std::vector(dq.begin() + 4, dq.end()), ElementsAre(0, 0, 0, 0)) << name;
   }
+}
+
+// A state that is broken must show. The NaN is the one that GPUs make: all bits of its fraction are set.
+TEST(Attention, PassesOnWhatIsNoNumber) {
+  const auto numbers = [](const std::vector<double>& values, Range of) {
+    return std::count_if(values.begin() + of.begin, values.begin() + of.end, [](double v) { return !std::isnan(v); });
+  };
+  const auto check = [&](const char* name) {
+    constexpr int64_t N = 20, K = 16;
+    ByHand t(test_backend(name), DType::f32);
+    std::vector<double> broken = normals(N * K, 1);
+    broken[3 * K + 5] = std::bit_cast<double>(~uint64_t{0} >> 1);
+    const Spans spans({0, N});
+    {
+      const Var q = t.var({N, K}, broken), k = t.random({N, K}, 2), v = t.random({N, K}, 3);
+      const Var y = attention(t.cx, q, k, v, {spans, spans, 1});
+      EXPECT_EQ(numbers(values_of(y), {0, N * K}), (N - 1) * K) << name << ", y of q";
+      EXPECT_EQ(numbers(values_of(y), {3 * K, 4 * K}), 0) << name << ", y of q";
+      t.backward(y, normals(N * K, 4));
+      EXPECT_EQ(numbers(values_of(q.node()->gradient), {3 * K, 4 * K}), 0) << name << ", dq";
+      EXPECT_EQ(numbers(values_of(k.node()->gradient), {0, N * K}), 0) << name << ", dk";
+      EXPECT_EQ(numbers(values_of(v.node()->gradient), {0, N * K}), 0) << name << ", dv";
+    }
+    const Var y = attention(t.cx, t.random({N, K}, 1), t.random({N, K}, 2), t.var({N, K}, broken), {spans, spans, 1});
+    EXPECT_EQ(numbers(values_of(y), {0, N * K}), N * (K - 1)) << name << ", y of v";
+  };
+  check("reference"), check("gpu kernels on the host");
+  for_each_target([&] { check("cpu"); });
 }
 
 // With equal scores and one-hot values, y is the mask over the number of keys.

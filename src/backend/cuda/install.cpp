@@ -26,8 +26,8 @@ void install(Backend& b, int device, bool fast) {
   b.memory = &device_memory;
   b.recorder = &recorder;
   b.multiplies_bfloat16 = has_matrix_units();
-  b.arithmetic = describe(device) + (fast ? ", TF32" : "");
-  if (fast) multiply_in_tf32();
+  b.arithmetic = describe(device) + (fast && has_matrix_units() ? ", TF32" : "");
+  if (fast && has_matrix_units()) multiply_in_tf32();
   install_kernels(b);
 }
 

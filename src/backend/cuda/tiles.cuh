@@ -39,21 +39,27 @@ __device__ void multiply(float (&c)[4], const Neighbours<T> (&a)[4], const Neigh
 struct Split {
   uint32_t large, small;
 
-  __device__ static uint32_t rounded(float x) { return (std::bit_cast<uint32_t>(x) + 0x1000) & ~uint32_t{0x1fff}; }
+  __device__ static uint32_t rounded(float x) {
+    if (x != x) return 0x7fc00000;  // the NaN that GPUs make, 0x7fffffff, would become 0
+    return (std::bit_cast<uint32_t>(x) + 0x1000) & ~uint32_t{0x1fff};
+  }
   __device__ explicit Split(float x) : large(rounded(x)), small(rounded(x - std::bit_cast<float>(large))) {}
 };
 
 // Large times large, and the two mixed products, which makes nearly a product of f32. Columns t and t + 4 of the
-// instruction are 2t and 2t + 1 of ours: in which order it sums is all the same.
+// instruction are 2t and 2t + 1 of ours: in which order it sums is all the same. To what it adds to, it rounds towards
+// zero, so that long sums would come out small: c is added to apart.
 template <>
 __device__ inline void multiply(float (&c)[4], const Neighbours<float> (&a)[4], const Neighbours<float> (&b)[2]) {
+  float sum[4] = {};
   for (int half = 0; half < 2; ++half) {
     const Neighbours<float>&upper = a[2 * half], &lower = a[2 * half + 1];
     const Split a0(upper.x), a1(lower.x), a2(upper.y), a3(lower.y), b0(b[half].x), b1(b[half].y);
-    multiply_tf32(c, {a0.small, a1.small, a2.small, a3.small}, {b0.large, b1.large});
-    multiply_tf32(c, {a0.large, a1.large, a2.large, a3.large}, {b0.small, b1.small});
-    multiply_tf32(c, {a0.large, a1.large, a2.large, a3.large}, {b0.large, b1.large});
+    multiply_tf32(sum, {a0.small, a1.small, a2.small, a3.small}, {b0.large, b1.large});
+    multiply_tf32(sum, {a0.large, a1.large, a2.large, a3.large}, {b0.small, b1.small});
+    multiply_tf32(sum, {a0.large, a1.large, a2.large, a3.large}, {b0.large, b1.large});
   }
+  for (int e = 0; e < 4; ++e) c[e] += sum[e];
 }
 
 /// Where a lane stands in the (16,8) results of products: element e of tile j is (row(e), column(j, e)).
