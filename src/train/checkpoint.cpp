@@ -223,8 +223,9 @@ void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
     const std::string name = file.path().filename().string();
     if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size()) continue;
     const std::string digits = name.substr(before.size(), name.size() - before.size() - after.size());
-    if (digits.size() < 18 && digits.find_first_not_of("0123456789") == std::string::npos)
-      numbered.emplace(std::stoll(digits), file.path());
+    if (digits.size() >= 18 || digits.find_first_not_of("0123456789") != std::string::npos) continue;
+    const int64_t number = std::stoll(digits);
+    if (number <= update) numbered.emplace(number, file.path());  // beyond it lie those of another run
   }
   while (int64_t(numbered.size()) > keep) {
     fs::remove(numbered.begin()->second);

@@ -58,7 +58,8 @@ struct Restore {
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore = {});
 
-/// Writes "model.update8000.safetensors" and removes all but the last `keep` of that kind.
+/// Writes "model.update8000.safetensors" and removes all but the last `keep` of that kind. Those of later updates are
+/// another run's: they stay and do not count.
 void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
                    const std::function<void(const std::string&)>& save);
 

@@ -32,6 +32,20 @@ TEST(Checkpoint, OnlyTheLastNumberedOnesStay) {
   EXPECT_TRUE(read_file(run.files.path("model.update11.safetensors")) == run.model_bytes());
 }
 
+// A run that begins anew must not lose its own to those of an older one that went further.
+TEST(Checkpoint, RemovesNoneBeyondTheUpdateOfTheRun) {
+  TextFiles files;
+  for (const char* name : {"m.update2.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
+    files.write(name, "");
+  for (const int64_t update : {1, 2, 3})
+    save_numbered(files.path("m.safetensors"), update, 2,
+                  [&](const std::string& path) { FileDescriptor::to_write(path); });
+  EXPECT_FALSE(std::filesystem::exists(files.path("m.update1.safetensors")));
+  for (const char* name :
+       {"m.update2.safetensors", "m.update3.safetensors", "m.update8.safetensors", "m.update9.safetensors"})
+    EXPECT_TRUE(std::filesystem::exists(files.path(name))) << name;
+}
+
 TEST(Checkpoint, RemovesNothingThatOnlyLooksNumbered) {
   TextFiles files;
   for (const char* name : {"m.update1.safetensors", "m.update20.safetensors", "m.updateX.safetensors",
