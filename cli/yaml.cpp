@@ -28,6 +28,9 @@ Words words_of(const YAML::Node& value, const std::string& where) {
   return words;
 }
 
+// A key as it is written, empty if it is no plain one: YAML takes null, an option of align, for nothing.
+std::string name_of(const YAML::Node& key) { return key.IsNull() ? "null" : key.IsScalar() ? key.Scalar() : ""; }
+
 // The name of the option that a key stands for, or empty.
 std::string_view name_of_key(const std::vector<Option>& options, const std::string& key) {
   for (const Option& option : options)
@@ -47,7 +50,7 @@ void refuse_left_out(const YAML::Node& file, const std::string& path, const std:
   std::string shown;
   int line = 0;
   for (const auto& entry : file) {
-    const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+    const std::string key = name_of(entry.first);
     const LeftOut* option = left_out(key);
     if (!option || !name_of_key(options, key).empty()) continue;
     if (found.empty()) line = entry.first.Mark().line + 1;
@@ -77,8 +80,8 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
   Assignments read;
   for (const auto& entry : file) {
     const std::string place = fmt::format("{}, line {}", path, entry.first.Mark().line + 1);
-    require(entry.first.IsScalar(), "{}: expected the name of an option", place);
-    const std::string key = entry.first.Scalar();
+    const std::string key = name_of(entry.first);
+    require(!key.empty(), "{}: expected the name of an option", place);
     const std::string_view name = key_in(options, key, place);
     require(!read.contains(name), "{}: '{}' stands in the file twice", place, key);
     const std::string where = fmt::format("{}: {}", place, key);

@@ -107,6 +107,14 @@ class Align(unittest.TestCase):
         found = json.loads(self.run_command("inspect few --json"))
         self.assertEqual((found["kind"], found["first"], found["source_pieces"]), ("shortlist", 4, 340))
 
+    def test_a_configuration_may_name_null(self):
+        options = "align -t s t -v vs vt --null 0.2"
+        dumped = self.call(f"{options} --dump-config minimal").stdout
+        (self.folder / "align.yml").write_text(dumped, encoding="utf-8")
+        read = self.call("align -c align.yml --dump-config minimal")
+        self.assertEqual((read.returncode, read.stdout), (0, dumped), read.stderr)
+        self.assertIn("null: 0.2\n", dumped)
+
     def test_options_that_contradict_each_other_are_named(self):
         for options, *named in (("", "--vocabs is missing"), ("-v vs vt -m m", "--vocabs and --model"),
                                 ("-v vs vt --shortlist x --reverse", "--reverse", "--shortlist"),
