@@ -7,6 +7,7 @@
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "cli/options.h"
+#include "cli/overwriting.h"
 #include "decode/beam_search.h"
 #include "explain/attention_json.h"
 #include "explain/attention_page.h"
@@ -17,15 +18,6 @@
 
 namespace dragoman {
 namespace {
-
-void check_files(const ExplainOptions& o) {
-  std::vector<std::string> inputs = o.train_sets;
-  if (inputs.empty()) inputs = {o.input};
-  std::error_code ignored;  // files that are not there are the same as no other
-  for (const std::string& input : inputs)
-    require(!std::filesystem::equivalent(input, o.output, ignored),
-            "--output {} is to be explained: it would be emptied before it is read", o.output);
-}
 
 // Passes without a tape use packed weights, as in translate; those with one need the weights themselves.
 LoadedModel load(const std::string& path, const Backend& cpu, Arena& arena) {
@@ -165,7 +157,8 @@ int explain_positions(const ExplainOptions& o) {
 
 int explain_command(const ExplainOptions& options) {
   if (options.positions) return explain_positions(options);
-  check_files(options);
+  refuse_overwriting({{"train-sets", options.train_sets}, {"input", {options.input}}, {"model", {options.model}}},
+                     {"output", {options.output}});
   const Backend& cpu = backend("cpu");
   Arena arena;
   LoadedModel loaded = load(options.model, cpu, arena);

@@ -1,5 +1,7 @@
 #include <csignal>
+#include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 
 #include "base/error.h"
@@ -45,9 +47,11 @@ int run(const Words& arguments) {
   return command_called(first).run(rest);
 }
 
-void report(const Error& error) {
-  fmt::print(stderr, "error: {}\n", error.what());
-  if (!error.hint().empty()) fmt::print(stderr, "  hint: {}\n", error.hint());
+// Where stderr is closed or full nobody hears of it: the exit code stays.
+void report(const std::string& what, const std::string& hint) {
+  std::string text = fmt::format("error: {}\n", what);
+  if (!hint.empty()) text += fmt::format("  hint: {}\n", hint);
+  std::fputs(text.c_str(), stderr);
 }
 
 }  // namespace
@@ -62,10 +66,14 @@ int main(int argc, char** argv) {
   } catch (const dragoman::BrokenPipe&) {
     return 0;
   } catch (const dragoman::Error& error) {
-    dragoman::report(error);
+    dragoman::report(error.what(), error.hint());
+    return 2;
+  } catch (const std::filesystem::filesystem_error& error) {
+    dragoman::report(fmt::format("{}: cannot be opened: {}", error.path1().string(), error.code().message()),
+                     "ls -ld shows its permissions and those of its folders; a name has 255 bytes at most");
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n  hint: this should not happen; please report it with the command\n", error.what());
+    dragoman::report(error.what(), "this should not happen; please report it with the command");
     return 1;
   }
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/overwriting.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "io/int8_weights.h"
@@ -30,9 +31,7 @@ struct Comparison {
 void check_files(const QuantizeOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_writable("output", o.output);
-  std::error_code ignored;  // an output that is not there is the same as no other file
-  require(!fs::equivalent(o.model, o.output, ignored),
-          "--model and --output are both {}: the float32 weights would be lost", o.model);
+  refuse_overwriting({{"model", {o.model}}, {"valid-sets", o.valid_sets}}, {"output", {o.output}});
 }
 
 LinePairs read_valid_set(const std::vector<std::string>& files) {

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <filesystem>
 #include <variant>
 
 #include "base/error.h"
@@ -7,6 +6,7 @@
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "cli/options.h"
+#include "cli/overwriting.h"
 #include "cli/profiled.h"
 #include "io/model_file.h"
 #include "score/n_best_reader.h"
@@ -22,13 +22,6 @@ struct Totals {
   int64_t pairs = 0, pieces = 0;  // pieces of the target, ends of sentences included
   double log_prob = 0;
 };
-
-void check(const ScoreOptions& options) {
-  std::error_code ignored;  // files that are not there are the same as no other
-  for (const std::string& input : options.train_sets)
-    require(!std::filesystem::equivalent(input, options.output, ignored),
-            "--output {} is one of --train-sets: it would be emptied before it is read", options.output);
-}
 
 double figure(Summary summary, const Totals& totals) {
   const double a_word = -totals.log_prob / double(totals.pieces);
@@ -135,7 +128,7 @@ void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& r
 }  // namespace
 
 int score_command(const ScoreOptions& options) {
-  check(options);
+  refuse_overwriting({{"train-sets", options.train_sets}, {"model", {options.model}}}, {"output", {options.output}});
   auto reader = open(options);
   return profiled(options.profile, options.devices[0], [&](const Backend& device) { score(options, reader, device); });
 }

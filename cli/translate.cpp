@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <optional>
 
 #include "backend/cpu/isa.h"
@@ -9,18 +8,13 @@
 #include "base/log.h"
 #include "cli/line_progress.h"
 #include "cli/options.h"
+#include "cli/overwriting.h"
 #include "cli/profiled.h"
 #include "decode/translator.h"
 #include "io/model_file.h"
 
 namespace dragoman {
 namespace {
-
-void check_files(const TranslateCommandOptions& options) {
-  std::error_code ignored;  // files that are not there are the same as no other
-  require(!std::filesystem::equivalent(options.input, options.output, ignored),
-          "--input and --output are both {}: it would be emptied before it is read", options.input);
-}
 
 LoadedModel load_one(const std::string& path, const TranslateCommandOptions& options, const Backend& backend,
                      Arena& arena) {
@@ -121,7 +115,8 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
 }  // namespace
 
 int translate_command(const TranslateCommandOptions& options) {
-  check_files(options);
+  refuse_overwriting({{"input", {options.input}}, {"models", options.models}, {"shortlist", {options.shortlist}}},
+                     {"output", {options.output}});
   LineReader in(options.input);
   return profiled(options.profile, options.devices[0], [&](const Backend& device) { translate(options, in, device); });
 }

@@ -28,7 +28,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::inputs,
        .value = "FILE...",
        .group = group,
-       .help = "text to learn from, to encode, or pieces to decode; without it stdin"},
+       .help = "text to learn from; text to encode or pieces to decode, without it stdin"},
       {.name = "output", .letter = 'o', .field = &O::output, .value = "FILE", .group = group, .help = "- is stdout"},
   };
 }

@@ -117,7 +117,6 @@ PROVOKED = {
     "--format text contradicts --positions, which are a picture or numbers": "explain --positions --format text",
     "--positions: … adds no vectors to embeddings, its positions are …; expected sinusoidal, interleaved or learned ones":
         "explain -m placeless --positions",
-    "--output … is to be explained: it would be emptied before it is read": "explain -m m -i s -o s",
     "--vocabs and --model both name vocabularies: give one": "align -t s t -v v v -m m",
     "--reverse contradicts --shortlist, which needs the translations of source pieces":
         "align -t s t -v v v --reverse --shortlist new",
@@ -130,7 +129,7 @@ PROVOKED = {
         "score -m alone -t s t --alignment",
     "--normalize contradicts --summary …, which is of whole log-probabilities": "score -m m -t s t -n --summary",
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
-    "--output … is one of --train-sets: it would be emptied before it is read": "score -m m -t s t -o s",
+    "--… and --… are both …: what it holds would be lost": "score -m m -t s t -o s",
     "--attention-score … has matrices of its own, so that --attention-projections … would only rename them":
         f"{TRAIN} -m new --attention-score bilinear",
     "--attention-norm … keeps dot products of queries and keys small, which --attention-score … does not need":

@@ -136,7 +136,7 @@ class Quantize(end_to_end_test.InFolder):
                 ("quantize -m q.safetensors -o new", "q.safetensors is in 8 bits already", "hint: give the float32"),
                 ("quantize -m broken -o new", "broken: encoder.0.feed_forward.up.weight holds nan", "hint: "),
                 ("quantize -m m.state.safetensors -o new", "is a training state", "hint: "),
-                ("quantize -m m.safetensors -o m.safetensors", "--model and --output are both m.safetensors"),
+                ("quantize -m m.safetensors -o m.safetensors", "--output and --model are both m.safetensors"),
                 ("quantize -m m.safetensors -o -", "--output is a model file"),
                 ("quantize -m m.safetensors -o nowhere/new", "there is no folder nowhere"),
                 ("quantize -m m.safetensors -o new --gate 1", "--gate needs --valid-sets"),
