@@ -202,7 +202,7 @@ class Slips(InFolder):
         self.fails("translate -m m.safetensors --beam-size 0", "--beam-size", "0")
         self.fails("evaluate -r t -i t --tokenize words", "--tokenize", "13a")
         self.fails("score -m m.safetensors -t s", "--train-sets", "two files")
-        self.fails("score -m m.safetensors -t s t -o s", "--output s")
+        self.fails("score -m m.safetensors -t s t -o s", "--output and --train-sets are both s")
 
 
 if __name__ == "__main__":

@@ -91,12 +91,6 @@ TEST_F(TranslateCommand, SaysOnceThatInt8IsSlowerWithoutItsInstructions) {
   hwy::GetChosenTarget().DeInit();
 }
 
-TEST_F(TranslateCommand, NeverEmptiesItsInput) {
-  options.output = folder / "in";
-  EXPECT_THAT(error_for("text\n"), HasSubstr("would be emptied"));
-  EXPECT_EQ(folder.content_of("in"), "text\n");
-}
-
 TEST_F(TranslateCommand, LeavesTheOutputAloneWhenTheModelIsNone) {
   folder.make("out", "precious\n");
   options.models = {folder.make("bad", "no model")};
