@@ -5,6 +5,7 @@ lists and their scores, and the options that contradict each other.
     translate_test.py BINARY
 """
 
+import contextlib
 import json
 import os
 import pty
@@ -263,8 +264,12 @@ class Options(WithModels):
                 time.sleep(2.1)
             program.stdin.close()
             self.assertEqual(program.wait(60), 0)
-        said = os.read(terminal, 1 << 16).decode()
+        said = b""
+        with contextlib.suppress(OSError):  # a closed terminal is an error to read
+            while piece := os.read(terminal, 1 << 16):  # in however many pieces it comes
+                said += piece
         os.close(terminal)
+        said = said.decode()
         self.assertRegex(said, r"\r\x1b\[K2 lines  [\d.]+ lines/s")
         self.assertRegex(said, r"\r\x1b\[K\[.*Translated 2 lines")
 
