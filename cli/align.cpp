@@ -110,7 +110,7 @@ int align_command(const AlignOptions& options) {
     spdlog::info("Iteration {} of {}: perplexity {:.2f}, tension {:.2f}, {:.1f} s", i, options.iterations, perplexity,
                  aligner.tension(), clock.seconds());
   }
-  if (options.links) write_links(options, aligner, pairs);
+  if (!options.output.empty()) write_links(options, aligner, pairs);
   if (!options.shortlist.empty()) write_shortlist(options, aligner, pairs, vocabularies);
   return 0;
 }

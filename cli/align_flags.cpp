@@ -38,8 +38,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::output,
        .value = "FILE",
        .group = group,
-       .help = "links of each pair as 'i-j i-j …', source and target pieces counted from 0; - is stdout; with "
-               "--shortlist there are none unless it is given"},
+       .help = "links of each pair as 'i-j i-j …', source and target pieces counted from 0; - is stdout; otherwise "
+               "stdout, with --shortlist none"},
       {.name = "shortlist",
        .field = &O::shortlist,
        .value = "FILE",
@@ -130,8 +130,8 @@ void check(O& o, const Given& given) {
   require(o.shortlist.empty() || !o.reverse,
           "--reverse contradicts --shortlist, which needs the translations of source pieces");
   for (const char* option : {"first", "best"})
-    require(!given(option) || !o.shortlist.empty(), "--{} is for --shortlist, which is not given", option);
-  o.links = o.shortlist.empty() || given("output");
+    require(!given.changed(option) || !o.shortlist.empty(), "--{} is for --shortlist, which is not given", option);
+  if (o.output.empty() && o.shortlist.empty()) o.output = "-";
 }
 
 }  // namespace

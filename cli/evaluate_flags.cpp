@@ -13,7 +13,7 @@ void check_oracle(const EvaluateOptions& o, const Given& given) {
                 "--hypotheses names an n-best list, as dragoman translate --n-best writes it");
   for (const char* option :
        {"metrics", "ter-case-sensitive", "rouge-stemmer", "json", "confidence", "paired-bs", "paired-ar"})
-    require(!given(option), "--{} contradicts --oracle, which prints translations and no figures", option);
+    require(!given.changed(option), "--{} contradicts --oracle, which prints translations and no figures", option);
 }
 
 void check_evaluate(EvaluateOptions& o, const Given& given) {

@@ -47,16 +47,9 @@ std::vector<Flag<O>> experts_flags() {
   };
 }
 
-// A configuration that was written in full names options that change nothing.
 void check_experts(const TrainOptions& o, const Given& given) {
-  const ModelConfig usual;
-  const auto needs_experts = [&](const char* option, bool differs) {
-    require(!given(option) || !differs || o.moe_experts > 0, "--{} is for --moe-experts, which is not given", option);
-  };
-  needs_experts("moe-top-k", o.moe_top_k != usual.moe_top_k);
-  needs_experts("moe-frequency", o.moe_frequency != usual.moe_frequency);
-  needs_experts("moe-load-loss", o.moe_load_loss != usual.moe_load_loss);
-  needs_experts("moe-capacity", o.moe_capacity != usual.moe_capacity);
+  for (const char* option : {"moe-top-k", "moe-frequency", "moe-load-loss", "moe-capacity"})
+    require(o.moe_experts > 0 || !given.changed(option), "--{} is for --moe-experts, which is not given", option);
   if (o.moe_experts == 0) return;
   if (o.moe_experts == 1)
     throw Error("--moe-experts 1 leaves the router nothing to choose", "2 or more; without it a layer has one network");

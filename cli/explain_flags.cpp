@@ -123,7 +123,8 @@ ExplanationFormat format_of(const ExplainOptions& o) {
 void check_positions(const O& o, const Given& given) {
   for (const char* of_text : {"train-sets", "input", "method", "sites", "layers", "heads", "average", "max-lines",
                               "beam-size", "no-spm-encode"})
-    require(!given(of_text), "--{} contradicts --positions, which shows the model's places and no text", of_text);
+    require(!given.changed(of_text), "--{} contradicts --positions, which shows the model's places and no text",
+            of_text);
   require(o.format != ExplanationFormat::text, "--format text contradicts --positions, which are a picture or numbers");
 }
 
@@ -132,16 +133,16 @@ void check(O& o, const Given& given) {
   if (o.positions) return check_positions(o, given);
   if (o.model.empty()) fail("--model is missing: the model whose attention is shown");
   check_pair("train-sets", o.train_sets);
-  require(o.train_sets.empty() || !given("input"),
+  require(o.train_sets.empty() || !given.changed("input"),
           "--input and --train-sets: give one; --input is translated, the pairs of --train-sets are explained as they "
           "are");
-  require(o.train_sets.empty() || !given("beam-size"), "--beam-size {} is for --input, nothing is translated here",
-          o.beam_size);
+  require(o.train_sets.empty() || !given.changed("beam-size"),
+          "--beam-size {} is for --input, nothing is translated here", o.beam_size);
   require(o.method != AttentionMethod::rollout || !given("heads"),
           "--heads contradicts --method rollout, which follows the mean of all heads");
-  if (o.format != ExplanationFormat::text || given("layers") || given("heads") || given("average")) return;
-  o.layers = {-1};
-  o.average = true;
+  if (o.format != ExplanationFormat::text) return;
+  if (!given("layers")) o.layers = {-1};
+  if (!given("heads")) o.average = true;
 }
 
 }  // namespace

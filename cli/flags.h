@@ -83,8 +83,13 @@ class Given {
  public:
   explicit Given(const std::vector<Option>& options) : options_(options) {}
   bool operator()(std::string_view name) const;
+  /// Given, and another value than the default: a configuration that was written in full names options that change
+  /// nothing.
+  bool changed(std::string_view name) const;
 
  private:
+  const Option& option(std::string_view name) const;
+
   const std::vector<Option>& options_;
 };
 

@@ -109,10 +109,9 @@ struct AlignOptions : AlignerOptions, ShortlistOptions {
   bool tsv = false;                     // each file has both sides
   std::vector<std::string> vocabs;      // {source, target}; else those of …
   std::string model;                    // … this file
-  std::string output = "-";
-  std::string shortlist;       // to be written; empty: none
-  bool links = true;           // write them to `output`
-  bool no_spm_encode = false;  // the text is already pieces, split at blanks
+  std::string output;                   // of links; empty: they are not written
+  std::string shortlist;                // to be written; empty: none
+  bool no_spm_encode = false;           // the text is already pieces, split at blanks
   int iterations = 5;
   bool reverse = false;  // from the target to the source
   int max_length = 200;  // pieces

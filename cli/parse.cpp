@@ -69,16 +69,29 @@ bool is_value_of(const Option& option, const std::string& word) {
   return succeeds([&] { read_word(number, word, {}); }) || succeeds([&] { option.set({word}); });
 }
 
+bool is_negative_number(const std::string& word) {
+  double number;
+  return word.starts_with('-') && succeeds([&] { read_word(number, word, {}); });
+}
+
 // Boost takes an optional value only after '='. Here each option that may stand alone gets its value that way: the
 // next argument when that is one, else what standing alone means. So `--normalize 0.6` and `--quiet file` both work.
+// Nor does it take negative numbers in a list for anything but options: they get the name of theirs.
 Words with_values_attached(const Words& arguments, const std::vector<Option>& options) {
   Words attached;
+  const Option* list = nullptr;  // the one that takes the words that come
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--") {
       attached.insert(attached.end(), arguments.begin() + i, arguments.end());
       break;
     }
+    if (list && is_negative_number(arguments[i])) {
+      if (named_by(options, attached.back())) attached.pop_back();
+      attached.push_back(fmt::format("--{}={}", list->name, arguments[i]));
+      continue;
+    }
     const Option* option = named_by(options, arguments[i]);
+    if (option || arguments[i].starts_with('-')) list = option && option->list ? option : nullptr;
     if (!option || !option->stands_alone()) {
       attached.push_back(arguments[i]);
       continue;
@@ -155,10 +168,17 @@ std::string without_unit(std::string word, std::string_view unit) {
 
 }  // namespace
 
-bool Given::operator()(std::string_view name) const {
+const Option& Given::option(std::string_view name) const {
   const Option* option = find(options_, name);
   invariant(option, "Given: asked for an option that the table has");
-  return option->given;
+  return *option;
+}
+
+bool Given::operator()(std::string_view name) const { return option(name).given; }
+
+bool Given::changed(std::string_view name) const {
+  const Option& asked = option(name);
+  return asked.given && asked.show() != asked.standard;
 }
 
 std::vector<Option> joined(std::vector<Option> first, const std::vector<Option>& second) {
@@ -220,7 +240,9 @@ void assign(const Assignments& assignments, std::vector<Option>& options) {
 
 void require_all(const std::vector<Option>& options) {
   for (const Option& option : options) {
-    if (!option.required || option.given) continue;
+    if (!option.required) continue;
+    require(!option.given || option.show() != Words{""}, "--{} is empty, expected {}", option.name, option.value);
+    if (option.given) continue;
     const std::string name =
         option.positional ? std::string(option.value) : fmt::format("--{} {}", option.name, option.value);
     const std::string choices = option.choices.empty() ? "" : fmt::format(" ({})", option.choices);

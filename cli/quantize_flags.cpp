@@ -64,8 +64,10 @@ std::vector<Flag<O>> quality_flags() {
 
 void check(O& o, const Given& given) {
   check_pair("valid-sets", o.valid_sets);
-  if (given("gate") && o.valid_sets.empty())
-    throw Error("--gate needs --valid-sets: BLEU is measured on them", "give a source and a target file");
+  for (const char* option : {"gate", "beam-size", "tokenize"})
+    if (o.valid_sets.empty() && given.changed(option))
+      throw Error(fmt::format("--{} needs --valid-sets: BLEU is measured on them", option),
+                  "give a source and a target file");
 }
 
 }  // namespace

@@ -71,51 +71,37 @@ std::vector<Flag<O>> rnn_flags() {
 
 namespace {
 
-/// An option of one kind of model, and whether it was given a value that would do something there: a configuration that
-/// was written in full names them all.
-struct Own {
-  const char* option;
-  bool differs;
-};
+// Options that do something in one kind of model alone.
+constexpr const char* of_transformers[] = {"transformer-dim-ffn",
+                                           "transformer-ffn-activation",
+                                           "transformer-preprocess",
+                                           "transformer-postprocess",
+                                           "transformer-norm",
+                                           "transformer-depth-scaling",
+                                           "transformer-train-position-embeddings",
+                                           "transformer-decoder-autoreg",
+                                           "transformer-dropout",
+                                           "transformer-dropout-ffn",
+                                           "moe-experts",
+                                           "attention-window"};
+constexpr const char* of_recurrent[] = {"dim-rnn",
+                                        "enc-type",
+                                        "enc-conv-width",
+                                        "enc-cell",
+                                        "rnn-attention",
+                                        "attention-local-center",
+                                        "attention-choice",
+                                        "attention-reward",
+                                        "attention-entropy",
+                                        "encoder-pooling",
+                                        "sentence-ends",
+                                        "reverse-source",
+                                        "layer-normalization",
+                                        "dropout-rnn"};
 
-void refuse(const std::vector<Own>& options, const Given& given, std::string_view owner, std::string_view type) {
-  for (const Own& own : options)
-    require(!own.differs || !given(own.option), "--{} is for --type {}, not for {}", own.option, owner, type);
-}
-
-std::vector<Own> of_transformers(const TrainOptions& o) {
-  const TrainOptions usual;
-  return {{"transformer-dim-ffn", o.feed_forward != usual.feed_forward},
-          {"transformer-ffn-activation", o.activation != usual.activation},
-          {"transformer-preprocess", o.preprocess != usual.preprocess},
-          {"transformer-postprocess", o.postprocess != usual.postprocess},
-          {"transformer-norm", o.norm_kind != usual.norm_kind},
-          {"transformer-depth-scaling", o.depth_scaling},
-          {"transformer-positions", o.positions != usual.positions && o.positions != Positions::none},
-          {"transformer-train-position-embeddings", o.learned_positions},
-          {"transformer-decoder-autoreg", o.autoregression != usual.autoregression},
-          {"transformer-dropout", o.dropout != usual.dropout},
-          {"transformer-dropout-ffn", o.dropout_activation != usual.dropout_activation},
-          {"moe-experts", o.moe_experts > 0},
-          {"attention-window", o.attention_window != usual.attention_window}};
-}
-
-std::vector<Own> of_recurrent(const TrainOptions& o) {
-  const TrainOptions usual;
-  return {{"dim-rnn", o.rnn_dim != usual.rnn_dim},
-          {"enc-type", o.encoder_type != usual.encoder_type},
-          {"enc-conv-width", o.encoder_kernel != usual.encoder_kernel},
-          {"enc-cell", o.encoder_cell != usual.encoder_cell},
-          {"rnn-attention", o.rnn_attention != usual.rnn_attention},
-          {"attention-local-center", o.attention_local_center != usual.attention_local_center},
-          {"attention-choice", o.attention_choice != usual.attention_choice},
-          {"attention-reward", o.attention_reward != usual.attention_reward},
-          {"attention-entropy", o.attention_entropy != usual.attention_entropy},
-          {"encoder-pooling", o.encoder_pooling != usual.encoder_pooling},
-          {"sentence-ends", o.sentence_marks != usual.sentence_marks},
-          {"reverse-source", o.reverse_source},
-          {"layer-normalization", o.rnn_norm},
-          {"dropout-rnn", o.dropout_rnn != usual.dropout_rnn}};
+void refuse(std::span<const char* const> options, const Given& given, std::string_view owner, std::string_view type) {
+  for (const char* option : options)
+    require(!given.changed(option), "--{} is for --type {}, not for {}", option, owner, type);
 }
 
 // What nobody asked for is as the papers have it: one layer, one head, attention without projections.
@@ -134,12 +120,10 @@ void set_defaults(TrainOptions& o, const Given& given) {
 }
 
 void check_encoder(const TrainOptions& o, const Given& given) {
-  const TrainOptions usual;
   const bool conv = o.encoder_type == EncoderType::convolutional;
-  require(conv || !given("enc-conv-width") || o.encoder_kernel == usual.encoder_kernel,
-          "--enc-conv-width is for --enc-type conv, not for {}", name_of(o.encoder_type));
-  require(!conv || !given("enc-cell") || o.encoder_cell == usual.encoder_cell,
-          "--enc-cell is for recurrent encoders, --enc-type conv has no cells");
+  require(conv || !given.changed("enc-conv-width"), "--enc-conv-width is for --enc-type conv, not for {}",
+          name_of(o.encoder_type));
+  require(!conv || !given.changed("enc-cell"), "--enc-cell is for recurrent encoders, --enc-type conv has no cells");
   require(!conv || !o.reverse_source, "--reverse-source is for --enc-type unidirectional, conv reads all at once");
   const bool both = o.encoder_type == EncoderType::bidirectional;
   require(!both || o.rnn_dim % 2 == 0,
@@ -150,9 +134,8 @@ void check_encoder(const TrainOptions& o, const Given& given) {
 }
 
 void check_pooling(const TrainOptions& o, const Given& given) {
-  const TrainOptions usual;
   const bool hierarchical = o.encoder_pooling == EncoderPooling::hierarchical;
-  require(hierarchical || !given("sentence-ends") || o.sentence_marks == usual.sentence_marks,
+  require(hierarchical || !given.changed("sentence-ends"),
           "--sentence-ends is for --encoder-pooling hierarchical, not for {}", name_of(o.encoder_pooling));
   if (!hierarchical) return;
   require(o.encoder_type != EncoderType::convolutional,
@@ -163,13 +146,9 @@ void check_pooling(const TrainOptions& o, const Given& given) {
 }
 
 void check_hard_attention(const TrainOptions& o, const Given& given) {
-  const TrainOptions usual;
-  const auto of_hard = [&](const char* option, bool differs) {
-    require(!given(option) || !differs, "--{} is for --attention-choice hard, not for soft", option);
-  };
   if (o.attention_choice == AttentionKind::soft) {
-    of_hard("attention-reward", o.attention_reward != usual.attention_reward);
-    of_hard("attention-entropy", o.attention_entropy != usual.attention_entropy);
+    for (const char* option : {"attention-reward", "attention-entropy"})
+      require(!given.changed(option), "--{} is for --attention-choice hard, not for soft", option);
     return;
   }
   require(o.heads == 1,
@@ -183,10 +162,15 @@ void check_hard_attention(const TrainOptions& o, const Given& given) {
 }
 
 void check_attention(const TrainOptions& o, const Given& given) {
-  if (o.rnn_attention == RnnAttention::none)
-    for (const char* option : {"attention-score", "attention-projections", "attention-norm", "attention-local",
-                               "attention-local-center", "attention-choice", "transformer-heads"})
-      require(!given(option), "--{} is for models that attend, --rnn-attention none does not", option);
+  const auto needs_attention = [&](const char* option, bool asked) {
+    require(o.rnn_attention != RnnAttention::none || !asked,
+            "--{} is for models that attend, --rnn-attention none does not", option);
+  };
+  for (const char* option : {"attention-norm", "attention-local", "attention-local-center", "attention-choice"})
+    needs_attention(option, given.changed(option));
+  needs_attention("attention-score", o.attention_score != AttentionScore::additive);
+  needs_attention("attention-projections", o.attention_projections != Projections::none);
+  needs_attention("transformer-heads", o.heads != 1);
   check_hard_attention(o, given);
   if (o.attention_local_center != LocalCenter::predictive) return;
   if (o.attention_local == 0)
@@ -202,12 +186,14 @@ void check_attention(const TrainOptions& o, const Given& given) {
 
 void check_rnn(TrainOptions& o, const Given& given) {
   if (o.type != "s2s") {
-    refuse(of_recurrent(o), given, "s2s", o.type);
+    refuse(of_recurrent, given, "s2s", o.type);
     require(o.dec_cell == DecoderCell::automatic || o.dec_cell == DecoderCell::ssru,
             "--dec-cell {} is for --type s2s; --transformer-decoder-autoreg rnn has ssru only", name_of(o.dec_cell));
     return;
   }
-  refuse(of_transformers(o), given, "transformer", o.type);
+  refuse(of_transformers, given, "transformer", o.type);
+  require(o.positions == Positions::none || !given.changed("transformer-positions"),
+          "--transformer-positions is for --type transformer, not for {}", o.type);
   require(o.dec_cell != DecoderCell::ssru,
           "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm");
   o.decoder_cell = o.dec_cell == DecoderCell::lstm ? Cell::lstm : Cell::gru;

@@ -116,7 +116,7 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
 void check(ScoreOptions& o, const Given& given) {
   o.devices = {backend_name(o.devices, o.fast_math)};
   check_pair("train-sets", o.train_sets);
-  require(o.n_best || !given("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
+  require(o.n_best || !given.changed("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
           o.n_best_feature);
   require(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
           "--n-best-feature: '{}' holds a blank, = or |, or nothing, expected a word", o.n_best_feature);

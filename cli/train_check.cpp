@@ -1,4 +1,7 @@
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "backend/cpu/isa.h"
 #include "base/error.h"
@@ -51,13 +54,12 @@ void check_type(TrainOptions& o, const Given& given) {
   require(alone || o.encoder_layers > 0, "--enc-depth 0 leaves --type {} without an encoder, expected 1 at least",
           o.type);
   if (!alone) return;
-  const auto needs_encoder = [&](const char* option, bool wanted) {
-    require(!given(option) || !wanted, "--{} is for models with an encoder, --type decoder-only has none", option);
+  const auto needs_encoder = [&](const char* option, bool asked) {
+    require(!asked, "--{} is for models with an encoder, --type decoder-only has none", option);
   };
-  needs_encoder("enc-depth", o.encoder_layers > 0);
-  needs_encoder("copy", o.copies);
-  needs_encoder("attention-local", o.attention_local > 0);
-  needs_encoder("tied-embeddings-src", o.tied_embeddings_src);
+  needs_encoder("enc-depth", given("enc-depth") && o.encoder_layers > 0);
+  for (const char* option : {"copy", "attention-local", "tied-embeddings-src"})
+    needs_encoder(option, given.changed(option));
   if (o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
     throw Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
                             o.vocabs[0], o.vocabs[1]),
@@ -86,11 +88,9 @@ void check_attention(const TrainOptions& o, const Given& given) {
                             "{} does not need",
                             name_of(o.attention_norm), score),
                 "leave it out, or give --attention-score scaled-dot");
-  const ModelConfig usual;  // a configuration that was written in full names options that change nothing
-  require(!given("attention-rank") || low || o.attention_rank == usual.attention_rank,
-          "--attention-rank is for --attention-score reduced-rank, not for {}", score);
-  require(!given("transformer-relative-positions") || o.positions == Positions::relative ||
-              o.relative_positions == usual.relative_positions,
+  require(low || !given.changed("attention-rank"), "--attention-rank is for --attention-score reduced-rank, not for {}",
+          score);
+  require(o.positions == Positions::relative || !given.changed("transformer-relative-positions"),
           "--transformer-relative-positions is for --transformer-positions relative, not for {}", name_of(o.positions));
   const int whole = o.width() / o.heads;
   if (o.attention_projections == Projections::none)
@@ -114,14 +114,10 @@ void check_attention(const TrainOptions& o, const Given& given) {
 
 // What tells distances in the scores would have to know which places a compressed key is of.
 void check_memory(const TrainOptions& o, const Given& given) {
-  const ModelConfig usual;
   const bool compressed = o.attention_memory == AttentionMemory::local_compressed;
-  const auto of_compressed = [&](const char* option, bool differs) {
-    require(!given(option) || compressed || !differs, "--{} is for --attention-memory local-compressed, not for {}",
-            option, name_of(o.attention_memory));
-  };
-  of_compressed("attention-block", o.attention_block != usual.attention_block);
-  of_compressed("attention-stride", o.attention_stride != usual.attention_stride);
+  for (const char* option : {"attention-block", "attention-stride"})
+    require(compressed || !given.changed(option), "--{} is for --attention-memory local-compressed, not for {}", option,
+            name_of(o.attention_memory));
   if (!compressed) return;
   if (o.type != "decoder-only")
     throw Error(fmt::format("--attention-memory local-compressed is for --type decoder-only, not for {}", o.type),
@@ -148,14 +144,9 @@ void check_memory(const TrainOptions& o, const Given& given) {
 void check_autoregression(TrainOptions& o, const Given& given) {
   const auto kind = name_of(o.autoregression);
   const bool average = o.autoregression == Autoregression::average_attention;
-  const ModelConfig usual;
-  const auto of_average = [&](const char* option, bool differs) {
-    require(!given(option) || average || !differs,
+  for (const char* option : {"transformer-dim-aan", "transformer-aan-activation", "transformer-aan-nogate"})
+    require(average || !given.changed(option),
             "--{} is for --transformer-decoder-autoreg average-attention, not for {}", option, kind);
-  };
-  of_average("transformer-dim-aan", o.average_feed_forward != usual.average_feed_forward);
-  of_average("transformer-aan-activation", o.average_activation != usual.average_activation);
-  of_average("transformer-aan-nogate", o.no_average_gates);
   o.average_gates = !o.no_average_gates;
   if (o.type == "decoder-only" && o.autoregression != Autoregression::self_attention)
     throw Error(fmt::format("--type decoder-only reads the source by self-attention alone, so "
@@ -188,6 +179,14 @@ void check_per_side(std::string_view option, size_t values) {
   require(values <= 2, "--{} takes one number for both sides or one each, found {}", option, values);
 }
 
+void check_rereadable(const std::string& file) {
+  static constexpr auto read_again =
+      "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once";
+  require(file != "-", "{}, so '-' cannot be one", read_again);
+  if (std::filesystem::is_fifo(file))
+    throw Error(fmt::format("{}, but {} is a pipe", read_again, file), "write what comes through it to a file first");
+}
+
 void check_data(TrainOptions& o, const Given& given) {
   if (!o.train_sets.empty()) {  // a configuration that is only shown may lack them
     auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
@@ -201,10 +200,7 @@ void check_data(TrainOptions& o, const Given& given) {
   else
     check_pair("valid-sets", o.valid_sets);
   for (const auto& files : {o.train_sets, o.data_weighting, o.vocabs, o.valid_sets})
-    for (const auto& file : files)
-      require(
-          file != "-",
-          "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, so '-' cannot be one");
+    for (const auto& file : files) check_rereadable(file);
   check_per_side("dim-vocabs", o.dim_vocabs.size());
   check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size());
   require(!o.dim_vocabs.empty(), "--dim-vocabs needs a value");
@@ -265,6 +261,13 @@ void check_precision(const TrainOptions& o) {
               "give --precision fastest or none; bfloat16 needs AVX-512 with BF16 (lscpu: avx512_bf16)");
 }
 
+void warn_without_validation(const TrainOptions& o, const Given& given) {
+  if (!o.valid_sets.empty()) return;
+  for (const char* option : {"early-stopping", "valid-freq", "valid-metrics", "beam-size", "normalize",
+                             "valid-script-path", "valid-translation-output", "valid-max-lines"})
+    if (given.changed(option)) spdlog::warn("--{} does nothing: there are no --valid-sets", option);
+}
+
 void check_run(const TrainOptions& o) {
   require(!o.keep_best || !o.valid_sets.empty(), "--keep-best goes by validation, but there are no --valid-sets");
   require(!o.valid_metrics.empty(), "--valid-metrics needs a value");
@@ -321,6 +324,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_run(o);
   check_precision(o);
   check_valid_script(o);
+  warn_without_validation(o, given);
 }
 
 }  // namespace dragoman

@@ -223,8 +223,9 @@ std::vector<Flag<O>> run_flags() {
   };
 }
 
-double number_of(std::string_view option, const std::string& word, Bounds bounds) {
-  double number = 0;
+template <class T>
+T number_of(std::string_view option, const std::string& word, Bounds bounds) {
+  T number = 0;
   try {
     read_word(number, word, bounds);
   } catch (const Error& e) {
@@ -238,7 +239,7 @@ void check_length(O& o, const Given& given) {
     const auto& words = o.length_penalty_words;
     require(words.size() == 2 && words[0] == "gnmt", "--length-penalty: expected gnmt and a number, found {}",
             fmt::join(words, " "));
-    o.length_penalty = number_of("length-penalty gnmt", words[1], {0, 10});
+    o.length_penalty = number_of<double>("length-penalty gnmt", words[1], {0, 10});
     require(!given("normalize") || o.normalize == 0,
             "--length-penalty and --normalize {} are two ways to divide scores by length: give one", o.normalize);
     o.normalize = 0;
@@ -255,21 +256,23 @@ void read_sampling(O& o) {
           "--output-sampling: expected full, topk K or nucleus P, found {}", fmt::join(words, " "));
   o.sampling = *kind;
   if (words.size() < 2) return;
-  if (kind == Sampling::topk) o.sampling_pieces = int(number_of("output-sampling topk", words[1], {1, 1'000'000}));
-  if (kind == Sampling::nucleus) o.sampling_mass = number_of("output-sampling nucleus", words[1], {0, 1});
+  if (kind == Sampling::topk) o.sampling_pieces = number_of<int>("output-sampling topk", words[1], {1, 1'000'000});
+  if (kind == Sampling::nucleus) o.sampling_mass = number_of<double>("output-sampling nucleus", words[1], {0, 1});
 }
 
 void check_sampling(O& o, const Given& given) {
   if (o.output_sampling.empty()) {
-    require(!given("temperature"), "--temperature {} is for --output-sampling, which is not given", o.temperature);
+    require(!given.changed("temperature"), "--temperature {} is for --output-sampling, which is not given",
+            o.temperature);
     return;
   }
   read_sampling(o);
-  if (given("beam-size") && o.beam_size > 1)
+  const int drawn = std::max(1, o.n_best);
+  if (given.changed("beam-size") && o.beam_size > drawn)
     throw Error(fmt::format("--beam-size {} contradicts --output-sampling, which draws translations and searches none",
                             o.beam_size),
                 "--n-best N draws N translations of a line");
-  o.beam_size = std::max(1, o.n_best);
+  o.beam_size = drawn;
 }
 
 void check_models(const O& o) {

@@ -12,6 +12,7 @@ namespace {
 std::string range_text(Bounds bounds) {
   const bool low = std::isfinite(bounds.low), high = std::isfinite(bounds.high);
   if (low && high) return fmt::format("from {:.16g} to {:.16g}", bounds.low, bounds.high);
+  if (!low && !high) return "what a number here can hold";
   return low ? fmt::format("at least {:.16g}", bounds.low) : fmt::format("at most {:.16g}", bounds.high);
 }
 
@@ -20,7 +21,7 @@ void read_number(T& value, const std::string& word, Bounds bounds, std::string_v
   const char* end = word.data() + word.size();
   T number{};
   const auto [rest, error] = std::from_chars(word.data(), end, number);
-  require(error != std::errc::result_out_of_range, "'{}' is too large", word);
+  require(error != std::errc::result_out_of_range, "{} is out of range, expected {}", word, range_text(bounds));
   require(error == std::errc{} && rest == end && std::isfinite(double(number)), "'{}' is not {}", word, kind);
   require(double(number) >= bounds.low && double(number) <= bounds.high, "{} is out of range, expected {}", word,
           range_text(bounds));

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "cli/tables.h"
 
@@ -87,11 +89,28 @@ std::vector<Flag<O>> encoding_flags() {
   };
 }
 
+void check_uses(const O& o, const Given& given) {
+  using enum VocabAction;
+  static const std::pair<std::vector<VocabAction>, Words> uses[] = {
+      {{train}, {"size", "type", "normalization", "character-coverage", "protected-symbols", "no-byte-fallback"}},
+      {{train, encode, decode}, {"input"}},
+      {{encode}, {"alpha"}},
+      {{encode, decode}, {"ids"}},
+      {{encode, decode, inspect}, {"output"}},
+  };
+  for (const auto& [actions, options] : uses)
+    for (const std::string& option : options) {
+      if (std::ranges::count(actions, o.action) > 0 || !given.changed(option)) continue;
+      Words names;
+      for (const VocabAction action : actions) names.emplace_back(name_of(action));
+      fail("--{} is for vocab {}, not for vocab {}", option, fmt::join(names, ", "), name_of(o.action));
+    }
+}
+
 void check(O& o, const Given& given) {
   require(!given("action") || o.action != VocabAction::train || !o.inputs.empty(),
           "dragoman vocab train needs --input FILE...: the text to learn from");
-  require(o.alpha == 0 || o.action == VocabAction::encode, "--alpha is for vocab encode, not for vocab {}",
-          name_of(o.action));
+  check_uses(o, given);
 }
 
 }  // namespace

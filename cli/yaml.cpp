@@ -11,7 +11,10 @@ namespace {
 
 YAML::Node load(const std::string& path) {
   try {
-    return YAML::Load(read_file(path));
+    const auto documents = YAML::LoadAll(read_file(path));
+    require(documents.size() <= 1, "{} holds {} YAML documents, expected one: there is a line '---' between them", path,
+            documents.size());
+    return documents.empty() ? YAML::Node() : documents[0];
   } catch (const YAML::ParserException& e) {
     fail("{}, line {}: not YAML: {}", path, e.mark.line + 1, e.msg);
   }

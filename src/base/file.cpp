@@ -35,7 +35,7 @@ std::string hint_for(int error) {
 }
 
 [[noreturn]] void fail_on(const std::string& name, const char* what, int error) {
-  throw Error(fmt::format("{}: {}: {}", name, what, std::strerror(error)), hint_for(error));
+  throw Error(fmt::format("{}: {}: {}", name.empty() ? "''" : name, what, std::strerror(error)), hint_for(error));
 }
 
 [[noreturn]] void fail_to_make(const std::string& path, int error) {

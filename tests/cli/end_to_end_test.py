@@ -141,6 +141,30 @@ class Way(InFolder):
         self.assertIn("CPU", self.succeed("inspect", "--devices"))
 
 
+class Configurations(InFolder):
+    def test_what_a_command_dumps_in_full_it_takes_and_it_says_the_same_again(self):
+        model = "-m m.safetensors"
+        for command in (f"translate {model}", f"translate {model} --output-sampling topk 9 --n-best 4",
+                        f"translate {model} --length-penalty gnmt 0.6", f"score {model} -t s t",
+                        "quantize -m m.safetensors -o q", "evaluate -r t -i t", "evaluate --oracle -r t -i t",
+                        "average -o a m.safetensors", f"align {model} -t s t", f"align {model} -t s t --shortlist l",
+                        f"explain {model} -i s", f"explain {model} -t s t", f"explain {model} --layers 0",
+                        "explain --positions --max-length 9", "vocab encode -m v", "vocab inspect -m v",
+                        "vocab train -m new -i s t --size 300", "inspect m.safetensors", "data -t s t",
+                        "train -t s t -v v v -m new", "train -t s t -v v w -m new --task transformer-big-prenorm",
+                        "train -t s t -v v v -m new --task transformer-tiny11",
+                        "train -t s t -v v v -m new --type decoder-only", "train -t s t -v v v -m new --type s2s",
+                        "train -t s t -v v v -m new --type s2s --rnn-attention none"):
+            once = self.succeed(*command.split(), "--dump-config", "full")
+            (self.folder / "full.yml").write_text(once, encoding="utf-8")
+            again = self.succeed(command.split()[0], "-c", "full.yml", "--dump-config", "full")
+            self.assertEqual(again, once, command)
+
+    def test_validation_without_text_is_told(self):
+        said = self.call(*"train -t s t -v v v -m new --early-stopping 3 --dump-config minimal".split()).stderr
+        self.assertIn("--early-stopping does nothing: there are no --valid-sets", said)
+
+
 class Slips(InFolder):
     """Exit code 2, nothing on stdout; on stderr what was found and what to do."""
 

@@ -33,7 +33,12 @@ PROVOKED = {
     "--…: … is out of range, expected from … to …": "translate -m m --beam-size 0",
     "--…: '…' is none of …": "evaluate -r t -i t --tokenize words",
     "--… is missing: …": "translate",
+    "--… is empty, expected …": "translate -c nameless.yml",
     "--… takes two files, source and target, found …": "score -m m -t s",
+    "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, so '-' cannot be one":
+        "train -t s - -v v v -m new",
+    "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, but … is a pipe":
+        "train -t pipe t -v v v -m new",
     "--train-sets takes two files for each corpus, source and target, found …": "train -t s t s -v v v -m new",
     "--valid-sets takes one file with --tsv, found …": "train -t columns --tsv -v v v -m new --valid-sets s t",
     "--corpus-weights has … numbers, --train-sets … corpora, expected one for each":
@@ -193,8 +198,10 @@ PROVOKED = {
     "--type decoder-only reads source and target as one sequence: …":
         "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-positions learned "
         "--transformer-max-positions 300",
-    "--gate needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
+    "--… needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
+    "--… is for vocab …, not for vocab …": "vocab inspect -m v --ids",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",
+    "… holds … YAML documents, expected one: there is a line '---' between them": "translate -m m -c documents.yml",
     "…, line …: there is no option '…'": "translate -m m -c slip.yml",
     "…, line …: '…' stands in the file twice": "translate -m m -c twice.yml",
     "…: cannot be opened: No such file or directory": "translate -m m -i nowhere",
@@ -323,7 +330,9 @@ class Errors(unittest.TestCase):
         text = "".join(f"the {a} {b} is {c}\n" for a in words for b in words for c in words[:3])
         for name, content in (("s", text), ("t", text.replace("the", "das")), ("short", "one line\n"), ("empty", ""),
                               ("broken.yml", "a: [\n"), ("slip.yml", "beam-szie: 3\n"),
-                              ("twice.yml", "beam-size: 3\nbeam-size: 4\n"), ("locked", ""), ("columns", "a\tb\tc\n"),
+                              ("twice.yml", "beam-size: 3\nbeam-size: 4\n"),
+                              ("nameless.yml", "model: ''\n"), ("documents.yml", "beam-size: 3\n---\nbeam-size: 4\n"),
+                              ("locked", ""), ("columns", "a\tb\tc\n"),
                               ("far", "5 ||| a ||| F0= 1\n"), ("falling", "1 ||| a ||| F0= 1\n0 ||| a ||| F0= 1\n")):
             (cls.folder / name).write_text(content, encoding="utf-8")
         (cls.folder / "locked").chmod(0)

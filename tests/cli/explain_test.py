@@ -190,6 +190,11 @@ class Explaining(unittest.TestCase):
                          ["encoder.0.self_attention", "decoder.0.self_attention", "decoder.0.cross_attention"])
         self.assertIn("██", text)
 
+    def test_text_of_a_layer_or_head_alone_leaves_the_other_as_it_is(self):
+        for options, heads in (("--layers 0", "mean of heads"), ("--heads 0", "head 0"), ("--layers 0 --heads 0", "head 0")):
+            text = self.succeed("explain --quiet -m m --sites cross", *options.split(), text="abgd\n")
+            self.assertEqual(re.findall(r"line 1, (\S+), (.*)", text), [("decoder.0.cross_attention", heads)], options)
+
     def test_the_name_of_the_output_says_how_it_is_written(self):
         for name, begin in (("x.html", "<!DOCTYPE html>"), ("x.json", '{"line":1'), ("x.jsonl", '{"line":1'),
                             ("x.txt", "░")):

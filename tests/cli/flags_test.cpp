@@ -114,6 +114,14 @@ TEST(CommandLine, SplitsNumbersButNotFileNamesAtCommas) {
   EXPECT_THAT(toy({"--pair", "a,b", "c"}).pair, ElementsAre("a,b", "c"));
 }
 
+TEST(CommandLine, TakesNegativeNumbersAnywhereInAList) {
+  EXPECT_THAT(toy({"--weights", "-1", "0"}).weights, ElementsAre(-1, 0));
+  const Toy t = toy({"--weights", "0", "-1", "2", "-0.5", "-d", "3"});
+  EXPECT_THAT(t.weights, ElementsAre(0, -1, 2, -0.5));
+  EXPECT_EQ(t.depth, 3);
+  EXPECT_THAT(toy({"--weights", "-1", "--pair", "a"}).pair, ElementsAre("a"));
+}
+
 TEST(CommandLine, TakesAnOptionalValueAfterABlankOrNone) {
   EXPECT_EQ(toy({"--power"}).power, 1);
   EXPECT_EQ(toy({"--power", "0.6"}).power, 0.6);
@@ -166,7 +174,7 @@ TEST(CommandLine, NamesTheOptionTheWordAndWhatIsExpected) {
   EXPECT_THAT(error_of({"-d", "x"}), HasSubstr("--depth: 'x' is not a whole number"));
   EXPECT_THAT(error_of({"-d", "2.5"}), HasSubstr("--depth: '2.5' is not a whole number"));
   EXPECT_THAT(error_of({"-d", "65"}), HasSubstr("--depth: 65 is out of range, expected from 1 to 64"));
-  EXPECT_THAT(error_of({"-d", "9999999999"}), HasSubstr("--depth: '9999999999' is too large"));
+  EXPECT_THAT(error_of({"-d", "9999999999"}), HasSubstr("--depth: 9999999999 is out of range, expected from 1 to 64"));
   EXPECT_THAT(error_of({"--rate", "nan"}), HasSubstr("--rate: 'nan' is not a number"));
   EXPECT_THAT(error_of({"--rate", "-1"}), HasSubstr("--rate: -1 is out of range, expected from 0 to 1"));
   EXPECT_THAT(error_of({"--seed", "-1"}), HasSubstr("--seed: '-1' is not a whole number of at least 0"));
