@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/target.h"
+#include "tests/temporary_folder.h"
 
 namespace dragoman {
 namespace {
@@ -74,6 +75,8 @@ int run(uint64_t inputs, uint64_t first) {
   void* shared = mmap(nullptr, sizeof(Standing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   require(shared != MAP_FAILED, "no shared memory");
   Standing& standing = *new (shared) Standing{first};
+  const TemporaryFolder folder;  // with all that the child makes, however it ends
+  setenv("TMPDIR", (folder / "").c_str(), 1);
   Mutator mutator(seeds());
   const pid_t child = fork();
   if (child == 0) read_all(mutator, standing, first + inputs);
