@@ -98,7 +98,8 @@ std::vector<Flag<O>> search_flags() {
        .field = &O::word_penalty,
        .value = "X",
        .group = group,
-       .help = "take X from the score for every piece: above 0 for shorter, below for longer translations",
+       .help = "take X from the score for every piece, before --normalize: above 0 for shorter, below for longer "
+               "translations",
        .range = {-1000, 1000}},
       {.name = "min-length",
        .field = &O::min_length,
@@ -244,6 +245,10 @@ void check_length(O& o, const Given& given) {
             "--length-penalty and --normalize {} are two ways to divide scores by length: give one", o.normalize);
     o.normalize = 0;
   }
+  if (o.word_penalty != 0 && o.normalize == 1)
+    throw Error(fmt::format("--word-penalty {} changes nothing with --normalize 1, which makes it one number for all",
+                            o.word_penalty),
+                "give --normalize 0, or another power of the length");
   require(o.max_length_factor == 0 || o.min_length_factor <= o.max_length_factor,
           "--min-length-factor {} is more than --max-length-factor {} allows", o.min_length_factor,
           o.max_length_factor);

@@ -109,6 +109,8 @@ PROVOKED = {
     "--n-best … is more than --beam-size … can find": "translate -m m --n-best 9",
     "--length-penalty and --normalize … are two ways to divide scores by length: give one":
         "translate -m m --length-penalty gnmt 0.6 --normalize 1",
+    "--word-penalty … changes nothing with --normalize 1, which makes it one number for all":
+        "translate -m m --word-penalty 1",
     "--input and --train-sets: give one; …": "explain -m m -i s -t s t",
     "--beam-size … is for --input, nothing is translated here": "explain -m m -t s t -b 2",
     "--heads contradicts --method rollout, which follows the mean of all heads":
