@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "backend/registry.h"
@@ -11,21 +10,14 @@
 namespace dragoman {
 namespace {
 
-// "dim is 128 and 256, heads is 4 and 8"
-std::string differences(const ModelConfig& a, const ModelConfig& b) {
-  const auto ours = nlohmann::ordered_json::parse(to_json(a)), theirs = nlohmann::ordered_json::parse(to_json(b));
-  std::string list;
-  for (const auto& [key, value] : ours.items())
-    if (value != theirs[key])
-      list += fmt::format("{}{} is {} and {}", list.empty() ? "" : ", ", key, value.dump(), theirs[key].dump());
-  return list;
-}
-
 // What a weight means depends on all of this; equal shapes alone would average apples and pears.
 void require_same_kind(const std::string& first_path, const ModelFile& first, const std::string& path,
                        const ModelFile& file) {
   static constexpr auto hint = "only models of one run, or of runs with the same options and vocabularies, have a mean";
-  if (const std::string list = differences(first.config(), file.config()); !list.empty())
+  std::string list;  // "dim is 128 and 256, heads is 4 and 8"
+  for (const auto& [member, ours, theirs] : differences(first.config(), file.config()))
+    list += fmt::format("{}{} is {} and {}", list.empty() ? "" : ", ", member, ours, theirs);
+  if (!list.empty())
     throw Error(fmt::format("{} and {} are models of different kinds: {}", first_path, path, list), hint);
   for (const auto& [side, ours, theirs] :
        {std::tuple("source", &first.vocabularies().source, &file.vocabularies().source),

@@ -136,4 +136,13 @@ ModelConfig config_from_json(const std::string& text, const std::string& where) 
   return config;
 }
 
+std::vector<ConfigDifference> differences(const ModelConfig& first, const ModelConfig& second) {
+  using nlohmann::ordered_json;  // in the order of the members
+  const auto ours = ordered_json::parse(to_json(first)), theirs = ordered_json::parse(to_json(second));
+  std::vector<ConfigDifference> found;
+  for (const auto& [member, value] : ours.items())
+    if (value != theirs[member]) found.push_back({member, value.dump(), theirs[member].dump()});
+  return found;
+}
+
 }  // namespace dragoman

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "model/config.h"
 
@@ -11,5 +12,11 @@ std::string to_json(const ModelConfig& config);
 /// Members that the text lacks keep their defaults. Error, naming `where`, for text that is no JSON object and for
 /// keys, types and names that are unknown: a file from a newer version is not half understood.
 ModelConfig config_from_json(const std::string& text, const std::string& where);
+
+/// A member that two configurations differ in, and its values as to_json() writes them.
+struct ConfigDifference {
+  std::string member, first, second;
+};
+std::vector<ConfigDifference> differences(const ModelConfig& first, const ModelConfig& second);
 
 }  // namespace dragoman

@@ -182,6 +182,15 @@ std::optional<int64_t> batch_words_of(const std::string& state_path) {
   return number;
 }
 
+void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config) {
+  std::string list;  // "dim is 128, here 256"
+  for (const auto& [member, theirs, ours] : differences(stored, config))
+    list += fmt::format("{}{} is {}, here {}", list.empty() ? "" : "; ", member, theirs, ours);
+  if (!list.empty())
+    throw Error(fmt::format("{} is of another model: {}", path, list),
+                "give the options it was trained with, another --model, or --no-reload to begin anew");
+}
+
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore) {
   const SafetensorsFile file(path);
@@ -189,11 +198,7 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
           entry(file, "format"));
   require(entry(file, "version") == state_version, "{} is of state version {}, this dragoman reads {}", path,
           entry(file, "version"), state_version);
-  const ModelConfig stored = config_from_json(entry(file, "config"), path);
-  if (to_json(stored) != to_json(config))
-    throw Error(
-        fmt::format("{} is of another model\n  stored: {}\n  asked:  {}", path, to_json(stored), to_json(config)),
-        "give the options it was trained with, another --model, or --no-reload to begin anew");
+  require_same_model(path, config_from_json(entry(file, "config"), path), config);
   read_tensors(file, parameters_of(run));
   read_averages(file, run);
   read_progress(file, run);

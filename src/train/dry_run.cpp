@@ -6,7 +6,6 @@
 #include "backend/registry.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
-#include "io/config_json.h"
 #include "optim/adam.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
@@ -51,10 +50,7 @@ bool goes_on(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   if (setup.training.no_reload || !fs::exists(model)) return false;
   const ModelFile file(model);
   require_its_vocabularies(file, vocabularies, setup.data.vocabs);
-  const std::string stored = to_json(file.config()), asked = to_json(setup.model);
-  if (stored != asked)
-    throw Error(fmt::format("{} is another model\n  stored: {}\n  asked:  {}", model, stored, asked),
-                "give the options it was trained with, another --model, or --no-reload to begin anew");
+  require_same_model(model, file.config(), setup.model);
   return true;
 }
 

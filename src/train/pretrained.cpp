@@ -1,6 +1,5 @@
 #include "train/pretrained.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/log.h"
@@ -35,10 +34,10 @@ void require_same_shapes(const ModelFile& file, const std::string& model, const 
 
 // What no shape tells: the same weights would compute something else.
 void require_same_function(const ModelFile& file, const std::string& model, const ModelConfig& config) {
-  const auto theirs = nlohmann::json::parse(to_json(file.config())), ours = nlohmann::json::parse(to_json(config));
-  for (const char* key : {"heads", "activation", "moe_top_k", "norm", "positions"})
-    if (theirs[key] != ours[key])
-      complain(model, fmt::format("its '{}' is {}, that of this run {}", key, theirs[key].dump(), ours[key].dump()));
+  static const std::set<std::string> shapeless = {"heads", "activation", "moe_top_k", "norm", "positions"};
+  for (const auto& [member, theirs, ours] : differences(file.config(), config))
+    if (shapeless.contains(member))
+      complain(model, fmt::format("its '{}' is {}, that of this run {}", member, theirs, ours));
 }
 
 }  // namespace

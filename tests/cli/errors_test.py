@@ -248,7 +248,7 @@ PROVOKED = {
     "… is a training state, expected a model": "translate -m m.state",
     "… is a safetensors file but no dragoman model: it has no metadata '…'": "translate -m foreign",
     "… is of format version …, this dragoman reads …": "translate -m newer",
-    "… is of another model": f"{TRAIN} -m m --dim-emb 16 --after 2u",
+    "… is of another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
     "… is a safetensors file, but no shortlist of dragoman": "translate -m m --shortlist m",
     "… is a shortlist of version …, this dragoman reads …": "translate -m m --shortlist list.newer",
