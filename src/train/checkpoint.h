@@ -52,7 +52,8 @@ struct Restore {
   bool optimizer = true;  // moments and their number of updates
 };
 
-/// Error that names what the file at `path`, with the configuration `stored`, and the model that is asked for differ in.
+/// Error that names what the file at `path`, with the configuration `stored`, and the model that is asked for differ
+/// in.
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config);
 
 /// Fills the run. Error when the file is of another model. When the order of batches has changed, says so in the log

@@ -1,10 +1,16 @@
 #include "train/destination.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 
@@ -19,6 +25,19 @@ std::string folder_of(const std::string& file) {
 }
 
 int64_t mebibytes(int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
+
+std::string process_in(int file) {
+  char text[32] = {};
+  const ssize_t got = pread(file, text, sizeof text - 1, 0);
+  return got > 0 ? fmt::format(" (process {})", text) : "";
+}
+
+// Not so when the one who had it has removed it since.
+bool is_at(const std::string& path, int file) {
+  struct stat ours, there;
+  return fstat(file, &ours) == 0 && stat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
+         ours.st_dev == there.st_dev;
+}
 
 }  // namespace
 
@@ -44,6 +63,30 @@ int64_t free_space(const std::string& file) {
   std::error_code unknown;
   const auto space = fs::space(folder_of(file), unknown);
   return unknown ? std::numeric_limits<int64_t>::max() : int64_t(space.available);
+}
+
+ModelLock::ModelLock(const std::string& model) : path_(model + ".lock") {
+  for (;;) {
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file_ < 0) return;
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      const bool taken = errno == EWOULDBLOCK;
+      const std::string process = process_in(file_);
+      close(std::exchange(file_, -1));
+      if (!taken) return;
+      throw Error(fmt::format("--model {}: another process is training it{}", model, process),
+                  "wait for its end, stop it, or give another --model");
+    }
+    if (is_at(path_, file_)) break;
+    close(std::exchange(file_, -1));
+  }
+  if (ftruncate(file_, 0) == 0) dprintf(file_, "%d", getpid());
+}
+
+ModelLock::~ModelLock() {
+  if (file_ < 0) return;
+  unlink(path_.c_str());
+  close(file_);
 }
 
 }  // namespace dragoman

@@ -19,4 +19,18 @@ void require_space(const std::string& model, CheckpointSize size, int64_t availa
 /// Bytes free on the disk of a file; a very large number where the system does not say.
 int64_t free_space(const std::string& file);
 
+/// Keeps other processes from training the same model, which would overwrite each other's checkpoints: locks a file
+/// beside it, "model.safetensors.lock", that goes with the object. What a killed process leaves locks nothing. Error
+/// when another process has it; nothing where the disk knows no locks.
+class ModelLock {
+ public:
+  explicit ModelLock(const std::string& model);
+  ~ModelLock();
+  ModelLock(const ModelLock&) = delete;
+
+ private:
+  std::string path_;
+  int file_ = -1;  // -1: nothing is locked
+};
+
 }  // namespace dragoman

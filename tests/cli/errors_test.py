@@ -4,6 +4,7 @@
     errors_test.py BINARY
 """
 
+import fcntl
 import json
 import os
 import re
@@ -248,6 +249,7 @@ PROVOKED = {
     "… is a training state, expected a model": "translate -m m.state",
     "… is a safetensors file but no dragoman model: it has no metadata '…'": "translate -m foreign",
     "… is of format version …, this dragoman reads …": "translate -m newer",
+    "--model …: another process is training it (process …)": f"{TRAIN} -m busy",
     "… is of another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
     "… is a safetensors file, but no shortlist of dragoman": "translate -m m --shortlist m",
@@ -340,6 +342,10 @@ class Errors(unittest.TestCase):
         (cls.folder / "locked").chmod(0)
         (cls.folder / "folder").mkdir()
         os.mkfifo(cls.folder / "pipe")
+        busy = cls.enterClassContext((cls.folder / "busy.lock").open("w", encoding="utf-8"))
+        busy.write("1")
+        busy.flush()
+        fcntl.flock(busy, fcntl.LOCK_EX)
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
 

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "tests/temporary_folder.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -29,6 +30,24 @@ class SmallFiles {
  private:
   rlimit before_{};
 };
+
+TEST(ModelLock, IsForOneAtATime) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "m";
+  const auto message = [&] { return message_of([&] { ModelLock lock(model); }); };
+  {
+    const ModelLock lock(model);
+    EXPECT_THAT(
+        message(),
+        AllOf(HasSubstr(fmt::format("--model {}: another process is training it (process {})", model, getpid())),
+              HasSubstr("another --model")));
+    EXPECT_EQ(folder.files(), 1);
+  }
+  EXPECT_EQ(folder.files(), 0);
+  folder.make("m.lock", "99999");  // as a killed process leaves it
+  EXPECT_EQ(message(), "");
+  EXPECT_EQ(folder.files(), 0);
+}
 
 TEST(FullDisk, KeepsTheOldFilesAndGoesOn) {
   ToyRun run;
