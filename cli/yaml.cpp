@@ -1,5 +1,8 @@
 #include <yaml-cpp/yaml.h>
 
+#include <cctype>
+#include <sstream>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/marian.h"
@@ -9,12 +12,24 @@
 namespace dragoman {
 namespace {
 
+// YAML::Load() takes the first document and leaves the rest unread; YAML::LoadAll() does not end on some broken text.
+// At the beginning of a line "---" can be nothing but a border.
+void refuse_second_document(const std::string& text, const std::string& path) {
+  std::istringstream lines(text);
+  bool begun = false;
+  for (auto [line, number] = std::pair(std::string(), 1); std::getline(lines, line); ++number) {
+    const bool border = line.starts_with("---") && (line.size() == 3 || std::isspace(uint8_t(line[3])));
+    require(!border || !begun, "{}, line {}: a second YAML document begins, expected one", path, number);
+    const size_t first = line.find_first_not_of(" \t\r", border ? 3 : 0);
+    begun |= first != std::string::npos && line[first] != '#' && line[0] != '%';
+  }
+}
+
 YAML::Node load(const std::string& path) {
   try {
-    const auto documents = YAML::LoadAll(read_file(path));
-    require(documents.size() <= 1, "{} holds {} YAML documents, expected one: there is a line '---' between them", path,
-            documents.size());
-    return documents.empty() ? YAML::Node() : documents[0];
+    const std::string text = read_file(path);
+    refuse_second_document(text, path);
+    return YAML::Load(text);
   } catch (const YAML::ParserException& e) {
     fail("{}, line {}: not YAML: {}", path, e.mark.line + 1, e.msg);
   }

@@ -204,7 +204,7 @@ PROVOKED = {
     "--… needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "--… is for vocab …, not for vocab …": "vocab inspect -m v --ids",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",
-    "… holds … YAML documents, expected one: there is a line '---' between them": "translate -m m -c documents.yml",
+    "…, line …: a second YAML document begins, expected one": "translate -m m -c documents.yml",
     "…, line …: there is no option '…'": "translate -m m -c slip.yml",
     "…, line …: '…' stands in the file twice": "translate -m m -c twice.yml",
     "…: cannot be opened: No such file or directory": "translate -m m -i nowhere",

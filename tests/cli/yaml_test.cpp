@@ -87,6 +87,17 @@ TEST_F(Yaml, RefusesWhatIsNoMapAndWhatIsNoYaml) {
   EXPECT_THAT(error_of("model: [a\n"), testing::StartsWith("a.yml, line 2: not YAML: "));
 }
 
+TEST_F(Yaml, TakesOneDocumentWithABorderBeforeItOrNone) {
+  EXPECT_EQ(error_of("beam-size: 3\n---\nbeam-size: 4\n"),
+            "a.yml, line 2: a second YAML document begins, expected one | ");
+  EXPECT_EQ(error_of("--- {beam-size: 3}\n--- # more\n"),
+            "a.yml, line 2: a second YAML document begins, expected one | ");
+  TranslateCommandOptions options;
+  parse(translate_table(), {"-m", "x", "-c", file("b.yml", "# first\n%YAML 1.2\n\n---\nbeam-size: 3 # ---\n")},
+        options);
+  EXPECT_EQ(options.beam_size, 3);
+}
+
 TEST_F(Yaml, NamesAFileThatIsNotThere) {
   TranslateCommandOptions options;
   EXPECT_THROW(parse(translate_table(), {"-m", "x", "-c", folder / "none.yml"}, options), Error);
