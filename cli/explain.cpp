@@ -124,7 +124,7 @@ void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, 
   int64_t line = 0;
   for (IdPair pair; pairs.next(pair);) {
     if (o.max_lines > 0 && line == o.max_lines) {
-      spdlog::warn("Only the first {} lines are explained, but there are more; --max-lines 0 takes all", grouped(line));
+      spdlog::warn("Lines after number {} are not explained; --max-lines 0 takes all", grouped(line));
       break;
     }
     Explanation explanation = explanation_of(o, explainer, pair);
