@@ -15,11 +15,11 @@ constexpr int threads_per_block = 256;
 inline unsigned blocks_of(int64_t items, int64_t size) { return unsigned((items + size - 1) / size); }
 
 /// Runs `kernel` on the stream of this device. A grid without blocks is nothing to do. `shared`: bytes of dynamic
-/// shared memory, of which a device gives 48 KiB unasked.
+/// shared memory. Together with what a kernel declares itself, at most 16 KiB, a device gives 48 KiB unasked.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, int64_t shared, A&&... arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (shared > 48 * 1024)
+  if (shared > 32 * 1024)
     DRAGOMAN_CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                              cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)));
   cudaLaunchConfig_t config = {};

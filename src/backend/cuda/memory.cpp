@@ -39,19 +39,29 @@ void* reserve(int64_t bytes) {
   return cuMemAddressReserve(&base, size_t(bytes), 0, 0, 0) == CUDA_SUCCESS ? reinterpret_cast<void*>(base) : nullptr;
 }
 
+// Whether a call of the driver found memory. Any other failure of it, an earlier kernel's say, is no want of memory.
+bool has_memory(CUresult status, const char* call) {
+  if (status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY) return status == CUDA_SUCCESS;
+  const char* what = nullptr;
+  if (cuGetErrorString(status, &what) != CUDA_SUCCESS) what = "an unknown error";
+  throw Error(fmt::format("CUDA: {} failed: {}", call, what),
+              "nvidia-smi shows the state of the GPUs and what else runs on them");
+}
+
 bool commit(void* base, int64_t from, int64_t to) {
   const CUdeviceptr at = reinterpret_cast<CUdeviceptr>(base) + CUdeviceptr(from);
   const auto bytes = size_t(to - from);
   const CUmemAllocationProp wanted = properties();
   CUmemGenericAllocationHandle memory = 0;
   ++so_far.allocations;
-  if (cuMemCreate(&memory, bytes, &wanted, 0) != CUDA_SUCCESS) return false;
-  const bool mapped = cuMemMap(at, bytes, 0, memory, 0) == CUDA_SUCCESS;
+  if (!has_memory(cuMemCreate(&memory, bytes, &wanted, 0), "cuMemCreate")) return false;
+  const CUresult mapped = cuMemMap(at, bytes, 0, memory, 0);
   cuMemRelease(memory);  // it lives on as long as it is mapped
+  if (!has_memory(mapped, "cuMemMap")) return false;
   const CUmemAccessDesc access{wanted.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  if (mapped && cuMemSetAccess(at, bytes, &access, 1) == CUDA_SUCCESS) return true;
-  if (mapped) cuMemUnmap(at, bytes);
-  return false;
+  const CUresult accessible = cuMemSetAccess(at, bytes, &access, 1);
+  if (accessible != CUDA_SUCCESS) cuMemUnmap(at, bytes);
+  return has_memory(accessible, "cuMemSetAccess");
 }
 
 void wait() {
@@ -204,6 +214,7 @@ const void* mirrored(const Tensor& x) {
   Mirror* mirror = x.mirror();
   invariant(mirror != nullptr, "a kernel gets what lies on the device, or what the host made for it");
   if (!mirror->copy) mirror->copy = copied(mirror->host, mirror->bytes);
+  if (recording()) keep(mirror->copy);  // what the host made may go before the recording does
   const auto offset = static_cast<const std::byte*>(x.data()) - static_cast<const std::byte*>(mirror->host);
   return static_cast<const std::byte*>(mirror->copy.get()) + offset;
 }
