@@ -37,7 +37,7 @@ TextFile read_text(const std::string& path) {
 
 std::string length_of(const TextFile& file) {
   const size_t lines = file.lines.size();
-  return fmt::format("{} has {} {}", file.name, grouped(lines), lines == 1 ? "line" : "lines");
+  return fmt::format("{} has {}", file.name, counted(lines, "line"));
 }
 
 void require_equal_length(const TextFile& file, const TextFile& reference) {

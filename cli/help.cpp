@@ -31,7 +31,7 @@ std::string wrapped(std::string_view text, size_t column) {
 
 std::string default_of(const Option& option) {
   std::string text = fmt::format("{}", fmt::join(option.standard, " "));
-  return option.boolean && text == "false" ? "" : text;
+  return option.required || (option.boolean && text == "false") ? "" : text;
 }
 
 std::string line_of(const Option& option) {

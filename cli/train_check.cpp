@@ -187,7 +187,7 @@ void check_rereadable(const std::string& file) {
     throw Error(fmt::format("{}, but {} is a pipe", read_again, file), "write what comes through it to a file first");
 }
 
-void check_data(TrainOptions& o, const Given& given) {
+void check_data(TrainOptions& o) {
   if (!o.train_sets.empty()) {  // a configuration that is only shown may lack them
     auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
     add_weights(corpora, o.data_weighting);
@@ -203,9 +203,8 @@ void check_data(TrainOptions& o, const Given& given) {
     for (const auto& file : files) check_rereadable(file);
   check_per_side("dim-vocabs", o.dim_vocabs.size());
   check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size());
-  require(!o.dim_vocabs.empty(), "--dim-vocabs needs a value");
-  o.exact_dim_vocabs = given("dim-vocabs");
-  require(o.vocabs.size() < 2 || o.vocabs[0] != o.vocabs[1] || o.dim_vocabs.front() == o.dim_vocabs.back(),
+  require(o.dim_vocabs.empty() || o.vocabs.size() < 2 || o.vocabs[0] != o.vocabs[1] ||
+              o.dim_vocabs.front() == o.dim_vocabs.back(),
           "--dim-vocabs {} {}: one joint vocabulary has one size", o.dim_vocabs.front(), o.dim_vocabs.back());
   require(o.mini_batch_words > 0 || o.mini_batch > 0,
           "--mini-batch-words and --mini-batch are both 0: no limit is left");
@@ -318,7 +317,7 @@ void check_train(TrainOptions& o, const Given& given) {
   check_memory(o, given);
   check_autoregression(o, given);
   check_experts(o, given);
-  check_data(o, given);
+  check_data(o);
   check_tying(o, given);
   check_optimizer(o);
   check_run(o);

@@ -37,8 +37,7 @@ LoadedModel load_one(const std::string& path, const TranslateCommandOptions& opt
 }
 
 void report(int64_t lines, double seconds) {
-  spdlog::info("Translated {} {} in {:.1f} s: {:.1f} lines/s", grouped(lines), lines == 1 ? "line" : "lines", seconds,
-               double(lines) / seconds);
+  spdlog::info("Translated {} in {:.1f} s: {:.1f} lines/s", counted(lines, "line"), seconds, double(lines) / seconds);
 }
 
 void require_same(const char* side, const Vocabulary& a, const std::string& a_model, const Vocabulary& b,

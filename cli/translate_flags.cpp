@@ -295,7 +295,9 @@ void check(O& o, const Given& given) {
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given);
   require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists hold their scores already");
-  require(o.n_best <= o.beam_size, "--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size);
+  if (o.n_best > o.beam_size)
+    throw Error(fmt::format("--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size),
+                fmt::format("give --beam-size {} or more", o.n_best));
 }
 
 }  // namespace

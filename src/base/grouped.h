@@ -15,4 +15,10 @@ std::string grouped(I number) {
   return text;
 }
 
+/// "1 line", "1,000 lines".
+template <std::integral I>
+std::string counted(I number, const char* what) {
+  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
 }  // namespace dragoman

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ios>
+#include <tuple>
 #include <utility>
 
 #include "base/compression.h"
@@ -103,6 +104,7 @@ bool LineReader::fill() {
   }
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   const size_t got = read_block(buffer_.data() + end_, buffer_.size() - end_);
+  if (lines_ == 0 && end_ == 0 && !decoder_) refuse_compressed({buffer_.data(), got});
   end_ += got;
   if (got > 0) return true;
   at_end_ = true;
@@ -118,6 +120,17 @@ size_t LineReader::read_block(char* data, size_t bytes) {
     throw Error(fmt::format("{}: damaged or cut-off {} data after line {}", name(), program, lines_),
                 fmt::format("fetch it again; {} -t {} tests it", program, name()));
   }
+}
+
+// Where no ending says so, the first bytes do; no text in UTF-8 has them.
+void LineReader::refuse_compressed(std::string_view begin) const {
+  using namespace std::string_view_literals;
+  for (const auto& [magic, program, ending] :
+       {std::tuple("\x1f\x8b"sv, "gzip", ".gz"), std::tuple("\xfd\x37zXZ\0"sv, "xz", ".xz"),
+        std::tuple("\x28\xb5\x2f\xfd"sv, "zstd", ".zst")})
+    if (begin.starts_with(magic))
+      throw Error(fmt::format("{} holds {} data, expected text", name(), program),
+                  fmt::format("give a file whose name ends in {}, or what comes out of {} -dc", ending, program));
 }
 
 void LineReader::clean(std::string& line) {

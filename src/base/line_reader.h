@@ -42,6 +42,7 @@ class LineReader {
   bool find_line_end();
   bool fill();
   size_t read_block(char* data, size_t bytes);
+  void refuse_compressed(std::string_view begin) const;
   void clean(std::string& line);
   void report_invalid();
 

@@ -8,6 +8,8 @@
 
 namespace dragoman {
 
+constexpr int usual_dim_vocab = 32000;  // pieces of a vocabulary that is made when nobody says how many
+
 /// Where training text comes from and how it becomes batches. Pairs of values are {source, target}.
 struct DataOptions {
   std::vector<std::string> train_sets;      // source, target, and so on for further corpora; with tsv one file a corpus
@@ -17,8 +19,7 @@ struct DataOptions {
   std::vector<double> corpus_weights;       // how often a pair of each corpus is met in an epoch; empty: once
   std::vector<std::string> data_weighting;  // for each corpus a file with a weight a line; empty: all weights are 1
   std::vector<std::string> vocabs;  // made from train_sets when missing; the same name twice: one joint vocabulary
-  std::vector<int> dim_vocabs = {32000};  // pieces of a vocabulary to be made; one number for both sides or one each
-  bool exact_dim_vocabs = false;          // vocabularies that are there must have these sizes too
+  std::vector<int> dim_vocabs;      // pieces; one number for both sides or one each; empty: usual_dim_vocab
   std::vector<std::string> protected_symbols;  // pieces that are never split, such as <2de>; in both vocabularies
   std::vector<std::string> sentence_marks = {".",  "!",  "?", "…",
                                              "。", "！", "？"};  // for --encoder-pooling hierarchical

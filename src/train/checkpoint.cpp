@@ -103,10 +103,16 @@ void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& t
   }
 }
 
-// A run may ask for an average that the one before had none of.
+// A run may ask for an average that the one before had none of. The other way round what was averaged would be lost.
 void read_averages(const SafetensorsFile& file, const RunState& run) {
   const auto averages = averages_of(run);
-  if (averages.empty()) return;
+  if (averages.empty()) {
+    const bool had = std::ranges::any_of(file.tensors(), [](const auto& t) { return t.name.starts_with("average/"); });
+    if (!had) return;
+    throw Error(fmt::format("{} holds averages, which would be lost without --exponential-smoothing", file.path()),
+                "give it again; to train on without averages, begin another --model with this one as "
+                "--pretrained-model");
+  }
   if (file.find(averages.front().name)) return read_tensors(file, averages);
   run.average->restart();
   spdlog::info("{} holds no averages: --exponential-smoothing begins with its parameters", file.path());

@@ -47,8 +47,9 @@ void print(const RunMoment& now, const RunRetreat& retreat) {
 void print(const RunMoment& now, const RunEnd& end) {
   std::string what = "Training finished";
   if (end.reason == RunEnd::signal) what = "Stopped by a signal";
-  if (end.reason == RunEnd::early_stopping) what += fmt::format(": {} validations without improvement,", end.stalled);
-  spdlog::info("{} after {} updates, {} epochs", what, grouped(now.updates), end.epochs);
+  if (end.reason == RunEnd::early_stopping)
+    what += fmt::format(": {} without improvement,", counted(end.stalled, "validation"));
+  spdlog::info("{} after {}, {}", what, counted(now.updates, "update"), counted(end.epochs, "epoch"));
 }
 
 void print(const RunMoment& now, const RunReport& report) { spdlog::info("{}", report_line(now, report)); }

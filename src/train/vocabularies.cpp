@@ -63,7 +63,7 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup) {
     throw Error(fmt::format("{} numbers <unk>, <s>, </s> as {}, {}, {}, expected {}, {}, {}", path, vocabulary.unk(),
                             vocabulary.bos(), vocabulary.eos(), unk_id, bos_id, eos_id),
                 "make it with dragoman vocab train, or spm_train --unk_id 0 --bos_id 1 --eos_id 2 --pad_id -1");
-  if (setup.data.exact_dim_vocabs && vocabulary.size() != side.size)
+  if (!setup.data.dim_vocabs.empty() && vocabulary.size() != side.size)
     throw Error(fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, vocabulary.size(), side.size),
                 "leave --dim-vocabs out to take the vocabulary as it is, or name a new file to have one made");
   require_protected(vocabulary, path, setup.data.protected_symbols);
@@ -74,7 +74,7 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup) {
 
 Vocabularies open_vocabularies(const TrainingSetup& setup) {
   const auto& vocabs = setup.data.vocabs;
-  const auto& sizes = setup.data.dim_vocabs;
+  const auto sizes = setup.data.dim_vocabs.empty() ? std::vector{usual_dim_vocab} : setup.data.dim_vocabs;
   if (vocabs[0] == vocabs[1]) {
     const Vocabulary joint = open_or_make({vocabs[0], TextColumns::both, sizes[0], &Vocabularies::source}, setup);
     return {joint, joint};

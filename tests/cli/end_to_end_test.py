@@ -160,6 +160,13 @@ class Configurations(InFolder):
             again = self.succeed(command.split()[0], "-c", "full.yml", "--dump-config", "full")
             self.assertEqual(again, once, command)
 
+    def test_what_train_dumps_in_full_trains(self):
+        (self.folder / "run.yml").write_text(
+            self.succeed(*"train -t s t -v v v -m run.safetensors --after 1u --dump-config full".split(), *SMALL),
+            encoding="utf-8")
+        self.succeed("train", "-c", "run.yml")
+        self.assertTrue((self.folder / "run.safetensors").exists())
+
     def test_validation_without_text_is_told(self):
         said = self.call(*"train -t s t -v v v -m new --early-stopping 3 --dump-config minimal".split()).stderr
         self.assertIn("--early-stopping does nothing: there are no --valid-sets", said)

@@ -214,6 +214,7 @@ PROVOKED = {
     "…: there is no folder …": "translate -m m -i s -o nowhere/out",
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
+    "… holds … data, expected text": "translate -m m -i packed",
     "… has … lines, … has …": "score -m m -t s short",
     "…, line …: has … tabs, expected one, between source and target": "train -t columns --tsv -v v v -m new",
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
@@ -346,6 +347,7 @@ class Errors(unittest.TestCase):
         busy.write("1")
         busy.flush()
         fcntl.flock(busy, fcntl.LOCK_EX)
+        (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
 

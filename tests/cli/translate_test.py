@@ -113,6 +113,13 @@ class Lines(WithModels):
         for line, expected in list(zip(self.HOSTILE, together))[:-2]:
             self.assertEqual(self.hostile([line])[0], [expected], line)
 
+    def test_compressed_text_that_no_name_tells_is_refused(self):
+        for begin, program in ((b"\x1f\x8b\x08\0", "gzip"), (b"\xfd7zXZ\0\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd")):
+            done = subprocess.run([BINARY, "translate", "-m", "a.safetensors"], cwd=self.folder, env=ENVIRONMENT,
+                                  input=begin + b"rest\n", capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(f"stdin holds {program} data, expected text".encode(), done.stderr)
+
     def test_a_last_line_needs_no_end(self):
         self.assertEqual(self.succeed("translate --quiet -m a.safetensors", text=f"{self.lines[0]}\n\n{self.lines[1]}"),
                          self.succeed("translate --quiet -m a.safetensors",

@@ -181,6 +181,10 @@ TEST(Resume, TakesUpAnAverageThatTheRunBeforeHadNot) {
   run.log.clear();
   EXPECT_EQ(run.train_until(4).updates, 4);
   EXPECT_THAT(run.log.text(), HasSubstr("holds no averages"));
+  run.setup.optimizer.exponential_smoothing = 0;
+  EXPECT_THAT(message_of([&] { run.train_until(9); }),
+              AllOf(HasSubstr("holds averages, which would be lost"), HasSubstr("--pretrained-model")));
+  run.setup.optimizer.exponential_smoothing = 0.01;
   EXPECT_EQ(run.train_until(5).updates, 5);
 }
 
