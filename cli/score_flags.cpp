@@ -33,7 +33,8 @@ std::vector<Flag<ScoreOptions>> file_flags() {
        .field = &O::n_best,
        .group = group,
        .help = "score each entry of an n-best list ('line ||| translation ||| features', lines of SOURCE counted from "
-               "0) and print the list with the score as another feature"},
+               "0) and print the list with the score as another feature; each with its end of sentence, which what "
+               "translate cut at the limit of length has not"},
       {.name = "n-best-feature",
        .field = &O::n_best_feature,
        .value = "NAME",

@@ -88,7 +88,7 @@ class Lines(WithModels):
         long = " ".join(self.lines[:20])
         done = self.call("translate -m a.safetensors -b 1", text=f"{short}\n{long}\n{short}\n{long} {long}\n")
         said = done.stderr.decode()
-        self.assertRegex(said, r"line 2 has \d+ pieces, more than any sentence that the model was trained on \(\d+\)")
+        self.assertRegex(said, r"line 2 has \d+ pieces at once, more than any sentence that the model was trained on \(\d+\)")
         self.assertIn("2 lines have more pieces than any sentence", said)
         self.assertNotIn("trained on", self.call("translate -m a.safetensors -b 1", text=f"{short}\n").stderr.decode())
 
