@@ -100,8 +100,9 @@ class Workers {
 
   void work() {
     leave_signals_to_the_program();
-    while (!ending_) {
+    while (true) {
       const uint32_t seen = open_.load(std::memory_order_acquire);
+      if (ending_) return;  // asked after `seen` is read: else the end could come in between, and wake nobody later
       if (!take_part()) wait_while(open_, seen);
     }
   }
