@@ -203,9 +203,9 @@ void check_data(TrainOptions& o) {
     for (const auto& file : files) check_rereadable(file);
   check_per_side("dim-vocabs", o.dim_vocabs.size());
   check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size());
-  require(o.dim_vocabs.empty() || o.vocabs.size() < 2 || o.vocabs[0] != o.vocabs[1] ||
-              o.dim_vocabs.front() == o.dim_vocabs.back(),
-          "--dim-vocabs {} {}: one joint vocabulary has one size", o.dim_vocabs.front(), o.dim_vocabs.back());
+  const bool joint = o.vocabs.size() == 2 && o.vocabs[0] == o.vocabs[1];
+  if (joint && o.dim_vocabs.size() == 2 && o.dim_vocabs[0] != o.dim_vocabs[1])
+    fail("--dim-vocabs {} {}: one joint vocabulary has one size", o.dim_vocabs[0], o.dim_vocabs[1]);
   require(o.mini_batch_words > 0 || o.mini_batch > 0,
           "--mini-batch-words and --mini-batch are both 0: no limit is left");
   const bool samples =
