@@ -85,8 +85,7 @@ std::vector<Flag<O>> vocabulary_flags() {
        .value = "N...",
        .group = "Vocabulary",
        .help = "pieces of a vocabulary: one number for both sides, or one each; without it one that is there is taken "
-               "as it "
-               "is, and one that has to be made gets 32000",
+               "as it is, and one that has to be made gets 32000",
        .range = {16, 1'000'000}},
       {.name = "vocab-type",
        .field = &O::vocabulary_type,

@@ -14,6 +14,7 @@ namespace dragoman {
 /// A line ends at '\n' and nowhere else (not at U+2028, '\r', form feed …), a last line without '\n' is a line too. A
 /// '\r' before the end does not belong to it. NUL bytes are kept. Ill-formed UTF-8 is replaced by U+FFFD and counted;
 /// one warning at the end of the file says how many lines had some and which was the first.
+/// Error for compressed text under a name, or through stdin, that does not tell.
 class LineReader {
  public:
   explicit LineReader(const std::string& path);

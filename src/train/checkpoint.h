@@ -56,9 +56,9 @@ struct Restore {
 /// in.
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config);
 
-/// Fills the run. Error when the file is of another model. When the order of batches has changed, says so in the log
-/// and begins the epoch anew; when the arithmetic has, only says so; when the file holds no averages and the run wants
-/// some, they begin with its parameters.
+/// Fills the run. Error when the file is of another model, or holds averages where the run wants none. When the order
+/// of batches has changed, says so in the log and begins the epoch anew; when the arithmetic has, only says so; when
+/// the file holds no averages and the run wants some, they begin with its parameters.
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore = {});
 
