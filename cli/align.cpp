@@ -37,8 +37,8 @@ class Reading {
     }
     encode_into(pairs);
     if (long_pairs_ > 0)
-      spdlog::warn("{} of {} pairs have more than {} pieces on a side and are left out", grouped(long_pairs_),
-                   grouped(pairs.size()), grouped(options_.max_length));
+      log_warning("{} of {} pairs have more than {} pieces on a side and are left out", grouped(long_pairs_),
+                  grouped(pairs.size()), grouped(options_.max_length));
     return pairs;
   }
 
@@ -88,8 +88,8 @@ void write_shortlist(const AlignOptions& options, const Aligner& aligner, const 
   const auto& [source, target] = vocabularies;
   const Shortlist shortlist = make_shortlist(aligner.table(), pairs, source, target, options);
   save_shortlist(options.shortlist, shortlist, source, target);
-  spdlog::info("Wrote {}: {} pieces for every sentence, {:.1f} for each source piece", options.shortlist,
-               shortlist.first.size(), double(shortlist.best.size()) / source.size());
+  log_info("Wrote {}: {} pieces for every sentence, {:.1f} for each source piece", options.shortlist,
+           shortlist.first.size(), double(shortlist.best.size()) / source.size());
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ int align_command(const AlignOptions& options) {
   Aligner aligner(pairs, options.reverse ? vocabularies.target.size() : vocabularies.source.size(), options);
   for (int i = 1; i <= options.iterations; ++i) {
     const double perplexity = aligner.iterate();
-    spdlog::info("Iteration {} of {}: perplexity {:.2f}, tension {:.2f}, {:.1f} s", i, options.iterations, perplexity,
-                 aligner.tension(), clock.seconds());
+    log_info("Iteration {} of {}: perplexity {:.2f}, tension {:.2f}, {:.1f} s", i, options.iterations, perplexity,
+             aligner.tension(), clock.seconds());
   }
   if (!options.output.empty()) write_links(options, aligner, pairs);
   if (!options.shortlist.empty()) write_shortlist(options, aligner, pairs, vocabularies);

@@ -59,15 +59,15 @@ int average_command(const AverageOptions& options) {
     const ModelFile file(path);
     require_same_kind(first_path, first, path, file);
     if (file.stored_type() == DType::i8)
-      spdlog::warn("{} is in 8 bits: the mean, in float32, keeps what rounding did to it", path);
+      log_warning("{} is in 8 bits: the mean, in float32, keeps what rounding did to it", path);
     trained = {std::max(trained.source, file.trained().source), std::max(trained.target, file.trained().target)};
     file.load_weights(model->parameters());
     add(sums, model->parameters());
   }
   set_to_means(model->parameters(), sums, options.models.size());
   save_model(options.output, first.config(), first.vocabularies(), weights_of(model->parameters()), trained);
-  spdlog::info("Saved {}, the mean of {} {}", options.output, options.models.size(),
-               options.models.size() == 1 ? "model" : "models");
+  log_info("Saved {}, the mean of {} {}", options.output, options.models.size(),
+           options.models.size() == 1 ? "model" : "models");
   return 0;
 }
 

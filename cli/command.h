@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
-#include "base/threads.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/parse.h"
@@ -64,6 +62,9 @@ struct Command {
 /// Writes a page to stdout; BrokenPipe when nobody reads it.
 void print_page(const std::string& page);
 
+/// Calls f with messages and threads as a command asks for them; threads 0: one a core.
+int run_with(bool quiet, int threads, const std::function<int()>& f);
+
 /// Joins a table with the function that does the work. What several subcommands have is put into effect here: how
 /// much is logged and how many threads there are.
 template <class Options>
@@ -75,11 +76,11 @@ Command make_command(Table<Options> given_table, int (*body)(const Options&)) {
       print_page(*page);
       return 0;
     }
-    if constexpr (requires { options.quiet; })
-      if (options.quiet) spdlog::set_level(spdlog::level::warn);
-    if constexpr (requires { options.cpu_threads; })
-      if (options.cpu_threads > 0) set_thread_count(options.cpu_threads);
-    return body(options);
+    bool quiet = false;
+    int threads = 0;
+    if constexpr (requires { options.quiet; }) quiet = options.quiet;
+    if constexpr (requires { options.cpu_threads; }) threads = options.cpu_threads;
+    return run_with(quiet, threads, [&] { return body(options); });
   };
   const auto defaults = std::make_shared<Options>();
   const auto common = std::make_shared<CommonOptions>();

@@ -1,7 +1,17 @@
+#include "base/threads.h"
 #include "cli/command.h"
+#include "cli/stderr_log.h"
 #include "cli/tables.h"
 
 namespace dragoman {
+
+int run_with(bool quiet, int threads, const std::function<int()>& f) {
+  const LogSink messages = stderr_log(quiet);
+  const LogScope log(&messages);
+  ThreadPool pool(threads);
+  const PoolScope on_the_pool(&pool);
+  return f();
+}
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {

@@ -62,8 +62,8 @@ void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
   const auto lines =
       std::count_if(system.lines.begin(), system.lines.end(), [](const auto& l) { return l.ends_with(" ."); });
   if (tokenizer == Tokenizer::none || lines < 100) return;
-  spdlog::warn("{} looks tokenised: {} lines end in ' .'. Detokenise it, or compare with --tokenize none", system.name,
-               grouped(lines));
+  log_warning("{} looks tokenised: {} lines end in ' .'. Detokenise it, or compare with --tokenize none", system.name,
+              grouped(lines));
 }
 
 // One figure for all systems: `lines_of(text)` gives its stats for each line, `score` the figure of a sum of them.
@@ -122,11 +122,11 @@ void judge_trees(const Work& work, std::vector<SystemFigures>& systems) {
     systems[s].figures.back().evalb = evalb(sums[s]);
     const auto& [name, lines] = work.texts[s];
     if (const auto malformed = sums[s].malformed)
-      spdlog::warn("{}: {} of {} lines are no tree; they count as trees without constituents", name, grouped(malformed),
-                   grouped(lines.size()));
+      log_warning("{}: {} of {} lines are no tree; they count as trees without constituents", name, grouped(malformed),
+                  grouped(lines.size()));
     if (const auto other = sums[s].other_words)
-      spdlog::warn("{}: {} of {} lines have other words than their reference; they are left out, as EVALB does", name,
-                   grouped(other), grouped(lines.size()));
+      log_warning("{}: {} of {} lines have other words than their reference; they are left out, as EVALB does", name,
+                  grouped(other), grouped(lines.size()));
   }
 }
 

@@ -40,7 +40,7 @@ class Report {
   }
 
   void add(const Explanation& e) {
-    if (!e.missing.empty()) spdlog::warn("line {}: {}", e.line, e.missing);
+    if (!e.missing.empty()) log_warning("line {}: {}", e.line, e.missing);
     switch (options_.format) {
       case ExplanationFormat::html:
         return out_.write_part(page_part(e));
@@ -124,7 +124,7 @@ void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, 
   int64_t line = 0;
   for (IdPair pair; pairs.next(pair);) {
     if (o.max_lines > 0 && line == o.max_lines) {
-      spdlog::warn("Lines after number {} are not explained; --max-lines 0 takes all", grouped(line));
+      log_warning("Lines after number {} are not explained; --max-lines 0 takes all", grouped(line));
       break;
     }
     Explanation explanation = explanation_of(o, explainer, pair);

@@ -1,5 +1,7 @@
 #include "cli/fact_page.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,7 @@
 #include "cli/help.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"

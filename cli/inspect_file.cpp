@@ -1,5 +1,7 @@
 #include "cli/inspect_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 

@@ -1,5 +1,7 @@
 #include "cli/inspect_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -6,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "cli/command.h"
 #include "cli/man.h"
+#include "cli/stderr_log.h"
 #include "cli/suggest.h"
 #include "cli/version.h"
 
@@ -60,7 +62,8 @@ void report(const std::string& what, const std::string& hint) {
 // 0: done, also when nobody read the output to its end; 2: something the user can mend; 1: a bug, or no memory.
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe then throws BrokenPipe
-  dragoman::set_up_log(false);
+  const dragoman::LogSink messages = dragoman::stderr_log(false);
+  const dragoman::LogScope log(&messages);
   try {
     return dragoman::run({argv + 1, argv + argc});
   } catch (const dragoman::BrokenPipe&) {

@@ -1,5 +1,7 @@
 #include "cli/parse.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/program_options.hpp>
 

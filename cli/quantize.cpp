@@ -48,7 +48,7 @@ std::vector<NamedTensor> rounded(const ModelFile& file, Arena& arena) {
 }
 
 Quality quality(const ModelFile& file, DType type, const LinePairs& lines, const QuantizeOptions& o) {
-  spdlog::info("Translating {} lines in {}", grouped(lines.source.size()), type == DType::i8 ? "int8" : "float32");
+  log_info("Translating {} lines in {}", grouped(lines.source.size()), type == DType::i8 ? "int8" : "float32");
   const Backend& cpu = backend("cpu");
   Arena arena;
   const LoadedModel loaded = load_model(file, cpu, arena, type);

@@ -65,7 +65,7 @@ RunCurves read_curves(const std::string& path) {
   if (run.curves.empty())
     throw Error(fmt::format("{} has no report and no validation in its {} lines", path, lines.lines()),
                 "plot draws what dragoman train --log-json FILE wrote, from the first --disp-freq on");
-  if (broken > 0) spdlog::warn("{}: {} of {} lines are no events and left out", path, broken, lines.lines());
+  if (broken > 0) log_warning("{}: {} of {} lines are no events and left out", path, broken, lines.lines());
   return run;
 }
 

@@ -108,8 +108,8 @@ std::variant<PairReader, NBestReader> open(const ScoreOptions& options) {
 }
 
 void report(const Totals& totals, double seconds) {
-  spdlog::info("Scored {} {} with {} target pieces in {:.1f} s: {:.1f} pieces/s", grouped(totals.pairs),
-               totals.pairs == 1 ? "pair" : "pairs", grouped(totals.pieces), seconds, double(totals.pieces) / seconds);
+  log_info("Scored {} {} with {} target pieces in {:.1f} s: {:.1f} pieces/s", grouped(totals.pairs),
+           totals.pairs == 1 ? "pair" : "pairs", grouped(totals.pieces), seconds, double(totals.pieces) / seconds);
 }
 
 void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& reader, const Backend& device) {

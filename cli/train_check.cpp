@@ -1,10 +1,12 @@
-#include <spdlog/spdlog.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "backend/cpu/isa.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "cli/devices.h"
 #include "cli/overwriting.h"
 #include "cli/train_table.h"
@@ -264,7 +266,7 @@ void warn_without_validation(const TrainOptions& o, const Given& given) {
   if (!o.valid_sets.empty()) return;
   for (const char* option : {"early-stopping", "valid-freq", "valid-metrics", "beam-size", "normalize",
                              "valid-script-path", "valid-translation-output", "valid-max-lines"})
-    if (given.changed(option)) spdlog::warn("--{} does nothing: there are no --valid-sets", option);
+    if (given.changed(option)) log_warning("--{} does nothing: there are no --valid-sets", option);
 }
 
 void check_run(const TrainOptions& o) {

@@ -2,6 +2,7 @@
 #include <deque>
 #include <optional>
 
+#include "backend/backend.h"
 #include "backend/cpu/isa.h"
 #include "base/error.h"
 #include "base/grouped.h"
@@ -37,7 +38,7 @@ LoadedModel load_one(const std::string& path, const TranslateCommandOptions& opt
 }
 
 void report(int64_t lines, double seconds) {
-  spdlog::info("Translated {} in {:.1f} s: {:.1f} lines/s", counted(lines, "line"), seconds, double(lines) / seconds);
+  log_info("Translated {} in {:.1f} s: {:.1f} lines/s", counted(lines, "line"), seconds, double(lines) / seconds);
 }
 
 void require_same(const char* side, const Vocabulary& a, const std::string& a_model, const Vocabulary& b,
@@ -83,8 +84,8 @@ void note_slow_int8(const Models& models) {
     return std::ranges::any_of(m.packed, [](const auto& w) { return w.second.dtype() == DType::i8; });
   };
   if (cpu::has_vnni() || std::ranges::none_of(models.loaded, in_int8)) return;
-  spdlog::info("This CPU ({}) has no VNNI instructions: int8 translates the same, but slower than it could",
-               cpu::describe_highway());
+  log_info("This CPU ({}) has no VNNI instructions: int8 translates the same, but slower than it could",
+           cpu::describe_highway());
 }
 
 void translate(const TranslateCommandOptions& options, LineReader& in, const Backend& device) {
@@ -107,8 +108,8 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
   out.close();
   report(lines, clock.seconds());
   if (translator.beyond_training() > 1)
-    spdlog::warn("{} lines have more pieces than any sentence that the model was trained on",
-                 grouped(translator.beyond_training()));
+    log_warning("{} lines have more pieces than any sentence that the model was trained on",
+                grouped(translator.beyond_training()));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "vocab/training.h"
 
+#include <fmt/format.h>
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
@@ -157,8 +158,8 @@ std::optional<int> number_after(std::string_view message, std::string_view words
 
 void train_vocabulary(const VocabularyTraining& training) {
   check(training);
-  spdlog::info("Learning a vocabulary of {} pieces ({}) from {}", training.size, name_of(training.type),
-               fmt::join(training.inputs, ", "));
+  log_info("Learning a vocabulary of {} pieces ({}) from {}", training.size, name_of(training.type),
+           fmt::join(training.inputs, ", "));
   Sentences sentences(training.inputs, training.columns);
   std::string model;
   sentencepiece::util::Status status;
@@ -169,7 +170,7 @@ void train_vocabulary(const VocabularyTraining& training) {
   require(sentences.lines() > 0, "{}: no text to learn a vocabulary from", fmt::join(training.inputs, ", "));
   if (!status.ok()) explain(training, status.error_message());
   write_atomically(training.model, [&](FileWriter& file) { file.write(model); });
-  spdlog::info("Learned from {} lines, written to {}", sentences.lines(), training.model);
+  log_info("Learned from {} lines, written to {}", sentences.lines(), training.model);
 }
 
 }  // namespace dragoman

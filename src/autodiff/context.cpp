@@ -1,5 +1,7 @@
 #include "autodiff/context.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 Var Context::make(Shape shape, DType dtype) const {

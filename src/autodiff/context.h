@@ -4,8 +4,11 @@
 #include <unordered_map>
 
 #include "autodiff/tape.h"
+#include "backend/dropout.h"
 
 namespace dragoman {
+
+struct AttentionShape;
 
 /// Weights rearranged for decoding, by the address of the weight they were made from (Backend::pack).
 using PackedWeights = std::unordered_map<const void*, Tensor>;

@@ -1,5 +1,7 @@
 #include "autodiff/tape.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 namespace {

@@ -3,10 +3,12 @@
 #include <memory>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/kernel.h"
 #include "tensor/arena.h"
 
 namespace dragoman {
+
+struct Backend;
 
 /// Where the gradient of a value gathers while the tape runs back.
 struct Node {

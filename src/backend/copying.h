@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/backend.h"
+#include "backend/loss.h"
 
 /// A model that copies generates the next piece with probability g = σ(gate), and otherwise takes a piece of the
 /// source, each with the weight that an attention gives it (See, Liu & Manning 2017, "Get To The Point: Summarization
@@ -42,13 +42,13 @@ constexpr LabelMixture<T> label_mixture(T log_softmax, T gate, T copied) {
 
 /// Row n of a loss; without a gate all is generated.
 template <class T>
-LabelMixture<T> label_mixture(const Backend::LinearCrossEntropy& l, int64_t n, T log_softmax) {
+LabelMixture<T> label_mixture(const LossKernels::LinearCrossEntropy& l, int64_t n, T log_softmax) {
   if (!l.gate) return {.log_prob = log_softmax};
   return label_mixture(log_softmax, l.gate.view<T>()(n, 0), l.copied.view<T>()(n, 0));
 }
 
 template <class T>
-void put_label_gradients(const Backend::LinearCrossEntropy& l, int64_t n, const LabelMixture<T>& label, T weight) {
+void put_label_gradients(const LossKernels::LinearCrossEntropy& l, int64_t n, const LabelMixture<T>& label, T weight) {
   const auto put = [&](const Grad& g, T value) {
     if (!g) return;
     T& place = g.tensor.view<T>()(n, 0);

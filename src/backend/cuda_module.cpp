@@ -1,10 +1,12 @@
 #include "backend/cuda_module.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <string_view>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 
 namespace dragoman {

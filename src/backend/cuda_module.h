@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
-
 namespace dragoman {
+
+struct Backend;
 
 /// The cuda backend is a library of its own, libdragoman_cuda.so, which is loaded when a GPU is asked for: a program
 /// that was linked against CUDA would not start on a machine without it. This is what the library offers, as its symbol

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "backend/backend.h"
 #include "base/grouped.h"
 
 namespace dragoman {

@@ -1,5 +1,6 @@
 #include "backend/registry.h"
 
+#include "backend/backend.h"
 #include "backend/cpu/install.h"
 #include "backend/cuda_module.h"
 #include "backend/dry/install.h"

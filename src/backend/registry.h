@@ -1,10 +1,11 @@
 #pragma once
 #include <string_view>
 
-#include "backend/backend.h"
 #include "tensor/arena.h"
 
 namespace dragoman {
+
+struct Backend;
 
 /// The end of the name of a GPU's backend whose products of f32 may round what they multiply to TF32.
 constexpr std::string_view fast_backend = ":tf32";

@@ -1,6 +1,4 @@
 #pragma once
-#include <fmt/format.h>
-
 #include <optional>
 #include <span>
 #include <string>

@@ -1,6 +1,5 @@
 #pragma once
-#include <fmt/format.h>
-#include <fmt/ostream.h>
+#include <fmt/core.h>
 
 #include <source_location>
 #include <stdexcept>

@@ -141,8 +141,8 @@ void LineReader::clean(std::string& line) {
 
 void LineReader::report_invalid() {
   if (invalid_lines_ == 0 || std::exchange(reported_, true)) return;
-  spdlog::warn("{}: {} {} not valid UTF-8, the first is line {}; the bad bytes were replaced by U+FFFD", name(),
-               invalid_lines_, invalid_lines_ == 1 ? "line is" : "lines are", first_invalid_line_);
+  log_warning("{}: {} {} not valid UTF-8, the first is line {}; the bad bytes were replaced by U+FFFD", name(),
+              invalid_lines_, invalid_lines_ == 1 ? "line is" : "lines are", first_invalid_line_);
 }
 
 std::vector<std::string> read_lines(const std::string& path) {

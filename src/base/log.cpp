@@ -1,27 +1,21 @@
 #include "base/log.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-
-#include <cstdlib>
+#include <utility>
 
 namespace dragoman {
 namespace {
 
-// https://no-color.org: set and not empty.
-bool colours_unwanted() {
-  const char* value = std::getenv("NO_COLOR");
-  return value != nullptr && *value != 0;
-}
+thread_local const LogSink* bound = nullptr;
 
 }  // namespace
 
-void set_up_log(bool quiet) {
-  // "automatic": only on a terminal.
-  auto logger = spdlog::stderr_color_mt("dragoman",
-                                        colours_unwanted() ? spdlog::color_mode::never : spdlog::color_mode::automatic);
-  logger->set_pattern("[%Y-%m-%d %H:%M:%S] %^%v%$");
-  logger->set_level(quiet ? spdlog::level::warn : spdlog::level::info);
-  spdlog::set_default_logger(logger);
+LogScope::LogScope(const LogSink* sink) : before_(std::exchange(bound, sink)) {}
+LogScope::~LogScope() { bound = before_; }
+
+const LogSink* bound_log() { return bound; }
+
+void log(LogLevel level, fmt::string_view format, fmt::format_args arguments) {
+  if (bound) (*bound)(level, fmt::vformat(format, arguments));
 }
 
 }  // namespace dragoman

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
 
 namespace dragoman {
 namespace {
@@ -50,8 +51,14 @@ void leave_signals_to_the_program() {
   pthread_sigmask(SIG_BLOCK, &theirs, nullptr);
 }
 
-class Workers {
+// The pool of the calling thread.
+thread_local ThreadPool* bound = nullptr;
+
+}  // namespace
+
+class ThreadPool::Workers {
  public:
+  explicit Workers(int threads) : threads(threads) {}
   ~Workers() {
     ending_ = true;
     open_.fetch_add(1 << part_bits, std::memory_order_release);
@@ -63,22 +70,25 @@ class Workers {
     while (int(workers_.size()) < std::min(parts, threads) - 1) workers_.emplace_back([this] { work(); });
     f_ = f;
     context_ = context;
+    log_ = bound_log();
     unfinished_.store(uint32_t(parts - 1), std::memory_order_relaxed);
     // A new round, so that a worker that saw the end of the last one and has not slept yet sees a change.
     open_.store(((open_.load(std::memory_order_relaxed) >> part_bits) + 1) << part_bits | uint32_t(parts - 1),
                 std::memory_order_release);
     open_.notify_all();
+    const PoolScope within_a_part(nullptr);
     compute(0);
     while (take_part()) continue;
     for (uint32_t left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) wait_while(unfinished_, left);
     if (failed_.exchange(false)) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
-  int threads = cores_to_use();
+  const int threads;
   std::atomic_flag busy;
 
  private:
   void compute(int part) {
+    const LogScope log(log_);
     try {
       f_(context_, part);
     } catch (...) {
@@ -110,40 +120,34 @@ class Workers {
   std::vector<std::thread> workers_;
   void (*f_)(const void*, int) = nullptr;
   const void* context_ = nullptr;
+  const LogSink* log_ = nullptr;                // the caller's
   alignas(64) std::atomic<uint32_t> open_ = 0;  // round, and how many parts of it nobody has begun
   alignas(64) std::atomic<uint32_t> unfinished_ = 0;
   std::atomic<bool> failed_ = false, ending_ = false;
   std::exception_ptr error_;  // the first of this round
 };
 
-Workers& workers() {
-  static Workers instance;
-  return instance;
+ThreadPool::ThreadPool(int threads) : workers_(std::make_unique<Workers>(threads > 0 ? threads : cores_to_use())) {
+  invariant(size() <= most_threads, "a pool has at most 4095 threads");
 }
+ThreadPool::~ThreadPool() = default;
 
-thread_local bool alone = false;
+int ThreadPool::size() const { return workers_->threads; }
 
-}  // namespace
+PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(bound, pool)) {}
+PoolScope::~PoolScope() { bound = before_; }
 
-int thread_count() { return alone ? 1 : workers().threads; }
-
-AloneHere::AloneHere() : before_(std::exchange(alone, true)) {}
-AloneHere::~AloneHere() { alone = before_; }
-
-void set_thread_count(int threads) {
-  invariant(threads >= 1 && threads <= most_threads, "there are 1 to 4095 threads");
-  workers().threads = threads;
-}
+int thread_count() { return bound ? bound->size() : 1; }
 
 void run_parts(int parts, void (*f)(const void*, int), const void* context) {
-  Workers& w = workers();
-  if (parts <= 1 || w.busy.test_and_set(std::memory_order_acquire)) {
+  ThreadPool::Workers* const w = bound ? bound->workers_.get() : nullptr;
+  if (parts <= 1 || !w || w->busy.test_and_set(std::memory_order_acquire)) {
     for (int part = 0; part < parts; ++part) f(context, part);
     return;
   }
-  const std::unique_ptr<std::atomic_flag, void (*)(std::atomic_flag*)> at_end(&w.busy,
+  const std::unique_ptr<std::atomic_flag, void (*)(std::atomic_flag*)> at_end(&w->busy,
                                                                               [](auto* flag) { flag->clear(); });
-  w.run(parts, f, context);
+  w->run(parts, f, context);
 }
 
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 namespace dragoman {
 
@@ -9,27 +10,41 @@ struct Range {
   int64_t begin, end;
 };
 
-/// Threads that kernels run on: the calling one and workers that wait for it. At first the cores that this process may
-/// use, or what OMP_NUM_THREADS says.
-int thread_count();
-void set_thread_count(int threads);
-
-/// As long as one lives, thread_count() is 1 for the thread that made it: its kernels are its own.
-class AloneHere {
+/// Threads that kernels run on: the one that calls, and workers that wait for it. Safe to use from several threads at
+/// once: one of them has the workers, the others compute alone meanwhile.
+class ThreadPool {
  public:
-  AloneHere();
-  ~AloneHere();
-  AloneHere(const AloneHere&) = delete;
+  explicit ThreadPool(int threads = 0);  // 0: the cores that this process may use, or what OMP_NUM_THREADS says
+  ~ThreadPool();                         // ends the workers
+  ThreadPool(const ThreadPool&) = delete;
+  int size() const;
 
  private:
-  const bool before_;
+  friend void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
+  class Workers;
+  const std::unique_ptr<Workers> workers_;
 };
 
-/// Calls f(context, part) once for each part of [0, parts), on as many threads as are free; returns when all are done.
-/// The caller computes too and takes what no worker has begun: a worker that the system lets wait delays no part but
-/// the one that it is in. Workers spin for some microseconds before they sleep, as the next kernel is mostly that near,
-/// and no longer, as other programs may want the core. A call from inside a part, or while another thread is in here,
-/// is one thread's. What a part throws is thrown here when all have ended.
+/// Binds a pool to the calling thread as long as the scope lives: kernels that this thread calls run on the pool. null:
+/// on this thread alone.
+class PoolScope {
+ public:
+  explicit PoolScope(ThreadPool* pool);
+  ~PoolScope();
+  PoolScope(const PoolScope&) = delete;
+
+ private:
+  ThreadPool* const before_;
+};
+
+/// Threads of the pool that is bound to this thread; 1 where none is.
+int thread_count();
+
+/// Calls f(context, part) once for each part of [0, parts), on as many threads of the bound pool as are free; returns
+/// when all are done. The caller computes too and takes what no worker has begun: a worker that the system lets wait
+/// delays no part but the one that it is in. Workers spin for some microseconds before they sleep, as the next kernel
+/// is mostly that near, and no longer, as other programs may want the core. Inside a part no pool is bound; the
+/// caller's log is. What a part throws is thrown here when all have ended.
 void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
 
 /// Calls f(Range, part) with one contiguous part of [0, n) for each thread; parts start at multiples of `grain`. They

@@ -1,5 +1,7 @@
 #include "data/corpus.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <future>
 #include <limits>
@@ -7,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
+#include "base/log.h"
 #include "base/philox.h"
 #include "data/memory_budget.h"
 
@@ -86,7 +89,7 @@ class CorpusReader {
     Block block = read_block();
     for (int64_t number = 0; !block.weights.empty(); ++number) {
       if (stop.stop_requested()) fail("{}: reading was stopped", corpus_.report.name);
-      auto next = std::async(std::launch::async, [&] { return read_block(); });
+      auto next = std::async(std::launch::async, with_log([&] { return read_block(); }));
       auto source = std::async(std::launch::async, [&] { return source_.encode(block.sides[0], number); });
       if (corpus_.pairs.weighted()) weights_.add(as_bytes(block.weights));
       Encoded target = target_.encode(block.sides[1], number), sources = source.get();

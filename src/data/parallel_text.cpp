@@ -1,5 +1,7 @@
 #include "data/parallel_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
+#include "base/log.h"
 
 namespace dragoman {
 namespace {
@@ -13,7 +14,7 @@ constexpr size_t batches_ahead = 8;
 BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions& options, uint64_t seed,
                          Position start)
     : options_(options), seed_(seed), position_(start) {
-  thread_ = std::jthread([this, corpus, start](std::stop_token stop) {
+  thread_ = std::jthread(with_log([this, corpus, start](std::stop_token stop) {
     try {
       produce(stop, corpus, start);
     } catch (...) {
@@ -21,7 +22,7 @@ BatchStream::BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions
       failure_ = std::current_exception();
       changed_.notify_all();
     }
-  });
+  }));
 }
 
 Batch BatchStream::next() {
@@ -63,11 +64,11 @@ bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, Positi
 
 std::future<BatchStream::Epoch> BatchStream::prepare(std::stop_token stop, std::shared_ptr<const Corpus> corpus,
                                                      int64_t epoch) const {
-  return std::async(std::launch::async, [this, stop, corpus, epoch] {
-    const bool other_pieces = corpus->files.sampled() && corpus->epoch != epoch;
-    const auto encoded = other_pieces ? read_corpus(corpus->files, epoch, stop) : corpus;
-    return Epoch{encoded, plan_batches(*encoded, options_, seed_, epoch)};
-  });
+  return std::async(std::launch::async, with_log([this, stop, corpus, epoch] {
+                      const bool other_pieces = corpus->files.sampled() && corpus->epoch != epoch;
+                      const auto encoded = other_pieces ? read_corpus(corpus->files, epoch, stop) : corpus;
+                      return Epoch{encoded, plan_batches(*encoded, options_, seed_, epoch)};
+                    }));
 }
 
 // Waits while enough are ready. False when stopped.

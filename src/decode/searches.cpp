@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/backend.h"
 #include "base/machine.h"
 #include "base/threads.h"
 
@@ -53,8 +54,7 @@ void Searches::step() {
     return;
   }
   const int steps = std::ranges::all_of(busy, &Search::queues) ? steps_at_once : 1;
-  const auto some_steps = [&](int i) {
-    const AloneHere alone;
+  const auto some_steps = [&](int i) {  // in a part: each search's kernels run on its own thread
     for (int step = 0; step < steps && !busy[size_t(i)]->idle(); ++step) busy[size_t(i)]->step();
   };
   run_parts(

@@ -149,7 +149,7 @@ std::vector<int32_t> Translator::encode(const Vocabulary& vocabulary, std::strin
 
 void Translator::warn_of_length(size_t pieces) {
   if (longest_source_ == 0 || pieces <= size_t(longest_source_) || beyond_training_++ > 0) return;
-  spdlog::warn(
+  log_warning(
       "line {} has {} pieces at once, more than any sentence that the model was trained on ({}): of longer ones "
       "translations are often bad, in parts they may be better (--max-length {})",
       grouped(int64_t(line_) + 1), grouped(int64_t(pieces)), grouped(longest_source_), longest_source_);
@@ -157,8 +157,8 @@ void Translator::warn_of_length(size_t pieces) {
 
 void Translator::warn_of_parts(size_t pieces) {
   if (std::exchange(warned_, true)) return;
-  spdlog::warn("line {} has {} pieces: lines of more than {} are translated in parts", grouped(int64_t(line_) + 1),
-               grouped(int64_t(pieces)), grouped(longest_part_));
+  log_warning("line {} has {} pieces: lines of more than {} are translated in parts", grouped(int64_t(line_) + 1),
+              grouped(int64_t(pieces)), grouped(longest_part_));
 }
 
 void Translator::write_finished(const Flow& flow) {

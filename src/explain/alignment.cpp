@@ -1,5 +1,7 @@
 #include "explain/alignment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "backend/backend.h"
+
 namespace dragoman {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "explain/explanation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"

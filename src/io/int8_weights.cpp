@@ -1,5 +1,7 @@
 #include "io/int8_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>

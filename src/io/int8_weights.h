@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/products.h"
 #include "io/model_file.h"
 
 namespace dragoman {

@@ -1,5 +1,7 @@
 #include "io/model_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/backend.h"
 #include "ops/attention.h"
 #include "ops/copying.h"
 #include "ops/rows.h"

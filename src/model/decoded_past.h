@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/step_keys.h"
 #include "model/model.h"
 #include "nn/cache.h"
 

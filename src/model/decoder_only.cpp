@@ -1,5 +1,6 @@
 #include "model/decoder_only.h"
 
+#include "backend/backend.h"
 #include "model/decoded_past.h"
 #include "model/embeddings.h"
 #include "model/output_layer.h"

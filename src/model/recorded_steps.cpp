@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/backend.h"
 #include "backend/recorder.h"
 
 namespace dragoman {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "autodiff/context.h"
+#include "backend/step_keys.h"
 
 namespace dragoman {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "backend/backend.h"
 #include "model/sentences.h"
 #include "ops/dropout.h"
 #include "ops/embedding.h"

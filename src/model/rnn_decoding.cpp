@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "backend/backend.h"
 #include "model/decoded_past.h"
 #include "model/output_layer.h"
 #include "model/rnn.h"

@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 
+#include "backend/backend.h"
 #include "model/decoded_past.h"
 #include "model/output_layer.h"
 #include "model/recorded_steps.h"

@@ -1,5 +1,6 @@
 #include "nn/attention.h"
 
+#include "backend/backend.h"
 #include "ops/embedding.h"
 #include "ops/hard_attention.h"
 #include "ops/linear.h"

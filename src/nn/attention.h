@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "backend/step_keys.h"
 #include "nn/attention_design.h"
 #include "nn/attention_memory.h"
 #include "nn/cache.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/backend.h"
 #include "ops/rows.h"
 
 namespace dragoman {

@@ -1,4 +1,5 @@
 #pragma once
+#include "backend/step_keys.h"
 #include "nn/attention_design.h"
 #include "nn/layers.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 int64_t CacheRows::take(int64_t count) {

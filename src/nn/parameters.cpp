@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/backend.h"
+
 namespace dragoman {
 namespace {
 

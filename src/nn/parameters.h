@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "autodiff/context.h"
+#include "backend/products.h"
 
 namespace dragoman {
 

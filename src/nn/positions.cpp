@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 const Tensor& Sinusoids::table(Arena& arena, const Backend& backend, int64_t positions) {

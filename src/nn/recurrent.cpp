@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backend/backend.h"
 #include "ops/linear.h"
 #include "ops/norm.h"
 #include "ops/rows.h"

@@ -1,6 +1,8 @@
 #pragma once
+#include "backend/cell.h"
 #include "nn/layers.h"
 #include "ops/recurrent.h"
+#include "tensor/spans.h"
 
 namespace dragoman {
 

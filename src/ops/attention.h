@@ -1,5 +1,7 @@
 #pragma once
 #include "autodiff/context.h"
+#include "backend/attention_shape.h"
+#include "backend/step_keys.h"
 
 namespace dragoman {
 

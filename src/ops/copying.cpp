@@ -1,5 +1,7 @@
 #include "ops/copying.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 void mix_copies(Context& cx, const Tensor& logits, const Tensor& q, const Tensor& gate, const CopyKeys& copies) {

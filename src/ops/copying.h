@@ -1,5 +1,6 @@
 #pragma once
 #include "autodiff/context.h"
+#include "backend/step_keys.h"
 
 namespace dragoman {
 

@@ -1,5 +1,7 @@
 #include "ops/dropout.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 void check_places(const char* op, const Dropout& drop, int64_t rows) {

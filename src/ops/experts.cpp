@@ -1,5 +1,7 @@
 #include "ops/experts.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 namespace {
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "autodiff/context.h"
+#include "tensor/spans.h"
 
 namespace dragoman {
 

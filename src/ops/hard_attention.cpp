@@ -1,5 +1,6 @@
 #include "ops/hard_attention.h"
 
+#include "backend/backend.h"
 #include "ops/dropout.h"
 
 namespace dragoman {

@@ -1,5 +1,7 @@
 #include "ops/linear.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "ops/local_attention.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 GaussianWindow gaussian_window(Context& cx, const Var& v, const Var& centers, const Spans& spans, int window) {

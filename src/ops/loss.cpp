@@ -1,5 +1,7 @@
 #include "ops/loss.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 namespace {

@@ -1,5 +1,6 @@
 #include "ops/norm.h"
 
+#include "backend/backend.h"
 #include "ops/dropout.h"
 
 namespace dragoman {

@@ -1,5 +1,7 @@
 #include "ops/recurrent.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 namespace {
 

@@ -1,5 +1,8 @@
 #pragma once
 #include "autodiff/context.h"
+#include "backend/cell.h"
+#include "backend/step_keys.h"
+#include "tensor/spans.h"
 
 namespace dragoman {
 

@@ -1,5 +1,7 @@
 #include "ops/rows.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 Var gather_rows(Context& cx, const Var& x, const Tensor& rows) {

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 Adam::Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options)

@@ -1,4 +1,5 @@
 #pragma once
+#include "backend/optimizer.h"
 #include "nn/parameters.h"
 #include "optim/frozen.h"
 #include "optim/options.h"

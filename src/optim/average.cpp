@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/backend.h"
+
 namespace dragoman {
 namespace {
 

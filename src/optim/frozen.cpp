@@ -1,5 +1,6 @@
 #include "optim/frozen.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 #include "train/checkpoint.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -115,14 +117,14 @@ void read_averages(const SafetensorsFile& file, const RunState& run) {
   }
   if (file.find(averages.front().name)) return read_tensors(file, averages);
   run.average->restart();
-  spdlog::info("{} holds no averages: --exponential-smoothing begins with its parameters", file.path());
+  log_info("{} holds no averages: --exponential-smoothing begins with its parameters", file.path());
 }
 
 // A state may well move to another machine.
 void compare_arithmetic(const SafetensorsFile& file, const std::string& now) {
   const auto stored = file.metadata().find("arithmetic");
   if (stored == file.metadata().end() || stored->second == now) return;
-  spdlog::info(
+  log_info(
       "{} was computed by {}, it goes on with {}: the last digits will differ from those of a run without this "
       "change",
       file.path(), stored->second, now);
@@ -218,10 +220,10 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
   const bool same_text = entry(file, "corpus") == fingerprint_text(order);
   if (same_text && options == order.options) return;
   begin_epoch_anew(run.progress);
-  spdlog::warn("{}: going on at the beginning of epoch {}",
-               same_text ? fmt::format("the order of batches has changed from '{}' to '{}'", options, order.options)
-                         : std::string("the training text or its encoding has changed"),
-               run.progress.epoch());
+  log_warning("{}: going on at the beginning of epoch {}",
+              same_text ? fmt::format("the order of batches has changed from '{}' to '{}'", options, order.options)
+                        : std::string("the training text or its encoding has changed"),
+              run.progress.epoch());
 }
 
 void save_numbered(const std::string& model_path, int64_t update, int64_t keep,

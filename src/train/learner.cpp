@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backend/backend.h"
 #include "train/not_finite.h"
 
 namespace dragoman {

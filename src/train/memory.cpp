@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "base/machine.h"
 #include "model/model.h"

@@ -1,9 +1,10 @@
 #pragma once
-#include "backend/backend.h"
 #include "data/batches.h"
 #include "train/setup.h"
 
 namespace dragoman {
+
+struct Backend;
 
 /// What a run will need, in bytes, found by walking its largest batches forward and back on the `dry` backend.
 struct MemoryPlan {

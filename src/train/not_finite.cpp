@@ -3,6 +3,8 @@
 #include <cmath>
 #include <ranges>
 
+#include "backend/backend.h"
+
 namespace dragoman {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "train/pretrained.h"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "base/log.h"
@@ -51,7 +53,7 @@ void load_pretrained(const std::string& model, const Parameters& parameters, con
   require_same_shapes(file, model, parameters);
   require_same_function(file, model, config);
   file.load_weights(parameters);
-  spdlog::info("The parameters begin with those of {}", model);
+  log_info("The parameters begin with those of {}", model);
 }
 
 }  // namespace dragoman

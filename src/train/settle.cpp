@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "train/checkpoint.h"
@@ -23,7 +24,7 @@ TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted)
 int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus) {
   const auto began_with = goes_on(setup) ? batch_words_of(state_path(setup.training.model)) : std::nullopt;
   const int64_t words = began_with ? *began_with : fitting_batch_words(setup, backend, corpus);
-  spdlog::info("Batches of {} target pieces {}", grouped(words), began_with ? "as before" : "fit into the memory");
+  log_info("Batches of {} target pieces {}", grouped(words), began_with ? "as before" : "fit into the memory");
   return words;
 }
 
@@ -35,9 +36,9 @@ MemoryPlan settle(TrainingSetup& setup, const Backend& backend, const Vocabulari
   setup.training.precision = precision_on(backend, setup.training.precision);
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus);
   const MemoryPlan plan = plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
-  spdlog::info("Memory: {} MiB for weights, gradients and optimiser, {} MiB with the largest batch{}",
-               plan.parameters >> 20, plan.peak >> 20,
-               backend.memory ? fmt::format(", in parts of at most {} pieces a side", grouped(plan.rows)) : "");
+  log_info("Memory: {} MiB for weights, gradients and optimiser, {} MiB with the largest batch{}",
+           plan.parameters >> 20, plan.peak >> 20,
+           backend.memory ? fmt::format(", in parts of at most {} pieces a side", grouped(plan.rows)) : "");
   require_memory(plan, backend, setup.data);
   return plan;
 }

@@ -22,26 +22,26 @@ void print(const RunMoment& now, const RunValidation& v) {
       remark = "asked for, does not count";
     else if (!f.better && f.decides)
       remark = fmt::format("stalled {} times ({})", v.stalled, remark);
-    spdlog::info("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", now.epoch, now.updates, f.metric, f.value, remark);
+    log_info("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", now.epoch, now.updates, f.metric, f.value, remark);
   }
 }
 
 void print(const RunMoment& now, const RunSave& save) {
   if (save.failure.empty())
-    spdlog::info("Saved {} (update {})", save.model, grouped(now.updates));
+    log_info("Saved {} (update {})", save.model, grouped(now.updates));
   else
-    spdlog::warn("update {} is not saved, older files stay as they are and training goes on: {}", grouped(now.updates),
-                 save.failure);
+    log_warning("update {} is not saved, older files stay as they are and training goes on: {}", grouped(now.updates),
+                save.failure);
 }
 
 void print(const RunMoment& now, const RunSkip& skip) {
-  spdlog::warn("update {} skipped: its loss or gradient is not finite{} ({} in a row, {} skipped so far)", now.updates,
-               in_brackets(skip.culprit), skip.in_a_row, skip.in_all);
+  log_warning("update {} skipped: its loss or gradient is not finite{} ({} in a row, {} skipped so far)", now.updates,
+              in_brackets(skip.culprit), skip.in_a_row, skip.in_all);
 }
 
 void print(const RunMoment& now, const RunRetreat& retreat) {
-  spdlog::warn("nothing is finite any more at update {}{}: back to the checkpoint of update {}, with {} of the rate",
-               grouped(retreat.from_update), in_brackets(retreat.culprit), grouped(now.updates), retreat.rate_factor);
+  log_warning("nothing is finite any more at update {}{}: back to the checkpoint of update {}, with {} of the rate",
+              grouped(retreat.from_update), in_brackets(retreat.culprit), grouped(now.updates), retreat.rate_factor);
 }
 
 void print(const RunMoment& now, const RunEnd& end) {
@@ -49,10 +49,10 @@ void print(const RunMoment& now, const RunEnd& end) {
   if (end.reason == RunEnd::signal) what = "Stopped by a signal";
   if (end.reason == RunEnd::early_stopping)
     what += fmt::format(": {} without improvement,", counted(end.stalled, "validation"));
-  spdlog::info("{} after {}, {}", what, counted(now.updates, "update"), counted(end.epochs, "epoch"));
+  log_info("{} after {}, {}", what, counted(now.updates, "update"), counted(end.epochs, "epoch"));
 }
 
-void print(const RunMoment& now, const RunReport& report) { spdlog::info("{}", report_line(now, report)); }
+void print(const RunMoment& now, const RunReport& report) { log_info("{}", report_line(now, report)); }
 
 // The log says before what is going to be trained.
 void print(const RunMoment&, const RunStarted&) {}

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "base/grouped.h"
 #include "base/log.h"
@@ -22,9 +23,9 @@ TrainingSetup with_writable_model(TrainingSetup setup) {
 
 std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   auto corpus = read_corpus(training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed));
-  spdlog::info("{}", corpus->report.summary());
+  log_info("{}", corpus->report.summary());
   if (!setup.data.corpus_weights.empty())
-    spdlog::info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus, setup.data)));
+    log_info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus, setup.data)));
   return corpus;
 }
 
@@ -112,8 +113,8 @@ void Trainer::require_room() {
   require_space(o.model, size, available);
   const int64_t more = o.keep_last + (o.keep_best ? int64_t(o.valid_metrics.size()) : 0);
   if (const int64_t all = size.model * (more + 1) + size.state; more > 0 && all > available)
-    spdlog::warn("--keep-last {} and all else that is to be kept need up to {} MiB, the disk of {} has {} MiB free",
-                 o.keep_last, all >> 20, o.model, available >> 20);
+    log_warning("--keep-last {} and all else that is to be kept need up to {} MiB, the disk of {} has {} MiB free",
+                o.keep_last, all >> 20, o.model, available >> 20);
 }
 
 RunState Trainer::run_state() {
@@ -134,10 +135,10 @@ void Trainer::begin() {
 
 void Trainer::begin_or_go_on() {
   const std::string &model = setup_.training.model, state = state_path(model);
-  spdlog::info("Model: {} parameters, {} + {} layers of {} columns", grouped(model_->parameters().count()),
-               setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
+  log_info("Model: {} parameters, {} + {} layers of {} columns", grouped(model_->parameters().count()),
+           setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
   if (never_ends(setup_.training))
-    spdlog::warn("nothing ends this run but a signal: give --after, or --valid-sets with --early-stopping");
+    log_warning("nothing ends this run but a signal: give --after, or --valid-sets with --early-stopping");
   const bool has_model = std::filesystem::exists(model), has_state = std::filesystem::exists(state);
   if (setup_.training.no_reload || (!has_model && !has_state)) return begin();
   if (!has_state)
@@ -149,7 +150,7 @@ void Trainer::begin_or_go_on() {
   load_state(state, run_state(), setup_.model, order_,
              {.corpus = !setup_.training.no_restore_corpus, .optimizer = !setup_.training.no_optimizer_reload});
   goes_on_ = true;
-  spdlog::info("Going on from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
+  log_info("Going on from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
 }
 
 void Trainer::run() {
@@ -274,7 +275,7 @@ void Trainer::validate() {
 
 // Does not count for early stopping or the best model: the run goes on as if nobody had asked.
 void Trainer::validate_on_request() {
-  if (!validation_.exists()) return spdlog::warn("SIGUSR2 asks for a validation, but there are no --valid-sets");
+  if (!validation_.exists()) return log_warning("SIGUSR2 asks for a validation, but there are no --valid-sets");
   finish();
   RunValidation validation = measure();
   validation.stalled = progress_.stalled;

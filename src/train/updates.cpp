@@ -1,6 +1,7 @@
 #include <cmath>
 #include <utility>
 
+#include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "train/not_finite.h"
@@ -45,8 +46,8 @@ void Trainer::learn(std::span<const Batch> of_update) {
     } catch (const OutOfMemory& error) {
       if (learner_.rows() < 2) throw;
       learner_.take(learner_.rows() / 2);
-      spdlog::warn("update {}: {}; from here on, batches go in parts of at most {} pieces a side",
-                   grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
+      log_warning("update {}: {}; from here on, batches go in parts of at most {} pieces a side",
+                  grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
     }
   }
 }
@@ -81,7 +82,7 @@ void Trainer::finish() {
 void Trainer::skip(const Unfinished& update, const Adam::Outcome& outcome) {
   ++progress_.skipped;
   if (scales_less(outcome))
-    return spdlog::info(
+    return log_info(
         "update {} skipped: its gradient is too large for float16; losses are multiplied by {} from here on",
         grouped(progress_.updates), progress_.loss_scale.value);
   culprit_ = find_culprit(update, outcome);

@@ -1,5 +1,7 @@
 #include "train/vocabularies.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -39,10 +41,10 @@ void learn(const Side& side, const TrainingSetup& setup) {
 void make(const Side& side, const TrainingSetup& setup) {
   const std::string& pretrained = setup.training.pretrained_model;
   if (pretrained.empty()) {
-    spdlog::info("{} is not there: the vocabulary is made from the training text", side.path);
+    log_info("{} is not there: the vocabulary is made from the training text", side.path);
     return learn(side, setup);
   }
-  spdlog::info("{} is not there: it becomes the vocabulary of {}", side.path, pretrained);
+  log_info("{} is not there: it becomes the vocabulary of {}", side.path, pretrained);
   const Vocabularies stored = ModelFile(pretrained).vocabularies();
   write_atomically(side.path, [&](FileWriter& file) { file.write((stored.*side.in_model).bytes()); });
 }

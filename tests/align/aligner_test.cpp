@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "base/threads.h"
+#include "tests/threads.h"
 
 namespace dragoman {
 namespace {
@@ -113,10 +113,9 @@ TEST(Aligner, LearnsNothingFromAnEmptySide) {
 }
 
 TEST(Aligner, LearnsTheSameToTheBitOnAnyNumberOfThreads) {
-  const int before = thread_count();
   std::vector<std::vector<double>> found;
   for (const int threads : {1, 3}) {
-    set_thread_count(threads);
+    const Threads count(threads);
     const IdPairs text = made_text(300, true);
     Aligner aligner(text, words, {});
     found.emplace_back();
@@ -127,7 +126,6 @@ TEST(Aligner, LearnsTheSameToTheBitOnAnyNumberOfThreads) {
       found.back().insert(found.back().end(), probabilities.begin(), probabilities.end());
     }
   }
-  set_thread_count(before);
   EXPECT_EQ(found[0], found[1]);
 }
 

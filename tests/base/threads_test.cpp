@@ -4,23 +4,18 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "tests/threads.h"
 
 namespace dragoman {
 namespace {
-
-// So many threads until the end of a scope.
-class ThreadCount {
- public:
-  explicit ThreadCount(int threads) { set_thread_count(threads); }
-  ~ThreadCount() { set_thread_count(before_); }
-
- private:
-  int before_ = thread_count();
-};
 
 // Counts visits to each of n items through parallel_blocks.
 std::vector<int> visits(int64_t n, int64_t grain) {
@@ -33,13 +28,13 @@ std::vector<int> visits(int64_t n, int64_t grain) {
 
 TEST(ParallelBlocks, VisitsEveryItemOnce) {
   for (int threads : {1, 2, 3, 7}) {
-    const ThreadCount count(threads);
+    const Threads count(threads);
     for (int64_t n : {0, 1, 5, 16, 17, 100}) EXPECT_EQ(visits(n, 4), std::vector<int>(n, 1)) << n << " on " << threads;
   }
 }
 
 TEST(ParallelBlocks, InsideAPartIsOneThreads) {
-  const ThreadCount four(4);
+  const Threads four(4);
   std::vector<std::vector<int>> seen(8);
   parallel_blocks(8, 1, [&](Range part, int) {
     for (int64_t i = part.begin; i < part.end; ++i) seen[i] = visits(100, 4);
@@ -48,9 +43,10 @@ TEST(ParallelBlocks, InsideAPartIsOneThreads) {
 }
 
 TEST(ParallelBlocks, ServesSeveralCallersAtOnce) {
-  const ThreadCount three(3);
+  ThreadPool three(3);
   std::atomic<int> wrong = 0;
   const auto call = [&] {
+    const PoolScope scope(&three);
     for (int round = 0; round < 2000; ++round) wrong += visits(50, 1) != std::vector<int>(50, 1);
   };
   std::thread other(call);
@@ -60,12 +56,12 @@ TEST(ParallelBlocks, ServesSeveralCallersAtOnce) {
 }
 
 TEST(ParallelBlocks, RunsManyRoundsWithMoreThreadsThanCores) {
-  const ThreadCount many(17);
+  const Threads many(17);
   for (int round = 0; round < 2000; ++round) ASSERT_EQ(visits(100, 1), std::vector<int>(100, 1));
 }
 
 TEST(ParallelBlocks, WakesWorkersThatSleep) {
-  const ThreadCount three(3);
+  const Threads three(3);
   for (int round = 0; round < 5; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ASSERT_EQ(visits(100, 1), std::vector<int>(100, 1));
@@ -73,34 +69,76 @@ TEST(ParallelBlocks, WakesWorkersThatSleep) {
 }
 
 TEST(ParallelBlocks, PassesOnWhatAPartThrowsAndGoesOnAfterwards) {
-  const ThreadCount three(3);
+  const Threads three(3);
   for (int round = 0; round < 10; ++round)
     EXPECT_THROW(parallel_blocks(3, 1, [](Range, int part) { require(part != 2, "part two"); }), Error);
   EXPECT_EQ(visits(100, 1), std::vector<int>(100, 1));
 }
 
 TEST(ParallelBlocks, GivesEachThreadOnePartWhoeverComputesIt) {
-  const ThreadCount three(3);
+  const Threads three(3);
   std::vector<int> parts(3, 0);
   parallel_blocks(90, 1, [&](Range range, int part) { parts[part] += int(range.end - range.begin); });
   EXPECT_EQ(parts, std::vector<int>(3, 30));
 }
 
-TEST(AloneHere, LeavesAThreadOneForItself) {
-  const ThreadCount count(3);
+TEST(ThreadPool, IsBoundToAThreadForAScope) {
+  EXPECT_EQ(thread_count(), 1);
+  ThreadPool three(3), two(2);
+  const PoolScope outer(&three);
+  EXPECT_EQ(thread_count(), 3);
   {
-    const AloneHere alone;
-    EXPECT_EQ(thread_count(), 1);
-    int parts = 0;
-    parallel_blocks(100, 1, [&](Range all, int) { parts += all.end == 100 ? 1 : 2; });
-    EXPECT_EQ(parts, 1);
-    int elsewhere = 0;
-    std::thread([&] { elsewhere = thread_count(); }).join();
-    EXPECT_EQ(elsewhere, 3);
-    { const AloneHere again; }
+    const PoolScope inner(&two);
+    EXPECT_EQ(thread_count(), 2);
+    const PoolScope alone(nullptr);
     EXPECT_EQ(thread_count(), 1);
   }
   EXPECT_EQ(thread_count(), 3);
+  int elsewhere = 0;
+  std::thread([&] { elsewhere = thread_count(); }).join();
+  EXPECT_EQ(elsewhere, 1);
+}
+
+TEST(ThreadPool, OfOneThreadDoesNotWaitForThatOfAnother) {
+  std::atomic<int> inside = 0;
+  // Two parts in each of two pools: all four are inside at once, or this never ends.
+  const auto meet = [&] {
+    const Threads two(2);
+    parallel_blocks(2, 1, [&](Range, int) {
+      ++inside;
+      while (inside < 4) std::this_thread::yield();
+    });
+  };
+  std::thread other(meet);
+  meet();
+  other.join();
+  EXPECT_EQ(inside, 4);
+}
+
+TEST(ThreadPool, GivesItsThreadsBack) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+  };
+  const auto before = threads();
+  {
+    const Threads five(5);
+    visits(100, 1);
+    EXPECT_EQ(threads(), before + 4);
+  }
+  EXPECT_EQ(threads(), before);
+}
+
+TEST(ThreadPool, PartsLogWhereTheirCallerDoes) {
+  std::mutex mutex;
+  std::vector<std::string> said;
+  const LogSink sink = [&](LogLevel, std::string_view line) {
+    const std::lock_guard lock(mutex);
+    said.emplace_back(line);
+  };
+  const LogScope log(&sink);
+  const Threads three(3);
+  parallel_blocks(3, 1, [](Range, int) { log_info("a part"); });
+  EXPECT_EQ(said, std::vector<std::string>(3, "a part"));
 }
 
 TEST(ParallelItems, VisitsEveryItemOnce) {

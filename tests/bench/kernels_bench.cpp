@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "base/philox.h"
 #include "tensor/arena.h"

@@ -40,7 +40,6 @@ SelfRows rows_of(int64_t length) {
 // `make` makes the layer, which is called as layer(cx, x, rows).
 template <class Make>
 void run(State& state, const Make& make) {
-  set_thread_count(1);
   const Backend& cpu = backend("cpu");
   Arena arena;
   Parameters parameters(cpu, arena, DType::f32, true);

@@ -1,3 +1,4 @@
+#include "backend/backend.h"
 #include "backend/cuda_module.h"
 
 #include "backend/cuda/families.h"

@@ -4,9 +4,9 @@
 #include <random>
 
 #include "backend/registry.h"
-#include "base/threads.h"
 #include "decode/beam_search.h"
 #include "tests/model/golden_file.h"
+#include "tests/threads.h"
 
 namespace dragoman {
 namespace {
@@ -34,7 +34,6 @@ class Independence : public testing::TestWithParam<Case> {
     shortlist = some_pieces(random);
     expected = find(1, sources);
   }
-  void TearDown() override { set_thread_count(threads); }
 
   std::vector<std::vector<Hypothesis>> find(int64_t words, const std::vector<std::vector<int32_t>>& some) {
     const SearchOptions options{
@@ -51,7 +50,6 @@ class Independence : public testing::TestWithParam<Case> {
     return s;
   }
 
-  const int threads = thread_count();
   GoldenFile golden{GetParam().model};
   Arena arena;
   std::unique_ptr<Model> model = make_model(golden.config(), backend("cpu"), arena, DType::f32, false);
@@ -77,7 +75,7 @@ TEST_P(Independence, OfTheOrder) {
 
 TEST_P(Independence, OfTheThreads) {
   for (const int n : {1, 3}) {
-    set_thread_count(n);
+    const Threads count(n);
     EXPECT_EQ(find(2048, sources), expected);
   }
 }

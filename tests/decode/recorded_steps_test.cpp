@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "backend/backend.h"
 #include "backend/recorder.h"
 #include "backend/registry.h"
 #include "decode/beam_search.h"

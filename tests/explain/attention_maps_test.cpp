@@ -1,4 +1,5 @@
 #include "explain/attention_maps.h"
+#include "backend/backend.h"
 
 #include <gmock/gmock.h>
 

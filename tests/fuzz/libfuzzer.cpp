@@ -1,14 +1,7 @@
 // What Clang's -fsanitize=fuzzer calls: see README.md.
 
-#include <spdlog/spdlog.h>
-
 #include "base/error.h"
 #include "tests/fuzz/target.h"
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  spdlog::set_level(spdlog::level::off);
-  return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

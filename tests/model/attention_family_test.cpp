@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "base/philox.h"
 #include "tests/model/forced_logits.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "io/config_json.h"
 #include "io/safetensors.h"

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "backend/backend.h"
 #include "backend/cuda_module.h"
 #include "backend/registry.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/backend.h"
 #include "base/philox.h"
 #include "tests/op_check/gpu.h"
 #include "tests/op_check/values.h"

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "backend/backend.h"
 #include "base/philox.h"
 
 namespace dragoman {

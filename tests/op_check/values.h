@@ -5,6 +5,8 @@
 
 #include "autodiff/context.h"
 #include "backend/registry.h"
+#include "tensor/spans.h"
+#include "tests/threads.h"
 
 namespace dragoman {
 
@@ -17,17 +19,6 @@ double sum_of(const Tensor& x);
 
 /// Tokens of packed sentences: the (N,2) places that random masks and positions are keyed by.
 Tensor places_of(const Spans& spans);
-
-/// The number of threads of kernels while this lives.
-class Threads {
- public:
-  explicit Threads(int count) { set_thread_count(count); }
-  ~Threads() { set_thread_count(before_); }
-  Threads(const Threads&) = delete;
-
- private:
-  int before_ = thread_count();
-};
 
 /// What the Error thrown by f says; empty when it throws none.
 std::string message_of(const std::function<void()>& f);

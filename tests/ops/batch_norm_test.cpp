@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/backend.h"
 #include "ops/norm.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/backend.h"
 #include "ops/linear.h"
 #include "ops/loss.h"
 #include "tests/op_check/gpu.h"

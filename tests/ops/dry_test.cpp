@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "backend/backend.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "backend/backend.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 

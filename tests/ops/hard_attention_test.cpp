@@ -1,4 +1,5 @@
 #include "ops/hard_attention.h"
+#include "backend/backend.h"
 
 #include <gmock/gmock.h>
 

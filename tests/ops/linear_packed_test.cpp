@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "backend/backend.h"
 #include "io/int8_weights.h"
 #include "ops/linear.h"
 #include "tests/op_check/gpu.h"

@@ -1,4 +1,5 @@
 #include "ops/loss.h"
+#include "backend/backend.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,5 @@
 #include "backend/profile.h"
+#include "backend/backend.h"
 
 #include <gmock/gmock.h>
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/backend.h"
 #include "ops/dropout.h"
 #include "ops/norm.h"
 #include "ops/rows.h"

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "tests/threads.h"
 #include "tests/train/toy_run.h"
 #include "train/learner.h"
 
@@ -10,8 +11,7 @@ using Statistics = std::vector<std::vector<float>>;
 
 // What the running statistics of a new model are after one batch of 4,096 words.
 Statistics after_a_batch(int threads) {
-  const int before = thread_count();
-  set_thread_count(threads);
+  const Threads count(threads);
   ToyRun run(2000);
   run.setup.data.mini_batch_words = 4096;
   run.setup.model.norm_kind = NormKind::batch;
@@ -29,7 +29,6 @@ Statistics after_a_batch(int threads) {
   Statistics statistics;
   for (const auto& p : model->parameters().named())
     if (!p.trained) statistics.emplace_back(p.value.as<float>(), p.value.as<float>() + p.value.elements());
-  set_thread_count(before);
   return statistics;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "backend/backend.h"
 #include "tests/train/toy_run.h"
 #include "train/not_finite.h"
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "tests/threads.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -57,10 +58,9 @@ TEST(Training, GivesTheSameBytesForTheSameSeed) {
 
 TEST(Training, GivesTheSameBytesForTheSameNumberOfThreads) {
   ToyRun one, two;
-  set_thread_count(2);
+  const Threads count(2);
   one.train_until(3);
   two.train_until(3);
-  set_thread_count(1);
   EXPECT_TRUE(one.state_bytes() == two.state_bytes());
 }
 

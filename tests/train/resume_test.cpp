@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/threads.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -69,16 +70,13 @@ INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(cases), [](const auto& 
 
 TEST(Resume, SaysWhenOtherThreadsOrInstructionsGoOn) {
   ToyRun run;
-  const int before = thread_count();
-  set_thread_count(1);
   run.train_until(2);
-  set_thread_count(3);
+  const Threads three(3);
   run.train_until(3);
   EXPECT_THAT(run.log.text(), testing::ContainsRegex("computed by 1 thread, .* goes on with 3 threads, "));
   run.log.clear();
   run.train_until(4);
   EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("computed by")));
-  set_thread_count(before);
 }
 
 TEST(Resume, StartsAtTheFirstBatchOfAnEpochThatIsDue) {

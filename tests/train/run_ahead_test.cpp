@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "backend/backend.h"
 #include "tests/train/small_gpu.h"
 #include "tests/train/toy_run.h"
 

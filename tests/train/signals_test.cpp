@@ -1,4 +1,5 @@
 #include "train/signals.h"
+#include "backend/backend.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 
 namespace dragoman {

@@ -49,7 +49,6 @@ const std::string& vocabulary() {
 }  // namespace
 
 ToyRun::ToyRun(int pairs) {
-  set_thread_count(1);
   const Text train = numbers(pairs, 1), valid = numbers(20, 2);
   setup.data.train_sets = {files.write("train.en", train.source), files.write("train.de", train.target)};
   setup.training.valid_sets = {files.write("valid.en", valid.source), files.write("valid.de", valid.target)};

@@ -1,4 +1,5 @@
 #include "backend/reference/activation.h"
+#include "backend/elementwise.h"
 
 #include "backend/cpu/families.h"
 #include "base/threads.h"
@@ -62,7 +63,7 @@ void backward(Grad dx, const Tensor& dy, const Tensor& saved, Activation act) {
 
 }  // namespace
 
-void install_activation(Backend& b) {
+void install_activation(ElementwiseKernels& b) {
   b.activation = forward;
   b.activation_backward = backward;
 }

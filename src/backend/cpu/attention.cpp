@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/attention.h"
 #include "backend/cpu/attention_scratch.h"
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
@@ -313,7 +314,7 @@ void zero(View<float> x) {
   for (int64_t n = 0; n < x.rows; ++n) std::fill_n(x.row(n), x.cols, 0.0f);
 }
 
-void attention(const Backend::Attention& a) {
+void attention(const AttentionKernels::Attention& a) {
   const auto attend = HWY_DYNAMIC_DISPATCH(AttendHead);
   const int heads = a.shape.heads;
   parallel_items(int64_t{a.shape.queries.sentences()} * heads, [&](int64_t item, int t) {
@@ -335,9 +336,9 @@ void add_up(Grad dvector, const float* parts, int sentences) {
     for (int64_t i = 0; i < n; ++i) sum[i] += parts[s * n + i];
 }
 
-void attention_backward(const Backend::AttentionBackward& b) {
+void attention_backward(const AttentionKernels::AttentionBackward& b) {
   const auto backward = HWY_DYNAMIC_DISPATCH(AttendHeadBackward);
-  const Backend::Attention& a = b.forward;
+  const AttentionKernels::Attention& a = b.forward;
   const int heads = a.shape.heads, sentences = a.shape.queries.sentences();
   // One value as query and key: dk comes to rows of dq whose block has not had its turn.
   const bool shared = b.dq && (b.dq.tensor.data() == b.dk.tensor.data() || b.dq.tensor.data() == b.dv.tensor.data());
@@ -365,7 +366,7 @@ void attention_backward(const Backend::AttentionBackward& b) {
 
 }  // namespace
 
-void install_attention(Backend& b) {
+void install_attention(AttentionKernels& b) {
   b.attention_scratch = attention_scratch_bytes;
   b.attention = attention;
   b.attention_backward = attention_backward;

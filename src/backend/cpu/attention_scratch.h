@@ -1,5 +1,5 @@
 #pragma once
-#include "backend/backend.h"
+#include "backend/attention.h"
 #include "base/threads.h"
 
 namespace dragoman::cpu {
@@ -20,12 +20,12 @@ View<T> rows_of(View<T> x, int64_t first, int64_t count) {
 
 /// One head of one sentence. Rows are counted from the sentence's first, `row` of lse, bias and places.
 struct AttentionHead {
-  const Backend::Attention& a;
+  const AttentionKernels::Attention& a;
   int head;
   int64_t row;
   View<const float> q, k, v;  // (nq,K) (nk,K) (nk,V)
 
-  AttentionHead(const Backend::Attention& a, int sentence, int head)
+  AttentionHead(const AttentionKernels::Attention& a, int sentence, int head)
       : a(a),
         head(head),
         row(a.shape.queries[sentence].begin),

@@ -4,6 +4,7 @@
 //
 #include <limits>
 
+#include "backend/attention.h"
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
 #include "base/threads.h"
@@ -137,7 +138,8 @@ HWY_INLINE void AddFourValues(float* y, const StepRow& r, int64_t t, const float
 
 // y (H*V) = softmax(scores) · v, of row n, whose query is at `place` among its keys.
 template <class RowOf>
-HWY_INLINE void Attend(const Backend::AttentionStep& a, int64_t n, int64_t place, const StepRow& r, RowOf row_of) {
+HWY_INLINE void Attend(const AttentionKernels::AttentionStep& a, int64_t n, int64_t place, const StepRow& r,
+                       RowOf row_of) {
   const int64_t count = r.count();
   const auto scale = float(score_scale(a.score, r.k.cols / r.heads));
   if (r.vector)
@@ -163,7 +165,7 @@ HWY_INLINE void Attend(const Backend::AttentionStep& a, int64_t n, int64_t place
   }
 }
 
-void AttendRow(const Backend::AttentionStep& a, int64_t n, float* p, int64_t room) {
+void AttendRow(const AttentionKernels::AttentionStep& a, int64_t n, float* p, int64_t room) {
   const int64_t length = a.keys.length.as<int32_t>()[n];
   const int64_t place = a.keys.place ? a.keys.place.as<int32_t>()[n] : length - 1;
   const StepRow r{.q = a.q.view<const float>().row(n),
@@ -196,7 +198,7 @@ HWY_EXPORT(AttendRow);
 // Whole vectors of any target, 16 numbers at most.
 int64_t room_for(int64_t longest) { return (longest + 15) / 16 * 16; }
 
-void attention_step(const Backend::AttentionStep& a) {
+void attention_step(const AttentionKernels::AttentionStep& a) {
   const auto attend = HWY_DYNAMIC_DISPATCH(AttendRow);
   const int64_t each = a.scratch.bytes() / int64_t{sizeof(float)} / thread_count();
   parallel_blocks(a.q.rows(), 8, [&](Range rows, int t) {
@@ -207,7 +209,7 @@ void attention_step(const Backend::AttentionStep& a) {
 
 }  // namespace
 
-void install_attention_step(Backend& b) {
+void install_attention_step(AttentionKernels& b) {
   b.attention_step_scratch = [](int heads, int64_t longest) {
     return thread_count() * heads * room_for(longest) * int64_t{sizeof(float)};
   };

@@ -6,6 +6,7 @@
 
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/norm.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -39,14 +40,14 @@ HWY_INLINE void ColumnMoments(float* mean, float* squares, View<const float> X, 
 }
 
 // The running statistics of a column go a step towards those of N rows.
-HWY_INLINE void MoveRunning(const Backend::BatchNorm& a, int64_t column, float mean, float squares, int64_t N) {
+HWY_INLINE void MoveRunning(const NormKernels::BatchNorm& a, int64_t column, float mean, float squares, int64_t N) {
   if (N < 2 || !std::isfinite(squares)) return;
   float &running_mean = a.running_mean.as<float>()[column], &running = a.running_variance.as<float>()[column];
   running_mean += float(a.momentum) * (mean - running_mean);
   running += float(a.momentum) * (squares / float(N - 1) - running);
 }
 
-void BatchNormColumns(const Backend::BatchNorm& a, Range cols) {
+void BatchNormColumns(const NormKernels::BatchNorm& a, Range cols) {
   const F32 d;
   const auto Y = a.y.view<float>();
   const auto X = a.x.view<const float>();
@@ -71,7 +72,7 @@ void BatchNormColumns(const Backend::BatchNorm& a, Range cols) {
 }
 
 // dgamma and dbeta of columns, before they are put where they belong.
-HWY_INLINE void ColumnGradients(float* dgamma, float* dbeta, const Backend::BatchNormBackward& b, Range cols) {
+HWY_INLINE void ColumnGradients(float* dgamma, float* dbeta, const NormKernels::BatchNormBackward& b, Range cols) {
   const F32 d;
   const auto X = b.x.view<const float>(), DY = b.dy.view<const float>();
   const float *mean = b.mean.as<float>(), *rstd = b.rstd.as<float>();
@@ -86,7 +87,7 @@ HWY_INLINE void ColumnGradients(float* dgamma, float* dbeta, const Backend::Batc
     });
 }
 
-void BatchNormBackwardColumns(const Backend::BatchNormBackward& b, Range cols) {
+void BatchNormBackwardColumns(const NormKernels::BatchNormBackward& b, Range cols) {
   const F32 d;
   const auto X = b.x.view<const float>(), DY = b.dy.view<const float>();
   const auto DX = b.dx.tensor.view<float>();
@@ -123,19 +124,19 @@ HWY_EXPORT(BatchNormBackwardColumns);
 
 constexpr int64_t columns_of_a_thread = 64;  // at least: four lines of the cache
 
-void batch_norm(const Backend::BatchNorm& a) {
+void batch_norm(const NormKernels::BatchNorm& a) {
   const auto columns_of = HWY_DYNAMIC_DISPATCH(BatchNormColumns);
   parallel_blocks(a.x.cols(), columns_of_a_thread, [&](Range cols, int) { columns_of(a, cols); });
 }
 
-void batch_norm_backward(const Backend::BatchNormBackward& b) {
+void batch_norm_backward(const NormKernels::BatchNormBackward& b) {
   const auto columns_of = HWY_DYNAMIC_DISPATCH(BatchNormBackwardColumns);
   parallel_blocks(b.x.cols(), columns_of_a_thread, [&](Range cols, int) { columns_of(b, cols); });
 }
 
 }  // namespace
 
-void install_batch_norm(Backend& b) {
+void install_batch_norm(NormKernels& b) {
   b.batch_norm = batch_norm;
   b.batch_norm_backward = batch_norm_backward;
 }

@@ -4,6 +4,7 @@
 //
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/recurrent.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,7 +27,7 @@ struct Columns {
 };
 
 template <class F>
-HWY_INLINE void EachColumns(const Backend::CellStep& step, Range rows, const F& f) {
+HWY_INLINE void EachColumns(const RecurrentKernels::CellStep& step, Range rows, const F& f) {
   const F32 d;
   const auto A = step.a.view<const float>(), S = step.s.view<const float>();
   const int64_t D = step.h.cols();
@@ -58,7 +59,7 @@ struct Lstm {
       : i(Sigmoid(at.SumOf(d, 0))), f(Sigmoid(at.SumOf(d, 1))), g(Tanh(at.SumOf(d, 2))), o(Sigmoid(at.SumOf(d, 3))) {}
 };
 
-void GruRows(const Backend::CellStep& step, Range rows) {
+void GruRows(const RecurrentKernels::CellStep& step, Range rows) {
   const F32 d;
   const auto H = step.h.view<float>();
   const auto before = step.h_before.view<const float>();
@@ -68,7 +69,7 @@ void GruRows(const Backend::CellStep& step, Range rows) {
   });
 }
 
-void LstmRows(const Backend::CellStep& step, Range rows) {
+void LstmRows(const RecurrentKernels::CellStep& step, Range rows) {
   const F32 d;
   const auto H = step.h.view<float>(), C = step.c.view<float>();
   const auto before = step.c_before.view<const float>();
@@ -80,7 +81,7 @@ void LstmRows(const Backend::CellStep& step, Range rows) {
   });
 }
 
-void GruBackwardRows(const Backend::CellBackward& b, Range rows) {
+void GruBackwardRows(const RecurrentKernels::CellBackward& b, Range rows) {
   const F32 d;
   const auto DH = b.dh.view<const float>(), before = b.forward.h_before.view<const float>();
   EachColumns(b.forward, rows, [&](int64_t n, const Columns& at) HWY_ATTR {
@@ -100,7 +101,7 @@ void GruBackwardRows(const Backend::CellBackward& b, Range rows) {
   });
 }
 
-void LstmBackwardRows(const Backend::CellBackward& b, Range rows) {
+void LstmBackwardRows(const RecurrentKernels::CellBackward& b, Range rows) {
   const F32 d;
   const auto DH = b.dh.view<const float>(), DC = b.dc.view<const float>(), C = b.forward.c.view<const float>(),
              before = b.forward.c_before.view<const float>();
@@ -133,12 +134,12 @@ HWY_EXPORT(LstmRows);
 HWY_EXPORT(GruBackwardRows);
 HWY_EXPORT(LstmBackwardRows);
 
-void cell(const Backend::CellStep& step) {
+void cell(const RecurrentKernels::CellStep& step) {
   const auto rows_of = step.cell == Cell::gru ? HWY_DYNAMIC_DISPATCH(GruRows) : HWY_DYNAMIC_DISPATCH(LstmRows);
   parallel_blocks(step.h.rows(), 8, [&](Range rows, int) { rows_of(step, rows); });
 }
 
-void cell_backward(const Backend::CellBackward& b) {
+void cell_backward(const RecurrentKernels::CellBackward& b) {
   const bool gru = b.forward.cell == Cell::gru;
   const auto rows_of = gru ? HWY_DYNAMIC_DISPATCH(GruBackwardRows) : HWY_DYNAMIC_DISPATCH(LstmBackwardRows);
   parallel_blocks(b.dh.rows(), 8, [&](Range rows, int) { rows_of(b, rows); });
@@ -146,7 +147,7 @@ void cell_backward(const Backend::CellBackward& b) {
 
 }  // namespace
 
-void install_cell(Backend& b) {
+void install_cell(RecurrentKernels& b) {
   b.cell = cell;
   b.cell_backward = cell_backward;
 }

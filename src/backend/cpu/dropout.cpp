@@ -4,6 +4,7 @@
 //
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/elementwise.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -94,7 +95,7 @@ void fill(const Tensor& y, double value) {
 
 }  // namespace
 
-void install_dropout(Backend& b) {
+void install_dropout(ElementwiseKernels& b) {
   b.dropout = dropout;
   b.dropout_backward = dropout_backward;
   b.add = add;

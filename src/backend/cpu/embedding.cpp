@@ -4,6 +4,7 @@
 //
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/embedding.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -97,7 +98,7 @@ void embedding_backward(Grad dtable, Grad dpositions, const Tensor& dy, const Em
 
 }  // namespace
 
-void install_embedding(Backend& b) {
+void install_embedding(EmbeddingKernels& b) {
   b.embedding = embedding;
   b.embedding_backward = embedding_backward;
 }

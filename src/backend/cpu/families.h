@@ -1,25 +1,36 @@
 #pragma once
-#include "backend/backend.h"
 
 // Each kernel family fills its slots over the reference's; one function a file of the same name. All compute in f32.
+namespace dragoman {
+struct AttentionKernels;
+struct ElementwiseKernels;
+struct EmbeddingKernels;
+struct LossKernels;
+struct NormKernels;
+struct OptimizerKernels;
+struct ProductKernels;
+struct RecurrentKernels;
+struct RowKernels;
+}  // namespace dragoman
+
 namespace dragoman::cpu {
 
-void install_activation(Backend& b);
-void install_attention(Backend& b);
-void install_attention_step(Backend& b);
-void install_batch_norm(Backend& b);
-void install_cell(Backend& b);
-void install_dropout(Backend& b);
-void install_embedding(Backend& b);
-void install_linear(Backend& b);
-void install_linear_backward(Backend& b);
-void install_linear_packed(Backend& b);
-void install_loss(Backend& b);
-void install_norm(Backend& b);
-void install_optimizer(Backend& b);
-void install_recurrent(Backend& b);
-void install_rotate(Backend& b);
-void install_round(Backend& b);
-void install_top_k(Backend& b);
+void install_activation(ElementwiseKernels& b);
+void install_attention(AttentionKernels& b);
+void install_attention_step(AttentionKernels& b);
+void install_batch_norm(NormKernels& b);
+void install_cell(RecurrentKernels& b);
+void install_dropout(ElementwiseKernels& b);
+void install_embedding(EmbeddingKernels& b);
+void install_linear(ProductKernels& b);
+void install_linear_backward(ProductKernels& b);
+void install_linear_packed(ProductKernels& b);
+void install_loss(LossKernels& b);
+void install_norm(NormKernels& b);
+void install_optimizer(OptimizerKernels& b);
+void install_recurrent(RecurrentKernels& b);
+void install_rotate(AttentionKernels& b);
+void install_round(ElementwiseKernels& b);
+void install_top_k(RowKernels& b);
 
 }  // namespace dragoman::cpu

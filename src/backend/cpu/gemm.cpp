@@ -38,10 +38,20 @@ void portable_gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, cons
     }
 }
 
+// OpenMP's setting of this thread, which oneDNN reads, while one of its products runs here: it is to start no threads.
+class OneOpenMpThread {
+ public:
+  OneOpenMpThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneOpenMpThread() { omp_set_num_threads(before_); }
+
+ private:
+  const int before_;
+};
+
 // On the calling thread. K > 0
 void product(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
              Accumulate mode, int64_t K) {
-  omp_set_num_threads(1);  // of this thread: oneDNN is to start none of its own
+  const OneOpenMpThread one;
   const auto call = [&]<class T>(auto* function) {
     return function(letter(transpose_a), letter(transpose_b), c.rows(), c.cols(), K, 1.0f, a.as<const T>(), leading(a),
                     b.as<const T>(), leading(b), mode == Accumulate::yes ? 1.0f : 0.0f, c.as<float>(), leading(c));

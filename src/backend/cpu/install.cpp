@@ -2,6 +2,7 @@
 
 #include <hwy/targets.h>
 
+#include "backend/backend.h"
 #include "backend/cpu/families.h"
 #include "backend/cpu/isa.h"
 

@@ -1,5 +1,6 @@
 #include "backend/cpu/families.h"
 #include "backend/cpu/gemm.h"
+#include "backend/products.h"
 #include "base/threads.h"
 
 namespace dragoman::cpu {
@@ -42,7 +43,7 @@ void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) { gemm_over_row
 
 }  // namespace
 
-void install_linear(Backend& b) {
+void install_linear(ProductKernels& b) {
   b.linear = linear;
   b.linear_backward_input = backward_input;
   b.linear_backward_weight = backward_weight;

@@ -4,6 +4,7 @@
 //
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/products.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -60,7 +61,7 @@ void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& 
 
 }  // namespace
 
-void install_linear_backward(Backend& b) { b.linear_backward_result = backward_result; }
+void install_linear_backward(ProductKernels& b) { b.linear_backward_result = backward_result; }
 
 }  // namespace dragoman::cpu
 #endif

@@ -7,6 +7,7 @@
 #include "backend/cpu/families.h"
 #include "backend/cpu/linear_int8.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/products.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -173,7 +174,7 @@ void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const
   });
 }
 
-void install_linear_packed(Backend& b) {
+void install_linear_packed(ProductKernels& b) {
   b.packed_elements = [](int64_t D, int64_t K, DType packed) {
     return packed == DType::i8 ? int8_bytes(D, K) : panels_of(D) * packed_panel * K;
   };

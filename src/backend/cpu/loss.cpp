@@ -10,6 +10,7 @@
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/linear_packed.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/loss.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,7 +19,7 @@ namespace HWY_NAMESPACE {
 
 // The logits of row n: its loss and log_prob and, where wanted, their gradient: in the place of the logits, or rounded
 // into `half` if there is one.
-void CrossEntropyRow(const Backend::LinearCrossEntropy& l, int64_t n, float* z, bool gradient, bfloat16* half) {
+void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float* z, bool gradient, bfloat16* half) {
   const F32 d;
   const int32_t label = l.labels.as<int32_t>()[n];
   const float smoothing = float(l.label_smoothing), weight = l.weights ? l.weights.as<float>()[n] : 1.0f;
@@ -81,7 +82,7 @@ HWY_EXPORT(CrossEntropyRow);
 // Rows of logits that exist at a time. Each chunk reads w and reads and writes dw whole, so few rows drown in that.
 constexpr int64_t chunk_rows = 512;
 
-void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
+void linear_cross_entropy(const LossKernels::LinearCrossEntropy& l) {
   const int64_t N = l.x.rows(), V = l.w.rows();
   const bool gradient = l.dx || l.dw, half = l.x.dtype() == DType::bf16;
   const auto row_of = HWY_DYNAMIC_DISPATCH(CrossEntropyRow);
@@ -108,7 +109,7 @@ void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
 
 }  // namespace
 
-void install_loss(Backend& b) {
+void install_loss(LossKernels& b) {
   b.linear_cross_entropy_scratch = [](int64_t N, int64_t V, DType factors) {
     return std::min(N, chunk_rows) * V * (int64_t{sizeof(float)} + (factors == DType::bf16 ? size_of(factors) : 0));
   };

@@ -6,6 +6,7 @@
 
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/norm.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -43,7 +44,7 @@ void LayerNormRows(View<float> Y, float* mean, float* rstd, View<const float> X,
     NormRow(Y.row(n), mean[n], rstd[n], X.row(n), gamma, beta, X.cols, eps);
 }
 
-void ResidualNormRows(const Backend::ResidualNorm& a, Range rows) {
+void ResidualNormRows(const NormKernels::ResidualNorm& a, Range rows) {
   const F32 d;
   const auto Y = a.y.view<float>(), S = a.sum.view<float>();
   const auto X = a.x.view<const float>(), R = a.r.view<const float>();
@@ -67,7 +68,7 @@ void ResidualNormRows(const Backend::ResidualNorm& a, Range rows) {
 }
 
 // Rows of one thread; its share of dgamma and dbeta is added to `partial` (2,D), summed over threads afterwards.
-void NormBackwardRows(const Backend::NormBackward& b, float* partial, Range rows) {
+void NormBackwardRows(const NormKernels::NormBackward& b, float* partial, Range rows) {
   const F32 d;
   const auto DX = b.dx.tensor.view<float>(), DR = b.dr.tensor.view<float>();
   const auto DY = b.dy.view<const float>(), X = b.sum.view<const float>();
@@ -131,7 +132,7 @@ void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const T
 
 // One pass: residual + dropout + layer norm. A row stays in L1 between the loops, so memory sees x and r once and sum
 // and y once: 16 bytes an element instead of 36.
-void residual_norm(const Backend::ResidualNorm& a) {
+void residual_norm(const NormKernels::ResidualNorm& a) {
   const auto rows_of = HWY_DYNAMIC_DISPATCH(ResidualNormRows);
   parallel_blocks(a.x.rows(), 16, [&](Range rows, int) { rows_of(a, rows); });
 }
@@ -142,7 +143,7 @@ void add_or_put(const Grad& g, float sum, int64_t d) {
 }
 
 // Partial sums a thread, then over threads in order: the same bits for the same number of threads.
-void norm_backward(const Backend::NormBackward& b) {
+void norm_backward(const NormKernels::NormBackward& b) {
   const auto rows_of = HWY_DYNAMIC_DISPATCH(NormBackwardRows);
   const int64_t D = b.sum.cols();
   float* partial = static_cast<float*>(b.scratch.data());
@@ -158,7 +159,7 @@ void norm_backward(const Backend::NormBackward& b) {
 
 }  // namespace
 
-void install_norm(Backend& b) {
+void install_norm(NormKernels& b) {
   b.layer_norm = layer_norm;
   b.residual_norm = residual_norm;
   b.norm_scratch = [](int64_t D) { return thread_count() * 2 * D * int64_t{sizeof(float)}; };

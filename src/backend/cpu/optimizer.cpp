@@ -8,6 +8,7 @@
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
 #include "backend/gradient_scale.h"
+#include "backend/optimizer.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -94,7 +95,7 @@ double reduce(const Tensor& x, F f) {
 
 }  // namespace
 
-void install_optimizer(Backend& b) {
+void install_optimizer(OptimizerKernels& b) {
   b.adam = adam;
   b.moving_average = moving_average;
   b.sum = [](Grad total, const Tensor& x) {

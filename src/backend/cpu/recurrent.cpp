@@ -4,6 +4,7 @@
 //
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/recurrent.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -35,7 +36,7 @@ void AverageSentence(View<float> C, View<const float> X, View<const float> G, Ra
   }
 }
 
-void AverageSentenceBackward(const Backend::RunningAverageBackward& b, Range rows) {
+void AverageSentenceBackward(const RecurrentKernels::RunningAverageBackward& b, Range rows) {
   const F32 d;
   const auto DX = b.dx.tensor.view<float>(), DG = b.dgate.tensor.view<float>();
   const auto DC = b.dc.view<const float>(), C = b.c.view<const float>(), X = b.x.view<const float>(),
@@ -119,7 +120,7 @@ void running_average(const Tensor& c, const Tensor& x, const Tensor& gate, const
   parallel_items(spans.sentences(), [&](int64_t s, int) { sentence(C, X, G, spans[int(s)]); });
 }
 
-void running_average_backward(const Backend::RunningAverageBackward& b) {
+void running_average_backward(const RecurrentKernels::RunningAverageBackward& b) {
   const auto sentence = HWY_DYNAMIC_DISPATCH(AverageSentenceBackward);
   parallel_items(b.spans.sentences(), [&](int64_t s, int) { sentence(b, b.spans[int(s)]); });
 }
@@ -147,7 +148,7 @@ void gate_backward(Grad dx, Grad dgate, const Tensor& dy, const Tensor& x, const
 
 }  // namespace
 
-void install_recurrent(Backend& b) {
+void install_recurrent(RecurrentKernels& b) {
   b.running_average = running_average;
   b.running_average_backward = running_average_backward;
   b.running_average_step = running_average_step;

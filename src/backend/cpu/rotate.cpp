@@ -1,3 +1,4 @@
+#include "backend/attention.h"
 #include "backend/cpu/families.h"
 #include "base/threads.h"
 
@@ -26,6 +27,6 @@ void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor&
 
 }  // namespace
 
-void install_rotate(Backend& b) { b.rotate = rotate; }
+void install_rotate(AttentionKernels& b) { b.rotate = rotate; }
 
 }  // namespace dragoman::cpu

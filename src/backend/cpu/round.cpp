@@ -4,6 +4,7 @@
 //
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/elementwise.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,7 +28,7 @@ namespace dragoman::cpu {
 
 HWY_EXPORT(RoundRow);
 
-void install_round(Backend& b) {
+void install_round(ElementwiseKernels& b) {
   b.round = [](const Tensor& y, const Tensor& x) {
     const auto Y = y.view<bfloat16>();
     const auto X = x.view<const float>();

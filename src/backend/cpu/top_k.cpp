@@ -10,6 +10,7 @@
 
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/rows.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -107,7 +108,7 @@ void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Ten
 
 }  // namespace
 
-void install_top_k(Backend& b) { b.top_k = top_k; }
+void install_top_k(RowKernels& b) { b.top_k = top_k; }
 
 }  // namespace dragoman::cpu
 #endif

@@ -1,3 +1,4 @@
+#include "backend/backend.h"
 #include "backend/cuda/attention.cuh"
 #include "backend/cuda/column_sums.h"
 #include "backend/cuda/families.h"

@@ -1,5 +1,6 @@
 #pragma once
 #include "backend/attention_shape.h"
+#include "backend/backend.h"
 #include "backend/cuda/mask.cuh"
 #include "backend/cuda/put.cuh"
 

@@ -1,3 +1,4 @@
+#include "backend/backend.h"
 #include "backend/cuda/attention.cuh"
 #include "backend/cuda/families.h"
 

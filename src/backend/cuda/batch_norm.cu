@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "backend/backend.h"
 #include "backend/cuda/families.h"
 #include "backend/cuda/put.cuh"
 

@@ -1,3 +1,4 @@
+#include "backend/backend.h"
 #include "backend/copying.h"
 #include "backend/cuda/device.cuh"
 

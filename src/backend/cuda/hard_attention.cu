@@ -1,3 +1,4 @@
+#include "backend/backend.h"
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/families.h"
 #include "backend/random_choice.h"

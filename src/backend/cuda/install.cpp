@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include "backend/backend.h"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/memory.h"

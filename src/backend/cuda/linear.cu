@@ -1,3 +1,4 @@
+#include "backend/backend.h"
 #include "backend/cuda/column_sums.h"
 #include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/backend.h"
 #include "backend/copying.h"
 #include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"

@@ -1,3 +1,4 @@
+#include "backend/backend.h"
 #include "backend/cuda/families.h"
 #include "backend/cuda/mask.cuh"
 #include "backend/cuda/put.cuh"

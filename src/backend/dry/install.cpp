@@ -1,5 +1,7 @@
 #include "backend/dry/install.h"
 
+#include "backend/backend.h"
+
 namespace dragoman::dry {
 namespace {
 

@@ -1,4 +1,5 @@
 #include "backend/reference/activation.h"
+#include "backend/elementwise.h"
 
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
@@ -26,7 +27,7 @@ void backward(Grad dx, const Tensor& dy, const Tensor& saved, Activation act) {
 
 }  // namespace
 
-void install_activation(Backend& b) {
+void install_activation(ElementwiseKernels& b) {
   b.activation = forward;
   b.activation_backward = backward;
 }

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/attention.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -29,12 +30,12 @@ T score_of(Score score, const T* q, const T* k, const T* w, int64_t size) {
 // One head of one sentence. Rows are counted from the sentence's first.
 template <class T>
 struct Head {
-  const Backend::Attention& a;
+  const AttentionKernels::Attention& a;
   int sentence, head;
   View<T> q, k, v;  // (nq,K) (nk,K) (nk,V)
   T* w;             // (K), additive only
 
-  Head(const Backend::Attention& a, int s, int h)
+  Head(const AttentionKernels::Attention& a, int s, int h)
       : a(a),
         sentence(s),
         head(h),
@@ -76,7 +77,7 @@ void attend(const Head<T>& h, View<T> y, View<T> lse, T* weights) {
   }
 }
 
-void attention(const Backend::Attention& a) {
+void attention(const AttentionKernels::Attention& a) {
   for_dtype(a.q.dtype(), [&]<class T>() {
     for (int s = 0; s < a.shape.queries.sentences(); ++s)
       for (int h = 0; h < a.shape.heads; ++h) {
@@ -129,7 +130,7 @@ void attend_backward(const Head<T>& h, const HeadGradients<T>& g, const Tensor& 
   }
 }
 
-void attention_backward(const Backend::AttentionBackward& b) {
+void attention_backward(const AttentionKernels::AttentionBackward& b) {
   for_dtype(b.dy.dtype(), [&]<class T>() {
     const AttentionShape& a = b.forward.shape;
     for (const Grad* g : {&b.dq, &b.dk, &b.dv, &b.dbias, &b.dscore_vector})
@@ -149,7 +150,7 @@ void attention_backward(const Backend::AttentionBackward& b) {
 
 // One decoding step: row r of q against its own keys, found through StepKeys.
 template <class T>
-void step(const Backend::AttentionStep& a, int64_t r, int h) {
+void step(const AttentionKernels::AttentionStep& a, int64_t r, int h) {
   const int64_t length = a.keys.length.as<int32_t>()[r];
   const int64_t place = a.keys.place ? a.keys.place.as<int32_t>()[r] : length - 1;
   const auto table = a.keys.table.view<int32_t>();
@@ -176,7 +177,7 @@ void step(const Backend::AttentionStep& a, int64_t r, int h) {
   }
 }
 
-void attention_step(const Backend::AttentionStep& a) {
+void attention_step(const AttentionKernels::AttentionStep& a) {
   for_dtype(a.q.dtype(), [&]<class T>() {
     for (int64_t r = 0; r < a.q.rows(); ++r)
       for (int h = 0; h < a.heads; ++h) step<T>(a, r, h);
@@ -202,7 +203,7 @@ void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor&
 
 }  // namespace
 
-void install_attention(Backend& b) {
+void install_attention(AttentionKernels& b) {
   b.attention_scratch = [](const AttentionShape&, int64_t, int64_t) -> int64_t { return 0; };
   b.attention = attention;
   b.attention_backward = attention_backward;

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/norm.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 // Mean and rstd of column d over the rows of x, and one step of the running statistics towards them.
 template <class T>
-void statistics_of_rows(const Backend::BatchNorm& a, int64_t d) {
+void statistics_of_rows(const NormKernels::BatchNorm& a, int64_t d) {
   const auto X = a.x.view<T>(), M = a.mean.view<T>(), R = a.rstd.view<T>();
   const auto running_mean = a.running_mean.view<T>(), running_variance = a.running_variance.view<T>();
   const T N = T(X.rows), share = T(a.momentum);
@@ -23,7 +24,7 @@ void statistics_of_rows(const Backend::BatchNorm& a, int64_t d) {
 }
 
 // Batch normalisation (Ioffe & Szegedy 2015, algorithms 1 and 2).  y, x (N,D)  all else (D)
-void forward(const Backend::BatchNorm& a) {
+void forward(const NormKernels::BatchNorm& a) {
   for_dtype(a.x.dtype(), [&]<class T>() {
     const auto Y = a.y.view<T>(), X = a.x.view<T>(), M = a.mean.view<T>(), R = a.rstd.view<T>();
     const auto G = a.gamma.view<T>(), B = a.beta.view<T>();
@@ -41,7 +42,7 @@ void forward(const Backend::BatchNorm& a) {
 
 // With n = (x - mean) · rstd:  dgamma = Σ dy · n,  dbeta = Σ dy,  dx = gamma · rstd · (dy - dbeta / N - n · dgamma /
 // N). Where mean and rstd are no functions of x, dx = gamma · rstd · dy.
-void backward(const Backend::BatchNormBackward& b) {
+void backward(const NormKernels::BatchNormBackward& b) {
   for_dtype(b.dy.dtype(), [&]<class T>() {
     const auto DX = b.dx.tensor.view<T>(), DG = b.dgamma.tensor.view<T>(), DB = b.dbeta.tensor.view<T>();
     const auto DY = b.dy.view<T>(), X = b.x.view<T>(), G = b.gamma.view<T>(), M = b.mean.view<T>(),
@@ -62,7 +63,7 @@ void backward(const Backend::BatchNormBackward& b) {
 
 }  // namespace
 
-void install_batch_norm(Backend& b) {
+void install_batch_norm(NormKernels& b) {
   b.batch_norm = forward;
   b.batch_norm_backward = backward;
 }

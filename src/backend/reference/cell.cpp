@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/recurrent.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -23,7 +24,7 @@ struct Element {
 };
 
 template <class T, class F>
-void each_element(const Backend::CellStep& step, const F& f) {
+void each_element(const RecurrentKernels::CellStep& step, const F& f) {
   const auto A = step.a.view<T>(), S = step.s.view<T>();
   for (int64_t n = 0; n < step.h.rows(); ++n)
     for (int64_t d = 0; d < step.h.cols(); ++d) f(Element<T>{A, S, n, d, step.h.cols()});
@@ -35,7 +36,7 @@ T at(View<T> x, int64_t n, int64_t d) {
 }
 
 template <class T>
-void gru(const Backend::CellStep& step) {
+void gru(const RecurrentKernels::CellStep& step) {
   const auto H = step.h.view<T>(), before = step.h_before.view<T>();
   each_element<T>(step, [&](const Element<T>& e) {
     const T r = sigmoid(e.sum(0)), u = sigmoid(e.sum(1)), n = std::tanh(e.of_input(2) + r * e.of_state(2));
@@ -44,7 +45,7 @@ void gru(const Backend::CellStep& step) {
 }
 
 template <class T>
-void lstm(const Backend::CellStep& step) {
+void lstm(const RecurrentKernels::CellStep& step) {
   const auto H = step.h.view<T>(), C = step.c.view<T>(), before = step.c_before.view<T>();
   each_element<T>(step, [&](const Element<T>& e) {
     const T i = sigmoid(e.sum(0)), f = sigmoid(e.sum(1)), g = std::tanh(e.sum(2)), o = sigmoid(e.sum(3));
@@ -54,20 +55,20 @@ void lstm(const Backend::CellStep& step) {
   });
 }
 
-void cell(const Backend::CellStep& step) {
+void cell(const RecurrentKernels::CellStep& step) {
   for_dtype(step.h.dtype(), [&]<class T>() { step.cell == Cell::gru ? gru<T>(step) : lstm<T>(step); });
 }
 
 // Puts the gradients of gate `gate`'s two products.
 template <class T>
-void put_gate(const Backend::CellBackward& b, const Element<T>& e, int gate, T da, T ds) {
+void put_gate(const RecurrentKernels::CellBackward& b, const Element<T>& e, int gate, T da, T ds) {
   const int64_t column = gate * e.D + e.d;
   if (b.da) put(b.da.tensor.view<T>()(e.n, column), da, b.da.mode);
   if (b.ds) put(b.ds.tensor.view<T>()(e.n, column), ds, b.ds.mode);
 }
 
 template <class T>
-void gru_backward(const Backend::CellBackward& b) {
+void gru_backward(const RecurrentKernels::CellBackward& b) {
   const auto DH = b.dh.view<T>(), before = b.forward.h_before.view<T>(), D_before = b.dh_before.tensor.view<T>();
   each_element<T>(b.forward, [&](const Element<T>& e) {
     const T r = sigmoid(e.sum(0)), u = sigmoid(e.sum(1)), n = std::tanh(e.of_input(2) + r * e.of_state(2));
@@ -81,7 +82,7 @@ void gru_backward(const Backend::CellBackward& b) {
 }
 
 template <class T>
-void lstm_backward(const Backend::CellBackward& b) {
+void lstm_backward(const RecurrentKernels::CellBackward& b) {
   const auto DH = b.dh.view<T>(), DC = b.dc.view<T>(), C = b.forward.c.view<T>(), before = b.forward.c_before.view<T>(),
              D_before = b.dc_before.tensor.view<T>();
   each_element<T>(b.forward, [&](const Element<T>& e) {
@@ -95,13 +96,13 @@ void lstm_backward(const Backend::CellBackward& b) {
   });
 }
 
-void cell_backward(const Backend::CellBackward& b) {
+void cell_backward(const RecurrentKernels::CellBackward& b) {
   for_dtype(b.dh.dtype(), [&]<class T>() { b.forward.cell == Cell::gru ? gru_backward<T>(b) : lstm_backward<T>(b); });
 }
 
 }  // namespace
 
-void install_cell(Backend& b) {
+void install_cell(RecurrentKernels& b) {
   b.cell = cell;
   b.cell_backward = cell_backward;
 }

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "backend/attention_shape.h"
+#include "backend/loss.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {
@@ -9,7 +11,7 @@ namespace {
 
 // One row: log softmax of the scores, then the sum of both ways to each piece.
 template <class T>
-void copy_row(const Backend::CopyStep& c, int64_t r) {
+void copy_row(const LossKernels::CopyStep& c, int64_t r) {
   const auto y = c.y.view<T>(), scores = c.scores.view<T>(), Q = c.q.view<T>(), K = c.k.view<T>();
   const auto pieces = c.pieces.view<int32_t>();
   const int64_t first = c.keys.begin.as<int32_t>()[r], count = c.keys.length.as<int32_t>()[r];
@@ -31,8 +33,8 @@ void copy_row(const Backend::CopyStep& c, int64_t r) {
 
 }  // namespace
 
-void install_copying(Backend& b) {
-  b.copy_step = [](const Backend::CopyStep& c) {
+void install_copying(LossKernels& b) {
+  b.copy_step = [](const LossKernels::CopyStep& c) {
     for_dtype(c.y.dtype(), [&]<class T>() {
       for (int64_t r = 0; r < c.y.rows(); ++r) copy_row<T>(c, r);
     });

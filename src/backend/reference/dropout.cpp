@@ -1,5 +1,6 @@
 #include "backend/dropout.h"
 
+#include "backend/elementwise.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -27,7 +28,7 @@ void backward(Grad dr, const Tensor& dy, const Dropout& drop) {
 
 }  // namespace
 
-void install_dropout(Backend& b) {
+void install_dropout(ElementwiseKernels& b) {
   b.dropout = forward;
   b.dropout_backward = backward;
 }

@@ -1,3 +1,4 @@
+#include "backend/elementwise.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {
@@ -43,7 +44,7 @@ void round(const Tensor& y, const Tensor& x) {
 
 }  // namespace
 
-void install_elementwise(Backend& b) {
+void install_elementwise(ElementwiseKernels& b) {
   b.fill = fill;
   b.copy = copy;
   b.add = add;

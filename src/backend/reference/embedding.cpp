@@ -1,3 +1,4 @@
+#include "backend/embedding.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -35,7 +36,7 @@ void backward(Grad dtable, Grad dpositions, const Tensor& dy, const Embedding& e
 
 }  // namespace
 
-void install_embedding(Backend& b) {
+void install_embedding(EmbeddingKernels& b) {
   b.embedding = forward;
   b.embedding_backward = backward;
 }

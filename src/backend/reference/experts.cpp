@@ -6,6 +6,7 @@
 
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
+#include "backend/rows.h"
 
 namespace dragoman::reference {
 namespace {
@@ -121,7 +122,7 @@ void route_backward(Grad dlogits, const Tensor& dgates, const Tensor& logits, co
 
 }  // namespace
 
-void install_experts(Backend& b) {
+void install_experts(RowKernels& b) {
   b.mix_rows = mix_rows;
   b.mix_rows_backward = mix_rows_backward;
   b.route = route;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/attention.h"
 #include "backend/random_choice.h"
 #include "backend/reference/families.h"
 
@@ -29,7 +30,7 @@ int64_t drawn(const T* p, int64_t n, double share) {
 
 // Back from y = Σ_j p_j z_j with dy, a softmax gives each score p_j (dy · z_j - dy · y). For z_j = [j = s] / p_s that
 // is dy ([j = s] - p_j), the gradient of log p_s; for z_j = -log p_j it is dy p_j (-log p_j - H), that of H.
-void choose(const Backend::Choice& c) {
+void choose(const AttentionKernels::Choice& c) {
   for_dtype(c.weights.dtype(), [&]<class T>() {
     constexpr T least = T(1e-30);  // weights of 0 have a slope, which counts nothing
     const auto slopes = c.slopes.view<T>(), means = c.means.view<T>();
@@ -52,7 +53,7 @@ void choose(const Backend::Choice& c) {
 }
 
 template <class T, class Stat>
-void credit(const Backend::Credit& c) {
+void credit(const AttentionKernels::Credit& c) {
   const auto signal = c.signal.view<T>();
   for (int s = 0; s < c.spans.sentences(); ++s) {
     double beyond_usual = 0;
@@ -68,9 +69,9 @@ void credit(const Backend::Credit& c) {
 
 }  // namespace
 
-void install_hard_attention(Backend& b) {
+void install_hard_attention(AttentionKernels& b) {
   b.choose = choose;
-  b.credit = [](const Backend::Credit& c) {
+  b.credit = [](const AttentionKernels::Credit& c) {
     for_dtype(c.signal.dtype(),
               [&]<class T>() { for_dtype(c.loss.dtype(), [&]<class Stat>() { credit<T, Stat>(c); }); });
   };

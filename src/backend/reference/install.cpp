@@ -1,5 +1,6 @@
 #include "backend/reference/install.h"
 
+#include "backend/backend.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {

@@ -1,5 +1,7 @@
 #pragma once
-#include "backend/backend.h"
+namespace dragoman {
+struct Backend;
+}
 
 namespace dragoman::reference {
 

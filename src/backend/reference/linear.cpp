@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/products.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/activation.h"
 #include "backend/reference/families.h"
@@ -165,7 +166,7 @@ void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const
 
 }  // namespace
 
-void install_linear(Backend& b) {
+void install_linear(ProductKernels& b) {
   b.linear = forward;
   b.linear_backward_input = backward_input;
   b.linear_backward_result = backward_result;

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/attention.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -16,7 +17,7 @@ bool reaches(int window, T distance) {
   return std::abs(distance) <= T(window);
 }
 
-void gaussian_window(const Backend::GaussianWindow& g) {
+void gaussian_window(const AttentionKernels::GaussianWindow& g) {
   for_dtype(g.x.dtype(), [&]<class T>() {
     const auto Y = g.y.view<T>(), X = g.x.view<T>(), bias = g.bias.view<T>(), centers = g.centers.view<T>();
     T* const factors = g.factors.as<T>();
@@ -34,7 +35,7 @@ void gaussian_window(const Backend::GaussianWindow& g) {
 }
 
 // dx_j = g_j dy_j;  dc = Σ_j (dy_j · x_j) g_j (j - c) / σ².
-void gaussian_window_backward(const Backend::GaussianWindowBackward& b) {
+void gaussian_window_backward(const AttentionKernels::GaussianWindowBackward& b) {
   for_dtype(b.dy.dtype(), [&]<class T>() {
     const auto DX = b.dx.tensor.view<T>(), DC = b.dcenters.tensor.view<T>();
     const auto DY = b.dy.view<T>(), X = b.x.view<T>(), centers = b.centers.view<T>();
@@ -54,7 +55,7 @@ void gaussian_window_backward(const Backend::GaussianWindowBackward& b) {
 
 }  // namespace
 
-void install_local_attention(Backend& b) {
+void install_local_attention(AttentionKernels& b) {
   b.gaussian_window = gaussian_window;
   b.gaussian_window_backward = gaussian_window_backward;
 }

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "backend/copying.h"
+#include "backend/loss.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -14,7 +15,7 @@ namespace {
 // dz = (1-ε) s (p - onehot) + ε (p - 1/V). The part of ε is the softmax's alone.
 // x, w and, as a factor of the last two products, dz are of type Factor.
 template <class T, class Factor>
-void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
+void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
   const auto X = l.x.view<Factor>(), W = l.w.view<Factor>();
   const auto DX = l.dx.tensor.view<T>(), DW = l.dw.tensor.view<T>(), loss = l.loss.view<T>(),
              log_prob = l.log_prob.view<T>();
@@ -53,9 +54,9 @@ void cross_entropy_rows(const Backend::LinearCrossEntropy& l) {
 
 }  // namespace
 
-void install_loss(Backend& b) {
+void install_loss(LossKernels& b) {
   b.linear_cross_entropy_scratch = [](int64_t, int64_t V, DType factors) { return V * size_of(stat_type(factors)); };
-  b.linear_cross_entropy = [](const Backend::LinearCrossEntropy& l) {
+  b.linear_cross_entropy = [](const LossKernels::LinearCrossEntropy& l) {
     if (is_half(l.x.dtype())) return for_half(l.x.dtype(), [&]<class Half>() { cross_entropy_rows<float, Half>(l); });
     for_dtype(l.x.dtype(), [&]<class T>() { cross_entropy_rows<T, T>(l); });
   };

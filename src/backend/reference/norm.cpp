@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/norm.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -26,7 +27,7 @@ void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const T
 }
 
 // sum = x + mask · r, y = norm(sum): the composed form, as it stands in the paper.
-void residual_norm(const Backend::ResidualNorm& a) {
+void residual_norm(const NormKernels::ResidualNorm& a) {
   for_dtype(a.x.dtype(), [&]<class T>() {
     const auto S = a.sum.view<T>(), X = a.x.view<T>(), R = a.r.view<T>();
     for (int64_t n = 0; n < X.rows; ++n)
@@ -39,7 +40,7 @@ void residual_norm(const Backend::ResidualNorm& a) {
 // With n = (x - mean) · rstd and g = dy · gamma:  dx = rstd · (g - mean(g) - n · mean(g · n)),
 // dgamma = Σ dy · n,  dbeta = Σ dy,  dr = mask · dx.  What nothing was subtracted from has no mean(g) either.
 template <class T>
-void norm_backward_rows(const Backend::NormBackward& b) {
+void norm_backward_rows(const NormKernels::NormBackward& b) {
   const auto DX = b.dx.tensor.view<T>(), DR = b.dr.tensor.view<T>(), DG = b.dgamma.tensor.view<T>(),
              DB = b.dbeta.tensor.view<T>(), DY = b.dy.view<T>(), X = b.sum.view<T>(), G = b.gamma.view<T>(),
              M = b.mean.view<T>(), R = b.rstd.view<T>();
@@ -63,13 +64,13 @@ void norm_backward_rows(const Backend::NormBackward& b) {
   }
 }
 
-void norm_backward(const Backend::NormBackward& b) {
+void norm_backward(const NormKernels::NormBackward& b) {
   for_dtype(b.dy.dtype(), [&]<class T>() { norm_backward_rows<T>(b); });
 }
 
 }  // namespace
 
-void install_norm(Backend& b) {
+void install_norm(NormKernels& b) {
   b.layer_norm = layer_norm;
   b.residual_norm = residual_norm;
   b.norm_scratch = [](int64_t) -> int64_t { return 0; };

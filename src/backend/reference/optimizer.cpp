@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "backend/gradient_scale.h"
+#include "backend/optimizer.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {
@@ -51,7 +52,7 @@ void moving_average(const Tensor& average, const Tensor& x, double weight) {
 
 }  // namespace
 
-void install_optimizer(Backend& b) {
+void install_optimizer(OptimizerKernels& b) {
   b.sum = [](Grad total, const Tensor& x) {
     double& sum = *total.tensor.as<double>();
     sum = (total.adds() ? sum : 0) + reduce(x, [](double v) { return v; });

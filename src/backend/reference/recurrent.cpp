@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/recurrent.h"
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
 
@@ -35,7 +36,7 @@ void running_average(const Tensor& c, const Tensor& x, const Tensor& gate, const
 // With e_t = dc_t + a_{t+1} · e_{t+1}, all that reaches c_t:  dx_t = (1 - a_t) · e_t,
 // dgate_t = e_t · (c_{t-1} - x_t) · a_t · (1 - a_t).
 template <class T>
-void average_backward(const Backend::RunningAverageBackward& b) {
+void average_backward(const RecurrentKernels::RunningAverageBackward& b) {
   const auto DX = b.dx.tensor.view<T>(), DG = b.dgate.tensor.view<T>(), DC = b.dc.view<T>(), C = b.c.view<T>(),
              X = b.x.view<T>(), G = b.gate.view<T>();
   for (int s = 0; s < b.spans.sentences(); ++s) {
@@ -53,7 +54,7 @@ void average_backward(const Backend::RunningAverageBackward& b) {
   }
 }
 
-void running_average_backward(const Backend::RunningAverageBackward& b) {
+void running_average_backward(const RecurrentKernels::RunningAverageBackward& b) {
   for_dtype(b.dc.dtype(), [&]<class T>() { average_backward<T>(b); });
 }
 
@@ -97,7 +98,7 @@ void gate_backward(Grad dx, Grad dgate, const Tensor& dy, const Tensor& x, const
 
 }  // namespace
 
-void install_recurrent(Backend& b) {
+void install_recurrent(RecurrentKernels& b) {
   b.running_average = running_average;
   b.running_average_backward = running_average_backward;
   b.running_average_step = running_average_step;

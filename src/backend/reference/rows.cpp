@@ -5,6 +5,7 @@
 
 #include "backend/reference/accumulate.h"
 #include "backend/reference/families.h"
+#include "backend/rows.h"
 
 namespace dragoman::reference {
 namespace {
@@ -112,7 +113,7 @@ void neighbours_backward(Grad dx, const Tensor& dy, const Spans& spans) {
 
 }  // namespace
 
-void install_rows(Backend& b) {
+void install_rows(RowKernels& b) {
   b.top_k = top_k;
   b.pool = pool;
   b.pool_backward = pool_backward;

@@ -1,0 +1,100 @@
+#pragma once
+#include "backend/attention_shape.h"
+#include "backend/kernel.h"
+#include "backend/step_keys.h"
+
+namespace dragoman {
+
+/// Slots of the kernel table (backend/backend.h): attention: soft, local, hard; rotary positions.
+struct AttentionKernels {
+  // Attention over packed rows: y = softmax(score(q, k)) · v, head by head.
+  struct Attention {
+    Tensor y, lse;        // (Nq,H*V)  (Nq,H) stat type: log Σ exp(score), from which backward recomputes the weights
+    Tensor q, k, v;       // (Nq,H*K)  (Nk,H*K)  (Nk,H*V)
+    Tensor bias;          // see DistanceBias, or empty
+    Tensor score_vector;  // (H*K), Score::additive only
+    AttentionShape shape;
+    Tensor scratch;  // attention_scratch bytes
+    Tensor weights;  // (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk)
+    DType factors = DType::f32;  // bf16 or f16: what is multiplied may be rounded to it, on the way back too
+  };
+  struct AttentionBackward {
+    Grad dq, dk, dv, dbias, dscore_vector;  // dbias only for a bias a query
+    Tensor dy;
+    Attention forward;
+  };
+  Kernel<int64_t(const AttentionShape& shape, int64_t key_size, int64_t value_size)> attention_scratch{
+      "attention_scratch"};
+  Kernel<void(const Attention& a)> attention{"attention"};
+  Kernel<void(const AttentionBackward& b)> attention_backward{"attention_backward"};
+  // One query a row against keys in cache rows.
+  struct AttentionStep {
+    Tensor y;             // (R,H*V)
+    Tensor q, k, v;       // (R,H*K)  (C,H*K)  (C,H*V)
+    Tensor bias;          // (R or 1,H·(2R+1)) or empty
+    Tensor score_vector;  // as above
+    StepKeys keys;
+    int heads = 1, window = -1;
+    Score score = Score::scaled_dot;
+    Tensor scratch;  // attention_step_scratch bytes
+  };
+  Kernel<int64_t(int heads, int64_t longest)> attention_step_scratch{"attention_step_scratch"};
+  Kernel<void(const AttentionStep& a)> attention_step{"attention_step"};
+
+  // What stands around a place (Luong et al. 2015, equation 10): factors (N): exp(-(j - c)² / (2 σ²)) with σ = window /
+  // 2 for the row at place j of a sentence whose center is c, 0 where |j - c| > window; y = factors · x, row by row.
+  // bias (B,2R+1) is attention's, for a query at place 0 of each sentence: 0 in the window, `hidden` outside it, which
+  // leaves no weight and, unlike -inf, may be subtracted from itself.
+  struct GaussianWindow {
+    static constexpr double hidden = -1e30;
+    Tensor y, factors, bias;  // (N,D) (N) (B,2R+1)
+    Tensor x, centers;        // (N,D) (B,1)
+    Spans spans;
+    int window;
+  };
+  Kernel<void(const GaussianWindow& g)> gaussian_window{"gaussian_window"};
+  struct GaussianWindowBackward {
+    Grad dx, dcenters;
+    Tensor dy, factors, x, centers;
+    Spans spans;
+    int window;
+  };
+  Kernel<void(const GaussianWindowBackward& b)> gaussian_window_backward{"gaussian_window_backward"};
+
+  // Hard attention (Xu et al. 2015, section 4.1).  choose: one row s of each sentence by the weights p of its rows,
+  // which sum to 1: drawn where `random` is active (backend/random_choice.h), else the heaviest, the first of equals.
+  // slopes and means are values and results of an attention with these weights, whose way back gives the gradients of
+  // log p_s and of the entropy H = -Σ p log p: a row of slopes is ([j = s] / p_s, -log p_j), the mean by p is (1, H).
+  struct Choice {
+    Tensor rows, slopes, means;  // (B) int32  (N,2)  (B,2)
+    Tensor weights;              // (N)
+    Spans spans;
+    Dropout random;
+  };
+  Kernel<void(const Choice& c)> choose{"choose"};
+  // credit: what the choice before label n has to answer for, its sentence's losses from n on beyond the usual:
+  // signal (N,2), in row places(n): reward · Σ_{m≥n} (loss_m - weight_m · usual_loss), and -entropy · weight_n.
+  struct Credit {
+    Tensor signal;
+    Tensor loss, weights;  // (N) stat type  (N) f32 or empty: all 1
+    Tensor places;         // (N) int32
+    Spans spans;
+    double usual_loss, reward, entropy;
+  };
+  Kernel<void(const Credit& c)> credit{"credit"};
+
+  // Columns c and c + K/2 of each head turn together by the angle whose sine and cosine stand in these columns of the
+  // token's row of `table` (P,K) (Su et al. 2021, "RoPE"); direction -1 turns back. places (N,2) int32: sentence,
+  // token. y, x (N,H*K); y may be x.
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& places, int heads, int direction)>
+      rotate{"rotate"};
+
+  template <class Kernels, class F>
+  static void each(Kernels& k, const F& f) {
+    const auto slots = [&](auto&... slot) { (f(slot), ...); };
+    slots(k.attention_scratch, k.attention, k.attention_backward, k.attention_step_scratch, k.attention_step,
+          k.gaussian_window, k.gaussian_window_backward, k.choose, k.credit, k.rotate);
+  }
+};
+
+}  // namespace dragoman

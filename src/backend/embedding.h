@@ -1,0 +1,31 @@
+#pragma once
+#include "backend/dropout.h"
+#include "backend/kernel.h"
+
+namespace dragoman {
+
+/// Table row + position of each token: y = dropout(scale · table[id] + positions[token]).
+struct Embedding {
+  Tensor ids;        // (N) int32
+  Tensor places;     // (N,2) int32: sentence, token; the token picks the position
+  Tensor table;      // (V,D)
+  Tensor positions;  // (P,D) or empty
+  double scale = 1;  // √D
+  Dropout dropout;
+};
+
+/// Slots of the kernel table (backend/backend.h): embeddings.
+struct EmbeddingKernels {
+  // Embedding.  y, dy (N,D)
+  Kernel<void(const Tensor& y, const Embedding& e)> embedding{"embedding"};
+  Kernel<void(Grad dtable, Grad dpositions, const Tensor& dy, const Embedding& e)> embedding_backward{
+      "embedding_backward"};
+
+  template <class Kernels, class F>
+  static void each(Kernels& k, const F& f) {
+    const auto slots = [&](auto&... slot) { (f(slot), ...); };
+    slots(k.embedding, k.embedding_backward);
+  }
+};
+
+}  // namespace dragoman

@@ -1,0 +1,49 @@
+#pragma once
+#include "backend/kernel.h"
+#include "backend/step_keys.h"
+#include "backend/work.h"
+
+namespace dragoman {
+
+/// Slots of the kernel table (backend/backend.h): the loss of training, and copying in decoding.
+struct LossKernels {
+  // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
+  // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
+  // With dx or dw, gradients of the sum of losses. x and w may be of 16 bits as in `linear`. Weights (N) f32 multiply
+  // losses, and so their gradients, but not log_prob. With a gate, labels are generated or copied (backend/copying.h).
+  struct LinearCrossEntropy {
+    Tensor loss, log_prob;
+    Grad dx, dw;
+    Tensor x, w, labels;
+    Tensor
+        packed;  // w rearranged by `pack` in its own type, or empty: with it a row's result depends on that row alone
+    double label_smoothing = 0;
+    Tensor scratch;
+    Tensor weights;       // empty: all 1
+    Tensor gate, copied;  // (N,1) both or neither: a number, and the probability of the label among what is copied
+    Grad dgate, dcopied;
+  };
+  Kernel<int64_t(int64_t N, int64_t V, DType factors)> linear_cross_entropy_scratch{"linear_cross_entropy_scratch"};
+  Kernel<void(const LinearCrossEntropy& l)> linear_cross_entropy{
+      "linear_cross_entropy",
+      [](const auto& l) { return (1.0 + bool(l.dx) + bool(l.dw)) * work::product(l.x, l.w.rows()); }};
+
+  // Logits of a decoding step become logarithms of what is generated or copied (backend/copying.h): y_v = log(σ(gate) ·
+  // softmax_v + (1 - σ(gate)) · Σ a_t over t with pieces_t = v), where a = softmax_t(q·k_t / √K).
+  struct CopyStep {
+    Tensor y, scores;   // (R,V)  (R,T) room for log a
+    Tensor lse;         // (R) stat type: log Σ exp of each row of y
+    Tensor q, k, gate;  // (R,K)  (C,K)  (R,1)
+    StepKeys keys;      // of at most T, without a table
+    Tensor pieces;      // (R,T) int32
+  };
+  Kernel<void(const CopyStep& c)> copy_step{"copy_step"};
+
+  template <class Kernels, class F>
+  static void each(Kernels& k, const F& f) {
+    const auto slots = [&](auto&... slot) { (f(slot), ...); };
+    slots(k.linear_cross_entropy_scratch, k.linear_cross_entropy, k.copy_step);
+  }
+};
+
+}  // namespace dragoman

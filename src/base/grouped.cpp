@@ -1,0 +1,18 @@
+#include "base/grouped.h"
+
+#include <fmt/core.h>
+
+namespace dragoman {
+
+std::string grouped(int64_t number) {
+  std::string text = std::to_string(number);
+  const int first_digit = number < 0 ? 1 : 0;
+  for (int at = int(text.size()) - 3; at > first_digit; at -= 3) text.insert(size_t(at), 1, ',');
+  return text;
+}
+
+std::string counted(int64_t number, const char* what) {
+  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
+}  // namespace dragoman
