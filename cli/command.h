@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/threads.h"
+#include "cli/command_files.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/parse.h"
@@ -33,9 +34,10 @@ const std::vector<Flag<CommonOptions>>& common_flags();
 
 /// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
 /// over the one before; then checks. Returns what is to be printed in place of running, if --help or --dump-config
-/// asked for that; with --help nothing is checked.
+/// asked for that; with --help nothing is checked. `configs` becomes the configuration files.
 template <class Options>
-std::optional<std::string> parse(const Table<Options>& table, const Words& arguments, Options& options) {
+std::optional<std::string> parse(const Table<Options>& table, const Words& arguments, Options& options,
+                                 Words* configs = nullptr) {
   CommonOptions common;
   std::vector<Option> own = bind_flags(table.flags, options), shared = bind_flags(common_flags(), common);
   const Assignments line = read_command_line(arguments, joined(own, shared));
@@ -48,9 +50,11 @@ std::optional<std::string> parse(const Table<Options>& table, const Words& argum
     table.preset(options);
   }
   assign(all, own);
+  if (table.inherit) table.inherit(options, own);
   if (table.check) table.check(options, Given(own));
   if (common.dump_config != Dump::none) return to_yaml(own, common.dump_config == Dump::full);
   require_all(own);
+  if (configs) *configs = common.config;
   return std::nullopt;
 }
 
@@ -64,17 +68,21 @@ struct Command {
 /// Writes a page to stdout; BrokenPipe when nobody reads it.
 void print_page(const std::string& page);
 
-/// Joins a table with the function that does the work. What several subcommands have is put into effect here: how
-/// much is logged and how many threads there are.
+/// Joins a table with the function that does the work. What several subcommands have is put into effect here:
+/// which files are not written over, how much is logged and how many threads there are.
 template <class Options>
 Command make_command(Table<Options> given_table, int (*body)(const Options&)) {
   const auto table = std::make_shared<const Table<Options>>(std::move(given_table));
   const auto run = [table, body](const Words& arguments) {
     Options options;
-    if (const auto page = parse(*table, arguments, options)) {
+    Words configs;
+    if (const auto page = parse(*table, arguments, options, &configs)) {
       print_page(*page);
       return 0;
     }
+    CommandFiles files = files_of(options);
+    files.read.push_back({"--config", configs});
+    refuse_overwriting(files);
     if constexpr (requires { options.quiet; })
       if (options.quiet) spdlog::set_level(spdlog::level::warn);
     if constexpr (requires { options.cpu_threads; })
