@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "cli/options.h"
-#include "cli/overwriting.h"
 #include "data/parallel_text.h"
 #include "io/model_file.h"
 #include "train/progress.h"
@@ -95,10 +94,6 @@ void write_shortlist(const AlignOptions& options, const Aligner& aligner, const 
 }  // namespace
 
 int align_command(const AlignOptions& options) {
-  const std::vector<NamedFiles> read = {
-      {"train-sets", options.train_sets}, {"vocabs", options.vocabs}, {"model", {options.model}}};
-  refuse_overwriting(read, {"output", {options.output}});
-  refuse_overwriting(read, {"shortlist", {options.shortlist}});
   const Vocabularies vocabularies = vocabularies_of(options);
   const Clock clock;
   const IdPairs pairs = Reading(options, vocabularies).read();

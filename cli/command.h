@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_files.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/parse.h"
@@ -31,9 +32,10 @@ const std::vector<Flag<CommonOptions>>& common_flags();
 
 /// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
 /// over the one before; then checks. Returns what is to be printed in place of running, if --help or --dump-config
-/// asked for that; with --help nothing is checked.
+/// asked for that; with --help nothing is checked. `configs` becomes the configuration files.
 template <class Options>
-std::optional<std::string> parse(const Table<Options>& table, const Words& arguments, Options& options) {
+std::optional<std::string> parse(const Table<Options>& table, const Words& arguments, Options& options,
+                                 Words* configs = nullptr) {
   CommonOptions common;
   std::vector<Option> own = bind_flags(table.flags, options), shared = bind_flags(common_flags(), common);
   const Assignments line = read_command_line(arguments, joined(own, shared));
@@ -46,9 +48,11 @@ std::optional<std::string> parse(const Table<Options>& table, const Words& argum
     table.preset(options);
   }
   assign(all, own);
+  if (table.inherit) table.inherit(options, own);
   if (table.check) table.check(options, Given(own));
   if (common.dump_config != Dump::none) return to_yaml(own, common.dump_config == Dump::full);
   require_all(own);
+  if (configs) *configs = common.config;
   return std::nullopt;
 }
 
@@ -65,17 +69,21 @@ void print_page(const std::string& page);
 /// Calls f with messages and threads as a command asks for them; threads 0: one a core.
 int run_with(bool quiet, int threads, const std::function<int()>& f);
 
-/// Joins a table with the function that does the work. What several subcommands have is put into effect here: how
-/// much is logged and how many threads there are.
+/// Joins a table with the function that does the work. What several subcommands have is put into effect here:
+/// which files are not written over, how much is logged and how many threads there are.
 template <class Options>
 Command make_command(Table<Options> given_table, int (*body)(const Options&)) {
   const auto table = std::make_shared<const Table<Options>>(std::move(given_table));
   const auto run = [table, body](const Words& arguments) {
     Options options;
-    if (const auto page = parse(*table, arguments, options)) {
+    Words configs;
+    if (const auto page = parse(*table, arguments, options, &configs)) {
       print_page(*page);
       return 0;
     }
+    CommandFiles files = files_of(options);
+    files.read.push_back({"--config", configs});
+    refuse_overwriting(files);
     bool quiet = false;
     int threads = 0;
     if constexpr (requires { options.quiet; }) quiet = options.quiet;

@@ -51,7 +51,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::pretrained_model,
        .value = "FILE",
        .group = "Files",
-       .help = "a new run begins with the weights of this model, of the same dimensions and vocabularies; those of "
+       .help = "a new run begins with the weights of this model, and is of the same kind and vocabularies; those of "
                "--vocabs that are not there are made of the model's"},
       {.name = "no-restore-corpus",
        .field = &O::no_restore_corpus,

@@ -34,6 +34,8 @@ void check_evaluate(EvaluateOptions& o, const Given& given) {
 }
 
 void check_inspect(InspectOptions& o, const Given& given) {
+  require(!o.options || !o.devices, "--options are of a model, --devices lists the hardware");
+  require(!o.options || !o.json, "--options are YAML, --json is another form");
   if (given("model") != o.devices) return;
   if (o.devices) fail("--devices lists the hardware and takes no model, found {}", o.model);
   throw Error("there is nothing to inspect", "give a model file or --devices; see --help");
@@ -139,6 +141,10 @@ Table<InspectOptions> inspect_table() {
                      .field = &O::devices,
                      .group = group,
                      .help = "list the hardware that can be used instead"},
+                    {.name = "options",
+                     .field = &O::options,
+                     .group = group,
+                     .help = "print the options that make such a model, as YAML for train -c"},
                     {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
           .check = check_inspect};
 }

@@ -7,7 +7,6 @@
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "cli/options.h"
-#include "cli/overwriting.h"
 #include "decode/beam_search.h"
 #include "explain/attention_json.h"
 #include "explain/attention_page.h"
@@ -157,8 +156,6 @@ int explain_positions(const ExplainOptions& o) {
 
 int explain_command(const ExplainOptions& options) {
   if (options.positions) return explain_positions(options);
-  refuse_overwriting({{"train-sets", options.train_sets}, {"input", {options.input}}, {"model", {options.model}}},
-                     {"output", {options.output}});
   const Backend& cpu = backend("cpu");
   Arena arena;
   LoadedModel loaded = load(options.model, cpu, arena);

@@ -109,6 +109,7 @@ struct Table {
   void (*check)(Options&, const Given&) = nullptr;  // throws Error for contradictions; resolves alternative spellings
   std::string_view preset_flag = "";                // when there is one it is set first, then `preset` runs,
   void (*preset)(Options&) = nullptr;               // then all other options
+  void (*inherit)(const Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
 };
 
 }  // namespace dragoman

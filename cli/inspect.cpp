@@ -3,7 +3,9 @@
 #include "cli/command.h"
 #include "cli/devices.h"
 #include "cli/inspect_file.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
+#include "io/model_file.h"
 
 namespace dragoman {
 namespace {
@@ -35,6 +37,10 @@ int inspect_command(const InspectOptions& options) {
   if (options.devices) {
     const Devices devices = find_devices();
     print_page(options.json ? json_page(to_json(devices)) : devices_page(devices));
+    return 0;
+  }
+  if (options.options) {
+    print_page(options_of(ModelFile(options.model).config()));
     return 0;
   }
   const Description description = describe_file(options.model);

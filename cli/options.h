@@ -156,6 +156,7 @@ struct EvaluateOptions {
 struct InspectOptions {
   std::string model;
   bool devices = false;  // list the hardware instead
+  bool options = false;  // print those of train that make such a model, and nothing else
   bool json = false;
 };
 

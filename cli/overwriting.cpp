@@ -1,34 +1,100 @@
-#include "cli/overwriting.h"
-
+#include <cctype>
 #include <filesystem>
 
 #include "base/error.h"
+#include "cli/command_files.h"
 
 namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Where the shell took stdin or stdout from, which may be a file, too.
-fs::path opened(const std::string& file, const char* standard) {
-  return file == "-" ? fs::path(standard) : fs::path(file);
+// The file that a chain of symbolic links ends at, which need not be there yet.
+fs::path without_links(fs::path path) {
+  std::error_code ignored;
+  for (int links = 0; links < 40 && fs::is_symlink(path, ignored); ++links)
+    path = path.parent_path() / fs::read_symlink(path, ignored);  // an absolute target replaces all
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  return fs::weakly_canonical(folder, ignored) / path.filename();
 }
 
-bool same_file(const fs::path& one, const fs::path& other) {
-  std::error_code ignored;  // what is not there, or not to be seen, is the same as nothing
-  return fs::is_regular_file(other, ignored) && fs::equivalent(one, other, ignored);
+bool is_placeholder(std::string_view text) {
+  return text.size() >= 3 && text[0] == '{' && text[2] == '}' &&
+         std::string_view("UEBT").find(text[1]) != std::string_view::npos;
+}
+
+// Whether numbers in the places of {U}, {E}, {B} and {T} make `name` of `pattern`.
+bool may_become(std::string_view pattern, std::string_view name) {
+  while (!pattern.empty() && !is_placeholder(pattern)) {
+    if (name.empty() || name[0] != pattern[0]) return false;
+    pattern.remove_prefix(1), name.remove_prefix(1);
+  }
+  if (pattern.empty()) return name.empty();
+  while (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))) {
+    name.remove_prefix(1);
+    if (may_become(pattern.substr(3), name)) return true;
+  }
+  return false;
+}
+
+// Under one name, or two for one file on disk: links of either kind.
+bool is_same(const fs::path& one, const fs::path& other) {
+  std::error_code ignored;  // what is not to be seen is the same as nothing
+  if (fs::exists(one, ignored) && fs::exists(other, ignored))
+    return fs::is_regular_file(one, ignored) && fs::equivalent(one, other, ignored);
+  const fs::path real = without_links(one), another = without_links(other);
+  return real == another || (real.parent_path() == another.parent_path() &&
+                             may_become(real.filename().string(), another.filename().string()));
+}
+
+// The name itself, and what is there of the names that numbers make of it.
+std::vector<fs::path> names_of(const std::string& written) {
+  std::vector<fs::path> names = {written};
+  if (written.find('{') == std::string::npos) return names;
+  const fs::path path(written), folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (may_become(path.filename().string(), entry.path().filename().string())) names.push_back(entry.path());
+  return names;
+}
+
+// Where the shell took stdin or stdout from, which may be a file, too.
+std::string opened(const std::string& file, const char* standard) { return file == "-" ? standard : file; }
+
+bool is_written_to(const std::string& written, const std::string& other) {
+  if (written.empty() || other.empty()) return false;
+  for (const fs::path& name : names_of(written))
+    if (is_same(name, other)) return true;
+  return false;
+}
+
+bool is_standard_output(const std::string& file) { return file == "/dev/stdout" || file == "/dev/stderr"; }
+
+void refuse_two_uses(const NamedFiles& one, const NamedFiles& other) {
+  for (const std::string& from : one.files)
+    for (const std::string& file : other.files) {
+      const std::string to = opened(file, "/dev/stdout"), before = opened(from, "/dev/stdout");
+      if (is_standard_output(to) && is_standard_output(before)) continue;
+      if (is_written_to(to, before) || is_written_to(before, to))
+        throw Error(fmt::format("{} and {} are both {}: one would write over the other", one.what, other.what, file),
+                    "give each a file of its own");
+    }
 }
 
 }  // namespace
 
-void refuse_overwriting(const std::vector<NamedFiles>& read, const NamedFiles& written) {
-  for (const std::string& to : written.files)
-    for (const auto& [option, files] : read)
-      for (const std::string& from : files)
-        if (!to.empty() && same_file(opened(from, "/dev/stdin"), opened(to, "/dev/stdout")))
-          throw Error(fmt::format("--{} and --{} are both {}: what it holds would be lost", written.option, option,
-                                  to == "-" ? from : to),
-                      "write to another file");
+void refuse_overwriting(const CommandFiles& files) {
+  for (size_t w = 0; w < files.written.size(); ++w) {
+    const NamedFiles& written = files.written[w];
+    for (const std::string& to : written.files)
+      for (const auto& [what, read] : files.read)
+        for (const std::string& from : read)
+          if (is_written_to(opened(to, "/dev/stdout"), opened(from, "/dev/stdin")))
+            throw Error(fmt::format("{} and {} are both {}: what it holds would be lost", written.what, what,
+                                    to == "-" || to.find('{') != std::string::npos ? from : to),
+                        "write to another file");
+    for (size_t before = 0; before < w; ++before) refuse_two_uses(files.written[before], written);
+  }
 }
 
 }  // namespace dragoman

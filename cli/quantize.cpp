@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/overwriting.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "io/int8_weights.h"
@@ -31,7 +30,6 @@ struct Comparison {
 void check_files(const QuantizeOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_writable("output", o.output);
-  refuse_overwriting({{"model", {o.model}}, {"valid-sets", o.valid_sets}}, {"output", {o.output}});
 }
 
 LinePairs read_valid_set(const std::vector<std::string>& files) {

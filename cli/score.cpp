@@ -6,7 +6,6 @@
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "cli/options.h"
-#include "cli/overwriting.h"
 #include "cli/profiled.h"
 #include "io/model_file.h"
 #include "score/n_best_reader.h"
@@ -128,7 +127,6 @@ void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& r
 }  // namespace
 
 int score_command(const ScoreOptions& options) {
-  refuse_overwriting({{"train-sets", options.train_sets}, {"model", {options.model}}}, {"output", {options.output}});
   auto reader = open(options);
   return profiled(options.profile, options.devices[0], [&](const Backend& device) { score(options, reader, device); });
 }

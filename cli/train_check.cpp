@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/devices.h"
-#include "cli/overwriting.h"
 #include "cli/train_table.h"
 
 namespace dragoman {
@@ -275,10 +274,6 @@ void check_run(const TrainOptions& o) {
   require(!o.overwrite || o.keep_last == 0, "--overwrite keeps no checkpoints, --keep-last {} does", o.keep_last);
   require(o.model != "-", "--model is a file that is written more than once, so it cannot be '-'");
   require(o.log_json != "-", "--log-json is a file that is appended to, so it cannot be '-'");
-  const std::vector<NamedFiles> read = {
-      {"train-sets", o.train_sets}, {"valid-sets", o.valid_sets}, {"vocabs", o.vocabs}};
-  refuse_overwriting(read, {"log-json", {o.log_json}});
-  refuse_overwriting(read, {"valid-translation-output", {o.valid_translation_output}});
 }
 
 }  // namespace

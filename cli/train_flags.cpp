@@ -1,3 +1,4 @@
+#include "cli/model_options.h"
 #include "cli/train_table.h"
 
 namespace dragoman {
@@ -238,7 +239,8 @@ Table<O> train_table() {
                                    "call again goes on where the last one stopped."},
                  .check = check_train,
                  .preset_flag = "task",
-                 .preset = apply_task};
+                 .preset = apply_task,
+                 .inherit = inherit_model};
   for (auto part : {file_flags, vocabulary_flags, model_flags, transformer_flags, position_flags, attention_flags,
                     autoregression_flags, experts_flags, rnn_flags, dropout_flags, batch_flags, learning_rate_flags,
                     optimizer_flags, validation_flags, run_flags})

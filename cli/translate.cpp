@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "cli/line_progress.h"
 #include "cli/options.h"
-#include "cli/overwriting.h"
 #include "cli/profiled.h"
 #include "decode/translator.h"
 #include "io/model_file.h"
@@ -115,8 +114,6 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
 }  // namespace
 
 int translate_command(const TranslateCommandOptions& options) {
-  refuse_overwriting({{"input", {options.input}}, {"models", options.models}, {"shortlist", {options.shortlist}}},
-                     {"output", {options.output}});
   LineReader in(options.input);
   return profiled(options.profile, options.devices[0], [&](const Backend& device) { translate(options, in, device); });
 }

@@ -10,7 +10,6 @@
 #include "base/philox.h"
 #include "base/threads.h"
 #include "cli/options.h"
-#include "cli/overwriting.h"
 #include "vocab/model_facts.h"
 #include "vocab/training.h"
 #include "vocab/vocabulary.h"
@@ -177,11 +176,6 @@ int inspect(const VocabOptions& options) {
 }  // namespace
 
 int vocab_command(const VocabOptions& options) {
-  if (options.action == VocabAction::train)
-    refuse_overwriting({{"input", options.inputs}}, {"model", {options.model}});
-  else
-    refuse_overwriting({{"input", options.inputs.empty() ? Lines{"-"} : options.inputs}, {"model", {options.model}}},
-                       {"output", {options.output}});
   switch (options.action) {
     case VocabAction::train:
       return train(options);

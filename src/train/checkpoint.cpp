@@ -52,6 +52,7 @@ std::string to_json(const Progress& p, int64_t adam_steps) {
               {"loss_scale_since", p.loss_scale.since},
               {"stalled", p.stalled},
               {"best", p.best},
+              {"kept", p.kept},
               {"epoch", p.position.epoch},
               {"batch", p.position.batch},
               {"adam_steps", adam_steps}}
@@ -71,6 +72,7 @@ Progress progress_from(const json& j) {
   p.loss_scale = {j.value("loss_scale", 1.0), j.value("loss_scale_since", int64_t{0})};
   p.stalled = j.at("stalled");
   p.best = j.at("best").get<std::map<std::string, double>>();
+  p.kept = j.value("kept", p.best);
   p.position = {j.at("epoch"), j.at("batch")};
   return p;
 }
@@ -137,18 +139,11 @@ void begin_epoch_anew(Progress& progress) {
 
 }  // namespace
 
-std::string sibling(const std::string& model_path, const std::string& word) {
-  const fs::path path(model_path);
-  return (path.parent_path() / (path.stem().string() + "." + word + path.extension().string())).string();
-}
-
 CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged) {
   const int64_t weights = 4 * parameters;
   const int64_t vocabulary_bytes = int64_t(vocabularies.source.bytes().size() + vocabularies.target.bytes().size());
   return {weights + vocabulary_bytes, (averaged ? 4 : 3) * weights};
 }
-
-std::string state_path(const std::string& model_path) { return sibling(model_path, "state"); }
 
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
   const DataOptions& d = setup.data;

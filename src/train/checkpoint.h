@@ -5,12 +5,10 @@
 #include "optim/adam.h"
 #include "optim/average.h"
 #include "train/progress.h"
+#include "train/run_files.h"
 #include "train/setup.h"
 
 namespace dragoman {
-
-/// "dir/model.safetensors" and "best-bleu" make "dir/model.best-bleu.safetensors".
-std::string sibling(const std::string& model_path, const std::string& word);
 
 /// Bytes of the files of a checkpoint.
 struct CheckpointSize {
@@ -19,9 +17,6 @@ struct CheckpointSize {
 
 /// The model file has the weights, the state two moments and perhaps averages too.
 CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged);
-
-/// The training state beside a model file.
-std::string state_path(const std::string& model_path);
 
 /// What is saved of a run: all of it, so that a run goes on from the state alone. The state holds the raw parameters
 /// (the model file the smoothed ones where there is an average), the moments, the averages and the progress.

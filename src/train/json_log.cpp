@@ -82,7 +82,7 @@ std::string add(Json& line, const RunRetreat& e) {
 std::string add(Json& line, const RunEnd& e) {
   static constexpr const char* reasons[] = {"after", "early-stopping", "signal"};
   line["reason"] = reasons[e.reason];
-  line["epochs"] = e.epochs;
+  line["epochs"] = int64_t(e.epochs);
   return "end";
 }
 

@@ -25,12 +25,16 @@ bool Recurring::due(const Progress& now) {
   return std::exchange(seen_, ended) != ended;
 }
 
+double Stopping::epochs(const Progress& p) const {
+  return double(p.position.epoch) + std::min(1.0, double(p.epoch_sentences) / double(corpus_pairs_));
+}
+
 double Stopping::way(Frequency end, const Progress& p) const {
   switch (end.unit) {
     case Frequency::updates:
       return double(p.updates);
     case Frequency::epochs:
-      return double(p.position.epoch) + std::min(1.0, double(p.epoch_sentences) / double(corpus_pairs_));
+      return epochs(p);
     case Frequency::target_tokens:
       return double(p.labels);
     case Frequency::minutes:

@@ -24,6 +24,7 @@ struct Progress {
   LossScale loss_scale;                // of training in float16; 1 in others
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric
   std::map<std::string, double> best;  // by the name of the metric: a later run may ask for others
+  std::map<std::string, double> kept;  // of the files of --keep-best: behind `best` where one could not be written
   Position position;                   // in the corpus
 
   int64_t epoch() const { return position.epoch + 1; }  // for people, from 1
@@ -65,6 +66,7 @@ class Stopping {
   bool reached(const Progress& progress) const;
   /// Share of the way to the nearest end, 0…1, or -1 where none is known.
   double share(const Progress& progress) const;
+  double epochs(const Progress& progress) const;
   /// Seconds to the nearest end at this process's speed, or -1 where none is known.
   double remaining(const Progress& progress) const;
 

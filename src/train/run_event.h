@@ -69,7 +69,7 @@ struct RunRetreat {
 
 struct RunEnd {
   enum Reason { after, early_stopping, signal } reason = after;
-  int64_t epochs = 0;  // whole ones
+  double epochs = 0;
   int64_t stalled = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace dragoman {
 namespace {
 
-volatile std::sig_atomic_t stop_asked = 0, save_asked = 0, validation_asked = 0;
+volatile std::sig_atomic_t stop_asked = 0, hung_up = 0, save_asked = 0, validation_asked = 0;
 
 // The signal that comes while its handler runs is delivered after it, and then ends the process.
 void ask_to_stop(int signal) {
@@ -19,6 +19,8 @@ void ask_to_stop(int signal) {
   }
   stop_asked = 1;
 }
+
+void take_hangup(int) { hung_up = 1; }
 
 void take_request(int signal) { (signal == SIGUSR1 ? save_asked : validation_asked) = 1; }
 
@@ -58,12 +60,14 @@ bool take(volatile std::sig_atomic_t& asked) {
 
 StopSignals::StopSignals() {
   stop_asked = 0;
+  hung_up = 0;
   handle({SIGINT, SIGTERM}, ask_to_stop);
+  handle({SIGHUP}, take_hangup);
 }
 
-StopSignals::~StopSignals() { handle({SIGINT, SIGTERM}, SIG_DFL); }
+StopSignals::~StopSignals() { handle({SIGINT, SIGTERM, SIGHUP}, SIG_DFL); }
 
-bool StopSignals::asked() { return stop_asked != 0; }
+bool StopSignals::asked() { return stop_asked != 0 || hung_up != 0; }
 
 RequestSignals::RequestSignals() {
   save_asked = 0;

@@ -2,8 +2,9 @@
 
 namespace dragoman {
 
-/// While this lives, SIGINT and SIGTERM ask the run to end after the update at hand; a second one of either ends the
-/// process at once. A signal that the process was started to ignore stays ignored.
+/// While this lives, SIGINT, SIGTERM and SIGHUP ask the run to end after the update at hand; a second SIGINT or SIGTERM
+/// ends the process at once. A terminal that closes may send SIGHUP more than once, and a SIGTERM after it, so those
+/// are no second ones. A signal that the process was started to ignore, as SIGHUP under nohup, stays ignored.
 class StopSignals {
  public:
   StopSignals();

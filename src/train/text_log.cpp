@@ -44,15 +44,27 @@ void print(const RunMoment& now, const RunRetreat& retreat) {
               grouped(retreat.from_update), in_brackets(retreat.culprit), grouped(now.updates), retreat.rate_factor);
 }
 
+// "3 epochs", "0.4 epochs", "0.02 epochs": never 0 of them where there was an update.
+std::string epochs_of(double epochs) {
+  if (epochs == std::floor(epochs)) return counted(int64_t(epochs), "epoch");
+  return epochs < 0.1 ? fmt::format("{:.1g} epochs", epochs) : fmt::format("{:.1f} epochs", epochs);
+}
+
 void print(const RunMoment& now, const RunEnd& end) {
   std::string what = "Training finished";
   if (end.reason == RunEnd::signal) what = "Stopped by a signal";
   if (end.reason == RunEnd::early_stopping)
     what += fmt::format(": {} without improvement,", counted(end.stalled, "validation"));
-  log_info("{} after {}, {}", what, counted(now.updates, "update"), counted(end.epochs, "epoch"));
+  log_info("{} after {}, {}", what, counted(now.updates, "update"), epochs_of(end.epochs));
 }
 
 void print(const RunMoment& now, const RunReport& report) { log_info("{}", report_line(now, report)); }
+
+// A terminal may have closed since: no bar is worth a run.
+void show(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
 
 // The log says before what is going to be trained.
 void print(const RunMoment&, const RunStarted&) {}
@@ -93,15 +105,13 @@ void ProgressBar::draw(const RunMoment& now, const RunReport& r) {
   std::string line = fmt::format("{}update {}  loss {:.3f}  {} words/s", bar, grouped(now.updates), r.cost,
                                  grouped(int64_t(r.words_per_second)));
   if (r.remaining >= 0) line += "  ETA " + grouped_seconds(r.remaining);
-  fmt::print(stderr, "\r\x1b[K{}", line);
-  std::fflush(stderr);
+  show("\r\x1b[K" + line);
   drawn_ = true;
 }
 
 void ProgressBar::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  show("\r\x1b[K");
   drawn_ = false;
 }
 

@@ -88,7 +88,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
       backend_(backend),
       log_(setup_.training),
       arena_(arena_of(backend)),
-      vocabularies_(open_vocabularies(setup_)),
+      vocabularies_(open_vocabularies(setup_, &made_)),
       corpus_(read_training_text(setup_, vocabularies_)),
       trained_(longest_of(corpus_->pairs)),
       plan_(settle(setup_, backend_, vocabularies_, *corpus_)),
@@ -159,7 +159,7 @@ void Trainer::run() {
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
   while (!train(stopping)) go_back();
   if (saved_ != progress_.updates) save();
-  log_.announce(progress_, RunEnd{reason(), progress_.position.epoch, progress_.stalled});
+  log_.announce(progress_, RunEnd{reason(), stopping.epochs(progress_), progress_.stalled});
 }
 
 // Until the run ends; false as soon as it has diverged.
@@ -174,9 +174,7 @@ bool Trainer::train(const Stopping& stopping) {
     update(batches);
     if (diverged()) return false;
     if (display.due(progress_)) {
-      finish();
-      log_.announce(progress_, report_of(window_, rate(), stopping, progress_));
-      window_ = {};
+      report(stopping);
     } else {
       log_.tick(progress_, report_of(window_, rate(), stopping, progress_));
     }
@@ -186,7 +184,29 @@ bool Trainer::train(const Stopping& stopping) {
     pause_for_work(validates, saves);
     window_.clock.leave_out(pause);  // words/s is of training alone
   }
+  if (o.disp_freq.count > 0) report(stopping);
   return true;
+}
+
+// Of the updates since the last report, if there are any.
+void Trainer::report(const Stopping& stopping) {
+  finish();
+  if (window_.labels == 0) return;
+  log_.announce(progress_, report_of(window_, rate(), stopping, progress_));
+  warn_of_divergence(window_.mean_cost());
+  window_ = {};
+}
+
+// Numbers may grow without end and stay finite. A model that knows nothing, and guesses each of V pieces alike, costs
+// ln V; random weights begin near that, and what costs far more than twice as much is confidently wrong.
+void Trainer::warn_of_divergence(double cost) {
+  const double guessing = std::log(double(setup_.model.target_vocabulary));
+  if (diverging_ || cost <= 2 * guessing + 10) return;
+  diverging_ = true;
+  log_warning(
+      "update {}: a cost of {:.6g} is far above {:.3g}, that of guessing: training diverges, though all numbers are "
+      "finite; stop it, lower --learn-rate or raise --lr-warmup, and begin anew with --no-reload or another --model",
+      grouped(progress_.updates), cost, guessing);
 }
 
 // What happens between updates, because it is time or because a signal asked for it. Among updates that are not finite
@@ -270,7 +290,7 @@ void Trainer::validate() {
   }
   validation.stalled = progress_.stalled;
   log_.announce(progress_, validation);
-  keep_best(validation);
+  for (const auto& figure : validation.figures) keep_if_best(figure);
 }
 
 // Does not count for early stopping or the best model: the run goes on as if nobody had asked.
@@ -283,11 +303,19 @@ void Trainer::validate_on_request() {
   log_.announce(progress_, validation);
 }
 
-void Trainer::keep_best(const RunValidation& validation) {
-  if (!setup_.training.keep_best) return;
-  const Smoothed smoothed(average_);
-  for (const auto& figure : validation.figures)
-    if (figure.better) try_save([&] { write_model(sibling(setup_.training.model, "best-" + figure.metric)); });
+// The best of a metric may have failed to be written: then the best since then is, if it beats what the file holds.
+void Trainer::keep_if_best(const RunValidation::Figure& figure) {
+  const ValidMetric metric = *from_name<ValidMetric>(figure.metric);
+  if (!compared(metric, figure.value, progress_.kept).better) return;
+  const auto keep = [&] {
+    const Smoothed smoothed(average_);
+    write_model(best_path(setup_.training.model, figure.metric));
+    progress_.kept[figure.metric] = figure.value;
+  };
+  if (setup_.training.keep_best)
+    try_save(keep);
+  else if (figure.better)
+    progress_.kept[figure.metric] = figure.value;
 }
 
 void Trainer::write_model(const std::string& path) const {
@@ -302,20 +330,23 @@ void Trainer::try_save(const std::function<void()>& save) {
   }
 }
 
-// The state first: it alone decides where a run goes on, so a crash between the two files loses nothing.
+// The numbered file before the state: a run that was killed between them goes on from the state before, and writes both
+// again. The model after the state, which alone decides where a run goes on: the next save writes it, and the run's
+// end always saves.
 void Trainer::save() {
   finish();
   const TrainingOptions& o = setup_.training;
   if (const std::string bad = first_bad_weight(backend_, arena_, model_->parameters()); !bad.empty())
     fail("{} is not finite", bad);
-  save_state(state_path(o.model), run_state(), setup_.model, order_);
-  const auto write = [&](const std::string& path) { write_model(path); };
-  {
+  const auto write = [&](const std::string& path) {
     const Smoothed smoothed(average_);
-    write(o.model);
-    if (o.keep_last > 0) save_numbered(o.model, progress_.updates, o.keep_last, write);
-  }
+    write_model(path);
+  };
+  if (o.keep_last > 0) save_numbered(o.model, progress_.updates, o.keep_last, write);
+  save_state(state_path(o.model), run_state(), setup_.model, order_);
+  write(o.model);
   saved_ = progress_.updates;
+  made_.keep();
   log_.announce(progress_, RunSave{o.model, ""});
 }
 

@@ -14,11 +14,11 @@ class Trainer {
   /// Reads everything and checks that it fits into memory and on the disk, before the first update.
   Trainer(TrainingSetup setup, const Backend& backend);
 
-  /// Trains until one of --after is reached, validation stalls or the process is asked to end (SIGINT, SIGTERM: after
-  /// the update at hand). The model is saved at the end in each case. SIGUSR1 saves now, SIGUSR2 validates now.
-  /// A save that fails is reported and tried again when the next one is due; Error when the last one fails.
-  /// When --max-skipped updates in a row are not finite, the run goes back to its last checkpoint with half the rate;
-  /// Error when that happens again, or when there is none.
+  /// Trains until one of --after is reached, validation stalls or the process is asked to end (SIGINT, SIGTERM,
+  /// SIGHUP: after the update at hand). The model is saved at the end in each case. SIGUSR1 saves now, SIGUSR2
+  /// validates now. A save that fails is reported and tried again when the next one is due; Error when the last one
+  /// fails. When --max-skipped updates in a row are not finite, the run goes back to its last checkpoint with half the
+  /// rate; Error when that happens again, or when there is none.
   void run();
 
   const Progress& progress() const { return progress_; }
@@ -32,6 +32,8 @@ class Trainer {
   bool train(const Stopping& stopping);
   void pause_for_work(bool validation_due, bool saving_due);
   bool ended(const Stopping& stopping) const;
+  void report(const Stopping& stopping);
+  void warn_of_divergence(double cost);
   double rate() const;
   void update(BatchStream& batches);
   void learn(std::span<const Batch> of_update);
@@ -51,7 +53,7 @@ class Trainer {
   RunValidation measure();
   void validate();
   void validate_on_request();
-  void keep_best(const RunValidation& validation);
+  void keep_if_best(const RunValidation::Figure& figure);
   void try_save(const std::function<void()>& save);
   void write_model(const std::string& path) const;
   void save();
@@ -63,6 +65,7 @@ class Trainer {
   const Backend& backend_;
   RunLog log_;
   Arena arena_;
+  MadeVocabularies made_;
   Vocabularies vocabularies_;
   std::shared_ptr<const Corpus> corpus_;
   const TrainedLengths trained_;  // of the corpus as it is read first, so that a run that stopped knows the same
@@ -79,7 +82,8 @@ class Trainer {
   std::string culprit_;                   // of the last one that was skipped
   bool goes_on_ = false;                  // from an earlier call
   bool save_due_ = false;
-  int64_t saved_ = -1;  // update of the last save by this process
+  bool diverging_ = false;  // and it was said
+  int64_t saved_ = -1;      // update of the last save by this process
 };
 
 }  // namespace dragoman

@@ -33,6 +33,7 @@ void Trainer::update(BatchStream& batches) {
   adam_.step(rate(), update.divisor() * progress_.loss_scale.value, learner_.loss());
   unfinished_ = update;
   if (!may_run_ahead()) finish();
+  made_.keep();
 }
 
 // What was planned fits, but others may have taken memory of the GPU since. The update begins again then, in parts of

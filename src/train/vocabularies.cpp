@@ -57,9 +57,12 @@ void require_protected(const Vocabulary& vocabulary, const std::string& path, co
                   "name a new file to have one made; symbols cannot be added to a vocabulary that is there");
 }
 
-Vocabulary open_or_make(const Side& side, const TrainingSetup& setup) {
+Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabularies* made) {
   const std::string& path = side.path;
-  if (!std::filesystem::exists(path)) make(side, setup);
+  if (!std::filesystem::exists(path)) {
+    make(side, setup);
+    if (made) made->add(path);
+  }
   Vocabulary vocabulary = Vocabulary::load(path);
   if (vocabulary.unk() != unk_id || vocabulary.bos() != bos_id || vocabulary.eos() != eos_id)
     throw Error(fmt::format("{} numbers <unk>, <s>, </s> as {}, {}, {}, expected {}, {}, {}", path, vocabulary.unk(),
@@ -74,15 +77,20 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup) {
 
 }  // namespace
 
-Vocabularies open_vocabularies(const TrainingSetup& setup) {
+MadeVocabularies::~MadeVocabularies() {
+  std::error_code ignored;
+  for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+}
+
+Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made) {
   const auto& vocabs = setup.data.vocabs;
   const auto sizes = setup.data.dim_vocabs.empty() ? std::vector{usual_dim_vocab} : setup.data.dim_vocabs;
   if (vocabs[0] == vocabs[1]) {
-    const Vocabulary joint = open_or_make({vocabs[0], TextColumns::both, sizes[0], &Vocabularies::source}, setup);
+    const Vocabulary joint = open_or_make({vocabs[0], TextColumns::both, sizes[0], &Vocabularies::source}, setup, made);
     return {joint, joint};
   }
-  return {open_or_make({vocabs[0], TextColumns::source, sizes.front(), &Vocabularies::source}, setup),
-          open_or_make({vocabs[1], TextColumns::target, sizes.back(), &Vocabularies::target}, setup)};
+  return {open_or_make({vocabs[0], TextColumns::source, sizes.front(), &Vocabularies::source}, setup, made),
+          open_or_make({vocabs[1], TextColumns::target, sizes.back(), &Vocabularies::target}, setup, made)};
 }
 
 ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies) {

@@ -4,9 +4,23 @@
 
 namespace dragoman {
 
+/// The files of the vocabularies that a run has made, which go with this object unless they are kept: a run that fails
+/// before its first update leaves none behind, which the next call would take for the user's.
+class MadeVocabularies {
+ public:
+  MadeVocabularies() = default;
+  MadeVocabularies(const MadeVocabularies&) = delete;
+  ~MadeVocabularies();
+  void add(const std::string& path) { paths_.push_back(path); }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
 /// The vocabularies of --vocabs; those whose files are missing are made first: of those in
 /// --pretrained-model, else from the training text.
-Vocabularies open_vocabularies(const TrainingSetup& setup);
+Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made = nullptr);
 
 /// The model's configuration with what it has to know of them: their sizes, and the pieces that end a sentence where it
 /// reads by sentences. Error when there are none.

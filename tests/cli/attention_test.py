@@ -185,7 +185,7 @@ class Attention(unittest.TestCase):
         self.assertIn("moe_experts is 4, here 3", str(refused.exception))
         with self.assertRaises(AssertionError) as refused:
             self.train("three", "--moe-experts 3 --moe-frequency 1 --pretrained-model four.safetensors", "4u")
-        self.assertIn("router.weight is (4,16), that of this run (3,16)", str(refused.exception))
+        self.assertIn("--moe-experts 3 contradicts four.safetensors, whose model has 4", str(refused.exception))
 
     def test_recurrent_models_show_what_they_look_at(self):
         self.train("seen", KINDS["s2s-luong"] + " --dec-depth 2", "10u")

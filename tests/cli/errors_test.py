@@ -138,6 +138,7 @@ PROVOKED = {
     "--normalize contradicts --summary …, which is of whole log-probabilities": "score -m m -t s t -n --summary",
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
     "--… and --… are both …: what it holds would be lost": "score -m m -t s t -o s",
+    "--… and --… are both …: one would write over the other": f"{TRAIN} -m new --log-json new",
     "--attention-score … has matrices of its own, so that --attention-projections … would only rename them":
         f"{TRAIN} -m new --attention-score bilinear",
     "--attention-norm … keeps dot products of queries and keys small, which --attention-score … does not need":
@@ -232,13 +233,7 @@ PROVOKED = {
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
-    "--pretrained-model …: its … is (…), that of this run (…)":
-        f"{TRAIN} -m new --pretrained-model m --transformer-dim-ffn 16",
-    "--pretrained-model …: it has no …, this run has one of (…)":
-        f"{TRAIN} -m new --pretrained-model m --dec-depth 2",
-    "--pretrained-model …: it has … (…), this run has none": f"{TRAIN} -m new --pretrained-model deep",
-    "--pretrained-model …: its '…' is …, that of this run …":
-        f"{TRAIN} -m new --pretrained-model m --transformer-heads 4",
+    "--… … contradicts …, whose model has …": f"{TRAIN} -m new --pretrained-model m --dec-depth 2",
     "--freeze …: no parameter has such a name": f"{TRAIN} -m new --freeze encoder.1.*",
     "--freeze … leaves no parameter to be trained": f"{TRAIN} -m new --freeze *",
     "--freeze …: … is a statistic that batch norms take of every batch of training, which cannot be frozen":

@@ -15,6 +15,7 @@ import end_to_end_test
 from end_to_end_test import SMALL, InFolder
 
 TRAIN = ["train", "-t", "s", "t", *SMALL, "--cpu-threads", "1", "--quiet"]
+FEW = ["train", "-t", "s", "t", "--mini-batch-words", "256", "--cpu-threads", "1", "--quiet"]  # as if of a base model
 
 
 def tensors(path):
@@ -32,8 +33,8 @@ class FineTuning(InFolder):
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
         return tensors(self.folder / f"{name}.safetensors")
 
-    def refused(self, *more, vocabs="v v"):
-        done = self.call(*TRAIN, "-v", *vocabs.split(), "-m", "refused.safetensors", "--after", "1u", *more)
+    def refused(self, *more, vocabs="v v", train=tuple(TRAIN)):
+        done = self.call(*train, "-v", *vocabs.split(), "-m", "refused.safetensors", "--after", "1u", *more)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertFalse((self.folder / "refused.safetensors").exists())
         return done.stderr
@@ -67,8 +68,33 @@ class FineTuning(InFolder):
 
     def test_a_model_of_another_shape_is_refused(self):
         said = self.refused("--pretrained-model", "m.safetensors", "--transformer-dim-ffn", "48")
-        self.assertIn("its encoder.0.feed_forward.up.weight is (32,16), that of this run (48,16)", said)
-        self.assertIn("hint: give the options that it was trained with; dragoman inspect m.safetensors", said)
+        self.assertIn("--transformer-dim-ffn 48 contradicts m.safetensors, whose model has 32", said)
+        self.assertIn("hint: leave it out: the kind of model is that of --pretrained-model", said)
+        said = self.refused("--pretrained-model", "m.safetensors", "--task", "transformer-tiny", train=FEW)
+        self.assertIn("--task transformer-tiny: --dim-emb 128 contradicts m.safetensors, whose model has 16", said)
+
+    def test_the_kind_of_model_is_that_of_the_pretrained_one(self):
+        for model, more in (("kind", []), ("prenorm", ["--transformer-preprocess", "n", "--transformer-postprocess", "da",
+                                                       "--transformer-decoder-autoreg", "rnn"])):
+            self.train(f"{model}-first", *more, "--after", "1u")
+            for updates in ("2u", "3u"):  # begun, and gone on with
+                done = self.call(*FEW, "-v", "v", "v", "--pretrained-model", f"{model}-first.safetensors", "-m", f"{model}.safetensors",
+                                 "--after", updates)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            configs = [json.loads(self.call("inspect", "--json", f"{name}.safetensors").stdout)["config"]
+                       for name in (model, f"{model}-first")]
+            self.assertEqual(*configs)
+            options = self.call("inspect", "--options", f"{model}.safetensors")
+            (self.folder / "model.yml").write_text(options.stdout, encoding="utf-8")
+            done = self.call(*FEW, "-v", "v", "v", "-c", "model.yml", "-m", f"{model}-again.safetensors", "--after", "1u")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            again = json.loads(self.call("inspect", "--json", f"{model}-again.safetensors").stdout)["config"]
+            self.assertEqual(again, configs[0])
+
+    def test_a_run_that_fails_before_its_first_update_leaves_no_vocabulary(self):
+        for more in (["--pretrained-model", "m.safetensors", "--freeze", "*"], ["--dim-vocabs", "300", "--freeze", "*"]):
+            self.refused(*more, vocabs="left left")
+            self.assertFalse((self.folder / "left").exists(), more)
 
     def test_a_model_of_another_vocabulary_is_refused_in_a_dry_run_too(self):
         self.assertEqual(self.call(*"vocab train --input s t --model w --size 300".split()).returncode, 0)

@@ -29,6 +29,9 @@ class Outputs(unittest.TestCase):
             code, error = cls.call(command)
             assert code == 0, error
         (cls.folder / "also-s").symlink_to("s")
+        (cls.folder / "also-state").symlink_to("m.state")
+        os.link(cls.folder / "s", cls.folder / "hard-s")
+        (cls.folder / "train.yml").write_text("mini-batch: 100\n", encoding="utf-8")
 
     @classmethod
     def call(cls, command, shell=None):
@@ -54,10 +57,22 @@ class Outputs(unittest.TestCase):
                 ("align -v vs vt -t s t --shortlist vt", "--shortlist and --vocabs", "vt"),
                 ("align -m m -t s t --shortlist m", "--shortlist and --model", "m"),
                 (f"{TRAIN} -m new --log-json s", "--log-json and --train-sets", "s"),
+                (f"{TRAIN} -m s --no-reload", "--model and --train-sets", "s"),
+                (f"{TRAIN} -m hard-s --no-reload", "--model and --train-sets", "hard-s"),
+                (f"{TRAIN} -m vs --no-reload", "--model and --vocabs", "vs"),
+                (f"{TRAIN} -m m --no-reload --pretrained-model m", "--model and --pretrained-model", "m"),
+                (f"{TRAIN} -m new --pretrained-model m --log-json ./m", "--log-json and --pretrained-model", "./m"),
+                (f"{TRAIN} -m new --data-weighting s --log-json s", "--log-json and --train-sets", "s"),
+                (f"{TRAIN} -m new --valid-sets s t --keep-best --pretrained-model new.best-cross-entropy",
+                 "the best --model and --pretrained-model", "new.best-cross-entropy"),
+                (f"{TRAIN} -m new --keep-last 2 --pretrained-model new.update20",
+                 "a numbered checkpoint of --model and --pretrained-model", "new.update20"),
+                (f"{TRAIN} -m new -c train.yml --log-json train.yml", "--log-json and --config", "train.yml"),
+                ("average -o m m m", "--output and --models", "m"),
                 (f"{TRAIN} -m new --valid-sets s t --valid-metrics bleu --valid-translation-output t",
                  "--valid-translation-output and --train-sets", "t"),
                 ("translate -m m -i s -o s", "--output and --input", "s"),
-                ("translate -m m -i s -o m", "--output and --models", "m"),
+                ("translate -m m -i s -o m", "--output and --model", "m"),
                 ("score -m m -t s t -o m", "--output and --model", "m"),
                 ("explain -m m -i s -o m", "--output and --model", "m"),
                 ("quantize -m m -o s --valid-sets s t", "--output and --valid-sets", "s")):
@@ -68,6 +83,47 @@ class Outputs(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("--output and --input are both s", error)
         self.assertEqual(self.files(), before)
+
+    def test_are_not_what_stdout_is_appended_to(self):
+        before = self.files()
+        for command in ("data -t s t", "evaluate -r t -i s", "plot s", "inspect s"):
+            code, error = self.call(command, ">> s")
+            self.assertEqual(code, 2, command)
+            self.assertRegex(error, "error: stdout and --[a-z-]+ are both s: what it holds would be lost")
+        self.assertEqual(self.files(), before)
+
+    def test_of_one_run_are_different_files(self):
+        before = self.files()
+        valid = "--valid-sets s t --valid-metrics bleu --keep-best"
+        for options, both, file in (
+                ("--log-json m", "--model and --log-json", "m"),
+                ("--log-json m.state", "the training state of --model and --log-json", "m.state"),
+                ("--log-json also-state", "the training state of --model and --log-json", "also-state"),
+                ("--log-json ../{folder}/m.lock", "the lock of --model and --log-json", "../{folder}/m.lock"),
+                (f"{valid} --log-json m.best-bleu", "the best --model and --log-json", "m.best-bleu"),
+                ("--keep-last 1 --log-json m.update3", "a numbered checkpoint of --model and --log-json", "m.update3"),
+                ("--log-json new --tensorboard new", "--log-json and --tensorboard", "new"),
+                (f"{valid} --valid-translation-output m.state",
+                 "the training state of --model and --valid-translation-output", "m.state"),
+                (f"{valid} --keep-last 1 --valid-translation-output m.update{{U}}",
+                 "a numbered checkpoint of --model and --valid-translation-output", "m.update{U}"),
+                (f"{valid} --log-json out.7 --valid-translation-output out.{{U}}",
+                 "--log-json and --valid-translation-output", "out.{U}")):
+            options, file = (text.replace("{folder}", self.folder.name) for text in (options, file))
+            code, error = self.call(f"{TRAIN} -m m {options}")
+            self.assertEqual((code, error.splitlines()[0]),
+                             (2, f"error: {both} are both {file}: one would write over the other"), options)
+        code, error = self.call("align -m m -t s t -o new --shortlist ./new")
+        self.assertEqual(code, 2)
+        self.assertIn("--output and --shortlist are both ./new: one would write over the other", error)
+        self.assertEqual(self.files(), before)
+
+    def test_may_be_one_device(self):
+        code, error = self.call(f"{TRAIN} -m another --valid-sets s t --valid-metrics bleu --valid-freq 1u "
+                                "--log-json /dev/null --valid-translation-output /dev/null")
+        self.assertEqual((code, error), (0, ""))
+        for name in ("another", "another.state"):
+            (self.folder / name).unlink()
 
     def test_may_be_the_device_that_is_read(self):
         self.assertEqual(self.call("translate -m m -i /dev/null -o /dev/null --quiet"), (0, ""))

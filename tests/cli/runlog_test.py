@@ -6,6 +6,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import struct
@@ -235,6 +236,22 @@ class Signals(InFolder):
         self.assertEqual(wait_for("end")["reason"], "signal")
         self.assertEqual(run.wait(60), 0)
         self.assertIn("nothing ends this run but a signal", (self.folder / "signalled.log").read_text())
+
+    def test_a_terminal_that_closes_stops_and_saves(self):
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.folder)
+            os.execv(end_to_end_test.BINARY, [end_to_end_test.BINARY, *RUN, "-m", "hung.safetensors", "--save-freq", "0",
+                                              "--valid-freq", "0", "--log-json", "hung.jsonl", *SMALL, "--cpu-threads", "1"])
+        said = b""
+        while b"Cost" not in said:
+            said += os.read(terminal, 4096)
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)
+        events = [json.loads(line) for line in (self.folder / "hung.jsonl").read_text().splitlines()]
+        self.assertEqual([(event["event"], event.get("saved"), event.get("reason")) for event in events[-2:]],
+                         [("save", True, None), ("end", None, "signal")])
+        self.assertTrue((self.folder / "hung.state.safetensors").exists())
 
     def test_a_run_that_was_killed_goes_on_and_so_does_its_log(self):
         run, wait_for = self.start("killed")

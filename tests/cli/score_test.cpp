@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/line_reader.h"
+#include "cli/command_files.h"
 #include "cli/options.h"
 #include "score/scorer.h"
 #include "tests/temporary_folder.h"
@@ -122,10 +123,9 @@ TEST_F(ScoreCommand, NamesTheFilesThatDoNotPair) {
   }
 }
 
-TEST_F(ScoreCommand, KeepsTheTextWhenOutputNamesIt) {
+TEST_F(ScoreCommand, KnowsThatOutputNamesTheText) {
   options.output = options.train_sets[1];
-  EXPECT_THROW(score_command(options), Error);
-  EXPECT_THAT(folder.content_of("t"), HasSubstr("Wo ist das"));
+  EXPECT_THROW(refuse_overwriting(files_of(options)), Error);
 }
 
 TEST_F(ScoreCommand, GivesTheScoreOfEachPiece) {

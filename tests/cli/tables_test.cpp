@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 
@@ -20,6 +21,22 @@ Table<TrainOptions> table_of() {
 template <>
 Table<TranslateCommandOptions> table_of() {
   return translate_table();
+}
+template <>
+Table<DataCommandOptions> table_of() {
+  return data_table();
+}
+template <>
+Table<PlotOptions> table_of() {
+  return plot_table();
+}
+template <>
+Table<ExplainOptions> table_of() {
+  return explain_table();
+}
+template <>
+Table<AlignOptions> table_of() {
+  return align_table();
 }
 template <>
 Table<ScoreOptions> table_of() {
@@ -60,8 +77,9 @@ class EveryTable : public testing::Test {
   std::vector<Option> rows = joined(bind_flags(table.flags, options), bind_flags(common_flags(), common));
 };
 
-using AllOptions = testing::Types<TrainOptions, TranslateCommandOptions, ScoreOptions, AverageOptions, QuantizeOptions,
-                                  VocabOptions, EvaluateOptions, InspectOptions, CompletionOptions>;
+using AllOptions = testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ScoreOptions,
+                                  ExplainOptions, AlignOptions, AverageOptions, QuantizeOptions, VocabOptions,
+                                  EvaluateOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
 bool is_kebab_case(std::string_view name) {
@@ -102,6 +120,26 @@ TYPED_TEST(EveryTable, TakesItsOwnDefaultsAndStandingAloneValues) {
     EXPECT_EQ(row.show(), row.standard) << row.name;
     if (row.implicit.empty()) continue;
     EXPECT_NO_THROW(row.set({std::string(row.implicit)})) << row.name;
+  }
+}
+
+// Where temporary files go, --tempdir, is no file of anybody's.
+bool names_files(const Option& row) {
+  for (const char* kind : {"FILE", "FOLDER", "SOURCE", "MODEL", "COMMAND"})
+    if (row.value.starts_with(kind) && row.name != "tempdir" && row.name != "config") return true;
+  return false;
+}
+
+TYPED_TEST(EveryTable, HasItsFilesComparedBeforeOneIsWritten) {
+  for (Option& row : this->rows) {
+    if (!names_files(row)) continue;
+    row.set({"this-one"});
+    const CommandFiles files = files_of(this->options);
+    bool known = false;
+    for (const auto& named : {files.read, files.written})
+      for (const auto& [what, paths] : named)
+        known |= what == fmt::format("--{}", row.name) && std::ranges::count(paths, "this-one") > 0;
+    EXPECT_TRUE(known) << "files_of() lacks --" << row.name;
   }
 }
 

@@ -68,6 +68,22 @@ TEST(Checkpoint, OfTheBestIsKeptForEachMetric) {
   EXPECT_TRUE(read_file(run.files.path("model.best-cross-entropy.safetensors")) == run.model_bytes());
 }
 
+TEST(Checkpoint, OfTheBestThatCouldNotBeWrittenGivesWayToTheNextBest) {
+  ToyRun run;
+  run.setup.training.valid_freq = {20, Frequency::updates};
+  run.setup.training.keep_best = true;
+  const std::string best = best_path(run.setup.training.model, "cross-entropy");
+  std::filesystem::create_directory(best);
+  const double lost = run.train_until(40).best.at("cross-entropy");
+  EXPECT_THAT(run.log.text(), HasSubstr("update 40 is not saved"));
+  std::filesystem::remove(best);
+  run.setup.optimizer.learn_rate = 30;  // all after it is worse
+  const Progress after = run.train_until(60);
+  EXPECT_EQ(after.best.at("cross-entropy"), lost);
+  EXPECT_EQ(after.stalled, 1) << "early stopping goes by what was measured";
+  EXPECT_TRUE(read_file(best) == run.model_bytes());
+}
+
 TEST(Checkpoint, OfAnAveragedRunHasTheAverageInTheModelAndBothInTheState) {
   ToyRun run;
   run.setup.optimizer.exponential_smoothing = 0.01;

@@ -54,6 +54,25 @@ TEST(Divergence, SkipsUpdatesThatAreNotFiniteAndLeavesTheWeightsAlone) {
   EXPECT_TRUE(run.files_made().empty());
 }
 
+TEST(Divergence, IsSaidOnceWhereNumbersStayFinite) {
+  ToyRun run;
+  run.setup.optimizer.warmup = 0;
+  run.setup.optimizer.learn_rate = 30;
+  run.setup.training.disp_freq = {4, Frequency::updates};
+  run.train_until(14);
+  const auto warnings = std::ranges::count_if(run.log.lines(), [](const std::string& line) {
+    return line.find("far above 4.61, that of guessing") != std::string::npos;
+  });
+  EXPECT_EQ(warnings, 1) << run.log.text();
+}
+
+TEST(Divergence, IsNotSaidOfARunThatLearns) {
+  ToyRun run;
+  run.setup.training.disp_freq = {1, Frequency::updates};
+  run.train_until(30);
+  EXPECT_THAT(run.log.text(), Not(HasSubstr("that of guessing")));
+}
+
 TEST(Divergence, GoesBackToTheCheckpointWithHalfTheRate) {
   ToyRun run;
   run.setup.optimizer.warmup = 0;

@@ -27,13 +27,15 @@ TEST(StopSignals, AskOnceAndAreForgottenByTheNextRun) {
 }
 
 TEST(StopSignals, LeaveAloneWhatTheProcessWasStartedToIgnore) {
-  const auto before = std::signal(SIGINT, SIG_IGN);
-  {
-    const StopSignals signals;
-    std::raise(SIGINT);
-    EXPECT_FALSE(StopSignals::asked());
+  for (const int signal : {SIGINT, SIGHUP}) {
+    const auto before = std::signal(signal, SIG_IGN);
+    {
+      const StopSignals signals;
+      std::raise(signal);
+      EXPECT_FALSE(StopSignals::asked());
+    }
+    EXPECT_EQ(std::signal(signal, before), SIG_IGN);
   }
-  EXPECT_EQ(std::signal(SIGINT, before), SIG_IGN);
 }
 
 TEST(StopSignalsDeathTest, EndTheProcessTheSecondTimeWhicheverTheyAre) {
@@ -45,6 +47,15 @@ TEST(StopSignalsDeathTest, EndTheProcessTheSecondTimeWhicheverTheyAre) {
           std::raise(SIGTERM);
         },
         testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(StopSignals, TakeATerminalThatClosesForOneThatAsks) {
+  const StopSignals signals;
+  std::raise(SIGHUP);
+  EXPECT_TRUE(StopSignals::asked());
+  std::raise(SIGHUP);  // from the shell, and from the system once the shell has gone
+  std::raise(SIGTERM);
+  EXPECT_TRUE(StopSignals::asked());
 }
 
 TEST(RequestSignals, AreTakenOnce) {

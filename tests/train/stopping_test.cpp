@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -12,6 +14,27 @@ Progress trained(ToyRun& run, std::vector<Frequency> after) {
   Trainer trainer(run.setup, backend("cpu"));
   trainer.run();
   return trainer.progress();
+}
+
+TEST(Stopping, ReportsTheUpdatesSinceTheLastReport) {
+  ToyRun run;
+  const auto reports = [&] {
+    const auto lines = run.log.lines();
+    return std::ranges::count_if(lines,
+                                 [](const std::string& line) { return line.find(" : Cost ") != std::string::npos; });
+  };
+  run.train_until(3);
+  EXPECT_EQ(reports(), 1) << run.log.text();
+  EXPECT_THAT(run.log.text(), HasSubstr("Ep. 1 : Up. 3 : "));
+  EXPECT_THAT(run.log.text(), HasSubstr("Training finished after 3 updates, 0.2 epochs"));
+  run.train_until(3);
+  EXPECT_EQ(reports(), 1) << "nothing was learned since";
+  run.setup.training.disp_freq = {3, Frequency::updates};
+  run.train_until(6);
+  EXPECT_EQ(reports(), 2) << "not twice";
+  run.setup.training.disp_freq = {};
+  run.train_until(9);
+  EXPECT_EQ(reports(), 2) << "--disp-freq 0 is never";
 }
 
 TEST(Stopping, ComesAfterEpochs) {

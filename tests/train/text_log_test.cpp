@@ -61,10 +61,14 @@ TEST(TextLog, EndsWithTheReason) {
   text.take(now, RunEnd{RunEnd::after, 3, 0});
   text.take(now, RunEnd{RunEnd::early_stopping, 3, 10});
   text.take(now, RunEnd{RunEnd::signal, 3, 0});
+  text.take(now, RunEnd{RunEnd::after, 1.43, 0});
+  text.take(now, RunEnd{RunEnd::after, 0.0123, 0});
   EXPECT_THAT(log.lines(),
               ElementsAre("Training finished after 1,000 updates, 3 epochs",
                           "Training finished: 10 validations without improvement, after 1,000 updates, 3 epochs",
-                          "Stopped by a signal after 1,000 updates, 3 epochs"));
+                          "Stopped by a signal after 1,000 updates, 3 epochs",
+                          "Training finished after 1,000 updates, 1.4 epochs",
+                          "Training finished after 1,000 updates, 0.01 epochs"));
 }
 
 }  // namespace

@@ -1,0 +1,75 @@
+#include "cli/command_files.h"
+
+#include "train/run_files.h"
+
+namespace dragoman {
+namespace {
+
+using Files = std::vector<std::string>;
+
+const NamedFiles to_stdout = {"stdout", {"-"}};
+
+}  // namespace
+
+CommandFiles files_of(const TrainOptions& o) {
+  Files script = o.valid_script_args;
+  script.push_back(o.valid_script_path);
+  CommandFiles files{.read = {{"--train-sets", o.train_sets},
+                              {"--data-weighting", o.data_weighting},
+                              {"--valid-sets", o.valid_sets},
+                              {"--vocabs", o.vocabs},
+                              {"--pretrained-model", {o.pretrained_model}},
+                              {"--valid-script-path", script}},
+                     .written = {}};
+  for (const RunFile& file : files_of_run(o)) files.written.push_back({file.what, {file.path}});
+  return files;
+}
+
+CommandFiles files_of(const DataCommandOptions& o) {
+  return {.read = {{"--train-sets", o.train_sets}, {"--vocabs", o.vocabs}}, .written = {to_stdout}};
+}
+
+CommandFiles files_of(const PlotOptions& o) { return {.read = {{"--logs", o.logs}}, .written = {to_stdout}}; }
+
+CommandFiles files_of(const TranslateCommandOptions& o) {
+  return {.read = {{"--input", {o.input}}, {"--model", o.models}, {"--shortlist", {o.shortlist}}},
+          .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const ScoreOptions& o) {
+  return {.read = {{"--train-sets", o.train_sets}, {"--model", {o.model}}}, .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const ExplainOptions& o) {
+  return {.read = {{"--train-sets", o.train_sets}, {"--input", {o.input}}, {"--model", {o.model}}},
+          .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const AlignOptions& o) {
+  return {.read = {{"--train-sets", o.train_sets}, {"--vocabs", o.vocabs}, {"--model", {o.model}}},
+          .written = {{"--output", {o.output}}, {"--shortlist", {o.shortlist}}}};
+}
+
+CommandFiles files_of(const AverageOptions& o) {
+  return {.read = {{"--models", o.models}}, .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const QuantizeOptions& o) {
+  return {.read = {{"--model", {o.model}}, {"--valid-sets", o.valid_sets}}, .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const VocabOptions& o) {
+  if (o.action == VocabAction::train) return {.read = {{"--input", o.inputs}}, .written = {{"--model", {o.model}}}};
+  return {.read = {{"--input", o.inputs.empty() ? Files{"-"} : o.inputs}, {"--model", {o.model}}},
+          .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const EvaluateOptions& o) {
+  return {.read = {{"--references", o.references}, {"--hypotheses", o.hypotheses}}, .written = {to_stdout}};
+}
+
+CommandFiles files_of(const InspectOptions& o) { return {.read = {{"--model", {o.model}}}, .written = {to_stdout}}; }
+
+CommandFiles files_of(const CompletionOptions&) { return {.read = {}, .written = {to_stdout}}; }
+
+}  // namespace dragoman

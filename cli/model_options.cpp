@@ -1,0 +1,101 @@
+#include "cli/model_options.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "cli/parse.h"
+#include "io/config_json.h"
+#include "io/safetensors.h"
+#include "train/run_files.h"
+
+namespace dragoman {
+namespace {
+
+// Sets of others, other names of others, and what the configuration does not hold.
+constexpr std::string_view not_of_config[] = {"task", "sentence-ends", "transformer-train-position-embeddings"};
+
+// They matter in training alone, so a fine-tuned model may differ in them.
+constexpr std::string_view of_training[] = {
+    "transformer-depth-scaling", "moe-load-loss", "moe-capacity", "attention-reward",
+    "attention-entropy",         "dropout-rnn",   "learn-source"};
+
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::count(names, name) > 0;
+}
+
+std::vector<Flag<TrainOptions>> flags_of_model() {
+  std::vector<Flag<TrainOptions>> flags;
+  for (auto part : {model_flags, transformer_flags, position_flags, attention_flags, autoregression_flags,
+                    experts_flags, rnn_flags})
+    for (auto& flag : part())
+      if (!is_one_of(not_of_config, flag.name)) flags.push_back(std::move(flag));
+  return flags;
+}
+
+// What check_train() would make this configuration of.
+TrainOptions with_config(const ModelConfig& config) {
+  TrainOptions o;
+  static_cast<ModelConfig&>(o) = config;
+  if (config.norm == NormPlace::pre) o.preprocess = "n", o.postprocess = "da";
+  o.depth_scaling = config.initialisation == Initialisation::depth_scaled;
+  o.no_average_gates = !config.average_gates;
+  if (config.type == "s2s") o.dec_cell = config.decoder_cell == Cell::lstm ? DecoderCell::lstm : DecoderCell::gru;
+  return o;
+}
+
+// Of a model file, or of a training state: both have a configuration.
+ModelConfig config_of(const std::string& path) {
+  const SafetensorsFile file(path);
+  const auto config = file.metadata().find("config");
+  require(config != file.metadata().end(), "--pretrained-model {}: it is no model, as it has no configuration", path);
+  return config_from_json(config->second, path);
+}
+
+bool is_implied(const Option& option, const ModelConfig& config) {
+  return option.name.starts_with("tied-embeddings") && config.tied_embeddings_all && option.show() == Words{"true"};
+}
+
+[[noreturn]] void refuse(const TrainOptions& given, const Option& option, const std::string& path,
+                         const Words& stored) {
+  const bool preset = !option.given;
+  throw Error(fmt::format("{}--{} {} contradicts {}, whose model has {}",
+                          preset ? fmt::format("--task {}: ", name_of(given.task)) : "", option.name,
+                          fmt::join(option.show(), " "), path, fmt::join(stored, " ")),
+              preset ? "leave --task out: the kind of model is that of --pretrained-model"
+                     : "leave it out: the kind of model is that of --pretrained-model");
+}
+
+}  // namespace
+
+std::string options_of(const ModelConfig& config) {
+  auto flags = flags_of_model();
+  for (auto& flag : dropout_flags())
+    if (flag.name != "label-smoothing") flags.push_back(std::move(flag));
+  TrainOptions options = with_config(config);
+  return to_yaml(bind_flags(flags, options), true);
+}
+
+void inherit_model(const TrainOptions& given, std::vector<Option>& options) {
+  if (given.pretrained_model.empty()) return;
+  const std::string state = state_path(given.model);
+  const bool goes_on = !given.no_reload && !given.model.empty() && std::filesystem::exists(state);
+  const std::string& path = goes_on ? state : given.pretrained_model;
+  if (!std::filesystem::is_regular_file(path)) return;  // the run will say so
+  const ModelConfig config = config_of(path);
+  const auto flags = flags_of_model();
+  TrainOptions theirs = with_config(config);
+  for (const Option& stored : bind_flags(flags, theirs)) {
+    Option& option = *std::ranges::find(options, stored.name, &Option::name);
+    const Words wanted = stored.show();
+    const bool told = option.given || option.show() != option.standard;
+    if (!told) {
+      option.set(wanted);
+      option.given = true;
+    } else if (option.show() != wanted && !is_one_of(of_training, option.name) && !is_implied(option, config)) {
+      refuse(given, option, path, wanted);
+    }
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,33 @@
+#include "train/run_files.h"
+
+#include <filesystem>
+#include <set>
+
+namespace dragoman {
+
+std::string sibling(const std::string& model_path, const std::string& word) {
+  const std::filesystem::path path(model_path);
+  return (path.parent_path() / (path.stem().string() + "." + word + path.extension().string())).string();
+}
+
+std::string state_path(const std::string& model_path) { return sibling(model_path, "state"); }
+
+std::string best_path(const std::string& model_path, std::string_view metric) {
+  return sibling(model_path, "best-" + std::string(metric));
+}
+
+std::vector<RunFile> files_of_run(const TrainingOptions& o) {
+  std::vector<RunFile> files = {{"--model", o.model},
+                                {"the training state of --model", state_path(o.model)},
+                                {"the lock of --model", o.model + ".lock"}};
+  if (o.keep_last > 0) files.push_back({"a numbered checkpoint of --model", sibling(o.model, "update{U}")});
+  if (o.keep_best)
+    for (const ValidMetric metric : std::set(o.valid_metrics.begin(), o.valid_metrics.end()))
+      files.push_back({"the best --model", best_path(o.model, name_of(metric))});
+  files.push_back({"--log-json", o.log_json});
+  files.push_back({"--tensorboard", o.tensorboard});
+  files.push_back({"--valid-translation-output", o.valid_translation_output});
+  return files;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "train/options.h"
+
+namespace dragoman {
+
+/// "dir/model.safetensors" and "best-bleu" make "dir/model.best-bleu.safetensors".
+std::string sibling(const std::string& model_path, const std::string& word);
+
+/// The training state beside a model file.
+std::string state_path(const std::string& model_path);
+
+/// The model of --keep-best that is best by a metric.
+std::string best_path(const std::string& model_path, std::string_view metric);
+
+/// A file that a run writes, and what messages call it: "--log-json", "the training state of --model".
+struct RunFile {
+  std::string what;
+  std::string path;  // {U} stands for the update, and what else filled_in() knows
+};
+
+/// All files that a run with these options may write.
+std::vector<RunFile> files_of_run(const TrainingOptions& options);
+
+}  // namespace dragoman
