@@ -49,6 +49,8 @@ std::optional<std::string> parse(const Table<Options>& table, const Words& argum
   if (table.preset) {
     assign_only(table.preset_flag, all, own);
     table.preset(options);
+    for (Option& option : own)  // what it set is no wish of the user
+      if (option.name != table.preset_flag) option.standard = option.show();
   }
   assign(all, own);
   if (table.check) table.check(options, Given(own));

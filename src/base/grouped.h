@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <concepts>
+#include <cstdint>
 #include <string>
 
 namespace dragoman {
@@ -19,6 +20,12 @@ std::string grouped(I number) {
 template <std::integral I>
 std::string counted(I number, const char* what) {
   return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
+/// "0.4 MiB", "1,093 MiB".
+inline std::string in_mebibytes(int64_t bytes) {
+  const double size = double(bytes) / double(1 << 20);
+  return size < 10 ? fmt::format("{:.1f} MiB", size) : grouped(int64_t(size)) + " MiB";
 }
 
 }  // namespace dragoman

@@ -231,6 +231,8 @@ PROVOKED = {
     "… is not a SentencePiece model, or only a part of one": "vocab encode -m cutv",
     "… is …, expected a SentencePiece model": "vocab encode -m s",
     "… is …, expected text": "translate -m m -i m",
+    "--train-sets: the name of … says that it holds both sides, expected files of one side":
+        "train -t s.tsv t -v v v -m new",
     "… is …, expected a model or another safetensors file": "translate -m s",
     "'…' follows no option that takes it": "evaluate t s",
     "--… stands alone, found '…' after it": "score --quiet s",
