@@ -9,6 +9,7 @@
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/version.h"
 
 namespace dragoman {
 
@@ -24,6 +25,7 @@ constexpr std::string_view common_group = "General";
 /// Options that every subcommand has besides its own; they are no keys of a configuration file.
 struct CommonOptions {
   bool help = false;
+  bool version = false;
   std::vector<std::string> config;
   Dump dump_config = Dump::none;
 };
@@ -31,21 +33,24 @@ struct CommonOptions {
 const std::vector<Flag<CommonOptions>>& common_flags();
 
 /// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
-/// over the one before; then checks. Returns what is to be printed in place of running, if --help or --dump-config
-/// asked for that; with --help nothing is checked. `configs` becomes the configuration files.
+/// over the one before; then checks. Returns what is to be printed in place of running, if --help, --version or
+/// --dump-config asked for that; with the first two nothing is checked. `configs` becomes the configuration files.
 template <class Options>
 std::optional<std::string> parse(const Table<Options>& table, const Words& arguments, Options& options,
                                  Words* configs = nullptr) {
   CommonOptions common;
   std::vector<Option> own = bind_flags(table.flags, options), shared = bind_flags(common_flags(), common);
-  const Assignments line = read_command_line(arguments, joined(own, shared));
+  const Assignments line = read_command_line(arguments, joined(own, shared), table.about);
   assign(line, shared);
   if (common.help) return help_page(table.about, joined(own, shared));
+  if (common.version) return version_page();
 
   const Assignments all = with_configs(common.config, own, line);
   if (table.preset) {
     assign_only(table.preset_flag, all, own);
     table.preset(options);
+    for (Option& option : own)  // what it set is no wish of the user
+      if (option.name != table.preset_flag) option.standard = option.show();
   }
   assign(all, own);
   if (table.inherit) table.inherit(options, own);

@@ -21,6 +21,11 @@ const std::vector<Flag<CommonOptions>>& common_flags() {
        .field = &CommonOptions::help,
        .group = common_group,
        .help = "print this page and end"},
+      {.name = "version",
+       .letter = 'V',
+       .field = &CommonOptions::version,
+       .group = common_group,
+       .help = "print the version and those of the libraries, and end"},
   };
   return flags;
 }

@@ -18,13 +18,13 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
   page.heading("Model");
   page.fact("parameters", fmt::format("{}, {} + {} layers of {} columns", grouped(run.parameters), o.encoder_layers,
                                       o.decoder_layers, o.dim));
-  page.fact("memory",
-            fmt::format("{} MiB for weights, gradients and optimiser, {} MiB with the largest batch{}",
-                        run.memory.parameters >> 20, run.memory.peak >> 20, run.sampled ? " of the sample" : ""));
+  page.fact("memory", fmt::format("{} for weights, gradients and optimiser, {} with the largest batch{}",
+                                  in_mebibytes(run.memory.parameters), in_mebibytes(run.memory.peak),
+                                  run.sampled ? " of the sample" : ""));
   if (o.mini_batch_fit) page.fact("batches that fit", grouped(run.batch_words) + " target pieces");
   page.fact("a checkpoint on disk",
-            fmt::format("{} MiB for the model, {} MiB for the state; {} MiB are free", run.checkpoint.model >> 20,
-                        run.checkpoint.state >> 20, run.free_disk >> 20));
+            fmt::format("{} for the model, {} for the state; {} are free", in_mebibytes(run.checkpoint.model),
+                        in_mebibytes(run.checkpoint.state), in_mebibytes(run.free_disk)));
   for (const std::string& path : run.missing_vocabularies)
     page.fact("vocabulary", path + " is not there and would be made; made for this report and not kept");
   if (run.goes_on) page.fact("goes on", fmt::format("from the training state of {}", o.model));
@@ -56,11 +56,11 @@ void add_run(FactPage& page, const DryRun& run, const TrainOptions& o) {
 }  // namespace
 
 std::string dry_run_page(const DryRun& run, const TrainOptions& o) {
-  FactPage page("Dry run: everything is checked, nothing is written");
-  add_survey(page, run.corpus, o.max_length);
+  FactPage page("Dry run: everything is checked and the run can begin; nothing is written");
+  add_run(page, run, o);
   add_model(page, run, o);
   add_epoch(page, run);
-  add_run(page, run, o);
+  add_survey(page, run.corpus, o.max_length);
   return page.text();
 }
 

@@ -49,7 +49,7 @@ Table<EvaluateOptions> evaluate_table() {
   return {
       .about = {.name = "evaluate",
                 .summary = "compare output with references: BLEU, chrF, TER, ROUGE, EVALB",
-                .usage = "--references FILE... --hypotheses FILE... [OPTION...]",
+                .usage = "--references FILE... [--hypotheses FILE...] [OPTION...]",
                 .text = "Prints corpus BLEU, chrF2, chrF2++ or TER for each file of translations. The figures equal "
                         "sacreBLEU's, those of its significance tests too. For summaries there is ROUGE, for code "
                         "exact match, for trees EVALB's F1."},
@@ -67,8 +67,7 @@ Table<EvaluateOptions> evaluate_table() {
                .field = &O::hypotheses,
                .value = "FILE...",
                .group = files,
-               .help = "translations to be judged, a file a system; - is stdin",
-               .required = true},
+               .help = "translations to be judged, a file a system; - is stdin"},
               {.name = "metrics",
                .field = &O::metrics,
                .value = "NAME...",

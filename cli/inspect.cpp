@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "cli/command.h"
 #include "cli/devices.h"
 #include "cli/inspect_file.h"
@@ -22,8 +23,8 @@ Description describe_file(const std::string& path) {
   if (bytes.empty()) throw Error(path + " is empty", kinds_hint);
   if (bytes.size() > 8 && bytes[8] == '{') return describe_safetensors(path);  // after the header's length
   if (bytes.starts_with('\n')) return describe_vocabulary(path);               // the first field of its messages
-  if (bytes.starts_with("PK\3\4"))
-    throw Error(path + " is a zip archive, as NumPy (.npz, also Marian's models) and PyTorch write them", kinds_hint);
+  if (const std::string_view kind = kind_of_file(bytes.substr(0, 512)); !kind.empty())
+    throw Error(fmt::format("{} is {}, which inspect does not know", path, kind), kinds_hint);
   throw Error(fmt::format("{} begins like no file that inspect knows", path), kinds_hint);
 }
 

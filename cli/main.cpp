@@ -44,7 +44,7 @@ int run(const Words& arguments) {
   if (arguments.empty()) throw Error("no command given", "dragoman --help lists them");
   const std::string& first = arguments[0];
   const Words rest(arguments.begin() + 1, arguments.end());
-  if (first == "--version") return print_page(version_page()), 0;
+  if (first == "--version" || first == "-V" || first == "version") return print_page(version_page()), 0;
   if (first == "help" || first == "--help" || first == "-h") return help(rest);
   return command_called(first).run(rest);
 }

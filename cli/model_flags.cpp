@@ -130,9 +130,10 @@ std::vector<Flag<O>> position_flags() {
        .value = "KIND",
        .group = group,
        .help =
-           "how a model knows the order of words: sines and then cosines as Marian and tensor2tensor have them, both "
-           "interleaved as the paper writes them, or learned embeddings; in self-attention: vectors of distances "
-           "(relative), turned queries and keys (rotary), or scores that fall with the distance (alibi); or none"},
+           "how a model knows the order of words: sines and then cosines in the order of Marian and tensor2tensor with "
+           "the paper's wavelengths, both interleaved as the paper writes them, or learned embeddings; in "
+           "self-attention: vectors of distances (relative), turned queries and keys (rotary), or scores that fall "
+           "with the distance (alibi); or none"},
       {.name = "transformer-train-position-embeddings",
        .field = &O::learned_positions,
        .group = group,

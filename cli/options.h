@@ -137,8 +137,8 @@ struct QuantizeOptions {
 enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter, rouge, exact, evalb };
 
 struct EvaluateOptions {
-  std::vector<std::string> references;  // several: each line may match any of them
-  std::vector<std::string> hypotheses;  // one file a system; "-": stdin
+  std::vector<std::string> references;          // several: each line may match any of them
+  std::vector<std::string> hypotheses = {"-"};  // one file a system; "-": stdin
   std::vector<CorpusMetric> metrics = {CorpusMetric::bleu, CorpusMetric::chrf};
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
   bool lowercase = false;                      // for BLEU, chrF and exact match

@@ -158,6 +158,23 @@ std::vector<po::option> split(const Words& arguments, const std::vector<Option>&
   }
 }
 
+// A word that no option takes was meant for the one before it, if that may stand alone.
+[[noreturn]] void refuse_surplus(const std::string& word, const Words& arguments, const std::vector<Option>& options,
+                                 const About& about) {
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const Option* before = arguments[i] == word ? named_by(options, arguments[i - 1]) : nullptr;
+    if (!before || !before->stands_alone()) continue;
+    require(!before->boolean, "--{} stands alone, found '{}' after it", before->name, word);
+    try {
+      before->set({word});
+    } catch (const Error& e) {
+      throw Error(fmt::format("--{}: {}", before->name, e.what()), e.hint());
+    }
+  }
+  throw Error(fmt::format("'{}' follows no option that takes it", word),
+              fmt::format("usage: dragoman {} {}", about.name, about.usage));
+}
+
 void check_word_count(const Option& option, const Words& words, const std::string& where) {
   require(option.list || words.size() == 1, "{} takes one value, found {}: {}", where, words.size(),
           fmt::join(words, " "));
@@ -197,12 +214,12 @@ std::vector<std::string> all_names(const std::vector<Option>& options) {
   return names;
 }
 
-Assignments read_command_line(const Words& arguments, const std::vector<Option>& options) {
+Assignments read_command_line(const Words& arguments, const std::vector<Option>& options, const About& about) {
   refuse_left_out(arguments, options);
   Assignments assignments;
   for (const po::option& found : split(with_values_attached(arguments, options), options)) {
     const Option* option = find(options, found.string_key);
-    require(option, "'{}' follows no option that takes it", fmt::join(found.value, " "));
+    if (!option) refuse_surplus(found.value.at(0), arguments, options, about);
     Assignment& assignment = assignments[option->name];
     assignment.where = found.position_key >= 0 ? std::string(option->value) : fmt::format("--{}", option->name);
     if (!option->list) assignment.words.clear();

@@ -15,8 +15,9 @@ struct Assignment {
 using Assignments = std::map<std::string_view, Assignment>;  // by the option's long name
 
 /// Reads the words of a command line against `options`. A later scalar wins, lists grow. Throws Error for an option
-/// that does not exist (with the nearest that does), one without its value, a word that nothing asked for.
-Assignments read_command_line(const Words& arguments, const std::vector<Option>& options);
+/// that does not exist (with the nearest that does), one without its value, a word that nothing asked for (with the
+/// usage of the command).
+Assignments read_command_line(const Words& arguments, const std::vector<Option>& options, const About& about);
 
 /// Reads a YAML file of `long-name: value` and lists into `into`, over what is there. Throws Error with file and line.
 void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into);

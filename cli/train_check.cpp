@@ -195,11 +195,13 @@ void check_data(TrainOptions& o) {
     require_weights(o.corpus_weights, corpora.size());
   }
   check_pair("vocabs", o.vocabs);
-  if (o.tsv)
+  if (o.tsv) {
     require(o.valid_sets.size() <= 1, "--valid-sets takes one file with --tsv, found {}: {}", o.valid_sets.size(),
             fmt::join(o.valid_sets, " "));
-  else
+  } else {
     check_pair("valid-sets", o.valid_sets);
+    require_one_side("valid-sets", o.valid_sets);
+  }
   for (const auto& files : {o.train_sets, o.data_weighting, o.vocabs, o.valid_sets})
     for (const auto& file : files) check_rereadable(file);
   check_per_side("dim-vocabs", o.dim_vocabs.size());

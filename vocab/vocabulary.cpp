@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "vocab/sampling.h"
 
 namespace dragoman {
@@ -42,9 +43,15 @@ Vocabulary Vocabulary::load(const std::string& path) {
 
 Vocabulary Vocabulary::from_bytes(std::string bytes, const std::string& name) {
   auto processor = std::make_shared<sentencepiece::SentencePieceProcessor>();
-  if (!load_into(*processor, bytes))
+  if (!load_into(*processor, bytes)) {
+    const std::string_view kind = kind_of_file(std::string_view(bytes).substr(0, 512));
+    if (!kind.empty() && kind != "a SentencePiece model")
+      throw Error(
+          fmt::format("{} is {}, expected a SentencePiece model", name, kind),
+          "dragoman vocab train makes one from text; a model of dragoman holds its own, for translate and score");
     throw Error(name + " is not a SentencePiece model, or only a part of one",
                 "dragoman vocab train makes one from text");
+  }
   require(processor->unk_id() >= 0 && processor->eos_id() >= 0,
           "{}: the vocabulary has no unknown piece or no end of sentence, expected both", name);
   return {std::make_shared<const std::string>(std::move(bytes)), std::move(processor)};

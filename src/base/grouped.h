@@ -10,4 +10,7 @@ std::string grouped(int64_t number);
 /// "1 line", "1,000 lines".
 std::string counted(int64_t number, const char* what);
 
+/// "0.4 MiB", "1,093 MiB".
+std::string in_mebibytes(int64_t bytes);
+
 }  // namespace dragoman

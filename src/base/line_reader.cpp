@@ -8,6 +8,7 @@
 
 #include "base/compression.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/log.h"
 #include "base/utf8.h"
 
@@ -104,7 +105,7 @@ bool LineReader::fill() {
   }
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   const size_t got = read_block(buffer_.data() + end_, buffer_.size() - end_);
-  if (lines_ == 0 && end_ == 0 && !decoder_) refuse_compressed({buffer_.data(), got});
+  if (lines_ == 0 && end_ == 0 && !decoder_) refuse_binary({buffer_.data(), got});
   end_ += got;
   if (got > 0) return true;
   at_end_ = true;
@@ -123,7 +124,7 @@ size_t LineReader::read_block(char* data, size_t bytes) {
 }
 
 // Where no ending says so, the first bytes do; no text in UTF-8 has them.
-void LineReader::refuse_compressed(std::string_view begin) const {
+void LineReader::refuse_binary(std::string_view begin) const {
   using namespace std::string_view_literals;
   for (const auto& [magic, program, ending] :
        {std::tuple("\x1f\x8b"sv, "gzip", ".gz"), std::tuple("\xfd\x37zXZ\0"sv, "xz", ".xz"),
@@ -131,6 +132,9 @@ void LineReader::refuse_compressed(std::string_view begin) const {
     if (begin.starts_with(magic))
       throw Error(fmt::format("{} holds {} data, expected text", name(), program),
                   fmt::format("give a file whose name ends in {}, or what comes out of {} -dc", ending, program));
+  if (const std::string_view kind = kind_of_binary(begin); !kind.empty())
+    throw Error(fmt::format("{} is {}, expected text", name(), kind),
+                "give the file of sentences, a sentence a line; models are for --model and --models");
 }
 
 void LineReader::clean(std::string& line) {

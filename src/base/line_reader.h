@@ -14,7 +14,7 @@ namespace dragoman {
 /// A line ends at '\n' and nowhere else (not at U+2028, '\r', form feed …), a last line without '\n' is a line too. A
 /// '\r' before the end does not belong to it. NUL bytes are kept. Ill-formed UTF-8 is replaced by U+FFFD and counted;
 /// one warning at the end of the file says how many lines had some and which was the first.
-/// Error for compressed text under a name, or through stdin, that does not tell.
+/// Error for compressed text under a name, or through stdin, that does not tell, and for models.
 class LineReader {
  public:
   explicit LineReader(const std::string& path);
@@ -43,7 +43,7 @@ class LineReader {
   bool find_line_end();
   bool fill();
   size_t read_block(char* data, size_t bytes);
-  void refuse_compressed(std::string_view begin) const;
+  void refuse_binary(std::string_view begin) const;
   void clean(std::string& line);
   void report_invalid();
 

@@ -33,12 +33,25 @@ std::vector<int32_t> line_lengths(const std::string& path) {
 
 }  // namespace
 
+void require_one_side(std::string_view option, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    std::string_view name = file;
+    for (const std::string_view ending : {".gz", ".xz", ".zst"})
+      if (name.ends_with(ending)) name.remove_suffix(ending.size());
+    if (name.ends_with(".tsv"))
+      throw Error(
+          fmt::format("--{}: the name of {} says that it holds both sides, expected files of one side", option, file),
+          "add --tsv, which reads both sides from each file; a file of one side needs another name");
+  }
+}
+
 std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std::string>& files, bool tsv) {
   require(!files.empty(), "--{} names no files", option);
   if (!tsv && files.size() % 2 != 0)
     throw Error(fmt::format("--{} takes two files for each corpus, source and target, found {}: {}", option,
                             files.size(), fmt::join(files, " ")),
                 "--tsv is for files that hold both sides");
+  if (!tsv) require_one_side(option, files);
   require(std::ranges::count(files, "-") < 2, "--{} {}: only one file can come from stdin", option,
           fmt::join(files, " "));
   std::vector<TextPair> corpora;

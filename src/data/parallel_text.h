@@ -18,8 +18,12 @@ struct TextPair {
   std::string weights = {};  // a file with the weight of each pair, a number a line; empty: none
 };
 
+/// Throws Error for a file whose name says that it holds both sides: .tsv, also compressed.
+void require_one_side(std::string_view option, const std::vector<std::string>& files);
+
 /// The files of an option, --train-sets say: source, target, source, target …, or one a corpus with `tsv`. Error for
-/// none, for an odd number, and for more of them from stdin ("-") than one.
+/// none, for an odd number, for more of them from stdin ("-") than one, and without `tsv` for what require_one_side
+/// refuses.
 std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std::string>& files, bool tsv);
 
 /// The files of one side, in order, for people: "a.en, b.en".

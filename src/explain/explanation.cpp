@@ -68,8 +68,7 @@ Explainer::Explainer(const Context& cx, Model& model, const Vocabularies& vocabu
     : cx_(cx), model_(model), vocabularies_(vocabularies), choice_(choice) {
   const std::string_view memory = name_of(model.config().attention_memory);
   require(model.config().attention_memory == AttentionMemory::full,
-          "explain: the model has --attention-memory {}, whose keys are no single pieces, expected one of memory full",
-          memory);
+          "explain: the model has --attention-memory {}, whose keys are no single pieces, expected full", memory);
   const auto maps = attentions_of(cx, model, {{eos_id}, {eos_id}});  // the shortest pair there is
   check(choice, maps, model.config().type);
   layers_ = layers_of(maps);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/file_kind.h"
 #include "io/xxhash64.h"
 
 namespace dragoman {
@@ -32,6 +33,18 @@ template <class... A>
 [[noreturn]] void damaged(const std::string& path, fmt::format_string<A...> what, A&&... args) {
   throw Error(fmt::format("{}: {}", path, fmt::format(what, std::forward<A>(args)...)),
               "the file is truncated or damaged, or no safetensors file: copy it again from where it came");
+}
+
+// The first bytes of what is no such file say more than what they would be as a length.
+void refuse_other_kinds(const std::string& path, std::span<const std::byte> file) {
+  const auto begin = file.first(std::min<size_t>(file.size(), 512));
+  const std::string_view kind = kind_of_file({reinterpret_cast<const char*>(begin.data()), begin.size()});
+  if (kind.empty() || kind == "a safetensors file") return;
+  std::string_view hint = "models are written by dragoman train and dragoman average";
+  if (kind == "text") hint = "text is for --input, --train-sets or stdin; a model is what dragoman train writes";
+  if (kind == "a SentencePiece model") hint = "vocabularies are for --vocabs; a model holds its own";
+  if (kind.ends_with(" data")) hint = "models are read as they are: decompress it first";
+  throw Error(fmt::format("{} is {}, expected a model or another safetensors file", path, kind), std::string(hint));
 }
 
 // Where a tensor stands in the data, before it is known whether that can be true.
@@ -206,6 +219,7 @@ std::string format_header(const std::string& path, std::span<const TensorEntry> 
 }  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), file_(path) {
+  refuse_other_kinds(path, file_.bytes());
   const std::string_view text = header_text(path, file_.bytes());
   const json header = parse_header(path, text);
   metadata_ = parse_metadata(path, header);

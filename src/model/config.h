@@ -14,7 +14,7 @@ namespace dragoman {
 enum class NormPlace { post, pre };
 
 /// How a model knows the order of words. Added to embeddings: sinusoidal: sines in the first half of the columns,
-/// cosines in the second (tensor2tensor, Marian); interleaved: sine and cosine in turn, as the paper writes them;
+/// cosines in the second (nn/positions.h: not quite Marian's); interleaved: in turn, as the paper writes them;
 /// learned: a table of `max_positions` rows. In self-attention: relative: learned vectors for distances (Shaw et al.
 /// 2018); rotary: queries and keys turn (Su et al. 2021); alibi: scores fall with the distance (Press et al. 2022).
 /// none: not at all.

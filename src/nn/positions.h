@@ -7,8 +7,8 @@
 namespace dragoman {
 
 /// Sinusoids of Vaswani et al. 2017, section 3.5: row p holds sin(p·f_i) and cos(p·f_i), f_i = 10000^(-2i/D).
-/// halves: all sines, then all cosines, the order of columns in tensor2tensor and Marian (whose f_i end at D/2 - 1);
-/// interleaved: in turn, as the paper writes them.
+/// halves: all sines, then all cosines, as in Hugging Face's Marian class; Marian and tensor2tensor have this order and
+/// f_i = 10000^(-i/(D/2 - 1)). interleaved: in turn, as the paper writes them.
 enum class SinusoidOrder { halves, interleaved };
 
 /// The table (rows ≥ `positions`, D); a longer one is made when a longer sentence comes. Several threads may ask.

@@ -32,6 +32,13 @@ void require_files(const TrainingSetup& setup) {
     for (const std::string& path : files) FileDescriptor::to_read(path);
 }
 
+// While it lives only warnings are logged.
+struct QuietLog {
+  QuietLog() { spdlog::set_level(std::max(before, spdlog::level::warn)); }
+  ~QuietLog() { spdlog::set_level(before); }
+  const spdlog::level::level_enum before = spdlog::get_level();
+};
+
 // Those that a run would make are learned into a folder that goes away.
 Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missing) {
   const ScratchFolder folder;
@@ -42,6 +49,9 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
     if (side == 0 || !joint) missing.push_back(vocabs[side]);
     vocabs[side] = folder.file(joint ? "joint" : side == 0 ? "source" : "target");
   }
+  if (missing.empty()) return open_vocabularies(setup);
+  log_info("{} would be made: learned here for this report", fmt::join(missing, " and "));
+  const QuietLog unheard;  // of paths in the folder
   return open_vocabularies(setup);
 }
 

@@ -100,7 +100,7 @@ TEST_F(ShortlistTest, IsRefusedWhenTheFileIsAnotherOrDamaged) {
   std::string content = folder.content_of("s");
   content.back() = char(content.back() ^ 1);
   expect_error(folder.make("flipped", content), "the content has the checksum");
-  expect_error(folder.make("text", "no safetensors"), "header");
+  expect_error(folder.make("text", "no safetensors"), "is text, expected a model");
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ PROVOKED = {
         f"{COMPRESSED} --attention-window 3",
     "--attention-memory local-compressed has local and compressed layers in turn, but --dec-depth is …, expected 2 at "
     "least": f"{COMPRESSED} --dec-depth 1",
-    "explain: the model has --attention-memory …, whose keys are no single pieces, expected one of memory full":
+    "explain: the model has --attention-memory …, whose keys are no single pieces, expected full":
         "explain -m compressed -t s t",
     "--… is for --moe-experts, which is not given": f"{TRAIN} -m new --moe-top-k 1",
     "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
@@ -229,7 +229,14 @@ PROVOKED = {
         "evaluate -r t -i t --metrics evalb",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
-    "… is not a SentencePiece model, or only a part of one": "vocab encode -m s",
+    "… is not a SentencePiece model, or only a part of one": "vocab encode -m cutv",
+    "… is …, expected a SentencePiece model": "vocab encode -m s",
+    "… is …, expected text": "translate -m m -i m",
+    "--train-sets: the name of … says that it holds both sides, expected files of one side":
+        "train -t s.tsv t -v v v -m new",
+    "… is …, expected a model or another safetensors file": "translate -m s",
+    "'…' follows no option that takes it": "evaluate t s",
+    "--… stands alone, found '…' after it": "score --quiet s",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
@@ -239,7 +246,7 @@ PROVOKED = {
     "--freeze …: … is a statistic that batch norms take of every batch of training, which cannot be frozen":
         f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
     "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
-    "…: begins with a header length of … bytes, expected at most …": "translate -m s",
+    "…: begins with a header length of … bytes, expected at most …": "translate -m noise",
     "…: begins with a header length of … bytes, but … follow": "translate -m cut",
     "…: the content has the checksum …, its metadata expects …": "translate -m flipped",
     "… is a training state, expected a model": "translate -m m.state",
@@ -259,7 +266,8 @@ PROVOKED = {
     "… and … are models of different kinds: …": "average -o new m deep",
     "… is in 8 bits already": "quantize -m small -o new",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
-    "… begins like no file that inspect knows": "inspect s",
+    "… begins like no file that inspect knows": "inspect noise",
+    "… is …, which inspect does not know": "inspect s",
 }
 
 
@@ -343,6 +351,7 @@ class Errors(unittest.TestCase):
         busy.flush()
         fcntl.flock(busy, fcntl.LOCK_EX)
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
+        (cls.folder / "noise").write_bytes(bytes(range(128, 256)))
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
 
@@ -350,6 +359,7 @@ class Errors(unittest.TestCase):
     def write_models(cls):
         model = (cls.folder / "m").read_bytes()
         (cls.folder / "cut").write_bytes(model[:500])
+        (cls.folder / "cutv").write_bytes((cls.folder / "v").read_bytes()[:100])
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
         (cls.folder / "nan").write_bytes(with_nan(model))
         shortlist = (cls.folder / "list").read_bytes()

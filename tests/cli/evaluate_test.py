@@ -28,9 +28,9 @@ class Evaluate(unittest.TestCase):
                            "outputs": "parsing sentences\nA neural model.\n", "others": "sentences\nmodels\n"}.items():
             (cls.folder / name).write_text(text, encoding="utf-8")
 
-    def call(self, command):
+    def call(self, command, stdin=""):
         done = subprocess.run([BINARY, "evaluate", *command.split()], cwd=self.folder, timeout=60, check=False, text=True,
-                              capture_output=True)
+                              capture_output=True, input=stdin)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
@@ -51,6 +51,11 @@ class Evaluate(unittest.TestCase):
         self.assertAlmostEqual(page["rouge1"], (80 + 80) / 2)
         self.assertAlmostEqual(page["rouge2"], (0 + 200 / 3) / 2)
         self.assertIn("stemmer:porter", page["rouge_signature"])
+
+    def test_translations_come_from_stdin_unless_files_are_named(self):
+        outputs = (self.folder / "outputs").read_text(encoding="utf-8")
+        named = self.call("-r titles -i outputs").stdout.replace("outputs", "stdin")
+        self.assertEqual(self.call("-r titles", outputs).stdout.split(), named.split())
 
     def test_exact_counts_lines(self):
         self.assertEqual(self.figures("-r titles -i titles --metrics exact")["exact"], 100)

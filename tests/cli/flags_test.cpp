@@ -103,6 +103,32 @@ TEST(CommandLine, LetsTheLastOfTwoScalarsWinAndListsGrow) {
   EXPECT_THAT(toy({"-p", "a", "-p", "b", "c"}).pair, ElementsAre("a", "b", "c"));
 }
 
+// The command line without the list of words that takes what is left over.
+std::string error_without_rest(const Words& arguments) {
+  Table<Toy> table = toy_table();
+  table.flags.pop_back();
+  try {
+    Toy options;
+    parse(table, arguments, options);
+  } catch (const Error& e) {
+    return fmt::format("{} | {}", e.what(), e.hint());
+  }
+  return "no error";
+}
+
+TEST(CommandLine, NamesTheOptionThatASurplusWordWasMeantFor) {
+  EXPECT_EQ(error_without_rest({"--power", "green"}), "--power: 'green' is not a number | ");
+  EXPECT_EQ(error_without_rest({"-n", "green"}), "--power: 'green' is not a number | ");
+  EXPECT_EQ(error_without_rest({"--quiet", "green"}), "--quiet stands alone, found 'green' after it | ");
+  EXPECT_EQ(error_without_rest({"green"}), "'green' follows no option that takes it | usage: dragoman toy [OPTION...]");
+}
+
+TEST(CommandLine, TakesVersionAfterACommand) {
+  Toy options;
+  for (const char* version : {"--version", "-V"})
+    EXPECT_THAT(parse(toy_table(), {version}, options).value_or(""), testing::StartsWith("dragoman "));
+}
+
 TEST(CommandLine, EndsAListAtTheNextOption) {
   const Toy t = toy({"--pair", "a", "b", "-d", "3"});
   EXPECT_THAT(t.pair, ElementsAre("a", "b"));

@@ -191,7 +191,8 @@ class Reports(Logged):
         before = set(self.folder.rglob("*"))
         page = self.succeed(*RUN, *"-m dry.safetensors --after 20e --log-json dry.jsonl --dry-run".split(), *SMALL)
         self.assertEqual(set(self.folder.rglob("*")), before)
-        for words in ("everything is checked, nothing is written", "parameters", "memory", "(20 epochs)", "measured"):
+        for words in ("everything is checked and the run can begin; nothing is written", "parameters", "memory",
+                      "(20 epochs)", "measured"):
             self.assertIn(words, page)
 
 

@@ -131,6 +131,12 @@ class Pages(unittest.TestCase):
         self.assertRegex(said("--version"), r"^dragoman \d+\.\d+\.\d+\noneDNN \d\S+ on \S+")
         for library in ("Highway", "SentencePiece", "Boost", "fmt", "spdlog", "nlohmann-json", "yaml-cpp", "utf8proc"):
             self.assertRegex(said("--version"), rf"{library} \d+\.\d+")
+        for words in (["-V"], ["version"], ["train", "--version"], ["score", "-V"]):
+            self.assertEqual(said(*words), said("--version"))
+
+    def test_a_surplus_word_is_said_of_the_option_that_it_was_meant_for(self):
+        done = run(BINARY, "score", "-m", "m", "--summary", "ce-men", "-t", "s", "t")
+        self.assertIn("error: --summary: 'ce-men' is none of none, cross-entropy, ce-mean, ", done.stderr)
 
 
 class Colours(unittest.TestCase):

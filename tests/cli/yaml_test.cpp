@@ -142,5 +142,16 @@ TEST_F(Yaml, TheMinimalDumpHoldsOnlyWhatIsNoDefault) {
   EXPECT_EQ(dump, "model: [x]\nnormalize: 0.6\n");  // 5 is the default beam
 }
 
+// What a preset gives is no wish: a recurrent model is not asked for its Transformer's feed-forward layers.
+TEST_F(Yaml, ReadsBackWhatWasDumpedOfATaskAndAnotherType) {
+  for (const char* task : {"transformer-tiny", "transformer-tiny11", "transformer-big-prenorm"})
+    for (const char* how : {"--dump-config=full", "--dump-config=minimal"}) {
+      TrainOptions first, second;
+      const auto dumped = parse(train_table(), {"--type", "s2s", "--task", task, how}, first);
+      ASSERT_TRUE(dumped);
+      EXPECT_EQ(parse(train_table(), {"-c", file("dumped.yml", *dumped), how}, second), dumped) << task;
+    }
+}
+
 }  // namespace
 }  // namespace dragoman

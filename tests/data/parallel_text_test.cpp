@@ -35,6 +35,13 @@ TEST(TextPairs, AreTwoFilesEachOrOneWithBothColumns) {
   ASSERT_EQ(two.size(), 2u);
   EXPECT_THAT(two[1].paths, ElementsAre("b.en", "b.de"));
   EXPECT_EQ(text_name(two), "a.en, b.en and a.de, b.de");
+  for (const char* name : {"a.tsv", "a.tsv.gz", "a.tsv.xz", "a.tsv.zst"})
+    EXPECT_THAT(
+        [&] {
+          text_pairs("train-sets", {"a.en", name}, false);
+        },
+        ThrowsMessage<Error>(HasSubstr("says that it holds both sides")));
+  EXPECT_EQ(text_pairs("train-sets", {"a.tsv.en", "tsv"}, false).size(), 1u);
   const auto tsv = text_pairs("train-sets", {"a.tsv", "b.tsv"}, true);
   ASSERT_EQ(tsv.size(), 2u);
   EXPECT_THAT(tsv[1].paths, ElementsAre("b.tsv", "b.tsv"));

@@ -64,21 +64,22 @@ TEST_F(Scores, AreSumsOfTheLogSoftmaxAtEachLabel) {
   }
 }
 
-// The sum of p(target | source) over all targets is 1; here over those of at most two pieces, so below it.
+// Over all pieces that may come next, p sums to 1 at the beginning, and to p(a) after a piece a.
 TEST_F(Scores, AreProbabilities) {
-  std::vector<IdPair> pairs;
-  const std::vector<int32_t> source = {5, 6, eos_id};
-  pairs.push_back({source, {eos_id}});
-  for (int32_t a = 0; a < 340; ++a)
-    if (a != eos_id) pairs.push_back({source, {a, eos_id}});
-  const auto scores = of(pairs);
-  double sum = 0;
-  for (const double score : scores) {
-    EXPECT_LT(score, 0);
-    sum += std::exp(score);
+  const auto sum_after = [&](std::vector<int32_t> begin) {
+    std::vector<IdPair> pairs;
+    begin.push_back(0);
+    for (int32_t& next = begin.back(); next < model->config().target_vocabulary; ++next)
+      pairs.push_back({{5, 6, eos_id}, begin});
+    double sum = 0;
+    for (const double score : of(pairs)) sum += std::exp(score);
+    return sum;
+  };
+  EXPECT_NEAR(sum_after({}), 1, 1e-5);
+  for (const int32_t a : {3, 100, 339}) {
+    const std::vector<IdPair> alone = {{{5, 6, eos_id}, {a}}};
+    EXPECT_NEAR(sum_after({a}) / std::exp(of(alone)[0]), 1, 1e-5) << a;
   }
-  EXPECT_GT(sum, 0);
-  EXPECT_LT(sum, 1);
 }
 
 TEST_F(Scores, DoNotDependOnTheBatchToTheBit) {

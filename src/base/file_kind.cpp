@@ -1,0 +1,75 @@
+#include "base/file_kind.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::pair<std::string_view, std::string_view> magics[] = {
+    {"\x1f\x8b"sv, "gzip data"},
+    {"\xfd\x37zXZ\0"sv, "xz data"},
+    {"\x28\xb5\x2f\xfd"sv, "zstd data"},
+    {"\1\0\0\0\0\0\0\0"sv, "a model of Marian (.bin)"},  // the version of its format
+    {"\x93NUMPY"sv, "an array of NumPy (.npy)"},
+    {"\x80\2c"sv, "a pickle of Python"},
+    {"\x80\2}"sv, "a pickle of Python"},
+    {"\x80\2\x8a"sv, "a file of PyTorch"},  // of before it took zip archives
+    {"\x89HDF\r\n"sv, "an HDF5 file"},
+    {"GGUF\3\0"sv, "a GGUF file"},
+    {"\x7f"
+     "ELF"sv,
+     "a program"},
+};
+
+// The name of the first file in an archive tells who made it.
+std::string_view kind_of_zip(std::string_view begin) {
+  constexpr size_t length_at = 26, name_at = 30;
+  if (begin.size() < name_at) return "a zip archive";
+  const std::string_view name = begin.substr(name_at, uint8_t(begin[length_at]));
+  if (name.ends_with(".npy")) return "an archive of NumPy (.npz), as Marian's models are";
+  return name.ends_with("/data.pkl") ? "a file of PyTorch" : "a zip archive";
+}
+
+// Eight bytes of length, of which the header's limit leaves the upper half empty, and JSON.
+bool is_safetensors(std::string_view begin) {
+  return begin.size() > 9 && begin[8] == '{' && begin.substr(4, 4) == "\0\0\0\0"sv;
+}
+
+// A protocol buffer whose first field is a piece: a message of its text and then its score or its type.
+bool is_sentencepiece(std::string_view begin) {
+  constexpr size_t piece_at = 4;
+  if (begin.size() < piece_at || begin[0] != '\n' || begin[2] != '\n') return false;
+  const size_t after = piece_at + uint8_t(begin[3]);
+  return begin.size() > after && (begin[after] == '\x15' || begin[after] == '\x18');
+}
+
+// Up to the last line or word that is whole; control characters are none of text.
+bool is_text(std::string_view begin) {
+  const size_t whole = begin.find_last_of(" \n");
+  const std::string_view text = begin.substr(0, whole == begin.npos ? begin.size() : whole);
+  const auto control = [](char c) { return uint8_t(c) < ' ' && c != '\t' && c != '\n' && c != '\r'; };
+  return !text.empty() && std::ranges::none_of(text, control) && is_valid_utf8(text);
+}
+
+}  // namespace
+
+std::string_view kind_of_binary(std::string_view begin) {
+  if (begin.starts_with("PK\3\4")) return kind_of_zip(begin);
+  for (const auto& [magic, kind] : magics)
+    if (begin.starts_with(magic)) return kind;
+  if (is_safetensors(begin)) return "a safetensors file";
+  return is_sentencepiece(begin) ? "a SentencePiece model" : "";
+}
+
+std::string_view kind_of_file(std::string_view begin) {
+  const std::string_view kind = kind_of_binary(begin);
+  return kind.empty() && is_text(begin) ? "text" : kind;
+}
+
+}  // namespace dragoman
