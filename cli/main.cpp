@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <csignal>
@@ -49,6 +50,14 @@ int run(const Words& arguments) {
   return command_called(first).run(rest);
 }
 
+// A file that is opened where one of these is closed would get its number, and warnings with it. What nobody can read
+// or write stays an error, except that warnings go nowhere.
+void open_standard_streams() {
+  constexpr int modes[] = {O_WRONLY, O_RDONLY, O_RDWR};
+  for (int number = 0; number < 3; ++number)
+    if (fcntl(number, F_GETFD) < 0) open("/dev/null", modes[number]);
+}
+
 // Where stderr is closed or full nobody hears of it: the exit code stays.
 void report(const std::string& what, const std::string& hint) {
   std::string text = fmt::format("error: {}\n", what);
@@ -62,6 +71,8 @@ void report(const std::string& what, const std::string& hint) {
 // 0: done, also when nobody read the output to its end; 2: something the user can mend; 1: a bug, or no memory.
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe then throws BrokenPipe
+  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the limit (ulimit -f) is then an error like a full disk
+  dragoman::open_standard_streams();
   const dragoman::LogSink messages = dragoman::stderr_log(false);
   const dragoman::LogScope log(&messages);
   try {

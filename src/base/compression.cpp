@@ -9,6 +9,7 @@
 #include <boost/iostreams/filtering_streambuf.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -37,6 +38,27 @@ struct Sink {
     file->write({data, size_t(bytes)});
     return bytes;
   }
+};
+
+// Drives a filter of Boost directly: a filtering_ostreambuf around it would swallow the exceptions of its end.
+template <class Filter>
+class FilterEncoder : public Encoder {
+ public:
+  FilterEncoder(FileDescriptor& file, Filter filter) : sink_{&file}, filter_(std::move(filter)) {}
+
+  void write(std::string_view data) override {
+    while (!data.empty()) {
+      const std::streamsize taken = filter_.write(sink_, data.data(), std::streamsize(data.size()));
+      invariant(taken > 0, "a compressor takes what it is given");
+      data.remove_prefix(size_t(taken));
+    }
+  }
+
+  void finish() override { filter_.close(sink_, std::ios_base::out); }
+
+ private:
+  Sink sink_;
+  Filter filter_;
 };
 
 // Walks the frames of a zstd file (RFC 8878, section 3.1) without decompressing: every block says how long it is.
@@ -125,25 +147,21 @@ std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression com
   return chain;
 }
 
-std::unique_ptr<std::streambuf> compress(FileDescriptor& file, Compression compression) {
-  auto chain = std::make_unique<io::filtering_ostreambuf>();
+std::unique_ptr<Encoder> compress(FileDescriptor& file, Compression compression) {
   switch (compression) {
     case Compression::gzip:
-      chain->push(io::gzip_compressor(io::gzip_params(), buffer_bytes));
-      break;
+      return std::make_unique<FilterEncoder<io::gzip_compressor>>(file,
+                                                                  io::gzip_compressor(io::gzip_params(), buffer_bytes));
     case Compression::xz:
-      chain->push(io::lzma_compressor(io::lzma_params(), buffer_bytes));
-      break;
+      return std::make_unique<FilterEncoder<io::lzma_compressor>>(file,
+                                                                  io::lzma_compressor(io::lzma_params(), buffer_bytes));
     case Compression::zstd:
-      chain->push(io::zstd_compressor(io::zstd_params(), buffer_bytes));
-      break;
+      return std::make_unique<FilterEncoder<io::zstd_compressor>>(file,
+                                                                  io::zstd_compressor(io::zstd_params(), buffer_bytes));
     case Compression::none:
       break;
   }
-  chain->push(Sink{&file}, buffer_bytes);
-  return chain;
+  return nullptr;
 }
-
-void finish(std::streambuf& compressor) { dynamic_cast<io::filtering_ostreambuf&>(compressor).reset(); }
 
 }  // namespace dragoman

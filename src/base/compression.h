@@ -2,6 +2,7 @@
 #include <memory>
 #include <streambuf>
 #include <string>
+#include <string_view>
 
 #include "base/file.h"
 
@@ -16,8 +17,15 @@ Compression compression_of(const std::string& path);
 /// that was cut off, is found by a walk over the block headers of a regular file before the first byte is given out.
 std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression);
 
-/// Compresses into `file`, which must outlive the buffer. `finish` writes the last block and the checksum.
-std::unique_ptr<std::streambuf> compress(FileDescriptor& file, Compression compression);
-void finish(std::streambuf& compressor);
+/// Compresses what is written. Each call throws what writing the file throws.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  virtual void write(std::string_view data) = 0;
+  virtual void finish() = 0;  // the last block and the checksum
+};
+
+/// Compresses into `file`, which must outlive the encoder; nullptr for Compression::none.
+std::unique_ptr<Encoder> compress(FileDescriptor& file, Compression compression);
 
 }  // namespace dragoman

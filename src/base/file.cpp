@@ -2,15 +2,21 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <random>
 
 #include "base/error.h"
+#include "base/file_calls.h"
+#include "base/log.h"
 
 namespace dragoman {
 namespace {
@@ -29,6 +35,8 @@ std::string hint_for(int error) {
       return "free some space on the disk (df -h), or write elsewhere";
     case EDQUOT:
       return "the disk quota is used up: free some space, or write elsewhere";
+    case EFBIG:
+      return "files may not grow beyond a limit here: ulimit -f shows it";
     default:
       return "";
   }
@@ -59,28 +67,34 @@ struct stat status_of(const FileDescriptor& file) {
 }  // namespace
 
 FileDescriptor FileDescriptor::to_read(const std::string& path) {
-  if (path == "-") return {STDIN_FILENO, false, "stdin"};
-  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC), true, path);
+  if (path == "-") return {STDIN_FILENO, Access::borrowed, "stdin"};
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC), Access::reading, path);
   if (file.number_ < 0) fail_on(path, "cannot be opened", errno);
   if (S_ISDIR(status_of(file).st_mode)) throw Error(path + " is a folder, expected a file");
   return file;
 }
 
 FileDescriptor FileDescriptor::to_write(const std::string& path) {
-  if (path == "-") return {STDOUT_FILENO, false, "stdout"};
-  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), true, path);
+  if (path == "-") return {STDOUT_FILENO, Access::borrowed, "stdout"};
+  FileDescriptor file(file_calls().open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), Access::writing, path);
   if (file.number_ < 0) fail_to_make(path, errno);
+  const struct stat status = status_of(file);
+  file.holds_old_content_ = S_ISREG(status.st_mode) && status.st_size > 0;
   return file;
 }
 
 FileDescriptor FileDescriptor::to_append(const std::string& path) {
-  FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), true, path);
+  FileDescriptor file(file_calls().open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), Access::writing,
+                      path);
   if (file.number_ < 0) fail_to_make(path, errno);
   return file;
 }
 
 FileDescriptor::~FileDescriptor() {
-  if (owned_ && number_ >= 0) ::close(number_);
+  if (number_ < 0) return;
+  if (access_ == Access::reading) ::close(number_);
+  if (access_ == Access::writing && file_calls().close(number_) != 0)
+    log_warning("{}: writing failed: {}", name_, std::strerror(errno));
 }
 
 size_t FileDescriptor::read(char* data, size_t bytes) {
@@ -102,8 +116,9 @@ bool FileDescriptor::readable_now() const {
 }
 
 void FileDescriptor::write(std::string_view data) {
+  if (!data.empty()) remove_old_content();
   while (!data.empty()) {
-    const ssize_t done = ::write(number_, data.data(), data.size());
+    const ssize_t done = file_calls().write(number_, data.data(), data.size());
     if (done >= 0) {
       data.remove_prefix(size_t(done));
     } else if (errno == EPIPE) {
@@ -118,8 +133,15 @@ void FileDescriptor::write(std::string_view data) {
 }
 
 void FileDescriptor::close() {
-  if (!owned_ || number_ < 0) return;
-  if (::close(std::exchange(number_, -1)) != 0) fail_on(name_, "writing failed", errno);
+  if (access_ == Access::borrowed || number_ < 0) return;
+  remove_old_content();
+  if (file_calls().close(std::exchange(number_, -1)) != 0) fail_on(name_, "writing failed", errno);
+}
+
+void FileDescriptor::remove_old_content() {
+  if (!holds_old_content_) return;
+  if (file_calls().truncate(number_, 0) != 0) fail_on(name_, "cannot be emptied", errno);
+  holds_old_content_ = false;
 }
 
 bool FileDescriptor::is_regular() const { return S_ISREG(status_of(*this).st_mode); }
@@ -173,20 +195,64 @@ void FileWriter::flush() {
   buffer_.clear();
 }
 
-// The temporary file and its removal. The process id in the name keeps two runs that write one target apart: each
-// writes its own file, and the last rename wins.
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+// The process that wrote a temporary file of this beginning of names; 0 where the name is none of them.
+pid_t writer_of(std::string_view name, std::string_view begin) {
+  if (!name.starts_with(begin)) return 0;
+  name.remove_prefix(begin.size());
+  pid_t process = 0;
+  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), process);
+  if (problem != std::errc() || process <= 0) return 0;
+  name.remove_prefix(size_t(end - name.data()));
+  const bool ours = name.size() == 9 && name.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
+  return ours && name[0] == '-' ? process : 0;
+}
+
+// Process ids tell nothing of other machines and containers that write to the same disk: the lock does.
+void remove_unless_locked(const std::string& path) {
+  const int number = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (number < 0) return;
+  struct stat status;
+  if (fstat(number, &status) == 0 && S_ISREG(status.st_mode) && flock(number, LOCK_EX | LOCK_NB) == 0)
+    unlink(path.c_str());
+  close(number);
+}
+
+// Killed writers leave their temporary files behind.
+void remove_those_of_dead_writers(const std::string& path) {
+  const std::string begin = std::filesystem::path(path).filename().string() + ".tmp-";
+  std::error_code failed;
+  std::filesystem::directory_iterator file(folder_of(path), failed);
+  for (; !failed && file != std::filesystem::directory_iterator(); file.increment(failed)) {
+    const pid_t process = writer_of(file->path().filename().native(), begin);
+    if (process > 0 && kill(process, 0) != 0 && errno == ESRCH) remove_unless_locked(file->path());
+  }
+}
+
+}  // namespace
+
+// The temporary file and its removal. Two writers of one target have a file each, and the last rename wins.
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::string& path) : path_(target_of(path)), temporary_(beside(path_)), file_(make()) {}
+  explicit AtomicFile(const std::string& path) : path_(target_of(path)), temporary_(beside(path_)), file_(make()) {
+    flock(file_.number(), LOCK_EX | LOCK_NB);
+    remove_those_of_dead_writers(path_);
+  }
   ~AtomicFile() {
     if (!renamed_) unlink(temporary_.c_str());
   }
   FileDescriptor& file() { return file_; }
 
   void commit() {
-    if (fsync(file_.number()) != 0) fail_on(path_, "writing failed", errno);
+    if (file_calls().sync(file_.number()) != 0) fail_on(path_, "writing failed", errno);
     file_.close();
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) fail_on(path_, "cannot be replaced", errno);
+    if (file_calls().rename(temporary_.c_str(), path_.c_str()) != 0) fail_on(path_, "cannot be replaced", errno);
     renamed_ = true;
     sync_folder();
   }
@@ -196,25 +262,28 @@ class AtomicFile {
     std::error_code ignored;
     const auto real = std::filesystem::canonical(path, ignored);  // a link's target is replaced, not the link
     if (ignored) return path;
-    require(std::filesystem::is_regular_file(real), "{} is there and is not a file: it cannot be replaced", path);
+    require(std::filesystem::is_regular_file(real, ignored), "{} is there and is not a file: it cannot be replaced",
+            path);
     return real;
   }
 
-  static std::string beside(const std::string& path) { return fmt::format("{}.tmp-{}", path, getpid()); }
+  static std::string beside(const std::string& path) {
+    return fmt::format("{}.tmp-{}-{:08x}", path, getpid(), std::random_device()());
+  }
 
   FileDescriptor make() const {
-    const int number = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int number = file_calls().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (number < 0) fail_to_make(path_, errno);
-    return {number, true, path_};
+    return {number, FileDescriptor::Access::writing, path_};
   }
 
   // The rename itself is on disk only when the folder is. Some file systems cannot sync a folder, and need not.
   void sync_folder() const {
-    const std::string folder = std::filesystem::path(path_).parent_path();
-    const int number = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int number = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (number < 0) return;
-    fsync(number);
+    const int error = file_calls().sync(number) == 0 ? 0 : errno;
     close(number);
+    if (error != 0 && error != EINVAL && error != ENOTSUP) fail_on(path_, "writing failed", error);
   }
 
   std::string path_, temporary_;

@@ -49,7 +49,11 @@ LineReader::LineReader(const std::string& path)
 
 bool LineReader::next(std::string& line) {
   bool more = false;
-  return next_part(line, std::string::npos, more);
+  if (!next_part(line, longest_line, more)) return false;
+  if (more)
+    throw Error(fmt::format("{}: line {} is longer than {} MiB", name(), lines_, longest_line >> 20),
+                "is it text with a sentence a line? split it there");
+  return true;
 }
 
 bool LineReader::next_part(std::string& part, size_t longest, bool& more) {
@@ -74,6 +78,7 @@ bool LineReader::next_part(std::string& part, size_t longest, bool& more) {
 }
 
 bool LineReader::ready(size_t longest) {
+  longest = std::min(longest, longest_line);
   while (!at_end_ && !find_line_end() && searched_ - begin_ <= longest) {
     if (!decoder_ && !file_->readable_now()) return false;
     fill();

@@ -19,7 +19,11 @@ class LineReader {
  public:
   explicit LineReader(const std::string& path);
 
-  /// The next line; false at the end. Waits for a pipe when `ready()` is false.
+  /// What a line may have that is read whole: a few kilobytes of compressed text may be a line of many gigabytes.
+  static constexpr size_t longest_line = size_t{16} << 20;
+
+  /// The next line; false at the end. Error for one of more than `longest_line` bytes. Waits for a pipe when `ready()`
+  /// is false.
   bool next(std::string& line);
 
   /// The same for lines that memory may not hold: at most `longest` bytes (at least 8) of the next line. `more` says

@@ -1,7 +1,5 @@
 #include "base/line_writer.h"
 
-#include "base/compression.h"
-
 namespace dragoman {
 
 constexpr size_t block_bytes = 1 << 16;
@@ -13,7 +11,7 @@ LineWriter::LineWriter(const std::string& path)
 }
 
 LineWriter::~LineWriter() {
-  if (!file_) return;  // moved from
+  if (!file_ || file_->holds_old_content()) return;  // moved from, or left by an exception before the first output
   try {
     close();
   } catch (...) {  // an exception is under way already, or nobody asked
@@ -33,15 +31,14 @@ void LineWriter::write_part(std::string_view part) {
 void LineWriter::flush() {
   const std::string data = std::exchange(buffer_, {});  // a failing write is not tried again by the destructor
   if (encoder_)
-    encoder_->sputn(data.data(), std::streamsize(data.size()));
+    encoder_->write(data);
   else
     file_->write(data);
 }
 
 void LineWriter::close() {
   flush();
-  if (encoder_) finish(*encoder_);
-  encoder_.reset();
+  if (const auto encoder = std::exchange(encoder_, nullptr)) encoder->finish();
   file_->close();
 }
 

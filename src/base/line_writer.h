@@ -1,9 +1,9 @@
 #pragma once
 #include <memory>
-#include <streambuf>
 #include <string>
 #include <string_view>
 
+#include "base/compression.h"
 #include "base/file.h"
 
 namespace dragoman {
@@ -16,7 +16,7 @@ class LineWriter {
  public:
   explicit LineWriter(const std::string& path);
   LineWriter(LineWriter&&) = default;
-  ~LineWriter();  // closes what was left open, for instance by an exception, and cannot tell about failures
+  ~LineWriter();  // writes what is left, unless the file still holds what it held before; cannot tell about failures
 
   void write(std::string_view line);       // adds the '\n'
   void write_part(std::string_view part);  // of a line that write() ends
@@ -26,7 +26,7 @@ class LineWriter {
 
  private:
   std::unique_ptr<FileDescriptor> file_;  // its address is known to encoder_
-  std::unique_ptr<std::streambuf> encoder_;
+  std::unique_ptr<Encoder> encoder_;
   std::string buffer_;
 };
 

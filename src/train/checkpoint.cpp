@@ -227,16 +227,25 @@ void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
   const fs::path model(model_path), folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
   const std::string before = model.stem().string() + ".update", after = model.extension().string();
   std::map<int64_t, fs::path> numbered;
-  for (const auto& file : fs::directory_iterator(folder)) {
-    const std::string name = file.path().filename().string();
+  std::error_code failed;
+  fs::directory_iterator file(folder, failed);
+  for (; !failed && file != fs::directory_iterator(); file.increment(failed)) {
+    const std::string name = file->path().filename().string();
     if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size()) continue;
     const std::string digits = name.substr(before.size(), name.size() - before.size() - after.size());
     if (digits.size() >= 18 || digits.find_first_not_of("0123456789") != std::string::npos) continue;
     const int64_t number = std::stoll(digits);
-    if (number <= update) numbered.emplace(number, file.path());  // beyond it lie those of another run
+    std::error_code unknown;
+    if (!file->is_regular_file(unknown)) {
+      log_warning("{} is no file and so no older checkpoint: left alone", file->path().string());
+      continue;
+    }
+    if (number <= update) numbered.emplace(number, file->path());  // beyond it lie those of another run
   }
+  if (failed) log_warning("{}: older checkpoints cannot be listed: {}", folder.string(), failed.message());
   while (int64_t(numbered.size()) > keep) {
-    fs::remove(numbered.begin()->second);
+    const fs::path& oldest = numbered.begin()->second;
+    if (fs::remove(oldest, failed); failed) log_warning("{} cannot be removed: {}", oldest.string(), failed.message());
     numbered.erase(numbered.begin());
   }
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -30,6 +31,11 @@ std::string process_in(int file) {
   char text[32] = {};
   const ssize_t got = pread(file, text, sizeof text - 1, 0);
   return got > 0 ? fmt::format(" (process {})", text) : "";
+}
+
+bool is_regular(int file) {
+  struct stat status;
+  return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 // Not so when the one who had it has removed it since.
@@ -67,8 +73,14 @@ int64_t free_space(const std::string& file) {
 
 ModelLock::ModelLock(const std::string& model) : path_(model + ".lock") {
   for (;;) {
-    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0) return;
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    const int problem = file_ < 0 ? errno : is_regular(file_) ? 0 : ELOOP;
+    if (problem != 0) {
+      if (file_ >= 0) close(std::exchange(file_, -1));
+      throw Error(fmt::format("--model {}: the lock {} cannot be opened: {}", model, path_,
+                              problem == ELOOP ? "it is no regular file" : std::strerror(problem)),
+                  fmt::format("ls -ld {} shows what is there: remove it, or give another --model", path_));
+    }
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
       const bool taken = errno == EWOULDBLOCK;
       const std::string process = process_in(file_);

@@ -21,7 +21,7 @@ int64_t free_space(const std::string& file);
 
 /// Keeps other processes from training the same model, which would overwrite each other's checkpoints: locks a file
 /// beside it, "model.safetensors.lock", that goes with the object. What a killed process leaves locks nothing. Error
-/// when another process has it; nothing where the disk knows no locks.
+/// when another process has it, or when what is there is no regular file; nothing where the disk knows no locks.
 class ModelLock {
  public:
   explicit ModelLock(const std::string& model);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "tests/temporary_folder.h"
@@ -53,6 +55,38 @@ TEST(WriteAtomically, FollowsALinkInsteadOfReplacingIt) {
   write_atomically(folder / "link", [](FileWriter& file) { file.write("new"); });
   EXPECT_EQ(folder.content_of("real"), "new");
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+}
+
+TEST(WriteAtomically, RemovesWhatDeadWritersLeftAndNothingElse) {
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
+  TemporaryFolder folder;
+  const std::string of_dead = fmt::format(".tmp-{}-", dead);
+  folder.make("model" + of_dead + "0123abcd", "half");
+  folder.make("victim", "kept");
+  const std::vector<std::string> kept = {
+      folder.make(fmt::format("model.tmp-{}-0123abcd", getppid()), "of a process that lives"),
+      folder.make("other" + of_dead + "0123abcd", "of another target"), folder.make("model" + of_dead + "notes", "no")};
+  std::filesystem::create_symlink("victim", folder / "model" + of_dead + "00000000");
+  std::filesystem::create_directory(folder / "model" + of_dead + "11111111");
+  write_atomically(folder / "model", [](FileWriter& file) { file.write("new"); });
+  EXPECT_FALSE(std::filesystem::exists(folder / "model" + of_dead + "0123abcd"));
+  for (const std::string& file : kept) EXPECT_TRUE(std::filesystem::exists(file)) << file;
+  EXPECT_EQ(folder.content_of("victim"), "kept");
+  EXPECT_EQ(folder.files(), 7);
+}
+
+TEST(FileToWrite, KeepsWhatItHeldUntilTheFirstWrite) {
+  TemporaryFolder folder;
+  const std::string path = folder.make("out", "what was there");
+  { const auto file = FileDescriptor::to_write(path); }
+  EXPECT_EQ(folder.content_of("out"), "what was there");
+  auto file = FileDescriptor::to_write(path);
+  file.write("new");
+  EXPECT_EQ(folder.content_of("out"), "new");
+  FileDescriptor::to_write(path).close();
+  EXPECT_EQ(folder.content_of("out"), "");
 }
 
 TEST(WriteAtomically, SaysWhichFolderIsMissing) {

@@ -183,6 +183,16 @@ TEST(LineReader, SaysThatItMayNotRead) {
   EXPECT_EQ(message_of_reading(locked), locked + ": cannot be opened: Permission denied");
 }
 
+TEST(LineReader, RefusesALineThatMemoryNeedNotHold) {
+  TemporaryFolder folder;
+  LineWriter writer(folder / "bomb.gz");  // a line of 256 MiB in a few hundred kilobytes
+  const std::string mebibyte(1 << 20, 'm');
+  for (int i = 0; i < 256; ++i) writer.write_part(mebibyte);
+  writer.close();
+  EXPECT_EQ(message_of_reading(folder / "bomb.gz"), folder / "bomb.gz" + ": line 1 is longer than 16 MiB");
+  EXPECT_EQ(message_of_reading(folder.make("a", std::string(LineReader::longest_line, 'm'))), "no error");
+}
+
 class CompressedLines : public testing::TestWithParam<std::string> {};
 
 TEST_P(CompressedLines, ComeBackAsTheyWereWritten) {
@@ -235,6 +245,17 @@ TEST(LineWriter, WritesWhatWasFlushedAndTheRestWhenClosed) {
   writer.write(std::string("t\0o", 3));
   writer.close();
   EXPECT_EQ(folder.content_of("out"), std::string("one\nt\0o\n", 8));
+}
+
+TEST(LineWriter, LeftByAnExceptionBeforeItsFirstOutputLeavesTheFileAsItWas) {
+  TemporaryFolder folder;
+  for (const std::string name : {"out", "out.gz"}) {
+    const std::string path = folder.make(name, "what was there");
+    { LineWriter(path).write("new"); }
+    EXPECT_EQ(folder.content_of(name), "what was there");
+    LineWriter(path).close();
+    EXPECT_THAT(read_lines(path), IsEmpty());
+  }
 }
 
 TEST(LineWriter, TellsAFullDiskByTheNameOfTheFile) {

@@ -214,6 +214,7 @@ PROVOKED = {
     "… is not a file on disk": "translate -m pipe",
     "…: there is no folder …": "translate -m m -i s -o nowhere/out",
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
+    "…: line … is longer than … MiB": "vocab encode -m v -i long",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
     "… holds … data, expected text": "translate -m m -i packed",
     "… has … lines, … has …": "score -m m -t s short",
@@ -252,6 +253,7 @@ PROVOKED = {
     "… is a training state, expected a model": "translate -m m.state",
     "… is a safetensors file but no dragoman model: it has no metadata '…'": "translate -m foreign",
     "… is of format version …, this dragoman reads …": "translate -m newer",
+    "--model …: the lock … cannot be opened: …": f"{TRAIN} -m linked",
     "--model …: another process is training it (process …)": f"{TRAIN} -m busy",
     "… is of another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
@@ -350,6 +352,8 @@ class Errors(unittest.TestCase):
         busy.write("1")
         busy.flush()
         fcntl.flock(busy, fcntl.LOCK_EX)
+        (cls.folder / "linked.lock").symlink_to("s")
+        (cls.folder / "long").write_bytes(b"m" * (17 << 20))
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
         (cls.folder / "noise").write_bytes(bytes(range(128, 256)))
         # the beginning of a gzip file

@@ -4,10 +4,14 @@
     outputs_test.py BINARY
 """
 
+import gzip
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -133,6 +137,75 @@ class Outputs(unittest.TestCase):
             code, error = self.call(command)
             self.assertEqual(code, 2, error)
             self.assertIn("File name too long", error)
+
+
+    def test_on_a_full_disk_are_an_error(self):
+        for ending in ("", ".gz", ".xz", ".zst"):
+            full = f"full{ending}"
+            (self.folder / full).symlink_to("/dev/full")
+            for command in (f"vocab encode -m vs -i s -o {full}", f"translate -m m -i s -o {full} -b 1",
+                            f"score -m m -t s t -o {full}", f"align -v vs vt -t s t -o {full}",
+                            f"explain -m m -t s t --format text -o {full}"):
+                code, error = self.call(command)
+                self.assertEqual(code, 2, command)
+                self.assertIn(f"error: {full}: writing failed: No space left on device", error, command)
+            (self.folder / full).unlink()
+
+    def test_beyond_the_limit_of_a_file_are_an_error(self):
+        (self.folder / "large").write_text("red blue old small\n" * 100_000, encoding="utf-8")
+        words = ["bash", "-c", 'ulimit -f 1; "$@"', "bash", BINARY, *"vocab encode -m vs -i large -o limited".split()]
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"limited: writing failed: File too large\n  hint: ", done.stderr)
+        self.assertIn(b"ulimit -f", done.stderr)
+
+    def test_of_commands_that_fail_stay_as_they_were(self):
+        (self.folder / "kept").write_text("what was there\n", encoding="utf-8")
+        (self.folder / "short").write_text("red\nblue\n", encoding="utf-8")
+        for command in ("vocab encode -m vs -i nowhere -o kept", "vocab decode --ids -m vs -i s -o kept",
+                        "score -m m -t short t -o kept", "align -v vs vt -t short t -o kept",
+                        "translate -m m -i nowhere -o kept", "explain -m m -t short t -o kept"):
+            code, error = self.call(command)
+            self.assertEqual(code, 2, command)
+            self.assertEqual((self.folder / "kept").read_text(encoding="utf-8"), "what was there\n", command)
+
+    def test_have_no_warnings_where_stderr_is_closed(self):
+        (self.folder / "broken").write_bytes(b"red \xff blue\n")
+        self.assertEqual(self.call("vocab encode -m vs -i broken -o out", "2>&-"), (0, ""))
+        self.assertNotIn("UTF-8", (self.folder / "out").read_text(encoding="utf-8"))
+        self.assertEqual(len((self.folder / "out").read_text(encoding="utf-8").splitlines()), 1)
+        self.assertEqual(self.call("vocab encode -m vs -i s", ">&-")[0], 2)
+        self.assertEqual(self.call("vocab encode -m vs", "<&-")[0], 2)
+
+
+class Bombs(unittest.TestCase):
+    """Compressed text of a few megabytes that is one line of gigabytes."""
+
+    @classmethod
+    def setUpClass(cls):
+        Outputs.setUpClass.__func__(cls)
+        with gzip.open(cls.folder / "bomb.gz", "wb", compresslevel=1) as file:
+            for _ in range(1024):
+                file.write(b"m" * (1 << 20))
+
+    call = classmethod(Outputs.call.__func__)
+
+    def test_are_an_error_in_bounded_memory(self):
+        for command in ("vocab encode -m vs -i bomb.gz -o out", "vocab train -i bomb.gz -m new --size 280",
+                        "score -m m -t bomb.gz t -o out", "align -v vs vt -t bomb.gz t -o out",
+                        TRAIN.replace("-t s t", "-t bomb.gz t") + " -m new"):
+            code, error = self.call(command)
+            self.assertEqual(code, 2, error)
+            self.assertIn("error: bomb.gz: line 1 is longer than 16 MiB", error, command)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 1 << 20, "KiB")
+
+    def test_end_with_ctrl_c(self):
+        with subprocess.Popen([BINARY, *"translate -m m -i bomb.gz -o out --quiet".split()], cwd=self.folder,
+                              stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            time.sleep(1)
+            self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGINT)
+            self.assertNotEqual(process.wait(timeout=20), 0)
 
 
 class Errors(unittest.TestCase):

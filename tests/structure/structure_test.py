@@ -15,6 +15,8 @@ ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab"
 FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120
 OPTION_TABLES = re.compile(r"cli/\w+_flags\.cpp")  # functions that return a table of options: data, as long as it is
 DEVICE_CONDITIONS = {"src/backend/registry.cpp", "src/comm/communicator.cpp"}
+# Where files may be opened to write: one place for all output, the lock of a model, closed standard streams.
+WRITERS = {"src/base/file.cpp", "src/train/destination.cpp", "cli/main.cpp"}
 FUNCTION_MACROS = {"DRAGOMAN_CUDA_CHECK", "DRAGOMAN_DNNL_CHECK"}
 NOT_FUNCTIONS = re.compile(r"(namespace|class|struct|enum|union|extern)\b")
 
@@ -89,6 +91,15 @@ def loose_ends(path, text):
             yield f"{path}:{number}: a TODO names its issue, TODO(#12), or does not exist"
 
 
+def stray_writers(path, text):
+    if path.startswith("tests/") or path in WRITERS:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.search(r"std::o?fstream\b|std::cout\b|\b(fopen|freopen|fwrite|creat)\(|\bO_(WRONLY|CREAT)\b", line)
+        if found:
+            yield f"{path}:{number}: {found[0]}: files are written by base/file.h, which tells every failure"
+
+
 def sources():
     for top in ("src", "vocab", "cli", "tests"):
         for path in sorted((ROOT / top).rglob("*")):
@@ -112,6 +123,9 @@ class Tree(unittest.TestCase):
 
     def test_headers_are_guarded_and_todos_have_issues(self):
         self.check(loose_ends)
+
+    def test_files_are_written_in_one_place(self):
+        self.check(stray_writers)
 
     def test_each_folder_of_the_tree_has_its_place_in_the_order(self):
         folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
@@ -142,6 +156,13 @@ class Rules(unittest.TestCase):
                          ["src/nn/a.cpp:1: a function of 72 lines, at most 60"])
         self.assertEqual(list(long_things("src/backend/cpu/a.cpp", text)), [])
         self.assertEqual(list(long_things("cli/a.cpp", "int a;\n" * 401)), ["cli/a.cpp: 401 lines, at most 400"])
+
+    def test_a_stray_writer_is_found(self):
+        text = ("#include <fstream>\nstd::ifstream in(path);\nstd::ofstream out(path);\nstd::cout << 1;\n"
+                "fopen(path, mode);\nopen(path, O_WRONLY | O_CREAT);\nopen(path, O_RDONLY);\n")
+        self.assertEqual([message.split(":")[1] for message in stray_writers("src/nn/a.cpp", text)],
+                         ["3", "4", "5", "6"])
+        self.assertEqual(list(stray_writers("src/base/file.cpp", text)), [])
 
     def test_device_conditions_and_function_macros_are_found(self):
         text = "#ifdef DRAGOMAN_CUDA\n#endif\n#define SQUARE(x) x\n"

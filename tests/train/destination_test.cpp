@@ -49,6 +49,29 @@ TEST(ModelLock, IsForOneAtATime) {
   EXPECT_EQ(folder.files(), 0);
 }
 
+TEST(ModelLock, IsARegularFileOrAnError) {
+  const TemporaryFolder folder;
+  folder.make("victim", "kept");
+  fs::create_symlink("victim", folder / "m.lock");
+  fs::create_symlink("nowhere", folder / "n.lock");
+  fs::create_directory(folder / "o.lock");
+  for (const std::string model : {"m", "n", "o"})
+    EXPECT_THAT(message_of([&] { ModelLock lock(folder / model); }), HasSubstr(".lock cannot be opened: ")) << model;
+  EXPECT_EQ(folder.content_of("victim"), "kept");
+  EXPECT_EQ(folder.files(), 4);
+}
+
+TEST(NumberedCheckpoints, LeaveAFolderOfSuchANameAlone) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "m.update1.safetensors/inner");
+  for (const int update : {2, 3, 4})
+    save_numbered(folder / "m.safetensors", update, 2,
+                  [&](const std::string& path) { folder.make(fs::path(path).filename().string(), "checkpoint"); });
+  EXPECT_TRUE(fs::exists(folder / "m.update1.safetensors/inner"));
+  EXPECT_FALSE(fs::exists(folder / "m.update2.safetensors"));
+  EXPECT_TRUE(fs::exists(folder / "m.update3.safetensors"));
+}
+
 TEST(FullDisk, KeepsTheOldFilesAndGoesOn) {
   ToyRun run;
   run.setup.training.disp_freq = {1, Frequency::updates};
