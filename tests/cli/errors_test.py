@@ -215,6 +215,8 @@ PROVOKED = {
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
     "… holds … data, expected text": "translate -m m -i packed",
+    "… begins with a byte-order mark of UTF-16, expected text in UTF-8": "translate -m m -i utf16",
+    "…, line …: … pieces, more than --max-length …": "score -m m -t s t --max-length 1",
     "… has … lines, … has …": "score -m m -t s short",
     "…, line …: has … tabs, expected one, between source and target": "train -t columns --tsv -v v v -m new",
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
@@ -348,6 +350,7 @@ class Errors(unittest.TestCase):
         busy.flush()
         fcntl.flock(busy, fcntl.LOCK_EX)
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
+        (cls.folder / "utf16").write_bytes("a dog\n".encode("utf-16"))
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
 
