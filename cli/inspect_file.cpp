@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/grouped.h"
 #include "cli/inspect_model.h"
+#include "io/json_text.h"
 #include "io/safetensors.h"
 
 namespace dragoman {
@@ -84,7 +85,7 @@ void add_progress(Description& d, const Json& progress) {
 
 Description describe_state(const SafetensorsFile& file) {
   Description d{FactPage(file.path() + ": a training state, no model"), json_of(file, "training-state")};
-  const Json progress = Json::parse(text_of(file.metadata(), "progress"), nullptr, false);
+  const Json progress = parse_json<Json>(text_of(file.metadata(), "progress"));
   if (progress.is_object()) add_progress(d, progress);
   d.page.heading("Use");
   d.page.fact("train", "goes on from it when --model names " + model_beside(file.path()));

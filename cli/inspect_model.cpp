@@ -19,18 +19,24 @@ struct Group {
   int64_t tensors = 0, parameters = 0;
 };
 
+constexpr size_t most_groups = 16;
+
 struct Counts {
   std::vector<Group> groups = {{"embeddings"}, {"encoder"}, {"decoder"}, {"output"}};
   int64_t tensors = 0, parameters = 0;
   std::set<std::string> types;
 };
 
-// "encoder.3.feed_forward.up.weight" counts as encoder, "source_embedding.weight" as embeddings.
+// "encoder.3.feed_forward.up.weight" counts as encoder, "source_embedding.weight" as embeddings. No model here has as
+// many groups as stand alone; a file may have one for each of 100,000 tensors.
 Group& group_of(Counts& counts, const std::string& tensor) {
   const std::string first = tensor.substr(0, tensor.find('.'));
   const std::string name = first.ends_with("embedding") ? "embeddings" : first;
   const auto found = std::ranges::find(counts.groups, name, &Group::name);
-  return found != counts.groups.end() ? *found : counts.groups.emplace_back(Group{name});
+  if (found != counts.groups.end()) return *found;
+  const bool full = counts.groups.size() == most_groups;
+  return full ? counts.groups.back()
+              : counts.groups.emplace_back(counts.groups.size() == most_groups - 1 ? Group{"others"} : Group{name});
 }
 
 // Statistics of batch norms are no parameters: nothing learns them.

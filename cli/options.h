@@ -79,6 +79,7 @@ struct ScoreOptions {
   bool no_spm_encode = false;                  // the text is already pieces, split at blanks
   int64_t mini_batch_words = 4096;             // target tokens
   int64_t maxi_batch_lines = 10000;            // lines read ahead and sorted by length
+  int max_length = 10'000;                     // pieces of a side; longer ones are an Error
   std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
   bool fast_math = false;                      // of a GPU: products of float32 in TF32
   int cpu_threads = 0;                         // 0: one a core

@@ -69,6 +69,17 @@ std::string line_of(const ScoreOptions& options, const NBestReader::Window& wind
   return to_line(entry);
 }
 
+// What attention takes of memory and time grows with the square of a length.
+void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, int64_t lines_before) {
+  for (size_t i = 0; i < pairs.size(); ++i)
+    for (const auto& [side, ids] : {std::pair(0, &pairs[i].source), std::pair(1, &pairs[i].target)})
+      if (const auto pieces = int64_t(ids->size()) - 1; pieces > options.max_length)
+        throw Error(fmt::format("{}, line {}: {} {} pieces, more than --max-length {}", options.train_sets[1],
+                                lines_before + int64_t(i) + 1, side == 0 ? "its source has" : "has", pieces,
+                                options.max_length),
+                    "divide it, or raise --max-length as far as there is memory");
+}
+
 // Scores all pairs that the reader gives, a window at a time, and writes a line for each unless a summary is asked for.
 template <class Reader>
 Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringPlace& place, const LoadedModel& loaded,
@@ -77,6 +88,7 @@ Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringPlace
   const auto& [source, target] = loaded.vocabularies;
   for (typename Reader::Window window; !(window = reader.next(options.maxi_batch_lines)).source.empty();) {
     const auto pairs = encode_pairs(source, target, window, options.no_spm_encode);
+    require_short(pairs, options, totals.pairs);
     std::vector<Alignment> alignments;
     const bool aligned = options.alignment.kind != AlignmentStyle::none;
     const auto scores =

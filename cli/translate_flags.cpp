@@ -43,7 +43,8 @@ std::vector<Flag<O>> file_flags() {
       {.name = "force-decode",
        .field = &O::force_decode,
        .group = group,
-       .help = "what follows a tab in a line is text that its translation has to begin with"},
+       .help = "what follows the first tab in a line is text that its translation has to begin with; a tab in that "
+               "text is a blank"},
       {.name = "n-best",
        .field = &O::n_best,
        .value = "N",

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/file_kind.h"
+#include "vocab/model_check.h"
 #include "vocab/sampling.h"
 
 namespace dragoman {
@@ -42,15 +43,16 @@ Vocabulary Vocabulary::load(const std::string& path) {
 }
 
 Vocabulary Vocabulary::from_bytes(std::string bytes, const std::string& name) {
+  const std::string fault = fault_of_model(bytes);
   auto processor = std::make_shared<sentencepiece::SentencePieceProcessor>();
-  if (!load_into(*processor, bytes)) {
+  if (!fault.empty() || !load_into(*processor, bytes)) {
     const std::string_view kind = kind_of_file(std::string_view(bytes).substr(0, 512));
     if (!kind.empty() && kind != "a SentencePiece model")
       throw Error(
           fmt::format("{} is {}, expected a SentencePiece model", name, kind),
           "dragoman vocab train makes one from text; a model of dragoman holds its own, for translate and score");
     throw Error(name + " is not a SentencePiece model, or only a part of one",
-                "dragoman vocab train makes one from text");
+                (fault.empty() ? "" : fault + "; ") + "dragoman vocab train makes one from text");
   }
   require(processor->unk_id() >= 0 && processor->eos_id() >= 0,
           "{}: the vocabulary has no unknown piece or no end of sentence, expected both", name);

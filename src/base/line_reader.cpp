@@ -15,6 +15,7 @@
 namespace dragoman {
 namespace {
 
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr size_t block_bytes = 1 << 18;  // fits the L2 cache, so that a block is still there when its lines are copied
 
 std::string tester(Compression compression) {
@@ -77,6 +78,13 @@ bool LineReader::next_part(std::string& part, size_t longest, bool& more) {
   return true;
 }
 
+bool LineReader::next_short(std::string& line, size_t longest) {
+  bool more = false;
+  const bool found = next_part(line, longest, more);
+  require(!more, "{}, line {}: has more than {} bytes, the most that are taken here", name(), lines_, longest);
+  return found;
+}
+
 bool LineReader::ready(size_t longest) {
   longest = std::min(longest, longest_line);
   while (!at_end_ && !find_line_end() && searched_ - begin_ <= longest) {
@@ -112,6 +120,7 @@ bool LineReader::fill() {
   const size_t got = read_block(buffer_.data() + end_, buffer_.size() - end_);
   if (lines_ == 0 && end_ == 0 && !decoder_) refuse_binary({buffer_.data(), got});
   end_ += got;
+  if (!begun_ && (got == 0 || end_ >= byte_order_mark.size())) begin_text();
   if (got > 0) return true;
   at_end_ = true;
   return false;
@@ -140,6 +149,17 @@ void LineReader::refuse_binary(std::string_view begin) const {
   if (const std::string_view kind = kind_of_binary(begin); !kind.empty())
     throw Error(fmt::format("{} is {}, expected text", name(), kind),
                 "give the file of sentences, a sentence a line; models are for --model and --models");
+}
+
+// Once the first bytes of the text are here, which a pipe may give one by one.
+void LineReader::begin_text() {
+  begun_ = true;
+  if (lines_ > 0) return;  // so short that they are no mark
+  const std::string_view text(buffer_.data(), end_);
+  if (text.starts_with(byte_order_mark)) begin_ = searched_ = byte_order_mark.size();
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    throw Error(name() + " begins with a byte-order mark of UTF-16, expected text in UTF-8",
+                "iconv -f UTF-16 -t UTF-8 makes that of it");
 }
 
 void LineReader::clean(std::string& line) {

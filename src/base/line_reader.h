@@ -14,7 +14,9 @@ namespace dragoman {
 /// A line ends at '\n' and nowhere else (not at U+2028, '\r', form feed …), a last line without '\n' is a line too. A
 /// '\r' before the end does not belong to it. NUL bytes are kept. Ill-formed UTF-8 is replaced by U+FFFD and counted;
 /// one warning at the end of the file says how many lines had some and which was the first.
-/// Error for compressed text under a name, or through stdin, that does not tell, and for models.
+/// A byte-order mark (U+FEFF) at the very beginning of the text is no part of its first line.
+/// Error for text in UTF-16, for compressed text under a name, or through stdin, that does not tell, and for
+/// models.
 class LineReader {
  public:
   explicit LineReader(const std::string& path);
@@ -30,6 +32,9 @@ class LineReader {
   /// that the line goes on with the next call. The cut is at the last blank of the second half, which is left out, else
   /// between two characters.
   bool next_part(std::string& part, size_t longest, bool& more);
+
+  /// The same for lines that have to be short: Error for one of more than `longest` bytes (at least 8).
+  bool next_short(std::string& line, size_t longest);
 
   /// Whether `next` returns without waiting: a whole line, or the end, is here already or can be read at once. With
   /// `longest`, whether next_part does.
@@ -48,6 +53,7 @@ class LineReader {
   bool fill();
   size_t read_block(char* data, size_t bytes);
   void refuse_binary(std::string_view begin) const;
+  void begin_text();
   void clean(std::string& line);
   void report_invalid();
 
@@ -55,7 +61,7 @@ class LineReader {
   std::unique_ptr<std::streambuf> decoder_;
   std::vector<char> buffer_;
   size_t begin_ = 0, searched_ = 0, end_ = 0;  // unread is [begin_, end_), without '\n' up to searched_
-  bool at_end_ = false, reported_ = false;
+  bool begun_ = false, at_end_ = false, reported_ = false;
   bool within_line_ = false;  // a part of it has been returned
   int64_t lines_ = 0, invalid_lines_ = 0, first_invalid_line_ = 0, last_invalid_line_ = 0;
 };

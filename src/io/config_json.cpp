@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "io/json_text.h"
 
 namespace dragoman {
 namespace {
@@ -121,7 +122,7 @@ std::string to_json(const ModelConfig& config) {
 }
 
 ModelConfig config_from_json(const std::string& text, const std::string& where) {
-  const json in = json::parse(text, nullptr, false);
+  const json in = parse_json(text);
   require(in.is_object(), "{}: the model's configuration is no JSON object", where);
   ModelConfig config;
   std::set<std::string> known;

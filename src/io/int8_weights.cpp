@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "base/threads.h"
+#include "io/finite.h"
 
 namespace dragoman {
 namespace {
@@ -20,21 +20,6 @@ struct Rounding {
 };
 
 bool restorable(float scale) { return scale >= 0 && std::isfinite(largest * scale); }
-
-// NaN or infinite where a value is. As integers, magnitudes have the order that they have as floats, with these two at
-// the end; and a maximum of integers is a loop that vectorises.
-float largest_magnitude(std::span<const float> values) {
-  int32_t top = 0;
-  for (const float value : values) top = std::max(top, std::bit_cast<int32_t>(value) & INT32_MAX);
-  return std::bit_cast<float>(top);
-}
-
-float require_finite(std::span<const float> values, const std::string& where) {
-  const float top = largest_magnitude(values);
-  if (std::isfinite(top)) return top;
-  throw Error(fmt::format("{} holds {}, expected finite numbers", where, top),
-              "the model is broken: take a checkpoint from before its training diverged");
-}
 
 // As the kernels have it, to the bit. A row too small for its inverse to be finite is one of zeros.
 Rounding rounding_of(std::span<const float> row, const std::string& where) {
@@ -120,7 +105,7 @@ std::vector<NamedTensor> in_int8(const std::vector<NamedTensor>& weights, Arena&
   for (const auto& [name, w] : weights) {
     const std::string where = path + ": " + name;
     if (!stored_in_int8(name, w)) {
-      require_finite({w.as<float>(), size_t(w.elements())}, where);
+      require_finite(w, where);
       stored.push_back({name, w});
       continue;
     }

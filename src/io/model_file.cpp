@@ -10,6 +10,7 @@
 
 #include "base/threads.h"
 #include "io/config_json.h"
+#include "io/finite.h"
 #include "io/int8_weights.h"
 
 namespace dragoman {
@@ -118,17 +119,25 @@ TensorEntry entry_of(const std::string& name, const Vocabulary& vocabulary) {
 }
 
 // Straight from the file, where numbers need not be aligned: a copy of the largest matrix would be the peak of memory.
-void copy(const Tensor& value, const TensorEntry& stored) {
-  constexpr int64_t worth_a_thread = 1 << 18;
+template <class S, class T>
+void copy(const std::byte* from, std::span<T> to) {
+  for (T& number : to) {
+    S stored;
+    std::memcpy(&stored, from, sizeof(S));
+    number = T(stored);
+    from += sizeof(S);
+  }
+}
+
+void copy(const Tensor& value, const TensorEntry& stored, const std::string& where) {
+  constexpr int64_t worth_a_thread = 1 << 18, in_the_cache = 1 << 12;  // what is there is checked for nothing
   parallel_blocks(value.elements(), worth_a_thread, [&](Range part, int) {
     for_dtype(stored.dtype, [&]<class S>() {
       for_dtype(value.dtype(), [&]<class T>() {
-        T* to = value.as<T>();
-        const std::byte* from = stored.bytes.data() + part.begin * int64_t{sizeof(S)};
-        for (int64_t i = part.begin; i < part.end; ++i, from += sizeof(S)) {
-          S number;
-          std::memcpy(&number, from, sizeof(S));
-          to[i] = T(number);
+        for (int64_t i = part.begin; i < part.end; i += in_the_cache) {
+          const std::span<T> to(value.as<T>() + i, size_t(std::min(in_the_cache, part.end - i)));
+          copy<S>(stored.bytes.data() + i * int64_t{sizeof(S)}, to);
+          require_finite(std::span<const T>(to), where);
         }
       });
     });
@@ -217,7 +226,8 @@ void ModelFile::load_buffer(const Parameters& parameters, size_t buffer, const T
   const Tensor host = values.on_host();
   for (const auto& p : parameters.parts_of(buffer)) {
     const TensorEntry& stored = file_.get(p.name);
-    stored.dtype == DType::i8 ? restore_rows(p.part_of(host), stored, file_) : copy(p.part_of(host), stored);
+    stored.dtype == DType::i8 ? restore_rows(p.part_of(host), stored, file_)
+                              : copy(p.part_of(host), stored, file_.path() + ": " + p.name);
     MappedFile::let_go(stored.bytes);
   }
   values.assign(host);

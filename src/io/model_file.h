@@ -42,7 +42,7 @@ class ModelFile {
   const SafetensorsFile& tensors() const { return file_; }
   DType stored_type() const;  // of matrices: I8 in a file of `dragoman quantize`, else F32
   /// Copies the weights, converted to the parameters' type. Those in 8 bits become scale · integer
-  /// (io/int8_weights.h). Error when one is missing, unknown or of another shape.
+  /// (io/int8_weights.h). Error when one is missing, unknown, of another shape, or not finite.
   void load_weights(const Parameters& parameters) const;
 
   /// The same in steps: first the names and shapes of all, then each buffer of Parameters::buffers, into `values`,

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/file_kind.h"
+#include "io/json_text.h"
 #include "io/xxhash64.h"
 
 namespace dragoman {
@@ -68,7 +69,7 @@ std::string_view header_text(const std::string& path, std::span<const std::byte>
 json parse_header(const std::string& path, std::string_view text) {
   // The format wants the brace; the parser would take a NUL for the end.
   const bool plausible = text.starts_with('{') && text.find('\0') == text.npos;
-  json header = plausible ? json::parse(text, nullptr, false) : json(json::value_t::discarded);
+  json header = plausible ? parse_json(text) : json(json::value_t::discarded);
   if (!header.is_object()) damaged(path, "has a header of {} bytes that is not a JSON object", text.size());
   return header;
 }

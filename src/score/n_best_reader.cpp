@@ -10,11 +10,14 @@ NBestReader::NBestReader(const std::array<std::string, 2>& paths) : source_(path
 NBestReader::Window NBestReader::next(int64_t max_pairs) {
   Window window;
   std::string line;
-  while (int64_t(window.entries.size()) < max_pairs && (window.entries.empty() || ready()) && list_.next(line)) {
+  size_t bytes = 0;
+  while (int64_t(window.entries.size()) < max_pairs && bytes < window_bytes && (window.entries.empty() || ready()) &&
+         list_.next_short(line, longest_line_to_score)) {
     NBestEntry entry = n_best_entry(line, fmt::format("{}, line {}", list_.name(), list_.lines()));
     go_to_source(entry.line);
     window.source.push_back(line_);
     window.target.push_back(entry.text);
+    bytes += line_.size() + line.size();
     window.entries.push_back(std::move(entry));
   }
   return window;
@@ -24,8 +27,9 @@ void NBestReader::go_to_source(int64_t line) {
   require(line >= at_, "{}, line {}: is of source line {}, after one of line {}; expected rising numbers", list_.name(),
           list_.lines(), line, at_);
   for (; at_ < line; ++at_)
-    require(source_.next(line_), "{}, line {}: is of source line {} (counted from 0), but {} has {} lines",
-            list_.name(), list_.lines(), line, source_.name(), grouped(source_.lines()));
+    require(source_.next_short(line_, longest_line_to_score),
+            "{}, line {}: is of source line {} (counted from 0), but {} has {} lines", list_.name(), list_.lines(),
+            line, source_.name(), grouped(source_.lines()));
 }
 
 }  // namespace dragoman

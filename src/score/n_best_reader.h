@@ -6,6 +6,7 @@
 #include "base/line_reader.h"
 #include "data/pairs.h"
 #include "score/n_best_list.h"
+#include "score/pair_reader.h"
 
 namespace dragoman {
 
@@ -24,7 +25,9 @@ class NBestReader {
   /// Error for what is no entry, for entries out of order, and for a source line that is not there.
   Window next(int64_t max_pairs);
 
-  bool ready() { return source_.ready() && list_.ready(); }  // next() would not wait
+  bool ready() {
+    return source_.ready(longest_line_to_score) && list_.ready(longest_line_to_score);
+  }  // next() would not wait
 
  private:
   void go_to_source(int64_t line);

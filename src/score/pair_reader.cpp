@@ -6,13 +6,17 @@ PairReader::PairReader(const std::array<std::string, 2>& paths) : source_(paths[
 
 LinePairs PairReader::next(int64_t max_pairs) {
   LinePairs pairs;
-  while (int64_t(pairs.source.size()) < max_pairs && (pairs.source.empty() || ready()) && read_pair(pairs)) {}
+  size_t bytes = 0;
+  while (int64_t(pairs.source.size()) < max_pairs && bytes < window_bytes && (pairs.source.empty() || ready()) &&
+         read_pair(pairs))
+    bytes += pairs.source.back().size() + pairs.target.back().size();
   return pairs;
 }
 
 bool PairReader::read_pair(LinePairs& pairs) {
   std::string source, target;
-  const bool more_source = source_.next(source), more_target = target_.next(target);
+  const bool more_source = source_.next_short(source, longest_line_to_score);
+  const bool more_target = target_.next_short(target, longest_line_to_score);
   if (more_source) lengths_[0].push_back(int32_t(source.size()));
   if (more_target) lengths_[1].push_back(int32_t(target.size()));
   if (more_source != more_target) {
@@ -28,7 +32,7 @@ bool PairReader::read_pair(LinePairs& pairs) {
 
 // So that the message can say how many lines there are and which has no partner.
 void PairReader::read_to_end(LineReader& reader, std::vector<int32_t>& lengths) {
-  for (std::string line; reader.next(line);) lengths.push_back(int32_t(line.size()));
+  for (std::string line; reader.next_short(line, longest_line_to_score);) lengths.push_back(int32_t(line.size()));
 }
 
 }  // namespace dragoman

@@ -8,6 +8,9 @@
 
 namespace dragoman {
 
+// What one line and the lines of a window may have.
+constexpr size_t longest_line_to_score = 1 << 20, window_bytes = 1 << 26;
+
 /// Two text files whose line i are translations of each other, read side by side, a window at a time: memory holds one
 /// window and 8 bytes a pair. One side may be a pipe that is written to as the scores come back.
 class PairReader {
@@ -17,11 +20,12 @@ class PairReader {
   explicit PairReader(const std::array<std::string, 2>& paths);  // {source, target}
 
   /// The next pairs: at least one and at most `max_pairs`; none at the end of both files. Waits for the first pair only
-  /// and takes what is there. Throws Error as require_paired does when one file ends before the other.
+  /// and takes what is there. Throws Error as require_paired does when one file ends before the other, and for a line
+  /// of more than 1 MiB.
   LinePairs next(int64_t max_pairs);
 
   /// Whether `next` would return without waiting.
-  bool ready() { return source_.ready() && target_.ready(); }
+  bool ready() { return source_.ready(longest_line_to_score) && target_.ready(longest_line_to_score); }
 
  private:
   bool read_pair(LinePairs& pairs);

@@ -6,15 +6,15 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/log.h"
 #include "io/config_json.h"
+#include "io/finite.h"
+#include "train/progress_json.h"
 
 namespace dragoman {
 namespace {
 
-using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char *state_format = "dragoman-state", *state_version = "1";
@@ -39,44 +39,6 @@ std::vector<NamedTensor> averages_of(const RunState& run) {
   return tensors;
 }
 
-std::string to_json(const Progress& p, int64_t adam_steps) {
-  return json{{"updates", p.updates},
-              {"labels", p.labels},
-              {"sentences", p.sentences},
-              {"epoch_sentences", p.epoch_sentences},
-              {"skipped", p.skipped},
-              {"skipped_in_a_row", p.skipped_in_a_row},
-              {"usual_loss", p.usual_loss},
-              {"retreats", p.retreats},
-              {"loss_scale", p.loss_scale.value},
-              {"loss_scale_since", p.loss_scale.since},
-              {"stalled", p.stalled},
-              {"best", p.best},
-              {"kept", p.kept},
-              {"epoch", p.position.epoch},
-              {"batch", p.position.batch},
-              {"adam_steps", adam_steps}}
-      .dump();
-}
-
-Progress progress_from(const json& j) {
-  Progress p;
-  p.updates = j.at("updates");
-  p.labels = j.at("labels");
-  p.sentences = j.at("sentences");
-  p.epoch_sentences = j.at("epoch_sentences");
-  p.skipped = j.at("skipped");
-  p.skipped_in_a_row = j.value("skipped_in_a_row", int64_t{0});  // the first states had none of these
-  p.usual_loss = j.value("usual_loss", 0.0);
-  p.retreats = j.value("retreats", int64_t{0});
-  p.loss_scale = {j.value("loss_scale", 1.0), j.value("loss_scale_since", int64_t{0})};
-  p.stalled = j.at("stalled");
-  p.best = j.at("best").get<std::map<std::string, double>>();
-  p.kept = j.value("kept", p.best);
-  p.position = {j.at("epoch"), j.at("batch")};
-  return p;
-}
-
 std::string entry(const SafetensorsFile& file, const char* key) {
   const auto found = file.metadata().find(key);
   require(found != file.metadata().end(), "{} is no training state: it has no metadata '{}'", file.path(), key);
@@ -86,13 +48,9 @@ std::string entry(const SafetensorsFile& file, const char* key) {
 std::string fingerprint_text(const BatchOrder& order) { return fmt::format("{:016x}", order.fingerprint); }
 
 void read_progress(const SafetensorsFile& file, const RunState& run) {
-  try {
-    const json progress = json::parse(entry(file, "progress"));
-    run.progress = progress_from(progress);
-    run.adam.steps = progress.at("adam_steps");
-  } catch (const json::exception& error) {
-    fail("{}: its progress is not what this dragoman writes ({})", file.path(), error.what());
-  }
+  const StoredProgress stored = progress_from(entry(file, "progress"), file.path());
+  run.progress = stored.progress;
+  run.adam.steps = stored.adam_steps;
 }
 
 void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& tensors) {
@@ -103,6 +61,7 @@ void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& t
             file.path(), t.name, fmt::join(from.shape, ","), from.dtype, fmt::join(wanted.shape, ","), wanted.dtype);
     const Tensor values = t.value.on_host();
     std::memcpy(values.data(), from.bytes.data(), from.bytes.size());
+    require_finite(values, file.path() + ": " + t.name);
     t.value.assign(values);
   }
 }
@@ -166,7 +125,7 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
                     {{"format", state_format},
                      {"version", state_version},
                      {"config", to_json(config)},
-                     {"progress", to_json(run.progress, run.adam.steps)},
+                     {"progress", to_json(StoredProgress{run.progress, run.adam.steps})},
                      {"arithmetic", run.arithmetic},
                      {"corpus", fingerprint_text(order)},
                      {"batches", order.options},

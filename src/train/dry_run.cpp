@@ -32,13 +32,6 @@ void require_files(const TrainingSetup& setup) {
     for (const std::string& path : files) FileDescriptor::to_read(path);
 }
 
-// While it lives only warnings are logged.
-struct QuietLog {
-  QuietLog() { spdlog::set_level(std::max(before, spdlog::level::warn)); }
-  ~QuietLog() { spdlog::set_level(before); }
-  const spdlog::level::level_enum before = spdlog::get_level();
-};
-
 // Those that a run would make are learned into a folder that goes away.
 Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missing) {
   const ScratchFolder folder;
@@ -51,7 +44,10 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
   }
   if (missing.empty()) return open_vocabularies(setup);
   log_info("{} would be made: learned here for this report", fmt::join(missing, " and "));
-  const QuietLog unheard;  // of paths in the folder
+  const LogSink warnings = [log = bound_log()](LogLevel level, std::string_view message) {
+    if (log && level == LogLevel::warning) (*log)(level, message);
+  };
+  const LogScope unheard(&warnings);  // other messages name paths in the folder
   return open_vocabularies(setup);
 }
 

@@ -49,6 +49,43 @@ TEST(LineReader, EndsALineAtLineFeedsOnly) {
               ElementsAre(std::string("a\0b", 3), std::string("\0", 1)));
 }
 
+TEST(LineReader, LeavesOutAByteOrderMarkAtTheVeryBeginning) {
+  TemporaryFolder folder;
+  EXPECT_THAT(read_lines(folder.make("a", "\uFEFFone\n\uFEFFtwo\n")), ElementsAre("one", "\uFEFFtwo"));
+  EXPECT_THAT(read_lines(folder.make("b", "\uFEFF\uFEFFone")), ElementsAre("\uFEFFone"));
+  EXPECT_THAT(read_lines(folder.make("c", "\uFEFF")), IsEmpty());
+  EXPECT_THAT(read_lines(folder.make("d", "\uFEFF\n")), ElementsAre(""));
+  EXPECT_THAT(read_lines(folder.make("e", "\n\uFEFF")), ElementsAre("", "\uFEFF"));
+  EXPECT_THAT(read_lines(folder.make("f", "\xEF\xBB")), ElementsAre("\uFFFD"));
+
+  LineReader reader(folder.make("g", "\uFEFFtwelve bytes"));
+  std::string part;
+  bool more = false;
+  EXPECT_TRUE(reader.next_part(part, 12, more) && !more);
+  EXPECT_EQ(part, "twelve bytes");
+}
+
+TEST(LineReader, LeavesOutAByteOrderMarkThatComesByteByByte) {
+  Pipe pipe;
+  LineReader reader(pipe.name());
+  for (const char* byte : {"\xEF", "\xBB", "\xBF"}) {
+    pipe.send(byte);
+    EXPECT_FALSE(reader.ready());
+  }
+  pipe.send("one\n");
+  std::string line;
+  EXPECT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "one");
+}
+
+TEST(LineReader, NamesUtf16) {
+  TemporaryFolder folder;
+  for (const char* mark : {"\xFF\xFE", "\xFE\xFF"})
+    for (const char* text : {"", "a", "a.b.\n"})
+      EXPECT_THAT(message_of_reading(folder.make("a", std::string(mark) + text)),
+                  HasSubstr("begins with a byte-order mark of UTF-16"));
+}
+
 TEST(LineReader, TakesALastLineWithoutItsEnd) {
   TemporaryFolder folder;
   EXPECT_THAT(read_lines(folder.make("a", "one\ntwo")), ElementsAre("one", "two"));

@@ -217,6 +217,8 @@ PROVOKED = {
     "…: line … is longer than … MiB": "vocab encode -m v -i long",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
     "… holds … data, expected text": "translate -m m -i packed",
+    "… begins with a byte-order mark of UTF-16, expected text in UTF-8": "translate -m m -i utf16",
+    "…, line …: … pieces, more than --max-length …": "score -m m -t s t --max-length 1",
     "… has … lines, … has …": "score -m m -t s short",
     "…, line …: has … tabs, expected one, between source and target": "train -t columns --tsv -v v v -m new",
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
@@ -356,6 +358,7 @@ class Errors(unittest.TestCase):
         (cls.folder / "long").write_bytes(b"m" * (17 << 20))
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
         (cls.folder / "noise").write_bytes(bytes(range(128, 256)))
+        (cls.folder / "utf16").write_bytes("a dog\n".encode("utf-16"))
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
 

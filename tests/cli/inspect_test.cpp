@@ -137,5 +137,18 @@ TEST(SizeInWords, CountsInPowersOf1024) {
   EXPECT_EQ(size_in_words(int64_t{3} << 40), "3.0 TiB (3,298,534,883,328 bytes)");
 }
 
+TEST_F(InspectCommand, PutsTheRestOfManyGroupsTogether) {
+  Arena arena;
+  auto weights = weights_of(toy_model(arena, 1)->parameters());
+  const Tensor one = arena.allocate({1}, DType::f32);
+  one.as<float>()[0] = 1;
+  for (int i = 0; i < 3000; ++i) weights.push_back({fmt::format("l{}.weight", i), one});
+  save_model(folder / "m", toy_config(), {toy_vocabulary(), toy_vocabulary()}, weights);
+  const json groups = json_of({.model = folder / "m"})["parameters"]["groups"];
+  EXPECT_EQ(groups.size(), 16u);
+  EXPECT_EQ(groups["l0"], 1);
+  EXPECT_EQ(groups["others"], 3000 - 12);
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -178,5 +178,24 @@ TEST_F(ScoreCommand, NamesTheFeatureAsAskedAndRewritesWordScores) {
                   "0 \\|\\|\\|  \\|\\|\\| WordScores= -[0-9.]+ \\|\\|\\| F0= -3 Other= -[0-9.]+")));
 }
 
+TEST_F(ScoreCommand, RefusesLinesThatAreTooLong) {
+  const auto complaint = [&](const std::string& source, const std::string& target) -> std::string {
+    options.train_sets = {folder.make("s", source), folder.make("t", target)};
+    try {
+      score_command(options);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  options.max_length = 50;
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += "castle ";
+  EXPECT_EQ(complaint("a\na\n", "b\nb\n"), "");
+  EXPECT_THAT(complaint("a\na\n", "b\n" + words + "\n"), HasSubstr("t, line 2: has "));
+  EXPECT_THAT(complaint("a\n" + words + "\n", "b\nb\n"), HasSubstr("pieces, more than --max-length 50"));
+  EXPECT_THAT(complaint(std::string(2'000'000, 'a'), "b"), HasSubstr("s, line 1: has more than 1048576 bytes"));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -1,3 +1,4 @@
+#include "io/config_json.h"
 #include "io/int8_weights.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
@@ -26,10 +27,12 @@ std::vector<std::string> seeds() {
   learned.tied_embeddings_all = false;
   return {without_checksum(read_file(save_toy_model(folder / "m", 1, tiny_config()))),
           without_checksum(read_file(save_toy_model(folder / "l", 1, learned))),
-          without_checksum(read_file(save_in_int8(folder / "q")))};
+          without_checksum(read_file(save_in_int8(folder / "q"))), to_json(tiny_config()), to_json(learned)};
 }
 
+// A whole file, or the JSON of its configuration alone.
 void read(std::string_view input) {
+  if (input.starts_with('{')) return void(config_from_json(std::string(input), "input"));
   const InputFile file(input);
   Arena arena;
   const ModelFile model(file.path());

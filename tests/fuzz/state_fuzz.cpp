@@ -2,6 +2,7 @@
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/tiny_model.h"
 #include "train/checkpoint.h"
+#include "train/progress_json.h"
 
 namespace dragoman {
 namespace {
@@ -30,10 +31,13 @@ std::vector<std::string> seeds() {
   run().model->parameters().initialise(1);
   run().progress.best["bleu"] = 12;
   save_state(folder / "s", run().state(), tiny_config(), run().order);
-  return {without_checksum(read_file(folder / "s"))};
+  return {without_checksum(read_file(folder / "s")), to_json(StoredProgress{run().progress, 5}),
+          to_json(StoredProgress{{.updates = 9, .loss_scale = {128, 3}, .position = {2, 1}}, 9})};
 }
 
+// A whole file, or the JSON of its progress alone.
 void read(std::string_view input) {
+  if (input.starts_with('{')) return void(progress_from(std::string(input), "input"));
   const InputFile file(input);
   load_state(file.path(), run().state(), tiny_config(), run().order);
 }

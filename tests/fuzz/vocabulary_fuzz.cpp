@@ -1,19 +1,63 @@
+#include <vector>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/fuzz/target.h"
 #include "vocab/vocabulary.h"
+#include "vocab/wire_format.h"
 
 namespace dragoman {
+namespace {
 
-std::vector<std::string> seeds() {
-  std::vector<std::string> files;
-  for (const char* type : {"bpe", "unigram"})
-    files.push_back(read_file(fmt::format("{}/tests/vocab/golden/{}.spm", DRAGOMAN_SOURCE_DIR, type)));
-  return files;
+constexpr uint64_t normalizer = 3, precompiled_charsmap = 2;
+
+std::string golden(const char* type) {
+  return read_file(fmt::format("{}/tests/vocab/golden/{}.spm", DRAGOMAN_SOURCE_DIR, type));
 }
 
+std::string_view field_of(std::string_view message, uint64_t id) {
+  Message fields(message);
+  while (const auto field = fields.next())
+    if (field->id == id) return field->bytes;
+  return {};
+}
+
+std::string with_field(uint64_t id, std::string_view bytes) {
+  std::string message(1, char(id << 3 | 2));
+  uint64_t size = bytes.size();
+  for (; size >= 0x80; size >>= 7) message += char(size | 0x80);
+  message += char(size);
+  return message.append(bytes);
+}
+
+// "a" and "ab" become "A": a trie so small that changes hit it.
+std::string small_charsmap() {
+  constexpr uint32_t leaf = 1U << 31, ends_key = 1U << 8;
+  std::vector<uint32_t> numbers(1 + 1024, leaf);
+  uint32_t* units = numbers.data() + 1;
+  numbers[0] = 1024 * sizeof(uint32_t);
+  units[0] = 256 << 10;
+  units[256 ^ 'a'] = (256 ^ 'a' ^ 512) << 10 | ends_key | 'a';
+  units[512 ^ 'b'] = (512 ^ 'b' ^ 768) << 10 | ends_key | 'b';
+  return std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(uint32_t)) +
+         std::string("A\0", 2);
+}
+
+}  // namespace
+
+std::vector<std::string> seeds() {
+  const std::string bpe = golden("bpe");
+  return {bpe, golden("unigram"), small_charsmap(),
+          std::string(field_of(field_of(bpe, normalizer), precompiled_charsmap))};
+}
+
+// A whole model, which begins with a piece, or the character map of one.
 void read(std::string_view input) {
-  const Vocabulary vocabulary = Vocabulary::from_bytes(std::string(input), "input");
+  static const std::string bpe = golden("bpe");
+  const bool whole = input.starts_with('\n');
+  const Vocabulary vocabulary = Vocabulary::from_bytes(
+      whole ? std::string(input) : bpe + with_field(normalizer, with_field(precompiled_charsmap, input)), "input");
+  vocabulary.encode("ab aa abab " + std::string(100, 'a'));
   const auto ids = vocabulary.encode("A dog runs, 42 ☃ ﬁne!");
   vocabulary.decode(ids);
   vocabulary.decode_pieces(vocabulary.encode_pieces("ｆｕｌｌ width"));

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <limits>
+
 #include "base/error.h"
 #include "tests/io/test_files.h"
 #include "tests/toy_model.h"
@@ -120,6 +123,36 @@ TEST_F(ModelFileOnDisk, KnowsWhatItWasTrainedOnIfTheFileSaysSo) {
   EXPECT_EQ(with(metadata), 0);
   metadata["longest_source"] = "many";
   EXPECT_THROW(with(metadata), Error);
+}
+
+TEST_F(ModelFileOnDisk, IsRefusedWithAConfigurationOfDeepNesting) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  write_safetensors(at("deep"), {}, {{"format", "dragoman"}, {"version", "1"}, {"config", "{\"dim\":" + deep + "}"}});
+  EXPECT_THROW(ModelFile(at("deep")), Error);
+}
+
+TEST_F(ModelFileOnDisk, IsRefusedWithWeightsThatAreNotFinite) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {
+    Arena arena;
+    const auto model = toy_model(arena, 1);
+    const auto weights = weights_of(model->parameters());
+    const NamedTensor& last = weights.back();
+    last.value.as<float>()[last.value.elements() - 1] = bad;
+    save_model(at("model"), toy_config(), {toy_vocabulary(), toy_vocabulary()}, weights);
+    const ModelFile file(at("model"));
+    for (const auto& load :
+         std::vector<std::function<void()>>{[&] { load_model(file, backend("cpu"), arena); },
+                                            [&] { load_model(file, backend("cpu"), arena, DType::i8); },
+                                            [&] { file.load_weights(model->parameters()); }})
+      try {
+        load();
+        FAIL() << "loaded with " << bad;
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr(at("model") + ": " + last.name + " holds "));
+        EXPECT_THAT(error.what(), HasSubstr("expected finite numbers"));
+      }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,121 @@
+#include "train/progress_json.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "io/json_text.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+
+// Takes numbers out of the JSON of a state, each within what it may be.
+class Numbers {
+ public:
+  Numbers(const json& in, const std::string& path) : in_(in), path_(path) {}
+
+  int64_t count(const char* key) const { return count_in(key, get(key)); }
+  int64_t count(const char* key, int64_t otherwise) const {  // the first states had not all of them
+    return in_.contains(key) ? count(key) : otherwise;
+  }
+
+  double number(const char* key, double otherwise, double least, double most) const {
+    return in_.contains(key) ? number_in(key, in_.at(key), least, most) : otherwise;
+  }
+
+  std::map<std::string, double> figures(const std::string& key) const {
+    const json& metrics = get(key);
+    if (!metrics.is_object()) complain(key, metrics, "an object");
+    std::map<std::string, double> figures;
+    for (const auto& [metric, value] : metrics.items())
+      figures[metric] = number_in(key + "." + metric, value, -largest, largest);
+    return figures;
+  }
+
+  LossScale loss_scale() const {
+    constexpr double largest_scale = 0x1p127;
+    const LossScale scale{number("loss_scale", 1, LossScale::least, largest_scale), count("loss_scale_since", 0)};
+    int exponent = 0;
+    if (std::frexp(scale.value, &exponent) != 0.5) complain("loss_scale", in_.at("loss_scale"), "a power of two");
+    return scale;
+  }
+
+ private:
+  static constexpr double largest = std::numeric_limits<double>::max();
+  static constexpr int64_t most = 1'000'000'000'000'000;
+
+  const json& get(const std::string& key) const {
+    const auto found = in_.find(key);
+    require(found != in_.end(), "{}: its progress has no '{}'", path_, key);
+    return *found;
+  }
+
+  int64_t count_in(const char* key, const json& value) const {
+    const bool fits = value.is_number_unsigned() && value.get<uint64_t>() <= uint64_t{most};
+    if (!fits) complain(key, value, fmt::format("a whole number from 0 to {}", most));
+    return value.get<int64_t>();
+  }
+
+  double number_in(const std::string& key, const json& value, double low, double high) const {
+    const double number = value.is_number() ? value.get<double>() : std::nan("");
+    if (!(number >= low && number <= high)) complain(key, value, fmt::format("a number from {} to {}", low, high));
+    return number;
+  }
+
+  [[noreturn]] void complain(const std::string& key, const json& value, const std::string& expected) const {
+    const std::string found = value.dump(-1, ' ', false, json::error_handler_t::replace);
+    throw Error(fmt::format("{}: '{}' is {} in its progress, expected {}", path_, key, found, expected),
+                "the state is damaged: take another, or begin anew with --no-reload");
+  }
+
+  const json& in_;
+  const std::string& path_;
+};
+
+}  // namespace
+
+std::string to_json(const StoredProgress& stored) {
+  const Progress& p = stored.progress;
+  json out = {{"updates", p.updates},
+              {"labels", p.labels},
+              {"sentences", p.sentences},
+              {"epoch_sentences", p.epoch_sentences},
+              {"skipped", p.skipped},
+              {"skipped_in_a_row", p.skipped_in_a_row},
+              {"usual_loss", p.usual_loss},
+              {"retreats", p.retreats},
+              {"loss_scale", p.loss_scale.value},
+              {"loss_scale_since", p.loss_scale.since},
+              {"stalled", p.stalled},
+              {"best", p.best},
+              {"epoch", p.position.epoch},
+              {"batch", p.position.batch},
+              {"adam_steps", stored.adam_steps}};
+  if (p.kept != p.best) out["kept"] = p.kept;
+  return out.dump();
+}
+
+StoredProgress progress_from(const std::string& text, const std::string& path) {
+  const json in = parse_json(text);
+  require(in.is_object(), "{}: its progress is no JSON object", path);
+  const Numbers numbers(in, path);
+  Progress p;
+  p.updates = numbers.count("updates");
+  p.labels = numbers.count("labels");
+  p.sentences = numbers.count("sentences");
+  p.epoch_sentences = numbers.count("epoch_sentences");
+  p.skipped = numbers.count("skipped");
+  p.skipped_in_a_row = numbers.count("skipped_in_a_row", 0);
+  p.usual_loss = numbers.number("usual_loss", 0, 0, std::numeric_limits<double>::max());
+  p.retreats = numbers.count("retreats", 0);
+  p.loss_scale = numbers.loss_scale();
+  p.stalled = numbers.count("stalled");
+  p.best = numbers.figures("best");
+  p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
+  p.position = {numbers.count("epoch"), numbers.count("batch")};
+  return {p, numbers.count("adam_steps")};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,71 @@
+#include "train/progress_json.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+json sound() {
+  return json::parse(to_json(StoredProgress{{.updates = 7, .best = {{"bleu", 12.5}}, .position = {1, 2}}, 6}));
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    progress_from(text, "m.state");
+    return "";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("m.state"));
+    return error.what();
+  }
+}
+
+TEST(ProgressJson, ComesBackAsItWas) {
+  const auto [progress, adam_steps] = progress_from(sound().dump(), "m.state");
+  EXPECT_EQ(progress.updates, 7);
+  EXPECT_EQ(progress.best.at("bleu"), 12.5);
+  EXPECT_EQ(progress.position, (Position{1, 2}));
+  EXPECT_EQ(adam_steps, 6);
+}
+
+TEST(ProgressJson, RefusesCountsThatNoRunHas) {
+  for (const char* key : {"updates", "labels", "sentences", "epoch_sentences", "skipped", "skipped_in_a_row",
+                          "retreats", "loss_scale_since", "stalled", "epoch", "batch", "adam_steps"})
+    for (const json& value : {json(-1), json(0.5), json("1"), json(nullptr), json(UINT64_MAX), json(INT64_MAX)}) {
+      json damaged = sound();
+      damaged[key] = value;
+      EXPECT_THAT(complaint(damaged.dump()),
+                  HasSubstr(fmt::format("'{}' is {} in its progress, expected a whole number "
+                                        "from 0 to 1000000000000000",
+                                        key, value.dump())));
+    }
+}
+
+TEST(ProgressJson, RefusesNumbersThatNoRunHas) {
+  const auto with = [](const char* key, const json& value) {
+    json damaged = sound();
+    damaged[key] = value;
+    return complaint(damaged.dump());
+  };
+  EXPECT_THAT(with("usual_loss", -1), HasSubstr("'usual_loss' is -1 in its progress, expected a number from 0"));
+  EXPECT_THAT(with("loss_scale", 0), HasSubstr("'loss_scale' is 0 in its progress"));
+  EXPECT_THAT(with("loss_scale", 3), HasSubstr("expected a power of two"));
+  EXPECT_THAT(with("best", {{"bleu", nullptr}}), HasSubstr("'best.bleu' is null in its progress"));
+  EXPECT_THAT(with("best", {1}), HasSubstr("expected an object"));
+  EXPECT_EQ(with("best", {{"cross-entropy", -0.5}}), "");
+}
+
+TEST(ProgressJson, RefusesWhatIsNoProgress) {
+  EXPECT_THAT(complaint("[]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(complaint(std::string(200'000, '[') + std::string(200'000, ']')), HasSubstr("no JSON object"));
+  EXPECT_THAT(complaint("{}"), HasSubstr("has no 'updates'"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace dragoman {
+
+/// One field of a message in the wire format of protocol buffers: a number or a run of bytes.
+struct Field {
+  uint64_t id = 0, number = 0;
+  std::string_view bytes;  // of numbers of fixed size too
+};
+
+/// Takes fields off the front of a message; none at its end, or where it is no message.
+class Message {
+ public:
+  explicit Message(std::string_view bytes) : rest_(bytes) {}
+
+  std::optional<Field> next();
+  bool broken() const { return broken_; }  // next() ended before the message did
+
+ private:
+  std::optional<uint64_t> varint();
+  std::optional<std::string_view> take(uint64_t bytes);
+  bool read(Field& field, uint64_t wire_type);
+
+  std::string_view rest_;
+  bool broken_ = false;
+};
+
+}  // namespace dragoman
