@@ -13,7 +13,6 @@ constexpr std::string_view batches = "batches are as large as --mini-batch-words
 constexpr std::string_view sorted = "sentences are always sorted by length; leave it out";
 constexpr std::string_view no_files = "shuffling writes no temporary files; leave it out";
 constexpr std::string_view in_model = "the model file holds it; leave it out";
-constexpr std::string_view float32 = "training computes in float32; leave it out";
 constexpr std::string_view not_finite = "updates that are not finite are always skipped: --max-skipped; leave it out";
 constexpr std::string_view one_cell =
     "a step of a recurrent model (--type s2s) is one cell in each layer; leave it out";
@@ -45,7 +44,7 @@ constexpr LeftOut table[] = {
     {"best-deep", "--enc-depth and --dec-depth say how deep a recurrent model is; leave it out"},
     {"check-gradient-nan", not_finite},
     {"clip-gemm", "products are never clipped; leave it out"},
-    {"cost-scaling", float32},
+    {"cost-scaling", "--precision float16 scales losses by itself; leave it out"},
     {"cost-type", "training minimises cross-entropy a target piece; leave it out"},
     {"dec-cell-base-depth", one_cell},
     {"dec-cell-high-depth", one_cell},
@@ -65,7 +64,7 @@ constexpr LeftOut table[] = {
     {"factor-weight", factors},
     {"factors-combine", factors},
     {"factors-dim-emb", factors},
-    {"fp16", float32},
+    {"fp16", "--precision float16 on a GPU; on a CPU --precision bfloat16"},
     {"g", quantize},
     {"gemm-type", quantize},
     {"gradient-checkpointing", "not needed: a batch goes forward and back in parts, so that its size costs no memory"},

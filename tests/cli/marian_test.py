@@ -163,6 +163,8 @@ class CommandLines(InFolder):
 
     def test_a_single_option_has_its_advice_as_the_hint(self):
         for options, advice in (("--after-epochs 10", "--after 10e ends a run"), ("--sharding global", "computes on the CPU"),
+                                ("--fp16", "--precision float16 on a GPU"),
+                                ("--cost-scaling 0", "float16 scales losses by itself"),
                                 ("--guided-alignment=file", "attention cannot be guided"),
                                 ("--embedding-fix-src", "--freeze 'PATTERN'")):
             done = self.call(*shlex.split(f"train -t s t -v v v -m other.npz {options}"))
