@@ -1,5 +1,7 @@
 #include "cli/model_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 

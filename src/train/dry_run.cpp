@@ -1,5 +1,7 @@
 #include "train/dry_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 

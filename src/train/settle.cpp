@@ -37,8 +37,8 @@ MemoryPlan settle(TrainingSetup& setup, const Backend& backend, const Vocabulari
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus);
   const MemoryPlan plan = plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
   log_info("Memory: {} for weights, gradients and optimiser, {} with the largest batch{}",
-               in_mebibytes(plan.parameters), in_mebibytes(plan.peak),
-               backend.memory ? fmt::format(", in parts of at most {} pieces a side", grouped(plan.rows)) : "");
+           in_mebibytes(plan.parameters), in_mebibytes(plan.peak),
+           backend.memory ? fmt::format(", in parts of at most {} pieces a side", grouped(plan.rows)) : "");
   require_memory(plan, backend, setup.data);
   return plan;
 }
