@@ -1,5 +1,7 @@
 #include "tensor/dtype.h"
 
+#include <fmt/format.h>
+
 namespace dragoman {
 
 int64_t size_of(DType dtype) {
@@ -26,3 +28,8 @@ std::string_view name_of(DType dtype) {
 }
 
 }  // namespace dragoman
+
+fmt::format_context::iterator fmt::formatter<dragoman::DType>::format(dragoman::DType dtype,
+                                                                      format_context& context) const {
+  return fmt::formatter<std::string_view>::format(dragoman::name_of(dtype), context);
+}

@@ -79,7 +79,5 @@ void for_half(DType dtype, F f) {
 
 template <>
 struct fmt::formatter<dragoman::DType> : fmt::formatter<std::string_view> {
-  auto format(dragoman::DType dtype, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(dragoman::name_of(dtype), context);
-  }
+  fmt::format_context::iterator format(dragoman::DType dtype, format_context& context) const;
 };
