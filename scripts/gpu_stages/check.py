@@ -1,4 +1,5 @@
 """What all stages of scripts/gpu_check share: running programs within the time there is, and keeping what was found."""
+import contextlib
 import json
 import math
 import os
@@ -46,6 +47,16 @@ class Check:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             return TOO_LATE, process.communicate()[0] + f"\nnot done after {limit:.0f} s", limit
+
+    @contextlib.contextmanager
+    def share(self, part):
+        """Of the time that is left, for what is done in a `with`."""
+        end, now = self.end, time.monotonic()
+        self.end = now + part * (end - now)
+        try:
+            yield
+        finally:
+            self.end = end
 
     def say(self, what, code, text, figure="ok", seconds=None):
         if code is None:

@@ -44,7 +44,7 @@ def names_of(check, pattern):
     return 0, names
 
 
-def run_cases(check, names, at_most=240, **environment):
+def run_cases(check, names, at_most=100, **environment):
     """{name: ok, skipped, FAILED or CRASHED} of those that were met, and what was said."""
     code, text, _ = check.run(program(check), f"--gtest_filter={':'.join(names)}", at_most=at_most, **environment)
     verdicts = {}

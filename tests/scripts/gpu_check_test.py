@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 import unittest.mock
@@ -24,7 +25,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("tests/bench/compare", "recipe
 
 import on_gpu  # noqa: E402
 from gpu_stages import correctness, kernels  # noqa: E402
-from gpu_stages.check import Check  # noqa: E402
+from gpu_stages.check import TOO_LATE, Check  # noqa: E402
 
 BINARY, LIBRARY = "", ""  # from the command line
 HAS_PYTORCH = all(map(importlib.util.find_spec, ("torch", "sentencepiece", "safetensors")))
@@ -147,6 +148,16 @@ class GpuCheck(unittest.TestCase):
 
 def check_in(folder):
     return Check(types.SimpleNamespace(build=Path(folder), json=Path(folder) / "found.json"), folder)
+
+
+class Time(unittest.TestCase):
+    def test_a_stage_that_takes_too_long_leaves_time_for_those_after_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            check = check_in(folder)
+            check.end = time.monotonic() + 4
+            with check.share(0.5):
+                self.assertEqual(check.run("sleep", "60")[0], TOO_LATE)
+            self.assertEqual(check.run("true")[0], 0)
 
 
 class Kernels(unittest.TestCase):
