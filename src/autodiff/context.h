@@ -40,6 +40,7 @@ struct Context {
   uint64_t seed = 0;                        // of dropout
   uint32_t update = 0;
   bool training = false;    // dropout is on
+  bool shows_nan = false;   // activations are ops of their own: ReLU may make a number of NaN
   double loss_scale = 1;    // what labels' weights were multiplied by, for what adds a loss of its own
   double usual_loss = 0;    // of a label, of late: what hard attention compares losses with
   uint32_t random_ops = 0;  // applications of dropout so far in this pass

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dragoman {
@@ -24,6 +25,10 @@ const char* cuda_build_id();
 const CudaModule& load_cuda_module(const std::vector<std::string>& files);
 /// Beside the program, and in ../lib/dragoman from there.
 std::vector<std::string> cuda_module_files();
+
+/// Copies of cuBLASLt that belong to the Pythons on a search path such as "/opt/torch/bin:/usr/bin": where the loader
+/// finds no other, the first one serves.
+std::vector<std::string> cublas_lt_files(std::string_view path);
 
 /// Backend "cuda:N" or, where it is fast, "cuda:N:tf32".
 Backend cuda_backend(const CudaModule& module, int device, bool fast = false);

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "tensor/tensor.h"
 
@@ -13,23 +14,38 @@ namespace dragoman {
 struct KernelCost {
   int64_t calls = 0;
   double seconds = 0;
-  double flop = 0;             // floating-point operations, where the slot knows how many a call has
-  void (*finish)() = nullptr;  // waits until the device has done what it was told; null: it has when the call returns
+  double flop = 0;                       // floating-point operations, where the slot knows how many a call has
+  const DeviceMemory* device = nullptr;  // whose clock says how long a call takes; null: the host's
+  std::vector<std::pair<Moment, Moment>> running = {};  // calls that the device may still be busy with
+
+  /// Adds what calls have taken that are still running; waits for them.
+  void finish() {
+    for (const auto& [begin, end] : running) seconds += device->seconds_between(begin, end);
+    running.clear();
+  }
 };
 
 /// Adds its lifetime to a cost, as one call.
 class Stopwatch {
  public:
-  explicit Stopwatch(KernelCost& cost) : cost_(cost) {}
+  explicit Stopwatch(KernelCost& cost) : cost_(cost) {
+    if (cost_.device) moment_ = cost_.device->now();
+  }
   ~Stopwatch() {
-    if (cost_.finish) cost_.finish();
-    cost_.seconds += seconds();
+    constexpr size_t most_running = 1000;
     ++cost_.calls;
+    if (!cost_.device) {
+      cost_.seconds += seconds();
+      return;
+    }
+    cost_.running.emplace_back(moment_, cost_.device->now());
+    if (cost_.running.size() == most_running) cost_.finish();
   }
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
  private:
   KernelCost& cost_;
+  Moment moment_ = {};
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

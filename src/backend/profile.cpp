@@ -25,25 +25,25 @@ Profile::Profile(const Backend& measured) : backend_(measured) {
   backend_.recorder = nullptr;
   for_each_kernel(backend_, [&](auto& kernel) {
     KernelCost& cost = costs_[kernel.name()];
-    if (backend_.memory) cost.finish = backend_.memory->finish;
+    if (backend_.memory && backend_.memory->now) cost.device = backend_.memory;
     kernel.measure(&cost);
   });
   if (counts(backend_)) at_begin_ = backend_.memory->counts();
 }
 
-// The profile has waited once for each call.
 std::string Profile::device_rows() const {
   if (!counts(backend_)) return "";
-  DeviceCounts now = backend_.memory->counts();
-  for (const auto& [name, cost] : costs_) now.waits -= cost.calls;
+  const DeviceCounts now = backend_.memory->counts();
   const auto row = [](const char* what, int64_t times) { return fmt::format("{:<30}{:>12}\n", what, grouped(times)); };
   return row("allocations on the device", now.allocations - at_begin_.allocations) +
-         row("waits for the device", now.waits - at_begin_.waits);
+         row("waits for the device", now.waits - at_begin_.waits) +
+         row("slow products", now.slow_products - at_begin_.slow_products);
 }
 
 std::string Profile::table() const {
   const double whole = begin_.seconds();
   std::vector<std::pair<std::string, KernelCost>> rows(costs_.begin(), costs_.end());
+  for (auto& [name, cost] : rows) cost.finish();
   std::erase_if(rows, [](const auto& r) { return r.second.calls == 0; });
   std::ranges::sort(rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
   std::string text = fmt::format("{:<30}{:>12}{:>10}{:>9}{:>10}\n", "kernel", "calls", "seconds", "share", "GFLOP/s");

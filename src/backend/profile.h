@@ -5,9 +5,9 @@
 
 namespace dragoman {
 
-/// Where the time goes: a backend whose kernels are timed. Times are of the calling thread, waiting for the others and
-/// for the device included, so that a GPU's kernels do not overlap with the host's work as they do otherwise, and are
-/// not recorded (backend/recorder.h); what is outside kernels is bookkeeping, text and files.
+/// Where the time goes: a backend whose kernels are timed. Times are of the calling thread, waiting for the others
+/// included; what is outside kernels is bookkeeping, text and files. A device's are by its own clock: nobody waits for
+/// its kernels, but they are not recorded (backend/recorder.h), and what is outside them is when it had nothing to do.
 class Profile {
  public:
   explicit Profile(const Backend& measured);
@@ -15,8 +15,8 @@ class Profile {
 
   const Backend& backend() const { return backend_; }
   /// A line a kernel, the longest first: calls, seconds, share of the time since the profile began, GFLOP/s. For a
-  /// device also how often memory was allocated there, and how often the host waited for it, the profile's own waits
-  /// left out.
+  /// device also how often memory was allocated there, how often the host waited for it, and how many products were
+  /// slow for want of a kernel.
   std::string table() const;
 
  private:

@@ -87,9 +87,12 @@ void RecordedSteps::record(Step& step, const Compute& compute) {
   recorder.begin();
   try {
     logits = compute(cx_, step.tables);
-  } catch (...) {
+  } catch (const OutOfMemory&) {
     recorder.abandon();
     throw;
+  } catch (const Error& error) {  // the same step has run as it was called
+    recorder.abandon();
+    throw RecordingFailed(error.what());
   }
   step.recording = recorder.end();
   step.logits = Tensor(nullptr, logits.data(), logits.shape(), logits.dtype(), logits.memory());

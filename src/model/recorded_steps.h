@@ -34,6 +34,7 @@ class RecordedSteps {
   RecordedSteps(const Context& cx, int32_t scrap);
   RecordedSteps(const RecordedSteps&) = delete;
 
+  /// Throws OutOfMemory or RecordingFailed; the step may be computed as it is called then.
   /// What `compute` gives for these rows, to be read before the next step. `memory`: what it reads and writes that may
   /// move between steps (caches, tables of positions). When it has, steps are recorded anew.
   Tensor run(const StepTables& tables, std::span<const Tensor> memory, const Compute& compute);

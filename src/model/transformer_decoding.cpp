@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
 
 #include "backend/backend.h"
+#include "backend/recorder.h"
+#include "base/log.h"
 #include "model/decoded_past.h"
 #include "model/output_layer.h"
 #include "model/recorded_steps.h"
@@ -159,6 +162,10 @@ Tensor TransformerDecoding::step(std::span<const StepRow> rows) {
       return recorded_->run(tables, memory_of_steps(target), logits);
     } catch (const OutOfMemory&) {
       recorded_.reset();  // others have all of it, among them the context's arena, which may have room
+    } catch (const RecordingFailed& error) {
+      static std::once_flag told;
+      std::call_once(told, [&] { log_warning("{}; steps run kernel by kernel, which takes longer", error.what()); });
+      recorded_.reset();
     }
   }
   return logits(cx_, tables);

@@ -11,11 +11,15 @@ void check(const Var& x, const Var& w, const Var& b) {
   require(!b || b.shape() == Shape{w.rows()}, "linear: b is {}, expected {}", b.shape(), Shape{w.rows()});
 }
 
+// Rows of 16 bits at multiples of 16 bytes, which libraries of matrix products have their fast kernels for.
+int64_t aligned(int64_t cols) { return (cols + 7) / 8 * 8; }
+
 }  // namespace
 
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act) {
   check(x, w, b);
-  if (act != Activation::none && act != Activation::relu) return activation(cx, linear(cx, x, w, b), act);
+  const bool fused = act == Activation::none || (act == Activation::relu && !cx.shows_nan);
+  if (!fused) return activation(cx, linear(cx, x, w, b), act);
   Var y = cx.make({x.rows(), w.rows()}, x.dtype());
   if (const Tensor* packed = cx.packed_form(w)) {
     const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), packed->dtype()));
@@ -27,7 +31,8 @@ Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act
       const Tensor& dy = back.grad_out();
       const DType type = factors.x.dtype();
       const Grad db = b ? back.grad(b) : Grad{};
-      const Tensor dz = is_half(type) ? back.temporary(dy.shape(), type) : dy;
+      const Tensor dz =
+          is_half(type) ? back.temporary({dy.rows(), aligned(dy.cols())}, type).columns(0, dy.cols()) : dy;
       if (db || act != Activation::none || is_half(type)) back.backend.linear_backward_result(dz, db, dy, y, act);
       if (const Grad dw = back.grad(w)) back.backend.linear_backward_weight(dw, dz, factors.x);
       if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, factors.w);

@@ -33,7 +33,7 @@ struct Arena::Pool {
   // Whether there is memory up to the top.
   bool commit() {
     if (top > capacity) return false;
-    if (!device || top <= committed) return true;
+    if (!device || device->alone || top <= committed) return true;
     const int64_t wanted = std::min(capacity, (top + step - 1) / step * step);
     if (!device->commit(base, committed, wanted)) return false;
     committed = wanted;
@@ -110,6 +110,11 @@ Tensor Arena::allocate(Shape shape, DType dtype) {
   }
   std::byte* data = pool_->base + offset;
   std::shared_ptr<void> owner(data, [pool = pool_, offset, bytes](void*) { pool->give_back(offset, bytes); });
+  if (pool_->device && pool_->device->alone) {
+    const auto alone = pool_->device->alone(std::max<int64_t>(1, shape.elements() * size_of(dtype)));
+    data = static_cast<std::byte*>(alone.get());
+    owner = std::shared_ptr<void>(data, [owner, alone](void*) {});
+  }
   return Tensor(std::move(owner), data, shape, dtype, pool_->device);
 }
 

@@ -24,15 +24,19 @@ struct View {
 /// What a device was asked for so far that costs the host time. Once a run has warmed up, it needs neither allocations
 /// nor recordings.
 struct DeviceCounts {
-  int64_t allocations = 0;  // of memory, for tensors and for all else
-  int64_t waits = 0;        // until the device had done all that it was told; not those for a number to come
-  int64_t uploads = 0;      // of what the host has made for kernels
-  int64_t recordings = 0;   // of kernels' calls (backend/recorder.h)
-  int64_t replays = 0;      // of these
+  int64_t allocations = 0;    // of memory, for tensors and for all else
+  int64_t waits = 0;          // until the device had done all that it was told; not those for a number to come
+  int64_t uploads = 0;        // of what the host has made for kernels
+  int64_t recordings = 0;     // of kernels' calls (backend/recorder.h)
+  int64_t replays = 0;        // of these
+  int64_t slow_products = 0;  // of matrices, that the device's library has no kernel for
 };
 
 /// A number on its way to the host. Calling it, once, waits for it, but for nothing that the device was told later.
 using NumberToCome = std::function<double()>;
+
+/// A moment in the order of what a device is told.
+using Moment = std::shared_ptr<void>;
 
 /// Memory that the host cannot read, a GPU's, as the backend that computes there offers it.
 struct DeviceMemory {
@@ -45,6 +49,11 @@ struct DeviceMemory {
   void (*upload)(void* device, const void* host, int64_t bytes);  // `host` may change when it returns
   NumberToCome (*send)(const double* number);                     // what it is now, in the order of kernels
   DeviceCounts (*counts)() = nullptr;                             // null: nobody counts
+  /// For debugging: memory of its own for each tensor, so that tools see where it ends. Null: tensors share a range.
+  std::shared_ptr<void> (*alone)(int64_t bytes) = nullptr;
+  /// The device's own clock. Null: it has none.
+  Moment (*now)() = nullptr;
+  double (*seconds_between)(const Moment& begin, const Moment& end) = nullptr;  // when both have come, for which it waits
 };
 
 /// What a device keeps of values that the host has made, for as long as these live: their copy, once it was asked for.

@@ -36,6 +36,7 @@ Context Learner::context(Tape& tape, int64_t update) const {
   cx.usual_loss = usual_loss_;
   cx.loss_scale = loss_scale_;
   cx.training = true;
+  cx.shows_nan = setup_.training.check_nan;
   return cx;
 }
 

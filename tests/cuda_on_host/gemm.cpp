@@ -31,7 +31,7 @@ void product(const Gemm& g) {
         double sum = bias ? bias(d) : 0;
         for (int64_t k = 0; k < B.rows(); ++k) sum += A.at(n, k) * B.at(k, d);
         if (adds) sum += Y(n, d);
-        Y(n, d) = float(act == Activation::relu ? std::max(sum, 0.0) : sum);
+        Y(n, d) = float(act == Activation::relu && !(sum > 0) ? 0 : sum);  // of NaN, too, as the library may
       }
   });
 }

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <chrono>
+#include <cstdlib>
 #include <map>
 
 #include "backend/cuda/memory.h"
@@ -90,15 +92,10 @@ NumberToCome send(const double* number) {
 
 }  // namespace
 
-const DeviceMemory device_memory{[] { return int64_t{1} << 32; },
-                                 reserve,
-                                 commit,
-                                 release,
-                                 move_and_wait,
-                                 wait,
-                                 move_and_wait,
-                                 send,
-                                 [] { return so_far; }};
+Memory memory_kind() {
+  static const char* const asked = std::getenv("DRAGOMAN_GPU_MEMORY");
+  return asked && std::string(asked) == "tensors" ? Memory::tensors : Memory::range;
+}
 
 void check(cudaError_t, const char*) {}
 cudaStream_t stream() { return nullptr; }
@@ -118,6 +115,35 @@ std::shared_ptr<void> piece(int64_t bytes) {
   });
   if (recording()) keep(owned);
   return owned;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Moment now() { return std::make_shared<Clock::time_point>(Clock::now()); }
+
+double seconds_between(const Moment& begin, const Moment& end) {
+  const auto at = [](const Moment& m) { return *static_cast<const Clock::time_point*>(m.get()); };
+  return std::chrono::duration<double>(at(end) - at(begin)).count();
+}
+
+}  // namespace
+
+const DeviceMemory& device_memory() {
+  static const DeviceMemory memory{.capacity = [] { return int64_t{1} << 32; },
+                                   .reserve = reserve,
+                                   .commit = commit,
+                                   .release = release,
+                                   .download = move_and_wait,
+                                   .finish = wait,
+                                   .upload = move_and_wait,
+                                   .send = send,
+                                   .counts = [] { return so_far; },
+                                   .alone = memory_kind() == Memory::tensors ? piece : nullptr,
+                                   .now = now,
+                                   .seconds_between = seconds_between};
+  return memory;
 }
 
 namespace {

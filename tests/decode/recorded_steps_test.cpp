@@ -241,6 +241,37 @@ TEST_F(RecordedDecoding, GoesOnAsItIsCalledWhereAKernelFailsWhileItIsRecorded) {
   EXPECT_EQ(counts().recordings, before.recordings + 1) << "what was begun has been given up";
 }
 
+// A driver may refuse to capture or to instantiate what it has captured, and a library to be captured.
+TEST_F(RecordedDecoding, GoesOnAsItIsCalledWhereTheDeviceCannotRecord) {
+  Recorder no_begin = *device.recorder, no_end = no_begin, no_run = no_begin;
+  no_begin.begin = [] { throw RecordingFailed("as if"); };
+  no_end.end = []() -> std::shared_ptr<void> {
+    gpu_on_host().recorder->abandon();
+    throw RecordingFailed("as if");
+  };
+  no_run.run = [](const std::shared_ptr<void>&) { throw RecordingFailed("as if"); };
+  static int calls;
+  Backend refusing = device;
+  refusing.embedding = [](const Tensor& y, const Embedding& e) {
+    if (++calls == 3) fail("as if it was not permitted while a stream is captured");
+    gpu_on_host().embedding(y, e);
+  };
+  for (const Recorder* recorder :
+       std::initializer_list<const Recorder*>{&no_begin, &no_end, &no_run, device.recorder}) {
+    calls = recorder == device.recorder ? 0 : 100;
+    Backend failing = refusing;
+    failing.recorder = recorder;
+    Context cx{.backend = failing, .arena = arena, .packed = &packed};
+    Context as_called{.backend = plain, .arena = arena, .packed = &packed};
+    Steps steps(*model, cx), same(*model, as_called);
+    steps.add(3, 5);
+    same.add(3, 5);
+    const int64_t before = counts().replays;
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(steps.next_values(), same.next_values());
+    EXPECT_EQ(counts().replays, before);
+  }
+}
+
 TEST_F(RecordedDecoding, MayNotFreezeWhatTheHostMakesNorWaitForTheDevice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // other threads wait for work
   const auto recording = [&](const auto& kernels) {

@@ -55,8 +55,7 @@ std::string message_of(const std::function<void()>& f) {
 
 namespace {
 
-Arena small_arena(const Backend& backend) {
-  constexpr auto capacity = int64_t{1} << 28;
+Arena arena_of(const Backend& backend, int64_t capacity) {
   return backend.memory ? Arena(*backend.memory, capacity) : Arena(Arena::Reserve::memory, capacity);
 }
 
@@ -64,9 +63,9 @@ Arena small_arena(const Backend& backend) {
 
 ByHand::ByHand(const std::string& name, DType dtype) : ByHand(dragoman::backend(name), dtype) {}
 
-ByHand::ByHand(const Backend& backend, DType dtype)
+ByHand::ByHand(const Backend& backend, DType dtype, int64_t capacity)
     : dtype(dtype),
-      arena(small_arena(backend)),
+      arena(arena_of(backend, capacity)),
       cx{.backend = backend, .arena = arena, .tape = &tape, .training = true} {}
 
 Var ByHand::constant(Shape shape, const std::vector<double>& values) {

@@ -26,7 +26,7 @@ std::string message_of(const std::function<void()>& f);
 /// A context on the reference backend in f64, for numbers worked by hand, or on another.
 struct ByHand {
   explicit ByHand(const std::string& name = "reference", DType dtype = DType::f64);
-  ByHand(const Backend& backend, DType dtype);
+  ByHand(const Backend& backend, DType dtype, int64_t capacity = int64_t{1} << 28);  // bytes
 
   Var constant(Shape shape, const std::vector<double>& values);  // takes no gradient
   Var var(Shape shape, const std::vector<double>& values);

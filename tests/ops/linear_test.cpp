@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
+#include "tests/op_check/gpu.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
+#include "train/not_finite.h"
 
 namespace dragoman {
 namespace {
@@ -94,6 +98,19 @@ TEST(Linear, RefusesShapesThatDoNotFitAndNamesThem) {
                 linear(t.cx, x, t.random({5, 4}), t.random({4}));
               }),
               AllOf(HasSubstr("(4)"), HasSubstr("(5)")));
+}
+
+// ReLU as libraries fuse it with a product makes 0 of NaN.
+TEST(Linear, HidesNoNanBehindReluFromWhoLooksForIt) {
+  for (const Backend* b : {&backend("reference"), &backend("cpu"), &gpu_on_host()}) {
+    ByHand t(*b, DType::f32);
+    t.cx.shows_nan = true;
+    const Var x = t.var({1, 2}, {std::nan(""), 1}), w = t.random({4, 2}), bias = t.random({4});
+    linear(t.cx, x, w, bias, Activation::relu);
+    const auto bad = first_bad_output(t.cx.backend, t.arena, t.tape);
+    ASSERT_TRUE(bad) << b->name;
+    EXPECT_EQ(bad->record, 0) << b->name;
+  }
 }
 
 TEST(Linear, TakesRowsThatLieApart) {

@@ -32,11 +32,16 @@ TEST(Profile, CountsCallsAndOperationsOfWhatWasCalledAndNothingElse) {
 }
 
 // A device whose memory is the host's.
-TEST(Profile, CountsAllocationsAndWaitsOfADeviceButItsOwnWaits) {
+TEST(Profile, CountsAllocationsAndWaitsOfADeviceAndTimesItsKernelsByItsOwnClock) {
   static DeviceCounts counts;
-  static const DeviceMemory memory{.download = [](void*, const void*, int64_t) { ++counts.waits; },
-                                   .finish = [] { ++counts.waits; },
-                                   .counts = [] { return counts; }};
+  static int clock;
+  static const auto seconds = [](const Moment& m) { return *static_cast<const int*>(m.get()); };
+  static const DeviceMemory memory{
+      .download = [](void*, const void*, int64_t) { ++counts.waits; },
+      .finish = [] { ++counts.waits; },
+      .counts = [] { return counts; },
+      .now = []() -> Moment { return std::make_shared<int>(clock += 2); },
+      .seconds_between = [](const Moment& begin, const Moment& end) { return double(seconds(end) - seconds(begin)); }};
   ByHand t("cpu", DType::f32);
   Backend device = backend("cpu");
   static const Recorder recorder{};
@@ -46,11 +51,14 @@ TEST(Profile, CountsAllocationsAndWaitsOfADeviceButItsOwnWaits) {
   const Profile profile(device);
   EXPECT_EQ(profile.backend().recorder, nullptr) << "it looks at kernels one by one";
   Context cx{.backend = profile.backend(), .arena = t.arena};
-  for (int i = 0; i < 5; ++i) linear(cx, t.random({1, 3}), t.random({2, 3}), Var());
+  for (int i = 0; i < 1005; ++i) linear(cx, t.random({1, 3}), t.random({2, 3}), Var());
   counts.allocations += 1234;
+  counts.slow_products += 3;
   for (int i = 0; i < 2; ++i) memory.download(nullptr, nullptr, 0);
-  EXPECT_EQ(counts.waits, 8 + 5 + 2);
-  EXPECT_THAT(profile.table(), testing::ContainsRegex("allocations on the device +1,234\nwaits for the device +2\n$"));
+  EXPECT_EQ(counts.waits, 8 + 2) << "the profile itself does not wait";
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(profile.table(), testing::ContainsRegex("linear +1,005 +2010\\.00"));
+  EXPECT_THAT(profile.table(),
+              testing::ContainsRegex("allocations on the device +1,234\nwaits for the device +2\nslow products +3\n$"));
 }
 
 TEST(Profile, SaysNothingOfADeviceWhereThereIsNone) {

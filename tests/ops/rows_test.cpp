@@ -7,6 +7,7 @@
 #include "ops/dropout.h"
 #include "ops/norm.h"
 #include "ops/rows.h"
+#include "tests/op_check/gpu.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 
@@ -98,7 +99,8 @@ Best top_k(ByHand& t, const Tensor& logits, int64_t k) {
   const int64_t R = logits.rows();
   const Tensor values = t.empty({R, k}), lse = t.empty({R}), ids = t.arena.allocate({R, k}, DType::i32);
   t.cx.backend.top_k(values, ids, lse, logits);
-  return {values_of(values), values_of(lse), {ids.as<int32_t>(), ids.as<int32_t>() + R * k}};
+  const Tensor found = ids.on_host();
+  return {values_of(values), values_of(lse), {found.as<int32_t>(), found.as<int32_t>() + R * k}};
 }
 
 TEST(TopK, GivesTheBestFirstAndTiesToTheLowerId) {
@@ -129,6 +131,36 @@ TEST(TopK, AgreesWithTheReferenceAtEverySize) {
         expect_close(best.lse, expected.lse, tolerance(DType::f32), "lse");
       });
     }
+}
+
+// Logits that are small whole numbers meet again and again: of equal ones the lower id comes first.
+void check_gpu_top_k(const Backend& gpu) {
+  for (const int64_t V : {1, 3, 17, 500, 8001, 32000}) {
+    for (const int64_t k : {1, 4, 12, 33}) {
+      if (k > V) continue;
+      ByHand reference("reference", DType::f32), t(gpu, DType::f32);
+      std::vector<double> logits = normals(5 * V, V);
+      for (int64_t i = 0; i < V; ++i) logits[i] = std::round(logits[i]);
+      if (V > 1) logits[3 * V] = -std::numeric_limits<double>::infinity();
+      const Best expected = top_k(reference, reference.constant({5, V}, logits), k);
+      const Best best = top_k(t, t.constant({5, V}, logits), k);
+      EXPECT_EQ(best.ids, expected.ids) << V << " " << k;
+      EXPECT_EQ(best.values, expected.values) << V << " " << k;
+      expect_close(best.lse, expected.lse, tolerance(DType::f32), "lse");
+      logits[2 * V + V - 1] = std::nan("");
+      EXPECT_TRUE(std::isnan(top_k(t, t.constant({5, V}, logits), k).values[size_t(2 * k)])) << V << " " << k;
+    }
+  }
+}
+
+TEST(TopK, KernelsForGpusAgreeWithTheReference) {
+  const Threads one(1);
+  check_gpu_top_k(gpu_on_host());
+}
+
+TEST(TopK, GpusAgreeWithTheReference) {
+  if (const std::string reason = why_no_gpu(); !reason.empty()) GTEST_SKIP() << reason;
+  check_gpu_top_k(gpu());
 }
 
 TEST(TopK, FindsTheSameWithoutLogSumExpAndMarksRowsWithANaN) {

@@ -4,7 +4,6 @@
     gpu_check_test.py BINARY LIBRARY
 """
 import contextlib
-import importlib.machinery
 import importlib.util
 import io
 import json
@@ -15,15 +14,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "recipes"))
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests/bench/compare", "recipes", "scripts")]
 
 import on_gpu  # noqa: E402
+from gpu_stages import correctness, kernels  # noqa: E402
+from gpu_stages.check import TOO_LATE, Check  # noqa: E402
 
 BINARY, LIBRARY = "", ""  # from the command line
 HAS_PYTORCH = all(map(importlib.util.find_spec, ("torch", "sentencepiece", "safetensors")))
@@ -52,7 +54,8 @@ class GpuCheck(unittest.TestCase):
             self.assertIn(missing, err)
 
     def test_refuses_what_it_does_not_know(self):
-        for arguments, reason in ((("with", "all"), "no stage all, expected some of tests, train, decode, multi30k, kftt"),
+        for arguments, reason in ((("with", "all"), "no stage all, expected some of facts, tests, train, decode, kernels, "
+                                                   "sanitize, multi30k, kftt"),
                                   (("with", "kftt"), "stage kftt needs --kftt FOLDER, the text to train on"),
                                   (("with", "--train", "a", "b"), "--train and --vocab belong together")):
             code, _, err = self.check(*arguments)
@@ -60,12 +63,28 @@ class GpuCheck(unittest.TestCase):
             self.assertIn(reason, err)
 
     def test_says_what_it_skipped_when_time_is_over(self):
-        code, out, err = self.check("with", "tests", "train", "--try-out", "--minutes", 0)
+        code, out, err = self.check("with", "tests", "train", "sanitize", "--try-out", "--minutes", 0, "--json", "found.json")
         self.assertEqual(code, 0, out + err)
         for what in ("kernels against the reference", "compute-sanitizer memcheck", "training toy"):
             self.assertRegex(out, rf"{what} +skipped: no time left")
         self.assertIn("decode                                   skipped: not asked for", out)
         self.assertIn("the host, in place of a GPU", out)
+        found = json.loads((self.folder / "found.json").read_text(encoding="utf-8"))
+        self.assertIn("the host, in place of a GPU", found["facts"]["device"])
+        self.assertIn({"what": "kernels against the reference", "outcome": "skipped: no time left", "text": "",
+                       "seconds": None}, found["outcomes"])
+
+    def test_tells_facts_and_profiles_an_update_and_a_step(self):
+        code, out, err = self.check("with", "facts", "kernels", "--try-out", "--json", "kernels.json")
+        self.assertEqual(code, 0, out + err)
+        found = json.loads((self.folder / "kernels.json").read_text(encoding="utf-8"))
+        self.assertTrue(found["facts"]["Python"])
+        figures = {(figure["what"], figure["measure"]): figure["value"] for figure in found["figures"]}
+        self.assertGreater(figures["first start", "seconds"], 0)
+        self.assertGreaterEqual(figures["an update, linear_cross_entropy", "calls"], 20)
+        self.assertGreater(figures["a step, attention_step", "calls"], 0)
+        for what in ("an update", "a step"):
+            self.assertRegex(out, rf"ncu of {what} +skipped: ")
 
     def assert_measured(self, python, peer):
         code, out, err = self.check("with", "train", "decode", "--try-out", "--python", python)
@@ -74,8 +93,8 @@ class GpuCheck(unittest.TestCase):
             self.assertRegex(out, rf"{what}, target tokens/s\n    dragoman   [\d,.]+ \({setting}.*\)\n    PyTorch    {peer}")
         for beam in (1, 4):
             self.assertRegex(out, rf"decoding toy, beam {beam}, int8, target tokens/s\n    dragoman   [\d,.]+ .*\n    PyTorch    –")
-        for row in ("allocations on", "waits for"):
-            self.assertRegex(out, rf"training toy, {row} the device an update: \d+\.\d\d, from update 20 to 40\n")
+        for row in ("allocations on the device", "waits for the device", "slow products"):
+            self.assertRegex(out, rf"training toy, {row} an update: \d+\.\d\d, from update 20 to 40\n")
         self.assertIn("tests                                    skipped: not asked for", out)
         self.assertRegex(out, r"training base, MFU, % +at least +25  not measured")
         return out
@@ -127,6 +146,97 @@ class GpuCheck(unittest.TestCase):
         self.assertIn("no-text/tok/train.lc.norm.tok.en is missing, also with .xz or .gz", err)
 
 
+def check_in(folder):
+    return Check(types.SimpleNamespace(build=Path(folder), json=Path(folder) / "found.json"), folder)
+
+
+class Time(unittest.TestCase):
+    def test_a_stage_that_takes_too_long_leaves_time_for_those_after_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            check = check_in(folder)
+            check.end = time.monotonic() + 4
+            with check.share(0.5):
+                self.assertEqual(check.run("sleep", "60")[0], TOO_LATE)
+            self.assertEqual(check.run("true")[0], 0)
+
+
+class Kernels(unittest.TestCase):
+    """What is said of cases of kernels, for which a script stands here: of fine, wrong, after and crash, `wrong` fails,
+    and after it `after` in the same process; `crash` ends the process."""
+    program = """#!/usr/bin/env python3
+import os, sys
+wanted = sys.argv[-1].partition("=")[2]
+if "--gtest_list_tests" in sys.argv:
+    print("Suite/Cases." if "Agree" in wanted else "")
+    for name in ("fine", "wrong", "after", "crash", "last") if "Agree" in wanted else ():
+        print(f"  {name}/0  # GetParam() = {name}")
+    sys.exit()
+spoilt = 0
+for name in wanted.split(":"):
+    print(f"[ RUN      ] {name}", flush=True)
+    if "crash" in name:
+        os.abort()
+    spoilt |= "wrong" in name and not ("FINE" in os.environ and "CUDA_LAUNCH_BLOCKING" in os.environ)
+    print(f"[  FAILED  ] {name}, where GetParam() = 1 (0 ms)" if spoilt and "fine" not in name else f"[       OK ] {name} (0 ms)")
+sys.exit(spoilt)
+"""
+
+    def verdicts(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out, \
+                contextlib.redirect_stderr(io.StringIO()) as err, unittest.mock.patch.object(correctness, "SHARDS", 1):
+            program = Path(folder) / "tests/ops/test_ops"
+            program.parent.mkdir(parents=True)
+            program.write_text(self.program, encoding="utf-8")
+            program.chmod(0o755)
+            check = check_in(folder)
+            correctness.kernels(check)
+            found = json.loads((Path(folder) / "found.json").read_text(encoding="utf-8"))
+        return out.getvalue(), err.getvalue(), check, found
+
+    def test_one_that_crashes_or_spoils_the_device_hides_no_other(self):
+        out, err, check, found = self.verdicts()
+        self.assertTrue(check.failed)
+        self.assertIn("2 of 5 cases fail alone, 1 after others only", out)
+        for line in ("FAILED alone: Suite/Cases.wrong/0", "ok alone: Suite/Cases.after/0", "CRASHED alone: Suite/Cases.crash/0"):
+            self.assertIn(line, err)
+        self.assertNotIn("last", err)
+        self.assertIn(("Suite/Cases.crash/0", "CRASHED"), [(one["what"], one["outcome"]) for one in found["outcomes"]])
+
+    def test_no_time_is_no_failure(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
+            check = check_in(folder)
+            check.end = 0
+            correctness.kernels(check)
+        self.assertIn("skipped: no time left", out.getvalue())
+        self.assertFalse(check.failed)
+
+
+class NsightCompute(unittest.TestCase):
+    def test_kernels_are_added_up_and_weighted_by_their_time(self):
+        rows = [("0", "a", "gpu__time_duration.sum", "us", "1.5"), ("0", "a", "launch__registers_per_thread", "", "30"),
+                ("1", "b", "gpu__time_duration.sum", "nsecond", "4,500"), ("2", "a", "gpu__time_duration.sum", "ns", "500"),
+                ("2", "a", "launch__registers_per_thread", "", "70")]
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "ncu.csv"
+            log.write_text('==PROF== Connected\n"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n' + "".join(
+                ",".join(f'"{cell}"' for cell in row) + "\n" for row in rows), encoding="utf-8")
+            found = kernels.summary(log)
+        self.assertEqual(list(found), ["b", "a"])
+        self.assertEqual((found["a"]["launches"], found["a"]["ns"], found["a"]["registers"]), (2, 2000, 40))
+
+    def test_where_it_is_refused_the_rest_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
+            program = Path(folder) / "ncu"
+            program.write_text("#!/bin/sh\nfor f; do [ \"$last\" = --log-file ] && echo '==ERROR== no permission' >$f; "
+                               "last=$f; done; exit 1\n", encoding="utf-8")
+            program.chmod(0o755)
+            check = check_in(folder)
+            with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+                kernels.measure(check, "an update", lambda several: ["train"])
+        self.assertRegex(out.getvalue(), "ncu of an update +skipped: ==ERROR== no permission")
+        self.assertFalse(check.failed)
+
+
 class Sanitizer(unittest.TestCase):
     """What is said of a run under compute-sanitizer, for which a script stands here."""
 
@@ -137,13 +247,9 @@ class Sanitizer(unittest.TestCase):
             program.write_text(f"#!/bin/sh\necho '========= COMPUTE-SANITIZER'\n{script}\n", encoding="utf-8")
             program.chmod(0o755)
             path = f"{folder}:{os.environ['PATH']}"
-            with unittest.mock.patch.dict(os.environ, PATH=path), unittest.mock.patch("sys.path", list(sys.path)):
-                script = str(ROOT / "scripts/gpu_check")
-                loader = importlib.machinery.SourceFileLoader("gpu_check", script)
-                gpu_check = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
-                loader.exec_module(gpu_check)
-                check = gpu_check.Check(types.SimpleNamespace(build=Path(folder)), folder)
-                gpu_check.sanitize(check, "memcheck", "", "train", at_most=1)
+            with unittest.mock.patch.dict(os.environ, PATH=path):
+                check = check_in(folder)
+                correctness.sanitize(check, "memcheck", "", "train", at_most=1)
         return out.getvalue(), check.failed
 
     def test_what_found_nothing_is_ok(self):
@@ -155,6 +261,11 @@ class Sanitizer(unittest.TestCase):
         out, failed = self.said("echo '========= Invalid __global__ write'; exit 9")
         self.assertRegex(out, "^compute-sanitizer memcheck +FAILED: ========= Invalid __global__ write")
         self.assertTrue(failed)
+
+    def test_a_device_that_it_does_not_support_is_skipped(self):
+        out, failed = self.said("echo '========= Error: Device not supported. Please refer to the documentation'; exit 1")
+        self.assertRegex(out, "^compute-sanitizer memcheck +skipped: ========= Error: Device not supported")
+        self.assertFalse(failed)
 
     def test_what_was_slow_is_skipped(self):
         out, failed = self.said("sleep 60")

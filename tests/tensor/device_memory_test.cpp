@@ -58,6 +58,30 @@ TEST_F(OnDevice, AnArenaTakesMemoryInStepsAndKeepsIt) {
   EXPECT_EQ(committed, 64 * MiB) << "what was given back serves";
 }
 
+// The range is not touched then, so tools see every step beyond the end of a tensor.
+TEST_F(OnDevice, EachTensorHasMemoryOfItsOwnWhereThatIsAskedFor) {
+  static std::vector<int64_t> asked;
+  static int given_back;
+  asked.clear(), given_back = 0;
+  DeviceMemory alone = memory;
+  alone.alone = [](int64_t bytes) {
+    asked.push_back(bytes);
+    return std::shared_ptr<void>(new char[size_t(bytes)], [](void* p) {
+      ++given_back;
+      delete[] static_cast<char*>(p);
+    });
+  };
+  Arena arena(alone);
+  {
+    const Tensor x = arena.allocate({3, 5}, DType::f32), part = x.columns(1, 2);
+    EXPECT_EQ(asked, std::vector<int64_t>{60});
+    EXPECT_GT(arena.in_use(), 0);
+  }
+  EXPECT_EQ(given_back, 1);
+  EXPECT_EQ(arena.in_use(), 0);
+  EXPECT_EQ(committed, 0);
+}
+
 TEST_F(OnDevice, AnArenaSaysWhenTheDeviceHasNoMoreAndGoesOn) {
   Arena arena(memory);
   const Tensor x = arena.allocate({100 * MiB}, DType::u8);

@@ -76,7 +76,7 @@ void route(const Tensor& gates, const Tensor& experts, const Tensor& logits) {
     const Shares share(Z.row(n), Z.cols, best.row(n), G.cols);
     for (int64_t j = 0; j < G.cols; ++j) G(n, j) = share(best(n, j));
   });
-  device_memory.download(experts.data(), best.data, experts.bytes());
+  device_memory().download(experts.data(), best.data, experts.bytes());
 }
 
 // dz_e = p_e (g_e - Σ_i p_i g_i), where g are the gradients of p = softmax(z); of the gates, and of the load loss.

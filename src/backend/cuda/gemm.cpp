@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <optional>
 
@@ -56,8 +57,8 @@ cudaDataType_t type_of(DType dtype) {
 struct Layout {
   cublasLtMatrixLayout_t it = nullptr;
 
-  explicit Layout(const Tensor& m) {
-    check(cublasLtMatrixLayoutCreate(&it, type_of(m.dtype()), uint64_t(m.cols()), uint64_t(m.rows()),
+  Layout(const Tensor& m, int64_t rows) {
+    check(cublasLtMatrixLayoutCreate(&it, type_of(m.dtype()), uint64_t(m.cols()), uint64_t(rows),
                                      std::max(m.stride(), m.cols())),
           "cublasLtMatrixLayoutCreate");
   }
@@ -100,15 +101,43 @@ uint32_t alignment_of(const Tensor& m) {
   return bytes;
 }
 
-// The library's advice costs far more than a product: it is asked once for all that it depends on.
-using Question = std::array<int64_t, 15>;
+// The matrices of a product if a had `rows` rows: tokens, of which every batch has another number. The sizes of
+// weights are all the others.
+struct Layouts {
+  Layout a, b, y;
 
-Question question_of(const Gemm& g) {
+  Layouts(const Gemm& g, int64_t rows)
+      : a(g.a.matrix, rows),
+        b(g.b.matrix, g.a.transposed ? rows : g.b.matrix.rows()),
+        y(g.y, g.a.transposed ? g.y.rows() : rows) {}
+};
+
+// In sixteenths of the next power of two, but at least 8 at a time.
+int64_t rounded_up(int64_t rows) {
+  const int64_t unit = std::max<int64_t>(8, int64_t(std::bit_ceil(uint64_t(rows))) / 16);
+  return (rows + unit - 1) / unit * unit;
+}
+
+// The library's advice costs far more than a product: it is asked once for all that it depends on.
+using Question = std::array<int64_t, 14>;
+
+Question question_of(const Gemm& g, int64_t rows) {
   const Tensor &y = g.y, &a = g.a.matrix, &b = g.b.matrix;
   const int64_t bias = g.bias ? alignment_of(g.bias) : 0;
-  return {y.rows(),           y.cols(),        a.rows(),        a.cols(),        y.stride(),
-          a.stride(),         b.stride(),      g.a.transposed,  g.b.transposed,  int64_t(g.act),
-          int64_t(a.dtype()), alignment_of(a), alignment_of(b), alignment_of(y), bias};
+  return {rows,
+          a.cols(),
+          y.cols(),
+          y.stride(),
+          a.stride(),
+          b.stride(),
+          g.a.transposed,
+          g.b.transposed,
+          int64_t(g.act),
+          int64_t(a.dtype()),
+          alignment_of(a),
+          alignment_of(b),
+          alignment_of(y),
+          bias};
 }
 
 struct Preference {
@@ -131,44 +160,60 @@ struct Preference {
   }
 };
 
+// That the library has no kernel for what it was asked: which of these it says depends on what it looks at first.
+bool no_kernel(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
+         status == CUBLAS_STATUS_ARCH_MISMATCH;
+}
+
 using Advice = std::optional<cublasLtMatmulAlgo_t>;  // none: there is no kernel
 
-const Advice& advice(const Gemm& g, const Description& d, const Layout& b, const Layout& a, const Layout& y) {
+// For a product whose a has `rows` rows.
+const Advice& advice(const Gemm& g, const Description& d, int64_t rows) {
   static std::map<Question, Advice> known;
-  const auto found = known.find(question_of(g));
+  const Question question = question_of(g, rows);
+  const auto found = known.find(question);
   if (found != known.end()) return found->second;
+  const Layouts m(g, rows);
   const Preference preference(g);
   cublasLtMatmulHeuristicResult_t result = {};
   int count = 0;
-  const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(library().handle, d.it, b.it, a.it, y.it, y.it, preference.it, 1, &result, &count);
-  if (status != CUBLAS_STATUS_NOT_SUPPORTED) check(status, "cublasLtMatmulAlgoGetHeuristic");
-  const bool usable = count > 0 && result.state == CUBLAS_STATUS_SUCCESS;
-  return known.emplace(question_of(g), usable ? Advice(result.algo) : std::nullopt).first->second;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(library().handle, d.it, m.b.it, m.a.it, m.y.it, m.y.it,
+                                                               preference.it, 1, &result, &count);
+  if (!no_kernel(status)) check(status, "cublasLtMatmulAlgoGetHeuristic");
+  const bool usable = status == CUBLAS_STATUS_SUCCESS && count > 0 && result.state == CUBLAS_STATUS_SUCCESS;
+  return known.emplace(question, usable ? Advice(result.algo) : std::nullopt).first->second;
+}
+
+// False: it was bad advice.
+bool follow(const Gemm& g, const Description& d, const cublasLtMatmulAlgo_t& algorithm) {
+  const Layouts m(g, g.a.matrix.rows());
+  const float floats[] = {1, g.adds ? 1.f : 0.f};
+  const int32_t whole[] = {1, g.adds ? 1 : 0};
+  const bool integers = g.a.matrix.dtype() == DType::i8;
+  const void *one = integers ? static_cast<const void*>(&whole[0]) : &floats[0],
+             *beta = integers ? static_cast<const void*>(&whole[1]) : &floats[1];
+  const cublasStatus_t status = cublasLtMatmul(library().handle, d.it, one, g.b.matrix.data(), m.b.it,
+                                               g.a.matrix.data(), m.a.it, beta, g.y.data(), m.y.it, g.y.data(), m.y.it,
+                                               &algorithm, library().workspace.get(), workspace_bytes, stream());
+  if (no_kernel(status)) return false;
+  check(status, "cublasLtMatmul");
+  return true;
 }
 
 }  // namespace
 
 void multiply_in_tf32() { fast_math = true; }
 
+// Advice for somewhat more rows serves for all sizes in between, unless the library thinks otherwise.
 bool try_gemm(const Gemm& g) {
   if (g.y.elements() == 0) return true;
   Description d(g.a.matrix.dtype());
   describe(d, g);
-  const Layout b(g.b.matrix), a(g.a.matrix), y(g.y);
-  const Advice& algorithm = advice(g, d, b, a, y);
-  if (!algorithm) return false;
-  const float floats[] = {1, g.adds ? 1.f : 0.f};
-  const int32_t whole[] = {1, g.adds ? 1 : 0};
-  const bool integers = g.a.matrix.dtype() == DType::i8;
-  const void *one = integers ? static_cast<const void*>(&whole[0]) : &floats[0],
-             *beta = integers ? static_cast<const void*>(&whole[1]) : &floats[1];
-  const cublasStatus_t status =
-      cublasLtMatmul(library().handle, d.it, one, g.b.matrix.data(), b.it, g.a.matrix.data(), a.it, beta, g.y.data(),
-                     y.it, g.y.data(), y.it, &*algorithm, library().workspace.get(), workspace_bytes, stream());
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return false;  // against its own advice
-  check(status, "cublasLtMatmul");
-  return true;
+  const int64_t rows = g.a.matrix.rows();
+  for (const int64_t asked : {rounded_up(rows), rows})
+    if (const Advice& algorithm = advice(g, d, asked); algorithm && follow(g, d, *algorithm)) return true;
+  return false;
 }
 
 }  // namespace dragoman::cuda

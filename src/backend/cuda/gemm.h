@@ -26,6 +26,8 @@ bool try_gemm(const Gemm& g);
 /// Computed in any case: where the library has no kernel, bias and act take a pass of their own, and the product a slow
 /// kernel of ours if it has none for that alone. Not of integers.
 void gemm(const Gemm& g);
+/// Counts a product of the slow kernel, and warns of the first one: nobody would see why it takes so long.
+void count_slow_product(const Gemm& g);
 
 /// From now on, factors of f32 may be rounded to TF32 as they are multiplied.
 void multiply_in_tf32();

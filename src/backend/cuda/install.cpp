@@ -24,8 +24,8 @@ std::string describe(int number) {
 
 void install(Backend& b, int device, bool fast) {
   open_device(device);
-  b.memory = &device_memory;
-  b.recorder = &recorder;
+  b.memory = &device_memory();
+  if (memory_kind() != Memory::tensors) b.recorder = &recorder;  // recordings need memory that stays
   b.multiplies_bfloat16 = has_matrix_units();
   b.arithmetic = describe(device) + (fast && has_matrix_units() ? ", TF32" : "");
   if (fast && has_matrix_units()) multiply_in_tf32();

@@ -22,7 +22,7 @@ struct Rounded {
         q(static_cast<int8_t*>(memory)),
         scales(reinterpret_cast<float*>(q + rows * stride)) {}
   int64_t bytes() const { return rows * (stride + int64_t{sizeof(float)}); }
-  Tensor matrix() const { return {nullptr, q, {rows, stride}, DType::i8, &device_memory}; }
+  Tensor matrix() const { return {nullptr, q, {rows, stride}, DType::i8, &device_memory()}; }
   View<const int32_t> words() const {  // four integers each
     return {reinterpret_cast<const int32_t*>(q), rows, stride / 4, stride / 4};
   }

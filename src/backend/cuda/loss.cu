@@ -13,6 +13,10 @@ namespace {
 
 constexpr int64_t chunk_rows = 2048;  // logits of so many rows exist at a time
 
+// Elements from one row of logits to the next: rows of 16 bits, too, lie at multiples of 16 bytes. Where V is odd, the
+// library has slow kernels for rows next to each other, or none.
+int64_t stride_of(int64_t V) { return (V + 7) / 8 * 8; }
+
 template <class T>
 struct Chunk {
   View<float> logits;  // (N,V)
@@ -69,10 +73,12 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
 void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
   const int64_t V = l.w.rows();
   const auto at = [&](int64_t bytes, DType dtype) {
-    return Tensor(nullptr, static_cast<std::byte*>(l.scratch.data()) + bytes, {count, V}, dtype, l.scratch.memory());
+    void* const data = static_cast<std::byte*>(l.scratch.data()) + bytes;
+    return Tensor(nullptr, data, {count, stride_of(V)}, dtype, l.scratch.memory()).columns(0, V);
   };
   const DType factor = l.x.dtype();
-  const Tensor logits = at(0, DType::f32), dz = is_half(factor) ? at(logits.bytes(), factor) : logits;
+  const int64_t bytes = count * stride_of(V) * int64_t{sizeof(float)};
+  const Tensor logits = at(0, DType::f32), dz = is_half(factor) ? at(bytes, factor) : logits;
   const Tensor x = l.x.row_range(from, count);
   gemm({.y = logits, .a = {x}, .b = {l.w, true}});
   const bool backward = l.dx || l.dw;
@@ -100,7 +106,8 @@ void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
 
 void install_loss(Backend& b) {
   b.linear_cross_entropy_scratch = [](int64_t N, int64_t V, DType factors) {
-    return std::min(N, chunk_rows) * V * (int64_t{sizeof(float)} + (is_half(factors) ? size_of(factors) : 0));
+    return std::min(N, chunk_rows) * stride_of(V) *
+           (int64_t{sizeof(float)} + (is_half(factors) ? size_of(factors) : 0));
   };
   b.linear_cross_entropy = linear_cross_entropy;
 }

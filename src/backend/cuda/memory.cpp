@@ -1,12 +1,13 @@
 #include "backend/cuda/memory.h"
 
-#include <cuda.h>
-
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 
+#include "backend/cuda/ranges.h"
 #include "backend/cuda/recording.h"
+#include "base/log.h"
 #include "tensor/arena.h"
 
 namespace dragoman::cuda {
@@ -17,65 +18,10 @@ namespace {
 
 int device_number = 0;
 
-// What the driver's calls below are about. A reserved range gets memory in steps, so that tensors never move.
-CUmemAllocationProp properties() {
-  CUmemAllocationProp p = {};
-  p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  p.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_number};
-  return p;
-}
-
-int64_t free_bytes() {
-  size_t free = 0, total = 0;
-  DRAGOMAN_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  return int64_t(free);
-}
-
-// The library of products, kernels' code and others on this GPU want some too.
-int64_t capacity() { return free_bytes() / 100 * 95; }
-
-void* reserve(int64_t bytes) {
-  CUdeviceptr base = 0;
-  return cuMemAddressReserve(&base, size_t(bytes), 0, 0, 0) == CUDA_SUCCESS ? reinterpret_cast<void*>(base) : nullptr;
-}
-
-// Whether a call of the driver found memory. Any other failure of it, an earlier kernel's say, is no want of memory.
-bool has_memory(CUresult status, const char* call) {
-  if (status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY) return status == CUDA_SUCCESS;
-  const char* what = nullptr;
-  if (cuGetErrorString(status, &what) != CUDA_SUCCESS) what = "an unknown error";
-  throw Error(fmt::format("CUDA: {} failed: {}", call, what),
-              "nvidia-smi shows the state of the GPUs and what else runs on them");
-}
-
-bool commit(void* base, int64_t from, int64_t to) {
-  const CUdeviceptr at = reinterpret_cast<CUdeviceptr>(base) + CUdeviceptr(from);
-  const auto bytes = size_t(to - from);
-  const CUmemAllocationProp wanted = properties();
-  CUmemGenericAllocationHandle memory = 0;
-  ++so_far.allocations;
-  if (!has_memory(cuMemCreate(&memory, bytes, &wanted, 0), "cuMemCreate")) return false;
-  const CUresult mapped = cuMemMap(at, bytes, 0, memory, 0);
-  cuMemRelease(memory);  // it lives on as long as it is mapped
-  if (!has_memory(mapped, "cuMemMap")) return false;
-  const CUmemAccessDesc access{wanted.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  const CUresult accessible = cuMemSetAccess(at, bytes, &access, 1);
-  if (accessible != CUDA_SUCCESS) cuMemUnmap(at, bytes);
-  return has_memory(accessible, "cuMemSetAccess");
-}
-
 void wait() {
   invariant(!recording(), "nobody waits for a device that records");
   ++so_far.waits;
   DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
-}
-
-void release(void* base, int64_t reserved, int64_t committed) {
-  ++so_far.waits;
-  cudaStreamSynchronize(stream());
-  const auto at = reinterpret_cast<CUdeviceptr>(base);
-  if (committed > 0) cuMemUnmap(at, size_t(committed));
-  cuMemAddressFree(at, size_t(reserved));
 }
 
 void download(void* host, const void* device, int64_t bytes) {
@@ -136,7 +82,19 @@ bool has_matrix_units() {
   return from_8_0_on;
 }
 
+namespace {
+
+std::shared_ptr<void> alone(int64_t bytes) {
+  void* memory = nullptr;
+  ++so_far.allocations;
+  DRAGOMAN_CUDA_CHECK(cudaMalloc(&memory, size_t(bytes)));
+  return {memory, [](void* p) { cudaFree(p); }};  // waits for kernels that use it
+}
+
+}  // namespace
+
 std::shared_ptr<void> piece(int64_t bytes) {
+  if (memory_kind() == Memory::tensors) return alone(bytes);
   static Pool& pool = *new Pool;  // never destroyed: mirrors of a program's last tensors go when it ends
   const size_t rank = rank_of(bytes);
   void* memory = nullptr;
@@ -163,7 +121,9 @@ struct Pinned {
 // The one that has waited longest is looked at; while it is in use, another one is made.
 Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
   Pinned one;
-  if (!of_size.empty() && cudaEventQuery(of_size.front().copied) == cudaSuccess) {
+  const cudaError_t copied = of_size.empty() ? cudaErrorNotReady : cudaEventQuery(of_size.front().copied);
+  if (copied != cudaErrorNotReady) check(copied, "cudaEventQuery");
+  if (copied == cudaSuccess) {
     one = of_size.front();
     of_size.pop_front();
   } else {
@@ -208,7 +168,71 @@ std::shared_ptr<void> copied(const void* host, int64_t bytes) {
 
 }  // namespace
 
-const DeviceMemory device_memory{capacity, reserve, commit, release, download, wait, upload, send, counts};
+// Events are used again: creating one takes longer than recording it.
+Moment now() {
+  static auto& pool = *new std::vector<cudaEvent_t>;
+  cudaEvent_t event = nullptr;
+  if (pool.empty()) {
+    DRAGOMAN_CUDA_CHECK(cudaEventCreate(&event));
+  } else {
+    event = pool.back();
+    pool.pop_back();
+  }
+  Moment moment(event, [](void* e) { pool.push_back(static_cast<cudaEvent_t>(e)); });
+  DRAGOMAN_CUDA_CHECK(cudaEventRecord(event, stream()));
+  return moment;
+}
+
+double seconds_between(const Moment& begin, const Moment& end) {
+  float milliseconds = 0;
+  DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(static_cast<cudaEvent_t>(end.get())));
+  DRAGOMAN_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(begin.get()),
+                                           static_cast<cudaEvent_t>(end.get())));
+  return milliseconds / 1000.;
+}
+
+Memory chosen_memory() {
+  const char* name = std::getenv("DRAGOMAN_GPU_MEMORY");
+  const std::string asked = name ? name : "";
+  if (asked == "plain") return Memory::plain;
+  if (asked == "tensors") return Memory::tensors;
+  require(asked.empty() || asked == "range",
+          "the environment variable DRAGOMAN_GPU_MEMORY is '{}', expected range, plain or tensors", asked);
+  const std::string refused = why_no_ranges(device_number);
+  if (refused.empty()) return Memory::range;
+  log_warning("{}: tensors get half of the memory that is free, at once", refused);
+  return Memory::plain;
+}
+
+Memory memory_kind() {
+  static const Memory kind = chosen_memory();
+  return kind;
+}
+
+const DeviceMemory& device_memory() {
+  static const DeviceMemory memory = [] {
+    DeviceMemory m{.download = download,
+                   .finish = wait,
+                   .upload = upload,
+                   .send = send,
+                   .counts = counts,
+                   .now = now,
+                   .seconds_between = seconds_between};
+    switch (memory_kind()) {
+      case Memory::range:
+        allocate_ranges(m, device_number);
+        break;
+      case Memory::plain:
+        allocate_plainly(m);
+        break;
+      case Memory::tensors:
+        allocate_nothing(m);
+        m.alone = alone;
+    }
+    return m;
+  }();
+  return memory;
+}
 
 const void* mirrored(const Tensor& x) {
   Mirror* mirror = x.mirror();

@@ -22,7 +22,15 @@ cudaStream_t stream();
 /// Whether its matrix units multiply bfloat16 and TF32: from compute capability 8.0 on.
 bool has_matrix_units();
 
-extern const DeviceMemory device_memory;
+/// How tensors get memory.
+enum class Memory {
+  range,   // from one range of addresses, to which memory is added
+  plain,   // from one piece of half of what is free, where the driver has no such ranges
+  tensors  // each has a piece of its own, exactly as large as it is: for compute-sanitizer
+};
+/// As the environment variable DRAGOMAN_GPU_MEMORY says, else the first that the device has.
+Memory memory_kind();
+const DeviceMemory& device_memory();
 extern DeviceCounts so_far;  // what was asked of the device
 
 /// A small piece of device memory, from a pool that is kept. A recording keeps those that its kernels take.

@@ -33,7 +33,10 @@ void end_product(const Tensor& y, const Tensor& b, Activation act) {
 void gemm(const Gemm& g) {
   if (try_gemm(g)) return;
   const Gemm product{.y = g.y, .a = g.a, .b = g.b, .adds = g.adds};
-  if (!try_gemm(product)) for_factor(g.a.matrix.dtype(), [&]<class T>() { multiply_plainly<T>(product); });
+  if (!try_gemm(product)) {
+    count_slow_product(product);
+    for_factor(g.a.matrix.dtype(), [&]<class T>() { multiply_plainly<T>(product); });
+  }
   if (g.bias || g.act != Activation::none) end_product(g.y, g.bias, g.act);
 }
 

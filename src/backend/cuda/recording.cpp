@@ -24,20 +24,27 @@ struct Recording {
 
 Recording* current = nullptr;
 
+// What the device itself has suffered, the next kernel will say again.
+void check_recording(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  throw RecordingFailed(fmt::format("CUDA: {} failed: {}", call, cudaGetErrorString(status)));
+}
+
 // Relaxed: tensors and pieces may get more memory meanwhile, which is no affair of the stream.
 void begin() {
   invariant(!current, "one recording at a time");
-  DRAGOMAN_CUDA_CHECK(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed));
+  check_recording(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
   current = new Recording;
 }
 
 std::shared_ptr<void> end() {
   const std::shared_ptr<Recording> recording(std::exchange(current, nullptr));
   cudaGraph_t graph = nullptr;
-  DRAGOMAN_CUDA_CHECK(cudaStreamEndCapture(stream(), &graph));
+  check_recording(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
   const cudaError_t status = cudaGraphInstantiate(&recording->graph, graph, 0);
   cudaGraphDestroy(graph);
-  check(status, "cudaGraphInstantiate");
+  check_recording(status, "cudaGraphInstantiate");
   ++so_far.recordings;
   return recording;
 }
@@ -52,7 +59,7 @@ void abandon() {
 }
 
 void run(const std::shared_ptr<void>& recording) {
-  DRAGOMAN_CUDA_CHECK(cudaGraphLaunch(static_cast<const Recording*>(recording.get())->graph, stream()));
+  check_recording(cudaGraphLaunch(static_cast<const Recording*>(recording.get())->graph, stream()), "cudaGraphLaunch");
   ++so_far.replays;
 }
 

@@ -5,7 +5,8 @@
 
 // Attention on matrix units, after FlashAttention-2 (Dao 2023): a warp has 16 queries, or on the way back 16 keys, and
 // goes through the other side 32 rows at a time, which its block has brought to shared memory. Scores live in registers
-// alone. Sums are made in one order, so results do not depend on what else is in the batch.
+// alone. Sums are made in one order, so results do not depend on what else is in the batch. What a query does not see
+// of its tile counts 0 times: where it is not finite, the query's result is NaN.
 namespace dragoman::cuda {
 namespace {
 

@@ -1,0 +1,139 @@
+"""Stages `tests` and `sanitize`: kernels against the reference, whole runs against the CPU, memory errors and races."""
+import re
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from gpu_stages.check import TOO_LATE, first_match
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = "*.GpusAgreeWithTheReference*:GpusAgreeWithTheReference/*"
+SHAPES = "*ShapesOfTrainingOnGpus*"
+SHARDS, AT_ONCE = 24, 6  # processes that test kernels
+ALONE = 40  # cases that are run again alone
+
+
+def tests(check):
+    kernels(check)
+    if not check.a.try_out:
+        shapes_of_training(check)
+    for which in ("Training", "Decoding"):
+        code, text, seconds = check.run(sys.executable, "-B", ROOT / "tests/cli/gpu_test.py", check.dragoman,
+                                        check.a.build / "libdragoman_cuda.so", which, at_most=120)
+        what = {"Training": "runs against the CPU, and going on", "Decoding": "translations against the CPU's"}[which]
+        check.say(what, code, text, seconds=seconds)
+
+
+def program(check):
+    return check.a.build / "tests/ops/test_ops"
+
+
+def names_of(check, pattern):
+    """(exit code, the full names of a program's tests or why there are none)"""
+    code, text, _ = check.run(program(check), "--gtest_list_tests", f"--gtest_filter={pattern}", at_most=60)
+    if code != 0:
+        return code, text
+    names, suite = [], ""
+    for line in text.splitlines():
+        word = line.split("#")[0].strip()
+        if line.startswith(" "):
+            names.append(suite + word)
+        elif word.endswith("."):
+            suite = word
+    return 0, names
+
+
+def run_cases(check, names, at_most=100, **environment):
+    """{name: ok, skipped, FAILED or CRASHED} of those that were met, and what was said."""
+    code, text, _ = check.run(program(check), f"--gtest_filter={':'.join(names)}", at_most=at_most, **environment)
+    verdicts = {}
+    for verdict, name in re.findall(r"^\[ +(RUN|OK|SKIPPED|FAILED) +\] ([^\s,]+)", text, re.MULTILINE):
+        verdicts[name] = {"RUN": "CRASHED", "OK": "ok"}.get(verdict, verdict)
+    return {name: verdict for name, verdict in verdicts.items() if name in names}, text, code
+
+
+def shard(check, names):
+    """Verdicts on all of the names. What ended the process ends no other case: those after it run in another one."""
+    verdicts, said, left = {}, "", list(names)
+    while left:
+        some, text, code = run_cases(check, left)
+        said += text
+        if not some:
+            return verdicts | dict.fromkeys(left, "not run" if code is None else "CRASHED"), said
+        verdicts |= some
+        left = [name for name in left if name not in verdicts]
+    return verdicts, said
+
+
+def kernels(check):
+    """Each process has a part of the cases. After an illegal access all that follows in it fails, so what has failed is
+    run again alone, with CUDA waiting for each kernel."""
+    what, begin = "kernels against the reference", time.monotonic()
+    code, names = names_of(check, KERNELS)
+    if code != 0:
+        check.say(what, code, names)
+        return
+    parts = [part for part in (names[i::SHARDS] for i in range(SHARDS)) if part]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        parts = list(pool.map(lambda part: shard(check, part), parts))
+    verdicts = {name: verdict for part, _ in parts for name, verdict in part.items()}
+    if any(verdict == "SKIPPED" for verdict in verdicts.values()):
+        check.skip(what, "test_ops found no GPU, or no libdragoman_cuda.so in the build folder")
+        return
+    if set(verdicts.values()) == {"not run"}:
+        check.skip(what, "no time left")
+        return
+    bad = [name for name, verdict in verdicts.items() if verdict not in ("ok", "not run")]
+    count = lambda wanted: sum(verdict == wanted for verdict in verdicts.values())
+    check.note(what, "cases", len(verdicts))
+    check.note(what, "cases not run", count("not run"))
+    alone = again_alone(check, bad)
+    failed = [name for name in bad if alone.get(name) != "ok"]
+    check.note(what, "cases that failed", len(failed))
+    check.note(what, "cases that failed after others alone", len(bad) - len(failed))
+    summary = f"{count('ok')} of {len(verdicts)} cases" + (f", {count('not run')} not run" if count("not run") else "")
+    check.say(what, 1 if bad else 0, "\n".join(f"{alone.get(n, 'not run')} alone: {n}" for n in bad)
+              + f"\n{len(failed)} of {len(verdicts)} cases fail alone, {len(bad) - len(failed)} after others only",
+              figure=summary, seconds=time.monotonic() - begin)
+
+
+def again_alone(check, names):
+    verdicts = {}
+    for name in names[:ALONE]:
+        some, text, code = run_cases(check, [name], at_most=60, CUDA_LAUNCH_BLOCKING="1")
+        verdicts[name] = some.get(name, "not run" if code is None else "CRASHED")
+        if verdicts[name] != "ok":
+            check.note_outcome(name, verdicts[name], text[-4000:])
+    return verdicts
+
+
+def shapes_of_training(check):
+    code, names = names_of(check, SHAPES)
+    for name in names if code == 0 else []:
+        begin = time.monotonic()
+        verdicts, text, code = run_cases(check, [name], at_most=150)
+        seconds = time.monotonic() - begin
+        if verdicts.get(name) == "SKIPPED":
+            code, text = None, "test_ops found no GPU, or no libdragoman_cuda.so in the build folder"
+        check.say(f"shapes of training, {name.rsplit('/', 1)[-1]}", code, text, seconds=seconds)
+
+
+def sanitizers(check, train, translate):
+    """`train` gives the arguments of a run of so many updates that writes the model named."""
+    for tool in ("memcheck", "racecheck", "initcheck"):
+        alone = {} if tool == "racecheck" else {"DRAGOMAN_GPU_MEMORY": "tensors"}
+        sanitize(check, tool, "", *train(f"{tool}.safetensors"), **alone)
+    sanitize(check, "memcheck", ", translating", *translate("memcheck.safetensors"))
+    sanitize(check, "racecheck", ", translating", *translate("memcheck.safetensors"))
+
+
+def sanitize(check, tool, what, *command, at_most=90, **environment):
+    """What is slow under it, and was well until time was over, has not failed; nor has what it refuses to watch."""
+    code, text, seconds = check.run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", check.dragoman, *command,
+                                    at_most=at_most, **environment)
+    if code == TOO_LATE and not re.search(r"^========= (?!COMPUTE-SANITIZER)", text, re.MULTILINE):
+        code, text = None, f"not done after {seconds:.0f} s, no error until then"
+    elif code and re.search(r"Device not supported|not supported on|Unable to (attach|find)|initialization failed", text):
+        code, text = None, first_match(r"^(.*(?:not supported|Unable to|initialization failed).*)$", text)
+    check.say(f"compute-sanitizer {tool}{what}", code, text, seconds=seconds)

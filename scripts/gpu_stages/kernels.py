@@ -1,0 +1,80 @@
+"""Stage `kernels`: what each kernel of an update and of a step takes, by --profile and, where it is allowed, by ncu."""
+import csv
+import re
+
+from gpu_stages.check import last_line
+
+METRICS = {"gpu__time_duration.sum": "ns", "dram__throughput.avg.pct_of_peak_sustained_elapsed": "memory, %",
+           "sm__throughput.avg.pct_of_peak_sustained_elapsed": "multiprocessors, %",
+           "sm__warps_active.avg.pct_of_peak_sustained_active": "warps, %", "launch__registers_per_thread": "registers"}
+TIME = "gpu__time_duration.sum"
+SHOWN = 12  # kernels in the table; the file has all
+
+
+def kernels(check, train, translate):
+    for what, command in (("an update", train), ("a step", translate)):
+        profile(check, what, command)
+        measure(check, what, command)
+
+
+def profile(check, what, command):
+    """The table of --profile, of more updates or steps than one: the kernels' own times, by the GPU's clock."""
+    code, text, seconds = check.run(check.dragoman, *command(several=True), "--profile")
+    rows = re.findall(r"^([a-z_ 0-9]+?) +([\d,]+) +([\d.]+) +[\d.]+%", text, re.MULTILINE)
+    for name, calls, taken in rows:
+        check.found[f"{what}, {name}", "calls"] = int(calls.replace(",", ""))
+        check.found[f"{what}, {name}", "seconds"] = float(taken)
+    check.say(f"profile of {what}", code, text, figure=f"{len(rows)} kernels", seconds=seconds)
+
+
+def measure(check, what, command):
+    log = check.folder / "ncu.csv"
+    log.unlink(missing_ok=True)
+    code, text, seconds = check.run("ncu", "--clock-control", "none", "--metrics", ",".join(METRICS), "--csv",
+                                    "--log-file", log, check.dragoman, *command(several=False), at_most=100)
+    kernels_seen = summary(log) if log.exists() else {}
+    if not kernels_seen:
+        why = last_line(text) if code is None or not log.exists() else last_line(log.read_text(encoding="utf-8"))
+        check.skip(f"ncu of {what}", why or f"it has measured nothing, exit code {code}")
+        return
+    whole = sum(row["ns"] for row in kernels_seen.values())
+    check.rows += [{"what": f"ncu of {what}", "kernel": name, **row} for name, row in kernels_seen.items()]
+    check.say(f"ncu of {what}", 0, "", figure=f"{whole / 1e6:.2f} ms in kernels" + (", not all" if code else ""),
+              seconds=seconds)
+    for name, row in list(kernels_seen.items())[:SHOWN]:
+        print(f"    {row['ns'] / whole:6.1%} {row['launches']:>6} x  memory {row['memory, %']:3.0f} %  "
+              f"multiprocessors {row['multiprocessors, %']:3.0f} %  {name[:60]}", flush=True)
+
+
+def summary(log):
+    """{kernel: launches, ns in all, and means over its launches weighted by time}, the longest first."""
+    lines = log.read_text(encoding="utf-8").splitlines()
+    begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
+    launches = {}
+    for row in csv.DictReader(lines[begin:]):
+        if row.get("Metric Name") in METRICS and row.get("Metric Value"):
+            launch = launches.setdefault(row["ID"], {"kernel": row["Kernel Name"]})
+            launch[row["Metric Name"]] = in_ns(row) if row["Metric Name"] == TIME else number(row["Metric Value"])
+    kernels_seen = {}
+    for launch in launches.values():
+        ns = launch.get(TIME, 0)
+        row = kernels_seen.setdefault(launch["kernel"], {"launches": 0} | dict.fromkeys(METRICS.values(), 0))
+        row["launches"] += 1
+        row["ns"] += ns
+        for metric, name in METRICS.items():
+            if metric != TIME:
+                row[name] += ns * launch.get(metric, 0)
+    for row in kernels_seen.values():
+        for metric, name in METRICS.items():
+            if metric != TIME:
+                row[name] /= row["ns"] or 1
+    return dict(sorted(kernels_seen.items(), key=lambda item: -item[1]["ns"]))
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def in_ns(row):
+    unit = {"nsecond": 1, "ns": 1, "usecond": 1e3, "us": 1e3, "msecond": 1e6, "ms": 1e6, "second": 1e9, "s": 1e9}
+    return number(row["Metric Value"]) * unit.get(row["Metric Unit"], 1)

@@ -1,0 +1,130 @@
+#include "backend/cuda/ranges.h"
+
+#include <cuda.h>
+
+#include "backend/cuda/memory.h"
+
+namespace dragoman::cuda {
+namespace {
+
+int device_number = 0;
+
+int64_t free_bytes() {
+  size_t free = 0, total = 0;
+  DRAGOMAN_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return int64_t(free);
+}
+
+// The library of products, kernels' code and others on this GPU want some too.
+int64_t capacity() { return free_bytes() / 100 * 95; }
+
+// What the driver's calls below are about. A reserved range gets memory in steps, so that tensors never move.
+CUmemAllocationProp properties() {
+  CUmemAllocationProp p = {};
+  p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  p.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_number};
+  return p;
+}
+
+void* reserve(int64_t bytes) {
+  CUdeviceptr base = 0;
+  return cuMemAddressReserve(&base, size_t(bytes), 0, 0, 0) == CUDA_SUCCESS ? reinterpret_cast<void*>(base) : nullptr;
+}
+
+std::string said(CUresult status, const char* call) {
+  const char* what = nullptr;
+  if (cuGetErrorString(status, &what) != CUDA_SUCCESS) what = "an unknown error";
+  return fmt::format("CUDA: {} failed: {}", call, what);
+}
+
+/// What a call of the driver said of memory. Any other failure of it, an earlier kernel's say, is no want of memory.
+struct Answer {
+  CUresult status;
+  const char* call;
+
+  bool has_memory() const {
+    if (status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY) return status == CUDA_SUCCESS;
+    throw Error(said(status, call), "nvidia-smi shows the state of the GPUs and what else runs on them");
+  }
+};
+
+Answer map_memory(void* base, int64_t from, int64_t to) {
+  const CUdeviceptr at = reinterpret_cast<CUdeviceptr>(base) + CUdeviceptr(from);
+  const auto bytes = size_t(to - from);
+  const CUmemAllocationProp wanted = properties();
+  CUmemGenericAllocationHandle memory = 0;
+  const CUresult created = cuMemCreate(&memory, bytes, &wanted, 0);
+  if (created != CUDA_SUCCESS) return {created, "cuMemCreate"};
+  const CUresult mapped = cuMemMap(at, bytes, 0, memory, 0);
+  cuMemRelease(memory);  // it lives on as long as it is mapped
+  if (mapped != CUDA_SUCCESS) return {mapped, "cuMemMap"};
+  const CUmemAccessDesc access{wanted.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  const CUresult accessible = cuMemSetAccess(at, bytes, &access, 1);
+  if (accessible != CUDA_SUCCESS) cuMemUnmap(at, bytes);
+  return {accessible, "cuMemSetAccess"};
+}
+
+bool commit(void* base, int64_t from, int64_t to) {
+  ++so_far.allocations;
+  return map_memory(base, from, to).has_memory();
+}
+
+void finish() {
+  ++so_far.waits;
+  cudaStreamSynchronize(stream());
+}
+
+void release(void* base, int64_t reserved, int64_t committed) {
+  finish();
+  const auto at = reinterpret_cast<CUdeviceptr>(base);
+  if (committed > 0) cuMemUnmap(at, size_t(committed));
+  cuMemAddressFree(at, size_t(reserved));
+}
+
+}  // namespace
+
+std::string why_no_ranges(int device) {
+  constexpr int64_t little = 32 << 20;
+  device_number = device;
+  CUdeviceptr base = 0;
+  const CUresult reserved = cuMemAddressReserve(&base, little, 0, 0, 0);
+  if (reserved != CUDA_SUCCESS) return said(reserved, "cuMemAddressReserve");
+  const auto [status, call] = map_memory(reinterpret_cast<void*>(base), 0, little);
+  if (status == CUDA_SUCCESS) cuMemUnmap(base, little);
+  cuMemAddressFree(base, little);
+  const bool refused = status != CUDA_SUCCESS && status != CUDA_ERROR_OUT_OF_MEMORY;
+  return refused ? said(status, call) : "";
+}
+
+void allocate_ranges(DeviceMemory& memory, int device) {
+  device_number = device;
+  memory.capacity = capacity;
+  memory.reserve = reserve;
+  memory.commit = commit;
+  memory.release = release;
+}
+
+void allocate_plainly(DeviceMemory& memory) {
+  memory.capacity = [] { return free_bytes() / 2; };
+  memory.reserve = [](int64_t bytes) {
+    void* base = nullptr;
+    ++so_far.allocations;
+    if (cudaMalloc(&base, size_t(bytes)) == cudaSuccess) return base;
+    cudaGetLastError();
+    return static_cast<void*>(nullptr);
+  };
+  memory.commit = [](void*, int64_t, int64_t) { return true; };
+  memory.release = [](void* base, int64_t, int64_t) {
+    finish();
+    cudaFree(base);
+  };
+}
+
+void allocate_nothing(DeviceMemory& memory) {
+  memory.capacity = capacity;
+  memory.reserve = [](int64_t) { return reinterpret_cast<void*>(uintptr_t{1} << 40); };
+  memory.commit = [](void*, int64_t, int64_t) { return true; };
+  memory.release = [](void*, int64_t, int64_t) {};
+}
+
+}  // namespace dragoman::cuda

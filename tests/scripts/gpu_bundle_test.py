@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""scripts/gpu_bundle where there is no GPU: with the library that runs on the host (tests/cuda_on_host) and toy sizes.
+
+    gpu_bundle_test.py BINARY LIBRARY TEST_OPS
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = []  # from the command line: the program, the library, the test of ops
+
+
+class GpuBundle(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        (cls.folder / "build/tests/ops").mkdir(parents=True)
+        for path, name in zip(BUILT, ("dragoman", "libdragoman_cuda.so", "tests/ops/test_ops")):
+            shutil.copy(path, cls.folder / "build" / name)
+        cls.made = cls.bundle("build", "-o", "gpu.tar.xz", "--try-out", "--compression", "0", "--most", "400")
+        subprocess.run(["tar", "-C", cls.folder, "-xf", cls.folder / "gpu.tar.xz"], check=True)
+        shutil.rmtree(cls.folder / "build")
+
+    @classmethod
+    def bundle(cls, *arguments):
+        return subprocess.run([sys.executable, "-B", ROOT / "scripts/gpu_bundle", *map(str, arguments)], check=False,
+                              cwd=cls.folder, capture_output=True, encoding="utf-8", timeout=300)
+
+    def test_has_what_programs_need_and_nothing_of_the_machines_own(self):
+        self.assertEqual(self.made.returncode, 0, self.made.stderr)
+        here = self.folder / "dragoman-gpu"
+        names = {path.name for path in (here / "lib").rglob("*.so*")}
+        self.assertTrue(any(name.startswith("libsentencepiece.so") for name in names), names)
+        self.assertIn("libstdc++.so.6", {path.name for path in (here / "lib/base").iterdir()})
+        for name in ("libc.so.6", "libm.so.6", "libcuda.so.1", "libcublasLt.so.13"):
+            self.assertNotIn(name, names)
+
+    def test_a_call_leaves_what_it_has_found(self):
+        environment = {**os.environ, "PYTHON": sys.executable}
+        done = subprocess.run([self.folder / "dragoman-gpu/check", "first", "out", "--try-out"], check=False,
+                              cwd=self.folder, env=environment, capture_output=True, encoding="utf-8", timeout=500)
+        found = json.loads((self.folder / "out/first.json").read_text(encoding="utf-8"))
+        outcomes = {one["what"]: one["outcome"] for one in found["outcomes"]}
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("the host, in place of a GPU", found["facts"]["device"])
+        self.assertEqual(outcomes["runs against the CPU, and going on"], "ok", done.stdout + done.stderr)
+        self.assertEqual(outcomes["translations against the CPU's"], "ok")
+        measured = {(figure["what"], figure["measure"]) for figure in found["figures"]}
+        for what in ("training toy", "decoding toy, beam 4"):
+            self.assertIn((what, "target tokens/s"), measured)
+
+    def test_says_which_calls_there_are(self):
+        done = subprocess.run([self.folder / "dragoman-gpu/check", "fourth", "out"], check=False, cwd=self.folder,
+                              capture_output=True, encoding="utf-8")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("check first|second|third FOLDER", done.stderr)
+
+    def test_says_what_is_not_built(self):
+        done = self.bundle("nowhere", "-o", "none.tar.xz")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nowhere/dragoman is missing", done.stderr)
+
+
+if __name__ == "__main__":
+    BUILT = [str(Path(path).resolve()) for path in sys.argv[1:4]]
+    del sys.argv[1:4]
+    unittest.main()
