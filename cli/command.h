@@ -36,8 +36,8 @@ const std::vector<Flag<CommonOptions>>& common_flags();
 /// over the one before; then checks. Returns what is to be printed in place of running, if --help, --version or
 /// --dump-config asked for that; with the first two nothing is checked. `configs` becomes the configuration files.
 template <class Options>
-std::optional<std::string> parse(const Table<Options>& table, const Words& arguments, Options& options,
-                                 Words* configs = nullptr) {
+std::optional<std::string> parse(const Table<Options>& table, const Strings& arguments, Options& options,
+                                 Strings* configs = nullptr) {
   CommonOptions common;
   std::vector<Option> own = bind_flags(table.flags, options), shared = bind_flags(common_flags(), common);
   const Assignments line = read_command_line(arguments, joined(own, shared), table.about);
@@ -64,7 +64,7 @@ std::optional<std::string> parse(const Table<Options>& table, const Words& argum
 /// A subcommand whatever its options: a row in the table of main().
 struct Command {
   About about;
-  std::function<int(const Words& arguments)> run;
+  std::function<int(const Strings& arguments)> run;
   std::function<std::vector<Option>()> options;  // its own and the common ones at their defaults, for docs/options.md
 };
 
@@ -79,9 +79,9 @@ int run_with(bool quiet, int threads, const std::function<int()>& f);
 template <class Options>
 Command make_command(Table<Options> given_table, int (*body)(const Options&)) {
   const auto table = std::make_shared<const Table<Options>>(std::move(given_table));
-  const auto run = [table, body](const Words& arguments) {
+  const auto run = [table, body](const Strings& arguments) {
     Options options;
-    Words configs;
+    Strings configs;
     if (const auto page = parse(*table, arguments, options, &configs)) {
       print_page(*page);
       return 0;

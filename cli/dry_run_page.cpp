@@ -27,7 +27,7 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
                         in_mebibytes(run.checkpoint.state), in_mebibytes(run.free_disk)));
   for (const std::string& path : run.missing_vocabularies)
     page.fact("vocabulary", path + " is not there and would be made; made for this report and not kept");
-  if (run.goes_on) page.fact("goes on", fmt::format("from the training state of {}", o.model));
+  if (run.resumes) page.fact("goes on", fmt::format("from the training state of {}", o.model));
 }
 
 void add_epoch(FactPage& page, const DryRun& run) {
@@ -35,12 +35,12 @@ void add_epoch(FactPage& page, const DryRun& run) {
   page.fact("updates", about(run, run.updates));
   page.fact("target pieces", about(run, run.labels));
   page.fact("speed", fmt::format("{} target pieces/s, measured here and now in {} updates",
-                                 rounded(run.labels_per_second), run.measured_updates));
-  page.fact("time", "about " + grouped_seconds(run.labels / run.labels_per_second));
+                                 rounded(run.target_tokens_per_second), run.measured_updates));
+  page.fact("time", "about " + grouped_seconds(run.labels / run.target_tokens_per_second));
 }
 
 void add_run(FactPage& page, const DryRun& run, const TrainOptions& o) {
-  page.heading(run.goes_on ? "The run, from its beginning" : "The run");
+  page.heading(run.resumes ? "The run, from its beginning" : "The run");
   const bool stops_early = !o.valid_sets.empty() && o.early_stopping > 0 && o.valid_freq.count > 0;
   if (const auto length = length_of_run(run, o.after))
     page.fact("ends",

@@ -11,7 +11,7 @@
 #include "explain/attention_json.h"
 #include "explain/attention_page.h"
 #include "explain/heat_map.h"
-#include "explain/places.h"
+#include "explain/positions.h"
 #include "score/pair_reader.h"
 #include "score/scorer.h"
 
@@ -34,26 +34,26 @@ class Report {
  public:
   Report(const ExplainOptions& options, LineWriter& out) : options_(options), out_(out) {
     if (options.format == ExplanationFormat::html)
-      out.write_part(page_begin(std::filesystem::path(options.model).filename(), options.method));
-    if (options.format == ExplanationFormat::text) out.write_part(heat_map_legend(options.method));
+      out.write_segment(page_begin(std::filesystem::path(options.model).filename(), options.method));
+    if (options.format == ExplanationFormat::text) out.write_segment(heat_map_legend(options.method));
   }
 
   void add(const Explanation& e) {
     if (!e.missing.empty()) log_warning("line {}: {}", e.line, e.missing);
     switch (options_.format) {
       case ExplanationFormat::html:
-        return out_.write_part(page_part(e));
+        return out_.write_segment(page_part(e));
       case ExplanationFormat::json:
         return out_.write(to_json(e));
       case ExplanationFormat::text:
       case ExplanationFormat::automatic:
         break;
     }
-    out_.write_part(heat_map(e));
+    out_.write_segment(heat_map(e));
   }
 
   void end() {
-    if (options_.format == ExplanationFormat::html) out_.write_part(page_end());
+    if (options_.format == ExplanationFormat::html) out_.write_segment(page_end());
     out_.close();
   }
 
@@ -136,18 +136,18 @@ void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, 
 
 int explain_positions(const ExplainOptions& o) {
   constexpr int64_t columns = 128;  // of the paper's formula, without a model
-  std::vector<PlaceVectors> places;
+  std::vector<PositionVectors> positions;
   if (o.model.empty())
-    places = {sinusoids(o.max_length, columns, SinusoidOrder::interleaved)};
+    positions = {sinusoids(o.max_length, columns, SinusoidOrder::interleaved)};
   else
-    places = places_of(ModelFile(o.model), o.max_length);
+    positions = positions_of(ModelFile(o.model), o.max_length);
   const std::string title =
       o.model.empty() ? "sinusoids of Vaswani et al. 2017" : std::filesystem::path(o.model).filename().string();
   LineWriter out(o.output);
   if (o.format == ExplanationFormat::html)
-    out.write_part(places_page(title, places));
+    out.write_segment(positions_page(title, positions));
   else
-    for (const PlaceVectors& vectors : places) out.write(to_json(vectors));
+    for (const PositionVectors& vectors : positions) out.write(to_json(vectors));
   out.close();
   return 0;
 }

@@ -14,14 +14,14 @@ template <class Options>
 struct Field {
   template <class T, class B>
   requires std::derived_from<Options, B> Field(T B::*member)  // NOLINT: implicit, so that a row says .field = &O::x
-      : set([=](Options& o, const Words& words, Bounds bounds) { read_words(o.*member, words, bounds); }),
+      : set([=](Options& o, const Strings& words, Bounds bounds) { read_words(o.*member, words, bounds); }),
         show([=](const Options& o) { return show_words(o.*member); }),
         choices(choices_of<T>()),
         list(List<T>),
         boolean(std::same_as<T, bool>) {}
 
-  std::function<void(Options&, const Words&, Bounds)> set;
-  std::function<Words(const Options&)> show;
+  std::function<void(Options&, const Strings&, Bounds)> set;
+  std::function<Strings(const Options&)> show;
   std::string choices;  // "relu, gelu, swish", empty when any word of the type will do
   bool list;
   bool boolean;
@@ -54,9 +54,9 @@ struct Option {
   std::string_view implicit, unit;
   bool required, positional, list, boolean;
   std::string choices;
-  std::function<void(const Words&)> set;
-  std::function<Words()> show;
-  Words standard;      // what it shows before anything is set
+  std::function<void(const Strings&)> set;
+  std::function<Strings()> show;
+  Strings standard;      // what it shows before anything is set
   bool given = false;  // on the command line or in a file
 
   bool stands_alone() const { return boolean || !implicit.empty(); }
@@ -70,7 +70,7 @@ std::vector<Option> bind_flags(const std::vector<Flag<Options>>& flags, Options&
     Option o{f.name,     f.letter, f.alias,    f.value,      f.group,      f.help,          f.range,
              f.implicit, f.unit,   f.required, f.positional, f.field.list, f.field.boolean, f.field.choices,
              {},         {},       {}};
-    o.set = [&f, &options](const Words& words) { f.field.set(options, words, f.range); };
+    o.set = [&f, &options](const Strings& words) { f.field.set(options, words, f.range); };
     o.show = [&f, &options] { return f.field.show(options); };
     o.standard = o.show();
     bound.push_back(std::move(o));

@@ -102,7 +102,7 @@ std::string_view norm_kind_in_words(NormKind kind) {
   return "";
 }
 
-std::string look_back_in_words(const ModelConfig& c) {
+std::string autoregression_in_words(const ModelConfig& c) {
   switch (c.autoregression) {
     case Autoregression::self_attention:
       return "by self-attention";
@@ -125,12 +125,12 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
             fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
   if (c.moe_experts > 0) page.fact("experts", experts_in_words(c));
   page.fact("heads", heads_in_words(c));
-  page.fact("norm", fmt::format("{} each sublayer ({}-norm){}", c.norm == NormPlace::post ? "after" : "before",
+  page.fact("norm", fmt::format("{} each sublayer ({}-norm){}", c.norm == NormPlacement::post ? "after" : "before",
                                 name_of(c.norm), norm_kind_in_words(c.norm_kind)));
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
   page.fact("attention", attention_in_words(c));
-  page.fact("decoder looks back", look_back_in_words(c));
+  page.fact("decoder looks back", autoregression_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout, c.dropout_attention,
                                    c.dropout_activation, c.embedding_dropout()));

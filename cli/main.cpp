@@ -29,7 +29,7 @@ const Command& command_called(const std::string& name) {
               near.empty() ? "dragoman --help lists them" : near);
 }
 
-int help(const Words& topics) {
+int help(const Strings& topics) {
   if (topics.empty())
     print_page(overview(all_commands()));
   else if (topics[0] == "--markdown")
@@ -41,10 +41,10 @@ int help(const Words& topics) {
   return 0;
 }
 
-int run(const Words& arguments) {
+int run(const Strings& arguments) {
   if (arguments.empty()) throw Error("no command given", "dragoman --help lists them");
   const std::string& first = arguments[0];
-  const Words rest(arguments.begin() + 1, arguments.end());
+  const Strings rest(arguments.begin() + 1, arguments.end());
   if (first == "--version" || first == "-V" || first == "version") return print_page(version_page()), 0;
   if (first == "help" || first == "--help" || first == "-h") return help(rest);
   return command_called(first).run(rest);

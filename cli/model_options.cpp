@@ -39,7 +39,7 @@ std::vector<Flag<TrainOptions>> flags_of_model() {
 TrainOptions with_config(const ModelConfig& config) {
   TrainOptions o;
   static_cast<ModelConfig&>(o) = config;
-  if (config.norm == NormPlace::pre) o.preprocess = "n", o.postprocess = "da";
+  if (config.norm == NormPlacement::pre) o.preprocess = "n", o.postprocess = "da";
   o.depth_scaling = config.initialisation == Initialisation::depth_scaled;
   o.no_average_gates = !config.average_gates;
   if (config.type == "s2s") o.dec_cell = config.decoder_cell == Cell::lstm ? DecoderCell::lstm : DecoderCell::gru;
@@ -55,11 +55,11 @@ ModelConfig config_of(const std::string& path) {
 }
 
 bool is_implied(const Option& option, const ModelConfig& config) {
-  return option.name.starts_with("tied-embeddings") && config.tied_embeddings_all && option.show() == Words{"true"};
+  return option.name.starts_with("tied-embeddings") && config.tied_embeddings_all && option.show() == Strings{"true"};
 }
 
 [[noreturn]] void refuse(const TrainOptions& given, const Option& option, const std::string& path,
-                         const Words& stored) {
+                         const Strings& stored) {
   const bool preset = !option.given;
   throw Error(fmt::format("{}--{} {} contradicts {}, whose model has {}",
                           preset ? fmt::format("--task {}: ", name_of(given.task)) : "", option.name,
@@ -81,15 +81,15 @@ std::string options_of(const ModelConfig& config) {
 void inherit_model(const TrainOptions& given, std::vector<Option>& options) {
   if (given.pretrained_model.empty()) return;
   const std::string state = state_path(given.model);
-  const bool goes_on = !given.no_reload && !given.model.empty() && std::filesystem::exists(state);
-  const std::string& path = goes_on ? state : given.pretrained_model;
+  const bool resumes = !given.no_reload && !given.model.empty() && std::filesystem::exists(state);
+  const std::string& path = resumes ? state : given.pretrained_model;
   if (!std::filesystem::is_regular_file(path)) return;  // the run will say so
   const ModelConfig config = config_of(path);
   const auto flags = flags_of_model();
   TrainOptions theirs = with_config(config);
   for (const Option& stored : bind_flags(flags, theirs)) {
     Option& option = *std::ranges::find(options, stored.name, &Option::name);
-    const Words wanted = stored.show();
+    const Strings wanted = stored.show();
     const bool told = option.given || option.show() != option.standard;
     if (!told) {
       option.set(wanted);

@@ -36,9 +36,9 @@ std::string name_in(const std::string& argument) {
 }
 
 // All that Marian's command lines have and dragoman has not, at once.
-void refuse_left_out(const Words& arguments, const std::vector<Option>& options) {
+void refuse_left_out(const Strings& arguments, const std::vector<Option>& options) {
   std::vector<const LeftOut*> found;
-  Words shown;
+  Strings shown;
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
     const std::string name = name_in(argument), dashes = name.size() == 1 ? "-" : "--";
@@ -79,8 +79,8 @@ bool is_negative_number(const std::string& word) {
 // Boost takes an optional value only after '='. Here each option that may stand alone gets its value that way: the
 // next argument when that is one, else what standing alone means. So `--normalize 0.6` and `--quiet file` both work.
 // Nor does it take negative numbers in a list for anything but options: they get the name of theirs.
-Words with_values_attached(const Words& arguments, const std::vector<Option>& options) {
-  Words attached;
+Strings with_values_attached(const Strings& arguments, const std::vector<Option>& options) {
+  Strings attached;
   const Option* list = nullptr;  // the one that takes the words that come
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--") {
@@ -112,12 +112,12 @@ Words with_values_attached(const Words& arguments, const std::vector<Option>& op
 po::options_description describe(const std::vector<Option>& options) {
   po::options_description description;
   for (const Option& option : options) {
-    auto* value = po::value<Words>();
+    auto* value = po::value<Strings>();
     if (option.list) value->multitoken();
     const std::string letter = option.letter ? fmt::format(",{}", option.letter) : "";
     description.add_options()(fmt::format("{}{}", option.name, letter).c_str(), value);
     if (!option.alias.empty()) {
-      auto* same = po::value<Words>();
+      auto* same = po::value<Strings>();
       if (option.list) same->multitoken();
       description.add_options()(std::string(option.alias).c_str(), same);
     }
@@ -137,7 +137,7 @@ po::positional_options_description positions(const std::vector<Option>& options)
   return positions;
 }
 
-std::vector<po::option> split(const Words& arguments, const std::vector<Option>& options) {
+std::vector<po::option> split(const Strings& arguments, const std::vector<Option>& options) {
   using namespace po::command_line_style;
   const auto description = describe(options);
   const auto positional = positions(options);
@@ -159,7 +159,7 @@ std::vector<po::option> split(const Words& arguments, const std::vector<Option>&
 }
 
 // A word that no option takes was meant for the one before it, if that may stand alone.
-[[noreturn]] void refuse_surplus(const std::string& word, const Words& arguments, const std::vector<Option>& options,
+[[noreturn]] void refuse_surplus(const std::string& word, const Strings& arguments, const std::vector<Option>& options,
                                  const About& about) {
   for (size_t i = 1; i < arguments.size(); ++i) {
     const Option* before = arguments[i] == word ? named_by(options, arguments[i - 1]) : nullptr;
@@ -175,7 +175,7 @@ std::vector<po::option> split(const Words& arguments, const std::vector<Option>&
               fmt::format("usage: dragoman {} {}", about.name, about.usage));
 }
 
-void check_word_count(const Option& option, const Words& words, const std::string& where) {
+void check_word_count(const Option& option, const Strings& words, const std::string& where) {
   require(option.list || words.size() == 1, "{} takes one value, found {}: {}", where, words.size(),
           fmt::join(words, " "));
 }
@@ -214,7 +214,7 @@ std::vector<std::string> all_names(const std::vector<Option>& options) {
   return names;
 }
 
-Assignments read_command_line(const Words& arguments, const std::vector<Option>& options, const About& about) {
+Assignments read_command_line(const Strings& arguments, const std::vector<Option>& options, const About& about) {
   refuse_left_out(arguments, options);
   Assignments assignments;
   for (const po::option& found : split(with_values_attached(arguments, options), options)) {
@@ -228,7 +228,7 @@ Assignments read_command_line(const Words& arguments, const std::vector<Option>&
   return assignments;
 }
 
-Assignments with_configs(const Words& paths, const std::vector<Option>& options, const Assignments& line) {
+Assignments with_configs(const Strings& paths, const std::vector<Option>& options, const Assignments& line) {
   Assignments all;
   for (const std::string& path : paths) read_config(path, options, all);
   for (const auto& [name, assignment] : line) all[name] = assignment;
@@ -246,7 +246,7 @@ void assign(const Assignments& assignments, std::vector<Option>& options) {
     if (found == assignments.end()) continue;
     const auto& [words, where] = found->second;
     check_word_count(option, words, where);
-    Words bare;
+    Strings bare;
     for (const std::string& word : words) bare.push_back(without_unit(word, option.unit));
     try {
       option.set(bare);
@@ -260,7 +260,7 @@ void assign(const Assignments& assignments, std::vector<Option>& options) {
 void require_all(const std::vector<Option>& options) {
   for (const Option& option : options) {
     if (!option.required) continue;
-    require(!option.given || option.show() != Words{""}, "--{} is empty, expected {}", option.name, option.value);
+    require(!option.given || option.show() != Strings{""}, "--{} is empty, expected {}", option.name, option.value);
     if (option.given) continue;
     const std::string name =
         option.positional ? std::string(option.value) : fmt::format("--{} {}", option.name, option.value);

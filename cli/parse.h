@@ -9,7 +9,7 @@ namespace dragoman {
 
 /// What somebody asked an option to be, and where: "--beam-size", or "tiny.yml, line 3: beam-size".
 struct Assignment {
-  Words words;
+  Strings words;
   std::string where;
 };
 using Assignments = std::map<std::string_view, Assignment>;  // by the option's long name
@@ -17,13 +17,13 @@ using Assignments = std::map<std::string_view, Assignment>;  // by the option's 
 /// Reads the words of a command line against `options`. A later scalar wins, lists grow. Throws Error for an option
 /// that does not exist (with the nearest that does), one without its value, a word that nothing asked for (with the
 /// usage of the command).
-Assignments read_command_line(const Words& arguments, const std::vector<Option>& options, const About& about);
+Assignments read_command_line(const Strings& arguments, const std::vector<Option>& options, const About& about);
 
 /// Reads a YAML file of `long-name: value` and lists into `into`, over what is there. Throws Error with file and line.
 void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into);
 
 /// The assignments of the files in their order, then those of the command line over them.
-Assignments with_configs(const Words& paths, const std::vector<Option>& options, const Assignments& line);
+Assignments with_configs(const Strings& paths, const std::vector<Option>& options, const Assignments& line);
 
 /// Gives every option in `options` that has an assignment its value. Throws Error that begins with `where`.
 void assign(const Assignments& assignments, std::vector<Option>& options);

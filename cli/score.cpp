@@ -82,7 +82,7 @@ void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, i
 
 // Scores all pairs that the reader gives, a window at a time, and writes a line for each unless a summary is asked for.
 template <class Reader>
-Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringPlace& place, const LoadedModel& loaded,
+Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringContext& context, const LoadedModel& loaded,
                  LineWriter& out) {
   Totals totals;
   const auto& [source, target] = loaded.vocabularies;
@@ -92,7 +92,7 @@ Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringPlace
     std::vector<Alignment> alignments;
     const bool aligned = options.alignment.kind != AlignmentStyle::none;
     const auto scores =
-        score_pieces(place, *loaded.model, pairs, options.mini_batch_words, aligned ? &alignments : nullptr);
+        score_pieces(context, *loaded.model, pairs, options.mini_batch_words, aligned ? &alignments : nullptr);
     for (size_t i = 0; i < scores.size(); ++i) {
       ++totals.pairs;
       totals.pieces += int64_t(scores[i].size());
@@ -126,11 +126,11 @@ void report(const Totals& totals, double seconds) {
 void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& reader, const Backend& device) {
   Arena arena = arena_of(device);
   const LoadedModel loaded = load_model(options.model, device, arena);
-  const ScoringPlace place{device, arena, loaded.packed};
+  const ScoringContext context{device, arena, loaded.packed};
 
   LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
   const Clock clock;
-  const Totals totals = std::visit([&](auto& r) { return score_all(r, options, place, loaded, out); }, reader);
+  const Totals totals = std::visit([&](auto& r) { return score_all(r, options, context, loaded, out); }, reader);
   if (options.summary != Summary::none) write_summary(out, options, totals);
   out.close();
   report(totals, clock.seconds());

@@ -13,14 +13,14 @@
 namespace dragoman {
 namespace {
 
-void check_norm_place(TrainOptions& o) {
+void check_norm_placement(TrainOptions& o) {
   const bool post = o.preprocess.empty() && o.postprocess == "dan";
   const bool pre = o.preprocess == "n" && o.postprocess == "da";
   if (!post && !pre)
     throw Error(fmt::format("--transformer-preprocess '{}' and --transformer-postprocess '{}' do not go together",
                             o.preprocess, o.postprocess),
                 "there are '' and dan (norm after each sublayer), n and da (before)");
-  o.norm = pre ? NormPlace::pre : NormPlace::post;
+  o.norm = pre ? NormPlacement::pre : NormPlacement::post;
 }
 
 void check_positions(TrainOptions& o, const Given& given) {
@@ -308,7 +308,7 @@ void check_train(TrainOptions& o, const Given& given) {
     throw Error("--mini-batch-fit is for GPUs: on a CPU, batches of any size go forward and back in parts",
                 "give --mini-batch-words, or --devices 0");
   if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
-  check_norm_place(o);
+  check_norm_placement(o);
   check_positions(o, given);
   check_type(o, given);
   check_sizes(o);

@@ -66,13 +66,13 @@ std::string show_word(MemorySize value) { return to_string(value); }
 std::string show_word(const AlignmentStyle& value) { return to_string(value); }
 
 void fail_choice(const std::string& word, const std::string& choices) {
-  Words names;
+  Strings names;
   for (const std::string& name : split_at_commas({choices})) names.push_back(name.substr(name.find_first_not_of(' ')));
   throw Error(fmt::format("'{}' is none of {}", word, choices), did_you_mean(word, names));
 }
 
-Words split_at_commas(const Words& words) {
-  Words parts;
+Strings split_at_commas(const Strings& words) {
+  Strings parts;
   for (const std::string& word : words) {
     size_t from = 0;
     for (size_t comma; (comma = word.find(',', from)) != std::string::npos; from = comma + 1)

@@ -15,7 +15,7 @@
 namespace dragoman {
 
 /// An option's value as it was typed: one word, or several for a list.
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 /// Where a number must lie, both ends included.
 struct Bounds {
@@ -71,14 +71,14 @@ template <class T>
 concept List = !std::same_as<T, typename ElementOf<T>::type>;
 
 /// The parts of `words` between commas: "bleu,chrf" is two values. Not for file names, which may hold commas.
-Words split_at_commas(const Words& words);
+Strings split_at_commas(const Strings& words);
 
 template <class T>
-void read_words(T& value, const Words& words, Bounds bounds) {
+void read_words(T& value, const Strings& words, Bounds bounds) {
   read_word(value, words.at(0), bounds);
 }
 template <class T>
-void read_words(std::vector<T>& value, const Words& words, Bounds bounds) {
+void read_words(std::vector<T>& value, const Strings& words, Bounds bounds) {
   value.clear();
   for (const std::string& word : std::same_as<T, std::string> ? words : split_at_commas(words)) {
     T element{};
@@ -88,12 +88,12 @@ void read_words(std::vector<T>& value, const Words& words, Bounds bounds) {
 }
 
 template <class T>
-Words show_words(const T& value) {
+Strings show_words(const T& value) {
   return {show_word(value)};
 }
 template <class T>
-Words show_words(const std::vector<T>& value) {
-  Words words;
+Strings show_words(const std::vector<T>& value) {
+  Strings words;
   for (const T& element : value) words.push_back(show_word(element));
   return words;
 }

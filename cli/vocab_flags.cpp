@@ -93,7 +93,7 @@ std::vector<Flag<O>> encoding_flags() {
 
 void check_uses(const O& o, const Given& given) {
   using enum VocabAction;
-  static const std::pair<std::vector<VocabAction>, Words> uses[] = {
+  static const std::pair<std::vector<VocabAction>, Strings> uses[] = {
       {{train}, {"size", "type", "normalization", "character-coverage", "protected-symbols", "no-byte-fallback"}},
       {{train, encode, decode}, {"input"}},
       {{encode}, {"alpha"}},
@@ -103,7 +103,7 @@ void check_uses(const O& o, const Given& given) {
   for (const auto& [actions, options] : uses)
     for (const std::string& option : options) {
       if (std::ranges::count(actions, o.action) > 0 || !given.changed(option)) continue;
-      Words names;
+      Strings names;
       for (const VocabAction action : actions) names.emplace_back(name_of(action));
       fail("--{} is for vocab {}, not for vocab {}", option, fmt::join(names, ", "), name_of(o.action));
     }

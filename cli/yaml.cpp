@@ -35,10 +35,10 @@ YAML::Node load(const std::string& path) {
   }
 }
 
-Words words_of(const YAML::Node& value, const std::string& where) {
+Strings words_of(const YAML::Node& value, const std::string& where) {
   if (value.IsScalar()) return {value.Scalar()};
   require(value.IsSequence(), "{}: expected a value or a list of values", where);
-  Words words;
+  Strings words;
   for (const YAML::Node& item : value) {
     require(item.IsScalar(), "{}: expected a list of plain values", where);
     words.push_back(item.Scalar());
@@ -79,7 +79,7 @@ void refuse_left_out(const YAML::Node& file, const std::string& path, const std:
     throw Error(fmt::format("{}, line {}: there is no option {}", path, line, shown), advice_on(found, ""));
 }
 
-std::string quoted(const Words& words, bool list) {
+std::string quoted(const Strings& words, bool list) {
   YAML::Emitter out;
   if (list)
     out << YAML::Flow << words;
@@ -112,7 +112,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
 std::string to_yaml(const std::vector<Option>& options, bool full) {
   std::string text;
   for (const Option& option : options) {
-    const Words words = option.show();
+    const Strings words = option.show();
     if (words == option.standard && !full) continue;
     text += fmt::format("{}: {}\n", option.name, quoted(words, option.list));
   }

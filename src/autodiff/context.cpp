@@ -27,10 +27,10 @@ Context::Factors Context::factors(const Var& x, const Var& w) const {
   return {half, found->second};
 }
 
-Dropout Context::dropout(double rate, const Tensor& places) {
+Dropout Context::dropout(double rate, const Tensor& positions) {
   const uint32_t op = random_ops++;
   if (!training || rate <= 0) return {};
-  return {.rate = rate, .seed = seed, .update = update, .op = op, .places = places};
+  return {.rate = rate, .seed = seed, .update = update, .op = op, .positions = positions};
 }
 
 namespace {

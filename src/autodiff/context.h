@@ -20,14 +20,14 @@ struct RoundedWeights {
 };
 
 /// An attention of a full pass, as somebody sees it who looks (explanations, alignments).
-struct WatchedAttention {
+struct ObservedAttention {
   const std::string& name;  // "decoder.3.cross_attention"
   const AttentionShape& shape;
   const Tensor& weights;  // before dropout (Backend::Attention::weights)
   const Var &value, &y;   // (Nk,H*V) (Nq,H*V): copies live on, and after Tape::backward y's node has its gradient
 };
 /// Called for every attention of a full pass.
-using AttentionWatch = std::function<void(const WatchedAttention&)>;
+using AttentionObserver = std::function<void(const ObservedAttention&)>;
 
 /// What every op needs: where to compute, where to put results, whether to record. One for each forward pass; not
 /// copied. Without a tape nothing is recorded, and the same model code scores and translates.
@@ -42,9 +42,9 @@ struct Context {
   bool training = false;    // dropout is on
   bool shows_nan = false;   // activations are ops of their own: ReLU may make a number of NaN
   double loss_scale = 1;    // what labels' weights were multiplied by, for what adds a loss of its own
-  double usual_loss = 0;    // of a label, of late: what hard attention compares losses with
+  double baseline = 0;    // of a label, of late: what hard attention compares losses with
   uint32_t random_ops = 0;  // applications of dropout so far in this pass
-  const AttentionWatch* watch = nullptr;
+  const AttentionObserver* observer = nullptr;
 
   /// A new value; with a tape, one that takes a gradient.
   Var make(Shape shape, DType dtype) const;
@@ -66,7 +66,7 @@ struct Context {
 
   /// The next dropout of this pass: which one it is, is part of the random counter. `places` (N,2) int32 says sentence
   /// and token of each row.
-  Dropout dropout(double rate, const Tensor& places);
+  Dropout dropout(double rate, const Tensor& positions);
 };
 
 /// Values for kernels that the host makes, owned by the tensor itself and mirrored.

@@ -73,27 +73,27 @@ struct AttentionKernels {
   };
   Kernel<void(const Choice& c)> choose{"choose"};
   // credit: what the choice before label n has to answer for, its sentence's losses from n on beyond the usual:
-  // signal (N,2), in row places(n): reward · Σ_{m≥n} (loss_m - weight_m · usual_loss), and -entropy · weight_n.
-  struct Credit {
+  // signal (N,2), in row places(n): reward · Σ_{m≥n} (loss_m - weight_m · baseline), and -entropy · weight_n.
+  struct ReinforceSignal {
     Tensor signal;
     Tensor loss, weights;  // (N) stat type  (N) f32 or empty: all 1
-    Tensor places;         // (N) int32
+    Tensor positions;         // (N) int32
     Spans spans;
-    double usual_loss, reward, entropy;
+    double baseline, reward, entropy;
   };
-  Kernel<void(const Credit& c)> credit{"credit"};
+  Kernel<void(const ReinforceSignal& c)> reinforce_signal{"credit"};
 
   // Columns c and c + K/2 of each head turn together by the angle whose sine and cosine stand in these columns of the
   // token's row of `table` (P,K) (Su et al. 2021, "RoPE"); direction -1 turns back. places (N,2) int32: sentence,
   // token. y, x (N,H*K); y may be x.
-  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& places, int heads, int direction)>
+  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& positions, int heads, int direction)>
       rotate{"rotate"};
 
   template <class Kernels, class F>
   static void each(Kernels& k, const F& f) {
     const auto slots = [&](auto&... slot) { (f(slot), ...); };
     slots(k.attention_scratch, k.attention, k.attention_backward, k.attention_step_scratch, k.attention_step,
-          k.gaussian_window, k.gaussian_window_backward, k.choose, k.credit, k.rotate);
+          k.gaussian_window, k.gaussian_window_backward, k.choose, k.reinforce_signal, k.rotate);
   }
 };
 

@@ -24,7 +24,7 @@ constexpr T log_add(T a, T b) {
 
 /// What becomes of a label that is generated or copied.
 template <class T>
-struct LabelMixture {
+struct TargetMixture {
   T log_prob;                // log p(label)
   T share = 1;               // of p(label) that is generated: what gradients of the softmax are multiplied by
   T dgate = 0, dcopied = 0;  // of -log_prob
@@ -32,7 +32,7 @@ struct LabelMixture {
 
 /// p = g s + (1 - g) c of softmax s and copied c:  d -log p / d gate = g - share,  d -log p / d c = -(1 - g) / p.
 template <class T>
-constexpr LabelMixture<T> label_mixture(T log_softmax, T gate, T copied) {
+constexpr TargetMixture<T> target_mixture(T log_softmax, T gate, T copied) {
   constexpr T most = 80;  // of a logarithm that e is raised to: a label that nobody foretells has a huge gradient
   const T generates = log_sigmoid(gate), copies = log_sigmoid(-gate);
   const T log_prob = log_add(generates + log_softmax, copies + std::log(copied));
@@ -42,17 +42,17 @@ constexpr LabelMixture<T> label_mixture(T log_softmax, T gate, T copied) {
 
 /// Row n of a loss; without a gate all is generated.
 template <class T>
-LabelMixture<T> label_mixture(const LossKernels::LinearCrossEntropy& l, int64_t n, T log_softmax) {
+TargetMixture<T> target_mixture(const LossKernels::LinearCrossEntropy& l, int64_t n, T log_softmax) {
   if (!l.gate) return {.log_prob = log_softmax};
-  return label_mixture(log_softmax, l.gate.view<T>()(n, 0), l.copied.view<T>()(n, 0));
+  return target_mixture(log_softmax, l.gate.view<T>()(n, 0), l.copied.view<T>()(n, 0));
 }
 
 template <class T>
-void put_label_gradients(const LossKernels::LinearCrossEntropy& l, int64_t n, const LabelMixture<T>& label, T weight) {
+void put_target_gradients(const LossKernels::LinearCrossEntropy& l, int64_t n, const TargetMixture<T>& label, T weight) {
   const auto put = [&](const Grad& g, T value) {
     if (!g) return;
-    T& place = g.tensor.view<T>()(n, 0);
-    place = g.adds() ? place + weight * value : weight * value;
+    T& position = g.tensor.view<T>()(n, 0);
+    position = g.adds() ? position + weight * value : weight * value;
   };
   put(l.dgate, label.dgate);
   put(l.dcopied, label.dcopied);

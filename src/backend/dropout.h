@@ -18,7 +18,7 @@ struct Dropout {
   uint64_t seed = 0;
   uint32_t update = 0;  // counts optimiser updates
   uint32_t op = 0;      // which application of dropout in the model
-  Tensor places;        // (N,2) int32: sentence of the corpus, token in the sentence; of each row
+  Tensor positions;        // (N,2) int32: sentence of the corpus, token in the sentence; of each row
 
   bool active() const { return rate > 0; }
   uint32_t threshold() const { return uint32_t(std::lround(rate * 65536)); }  // numbers below it are dropped
@@ -30,8 +30,8 @@ struct Dropout {
 /// attention weights op · 4096 + head.
 inline double dropout_factor(const Dropout& drop, int64_t row, uint32_t stream, int64_t column) {
   if (!drop.active()) return 1;
-  const auto places = drop.places.view<int32_t>();
-  const auto sentence = uint32_t(places(row, 0)), token = uint32_t(places(row, 1));
+  const auto positions = drop.positions.view<int32_t>();
+  const auto sentence = uint32_t(positions(row, 0)), token = uint32_t(positions(row, 1));
   const auto group = uint32_t(column / 128), j = uint32_t(column % 128 / 16), lane = uint32_t(column % 16);
   const PhiloxCounter words = philox({group * 16 + lane, token, sentence, stream}, drop.key());
   const uint32_t number = words[j / 2] >> (16 * (j % 2)) & 0xFFFF;

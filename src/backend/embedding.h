@@ -7,9 +7,9 @@ namespace dragoman {
 /// Table row + position of each token: y = dropout(scale · table[id] + positions[token]).
 struct Embedding {
   Tensor ids;        // (N) int32
-  Tensor places;     // (N,2) int32: sentence, token; the token picks the position
+  Tensor positions;     // (N,2) int32: sentence, token; the token picks the position
   Tensor table;      // (V,D)
-  Tensor positions;  // (P,D) or empty
+  Tensor position_table;  // (P,D) or empty
   double scale = 1;  // √D
   Dropout dropout;
 };
@@ -18,7 +18,7 @@ struct Embedding {
 struct EmbeddingKernels {
   // Embedding.  y, dy (N,D)
   Kernel<void(const Tensor& y, const Embedding& e)> embedding{"embedding"};
-  Kernel<void(Grad dtable, Grad dpositions, const Tensor& dy, const Embedding& e)> embedding_backward{
+  Kernel<void(Grad dtable, Grad dposition_table, const Tensor& dy, const Embedding& e)> embedding_backward{
       "embedding_backward"};
 
   template <class Kernels, class F>

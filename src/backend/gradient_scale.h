@@ -8,10 +8,10 @@ namespace dragoman {
 /// the norm of their mean is `clip_norm` at most; 0: any. NaN where the update must not change anything, as the loss or
 /// a gradient is not finite.
 template <class T>
-constexpr T gradient_scale(T labels, T clip_norm, T loss, T squares) {
+constexpr T gradient_scale(T target_tokens, T clip_norm, T loss, T squares) {
   if (!std::isfinite(loss) || !std::isfinite(squares)) return std::numeric_limits<T>::quiet_NaN();
-  const T norm = std::sqrt(squares) / labels;
-  return (clip_norm > 0 && norm > clip_norm ? clip_norm / norm : 1) / labels;
+  const T norm = std::sqrt(squares) / target_tokens;
+  return (clip_norm > 0 && norm > clip_norm ? clip_norm / norm : 1) / target_tokens;
 }
 
 }  // namespace dragoman

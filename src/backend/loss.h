@@ -14,7 +14,7 @@ struct LossKernels {
   struct LinearCrossEntropy {
     Tensor loss, log_prob;
     Grad dx, dw;
-    Tensor x, w, labels;
+    Tensor x, w, targets;
     Tensor
         packed;  // w rearranged by `pack` in its own type, or empty: with it a row's result depends on that row alone
     double label_smoothing = 0;

@@ -12,7 +12,7 @@ struct AdamTensor {
 struct AdamStep {
   double rate, beta1, beta2, epsilon, weight_decay;
   double correction1, correction2;  // 1 - beta^t
-  double labels = 1;                // gradients are sums over these
+  double target_tokens = 1;                // gradients are sums over these
   double clip_norm = 0;             // of the mean gradient (Pascanu et al. 2013, algorithm 1); 0: any
 };
 /// What decides about an update. Where one of them is not finite, it changes nothing.

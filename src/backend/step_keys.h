@@ -9,7 +9,7 @@ struct StepKeys {
   Tensor length;      // (R) int32
   Tensor begin = {};  // (R) int32, where table is empty
   Tensor table = {};  // (R,T) int32 or empty: through it beams find their ancestors
-  Tensor place =
+  Tensor position =
       {};  // (R) int32: where the query stands among its keys; empty: at the last, where a decoder's past ends
 };
 

@@ -32,7 +32,7 @@ std::string tester(Compression compression) {
 bool continues_character(char c) { return (c & 0xC0) == 0x80; }
 
 // Before the last blank of the second half of what may be taken, else between two characters.
-size_t place_to_cut(std::string_view text, size_t longest) {
+size_t cut_position(std::string_view text, size_t longest) {
   const size_t blank = text.rfind(' ', longest - 1);
   if (blank != std::string_view::npos && blank >= longest / 2) return blank;
   size_t at = longest;
@@ -50,14 +50,14 @@ LineReader::LineReader(const std::string& path)
 
 bool LineReader::next(std::string& line) {
   bool more = false;
-  if (!next_part(line, longest_line, more)) return false;
+  if (!next_segment(line, longest_line, more)) return false;
   if (more)
     throw Error(fmt::format("{}: line {} is longer than {} MiB", name(), lines_, longest_line >> 20),
                 "is it text with a sentence a line? split it there");
   return true;
 }
 
-bool LineReader::next_part(std::string& part, size_t longest, bool& more) {
+bool LineReader::next_segment(std::string& part, size_t longest, bool& more) {
   while (!find_line_end() && searched_ - begin_ <= longest && fill()) {}
   if (begin_ == end_ && !within_line_) {  // a blank that was cut at may have been the last byte
     report_invalid();
@@ -67,7 +67,7 @@ bool LineReader::next_part(std::string& part, size_t longest, bool& more) {
   if (!within_line_) ++lines_;
   more = within_line_ = rest.size() > longest;
   if (more) {
-    part = rest.substr(0, place_to_cut(rest, longest));
+    part = rest.substr(0, cut_position(rest, longest));
     begin_ += part.size() + (rest[part.size()] == ' ');
   } else {
     begin_ = searched_ = std::min(searched_ + 1, end_);
@@ -80,7 +80,7 @@ bool LineReader::next_part(std::string& part, size_t longest, bool& more) {
 
 bool LineReader::next_short(std::string& line, size_t longest) {
   bool more = false;
-  const bool found = next_part(line, longest, more);
+  const bool found = next_segment(line, longest, more);
   require(!more, "{}, line {}: has more than {} bytes, the most that are taken here", name(), lines_, longest);
   return found;
 }

@@ -31,13 +31,13 @@ class LineReader {
   /// The same for lines that memory may not hold: at most `longest` bytes (at least 8) of the next line. `more` says
   /// that the line goes on with the next call. The cut is at the last blank of the second half, which is left out, else
   /// between two characters.
-  bool next_part(std::string& part, size_t longest, bool& more);
+  bool next_segment(std::string& part, size_t longest, bool& more);
 
   /// The same for lines that have to be short: Error for one of more than `longest` bytes (at least 8).
   bool next_short(std::string& line, size_t longest);
 
   /// Whether `next` returns without waiting: a whole line, or the end, is here already or can be read at once. With
-  /// `longest`, whether next_part does.
+  /// `longest`, whether next_segment does.
   bool ready(size_t longest = std::string::npos);
 
   /// How much of a regular file has been returned, 0…1; -1 for pipes and the like.

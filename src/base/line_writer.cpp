@@ -23,7 +23,7 @@ void LineWriter::write(std::string_view line) {
   if (buffer_.size() >= block_bytes) flush();
 }
 
-void LineWriter::write_part(std::string_view part) {
+void LineWriter::write_segment(std::string_view part) {
   buffer_.append(part);
   if (buffer_.size() >= block_bytes) flush();
 }

@@ -19,7 +19,7 @@ class LineWriter {
   ~LineWriter();  // writes what is left, unless the file still holds what it held before; cannot tell about failures
 
   void write(std::string_view line);       // adds the '\n'
-  void write_part(std::string_view part);  // of a line that write() ends
+  void write_segment(std::string_view part);  // of a line that write() ends
   void flush();
   void close();
   const std::string& name() const { return file_->name(); }  // the path, or "stdout"

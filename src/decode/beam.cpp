@@ -34,8 +34,8 @@ std::vector<Request> Beam::requests() const {
     const bool forced = size_t(length_) < prefix_.size();
     requests.push_back({.forced = forced ? prefix_[length_] : Request::free,
                         .forbidden = forced ? std::vector<int32_t>() : forbidden(l),
-                        .places = int(places()),
-                        .share = std::max(1, int(places() / live_.size())),
+                        .positions = int(positions()),
+                        .share = std::max(1, int(positions() / live_.size())),
                         .draw = draw});
   }
   return requests;
@@ -64,7 +64,7 @@ std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<C
   std::vector<Candidate> all;
   for (size_t i = 0; i < continuations.size(); ++i)
     for (const Continuation& c : continuations[i]) all.push_back({live_[i].log_prob + c.log_prob, int(i), &c});
-  const size_t width = std::min(all.size(), places());
+  const size_t width = std::min(all.size(), positions());
   std::partial_sort(all.begin(), all.begin() + width, all.end(), [](const Candidate& a, const Candidate& b) {
     if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
     return a.parent != b.parent ? a.parent < b.parent : a.next->id < b.next->id;

@@ -72,7 +72,7 @@ class Beam {
   bool can_improve() const;
   void end(int node, double log_prob);
   void end_all();
-  size_t places() const { return size_t(options_->beam_size) - ended_.size(); }
+  size_t positions() const { return size_t(options_->beam_size) - ended_.size(); }
   size_t wanted() const { return size_t(std::max(1, options_->n_best)); }
 
   const SearchOptions* options_;

@@ -5,37 +5,37 @@
 
 namespace dragoman {
 
-Search::Search(Ensemble models, const SearchOptions& options, int64_t words, const Shortlist* shortlist, Wanted wanted)
+Search::Search(Ensemble models, const SearchOptions& options, int64_t tokens, const Shortlist* shortlist, Wanted wanted)
     : models_(std::move(models)),
       options_(options),
       picker_(make_picker(options)),
       log_probs_(wanted == Wanted::log_probs || options.beam_size > 1),
-      words_(words),
+      tokens_(tokens),
       shortlist_(shortlist) {}
 
 void Search::add(Sentence sentence, Found found) {
   waiting_.push_back({std::move(sentence), std::move(found)});
-  waiting_words_ += words_of(waiting_.back());
+  waiting_tokens_ += tokens_of(waiting_.back());
 }
 
 // Encoding one sentence at a time would waste the machine, so it waits until a quarter of it is free.
 void Search::admit() {
-  if (active_words_ > words_ / 4 * 3) return;
+  if (active_tokens_ > tokens_ / 4 * 3) return;
   PackedIds source;
   std::vector<int32_t> lengths;
   std::vector<std::vector<int32_t>> choices;
   const size_t before = active_.size();
-  while (!waiting_.empty() && (active_.empty() || active_words_ + words_of(waiting_.front()) <= words_)) {
+  while (!waiting_.empty() && (active_.empty() || active_tokens_ + tokens_of(waiting_.front()) <= tokens_)) {
     Waiting& next = waiting_.front();
-    const int64_t words = words_of(next);
+    const int64_t tokens = tokens_of(next);
     const auto& pieces = next.sentence.source;
     source.ids.insert(source.ids.end(), pieces.begin(), pieces.end());
     source.ids.push_back(eos_id);
     lengths.push_back(int32_t(pieces.size() + 1));
     if (shortlist_) choices.push_back(candidates(next.sentence));
-    active_.push_back({0, words, 0, Beam(options_, next.sentence), std::move(next.found)});
-    waiting_words_ -= words;
-    active_words_ += words;
+    active_.push_back({0, tokens, 0, Beam(options_, next.sentence), std::move(next.found)});
+    waiting_tokens_ -= tokens;
+    active_tokens_ += tokens;
     waiting_.pop_front();
   }
   if (lengths.empty()) return;
@@ -70,9 +70,9 @@ void Search::step() {
   admit();
   if (active_.empty()) return;
   const std::vector<Request> wanted = requests();
-  Asked asked = picker_->asked(wanted);
-  asked.log_probs = log_probs_;
-  const Predictions predictions = models_.step(rows(), asked);
+  PredictionRequest request = picker_->request(wanted);
+  request.log_probs = log_probs_;
+  const Predictions predictions = models_.step(rows(), request);
   const auto continuations = picker_->pick(predictions, wanted);
   for (Active& s : active_) s.beam.advance(std::span(continuations).subspan(size_t(s.first_row), s.beam.live().size()));
   dismiss_finished();
@@ -82,19 +82,19 @@ void Search::dismiss_finished() {
   for (Active& s : active_) {
     if (!s.beam.live().empty()) continue;
     models_.remove(s.handle);
-    active_words_ -= s.words;
+    active_tokens_ -= s.tokens;
     s.found(s.beam.best());
   }
   std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });
 }
 
-std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t words,
+std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t tokens,
                                                  std::span<const std::vector<int32_t>> sources,
                                                  const Shortlist* shortlist) {
   std::vector<std::vector<Hypothesis>> found(sources.size());
   std::vector<Ensemble::Member> alone;
   alone.push_back({model.decode(cx)});
-  Search search(Ensemble(cx, std::move(alone)), options, words, shortlist);
+  Search search(Ensemble(cx, std::move(alone)), options, tokens, shortlist);
   for (size_t i = 0; i < sources.size(); ++i)
     search.add({.source = sources[i], .line = i},
                [&found, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });

@@ -25,18 +25,18 @@ class Search {
   /// beam is wide for its sentences; a sentence that alone is more runs alone. With a shortlist a
   /// translation has its candidates, and what it must begin with, to choose from. Options and shortlist outlive the
   /// search.
-  Search(Ensemble models, const SearchOptions& options, int64_t words, const Shortlist* shortlist = nullptr,
+  Search(Ensemble models, const SearchOptions& options, int64_t tokens, const Shortlist* shortlist = nullptr,
          Wanted wanted = Wanted::log_probs);
 
   /// Puts a sentence in the queue. `found` is called by the step in which its search ends.
   void add(Sentence sentence, Found found);
   bool idle() const { return active_.empty() && waiting_.empty(); }
   /// What sentences that are not done have of the budget.
-  int64_t words() const { return waiting_words_ + active_words_; }
+  int64_t tokens() const { return waiting_tokens_ + active_tokens_; }
   /// Whether sentences wait in the queue.
   bool queues() const { return !waiting_.empty(); }
   /// Whether the queue is short: then more sentences would help to fill the machine.
-  bool wants_more() const { return waiting_words_ < words_; }
+  bool wants_more() const { return waiting_tokens_ < tokens_; }
   /// Takes in waiting sentences where there is room, and continues all hypotheses by one piece.
   void step();
 
@@ -47,14 +47,14 @@ class Search {
   };
   struct Active {
     int handle;     // of the models
-    int64_t words;  // its part of the budget
+    int64_t tokens;  // its part of the budget
     int first_row;  // of its live hypotheses in the last step
     Beam beam;
     Found found;
   };
 
   // Its part of the budget.
-  int64_t words_of(const Waiting& w) const {
+  int64_t tokens_of(const Waiting& w) const {
     return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{options_.beam_size} + 1) / 2);
   }
   void admit();
@@ -67,15 +67,15 @@ class Search {
   const SearchOptions& options_;
   const std::unique_ptr<const Picker> picker_;
   const bool log_probs_;  // are needed
-  const int64_t words_;
+  const int64_t tokens_;
   const Shortlist* const shortlist_;  // null: all pieces may follow
   std::deque<Waiting> waiting_;
   std::vector<Active> active_;
-  int64_t waiting_words_ = 0, active_words_ = 0;
+  int64_t waiting_tokens_ = 0, active_tokens_ = 0;
 };
 
 /// Translates sentences (pieces without </s>, one a line) and gives the n best of each.
-std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t words,
+std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t tokens,
                                                  std::span<const std::vector<int32_t>> sources,
                                                  const Shortlist* shortlist = nullptr);
 

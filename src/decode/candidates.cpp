@@ -12,18 +12,18 @@ const std::vector<int32_t>& Candidates::join() {
   int32_t limit = 0;
   for (const auto& [id, s] : sentences_)
     if (!s.pieces.empty()) limit = std::max(limit, s.pieces.back() + 1);
-  std::vector<int32_t> place(size_t(limit), -1);
+  std::vector<int32_t> position(size_t(limit), -1);
   for (const auto& [id, s] : sentences_)
-    for (const int32_t piece : s.pieces) place[piece] = 0;
+    for (const int32_t piece : s.pieces) position[piece] = 0;
   together_.clear();
   for (int32_t piece = 0; piece < limit; ++piece) {
-    if (place[piece] < 0) continue;
-    place[piece] = int32_t(together_.size());
+    if (position[piece] < 0) continue;
+    position[piece] = int32_t(together_.size());
     together_.push_back(piece);
   }
   for (auto& [id, s] : sentences_) {
-    s.places.clear();
-    for (const int32_t piece : s.pieces) s.places.push_back(place[piece]);
+    s.positions.clear();
+    for (const int32_t piece : s.pieces) s.positions.push_back(position[piece]);
   }
   return together_;
 }
@@ -42,10 +42,10 @@ void Candidates::take(const Tensor& out, const Tensor& joint, std::span<const in
   const auto from = joint.view<const float>();
   parallel_blocks(to.rows, 1, [&](Range rows, int) {
     for (int64_t r = rows.begin; r < rows.end; ++r) {
-      const std::vector<int32_t>& places = sentences_.at(sentence_of_row[r]).places;
+      const std::vector<int32_t>& positions = sentences_.at(sentence_of_row[r]).positions;
       float* row = to.row(r);
-      for (size_t i = 0; i < places.size(); ++i) row[i] = from.row(r)[places[i]];
-      std::fill(row + places.size(), row + to.cols, impossible);
+      for (size_t i = 0; i < positions.size(); ++i) row[i] = from.row(r)[positions[i]];
+      std::fill(row + positions.size(), row + to.cols, impossible);
     }
   });
 }

@@ -27,7 +27,7 @@ class Candidates {
 
  private:
   struct Sentence {
-    std::vector<int32_t> pieces, places;  // in the union
+    std::vector<int32_t> pieces, positions;  // in the union
   };
   std::map<int, Sentence> sentences_;
   std::vector<int32_t> together_;

@@ -46,19 +46,19 @@ std::span<const float> Predictions::scores(int64_t row) const {
 
 float Predictions::score(int64_t row, int32_t id) const {
   if (scores_) return scores(row)[choice(row, id)];
-  const auto place = std::ranges::find(best(row), id);
-  invariant(place != best(row).end(), "the score is one of the best, or all were asked for");
-  return best_scores(row)[size_t(place - best(row).begin())];
+  const auto position = std::ranges::find(best(row), id);
+  invariant(position != best(row).end(), "the score is one of the best, or all were asked for");
+  return best_scores(row)[size_t(position - best(row).begin())];
 }
 
 float Predictions::log_prob(int64_t row, int32_t id) const {
-  if (!parts_.empty()) return log_prob_of(score(row, id), 0);
+  if (!by_member_.empty()) return log_prob_of(score(row, id), 0);
   return lse_ ? log_prob_of(score(row, id), lse_.as<float>()[row]) : 0;
 }
 
 std::vector<float> Predictions::by_model(int64_t row, int32_t id) const {
   std::vector<float> log_probs;
-  for (const Part& p : parts_)
+  for (const MemberLogits& p : by_member_)
     log_probs.push_back(log_prob_of(p.logits.view<const float>().row(row)[choice(row, id)], p.lse.as<float>()[row]));
   return log_probs;
 }
@@ -92,21 +92,21 @@ void Ensemble::remove(int sentence) {
   candidates_.remove(sentence);
 }
 
-Predictions Ensemble::step(std::span<const StepRow> rows, const Asked& asked) {
+Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionRequest& request) {
   Predictions predictions;
   if (!candidates_.empty())
     for (const StepRow& row : rows) predictions.candidates_.push_back(candidates_.pieces(row.sentence));
-  std::vector<Predictions::Part> parts;
+  std::vector<Predictions::MemberLogits> parts;
   for (const Member& m : members_) parts.push_back({narrowed(m.decoding->step(rows), rows), {}});
-  const int64_t k = std::min(asked.best, parts[0].logits.cols());
+  const int64_t k = std::min(request.best, parts[0].logits.cols());
   if (parts.size() == 1) {
-    if (asked.all) predictions.scores_ = parts[0].logits.on_host();
-    const Top top = find_best(parts[0].logits, k, asked.log_probs);
-    std::tie(predictions.best_scores_, predictions.best_, predictions.lse_) = std::tie(top.scores, top.places, top.lse);
+    if (request.all) predictions.scores_ = parts[0].logits.on_host();
+    const Top top = find_best(parts[0].logits, k, request.log_probs);
+    std::tie(predictions.best_scores_, predictions.best_, predictions.lse_) = std::tie(top.scores, top.ids, top.lse);
   } else {
     for (auto& p : parts) p = {p.logits.on_host(), find_best(p.logits, 1, true).lse};
     const Top top = find_best(combine(predictions, std::move(parts)), k, false);
-    std::tie(predictions.best_scores_, predictions.best_) = std::tie(top.scores, top.places);
+    std::tie(predictions.best_scores_, predictions.best_) = std::tie(top.scores, top.ids);
   }
   name_best(predictions);
   return predictions;
@@ -115,10 +115,10 @@ Predictions Ensemble::step(std::span<const StepRow> rows, const Asked& asked) {
 Ensemble::Top Ensemble::find_best(const Tensor& logits, int64_t count, bool with_lse) const {
   const int64_t R = logits.rows();
   const Tensor scores = cx_.arena.allocate({R, count}, logits.dtype()),
-               places = cx_.arena.allocate({R, count}, DType::i32),
+               ids = cx_.arena.allocate({R, count}, DType::i32),
                lse = with_lse ? cx_.arena.allocate({R}, stat_type(logits.dtype())) : Tensor();
-  cx_.backend.top_k(scores, places, lse, logits);
-  const Top top{scores.on_host(), places.on_host(), lse.on_host()};
+  cx_.backend.top_k(scores, ids, lse, logits);
+  const Top top{scores.on_host(), ids.on_host(), lse.on_host()};
   require_numbers(with_lse ? top.lse.reshaped({R, 1}) : top.scores);
   return top;
 }
@@ -135,7 +135,7 @@ Tensor Ensemble::narrowed(const Tensor& logits, std::span<const StepRow> rows) c
   return own;
 }
 
-Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::Part> parts) const {
+Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::MemberLogits> parts) const {
   const int64_t R = parts[0].logits.rows(), C = parts[0].logits.cols();
   const Tensor joint = cx_.arena.allocate({R, C}, DType::f32);
   predictions.scores_ = joint.on_host();
@@ -152,7 +152,7 @@ Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::Part
       }
     }
   });
-  predictions.parts_ = std::move(parts);
+  predictions.by_member_ = std::move(parts);
   joint.assign(predictions.scores_);
   return joint;
 }

@@ -11,7 +11,7 @@ namespace dragoman {
 
 /// What a search wants to know of the next piece of its hypotheses. The less it is, the less has to be computed, and to
 /// be fetched from a GPU.
-struct Asked {
+struct PredictionRequest {
   int64_t best = 1;       // the most probable pieces of each row, at least one
   bool all = false;       // whether it looks at others, too
   bool log_probs = true;  // or only at the order of pieces: that saves a pass over the scores of one model
@@ -33,7 +33,7 @@ class Predictions {
 
  private:
   friend class Ensemble;
-  struct Part {
+  struct MemberLogits {
     Tensor logits;  // (R,V)
     Tensor lse;     // (R): log Σ exp of each row
   };
@@ -44,7 +44,7 @@ class Predictions {
   Tensor scores_;              // (R,V), or (R,C) with the candidates of each row from the left; empty: not asked for
   Tensor lse_;                 // (R); none of several models, whose scores are log-probabilities
   Tensor best_, best_scores_;  // (R,k) each
-  std::vector<Part> parts_;    // one a model where there are several
+  std::vector<MemberLogits> by_member_;    // one a model where there are several
   std::vector<std::span<const int32_t>> candidates_;  // of each row, in rising order; empty: all pieces
 };
 
@@ -64,16 +64,16 @@ class Ensemble {
   /// As Decoding::add. `candidates`, in rising order, are the only pieces that may follow in each sentence; either all
   /// sentences of an ensemble have some or none.
   int add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates = {});
-  Predictions step(std::span<const StepRow> rows, const Asked& asked);
+  Predictions step(std::span<const StepRow> rows, const PredictionRequest& request);
   void remove(int sentence);
 
  private:
   Tensor narrowed(const Tensor& logits, std::span<const StepRow> rows) const;
   struct Top {
-    Tensor scores, places, lse;  // (R,k) each, (R), for the host
+    Tensor scores, ids, lse;  // (R,k) each, (R), for the host
   };
   Top find_best(const Tensor& logits, int64_t count, bool with_lse) const;
-  Tensor combine(Predictions& predictions, std::vector<Predictions::Part> parts) const;  // returns the scores
+  Tensor combine(Predictions& predictions, std::vector<Predictions::MemberLogits> parts) const;  // returns the scores
   void name_best(Predictions& predictions) const;
 
   Context& cx_;

@@ -10,13 +10,13 @@ namespace {
 // Beam search takes the best continuations of all hypotheses, so any of them may have to fill all places.
 class BestPieces : public Picker {
   int64_t most_probable(std::span<const Request> requests) const override {
-    const auto places = [](const Request& r) { return r.places; };
-    return std::ranges::max(requests, {}, places).places + most_forbidden(requests);
+    const auto positions = [](const Request& r) { return r.positions; };
+    return std::ranges::max(requests, {}, positions).positions + most_forbidden(requests);
   }
   bool looks_at_all() const override { return false; }
 
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const override {
-    return first_allowed(predictions.best(row), request.forbidden, size_t(request.places));
+    return first_allowed(predictions.best(row), request.forbidden, size_t(request.positions));
   }
 };
 
@@ -27,7 +27,7 @@ std::unique_ptr<const Picker> make_picker(const SearchOptions& options) {
   return std::make_unique<BestPieces>();
 }
 
-Asked Picker::asked(std::span<const Request> requests) const {
+PredictionRequest Picker::request(std::span<const Request> requests) const {
   const auto forced = [](const Request& r) { return r.forced != Request::free; };
   return {.best = most_probable(requests), .all = looks_at_all() || std::ranges::any_of(requests, forced)};
 }

@@ -31,18 +31,18 @@ int searches_on(const Backend& backend) {
 }
 
 Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options,
-                         int64_t words, const Shortlist* shortlist, Search::Wanted wanted)
+                         int64_t tokens, const Shortlist* shortlist, Search::Wanted wanted)
     : arena(memory > 0 ? std::make_unique<Arena>(Arena::Reserve::memory, memory) : nullptr),
-      search(ensemble_of(models, arena.get(), contexts), options, words, shortlist, wanted) {}
+      search(ensemble_of(models, arena.get(), contexts), options, tokens, shortlist, wanted) {}
 
-Searches::Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t words,
+Searches::Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t tokens,
                    const Shortlist* shortlist, Search::Wanted wanted) {
   const int64_t memory = count > 1 ? machine_memory() / count : 0;
-  for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, options, words, shortlist, wanted);
+  for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, options, tokens, shortlist, wanted);
 }
 
 Search& Searches::next() {
-  return std::ranges::min_element(workers_, {}, [](const Worker& w) { return w.search.words(); })->search;
+  return std::ranges::min_element(workers_, {}, [](const Worker& w) { return w.search.tokens(); })->search;
 }
 
 void Searches::step() {

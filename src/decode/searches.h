@@ -28,7 +28,7 @@ class Searches {
  public:
   /// As of Search; `words` is the budget of each. One search computes where the models' contexts say; of several
   /// each has memory of its own, so their backend must be one that threads may share: the CPU's, not profiled.
-  Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t words,
+  Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t tokens,
            const Shortlist* shortlist, Search::Wanted wanted);
 
   /// The one with the least to do. What one search has found comes one after the other, what two have found may come in
@@ -40,7 +40,7 @@ class Searches {
 
  private:
   struct Worker {
-    Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options, int64_t words,
+    Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options, int64_t tokens,
            const Shortlist* shortlist, Search::Wanted wanted);
     const std::unique_ptr<Arena> arena;  // null: the models'
     std::deque<Context> contexts;

@@ -30,8 +30,8 @@ void TranslationWriter::write(std::vector<Translation> best, bool more) {
 }
 
 void TranslationWriter::write_text(const std::string& text, bool more) {
-  if (begun_ && !text.empty()) out_.write_part(" ");
-  out_.write_part(text);
+  if (begun_ && !text.empty()) out_.write_segment(" ");
+  out_.write_segment(text);
   begun_ = more && (begun_ || !text.empty());
   if (!more) out_.write("");
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t longest_text = 1 << 20;  // bytes of a line that are read at once
 
 // A table of learned positions ends somewhere; one row is for </s>.
-int longest_part(const TranslateOptions& options, std::span<const TranslatingModel> models) {
+int longest_segment(const TranslateOptions& options, std::span<const TranslatingModel> models) {
   int longest = options.max_length;
   for (const TranslatingModel& m : models) {
     const ModelConfig& config = m.model->config();
@@ -51,7 +51,7 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       search_options_(search),
       models_(models.size()),
       first_(models[0]),
-      longest_part_(longest_part(options_, models)),
+      longest_segment_(longest_segment(options_, models)),
       searches_(searches, models, search_options_, options_.mini_batch_words, shortlist,
                 wanted(options_, search_options_)),
       longest_source_(longest_trained(models)) {}
@@ -75,7 +75,7 @@ int64_t Translator::translate(LineReader& in, LineWriter& out, const std::functi
   const size_t longest = options_.force_decode ? std::numeric_limits<size_t>::max() : longest_text;
   TranslationWriter writer(out, options_, search_options_);
   run({.ready = [&] { return in.ready(longest); },
-       .next = [&](std::string& text, bool& more) { return in.next_part(text, longest, more); },
+       .next = [&](std::string& text, bool& more) { return in.next_segment(text, longest, more); },
        .write = [&](auto best, bool more) { writer.write(std::move(best), more); },
        .flush =
            [&] {
@@ -133,9 +133,9 @@ std::vector<Sentence> Translator::sentences_of(std::string text) {
   }
   const auto forced = is_blank(prefix) ? std::vector<int32_t>() : encode(vocabularies_.target, prefix);
   const auto ids = is_blank(source) ? std::vector<int32_t>() : encode(vocabularies_.source, source);
-  auto parts = split_long(vocabularies_.source, ids, longest_part_);
-  if (parts.size() > 1) warn_of_parts(ids.size());
-  warn_of_length(std::min(ids.size(), size_t(longest_part_)));
+  auto parts = split_long(vocabularies_.source, ids, longest_segment_);
+  if (parts.size() > 1) warn_of_segments(ids.size());
+  warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
   if (parts.empty() && !forced.empty()) parts.emplace_back();
   std::vector<Sentence> sentences;
   for (auto& part : parts) sentences.push_back({std::move(part), {}, line_, part_++});
@@ -155,10 +155,10 @@ void Translator::warn_of_length(size_t pieces) {
       grouped(int64_t(line_) + 1), grouped(int64_t(pieces)), grouped(longest_source_), longest_source_);
 }
 
-void Translator::warn_of_parts(size_t pieces) {
+void Translator::warn_of_segments(size_t pieces) {
   if (std::exchange(warned_, true)) return;
   log_warning("line {} has {} pieces: lines of more than {} are translated in parts", grouped(int64_t(line_) + 1),
-              grouped(int64_t(pieces)), grouped(longest_part_));
+              grouped(int64_t(pieces)), grouped(longest_segment_));
 }
 
 void Translator::write_finished(const Flow& flow) {

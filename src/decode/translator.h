@@ -62,7 +62,7 @@ class Translator {
   std::vector<Sentence> sentences_of(std::string text);
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
-  void warn_of_parts(size_t pieces);
+  void warn_of_segments(size_t pieces);
   void write_finished(const Flow& flow);
   std::vector<Translation> best(Text text);
   std::vector<Alignment> align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses);
@@ -72,7 +72,7 @@ class Translator {
   const SearchOptions search_options_;
   const size_t models_;
   const TranslatingModel first_;  // which aligns
-  const int longest_part_;        // pieces
+  const int longest_segment_;        // pieces
   Searches searches_;
   std::deque<Text> texts_;        // read and not yet written
   uint64_t line_ = 0, part_ = 0;  // of the next text in this run

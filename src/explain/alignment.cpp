@@ -96,8 +96,8 @@ std::string to_text(const Alignment& alignment, const AlignmentStyle& style) {
   return text;
 }
 
-AlignmentWatch::AlignmentWatch()
-    : watch_([this](const WatchedAttention& a) {
+AlignmentObserver::AlignmentObserver()
+    : observer_([this](const ObservedAttention& a) {
         if (!a.name.ends_with("cross_attention")) return;
         last_.clear();  // a later layer's take the place of an earlier one's
         const Tensor weights = a.weights.on_host();
@@ -105,7 +105,7 @@ AlignmentWatch::AlignmentWatch()
           last_.push_back(mean_over_heads(a.shape, s, weights.as<float>()));
       }) {}
 
-std::vector<Alignment> AlignmentWatch::take() {
+std::vector<Alignment> AlignmentObserver::take() {
   require(!last_.empty(),
           "--alignment: the model has no cross-attention, expected one whose decoder looks at the source");
   return std::exchange(last_, {});
@@ -117,11 +117,11 @@ void put(std::vector<Alignment> some, std::span<const size_t> numbers, std::vect
 
 std::vector<Alignment> align(const Context& cx, Model& model, std::span<const IdPair> pairs, int64_t batch_words) {
   std::vector<Alignment> alignments(pairs.size());
-  AlignmentWatch aligner;
+  AlignmentObserver aligner;
   for_each_batch(pairs, batch_words, [&](const Batch& batch, std::span<const size_t> numbers) {
     if (batch.target.ids.empty()) return;  // no row that could look at anything
-    Context watched{.backend = cx.backend, .arena = cx.arena, .packed = cx.packed, .watch = aligner.watch()};
-    model.logits(watched, batch);  // not the loss, which knows no weights in 8 bits
+    Context observed{.backend = cx.backend, .arena = cx.arena, .packed = cx.packed, .observer = aligner.observer()};
+    model.logits(observed, batch);  // not the loss, which knows no weights in 8 bits
     put(aligner.take(), numbers, alignments);
   });
   return alignments;

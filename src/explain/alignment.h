@@ -41,17 +41,17 @@ std::string to_string(const AlignmentStyle& style);
 std::string to_text(const Alignment& alignment, const AlignmentStyle& style);
 
 /// Watches a pass without a tape and keeps its alignments.
-class AlignmentWatch {
+class AlignmentObserver {
  public:
-  AlignmentWatch();
-  AlignmentWatch(const AlignmentWatch&) = delete;
+  AlignmentObserver();
+  AlignmentObserver(const AlignmentObserver&) = delete;
 
-  const AttentionWatch* watch() const { return &watch_; }
+  const AttentionObserver* observer() const { return &observer_; }
   /// Of the last pass, one for each sentence. Error if it had no cross-attention.
   std::vector<Alignment> take();
 
  private:
-  AttentionWatch watch_;
+  AttentionObserver observer_;
   std::vector<Alignment> last_;
 };
 

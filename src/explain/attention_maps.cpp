@@ -17,13 +17,13 @@ struct Seen {
 
 PackedIds one_sentence(const std::vector<int32_t>& ids) { return {ids, Spans::of_lengths({int32_t(ids.size())})}; }
 
-std::vector<Seen> watched_pass(const Context& cx, Model& model, const IdPair& pair, Tape* tape) {
+std::vector<Seen> observed_pass(const Context& cx, Model& model, const IdPair& pair, Tape* tape) {
   std::vector<Seen> seen;
-  const AttentionWatch watch = [&](const WatchedAttention& a) {
+  const AttentionObserver observer = [&](const ObservedAttention& a) {
     seen.push_back({a.name, a.shape, a.weights, a.value, a.y});
   };
-  Context watched{.backend = cx.backend, .arena = cx.arena, .tape = tape, .packed = cx.packed, .watch = &watch};
-  model.loss(watched, {one_sentence(pair.source), one_sentence(pair.target), {0}}, 0);
+  Context observed{.backend = cx.backend, .arena = cx.arena, .tape = tape, .packed = cx.packed, .observer = &observer};
+  model.loss(observed, {one_sentence(pair.source), one_sentence(pair.target), {0}}, 0);
   if (tape) tape->backward(cx.backend, cx.arena);
   return seen;
 }
@@ -79,14 +79,14 @@ void multiply_by_gradient(const Context& cx, const Seen& seen, AttentionMap& map
 
 std::vector<AttentionMap> attentions_of(const Context& cx, Model& model, const IdPair& pair) {
   std::vector<AttentionMap> maps;
-  for (const Seen& seen : watched_pass(cx, model, pair, nullptr)) maps.push_back(map_of(seen));
+  for (const Seen& seen : observed_pass(cx, model, pair, nullptr)) maps.push_back(map_of(seen));
   return maps;
 }
 
 std::vector<AttentionMap> gradient_times_attention(const Context& cx, Model& model, const IdPair& pair) {
   Tape tape;
   std::vector<AttentionMap> maps;
-  for (const Seen& seen : watched_pass(cx, model, pair, &tape))
+  for (const Seen& seen : observed_pass(cx, model, pair, &tape))
     multiply_by_gradient(cx, seen, maps.emplace_back(map_of(seen)));
   return maps;
 }

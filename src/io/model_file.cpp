@@ -63,8 +63,8 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   within("heads", c.heads, 1, one_head ? 1 : bytes);
   within("heads * key_size", c.heads * int64_t{c.head_keys()}, 1, bytes);
   within("heads * value_size", c.heads * int64_t{c.head_values()}, 1, bytes);
-  const bool knows_places = c.positions == Positions::learned || c.attention_score == AttentionScore::location;
-  if (knows_places) within("max_positions", c.max_positions, 1, bytes);
+  const bool knows_positions = c.positions == Positions::learned || c.attention_score == AttentionScore::location;
+  if (knows_positions) within("max_positions", c.max_positions, 1, bytes);
   if (c.attention_memory == AttentionMemory::local_compressed) {
     within("attention_block", c.attention_block, 1, std::numeric_limits<int>::max());
     within("attention_stride", c.attention_stride, 2, bytes);
@@ -148,9 +148,9 @@ void copy(const Tensor& value, const TensorEntry& stored, const std::string& whe
 // whether it is rounded when it is loaded or came in 8 bits.
 void round_tables(const Parameters& parameters, size_t buffer, const Tensor& values, const SafetensorsFile& file) {
   const Tensor host = values.on_host();
-  for (const auto& p : parameters.parts_of(buffer))
+  for (const auto& p : parameters.slices_of(buffer))
     if (p.name.ends_with("embedding.weight") && file.get(p.name).dtype != DType::i8)
-      round_in_place(p.part_of(host), file.path() + ": " + p.name);
+      round_in_place(p.slice_of(host), file.path() + ": " + p.name);
   values.assign(host);
 }
 
@@ -158,7 +158,7 @@ void round_tables(const Parameters& parameters, size_t buffer, const Tensor& val
 bool pack_as_stored(const Parameters& parameters, size_t buffer, const SafetensorsFile& file, PackedWeights& packed) {
   const auto use = parameters.use_of(buffer);
   if (use != Parameters::Use::product && use != Parameters::Use::both) return false;
-  const auto parts = parameters.parts_of(buffer);
+  const auto parts = parameters.slices_of(buffer);
   const auto in_int8 = [&](const auto& p) { return file.get(p.name).dtype == DType::i8; };
   if (!std::ranges::all_of(parts, in_int8)) return false;
   std::vector<RoundedRows> rows;
@@ -224,10 +224,10 @@ void ModelFile::require_weights_of(const Parameters& parameters) const {
 
 void ModelFile::load_buffer(const Parameters& parameters, size_t buffer, const Tensor& values) const {
   const Tensor host = values.on_host();
-  for (const auto& p : parameters.parts_of(buffer)) {
+  for (const auto& p : parameters.slices_of(buffer)) {
     const TensorEntry& stored = file_.get(p.name);
-    stored.dtype == DType::i8 ? restore_rows(p.part_of(host), stored, file_)
-                              : copy(p.part_of(host), stored, file_.path() + ": " + p.name);
+    stored.dtype == DType::i8 ? restore_rows(p.slice_of(host), stored, file_)
+                              : copy(p.slice_of(host), stored, file_.path() + ": " + p.name);
     MappedFile::let_go(stored.bytes);
   }
   values.assign(host);
@@ -246,7 +246,7 @@ LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& are
   for (size_t i = 0; i < parameters.buffers().size(); ++i) {
     const bool done = packed == DType::i8 && pack_as_stored(parameters, i, file.tensors(), loaded.packed);
     if (done && parameters.use_of(i) == Parameters::Use::product) continue;
-    const Tensor values = parameters.place_to_load(i);
+    const Tensor values = parameters.load_destination(i);
     file.load_buffer(parameters, i, values);
     if (packed == DType::i8) round_tables(parameters, i, values, file.tensors());
     if (!done) parameters.pack_loaded(i, values, packed, loaded.packed);

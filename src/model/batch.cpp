@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-double Batch::label_weight() const {
+double Batch::target_weight() const {
   if (weights.empty()) return double(target.ids.size());
   double sum = 0;
   for (size_t s = 0; s < weights.size(); ++s) {
@@ -43,13 +43,13 @@ PackedIds shifted(const PackedIds& target) {
   return read;
 }
 
-Tensor places_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last) {
-  std::vector<int32_t> places;
-  places.reserve(2 * size_t(spans.rows()));
+Tensor positions_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last) {
+  std::vector<int32_t> positions;
+  positions.reserve(2 * size_t(spans.rows()));
   for (int s = 0; s < spans.sentences(); ++s)
     for (int64_t t = 0; t < spans[s].end - spans[s].begin; ++t)
-      places.insert(places.end(), {sentences.empty() ? 0 : sentences[s], int32_t(std::min(t, last))});
-  return int_tensor(std::move(places), {spans.rows(), 2});
+      positions.insert(positions.end(), {sentences.empty() ? 0 : sentences[s], int32_t(std::min(t, last))});
+  return int_tensor(std::move(positions), {spans.rows(), 2});
 }
 
 namespace {
@@ -71,7 +71,7 @@ Batch part(const Batch& batch, Range s) {
 
 }  // namespace
 
-std::vector<Batch> parts_of(const Batch& batch, int64_t rows) {
+std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows) {
   const Spans &source = batch.source.spans, &target = batch.target.spans;
   std::vector<Batch> parts;
   Range now{0, 0};  // sentences of the part that is being filled
@@ -90,7 +90,7 @@ std::vector<Batch> parts_of(const Batch& batch, int64_t rows) {
 }
 
 // Each part ends with the sentence that makes its share full.
-std::vector<Batch> even_parts_of(const Batch& batch, int64_t rows) {
+std::vector<Batch> even_micro_batches_of(const Batch& batch, int64_t rows) {
   const Spans &source = batch.source.spans, &target = batch.target.spans;
   const int64_t all = source.rows() + target.rows(), count = 1 + (std::max(source.rows(), target.rows()) - 1) / rows;
   std::vector<Batch> parts;

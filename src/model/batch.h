@@ -24,7 +24,7 @@ struct Batch {
   std::vector<float> weights = {};  // (B) of each sentence in the loss; empty: all 1
 
   /// The labels of the batch, each times the weight of its sentence.
-  double label_weight() const;
+  double target_weight() const;
   void multiply_weights(float factor);
   /// (N) f32: each row of `spans` with the weight of its sentence; not there when all are 1.
   Tensor row_weights(const Spans& spans) const;
@@ -35,14 +35,14 @@ PackedIds shifted(const PackedIds& target);
 
 /// (N,2) int32: of each row its sentence of the corpus, 0 where `sentences` is empty, and its place there, at most
 /// `last`.
-constexpr int64_t any_place = std::numeric_limits<int32_t>::max();
-Tensor places_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last);
+constexpr int64_t any_position = std::numeric_limits<int32_t>::max();
+Tensor positions_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last);
 
 /// The batch in parts of at most `rows` tokens on either side: neighbouring sentences, all of them, in order. A
 /// sentence of more is a part of its own.
-std::vector<Batch> parts_of(const Batch& batch, int64_t rows);
+std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows);
 /// The batch in parts of about equal size, as few as with at most `rows` tokens on either side there would have to be.
 /// A part may have more, by a sentence.
-std::vector<Batch> even_parts_of(const Batch& batch, int64_t rows);
+std::vector<Batch> even_micro_batches_of(const Batch& batch, int64_t rows);
 
 }  // namespace dragoman

@@ -11,7 +11,7 @@
 namespace dragoman {
 
 /// Where layer normalisation stands. post: norm(x + f(x)), as in the paper; pre: x + f(norm(x)).
-enum class NormPlace { post, pre };
+enum class NormPlacement { post, pre };
 
 /// How a model knows the order of words. Added to embeddings: sinusoidal: sines in the first half of the columns,
 /// cosines in the second (nn/positions.h: not quite Marian's); interleaved: in turn, as the paper writes them;
@@ -44,8 +44,8 @@ enum class EncoderPooling { last, sum, mean, attention, hierarchical };
 /// glorot_uniform: Glorot & Bengio 2010; depth_scaled: the same, divided by √layer (Zhang et al. 2019).
 enum class Initialisation { glorot_uniform, depth_scaled };
 
-inline std::span<const EnumName<NormPlace>> enum_names(NormPlace) {
-  static constexpr EnumName<NormPlace> names[] = {{NormPlace::post, "post"}, {NormPlace::pre, "pre"}};
+inline std::span<const EnumName<NormPlacement>> enum_names(NormPlacement) {
+  static constexpr EnumName<NormPlacement> names[] = {{NormPlacement::post, "post"}, {NormPlacement::pre, "pre"}};
   return names;
 }
 inline std::span<const EnumName<Positions>> enum_names(Positions) {
@@ -106,7 +106,7 @@ struct ModelConfig {
   int moe_frequency = 2;        // every so many layers one is a mixture, the last of so many
   double moe_load_loss = 0.01;  // of the loss that shares out pieces evenly
   double moe_capacity = 1.25;   // in training: times an even share of the pieces, what an expert takes; 0: no limit
-  NormPlace norm = NormPlace::post;
+  NormPlacement norm = NormPlacement::post;
   NormKind norm_kind = NormKind::layer;
   Positions positions = Positions::sinusoidal;
   int max_positions = 1024;     // rows of the table of learned positions, and of location keys

@@ -16,7 +16,7 @@ namespace {
 // column the probability of that piece; column 0 is of labels that cannot be copied.
 struct Matches {
   int64_t columns = 1;
-  std::vector<int32_t> of_sources, of_labels;  // (Ns) (Nt): columns
+  std::vector<int32_t> of_sources, of_targets;  // (Ns) (Nt): columns
 };
 
 Matches match(const Batch& batch) {
@@ -30,7 +30,7 @@ Matches match(const Batch& batch) {
       const auto found = column.find(batch.target.ids[t]);
       if (found == column.end()) continue;
       if (found->second == 0) found->second = ++count;
-      m.of_labels[t] = found->second;
+      m.of_targets[t] = found->second;
     }
     for (int64_t i = source.begin; i < source.end; ++i) m.of_sources[i] = column[batch.source.ids[i]];
     m.columns = std::max<int64_t>(m.columns, count + 1);
@@ -75,7 +75,7 @@ Copying CopyHead::operator()(Context& cx, const Var& x, const Var& memory, const
   const Var value(ones_at(cx, matches, x.dtype()));
   const AttentionShape shape{batch.target.spans, batch.source.spans, 1, {}, Score::scaled_dot, {}};
   const Var copied = attention(cx, query, key(cx, memory), value, shape);
-  return {gate, pick_columns(cx, copied, int_tensor(matches.of_labels, {x.rows()}))};
+  return {gate, pick_columns(cx, copied, int_tensor(matches.of_targets, {x.rows()}))};
 }
 
 void CopySources::add(int first, const PackedIds& source, const Var& memory) {

@@ -19,11 +19,11 @@ void DecodedPast::remove(int handle) {
   sentences_.erase(handle);
 }
 
-int32_t DecodedPast::row_of(Sentence& sentence, int64_t step, int place) {
-  invariant(place < sentence.width, "a sentence has no more rows than it announced");
+int32_t DecodedPast::row_of(Sentence& sentence, int64_t step, int position) {
+  invariant(position < sentence.width, "a sentence has no more rows than it announced");
   if (step / page_steps >= int64_t(sentence.pages.size()))
     sentence.pages.push_back(cache_.take(int64_t{page_steps} * sentence.width));
-  return int32_t(sentence.pages[step / page_steps] + step % page_steps * sentence.width + place);
+  return int32_t(sentence.pages[step / page_steps] + step % page_steps * sentence.width + position);
 }
 
 DecodedPast::Step DecodedPast::step(std::span<const StepRow> rows) {
@@ -31,14 +31,14 @@ DecodedPast::Step DecodedPast::step(std::span<const StepRow> rows) {
   std::vector<std::vector<int32_t>> history(R);
   std::vector<int32_t> cached, lengths;
   Step step;
-  int place = 0;  // of a row among those of its sentence
+  int position = 0;  // of a row among those of its sentence
   for (int64_t r = 0; r < R; ++r) {
     Sentence& sentence = sentences_.at(rows[r].sentence);
-    place = r > 0 && rows[r].sentence == rows[r - 1].sentence ? place + 1 : 0;
+    position = r > 0 && rows[r].sentence == rows[r - 1].sentence ? position + 1 : 0;
     history[r] = rows[r].parent >= 0 ? history_[rows[r].parent] : sentence.prefix;
     const auto t = int64_t(history[r].size());
     step.token.push_back(t);
-    cached.push_back(row_of(sentence, t - int64_t(sentence.prefix.size()), place));
+    cached.push_back(row_of(sentence, t - int64_t(sentence.prefix.size()), position));
     history[r].push_back(cached.back());
     lengths.push_back(int32_t(t + 1));
     step.longest = std::max(step.longest, t + 1);

@@ -35,7 +35,7 @@ class DecodedPast {
     std::vector<int32_t> prefix;
     std::vector<int64_t> pages;  // first rows
   };
-  int32_t row_of(Sentence& sentence, int64_t step, int place);
+  int32_t row_of(Sentence& sentence, int64_t step, int position);
 
   CacheRows& cache_;
   std::map<int, Sentence> sentences_;

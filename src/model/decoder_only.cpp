@@ -20,7 +20,7 @@ DecoderOnly::DecoderOnly(const ModelConfig& config, const Backend& backend, Aren
   output_ = config_.ties_output() ? embedding_ : make_table(parameters_, "output", V, config_.dim, Use::product);
   if (config_.positions == Positions::learned) positions_ = make_positions("decoder.positions");
   for (int l = 0; l < config_.decoder_layers; ++l) layers_.push_back(make_layer(fmt::format("decoder.{}", l), l));
-  if (config_.norm == NormPlace::pre) norm_ = make_norm("decoder.norm");
+  if (config_.norm == NormPlacement::pre) norm_ = make_norm("decoder.norm");
 }
 
 DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) {
@@ -32,16 +32,16 @@ DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) {
       return std::span(side.ids).subspan(size_t(r.begin), size_t(r.end - r.begin));
     };
     const auto source = part(batch.source), target = part(batch.target);
-    const size_t begin = text.labels.size();
-    text.labels.insert(text.labels.end(), source.begin(), source.end());
+    const size_t begin = text.targets.size();
+    text.targets.insert(text.targets.end(), source.begin(), source.end());
     for (const int32_t id : target) {
-      text.target_rows.push_back(int32_t(text.labels.size()));
-      text.labels.push_back(id);
+      text.target_rows.push_back(int32_t(text.targets.size()));
+      text.targets.push_back(id);
     }
-    lengths.push_back(int32_t(text.labels.size() - begin));
-    if (text.labels.size() == begin) continue;
+    lengths.push_back(int32_t(text.targets.size() - begin));
+    if (text.targets.size() == begin) continue;
     text.input.ids.push_back(bos_id);
-    text.input.ids.insert(text.input.ids.end(), text.labels.begin() + int64_t(begin), text.labels.end() - 1);
+    text.input.ids.insert(text.input.ids.end(), text.targets.begin() + int64_t(begin), text.targets.end() - 1);
   }
   text.input.spans = Spans::of_lengths(lengths);
   return text;
@@ -54,7 +54,7 @@ Var DecoderOnly::hidden(Context& cx, const Joined& text, const Batch& batch) {
   return norm_ ? (*norm_)(cx, x) : x;
 }
 
-LabelLoss DecoderOnly::loss(Context& cx, const Batch& batch, double label_smoothing) {
+TokenLoss DecoderOnly::loss(Context& cx, const Batch& batch, double label_smoothing) {
   const Joined text = joined(batch);
   const Var x = hidden(cx, text, batch);
   const auto M = int64_t(text.target_rows.size());
@@ -62,7 +62,7 @@ LabelLoss DecoderOnly::loss(Context& cx, const Batch& batch, double label_smooth
   if (!config_.learns_source)
     return linear_cross_entropy(cx, gather_rows(cx, x, target), output_, int_tensor(batch.target.ids, {M}),
                                 label_smoothing, batch.row_weights(batch.target.spans));
-  const LabelLoss all = linear_cross_entropy(cx, x, output_, int_tensor(text.labels, {x.rows()}), label_smoothing,
+  const TokenLoss all = linear_cross_entropy(cx, x, output_, int_tensor(text.targets, {x.rows()}), label_smoothing,
                                              batch.row_weights(text.input.spans));
   const auto of_target = [&](const Tensor& values) {
     const Tensor chosen = cx.save({M, 1}, values.dtype());
@@ -85,7 +85,7 @@ class DecoderOnlyDecoding : public Decoding {
   DecoderOnlyDecoding(DecoderOnly& model, Context& cx)
       : model_(model),
         cx_(cx),
-        cache_(cx, model.config_.decoder_layers, model.key_value_columns(), model.embedding_.dtype()),
+        cache_(cx, model.config_.decoder_layers, model.key_value_dim(), model.embedding_.dtype()),
         past_(cache_),
         output_(cx, model.output_) {}
 
@@ -116,7 +116,7 @@ int DecoderOnlyDecoding::add(const PackedIds& source, int width) {
   std::vector<int32_t> into;
   for (int s = 0; s < text.input.spans.sentences(); ++s) {
     const Range span = text.input.spans[s];
-    const Prefix prefix{cache_.take(span.end - span.begin), span.end - span.begin, text.labels[span.end - 1]};
+    const Prefix prefix{cache_.take(span.end - span.begin), span.end - span.begin, text.targets[span.end - 1]};
     std::vector<int32_t> rows(prefix.length);
     for (int64_t i = 0; i < prefix.length; ++i) rows[i] = int32_t(prefix.first + i);
     into.insert(into.end(), rows.begin(), rows.end());
@@ -149,13 +149,13 @@ Tensor DecoderOnlyDecoding::step(std::span<const StepRow> rows) {
     if (row.parent < 0) row.token = prefixes_.at(row.sentence).separator;
   DecoderOnly::Rows at = model_.step_rows(fed, past.token);
   Var x = model_.embed(cx_, model_.embedding_, model_.positions_, at);
-  const StepRows self{at.places, at.rotary, at.bias, past.cached, past.keys, past.longest};
+  const StepRows self{at.positions, at.rotary, at.bias, past.cached, past.keys, past.longest};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.layers_[l];
-    x = model_.sublayer(cx_, p.self_attention_norm, x, at.places,
+    x = model_.sublayer(cx_, p.self_attention_norm, x, at.positions,
                         [&](const Var& y) { return p.self_attention.step(cx_, y, cache_.layer(l), self); });
-    x = model_.sublayer(cx_, p.feed_forward_norm, x, at.places,
-                        [&](const Var& y) { return p.feed_forward(cx_, y, at.places); });
+    x = model_.sublayer(cx_, p.feed_forward_norm, x, at.positions,
+                        [&](const Var& y) { return p.feed_forward(cx_, y, at.positions); });
   }
   if (model_.norm_) x = (*model_.norm_)(cx_, x);
   return output_(cx_, x);

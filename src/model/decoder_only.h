@@ -10,7 +10,7 @@ class DecoderOnly : public TransformerParts {
  public:
   DecoderOnly(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
 
-  LabelLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
+  TokenLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
   Tensor logits(Context& cx, const Batch& batch) override;
   std::unique_ptr<Decoding> decode(Context& cx) override;
 
@@ -18,7 +18,7 @@ class DecoderOnly : public TransformerParts {
   friend class DecoderOnlyDecoding;
   struct Joined {
     PackedIds input;                   // <s>, source, target without its last id
-    std::vector<int32_t> labels;       // of every row: the id that comes next
+    std::vector<int32_t> targets;       // of every row: the id that comes next
     std::vector<int32_t> target_rows;  // rows whose label is of the target
   };
   static Joined joined(const Batch& batch);

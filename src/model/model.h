@@ -41,7 +41,7 @@ class Model {
 
   /// Losses of all target tokens of the batch, end of sentence included; with a tape in the context, ready for
   /// Tape::backward (gradients of their sum).
-  virtual LabelLoss loss(Context& cx, const Batch& batch, double label_smoothing) = 0;
+  virtual TokenLoss loss(Context& cx, const Batch& batch, double label_smoothing) = 0;
   /// Logits (N,V) of all target tokens at once, log-probabilities where a model copies, for comparison with the steps
   /// of decoding.
   virtual Tensor logits(Context& cx, const Batch& batch) = 0;

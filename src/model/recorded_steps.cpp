@@ -39,23 +39,23 @@ RecordedSteps::Step::Step(const Size& size) : values(size_t(size.rows * (8 + siz
     return Tensor::borrow(data, shape).mirrored_by(&mirror);
   };
   tables = {.ids = table({R}),
-            .places = table({R, 2}),
+            .positions = table({R, 2}),
             .cached = table({R}),
             .past = {.length = table({R}), .table = table({R, size.past})},
-            .source = {.length = table({R}), .begin = table({R}), .place = table({R})},
+            .source = {.length = table({R}), .begin = table({R}), .address = table({R})},
             .longest_past = size.past,
             .longest_source = size.source};
 }
 
 void RecordedSteps::Step::take(const StepTables& exact, int32_t scrap) {
   put(tables.ids, exact.ids, 0);
-  put(tables.places, exact.places, 0);
+  put(tables.positions, exact.positions, 0);
   put(tables.cached, exact.cached, scrap);
   put(tables.past.length, exact.past.length, 1);
   put(tables.past.table, exact.past.table, scrap);
   put(tables.source.length, exact.source.length, 1);
   put(tables.source.begin, exact.source.begin, 0);
-  put(tables.source.place, exact.source.place, 0);
+  put(tables.source.address, exact.source.address, 0);
 }
 
 RecordedSteps::RecordedSteps(const Context& cx, int32_t scrap)
@@ -74,11 +74,11 @@ RecordedSteps::Step& RecordedSteps::step_of(const Size& size) {
 }
 
 void RecordedSteps::forget_if_moved(std::span<const Tensor> memory) {
-  std::vector<Place> places;
-  for (const Tensor& m : memory) places.push_back({m.data(), m.shape()});
-  if (places == memory_) return;
+  std::vector<Address> positions;
+  for (const Tensor& m : memory) positions.push_back({m.data(), m.shape()});
+  if (positions == memory_) return;
   steps_.clear();
-  memory_ = std::move(places);
+  memory_ = std::move(positions);
 }
 
 void RecordedSteps::record(Step& step, const Compute& compute) {

@@ -12,7 +12,7 @@ namespace dragoman {
 
 /// What a Transformer's decoding step knows of its rows: integers that the host makes.
 struct StepTables {
-  Tensor ids, places;  // (R) (R,2)
+  Tensor ids, positions;  // (R) (R,2)
   Tensor cached;       // (R): cache rows that take this step's keys and values
   StepKeys past;       // through a table (R,T)
   StepKeys source;     // from a row on, with places
@@ -56,10 +56,10 @@ class RecordedSteps {
     std::shared_ptr<void> recording;  // null: none yet
     Tensor logits;                    // of the recording
   };
-  struct Place {
+  struct Address {
     const void* data;
     Shape shape;
-    bool operator==(const Place&) const = default;
+    bool operator==(const Address&) const = default;
   };
 
   static Size size_of(const StepTables& tables);
@@ -70,7 +70,7 @@ class RecordedSteps {
   Arena arena_;
   Context cx_;
   const int32_t scrap_;
-  std::vector<Place> memory_;  // of the last step
+  std::vector<Address> memory_;  // of the last step
   std::map<Size, Step> steps_;
 };
 

@@ -25,11 +25,11 @@ Tensor ids_at(const PackedIds& all, const Tensor& rows) {
 }
 
 // The same of places (N,2).
-Tensor places_at(const Tensor& places, const Tensor& rows) {
+Tensor positions_at(const Tensor& positions, const Tensor& rows) {
   std::vector<int32_t> chosen;
   for (int64_t i = 0; i < rows.elements(); ++i) {
-    const int32_t* place = places.view<int32_t>().row(rows.as<int32_t>()[i]);
-    chosen.insert(chosen.end(), {place[0], place[1]});
+    const int32_t* position = positions.view<int32_t>().row(rows.as<int32_t>()[i]);
+    chosen.insert(chosen.end(), {position[0], position[1]});
   }
   return int_tensor(std::move(chosen), {rows.elements(), 2});
 }
@@ -142,27 +142,27 @@ AttentionDesign Rnn::attention_design() const {
           .dropout = config_.dropout_attention};
 }
 
-Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places, const Var& positions) {
+Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions, const Var& position_table) {
   const double rate = config_.dropout_embedding < 0 ? config_.dropout_rnn : config_.dropout_embedding;
-  return embedding(cx, {ids, places, table, positions, std::sqrt(double(config_.dim))}, cx.dropout(rate, places));
+  return embedding(cx, {ids, positions, table, position_table, std::sqrt(double(config_.dim))}, cx.dropout(rate, positions));
 }
 
 Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences) {
   const Tensor ids = int_tensor(source.ids, {source.spans.rows()});
-  const Tensor places = places_of(source.spans, sentences, any_place);
-  if (!hierarchy_) return encode_rows(cx, ids, places, source.spans);
+  const Tensor positions = positions_of(source.spans, sentences, any_position);
+  if (!hierarchy_) return encode_rows(cx, ids, positions, source.spans);
   const auto [rows, lines] = sentences_of(source, config_.sentence_ends);
-  Encoded encoded = encode_rows(cx, ids, places, rows);
+  Encoded encoded = encode_rows(cx, ids, positions, rows);
   encoded.summary = summary_of_sentences(cx, encoded.summary, lines, sentences);
   return encoded;
 }
 
-Rnn::Encoded Rnn::encode_rows(Context& cx, const Tensor& ids, const Tensor& places, const Spans& spans) {
+Rnn::Encoded Rnn::encode_rows(Context& cx, const Tensor& ids, const Tensor& positions, const Spans& spans) {
   if (config_.encoder_type != EncoderType::convolutional)
-    return recur(cx, embed(cx, embeddings_.source, ids, places), spans, places);
-  Var positions;
-  if (sinusoids_added(config_.positions)) positions = Var(positions_.table(cx.arena, cx.backend, spans.longest()));
-  return convolve(cx, embed(cx, embeddings_.source, ids, places, positions), spans, places);
+    return recur(cx, embed(cx, embeddings_.source, ids, positions), spans, positions);
+  Var position_table;
+  if (sinusoids_added(config_.positions)) position_table = Var(positions_.table(cx.arena, cx.backend, spans.longest()));
+  return convolve(cx, embed(cx, embeddings_.source, ids, positions, position_table), spans, positions);
 }
 
 Var Rnn::BothDirections::joined(Context& cx) const { return backward ? join_columns(cx, forward, backward) : forward; }
@@ -172,21 +172,21 @@ Rnn::BothDirections Rnn::EncoderLayer::operator()(Context& cx, const Var& x, con
   return {forward(cx, x, first), backward ? (*backward)(cx, x, second) : Var()};
 }
 
-Rnn::Encoded Rnn::recur(Context& cx, Var x, const Spans& spans, const Tensor& places) {
+Rnn::Encoded Rnn::recur(Context& cx, Var x, const Spans& spans, const Tensor& positions) {
   const Steps first(spans, config_.reverse_source ? Direction::reversed : Direction::forward),
       second(spans, Direction::backward);
   BothDirections read;
   for (const EncoderLayer& layer : encoder_) {
-    if (read.forward) x = dropout(cx, x, cx.dropout(config_.dropout_rnn, places));
+    if (read.forward) x = dropout(cx, x, cx.dropout(config_.dropout_rnn, positions));
     read = layer(cx, x, first, second);
     x = read.joined(cx);
   }
   return {x, summary(cx, x, read.forward, read.backward, spans)};
 }
 
-Rnn::Encoded Rnn::convolve(Context& cx, Var x, const Spans& spans, const Tensor& places) {
+Rnn::Encoded Rnn::convolve(Context& cx, Var x, const Spans& spans, const Tensor& positions) {
   x = encoder_input_(cx, x);
-  for (const GatedConvolution& layer : convolutions_) x = layer(cx, x, spans, cx.dropout(config_.dropout_rnn, places));
+  for (const GatedConvolution& layer : convolutions_) x = layer(cx, x, spans, cx.dropout(config_.dropout_rnn, positions));
   return {x, summary(cx, x, x, Var(), spans)};
 }
 
@@ -210,8 +210,8 @@ Var Rnn::summary(Context& cx, const Var& memory, const Var& forward, const Var& 
 
 // Sentences are the words of this level: x (S,D), a span of them for each line.
 Var Rnn::summary_of_sentences(Context& cx, const Var& x, const Spans& lines, std::span<const int32_t> numbers) {
-  const Tensor places = places_of(lines, numbers, any_place);
-  const BothDirections read = hierarchy_->layer(cx, dropout(cx, x, cx.dropout(config_.dropout_rnn, places)),
+  const Tensor positions = positions_of(lines, numbers, any_position);
+  const BothDirections read = hierarchy_->layer(cx, dropout(cx, x, cx.dropout(config_.dropout_rnn, positions)),
                                                 {lines, Direction::forward}, {lines, Direction::backward});
   return hierarchy_->sentences(cx, read.joined(cx), lines);
 }
@@ -222,20 +222,20 @@ Rnn::State Rnn::first_state(Context& cx, const Var& summary) {
   return state;
 }
 
-Rnn::Words Rnn::words(Context& cx, const Tensor& ids, const Tensor& places) {
-  const Var embedded = embed(cx, embeddings_.target, ids, places);
-  return {decoder_[0].gates(cx, embedded), embedded, places};
+Rnn::StepWords Rnn::words(Context& cx, const Tensor& ids, const Tensor& positions) {
+  const Var embedded = embed(cx, embeddings_.target, ids, positions);
+  return {decoder_[0].gates(cx, embedded), embedded, positions};
 }
 
-Var Rnn::read(Context& cx, const Var& h, const Var& context, const Words& words) {
+Var Rnn::read(Context& cx, const Var& h, const Var& context, const StepWords& words) {
   Var sum = read_state_(cx, h);
   if (context) sum = add(cx, sum, linear(cx, context, read_context_, Var()));
   if (read_word_) sum = add(cx, sum, linear(cx, words.embedded, read_word_, Var()));
   return activation(cx, sum, Activation::tanh);
 }
 
-Rnn::Stepped Rnn::step(Context& cx, const Words& words, const State& before, const Attend& attend) {
-  Stepped now;
+Rnn::StepOutput Rnn::step(Context& cx, const StepWords& words, const State& before, const Attend& attend) {
+  StepOutput now;
   Var context, gates = words.gates;
   if (attention_ && !luong()) {
     now.query = before.layers[0].h;
@@ -245,7 +245,7 @@ Rnn::Stepped Rnn::step(Context& cx, const Words& words, const State& before, con
   for (size_t l = 0; l < decoder_.size(); ++l) {
     if (l > 0) {
       const Var below = now.state.layers[l - 1].h;
-      gates = decoder_[l].gates(cx, dropout(cx, below, cx.dropout(config_.dropout_rnn, words.places)));
+      gates = decoder_[l].gates(cx, dropout(cx, below, cx.dropout(config_.dropout_rnn, words.positions)));
     }
     now.state.layers.push_back(decoder_[l].step(cx, gates, before.layers[l]));
   }
@@ -256,7 +256,7 @@ Rnn::Stepped Rnn::step(Context& cx, const Words& words, const State& before, con
   }
   now.output = read(cx, h, context, words);
   if (luong()) now.state.feed = now.output;
-  now.output = dropout(cx, now.output, cx.dropout(config_.dropout_rnn, words.places));
+  now.output = dropout(cx, now.output, cx.dropout(config_.dropout_rnn, words.positions));
   return now;
 }
 
@@ -264,45 +264,45 @@ Rnn::Keys Rnn::keys_in_order(Context& cx, const Var& memory, const Spans& spans,
   if (!attention_) return {};
   const Reordered keys = reordered(spans, sentences);
   const Var rows = gather_rows(cx, memory, keys.rows);
-  return {attention_->remember(cx, rows, places_of(keys.spans, {}, any_place)), keys.spans};
+  return {attention_->keys_and_values(cx, rows, positions_of(keys.spans, {}, any_position)), keys.spans};
 }
 
 // One query for each of the first sentences.
-Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const Turn& turn) {
+Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const StepPositions& at) {
   const Spans seen = first_spans(keys.spans, query.rows());
-  const CrossAttention::Memory memory{rows(keys.memory.k, 0, seen.rows()), rows(keys.memory.v, 0, seen.rows())};
-  if (attention_->hard()) return attention_->choose(cx, query, memory, seen, turn.places, turn.signal);
-  return (*attention_)(cx, query, memory, Spans::one_row_each(query.rows()), seen, turn.places, turn.t);
+  const CrossAttention::KeysAndValues memory{rows(keys.memory.k, 0, seen.rows()), rows(keys.memory.v, 0, seen.rows())};
+  if (attention_->hard()) return attention_->choose(cx, query, memory, seen, at.positions, at.signal);
+  return (*attention_)(cx, query, memory, Spans::one_row_each(query.rows()), seen, at.positions, at.t);
 }
 
-std::vector<Rnn::Stepped> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
+std::vector<Rnn::StepOutput> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
                                       const Tensor& signal) {
-  const Tensor places = places_of(batch.target.spans, batch.sentences, any_place);
-  const Words all = words(cx, ids_at(shifted(batch.target), steps.rows), places_at(places, steps.rows));
+  const Tensor positions = positions_of(batch.target.spans, batch.sentences, any_position);
+  const StepWords all = words(cx, ids_at(shifted(batch.target), steps.rows), positions_at(positions, steps.rows));
   const Keys keys = keys_in_order(cx, source.memory, batch.source.spans, steps.sentences);
   const Tensor order = int_tensor({steps.sentences.begin(), steps.sentences.end()}, {int64_t(steps.sentences.size())});
   State state = first_state(cx, gather_rows(cx, source.summary, order));
-  std::vector<Stepped> done;
+  std::vector<StepOutput> done;
   for (int64_t t = 0; t < steps.count(); ++t) {
     const int64_t from = steps.begins[t], n = steps.width(t);
     for (CellState& layer : state.layers) layer = first_rows(layer, n);
     if (state.feed) state.feed = rows(state.feed, 0, n);
-    const Words now{rows(all.gates, from, n), rows(all.embedded, from, n), all.places.row_range(from, n)};
-    const Turn turn{now.places, t, signal ? signal.row_range(from, n) : Tensor()};
-    done.push_back(step(cx, now, state, [&](const Var& query) { return attend(cx, query, keys, turn); }));
+    const StepWords now{rows(all.gates, from, n), rows(all.embedded, from, n), all.positions.row_range(from, n)};
+    const StepPositions at{now.positions, t, signal ? signal.row_range(from, n) : Tensor()};
+    done.push_back(step(cx, now, state, [&](const Var& query) { return attend(cx, query, keys, at); }));
     state = done.back().state;
   }
   return done;
 }
 
-Var Rnn::in_target_order(Context& cx, const std::vector<Stepped>& done, Var Stepped::*part, const Steps& steps) {
+Var Rnn::in_target_order(Context& cx, const std::vector<StepOutput>& done, Var StepOutput::*part, const Steps& steps) {
   std::vector<Var> parts;
-  for (const Stepped& now : done) parts.push_back(now.*part);
-  return gather_rows(cx, stack_rows(cx, parts), steps.places);
+  for (const StepOutput& now : done) parts.push_back(now.*part);
+  return gather_rows(cx, stack_rows(cx, parts), steps.positions);
 }
 
-Rnn::Ends Rnn::ends(Context& cx, const Batch& batch) {
-  const AttentionWatch* watch = std::exchange(cx.watch, nullptr);
+Rnn::HiddenStates Rnn::hidden_states(Context& cx, const Batch& batch) {
+  const AttentionObserver* observer = std::exchange(cx.observer, nullptr);
   const Encoded source = encode(cx, batch.source, batch.sentences);
   const Steps steps(batch.target.spans, Direction::forward);
   Tensor signal;
@@ -310,53 +310,53 @@ Rnn::Ends Rnn::ends(Context& cx, const Batch& batch) {
     signal = cx.save({steps.rows.elements(), 2}, source.memory.dtype());
     cx.backend.fill(signal, 0);
   }
-  const std::vector<Stepped> done = unroll(cx, batch, source, steps, signal);
-  cx.watch = watch;
-  if (watch && attention_) show(cx, batch, source, in_target_order(cx, done, &Stepped::query, steps));
-  return {source.memory, in_target_order(cx, done, &Stepped::output, steps), signal, steps.places};
+  const std::vector<StepOutput> done = unroll(cx, batch, source, steps, signal);
+  cx.observer = observer;
+  if (observer && attention_) show(cx, batch, source, in_target_order(cx, done, &StepOutput::query, steps));
+  return {source.memory, in_target_order(cx, done, &StepOutput::output, steps), signal, steps.positions};
 }
 
 // Who watches sees the attention of all steps at once.
 void Rnn::show(Context& cx, const Batch& batch, const Encoded& source, const Var& queries) {
   const Spans &targets = batch.target.spans, &sources = batch.source.spans;
-  const Tensor places = places_of(targets, {}, any_place);
-  const CrossAttention::Memory memory = attention_->remember(cx, source.memory, places_of(sources, {}, any_place));
+  const Tensor positions = positions_of(targets, {}, any_position);
+  const CrossAttention::KeysAndValues memory = attention_->keys_and_values(cx, source.memory, positions_of(sources, {}, any_position));
   if (!attention_->one_query_each()) {
-    (*attention_)(cx, queries, memory, targets, sources, places);
+    (*attention_)(cx, queries, memory, targets, sources, positions);
     return;
   }
   std::vector<int> sentence_of_query;
   for (int s = 0; s < targets.sentences(); ++s)
     sentence_of_query.insert(sentence_of_query.end(), targets[s].end - targets[s].begin, s);
-  const AttentionWatch* watch = cx.watch;
-  const AttentionWatch together = [&](const WatchedAttention& a) {
+  const AttentionObserver* observer = cx.observer;
+  const AttentionObserver together = [&](const ObservedAttention& a) {
     AttentionShape shape = a.shape;  // weights of one head lie alike either way
     shape.queries = targets, shape.keys = sources;
-    (*watch)({a.name, shape, a.weights, a.value, a.y});
+    (*observer)({a.name, shape, a.weights, a.value, a.y});
   };
-  cx.watch = &together;
+  cx.observer = &together;
   const Reordered keys = reordered(sources, sentence_of_query);
   (*attention_)(cx, queries, {gather_rows(cx, memory.k, keys.rows), gather_rows(cx, memory.v, keys.rows)},
-                Spans::one_row_each(queries.rows()), keys.spans, places);
-  cx.watch = watch;
+                Spans::one_row_each(queries.rows()), keys.spans, positions);
+  cx.observer = observer;
 }
 
-LabelLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
-  const auto [memory, x, signal, places] = ends(cx, batch);
+TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
+  const auto [memory, x, signal, positions] = hidden_states(cx, batch);
   const Tensor weights = batch.row_weights(batch.target.spans);
-  const LabelLoss loss = linear_cross_entropy(cx, x, embeddings_.output,
+  const TokenLoss loss = linear_cross_entropy(cx, x, embeddings_.output,
                                               {.ids = int_tensor(batch.target.ids, {x.rows()}),
                                                .smoothing = label_smoothing,
                                                .weights = weights,
                                                .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
   if (signal && cx.training)
-    cx.backend.credit(Backend::Credit{signal, loss.loss, weights, places, batch.target.spans, cx.usual_loss,
+    cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, loss.loss, weights, positions, batch.target.spans, cx.baseline,
                                       config_.attention_reward, config_.attention_entropy});
   return loss;
 }
 
 Tensor Rnn::logits(Context& cx, const Batch& batch) {
-  const Ends both = ends(cx, batch);
+  const HiddenStates both = hidden_states(cx, batch);
   const Var logits = linear(cx, both.x, embeddings_.output, Var());
   return copy_ ? mix_copies(cx, *copy_, batch, both.x, both.memory, logits) : logits;
 }

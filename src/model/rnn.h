@@ -23,7 +23,7 @@ class Rnn : public Model {
 
   const ModelConfig& config() const override { return config_; }
   Parameters& parameters() override { return parameters_; }
-  LabelLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
+  TokenLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
   Tensor logits(Context& cx, const Batch& batch) override;
   std::unique_ptr<Decoding> decode(Context& cx) override;
 
@@ -57,11 +57,11 @@ class Rnn : public Model {
     Var feed;  // (n,E) of Luong's: what the output layer read; empty: zeros
   };
   /// Words of n sentences that a step reads: what they say to the first layer's gates, their embeddings and places.
-  struct Words {
+  struct StepWords {
     Var gates, embedded;  // (n,G·D) (n,E)
-    Tensor places;        // (n,2)
+    Tensor positions;        // (n,2)
   };
-  struct Stepped {
+  struct StepOutput {
     State state;
     Var query;   // (n,D) that attended, or empty
     Var output;  // (n,E)
@@ -69,12 +69,12 @@ class Rnn : public Model {
   using Attend = std::function<Var(const Var& query)>;
   /// What the decoder attends to, and which rows of it belong to which sentence.
   struct Keys {
-    CrossAttention::Memory memory;
+    CrossAttention::KeysAndValues memory;
     Spans spans;
   };
   /// What the queries of a step have in common.
-  struct Turn {
-    Tensor places;  // (n,2)
+  struct StepPositions {
+    Tensor positions;  // (n,2)
     int64_t t;      // of each in its sentence
     Tensor signal;  // (n,2) of hard attention, under a tape
   };
@@ -86,29 +86,29 @@ class Rnn : public Model {
   AttentionDesign attention_design() const;
   bool luong() const { return config_.rnn_attention == RnnAttention::luong; }
 
-  Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& places, const Var& positions = Var());
+  Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions, const Var& position_table = Var());
   Encoded encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences);
-  Encoded encode_rows(Context& cx, const Tensor& ids, const Tensor& places, const Spans& spans);
-  Encoded recur(Context& cx, Var x, const Spans& spans, const Tensor& places);
-  Encoded convolve(Context& cx, Var x, const Spans& spans, const Tensor& places);
+  Encoded encode_rows(Context& cx, const Tensor& ids, const Tensor& positions, const Spans& spans);
+  Encoded recur(Context& cx, Var x, const Spans& spans, const Tensor& positions);
+  Encoded convolve(Context& cx, Var x, const Spans& spans, const Tensor& positions);
   Var summary(Context& cx, const Var& memory, const Var& forward, const Var& backward, const Spans& spans);
   Var summary_of_sentences(Context& cx, const Var& x, const Spans& lines, std::span<const int32_t> numbers);
   State first_state(Context& cx, const Var& summary);
-  Words words(Context& cx, const Tensor& ids, const Tensor& places);
-  Stepped step(Context& cx, const Words& words, const State& before, const Attend& attend);
-  Var read(Context& cx, const Var& h, const Var& context, const Words& words);
+  StepWords words(Context& cx, const Tensor& ids, const Tensor& positions);
+  StepOutput step(Context& cx, const StepWords& words, const State& before, const Attend& attend);
+  Var read(Context& cx, const Var& h, const Var& context, const StepWords& words);
 
   Keys keys_in_order(Context& cx, const Var& memory, const Spans& spans, const std::vector<int>& sentences);
-  Var attend(Context& cx, const Var& query, const Keys& keys, const Turn& turn);
-  std::vector<Stepped> unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
+  Var attend(Context& cx, const Var& query, const Keys& keys, const StepPositions& at);
+  std::vector<StepOutput> unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
                               const Tensor& signal);
-  Var in_target_order(Context& cx, const std::vector<Stepped>& done, Var Stepped::*part, const Steps& steps);
+  Var in_target_order(Context& cx, const std::vector<StepOutput>& done, Var StepOutput::*part, const Steps& steps);
   /// What both sides end with, and what hard attention is told afterwards.
-  struct Ends {
+  struct HiddenStates {
     Var memory, x;          // (Ns,D), and (Nt,E) that the output layer reads
-    Tensor signal, places;  // (Nt,2), in the order of steps, and where in it each target row is (Nt); or empty
+    Tensor signal, positions;  // (Nt,2), in the order of steps, and where in it each target row is (Nt); or empty
   };
-  Ends ends(Context& cx, const Batch& batch);
+  HiddenStates hidden_states(Context& cx, const Batch& batch);
   void show(Context& cx, const Batch& batch, const Encoded& source, const Var& queries);
 
   const ModelConfig config_;

@@ -17,8 +17,8 @@ class RnnDecoding : public Decoding {
   RnnDecoding(Rnn& model, Context& cx)
       : model_(model),
         cx_(cx),
-        memory_(cx, 1, memory_columns(), model.embeddings_.target.dtype()),
-        states_(cx, model.config_.decoder_layers + 1, state_columns(), model.embeddings_.target.dtype()),
+        memory_(cx, 1, encoder_dim(), model.embeddings_.target.dtype()),
+        states_(cx, model.config_.decoder_layers + 1, state_dim(), model.embeddings_.target.dtype()),
         past_(states_),
         output_(cx, model.embeddings_.output) {
     if (model.copy_) copies_.emplace(cx, *model.copy_, model.embeddings_.target.dtype());
@@ -38,12 +38,12 @@ class RnnDecoding : public Decoding {
     int64_t first_state;     // a row
   };
 
-  int64_t memory_columns() const {
+  int64_t encoder_dim() const {
     if (!model_.attention_) return 1;
     const HeadSizes& sizes = model_.attention_->heads.design.sizes;
     return int64_t{sizes.heads} * (sizes.key + sizes.value);
   }
-  int64_t state_columns() const {
+  int64_t state_dim() const {
     const int64_t D = model_.config_.rnn_dim;
     return std::max<int64_t>(model_.config_.decoder_cell == Cell::lstm ? 2 * D : D, model_.config_.dim);
   }
@@ -106,7 +106,7 @@ int RnnDecoding::add(const PackedIds& source, int width) {
   keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
   if (copies_) copies_->add(first, source, encoded.memory);
   if (!model_.attention_) return first;
-  const auto [k, v] = model_.attention_->remember(cx_, encoded.memory, places_of(source.spans, {}, any_place));
+  const auto [k, v] = model_.attention_->keys_and_values(cx_, encoded.memory, positions_of(source.spans, {}, any_position));
   cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), k, v);
   return first;
 }
@@ -130,7 +130,7 @@ Var RnnDecoding::attend_each(const Var& query, std::span<const StepRow> rows) co
   }
   const HeadSizes& sizes = model_.attention_->heads.design.sizes;
   const Tensor cache = memory_.layer(0), which = int_tensor(keys, {int64_t(keys.size())});
-  const CrossAttention::Memory memory{gather_rows(cx_, Var(cache.columns(0, sizes.key)), which),
+  const CrossAttention::KeysAndValues memory{gather_rows(cx_, Var(cache.columns(0, sizes.key)), which),
                                       gather_rows(cx_, Var(cache.columns(sizes.key, sizes.value)), which)};
   const Spans spans = Spans::of_lengths(lengths);
   if (model_.attention_->hard()) return model_.attention_->choose(cx_, query, memory, spans, {}, {});
@@ -150,22 +150,22 @@ Var RnnDecoding::attend(const Var& query, std::span<const StepRow> rows, const s
   }
   const StepKeys keys{.length = int_tensor(std::move(lengths), {R}),
                       .begin = int_tensor(std::move(begins), {R}),
-                      .place = int_tensor({token.begin(), token.end()}, {R})};
+                      .position = int_tensor({token.begin(), token.end()}, {R})};
   return model_.attention_->step(cx_, query, memory_.layer(0), keys, longest);
 }
 
 Tensor RnnDecoding::step(std::span<const StepRow> rows) {
   DecodedPast::Step past = past_.step(rows);
   const auto R = int64_t(rows.size());
-  std::vector<int32_t> before, ids, places;
+  std::vector<int32_t> before, ids, positions;
   for (int64_t r = 0; r < R; ++r) {
     --past.token[r];  // the state that a sentence begins with is no token
     before.push_back(past.keys.table.view<int32_t>()(r, past.token[r]));
     ids.push_back(rows[r].token);
-    places.insert(places.end(), {0, int32_t(past.token[r])});
+    positions.insert(positions.end(), {0, int32_t(past.token[r])});
   }
-  const Rnn::Words words = model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(places), {R, 2}));
-  const Rnn::Stepped now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
+  const Rnn::StepWords words = model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
+  const Rnn::StepOutput now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
                                        [&](const Var& query) { return attend(query, rows, past.token); });
   keep(now.state, past.cached);
   return copies_ ? copies_->mix(rows, now.output, output_(cx_, now.output)) : output_(cx_, now.output);

@@ -19,12 +19,12 @@ Transformer::Transformer(const ModelConfig& config, const Backend& backend, Aren
 void Transformer::make_layers() {
   for (int l = 0; l < config_.encoder_layers; ++l) encoder_.push_back(make_layer(fmt::format("encoder.{}", l), l));
   for (int l = 0; l < config_.decoder_layers; ++l) decoder_.push_back(make_decoder_layer(l));
-  if (config_.norm == NormPlace::post) return;
+  if (config_.norm == NormPlacement::post) return;
   encoder_norm_ = make_norm("encoder.norm");
   decoder_norm_ = make_norm("decoder.norm");
 }
 
-LookBack Transformer::make_look_back(const std::string& name, int layer) {
+AutoregressiveLayer Transformer::make_autoregression(const std::string& name, int layer) {
   switch (config_.autoregression) {
     case Autoregression::self_attention:
       return {make_self_attention(name, layer)};
@@ -41,8 +41,8 @@ LookBack Transformer::make_look_back(const std::string& name, int layer) {
   fail("a decoder cannot look back by {}", name_of(config_.autoregression));
 }
 
-int64_t Transformer::look_back_columns() const {
-  return config_.autoregression == Autoregression::self_attention ? key_value_columns() : config_.dim;
+int64_t Transformer::autoregression_dim() const {
+  return config_.autoregression == Autoregression::self_attention ? key_value_dim() : config_.dim;
 }
 
 // The host decides for experts and for copying, and makes the keys of places.
@@ -54,13 +54,13 @@ bool Transformer::steps_on_the_device() const {
 
 Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
   const std::string at = fmt::format("decoder.{}.", layer);
-  std::string look_back(name_of(config_.autoregression));  // also the name of its parameters
-  std::ranges::replace(look_back, '-', '_');
+  std::string autoregression(name_of(config_.autoregression));  // also the name of its parameters
+  std::ranges::replace(autoregression, '-', '_');
   AttentionDesign cross = attention_design(layer);
   cross.relative = 0;
   cross.window = config_.attention_local > 0 ? config_.attention_local : -1;
-  return {make_look_back(at + look_back, layer),
-          make_norm(at + look_back + "_norm"),
+  return {make_autoregression(at + autoregression, layer),
+          make_norm(at + autoregression + "_norm"),
           CrossAttention::make(parameters_, at + "cross_attention", config_.dim, cross),
           make_norm(at + "cross_attention_norm"),
           make_feed_forward(at + "feed_forward", layer),
@@ -69,13 +69,13 @@ Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
 
 Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& memory, const Rows& target,
                                const Rows& source) {
-  x = sublayer(cx, p.look_back_norm, x, target.places, [&](const Var& y) { return p.look_back(cx, y, target.self()); });
-  x = sublayer(cx, p.cross_attention_norm, x, target.places, [&](const Var& y) {
-    return p.cross_attention(cx, y, p.cross_attention.remember(cx, memory, source.places), target.spans, source.spans,
-                             target.places);
+  x = sublayer(cx, p.autoregression_norm, x, target.positions, [&](const Var& y) { return p.autoregression(cx, y, target.self()); });
+  x = sublayer(cx, p.cross_attention_norm, x, target.positions, [&](const Var& y) {
+    return p.cross_attention(cx, y, p.cross_attention.keys_and_values(cx, memory, source.positions), target.spans, source.spans,
+                             target.positions);
   });
-  return sublayer(cx, p.feed_forward_norm, x, target.places,
-                  [&](const Var& y) { return p.feed_forward(cx, y, target.places); });
+  return sublayer(cx, p.feed_forward_norm, x, target.positions,
+                  [&](const Var& y) { return p.feed_forward(cx, y, target.positions); });
 }
 
 Var Transformer::encode(Context& cx, Rows& source) {
@@ -84,7 +84,7 @@ Var Transformer::encode(Context& cx, Rows& source) {
   return encoder_norm_ ? (*encoder_norm_)(cx, x) : x;
 }
 
-Transformer::Ends Transformer::ends(Context& cx, const Batch& batch) {
+Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch) {
   Rows source = rows_of(batch.source, batch.sentences), target = rows_of(shifted(batch.target), batch.sentences);
   const Var memory = encode(cx, source);
   Var x = embed(cx, embeddings_.target, target_positions_, target);
@@ -92,8 +92,8 @@ Transformer::Ends Transformer::ends(Context& cx, const Batch& batch) {
   return {memory, decoder_norm_ ? (*decoder_norm_)(cx, x) : x};
 }
 
-LabelLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
-  const auto [memory, x] = ends(cx, batch);
+TokenLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
+  const auto [memory, x] = hidden_states(cx, batch);
   return linear_cross_entropy(cx, x, embeddings_.output,
                               {.ids = int_tensor(batch.target.ids, {x.rows()}),
                                .smoothing = label_smoothing,
@@ -102,7 +102,7 @@ LabelLoss Transformer::loss(Context& cx, const Batch& batch, double label_smooth
 }
 
 Tensor Transformer::logits(Context& cx, const Batch& batch) {
-  const auto [memory, x] = ends(cx, batch);
+  const auto [memory, x] = hidden_states(cx, batch);
   const Var logits = linear(cx, x, embeddings_.output, Var());
   return copy_ ? mix_copies(cx, *copy_, batch, x, memory, logits) : logits;
 }

@@ -2,7 +2,7 @@
 #include "model/copy_head.h"
 #include "model/embeddings.h"
 #include "model/transformer_parts.h"
-#include "nn/look_back.h"
+#include "nn/autoregression.h"
 
 namespace dragoman {
 
@@ -11,15 +11,15 @@ class Transformer : public TransformerParts {
  public:
   Transformer(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
 
-  LabelLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
+  TokenLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
   Tensor logits(Context& cx, const Batch& batch) override;
   std::unique_ptr<Decoding> decode(Context& cx) override;
 
  private:
   friend class TransformerDecoding;
   struct DecoderLayer {
-    LookBack look_back;
-    Norm look_back_norm;
+    AutoregressiveLayer autoregression;
+    Norm autoregression_norm;
     CrossAttention cross_attention;
     Norm cross_attention_norm;
     FeedForwardLayer feed_forward;
@@ -28,18 +28,18 @@ class Transformer : public TransformerParts {
 
   void make_layers();
   DecoderLayer make_decoder_layer(int layer);
-  LookBack make_look_back(const std::string& name, int layer);
+  AutoregressiveLayer make_autoregression(const std::string& name, int layer);
 
   Var encode(Context& cx, Rows& source);
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
                     const Rows& source);
-  int64_t look_back_columns() const;  // of a layer's cache
+  int64_t autoregression_dim() const;  // of a layer's cache
   bool steps_on_the_device() const;   // whether the host decides nothing between the kernels of a decoding step
   /// What both sides end with: (Ns,D), and (Nt,D) before the output layer.
-  struct Ends {
+  struct HiddenStates {
     Var memory, x;
   };
-  Ends ends(Context& cx, const Batch& batch);
+  HiddenStates hidden_states(Context& cx, const Batch& batch);
 
   Embeddings embeddings_;
   Var source_positions_, target_positions_;  // (P,D), learned positions only

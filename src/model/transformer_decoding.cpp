@@ -20,8 +20,8 @@ class TransformerDecoding : public Decoding {
   TransformerDecoding(Transformer& model, Context& cx)
       : model_(model),
         cx_(cx),
-        memory_(new_cache(model.key_value_columns())),
-        past_cache_(new_cache(model.look_back_columns())),
+        memory_(new_cache(model.key_value_dim())),
+        past_cache_(new_cache(model.autoregression_dim())),
         past_(past_cache_),
         output_(cx, model.embeddings_.output) {
     if (model.copy_) copies_.emplace(cx, *model.copy_, model.embeddings_.target.dtype());
@@ -85,7 +85,7 @@ int TransformerDecoding::add(const PackedIds& source, int width) {
   if (copies_) copies_->add(first, source, memory);
   const Tensor into = int_tensor(rows, {int64_t(rows.size())});
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
-    const auto [k, v] = model_.decoder_[l].cross_attention.remember(cx_, memory, source_rows.places);
+    const auto [k, v] = model_.decoder_[l].cross_attention.keys_and_values(cx_, memory, source_rows.positions);
     cache_rows(cx_, memory_.layer(l), into, k, v);
   }
   return first;
@@ -112,36 +112,36 @@ StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows) {
     longest = std::max(longest, sentence.length);
   }
   return {.ids = target.ids,
-          .places = target.places,
+          .positions = target.positions,
           .cached = past.cached,
           .past = past.keys,
           .source = {.length = int_tensor(std::move(lengths), {R}),
                      .begin = int_tensor(std::move(begins), {R}),
-                     .place = int_tensor({past.token.begin(), past.token.end()}, {R})},
+                     .position = int_tensor({past.token.begin(), past.token.end()}, {R})},
           .longest_past = past.longest,
           .longest_source = longest};
 }
 
 // Of rows that are located; the tables may be of more.
 Var TransformerDecoding::decoder(Context& cx, const StepTables& t, Transformer::Rows rows) {
-  rows.ids = t.ids, rows.places = t.places;
+  rows.ids = t.ids, rows.positions = t.positions;
   Var x = model_.embed(cx, model_.embeddings_.target, rows);
-  const StepRows self{t.places, rows.rotary, rows.bias, t.cached, t.past, t.longest_past};
+  const StepRows self{t.positions, rows.rotary, rows.bias, t.cached, t.past, t.longest_past};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.decoder_[l];
-    x = model_.sublayer(cx, p.look_back_norm, x, t.places,
-                        [&](const Var& y) { return p.look_back.step(cx, y, past_cache_.layer(l), self); });
-    x = model_.sublayer(cx, p.cross_attention_norm, x, t.places, [&](const Var& y) {
+    x = model_.sublayer(cx, p.autoregression_norm, x, t.positions,
+                        [&](const Var& y) { return p.autoregression.step(cx, y, past_cache_.layer(l), self); });
+    x = model_.sublayer(cx, p.cross_attention_norm, x, t.positions, [&](const Var& y) {
       return p.cross_attention.step(cx, y, memory_.layer(l), t.source, t.longest_source);
     });
-    x = model_.sublayer(cx, p.feed_forward_norm, x, t.places,
-                        [&](const Var& y) { return p.feed_forward(cx, y, t.places); });
+    x = model_.sublayer(cx, p.feed_forward_norm, x, t.positions,
+                        [&](const Var& y) { return p.feed_forward(cx, y, t.positions); });
   }
   return model_.decoder_norm_ ? (*model_.decoder_norm_)(cx, x) : x;
 }
 
 std::vector<Tensor> TransformerDecoding::memory_of_steps(const Transformer::Rows& rows) const {
-  std::vector<Tensor> memory = {rows.positions, rows.rotary, rows.bias, output_.weight()};
+  std::vector<Tensor> memory = {rows.position_table, rows.rotary, rows.bias, output_.weight()};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     memory.push_back(memory_.layer(l));
     memory.push_back(past_cache_.layer(l));
@@ -151,7 +151,7 @@ std::vector<Tensor> TransformerDecoding::memory_of_steps(const Transformer::Rows
 
 Tensor TransformerDecoding::step(std::span<const StepRow> rows) {
   const StepTables tables = tables_of(rows);
-  Transformer::Rows target{tables.ids, tables.places, Spans()};
+  Transformer::Rows target{tables.ids, tables.positions, Spans()};
   model_.locate(cx_, model_.target_positions_, target);
   const auto logits = [&](Context& cx, const StepTables& t) {
     const Var x = decoder(cx, t, target);

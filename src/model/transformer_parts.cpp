@@ -13,7 +13,7 @@ TransformerParts::TransformerParts(const ModelConfig& config, const Backend& bac
     : config_(config),
       parameters_(backend, arena, dtype, gradients),
       sinusoids_(config.dim,
-                 config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
+                 config.position_table == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
                  dtype),
       rotary_(config.head_keys(), SinusoidOrder::halves, dtype),
       bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), dtype) {
@@ -81,56 +81,56 @@ Var TransformerParts::make_positions(const std::string& name) {
 }
 
 // Learned positions end somewhere: from there on all tokens share the last.
-int64_t TransformerParts::last_place() const {
-  return config_.positions == Positions::learned ? config_.max_positions - 1 : any_place;
+int64_t TransformerParts::last_position() const {
+  return config_.positions == Positions::learned ? config_.max_positions - 1 : any_position;
 }
 
 TransformerParts::Rows TransformerParts::rows_of(const PackedIds& packed, std::span<const int32_t> sentences) const {
-  return {int_tensor(packed.ids, {int64_t(packed.ids.size())}), places_of(packed.spans, sentences, last_place()),
+  return {int_tensor(packed.ids, {int64_t(packed.ids.size())}), positions_of(packed.spans, sentences, last_position()),
           packed.spans};
 }
 
 TransformerParts::Rows TransformerParts::step_rows(std::span<const StepRow> rows,
                                                    const std::vector<int64_t>& token) const {
   const auto R = int64_t(rows.size());
-  std::vector<int32_t> ids, places;
+  std::vector<int32_t> ids, positions;
   for (int64_t r = 0; r < R; ++r) {
     ids.push_back(rows[r].token);
-    places.insert(places.end(), {0, int32_t(std::min(token[r], last_place()))});
+    positions.insert(positions.end(), {0, int32_t(std::min(token[r], last_position()))});
   }
-  return {int_tensor(std::move(ids), {R}), int_tensor(std::move(places), {R, 2}), Spans()};
+  return {int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}), Spans()};
 }
 
 // Post-norm: norm(x + dropout(f(x))), section 3.1.  Pre-norm: x + dropout(f(norm(x))).
-Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& places, const Function& f) {
-  if (config_.norm == NormPlace::pre) {
+Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions, const Function& f) {
+  if (config_.norm == NormPlacement::pre) {
     const Var y = f(norm(cx, x));
-    return residual(cx, x, y, cx.dropout(config_.dropout, places));
+    return residual(cx, x, y, cx.dropout(config_.dropout, positions));
   }
   const Var y = f(x);
-  return norm.of_sum(cx, x, y, cx.dropout(config_.dropout, places));
+  return norm.of_sum(cx, x, y, cx.dropout(config_.dropout, positions));
 }
 
 void TransformerParts::locate(Context& cx, const Var& learned, Rows& rows) {
   int32_t last = 0;
-  const auto places = rows.places.view<int32_t>();
-  for (int64_t n = 0; n < rows.ids.elements(); ++n) last = std::max(last, places(n, 1));
-  rows.positions = learned;
-  if (sinusoids_added(config_.positions)) rows.positions = Var(sinusoids_.table(cx.arena, cx.backend, last + 1));
+  const auto positions = rows.positions.view<int32_t>();
+  for (int64_t n = 0; n < rows.ids.elements(); ++n) last = std::max(last, positions(n, 1));
+  rows.position_table = learned;
+  if (sinusoids_added(config_.positions)) rows.position_table = Var(sinusoids_.table(cx.arena, cx.backend, last + 1));
   if (config_.positions == Positions::rotary) rows.rotary = rotary_.table(cx.arena, cx.backend, last + 1);
   if (config_.positions == Positions::alibi) rows.bias = bias_.table(cx.arena, cx.backend, last + 1);
 }
 
 Var TransformerParts::embed(Context& cx, const Var& table, const Rows& rows) {
-  return embedding(cx, {rows.ids, rows.places, table, rows.positions, std::sqrt(double(config_.dim))},
-                   cx.dropout(config_.embedding_dropout(), rows.places));
+  return embedding(cx, {rows.ids, rows.positions, table, rows.position_table, std::sqrt(double(config_.dim))},
+                   cx.dropout(config_.embedding_dropout(), rows.positions));
 }
 
 Var TransformerParts::layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal) {
-  x = sublayer(cx, p.self_attention_norm, x, rows.places,
+  x = sublayer(cx, p.self_attention_norm, x, rows.positions,
                [&](const Var& y) { return p.self_attention(cx, y, rows, causal); });
-  return sublayer(cx, p.feed_forward_norm, x, rows.places,
-                  [&](const Var& y) { return p.feed_forward(cx, y, rows.places); });
+  return sublayer(cx, p.feed_forward_norm, x, rows.positions,
+                  [&](const Var& y) { return p.feed_forward(cx, y, rows.positions); });
 }
 
 }  // namespace dragoman

@@ -29,12 +29,12 @@ class TransformerParts : public Model {
   /// Rows of one sequence a sentence: ids, where each stands, and where sentences begin.
   struct Rows {
     Tensor ids;     // (N) int32
-    Tensor places;  // (N,2) int32: sentence of the corpus, token
+    Tensor positions;  // (N,2) int32: sentence of the corpus, token
     Spans spans;
-    Var positions = {};             // (P,D), added to embeddings; or empty
+    Var position_table = {};             // (P,D), added to embeddings; or empty
     Tensor rotary = {}, bias = {};  // of self-attention: see SelfRows
 
-    SelfRows self() const { return {spans, places, rotary, bias}; }
+    SelfRows self() const { return {spans, positions, rotary, bias}; }
   };
 
   double gain(int layer) const;                       // of initial weights
@@ -46,7 +46,7 @@ class TransformerParts : public Model {
   Layer make_layer(const std::string& name, int layer);
   Var make_positions(const std::string& name);  // (P,D)
 
-  int64_t last_place() const;  // that positions know
+  int64_t last_position() const;  // that positions know
   Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
   Rows step_rows(std::span<const StepRow> rows, const std::vector<int64_t>& token) const;  // one a hypothesis
   /// Finds what embedding and self-attention need to know of the places.
@@ -58,9 +58,9 @@ class TransformerParts : public Model {
   }
   Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal);
   using Function = std::function<Var(const Var&)>;
-  Var sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& places, const Function& f);
+  Var sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions, const Function& f);
 
-  int64_t key_value_columns() const {  // of a layer's cache
+  int64_t key_value_dim() const {  // of a layer's cache
     return int64_t{config_.heads} * (config_.head_keys() + config_.head_values());
   }
 

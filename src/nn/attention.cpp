@@ -64,12 +64,12 @@ AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int6
   return h;
 }
 
-Var AttentionHeads::keys_of_places(Context& cx, const Tensor& places) const {
-  std::vector<int32_t> ids(places.rows());
-  for (int64_t n = 0; n < places.rows(); ++n)
-    ids[n] = std::min<int32_t>(places.view<int32_t>()(n, 1), int32_t(locations.rows()) - 1);
-  const Tensor rows = int_tensor(std::move(ids), {places.rows()});
-  return embedding(cx, {rows, places, locations, Var(), 1}, {});
+Var AttentionHeads::keys_at_positions(Context& cx, const Tensor& positions) const {
+  std::vector<int32_t> ids(positions.rows());
+  for (int64_t n = 0; n < positions.rows(); ++n)
+    ids[n] = std::min<int32_t>(positions.view<int32_t>()(n, 1), int32_t(locations.rows()) - 1);
+  const Tensor rows = int_tensor(std::move(ids), {positions.rows()});
+  return embedding(cx, {rows, positions, locations, Var(), 1}, {});
 }
 
 ScoreInputs AttentionHeads::score_inputs(Context& cx, const Var& q, const Tensor& bias) const {
@@ -99,21 +99,21 @@ SelfAttention SelfAttention::make(Parameters& p, const std::string& name, int64_
   return a;
 }
 
-SelfAttention::Parts SelfAttention::parts(Context& cx, const Var& x, const Tensor& places, const Tensor& rotary) const {
+SelfAttention::QueryKeyValue SelfAttention::parts(Context& cx, const Var& x, const Tensor& positions, const Tensor& rotary) const {
   const Var all = product.weight ? product(cx, x) : Var();  // (N, 2·H*K + H*V)
-  Parts p{query.of(all, x), {}, value.of(all, x)};
-  p.k = heads.locations ? heads.keys_of_places(cx, places) : key_of(key, value, p.v, all, x);
+  QueryKeyValue p{query.of(all, x), {}, value.of(all, x)};
+  p.k = heads.locations ? heads.keys_at_positions(cx, positions) : key_of(key, value, p.v, all, x);
   p.q = heads.normed(cx, heads.query_norm, p.q);
   p.k = heads.normed(cx, heads.key_norm, p.k);
   if (rotary) {
-    p.q = rotate(cx, p.q, rotary, places, heads.design.sizes.heads);
-    p.k = rotate(cx, p.k, rotary, places, heads.design.sizes.heads);
+    p.q = rotate(cx, p.q, rotary, positions, heads.design.sizes.heads);
+    p.k = rotate(cx, p.k, rotary, positions, heads.design.sizes.heads);
   }
   return p;
 }
 
 // One key of many lies in the cache where it stands, in the place of what it was made of.
-Compression::Result SelfAttention::compressed(Context& cx, const Parts& p, const SelfRows& rows) const {
+Compression::Result SelfAttention::compressed(Context& cx, const QueryKeyValue& p, const SelfRows& rows) const {
   const Compression::Result one = (*compression)(cx, p.k, p.v, rows.spans);
   if (!rows.cache) return one;
   std::vector<int32_t> into;
@@ -126,7 +126,7 @@ Compression::Result SelfAttention::compressed(Context& cx, const Parts& p, const
 
 Var SelfAttention::operator()(Context& cx, const Var& x, const SelfRows& rows, bool causal) const {
   const AttentionDesign& d = heads.design;
-  Parts p = parts(cx, x, rows.places, rows.rotary);
+  QueryKeyValue p = parts(cx, x, rows.positions, rows.rotary);
   if (rows.cache) cache_rows(cx, rows.cache, rows.cached, p.k, p.v);
   const Spans queries = d.memory.block > 0 ? blocks_of(rows.spans, d.memory.block) : rows.spans;
   Spans keys = queries;
@@ -137,12 +137,12 @@ Var SelfAttention::operator()(Context& cx, const Var& x, const SelfRows& rows, b
   }
   const AttentionShape shape{queries,          keys,
                              d.sizes.heads,    {.causal = causal, .window = d.window, .stride = d.memory.stride},
-                             d.kernel_score(), cx.dropout(d.dropout, rows.places)};
+                             d.kernel_score(), cx.dropout(d.dropout, rows.positions)};
   return heads.result(cx, attention(cx, p.q, p.k, p.v, shape, heads.score_inputs(cx, p.q, rows.bias), heads.name));
 }
 
 Var SelfAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
-  const auto [q, k, v] = parts(cx, x, rows.places, rows.rotary);
+  const auto [q, k, v] = parts(cx, x, rows.positions, rows.rotary);
   cache_rows(cx, cache, rows.cached, k, v);
   if (compression) compression->step(cx, cache, rows.past);
   const Past past = part_of({rows.past, rows.longest_past}, heads.design.memory);
@@ -157,18 +157,18 @@ CrossAttention CrossAttention::make(Parameters& p, const std::string& name, int6
   if (d.projects_query()) a.query = from_target.add(".query", int64_t{d.sizes.heads} * d.sizes.key);
   add_key_value(from_memory, d, a.key, a.value);
   a.query_product = from_target.make(p, dim, d.gain);
-  a.memory_product = from_memory.make(p, dim, d.gain);
+  a.key_value_product = from_memory.make(p, dim, d.gain);
   a.heads = AttentionHeads::make(p, name, dim, d);
-  if (d.center == LocalCenter::predictive) a.center = PredictedPlace::make(p, name + ".center", dim);
+  if (d.center == LocalCenter::predictive) a.center = PredictedPosition::make(p, name + ".center", dim);
   return a;
 }
 
-PredictedPlace PredictedPlace::make(Parameters& p, const std::string& name, int64_t dim) {
+PredictedPosition PredictedPosition::make(Parameters& p, const std::string& name, int64_t dim) {
   return {p.matrix({{name + ".inner.weight", dim, Init::glorot(dim, dim)}}, dim),
           p.matrix({{name + ".outer.weight", 1, Init::glorot(1, dim)}}, dim)};
 }
 
-Var PredictedPlace::operator()(Context& cx, const Var& h, const Spans& source) const {
+Var PredictedPosition::operator()(Context& cx, const Var& h, const Spans& source) const {
   std::vector<float> lengths;
   for (int s = 0; s < source.sentences(); ++s) lengths.push_back(float(source[s].end - source[s].begin));
   const Tensor S = cx.save({source.sentences(), 1}, h.dtype());
@@ -176,10 +176,10 @@ Var PredictedPlace::operator()(Context& cx, const Var& h, const Spans& source) c
   return gate(cx, Var(S), linear(cx, linear(cx, h, inner, Var(), Activation::tanh), outer, Var()));
 }
 
-CrossAttention::Memory CrossAttention::remember(Context& cx, const Var& memory, const Tensor& places) const {
-  const Var all = memory_product.weight ? memory_product(cx, memory) : Var();  // (Ns,H*K + H*V)
+CrossAttention::KeysAndValues CrossAttention::keys_and_values(Context& cx, const Var& memory, const Tensor& positions) const {
+  const Var all = key_value_product.weight ? key_value_product(cx, memory) : Var();  // (Ns,H*K + H*V)
   const Var v = value.of(all, memory);
-  const Var k = heads.locations ? heads.keys_of_places(cx, places) : key_of(key, value, v, all, memory);
+  const Var k = heads.locations ? heads.keys_at_positions(cx, positions) : key_of(key, value, v, all, memory);
   return {heads.normed(cx, heads.key_norm, k), v};
 }
 
@@ -187,52 +187,52 @@ Var CrossAttention::queries(Context& cx, const Var& x) const {
   return heads.normed(cx, heads.query_norm, query.projected() ? query_product(cx, x) : x);  // (Nt,H*K)
 }
 
-Var CrossAttention::operator()(Context& cx, const Var& x, const Memory& memory, const Spans& queries_of,
-                               const Spans& keys, const Tensor& places, int64_t first) const {
+Var CrossAttention::operator()(Context& cx, const Var& x, const KeysAndValues& memory, const Spans& queries_of,
+                               const Spans& keys, const Tensor& positions, int64_t first) const {
   const AttentionDesign& d = heads.design;
   const Var q = queries(cx, x);
   const AttentionShape shape{queries_of,       keys,
                              d.sizes.heads,    {.window = d.window, .first = first},
-                             d.kernel_score(), cx.dropout(d.dropout, places)};
+                             d.kernel_score(), cx.dropout(d.dropout, positions)};
   if (center.inner) return heads.result(cx, around_center(cx, q, center(cx, x, keys), memory, shape));
   return heads.result(cx, attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {}), heads.name));
 }
 
 // Who watches sees the weights as the Gaussian leaves them.
-Var CrossAttention::around_center(Context& cx, const Var& q, const Var& place, const Memory& memory,
+Var CrossAttention::around_center(Context& cx, const Var& q, const Var& position, const KeysAndValues& memory,
                                   AttentionShape shape) const {
-  const GaussianWindow window = gaussian_window(cx, memory.v, place, shape.keys, heads.design.window);
+  const GaussianWindow window = gaussian_window(cx, memory.v, position, shape.keys, heads.design.window);
   shape.visible = Visibility::all();
-  const AttentionWatch* watch = cx.watch;
-  const AttentionWatch lower = [&](const WatchedAttention& a) {
+  const AttentionObserver* observer = cx.observer;
+  const AttentionObserver lower = [&](const ObservedAttention& a) {
     const Tensor weights = a.weights.on_host(), factors = window.factors.on_host();
     for_dtype(weights.dtype(), [&]<class T>() {
       for (int64_t n = 0; n < weights.elements(); ++n) weights.as<T>()[n] *= factors.as<T>()[n];
     });
     a.weights.assign(weights);
-    (*watch)(a);
+    (*observer)(a);
   };
-  if (watch) cx.watch = &lower;
+  if (observer) cx.observer = &lower;
   const ScoreInputs score{Var(window.bias), heads.score_vector};
   const Var y = attention(cx, q, memory.k, window.values, shape, score, heads.name);
-  cx.watch = watch;
+  cx.observer = observer;
   return y;
 }
 
-Var CrossAttention::choose(Context& cx, const Var& x, const Memory& memory, const Spans& keys, const Tensor& places,
+Var CrossAttention::choose(Context& cx, const Var& x, const KeysAndValues& memory, const Spans& keys, const Tensor& positions,
                            const Tensor& signal) const {
   const Var q = queries(cx, x);
   const AttentionShape shape{
       .queries = Spans::one_row_each(q.rows()), .keys = keys, .score = heads.design.kernel_score()};
-  const HardChoice choice{cx.dropout(1, places), signal};  // numbered like a dropout, a draw a row
+  const HardChoice choice{cx.dropout(1, positions), signal};  // numbered like a dropout, a draw a row
   return heads.result(cx, hard_attention(cx, q, memory.k, memory.v, shape, heads.score_inputs(cx, q, {}), choice));
 }
 
 Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const {
-  const int64_t key_columns = heads.design.sizes.heads * heads.design.sizes.key;
+  const int64_t key_dim = heads.design.sizes.heads * heads.design.sizes.key;
   const Var q = queries(cx, x);
   return heads.result(
-      cx, attention_step(cx, q, cache.columns(0, key_columns), cache.columns(key_columns, cache.cols() - key_columns),
+      cx, attention_step(cx, q, cache.columns(0, key_dim), cache.columns(key_dim, cache.cols() - key_dim),
                          heads.step_shape(keys, longest), heads.score_inputs(cx, q, {})));
 }
 

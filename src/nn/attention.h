@@ -14,7 +14,7 @@ namespace dragoman {
 /// Rows that attend to rows of their own sequence, and what is known of their places.
 struct SelfRows {
   Spans spans;
-  Tensor places;                   // (N,2) int32: sentence, token
+  Tensor positions;                   // (N,2) int32: sentence, token
   Tensor rotary;                   // (P,K) sinusoids, or empty: queries and keys turn by their place
   Tensor bias;                     // (1,H·(2R+1)) or empty: added to the scores (ALiBi)
   Tensor cache = {}, cached = {};  // (C,H*K + H*V), (N) int32: which of its rows take keys and values; or empty
@@ -22,7 +22,7 @@ struct SelfRows {
 
 /// Rows of a decoding step, one token each.
 struct StepRows {
-  Tensor places;  // (R,2)
+  Tensor positions;  // (R,2)
   Tensor rotary;  // as above
   Tensor bias;
   Tensor cached;  // (R) int32: cache rows that take this step's keys and values
@@ -53,7 +53,7 @@ struct AttentionHeads {
     return norm.weight ? head_norm(cx, x, norm.weight, norm.bias, design.sizes.heads) : x;
   }
   /// Keys for `location`: a row for each place.
-  Var keys_of_places(Context& cx, const Tensor& places) const;
+  Var keys_at_positions(Context& cx, const Tensor& positions) const;
   ScoreInputs score_inputs(Context& cx, const Var& q, const Tensor& bias) const;
   StepShape step_shape(const StepKeys& keys, int64_t longest) const;
 };
@@ -72,50 +72,50 @@ struct SelfAttention {
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const;
 
  private:
-  struct Parts {
+  struct QueryKeyValue {
     Var q, k, v;
   };
-  Parts parts(Context& cx, const Var& x, const Tensor& places, const Tensor& rotary) const;
-  Compression::Result compressed(Context& cx, const Parts& p, const SelfRows& rows) const;
+  QueryKeyValue parts(Context& cx, const Var& x, const Tensor& positions, const Tensor& rotary) const;
+  Compression::Result compressed(Context& cx, const QueryKeyValue& p, const SelfRows& rows) const;
 };
 
 /// S·σ(v·tanh(W h)): a place in a source of S pieces, from 0 to S (Luong et al. 2015, equation 9).
-struct PredictedPlace {
+struct PredictedPosition {
   Var inner, outer;  // W (D,D), v (1,D); or empty
 
-  static PredictedPlace make(Parameters& p, const std::string& name, int64_t dim);
+  static PredictedPosition make(Parameters& p, const std::string& name, int64_t dim);
   /// h (B,D), one a sentence of `source`  →  (B,1).
   Var operator()(Context& cx, const Var& h, const Spans& source) const;
 };
 
 /// Attention of target rows to the encoder's output.
 struct CrossAttention {
-  Linear query_product, memory_product;
+  Linear query_product, key_value_product;
   Role query, key, value;
   AttentionHeads heads;
-  PredictedPlace center;  // of LocalCenter::predictive
+  PredictedPosition center;  // of LocalCenter::predictive
 
   static CrossAttention make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
-  struct Memory {
+  struct KeysAndValues {
     Var k, v;  // (Ns,H*K) (Ns,H*V)
   };
   /// Keys and values of the encoder's output (Ns,D), whose rows stand at `places`.
-  Memory remember(Context& cx, const Var& memory, const Tensor& places) const;
+  KeysAndValues keys_and_values(Context& cx, const Var& memory, const Tensor& positions) const;
   bool hard() const { return heads.design.choice == AttentionKind::hard; }
   /// Whether each query has to be a sentence of its own, with its own keys.
   bool one_query_each() const { return bool(center.inner); }
   /// x (Nt,D); queries are rows of their sentences from place `first` on.
-  Var operator()(Context& cx, const Var& x, const Memory& memory, const Spans& queries, const Spans& keys,
-                 const Tensor& places, int64_t first = 0) const;
+  Var operator()(Context& cx, const Var& x, const KeysAndValues& memory, const Spans& queries, const Spans& keys,
+                 const Tensor& positions, int64_t first = 0) const;
   /// What one query a sentence, x (B,D) at `places`, finds if it looks at one key (ops/hard_attention.h).
-  Var choose(Context& cx, const Var& x, const Memory& memory, const Spans& keys, const Tensor& places,
+  Var choose(Context& cx, const Var& x, const KeysAndValues& memory, const Spans& keys, const Tensor& positions,
              const Tensor& signal) const;
   /// One decoding step against keys and values that were cached once a sentence; neither hard nor one_query_each().
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const;
 
  private:
   Var queries(Context& cx, const Var& x) const;
-  Var around_center(Context& cx, const Var& q, const Var& center, const Memory& memory, AttentionShape shape) const;
+  Var around_center(Context& cx, const Var& q, const Var& center, const KeysAndValues& memory, AttentionShape shape) const;
 };
 
 /// Puts keys and values into rows of a cache (C,H*K + H*V).

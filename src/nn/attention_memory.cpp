@@ -59,10 +59,10 @@ void Compression::step(Context& cx, const Tensor& cache, const StepKeys& past) c
   const auto table = past.table.view<int32_t>();
   std::vector<int32_t> windows, into;  // cache rows
   for (int64_t r = 0; r < table.rows; ++r) {
-    const int64_t place = past.length.as<int32_t>()[r] - 1;
-    if (place % stride != 0) continue;
-    for (int64_t t = place - stride + 1; t <= place; ++t) windows.push_back(t < 0 ? -1 : table(r, t));
-    into.push_back(table(r, place));
+    const int64_t position = past.length.as<int32_t>()[r] - 1;
+    if (position % stride != 0) continue;
+    for (int64_t t = position - stride + 1; t <= position; ++t) windows.push_back(t < 0 ? -1 : table(r, t));
+    into.push_back(table(r, position));
   }
   if (into.empty()) return;
   const auto M = int64_t(into.size());

@@ -7,7 +7,7 @@ namespace dragoman {
 
 Linear Linear::make(Parameters& p, const std::vector<std::string>& names, const std::vector<int64_t>& rows,
                     int64_t inputs, double gain) {
-  std::vector<Parameters::Part> weights, biases;
+  std::vector<Parameters::Slice> weights, biases;
   for (size_t i = 0; i < names.size(); ++i) {
     weights.push_back({names[i] + ".weight", rows[i], Init::glorot(rows[i], inputs, gain)});
     biases.push_back({names[i] + ".bias", rows[i], Init::zeros()});
@@ -34,8 +34,8 @@ Var Norm::of_sum(Context& cx, const Var& x, const Var& r, const Dropout& drop) c
   return running ? (*this)(cx, residual(cx, x, r, drop)) : residual_norm(cx, x, r, weight, bias, drop);
 }
 
-Var FeedForward::operator()(Context& cx, const Var& x, const Tensor& places) const {
-  return down(cx, dragoman::dropout(cx, up(cx, x, act), cx.dropout(dropout, places)));
+Var FeedForward::operator()(Context& cx, const Var& x, const Tensor& positions) const {
+  return down(cx, dragoman::dropout(cx, up(cx, x, act), cx.dropout(dropout, positions)));
 }
 
 }  // namespace dragoman

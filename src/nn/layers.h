@@ -33,7 +33,7 @@ struct FeedForward {
   Activation act;
   double dropout = 0;  // of the inner columns
 
-  Var operator()(Context& cx, const Var& x, const Tensor& places) const;
+  Var operator()(Context& cx, const Var& x, const Tensor& positions) const;
 };
 
 }  // namespace dragoman

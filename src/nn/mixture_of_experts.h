@@ -17,15 +17,15 @@ struct MixtureOfExperts {
   double load_loss;  // weight of the loss that shares out rows evenly; 0: none
   double capacity;   // times an even share; 0: no limit
 
-  Var operator()(Context& cx, const Var& x, const Tensor& places) const;
+  Var operator()(Context& cx, const Var& x, const Tensor& slots) const;
 };
 
 /// What follows attention in a layer of a Transformer: one feed-forward network for all rows, or some of many.
 struct FeedForwardLayer {
   std::variant<FeedForward, MixtureOfExperts> kind;
 
-  Var operator()(Context& cx, const Var& x, const Tensor& places) const {
-    return std::visit([&](const auto& k) { return k(cx, x, places); }, kind);
+  Var operator()(Context& cx, const Var& x, const Tensor& slots) const {
+    return std::visit([&](const auto& k) { return k(cx, x, slots); }, kind);
   }
 };
 

@@ -45,7 +45,7 @@ Init Init::glorot(int64_t rows, int64_t cols, double gain) {
 Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients)
     : backend_(backend), arena_(arena), dtype_(dtype), gradients_(gradients) {}
 
-Var Parameters::add(const std::vector<Part>& parts, Shape shape, bool trained) {
+Var Parameters::add(const std::vector<Slice>& slices, Shape shape, bool trained) {
   const Tensor value = arena_.allocate(shape, dtype_);
   std::shared_ptr<Node> node;
   if (gradients_ && trained) {
@@ -53,7 +53,7 @@ Var Parameters::add(const std::vector<Part>& parts, Shape shape, bool trained) {
     node->gradient = arena_.allocate(shape, dtype_);
   }
   int64_t from = 0;
-  for (const Part& p : parts) {
+  for (const Slice& p : slices) {
     const Tensor gradient = node ? node->gradient.row_range(from, p.rows) : Tensor();
     named_.push_back({p.name, value.row_range(from, p.rows), gradient, p.init, buffers_.size(), from, trained});
     from += p.rows;
@@ -62,23 +62,23 @@ Var Parameters::add(const std::vector<Part>& parts, Shape shape, bool trained) {
   return buffers_.back();
 }
 
-Var Parameters::matrix(const std::vector<Part>& parts, int64_t cols, Use use) {
+Var Parameters::matrix(const std::vector<Slice>& slices, int64_t cols, Use use) {
   int64_t rows = 0;
-  for (const Part& p : parts) rows += p.rows;
+  for (const Slice& p : slices) rows += p.rows;
   uses_.push_back(use);
-  return add(parts, {rows, cols});
+  return add(slices, {rows, cols});
 }
 
-Var Parameters::vector(const std::vector<Part>& parts) {
+Var Parameters::vector(const std::vector<Slice>& slices) {
   int64_t rows = 0;
-  for (const Part& p : parts) rows += p.rows;
+  for (const Slice& p : slices) rows += p.rows;
   uses_.push_back(Use::lookup);
-  return add(parts, {rows});
+  return add(slices, {rows});
 }
 
-Tensor Parameters::statistic(const Part& part) {
+Tensor Parameters::statistic(const Slice& slice) {
   uses_.push_back(Use::lookup);
-  return add({part}, {part.rows}, false);
+  return add({slice}, {slice.rows}, false);
 }
 
 void Parameters::initialise(uint64_t seed) {
@@ -90,12 +90,12 @@ void Parameters::forget_gradients() {
     if (v.node()) v.node()->written = false;
 }
 
-Tensor Parameters::place_to_load(size_t buffer) const {
+Tensor Parameters::load_destination(size_t buffer) const {
   const Tensor& own = buffers_[buffer].value();
   return uses_[buffer] == Use::product ? arena_.allocate(own.shape(), own.dtype()) : own;
 }
 
-Tensor Parameters::place_to_pack(size_t buffer, DType type) const {
+Tensor Parameters::pack_destination(size_t buffer, DType type) const {
   const Tensor& w = buffers_[buffer].value();
   return arena_.allocate({backend_.packed_elements(w.rows(), w.cols(), type)}, type);
 }
@@ -103,14 +103,14 @@ Tensor Parameters::place_to_pack(size_t buffer, DType type) const {
 void Parameters::pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const {
   if (uses_[buffer] == Use::lookup) return;
   if (uses_[buffer] == Use::exact_product) type = dtype_;
-  const Tensor copy = place_to_pack(buffer, type);
+  const Tensor copy = pack_destination(buffer, type);
   backend_.pack(copy, values);
   packed.emplace(buffers_[buffer].value().data(), copy);
 }
 
-void Parameters::pack_rounded(size_t buffer, std::span<const RoundedRows> parts, PackedWeights& packed) const {
-  const Tensor copy = place_to_pack(buffer, DType::i8);
-  backend_.pack_rounded(copy, parts);
+void Parameters::pack_rounded(size_t buffer, std::span<const RoundedRows> slices, PackedWeights& packed) const {
+  const Tensor copy = pack_destination(buffer, DType::i8);
+  backend_.pack_rounded(copy, slices);
   packed.emplace(buffers_[buffer].value().data(), copy);
 }
 
@@ -130,7 +130,7 @@ void Parameters::round(RoundedWeights& rounded) const {
   }
 }
 
-std::span<const Parameters::Named> Parameters::parts_of(size_t buffer) const {
+std::span<const Parameters::Named> Parameters::slices_of(size_t buffer) const {
   const auto [first, last] = std::ranges::equal_range(named_, buffer, {}, &Named::buffer);
   return {first, last};
 }

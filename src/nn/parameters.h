@@ -23,7 +23,7 @@ struct Init {
 /// and values are multiplied at once): kernels and the optimiser see the matrix, files and messages the named parts.
 class Parameters {
  public:
-  struct Part {
+  struct Slice {
     std::string name;  // as in files: "encoder.3.self_attention.query.weight"
     int64_t rows;
     Init init;
@@ -38,7 +38,7 @@ class Parameters {
     bool trained;   // false: a statistic
 
     /// The same part of a tensor shaped like the matrix: of a moment, of an average.
-    Tensor part_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
+    Tensor slice_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };
 
   Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients);
@@ -46,11 +46,11 @@ class Parameters {
   /// What a matrix is for: a product, to have its rows looked up, or both (a tied embedding). exact_product: a product
   /// that is never rounded, as something is chosen by it.
   enum class Use { product, lookup, both, exact_product };
-  Var matrix(const std::vector<Part>& parts, int64_t cols, Use use = Use::product);  // (Σ rows, cols)
-  Var vector(const std::vector<Part>& parts);                                        // (Σ rows)
+  Var matrix(const std::vector<Slice>& slices, int64_t cols, Use use = Use::product);  // (Σ rows, cols)
+  Var vector(const std::vector<Slice>& slices);                                        // (Σ rows)
   /// What training observes instead of learning it: part of the model like a weight, but without a gradient, so that no
   /// optimiser moves it.
-  Tensor statistic(const Part& part);  // (rows)
+  Tensor statistic(const Slice& slice);  // (rows)
 
   /// Draws every part from its own random sequence of (seed, name): the same values whatever else the model has.
   void initialise(uint64_t seed);
@@ -63,21 +63,21 @@ class Parameters {
   /// Brings the copies in 16 bits of all weights of products up to date; makes them where there are none.
   void round(RoundedWeights& rounded) const;
   /// For models that decode and do nothing else: what only products use exists packed alone, and its own memory is
-  /// never touched. `place_to_load` is where its values go first, `pack_loaded` does with them what `pack` does.
-  Tensor place_to_load(size_t buffer) const;
+  /// never touched. `load_destination` is where its values go first, `pack_loaded` does with them what `pack` does.
+  Tensor load_destination(size_t buffer) const;
   void pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const;
   /// The same into I8 from rows that are rounded already (Backend::pack_rounded): those of all parts, in their order.
-  void pack_rounded(size_t buffer, std::span<const RoundedRows> parts, PackedWeights& packed) const;
+  void pack_rounded(size_t buffer, std::span<const RoundedRows> slices, PackedWeights& packed) const;
 
   const std::vector<Named>& named() const { return named_; }
   const std::vector<Var>& buffers() const { return buffers_; }
   Use use_of(size_t buffer) const { return uses_[buffer]; }  // of vectors and statistics: lookup
-  std::span<const Named> parts_of(size_t buffer) const;
+  std::span<const Named> slices_of(size_t buffer) const;
   int64_t count() const;  // numbers in all parts that are trained
 
  private:
-  Var add(const std::vector<Part>& parts, Shape shape, bool trained = true);
-  Tensor place_to_pack(size_t buffer, DType type) const;
+  Var add(const std::vector<Slice>& slices, Shape shape, bool trained = true);
+  Tensor pack_destination(size_t buffer, DType type) const;
 
   const Backend& backend_;
   Arena& arena_;

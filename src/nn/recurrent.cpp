@@ -39,7 +39,7 @@ Steps::Steps(const Spans& spans, Direction direction) : sentences(spans.sentence
     begins.push_back(int64_t(order.size()));
   }
   rows = int_tensor(std::move(order), {spans.rows()});
-  places = int_tensor(std::move(inverse), {spans.rows()});
+  positions = int_tensor(std::move(inverse), {spans.rows()});
 }
 
 CellState first_rows(const CellState& state, int64_t n) {
@@ -48,7 +48,7 @@ CellState first_rows(const CellState& state, int64_t n) {
 
 Recurrence Recurrence::make(Parameters& p, const std::string& name, const Design& d) {
   const int64_t all = gates_of(d.cell) * d.dim;
-  std::vector<Parameters::Part> input, bias, state;
+  std::vector<Parameters::Slice> input, bias, state;
   for (const std::string& gate : gate_names(d.cell)) {
     const bool open = d.cell == Cell::lstm && gate == "forget";  // at first nothing is forgotten (Jozefowicz 2015)
     input.push_back({name + ".input." + gate + ".weight", d.dim, Init::glorot(d.dim, d.inputs)});
@@ -91,7 +91,7 @@ Var Recurrence::operator()(Context& cx, const Var& x, const Steps& steps) const 
     state = step(cx, rows(all, steps.begins[t], steps.width(t)), first_rows(state, steps.width(t)));
     h.push_back(state.h);
   }
-  return gather_rows(cx, stack_rows(cx, h), steps.places);
+  return gather_rows(cx, stack_rows(cx, h), steps.positions);
 }
 
 }  // namespace dragoman

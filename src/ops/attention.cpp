@@ -19,7 +19,7 @@ void check(const Var& q, const Var& k, const Var& v, const AttentionShape& a) {
   const Visibility& visible = a.visible;
   require(visible.stride == 1 || (visible.stride > 1 && visible.causal && visible.window < 0 && visible.first == 0),
           "attention: keys are {} places apart, which goes with causal visibility alone", visible.stride);
-  check_places("attention", a.dropout, q.rows());
+  check_positions("attention", a.dropout, q.rows());
 }
 
 void check_score(const char* op, const ScoreInputs& s, Score score, int heads, const Var& q) {
@@ -56,10 +56,10 @@ Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const Atten
                        cx.scratch(cx.backend.attention_scratch(shape, key_size, value_size)),
                        {},
                        cx.factor_type(DType::f32)};
-  const bool watched = cx.watch && !name.empty();
-  if (watched) a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, q.dtype());
+  const bool observed = cx.observer && !name.empty();
+  if (observed) a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, q.dtype());
   cx.backend.attention(a);
-  if (watched) (*cx.watch)({name, shape, a.weights, v, y});
+  if (observed) (*cx.observer)({name, shape, a.weights, v, y});
   a.scratch = a.weights = {};
   cx.record("attention", y, [=](Backward& b) {
     Backend::Attention forward = a;
@@ -78,7 +78,7 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
           v.shape(), heads);
   const Shape rows{q.rows()};
   require(keys.length.shape() == rows, "attention_step: length is {}, expected {}", keys.length.shape(), rows);
-  require(!keys.place || keys.place.shape() == rows, "attention_step: place is {}, expected {}", keys.place.shape(),
+  require(!keys.position || keys.position.shape() == rows, "attention_step: place is {}, expected {}", keys.position.shape(),
           rows);
   require(keys.table || keys.begin.shape() == rows, "attention_step: begin is {}, expected {}", keys.begin.shape(),
           rows);
@@ -122,16 +122,16 @@ Var distance_scores(Context& cx, const Var& q, const Var& table, int heads) {
   return y;
 }
 
-Var rotate(Context& cx, const Var& x, const Tensor& table, const Tensor& places, int heads) {
+Var rotate(Context& cx, const Var& x, const Tensor& table, const Tensor& positions, int heads) {
   require(x.cols() % (2 * heads) == 0 && table.cols() == x.cols() / heads,
           "rotate: x is {} and table {}, expected (N,H*K) and (P,K) with H = {} and an even K", x.shape(),
           table.shape(), heads);
-  require(places.shape() == Shape({x.rows(), 2}), "rotate: places is {}, expected {}", places.shape(),
+  require(positions.shape() == Shape({x.rows(), 2}), "rotate: places is {}, expected {}", positions.shape(),
           Shape({x.rows(), 2}));
   Var y = cx.make(x.shape(), x.dtype());
-  cx.backend.rotate(y, x, table, places, heads, 1);
+  cx.backend.rotate(y, x, table, positions, heads, 1);
   cx.record("rotate", y, [=](Backward& b) {
-    b.backend.rotate(b.grad_out(), b.grad_out(), table, places, heads, -1);
+    b.backend.rotate(b.grad_out(), b.grad_out(), table, positions, heads, -1);
     b.pass(x);
   });
   return y;

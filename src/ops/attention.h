@@ -38,6 +38,6 @@ Var distance_scores(Context& cx, const Var& q, const Var& table, int heads);
 /// Rotary positions (Su et al. 2021): pairs of columns of each head turn by an angle of their token. `table` (P,K)
 /// holds sines in its first half and cosines in its second (nn/positions.h).  x (N,H*K), K even, places (N,2)  →
 /// (N,H*K).
-Var rotate(Context& cx, const Var& x, const Tensor& table, const Tensor& places, int heads);
+Var rotate(Context& cx, const Var& x, const Tensor& table, const Tensor& positions, int heads);
 
 }  // namespace dragoman

@@ -4,14 +4,14 @@
 
 namespace dragoman {
 
-void check_places(const char* op, const Dropout& drop, int64_t rows) {
-  require(!drop.active() || drop.places.shape() == Shape{rows, 2}, "{}: places of dropout is {}, expected {}", op,
-          drop.places.shape(), Shape{rows, 2});
+void check_positions(const char* op, const Dropout& drop, int64_t rows) {
+  require(!drop.active() || drop.positions.shape() == Shape{rows, 2}, "{}: places of dropout is {}, expected {}", op,
+          drop.positions.shape(), Shape{rows, 2});
 }
 
 Var residual(Context& cx, const Var& x, const Var& r, const Dropout& drop) {
   require(r.shape() == x.shape(), "residual: r is {}, expected {} as x", r.shape(), x.shape());
-  check_places("residual", drop, x.rows());
+  check_positions("residual", drop, x.rows());
   Var y = cx.make(x.shape(), x.dtype());
   cx.backend.dropout(y, x, r, drop);
   cx.record("residual", y, [=](Backward& b) {
@@ -23,7 +23,7 @@ Var residual(Context& cx, const Var& x, const Var& r, const Dropout& drop) {
 
 Var dropout(Context& cx, const Var& x, const Dropout& drop) {
   if (!drop.active()) return x;
-  check_places("dropout", drop, x.rows());
+  check_positions("dropout", drop, x.rows());
   Var y = cx.make(x.shape(), x.dtype());
   cx.backend.dropout(y, Tensor(), x, drop);
   cx.record("dropout", y, [=](Backward& b) {

@@ -7,17 +7,17 @@ namespace dragoman {
 
 Var embedding(Context& cx, const EmbeddingInput& in, const Dropout& drop) {
   require(in.table.shape().rank() == 2, "embedding: table is {}, expected (V,D)", in.table.shape());
-  require(in.places.shape() == Shape{in.ids.elements(), 2}, "embedding: places is {}, expected {}", in.places.shape(),
+  require(in.positions.shape() == Shape{in.ids.elements(), 2}, "embedding: places is {}, expected {}", in.positions.shape(),
           Shape{in.ids.elements(), 2});
-  require(!in.positions || in.positions.cols() == in.table.cols(), "embedding: positions is {}, expected (P,{})",
-          in.positions.shape(), in.table.cols());
-  check_places("embedding", drop, in.ids.elements());
+  require(!in.position_table || in.position_table.cols() == in.table.cols(), "embedding: positions is {}, expected (P,{})",
+          in.position_table.shape(), in.table.cols());
+  check_positions("embedding", drop, in.ids.elements());
   Var y = cx.make({in.ids.elements(), in.table.cols()}, in.table.dtype());
-  const Embedding e{in.ids, in.places, in.table, in.positions, in.scale, drop};
+  const Embedding e{in.ids, in.positions, in.table, in.position_table, in.scale, drop};
   cx.backend.embedding(y, e);
   cx.record("embedding", y, [=](Backward& b) {
-    const Grad dtable = b.grad(in.table), dpositions = in.positions ? b.grad(in.positions) : Grad{};
-    if (dtable || dpositions) b.backend.embedding_backward(dtable, dpositions, b.grad_out(), e);
+    const Grad dtable = b.grad(in.table), dposition_table = in.position_table ? b.grad(in.position_table) : Grad{};
+    if (dtable || dposition_table) b.backend.embedding_backward(dtable, dposition_table, b.grad_out(), e);
   });
   return y;
 }

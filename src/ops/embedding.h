@@ -6,8 +6,8 @@ namespace dragoman {
 /// y (N,D) = dropout(scale · table[ids] + positions[token])  (Vaswani et al. 2017, sections 3.4, 3.5, 5.4).
 /// ids (N) int32  places (N,2) int32: sentence, token  table (V,D)  positions (P,D) or empty.
 struct EmbeddingInput {
-  Tensor ids, places;
-  Var table, positions;
+  Tensor ids, positions;
+  Var table, position_table;
   double scale = 1;
 };
 Var embedding(Context& cx, const EmbeddingInput& input, const Dropout& drop);

@@ -17,7 +17,7 @@ void check(const Context& cx, const Var& q, const Var& k, const Var& v, const At
           q.shape(), k.shape(), a.queries.rows(), a.keys.rows(), a.keys.sentences());
   for (int s = 0; s < a.keys.sentences(); ++s)
     require(a.keys[s].begin < a.keys[s].end, "hard_attention: sentence {} has no key to look at", s);
-  check_places("hard_attention", c.random, q.rows());
+  check_positions("hard_attention", c.random, q.rows());
   require(!cx.tape || c.signal.shape() == Shape({q.rows(), 2}), "hard_attention: signal is {}, expected {}",
           c.signal.shape(), Shape({q.rows(), 2}));
 }

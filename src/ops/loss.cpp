@@ -6,10 +6,10 @@ namespace dragoman {
 
 namespace {
 
-void check(const Var& x, const Var& w, const Labels& labels) {
+void check(const Var& x, const Var& w, const Targets& targets) {
   require(x.shape().rank() == 2 && w.shape().rank() == 2 && x.cols() == w.cols(),
           "linear_cross_entropy: x is {} and w {}, expected (N,D) and (V,D)", x.shape(), w.shape());
-  const auto& [ids, smoothing, weights, copying] = labels;
+  const auto& [ids, smoothing, weights, copying] = targets;
   const Shape rows{x.rows()}, numbers{x.rows(), 1};
   require(ids.shape() == rows, "linear_cross_entropy: labels is {}, expected {}", ids.shape(), rows);
   require(!weights || weights.shape() == rows, "linear_cross_entropy: weights is {}, expected {}", weights.shape(),
@@ -21,25 +21,25 @@ void check(const Var& x, const Var& w, const Labels& labels) {
 
 }  // namespace
 
-LabelLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Labels& labels) {
-  check(x, w, labels);
+TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Targets& targets) {
+  check(x, w, targets);
   const DType stat = stat_type(x.dtype());
-  const LabelLoss out{cx.save({x.rows()}, stat), cx.save({x.rows()}, stat)};
+  const TokenLoss out{cx.save({x.rows()}, stat), cx.save({x.rows()}, stat)};
   const Context::Factors factors = cx.factors(x, w);
   const Tensor scratch = cx.scratch(cx.backend.linear_cross_entropy_scratch(x.rows(), w.rows(), factors.x.dtype()));
   Backend::LinearCrossEntropy l{
-      .loss = out.loss, .log_prob = out.log_prob, .x = factors.x, .w = factors.w, .labels = labels.ids};
-  l.label_smoothing = labels.smoothing;
+      .loss = out.loss, .log_prob = out.log_prob, .x = factors.x, .w = factors.w, .targets = targets.ids};
+  l.label_smoothing = targets.smoothing;
   l.scratch = scratch;
-  l.weights = labels.weights;
-  l.gate = labels.copying.gate;
-  l.copied = labels.copying.copied;
+  l.weights = targets.weights;
+  l.gate = targets.copying.gate;
+  l.copied = targets.copying.copied;
   if (cx.tape) {
     Backward root(cx.backend, cx.arena, x);
     l.dx = root.grad(x);
     l.dw = root.grad(w);
-    l.dgate = root.grad(labels.copying.gate);
-    l.dcopied = root.grad(labels.copying.copied);
+    l.dgate = root.grad(targets.copying.gate);
+    l.dcopied = root.grad(targets.copying.copied);
   } else if (const Tensor* packed = cx.packed_form(w)) {
     l.packed = *packed;
   }
@@ -47,9 +47,9 @@ LabelLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const La
   return out;
 }
 
-LabelLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Tensor& labels, double label_smoothing,
+TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Tensor& targets, double label_smoothing,
                                const Tensor& weights) {
-  return linear_cross_entropy(cx, x, w, {.ids = labels, .smoothing = label_smoothing, .weights = weights});
+  return linear_cross_entropy(cx, x, w, {.ids = targets, .smoothing = label_smoothing, .weights = weights});
 }
 
 }  // namespace dragoman

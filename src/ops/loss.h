@@ -4,7 +4,7 @@
 namespace dragoman {
 
 /// Per label: the label-smoothed cross-entropy that training minimises, times the label's weight, and log p(label).
-struct LabelLoss {
+struct TokenLoss {
   Tensor loss, log_prob;  // (N) stat type
 };
 
@@ -15,7 +15,7 @@ struct Copying {
 };
 
 /// Labels of the rows of a matrix.
-struct Labels {
+struct Targets {
   Tensor ids;            // (N) int32
   double smoothing = 0;  // Szegedy et al. 2016, section 7
   Tensor weights = {};   // (N) f32, of losses and gradients; empty: all 1
@@ -26,10 +26,10 @@ struct Labels {
 /// The (N,V) logits never exist. This is the root of the gradient: under a tape the gradients of the SUM of losses with
 /// respect to x, w, gate and copied are written here, while a chunk of logits is in the cache; w's is marked as
 /// written, so that a tied embedding adds to it. The smoothed part is of the softmax, also where labels are copied.
-LabelLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Labels& labels);
+TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Targets& targets);
 
 /// The same for labels that are generated.  labels (N) int32
-LabelLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Tensor& labels, double label_smoothing,
+TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Tensor& targets, double label_smoothing,
                                const Tensor& weights = {});
 
 }  // namespace dragoman

@@ -72,7 +72,7 @@ Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, con
                   double eps) {
   check("residual_norm", x, gamma, beta);
   require(r.shape() == x.shape(), "residual_norm: r is {}, expected {} as x", r.shape(), x.shape());
-  check_places("residual_norm", drop, x.rows());
+  check_positions("residual_norm", drop, x.rows());
   Var y = cx.make(x.shape(), x.dtype());
   const DType stat = stat_type(x.dtype());
   const Tensor sum = cx.save(x.shape(), x.dtype()), mean = cx.save({x.rows()}, stat), rstd = cx.save({x.rows()}, stat);

@@ -25,9 +25,9 @@ Var pick_columns(Context& cx, const Var& x, const Tensor& columns) {
   require(x.shape().rank() == 2 && x.value().contiguous() && columns.shape() == Shape{N},
           "pick_columns: x is {} and columns {}, expected (N,D), rows side by side, and (N)", x.shape(),
           columns.shape());
-  std::vector<int32_t> places(columns.as<int32_t>(), columns.as<int32_t>() + N);
-  for (int64_t n = 0; n < N; ++n) places[n] += int32_t(n * D);
-  const Tensor picked = int_tensor(std::move(places), {N});  // rows of x seen as a single column
+  std::vector<int32_t> positions(columns.as<int32_t>(), columns.as<int32_t>() + N);
+  for (int64_t n = 0; n < N; ++n) positions[n] += int32_t(n * D);
+  const Tensor picked = int_tensor(std::move(positions), {N});  // rows of x seen as a single column
   Var y = cx.make({N, 1}, x.dtype());
   cx.backend.gather_rows(y, x.value().reshaped({N * D, 1}), picked);
   cx.record("pick_columns", y, [=](Backward& b) {

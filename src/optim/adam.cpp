@@ -30,10 +30,10 @@ void Adam::restart() {
       if (m) backend_.fill(m, 0.0);
 }
 
-void Adam::step(double rate, double labels, const Tensor& loss) {
+void Adam::step(double rate, double target_tokens, const Tensor& loss) {
   for (const Var& v : parameters_.buffers())
     if (v.node() && !v.node()->written) backend_.fill(v.node()->gradient, 0.0);  // a parameter this batch did not meet
-  invariant(!loss_to_come_, "the outcome of a step is asked for before the next one");
+  invariant(!pending_loss_, "the outcome of a step is asked for before the next one");
   const auto t = double(steps + 1);
   backend_.sum_of_squares(squares_, gradients_);
   backend_.adam(trained_,
@@ -44,19 +44,19 @@ void Adam::step(double rate, double labels, const Tensor& loss) {
                          .weight_decay = options_.weight_decay,
                          .correction1 = 1 - std::pow(options_.beta1, t),
                          .correction2 = 1 - std::pow(options_.beta2, t),
-                         .labels = labels,
+                         .target_tokens = target_tokens,
                          .clip_norm = options_.clip_norm},
                 AdamTotals{loss, squares_});
-  labels_ = labels;
-  loss_to_come_ = loss.send();
-  squares_to_come_ = squares_.send();
+  target_tokens_ = target_tokens;
+  pending_loss_ = loss.send();
+  pending_squares_ = squares_.send();
 }
 
 bool Adam::Outcome::finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 
 Adam::Outcome Adam::outcome() {
-  invariant(loss_to_come_ && squares_to_come_, "the outcome of a step is asked for once");
-  const Outcome outcome{std::exchange(loss_to_come_, {})(), std::sqrt(std::exchange(squares_to_come_, {})()) / labels_};
+  invariant(pending_loss_ && pending_squares_, "the outcome of a step is asked for once");
+  const Outcome outcome{std::exchange(pending_loss_, {})(), std::sqrt(std::exchange(pending_squares_, {})()) / target_tokens_};
   steps += outcome.finite();
   return outcome;
 }
@@ -65,8 +65,8 @@ std::vector<Adam::NamedMoment> Adam::moments() const {
   std::vector<NamedMoment> named;
   for (const auto& p : parameters_.named()) {
     if (!p.trained) continue;
-    named.push_back({"first_moment/" + p.name, p.part_of(first_moments_[p.buffer])});
-    named.push_back({"second_moment/" + p.name, p.part_of(second_moments_[p.buffer])});
+    named.push_back({"first_moment/" + p.name, p.slice_of(first_moments_[p.buffer])});
+    named.push_back({"second_moment/" + p.name, p.slice_of(second_moments_[p.buffer])});
   }
   return named;
 }

@@ -17,7 +17,7 @@ class Adam {
 
   /// One update from gradients that are sums over `labels`, of losses that add up to `loss` (1) f64. Where that or a
   /// gradient is not finite nothing is changed. That, and how much to clip, is decided where the backend computes.
-  void step(double rate, double labels, const Tensor& loss);
+  void step(double rate, double target_tokens, const Tensor& loss);
   /// How the last step went. Has to be asked for once, before the next step; that is when it is counted, if it changed
   /// anything. Waits for that step, but for nothing that came after it.
   struct Outcome {
@@ -44,8 +44,8 @@ class Adam {
   std::vector<AdamTensor> trained_;                     // views of what is not frozen
   std::vector<Tensor> gradients_;                       // of these
   const Tensor squares_;                                // (1) f64: the sum of theirs
-  NumberToCome loss_to_come_, squares_to_come_;
-  double labels_ = 0;
+  PendingNumber pending_loss_, pending_squares_;
+  double target_tokens_ = 0;
 };
 
 }  // namespace dragoman

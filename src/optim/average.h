@@ -17,7 +17,7 @@ class MovingAverage {
   /// Exchanges parameters and averages: validation and the model file see the smoothed ones. Twice is nothing.
   void swap();
   /// Parts as files name them.
-  Tensor part(const Parameters::Named& p) const { return p.part_of(averages_[p.buffer]); }
+  Tensor part(const Parameters::Named& p) const { return p.slice_of(averages_[p.buffer]); }
 
  private:
   const Backend& backend_;

@@ -60,9 +60,9 @@ std::vector<TrainedRows> trained_rows(const Parameters& parameters, const std::v
     if (!p.trained) require_learned(p.name, frozen);
     if (!p.trained || is_frozen(p.name, frozen)) continue;
     const int64_t rows = p.value.shape()[0];
-    const bool goes_on =
+    const bool resumes =
         !trained.empty() && trained.back().buffer == p.buffer && trained.back().first + trained.back().rows == p.first;
-    if (goes_on)
+    if (resumes)
       trained.back().rows += rows;
     else
       trained.push_back({p.buffer, p.first, rows});

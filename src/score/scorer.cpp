@@ -6,17 +6,17 @@
 
 namespace dragoman {
 
-std::vector<std::vector<float>> score_pieces(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
+std::vector<std::vector<float>> score_pieces(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                              int64_t batch_words, std::vector<Alignment>* alignments) {
   std::vector<std::vector<float>> scores(pairs.size());
-  AlignmentWatch aligner;
+  AlignmentObserver aligner;
   if (alignments) alignments->assign(pairs.size(), {});
   for_each_batch(pairs, batch_words, [&](const Batch& batch, std::span<const size_t> numbers) {
-    Context cx{.backend = place.backend, .arena = place.arena, .packed = &place.packed};
-    if (alignments) cx.watch = aligner.watch();
-    const LabelLoss loss = model.loss(cx, batch, 0);
-    const Tensor of_labels = loss.log_prob.on_host();
-    const auto* log_probs = of_labels.as<float>();
+    Context cx{.backend = context.backend, .arena = context.arena, .packed = &context.packed};
+    if (alignments) cx.observer = aligner.observer();
+    const TokenLoss loss = model.loss(cx, batch, 0);
+    const Tensor of_targets = loss.log_prob.on_host();
+    const auto* log_probs = of_targets.as<float>();
     for (size_t s = 0; s < numbers.size(); ++s) {
       const Range rows = batch.target.spans[int(s)];
       scores[numbers[s]].assign(log_probs + rows.begin, log_probs + rows.end);
@@ -30,10 +30,10 @@ double sum_of(std::span<const float> piece_scores) {
   return std::accumulate(piece_scores.begin(), piece_scores.end(), 0.0);
 }
 
-std::vector<double> score_pairs(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
+std::vector<double> score_pairs(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                 int64_t batch_words) {
   std::vector<double> sums;
-  for (const auto& pieces : score_pieces(place, model, pairs, batch_words)) sums.push_back(sum_of(pieces));
+  for (const auto& pieces : score_pieces(context, model, pairs, batch_words)) sums.push_back(sum_of(pieces));
   return sums;
 }
 

@@ -16,7 +16,7 @@ std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& tar
                                  bool given_pieces);
 
 /// Where scoring computes. Nothing is recorded; with packed weights a score depends on its pair alone, to the bit.
-struct ScoringPlace {
+struct ScoringContext {
   const Backend& backend;
   Arena& arena;
   const PackedWeights& packed;
@@ -24,12 +24,12 @@ struct ScoringPlace {
 
 /// log p of each target piece of each pair, end of sentence included, given the source and the pieces before it; pairs
 /// in the order given, computed in batches as for_each_batch makes them. With `alignments`, those of the pairs too.
-std::vector<std::vector<float>> score_pieces(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
+std::vector<std::vector<float>> score_pieces(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                              int64_t batch_words, std::vector<Alignment>* alignments = nullptr);
 
 /// log p(target | source): a pair's sum of these.
 double sum_of(std::span<const float> piece_scores);
-std::vector<double> score_pairs(const ScoringPlace& place, Model& model, std::span<const IdPair> pairs,
+std::vector<double> score_pairs(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                 int64_t batch_words);
 
 }  // namespace dragoman

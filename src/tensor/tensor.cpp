@@ -34,7 +34,7 @@ void Tensor::assign(const Tensor& values) const {
   std::memcpy(data_, values.data_, size_t(spanned_bytes()));
 }
 
-NumberToCome Tensor::send() const {
+PendingNumber Tensor::send() const {
   invariant(elements() == 1, "one number is sent");
   const double* number = as<double>();
   if (memory_) return memory_->send(number);

@@ -33,7 +33,7 @@ struct DeviceCounts {
 };
 
 /// A number on its way to the host. Calling it, once, waits for it, but for nothing that the device was told later.
-using NumberToCome = std::function<double()>;
+using PendingNumber = std::function<double()>;
 
 /// A moment in the order of what a device is told.
 using Moment = std::shared_ptr<void>;
@@ -47,7 +47,7 @@ struct DeviceMemory {
   void (*download)(void* host, const void* device, int64_t bytes);   // done when it returns
   void (*finish)();  // returns when the device has done all that it was told
   void (*upload)(void* device, const void* host, int64_t bytes);  // `host` may change when it returns
-  NumberToCome (*send)(const double* number);                     // what it is now, in the order of kernels
+  PendingNumber (*send)(const double* number);                     // what it is now, in the order of kernels
   DeviceCounts (*counts)() = nullptr;                             // null: nobody counts
   /// For debugging: memory of its own for each tensor, so that tools see where it ends. Null: tensors share a range.
   std::shared_ptr<void> (*alone)(int64_t bytes) = nullptr;
@@ -95,7 +95,7 @@ class Tensor {
 
   Tensor on_host() const;                    // the values where the host can read them: these, or a copy
   void assign(const Tensor& values) const;   // the values of a tensor of the host, of the same shape, type and stride
-  NumberToCome send() const;                 // of one number in f64: it, as the kernels called so far leave it
+  PendingNumber send() const;                 // of one number in f64: it, as the kernels called so far leave it
   Tensor mirrored_by(Mirror* mirror) const;  // the same tensor, with a mirror that its owner owns
 
   template <class T>

@@ -53,7 +53,7 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
   return open_vocabularies(setup);
 }
 
-bool goes_on(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+bool resumes(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   const std::string& model = setup.training.model;
   if (setup.training.no_reload || !fs::exists(model)) return false;
   const ModelFile file(model);
@@ -69,12 +69,12 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
   const auto model = make_model(setup.model, backend, arena, DType::f32, true);
   Adam adam(backend, arena, model->parameters(), setup.optimizer);
   model->parameters().initialise(setup.training.seed);
-  if (!setup.training.pretrained_model.empty() && !run.goes_on)
+  if (!setup.training.pretrained_model.empty() && !run.resumes)
     load_pretrained(setup.training.pretrained_model, model->parameters(), setup.model, vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
   Learner learner(backend, arena, *model, setup, run.memory.rows);
   Clock clock;
-  int64_t labels = 0;
+  int64_t target_tokens = 0;
   for (int64_t update = 0, next = 0; clock.seconds() < measuring_seconds && update < measuring_updates; ++update) {
     learner.begin_update();
     int64_t of_update = 0;
@@ -89,9 +89,9 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
       clock = Clock();
       continue;
     }
-    labels += of_update;
+    target_tokens += of_update;
     ++run.measured_updates;
-    run.labels_per_second = double(labels) / clock.seconds();
+    run.target_tokens_per_second = double(target_tokens) / clock.seconds();
   }
 }
 
@@ -103,7 +103,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   const Vocabularies vocabularies = open_or_learn(setup, run.missing_vocabularies);
   setup.model = with_vocabularies(setup, vocabularies);
   const Validation checked(setup, vocabularies);
-  run.goes_on = goes_on(setup, vocabularies);
+  run.resumes = resumes(setup, vocabularies);
 
   Corpus sample;
   sample.files = training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed);
@@ -119,7 +119,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   const double scale = double(full_pairs) / double(run.corpus.encoded);
   run.sampled = run.corpus.encoded < full_pairs;
   run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay);
-  run.labels = scale * double(target_tokens(sample, batches));
+  run.target_tokens = scale * double(target_tokens(sample, batches));
   run.memory = plan_memory(setup, backend, sample, batches);
   require_memory(run.memory, backend, setup.data);
   measure_speed(run, setup, vocabularies, backend, sample, batches);
@@ -131,14 +131,14 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
 
 std::optional<RunLength> length_of_run(const DryRun& run, const std::vector<Frequency>& after) {
   std::optional<RunLength> shortest;
-  const double labels_an_update = run.labels / run.updates;
+  const double target_tokens_per_update = run.target_tokens / run.updates;
   for (const Frequency end : after) {
     if (end.count <= 0) continue;
-    double labels = double(end.count);
-    if (end.unit == Frequency::epochs) labels *= run.labels;
-    if (end.unit == Frequency::updates) labels *= labels_an_update;
-    if (end.unit == Frequency::minutes) labels *= 60 * run.labels_per_second;
-    const RunLength length{labels / labels_an_update, labels / run.labels_per_second};
+    double target_tokens = double(end.count);
+    if (end.unit == Frequency::epochs) target_tokens *= run.target_tokens;
+    if (end.unit == Frequency::updates) target_tokens *= target_tokens_per_update;
+    if (end.unit == Frequency::minutes) target_tokens *= 60 * run.target_tokens_per_second;
+    const RunLength length{target_tokens / target_tokens_per_update, target_tokens / run.target_tokens_per_second};
     if (!shortest || length.seconds < shortest->seconds) shortest = length;
   }
   return shortest;

@@ -12,7 +12,7 @@ namespace dragoman {
 struct DryRun {
   std::vector<std::string> missing_vocabularies;  // learned for this report only
   CorpusSurvey corpus;
-  bool goes_on = false;  // from a state that is there
+  bool resumes = false;  // from a state that is there
   int64_t parameters = 0;
   MemoryPlan memory;        // of the largest batches of the sample
   int64_t batch_words = 0;  // that --mini-batch-words or --mini-batch-fit make of it
@@ -20,10 +20,10 @@ struct DryRun {
   int64_t free_disk = 0;
   // Of an epoch; where the corpus was sampled, they are scaled up from the sample.
   bool sampled = false;
-  double updates = 0, labels = 0;
+  double updates = 0, target_tokens = 0;
   // Measured on this machine, now:
   int64_t measured_updates = 0;
-  double labels_per_second = 0;
+  double target_tokens_per_second = 0;
 };
 
 /// Checks files, memory and disk as a run does (Error), surveys the training text and trains for a moment.

@@ -32,7 +32,7 @@ std::string add(Json& line, const RunStarted& e) {
   line["version"] = DRAGOMAN_VERSION;
   line["model"] = e.model;
   line["parameters"] = e.parameters;
-  line["goes_on"] = e.goes_on;
+  line["goes_on"] = e.resumes;
   return "start";
 }
 
@@ -68,14 +68,14 @@ std::string add(Json& line, const RunSave& e) {
 std::string add(Json& line, const RunSkip& e) {
   line["in_a_row"] = e.in_a_row;
   line["in_all"] = e.in_all;
-  add_text(line, "culprit", e.culprit);
+  add_text(line, "culprit", e.first_nonfinite);
   return "skip";
 }
 
-std::string add(Json& line, const RunRetreat& e) {
+std::string add(Json& line, const RunRollback& e) {
   line["from_update"] = e.from_update;
   line["rate_factor"] = e.rate_factor;
-  add_text(line, "culprit", e.culprit);
+  add_text(line, "culprit", e.first_nonfinite);
   return "retreat";
 }
 
@@ -107,7 +107,7 @@ std::string json_line(const RunMoment& now, const RunEvent& event, int64_t time)
                {"epoch", now.epoch},
                {"update", now.updates},
                {"epoch_sentences", now.epoch_sentences},
-               {"target_tokens", now.labels}};
+               {"target_tokens", now.target_tokens}};
   line.update(fields);
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);  // names of files may be any bytes
 }

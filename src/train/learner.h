@@ -23,9 +23,9 @@ class Learner {
  public:
   Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows);
 
-  /// Before the batches of an update: gradients begin anew, and weights may have changed. `usual_loss` is what hard
+  /// Before the batches of an update: gradients begin anew, and weights may have changed. `baseline` is what hard
   /// attention compares losses with; gradients are `loss_scale` times what they are, a power of two.
-  void begin_update(double usual_loss = 0, double loss_scale = 1);
+  void begin_update(double baseline = 0, double loss_scale = 1);
   /// Gradients add up in the parameters, losses in loss(). After OutOfMemory the update has to begin again.
   void learn(const Batch& batch, int64_t update);
   const Tensor& loss() const { return loss_; }  // (1) f64: their sum in this update, times the loss scale
@@ -33,20 +33,20 @@ class Learner {
   void take(int64_t rows) { rows_ = rows; }
   int64_t rows() const { return rows_; }
 
-  std::string culprit;  // with --check-nan: the first tensor of this update that was not finite
+  std::string first_nonfinite;  // with --check-nan: the first tensor of this update that was not finite
 
  private:
-  std::vector<Batch> parts(const Batch& batch) const;
-  void learn_part(const Batch& part, int64_t update);
+  std::vector<Batch> micro_batches(const Batch& batch) const;
+  void learn_micro_batch(const Batch& micro_batch, int64_t update);
   Context context(Tape& tape, int64_t update) const;
-  std::string whereabouts(size_t record, const Batch& part, int64_t update) const;
+  std::string location_of(size_t record, const Batch& micro_batch, int64_t update) const;
 
   const Backend& backend_;
   Arena& arena_;
   Model& model_;
   const TrainingSetup& setup_;
   int64_t rows_;
-  double usual_loss_ = 0, loss_scale_ = 1;
+  double baseline_ = 0, loss_scale_ = 1;
   const Tensor loss_;
   Accumulate adds_ = Accumulate::no;       // whether loss_ has any of this update
   std::optional<RoundedWeights> rounded_;  // where products are of 16 bits

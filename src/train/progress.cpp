@@ -13,7 +13,7 @@ int64_t Recurring::periods(const Progress& now) const {
     case Frequency::epochs:
       return now.position.epoch / frequency_.count;
     case Frequency::target_tokens:
-      return now.labels / frequency_.count;
+      return now.target_tokens / frequency_.count;
     case Frequency::minutes:
       return int64_t(clock_.seconds() / 60) / frequency_.count;
   }
@@ -36,7 +36,7 @@ double Stopping::way(Frequency end, const Progress& p) const {
     case Frequency::epochs:
       return epochs(p);
     case Frequency::target_tokens:
-      return double(p.labels);
+      return double(p.target_tokens);
     case Frequency::minutes:
       return clock_.seconds() / 60;
   }
@@ -71,6 +71,6 @@ double Stopping::remaining(const Progress& p) const {
 
 double Window::mean_cost() const { return cost / (weight > 0 ? weight : 1); }
 
-double Window::words_per_second() const { return double(labels) / std::max(clock.seconds(), 1e-9); }
+double Window::words_per_second() const { return double(target_tokens) / std::max(clock.seconds(), 1e-9); }
 
 }  // namespace dragoman

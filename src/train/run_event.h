@@ -15,13 +15,13 @@ struct RunMoment {
   int64_t epoch = 1;
   int64_t updates = 0;
   int64_t epoch_sentences = 0;
-  int64_t labels = 0;  // target tokens of all epochs
+  int64_t target_tokens = 0;  // target tokens of all epochs
 };
 
 struct RunStarted {
   std::string model;  // the file
   int64_t parameters = 0;
-  bool goes_on = false;  // from an earlier call
+  bool resumes = false;  // from an earlier call
 };
 
 /// Every --disp-freq: what training did since the last one.
@@ -57,14 +57,14 @@ struct RunSave {
 /// An update that was left out because its loss or gradient is not finite.
 struct RunSkip {
   int64_t in_a_row = 0, in_all = 0;
-  std::string culprit;  // the first tensor that is not finite, if known
+  std::string first_nonfinite;  // the first tensor that is not finite, if known
 };
 
 /// Back to the last checkpoint after too many of them, with a lower rate; the moment is that of the checkpoint.
-struct RunRetreat {
+struct RunRollback {
   int64_t from_update = 0;
   double rate_factor = 1;
-  std::string culprit;
+  std::string first_nonfinite;
 };
 
 struct RunEnd {
@@ -73,7 +73,7 @@ struct RunEnd {
   int64_t stalled = 0;
 };
 
-using RunEvent = std::variant<RunStarted, RunReport, RunValidation, RunSave, RunSkip, RunRetreat, RunEnd>;
+using RunEvent = std::variant<RunStarted, RunReport, RunValidation, RunSave, RunSkip, RunRollback, RunEnd>;
 
 /// For std::visit: one function object of several lambdas.
 template <class... F>

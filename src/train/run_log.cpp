@@ -33,7 +33,7 @@ RunLog::RunLog(const TrainingOptions& options) {
 }
 
 RunMoment RunLog::moment(const Progress& p) const {
-  return {clock_.seconds(), p.epoch(), p.updates, p.epoch_sentences, p.labels};
+  return {clock_.seconds(), p.epoch(), p.updates, p.epoch_sentences, p.target_tokens};
 }
 
 void RunLog::announce(const Progress& progress, const RunEvent& event) {

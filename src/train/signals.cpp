@@ -9,20 +9,20 @@
 namespace dragoman {
 namespace {
 
-volatile std::sig_atomic_t stop_asked = 0, hung_up = 0, save_asked = 0, validation_asked = 0;
+volatile std::sig_atomic_t stop_requested = 0, hung_up = 0, save_requested = 0, validation_requested = 0;
 
 // The signal that comes while its handler runs is delivered after it, and then ends the process.
 void ask_to_stop(int signal) {
-  if (stop_asked != 0) {
+  if (stop_requested != 0) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
-  stop_asked = 1;
+  stop_requested = 1;
 }
 
 void take_hangup(int) { hung_up = 1; }
 
-void take_request(int signal) { (signal == SIGUSR1 ? save_asked : validation_asked) = 1; }
+void take_request(int signal) { (signal == SIGUSR1 ? save_requested : validation_requested) = 1; }
 
 // The matrix product of oneDNN 2.6 keeps data further below the stack pointer than the 128 bytes that a signal spares,
 // so a handler that ran on the stack of the thread it interrupts would write over them. Of this program's threads only
@@ -59,7 +59,7 @@ bool take(volatile std::sig_atomic_t& asked) {
 }  // namespace
 
 StopSignals::StopSignals() {
-  stop_asked = 0;
+  stop_requested = 0;
   hung_up = 0;
   handle({SIGINT, SIGTERM}, ask_to_stop);
   handle({SIGHUP}, take_hangup);
@@ -67,18 +67,18 @@ StopSignals::StopSignals() {
 
 StopSignals::~StopSignals() { handle({SIGINT, SIGTERM, SIGHUP}, SIG_DFL); }
 
-bool StopSignals::asked() { return stop_asked != 0 || hung_up != 0; }
+bool StopSignals::asked() { return stop_requested != 0 || hung_up != 0; }
 
 RequestSignals::RequestSignals() {
-  save_asked = 0;
-  validation_asked = 0;
+  save_requested = 0;
+  validation_requested = 0;
   handle({SIGUSR1, SIGUSR2}, take_request);
 }
 
 RequestSignals::~RequestSignals() { handle({SIGUSR1, SIGUSR2}, SIG_DFL); }
 
-bool RequestSignals::take_save() { return take(save_asked); }
+bool RequestSignals::take_save() { return take(save_requested); }
 
-bool RequestSignals::take_validation() { return take(validation_asked); }
+bool RequestSignals::take_validation() { return take(validation_requested); }
 
 }  // namespace dragoman

@@ -30,9 +30,9 @@ void TensorBoardLog::take(const RunMoment& now, const RunEvent& event) {
   const auto restart = [&] { file_.write(restart_event(time, now.updates + 1)); };
   std::visit(Overloaded{scalars,  //
                         [&](const RunStarted& e) {
-                          if (e.goes_on) restart();
+                          if (e.resumes) restart();
                         },                                      //
-                        [&](const RunRetreat&) { restart(); },  //
+                        [&](const RunRollback&) { restart(); },  //
                         [](const RunSave&) {}, [](const RunSkip&) {}, [](const RunEnd&) {}},
              event);
 }

@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-std::string in_brackets(const std::string& culprit) { return culprit.empty() ? "" : fmt::format(" ({})", culprit); }
+std::string in_brackets(const std::string& first_nonfinite) { return first_nonfinite.empty() ? "" : fmt::format(" ({})", first_nonfinite); }
 
 void print(const RunMoment& now, const RunValidation& v) {
   for (const auto& f : v.figures) {
@@ -36,12 +36,12 @@ void print(const RunMoment& now, const RunSave& save) {
 
 void print(const RunMoment& now, const RunSkip& skip) {
   log_warning("update {} skipped: its loss or gradient is not finite{} ({} in a row, {} skipped so far)", now.updates,
-              in_brackets(skip.culprit), skip.in_a_row, skip.in_all);
+              in_brackets(skip.first_nonfinite), skip.in_a_row, skip.in_all);
 }
 
-void print(const RunMoment& now, const RunRetreat& retreat) {
+void print(const RunMoment& now, const RunRollback& rollback) {
   log_warning("nothing is finite any more at update {}{}: back to the checkpoint of update {}, with {} of the rate",
-              grouped(retreat.from_update), in_brackets(retreat.culprit), grouped(now.updates), retreat.rate_factor);
+              grouped(rollback.from_update), in_brackets(rollback.first_nonfinite), grouped(now.updates), rollback.rate_factor);
 }
 
 // "3 epochs", "0.4 epochs", "0.02 epochs": never 0 of them where there was an update.

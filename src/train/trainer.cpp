@@ -69,7 +69,7 @@ RunValidation::Figure compared(ValidMetric metric, double value, const std::map<
   return figure;
 }
 
-double rate_factor(const Progress& progress) { return std::pow(0.5, double(progress.retreats)); }
+double rate_factor(const Progress& progress) { return std::pow(0.5, double(progress.rollbacks)); }
 
 RunReport report_of(const Window& window, double rate, const Stopping& stopping, const Progress& progress) {
   return {.cost = window.mean_cost(),
@@ -91,7 +91,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
       vocabularies_(open_vocabularies(setup_, &made_)),
       corpus_(read_training_text(setup_, vocabularies_)),
       trained_(longest_of(corpus_->pairs)),
-      plan_(settle(setup_, backend_, vocabularies_, *corpus_)),
+      plan_(resolve_settings(setup_, backend_, vocabularies_, *corpus_)),
       order_(batch_order(*corpus_, setup_)),
       model_(make_model(setup_.model, backend_, arena_, DType::f32, true)),
       adam_(backend_, arena_, model_->parameters(), setup_.optimizer),
@@ -102,7 +102,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend)
     average_.emplace(backend_, arena_, model_->parameters(), setup_.optimizer.exponential_smoothing,
                      setup_.optimizer.freeze);
   require_room();
-  begin_or_go_on();
+  begin_or_resume();
 }
 
 // Numbered checkpoints and best models come later: that they may not fit is worth a warning only.
@@ -133,7 +133,7 @@ void Trainer::begin() {
   if (average_) average_->restart();
 }
 
-void Trainer::begin_or_go_on() {
+void Trainer::begin_or_resume() {
   const std::string &model = setup_.training.model, state = state_path(model);
   log_info("Model: {} parameters, {} + {} layers of {} columns", grouped(model_->parameters().count()),
            setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
@@ -149,13 +149,13 @@ void Trainer::begin_or_go_on() {
   if (has_model) require_its_vocabularies(ModelFile(model), vocabularies_, setup_.data.vocabs);
   load_state(state, run_state(), setup_.model, order_,
              {.corpus = !setup_.training.no_restore_corpus, .optimizer = !setup_.training.no_optimizer_reload});
-  goes_on_ = true;
+  resumes_ = true;
   log_info("Going on from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
 }
 
 void Trainer::run() {
   const StopSignals signals;
-  log_.announce(progress_, RunStarted{setup_.training.model, model_->parameters().count(), goes_on_});
+  log_.announce(progress_, RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
   while (!train(stopping)) go_back();
   if (saved_ != progress_.updates) save();
@@ -191,7 +191,7 @@ bool Trainer::train(const Stopping& stopping) {
 // Of the updates since the last report, if there are any.
 void Trainer::report(const Stopping& stopping) {
   finish();
-  if (window_.labels == 0) return;
+  if (window_.target_tokens == 0) return;
   log_.announce(progress_, report_of(window_, rate(), stopping, progress_));
   warn_of_divergence(window_.mean_cost());
   window_ = {};
@@ -246,20 +246,20 @@ bool Trainer::diverged() const {
 // killed before its next checkpoint goes on with the lower rate, too.
 void Trainer::go_back() {
   const int64_t updates = progress_.updates;
-  const bool again = progress_.retreats > 0, nowhere = !goes_on_ && saved_ < 0;
+  const bool again = progress_.rollbacks > 0, nowhere = !resumes_ && saved_ < 0;
   if (again || nowhere)
     throw Error(fmt::format("training has diverged: {} updates in a row up to update {} are not finite{}; the first "
                             "tensor that is not: {}",
                             progress_.skipped_in_a_row, grouped(updates),
                             nowhere ? ", and there is no checkpoint to go back to"
                                     : ", again after going back to a checkpoint with half the rate",
-                            culprit_),
+                            first_nonfinite_),
                 "lower --learn-rate or raise --lr-warmup; --check-nan looks for the op that it begins with");
   load_state(state_path(setup_.training.model), run_state(), setup_.model, order_);
   progress_.skipped_in_a_row = 0;
-  ++progress_.retreats;
+  ++progress_.rollbacks;
   try_save([&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
-  log_.announce(progress_, RunRetreat{updates, rate_factor(progress_), culprit_});
+  log_.announce(progress_, RunRollback{updates, rate_factor(progress_), first_nonfinite_});
 }
 
 bool Trainer::stalled() const {

@@ -2,7 +2,7 @@
 #include "train/checkpoint.h"
 #include "train/learner.h"
 #include "train/run_log.h"
-#include "train/settle.h"
+#include "train/resolve_settings.h"
 #include "train/signals.h"
 #include "train/validate.h"
 
@@ -28,7 +28,7 @@ class Trainer {
   void require_room();
   RunState run_state();
   void begin();
-  void begin_or_go_on();
+  void begin_or_resume();
   bool train(const Stopping& stopping);
   void pause_for_work(bool validation_due, bool saving_due);
   bool ended(const Stopping& stopping) const;
@@ -40,14 +40,14 @@ class Trainer {
   bool may_run_ahead() const;
   void finish();
   struct Unfinished {
-    int64_t labels = 0;
+    int64_t target_tokens = 0;
     double weight = 0;                                          // of the labels
     bool has_gradients = true;                                  // or they are those of the next by now
     double divisor() const { return weight > 0 ? weight : 1; }  // of 0 the gradients are 0 too
   };
   void skip(const Unfinished& update, const Adam::Outcome& outcome);
   bool scales_less(const Adam::Outcome& outcome);
-  std::string find_culprit(const Unfinished& update, const Adam::Outcome& outcome);
+  std::string find_first_nonfinite(const Unfinished& update, const Adam::Outcome& outcome);
   bool diverged() const;
   void go_back();
   RunValidation measure();
@@ -79,8 +79,8 @@ class Trainer {
   Progress progress_;
   Window window_;
   std::optional<Unfinished> unfinished_;  // the last update, while it is not known how it went
-  std::string culprit_;                   // of the last one that was skipped
-  bool goes_on_ = false;                  // from an earlier call
+  std::string first_nonfinite_;                   // of the last one that was skipped
+  bool resumes_ = false;                  // from an earlier call
   bool save_due_ = false;
   bool diverging_ = false;  // and it was said
   int64_t saved_ = -1;      // update of the last save by this process

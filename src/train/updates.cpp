@@ -17,8 +17,8 @@ void Trainer::update(BatchStream& batches) {
   int64_t sentences = 0, epoch_sentences = progress_.epoch_sentences;
   for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
     const Batch& batch = of_update.emplace_back(batches.next());
-    update.labels += int64_t(batch.target.ids.size());
-    update.weight += batch.label_weight();
+    update.target_tokens += int64_t(batch.target.ids.size());
+    update.weight += batch.target_weight();
     sentences += int64_t(batch.sentences.size());
     epoch_sentences = batches.epoch_ended() ? 0 : epoch_sentences + int64_t(batch.sentences.size());
   }
@@ -26,7 +26,7 @@ void Trainer::update(BatchStream& batches) {
   if (unfinished_) unfinished_->has_gradients = false;
   finish();
   progress_.position = batches.position();
-  progress_.labels += update.labels;
+  progress_.target_tokens += update.target_tokens;
   progress_.sentences += sentences;
   progress_.epoch_sentences = epoch_sentences;
   ++progress_.updates;
@@ -41,7 +41,7 @@ void Trainer::update(BatchStream& batches) {
 void Trainer::learn(std::span<const Batch> of_update) {
   while (true) {
     try {
-      learner_.begin_update(progress_.usual_loss, progress_.loss_scale.value);
+      learner_.begin_update(progress_.baseline, progress_.loss_scale.value);
       for (const Batch& batch : of_update) learner_.learn(batch, progress_.updates);
       return;
     } catch (const OutOfMemory& error) {
@@ -73,10 +73,10 @@ void Trainer::finish() {
   if (!outcome.finite()) return skip(update, outcome);
   if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
   progress_.skipped_in_a_row = 0;
-  progress_.usual_loss = 0.9 * progress_.usual_loss + 0.1 * outcome.loss / update.divisor();  // Xu et al. 2015
+  progress_.baseline = 0.9 * progress_.baseline + 0.1 * outcome.loss / update.divisor();  // Xu et al. 2015
   if (average_) average_->update(progress_.updates - progress_.skipped);
   window_.cost += outcome.loss;
-  window_.labels += update.labels;
+  window_.target_tokens += update.target_tokens;
   window_.weight += update.weight;
 }
 
@@ -86,9 +86,9 @@ void Trainer::skip(const Unfinished& update, const Adam::Outcome& outcome) {
     return log_info(
         "update {} skipped: its gradient is too large for float16; losses are multiplied by {} from here on",
         grouped(progress_.updates), progress_.loss_scale.value);
-  culprit_ = find_culprit(update, outcome);
+  first_nonfinite_ = find_first_nonfinite(update, outcome);
   ++progress_.skipped_in_a_row;
-  log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, culprit_});
+  log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, first_nonfinite_});
 }
 
 // Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.
@@ -98,8 +98,8 @@ bool Trainer::scales_less(const Adam::Outcome& outcome) {
 }
 
 // The first tensor that is not finite; empty where it was a gradient that is gone.
-std::string Trainer::find_culprit(const Unfinished& update, const Adam::Outcome& outcome) {
-  if (!learner_.culprit.empty()) return learner_.culprit;
+std::string Trainer::find_first_nonfinite(const Unfinished& update, const Adam::Outcome& outcome) {
+  if (!learner_.first_nonfinite.empty()) return learner_.first_nonfinite;
   if (const std::string weight = first_bad_weight(backend_, arena_, model_->parameters()); !weight.empty())
     return weight;
   if (!std::isfinite(outcome.loss)) return "loss";

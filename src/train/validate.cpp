@@ -48,7 +48,7 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
   for (size_t i = 0; i < sources_.size(); ++i) {
     pairs_.push_back(
         {encoded(vocabularies.source, sources_[i], setup), encoded(vocabularies.target, references_[i], setup)});
-    labels_ += int64_t(pairs_.back().target.size());
+    target_tokens_ += int64_t(pairs_.back().target.size());
   }
 }
 
@@ -68,7 +68,7 @@ double Validation::cross_entropy(const Backend& backend, Arena& arena, Model& mo
                                  const PackedWeights& packed) const {
   double sum = 0;
   for (double log_prob : score_pairs({backend, arena, packed}, model, pairs_, setup_.data.mini_batch_words))
-    sum -= log_prob / double(labels_);
+    sum -= log_prob / double(target_tokens_);
   return sum;
 }
 

@@ -34,7 +34,7 @@ class Validation {
   const Vocabularies& vocabularies_;
   std::vector<std::string> sources_, references_;
   std::vector<IdPair> pairs_;
-  int64_t labels_ = 0;
+  int64_t target_tokens_ = 0;
 };
 
 /// Whether more of the metric is better. Those are also the ones that translate.

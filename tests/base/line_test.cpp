@@ -61,7 +61,7 @@ TEST(LineReader, LeavesOutAByteOrderMarkAtTheVeryBeginning) {
   LineReader reader(folder.make("g", "\uFEFFtwelve bytes"));
   std::string part;
   bool more = false;
-  EXPECT_TRUE(reader.next_part(part, 12, more) && !more);
+  EXPECT_TRUE(reader.next_segment(part, 12, more) && !more);
   EXPECT_EQ(part, "twelve bytes");
 }
 
@@ -101,13 +101,13 @@ TEST(LineReader, TakesLinesOfAnyLength) {
             (Lines{mebibyte, odd, "", mebibyte}));
 }
 
-// What next_part gives of a text, with `+` where the line goes on.
+// What next_segment gives of a text, with `+` where the line goes on.
 Lines parts_of(const std::string& text, size_t longest) {
   TemporaryFolder folder;
   LineReader reader(folder.make("a", text));
   Lines parts;
   bool more = false;
-  for (std::string part; reader.next_part(part, longest, more);) parts.push_back(part + (more ? "+" : ""));
+  for (std::string part; reader.next_segment(part, longest, more);) parts.push_back(part + (more ? "+" : ""));
   EXPECT_EQ(reader.lines(), std::count(text.begin(), text.end(), '\n') + !text.ends_with('\n'));
   return parts;
 }
@@ -134,7 +134,7 @@ TEST(LineReader, CountsABrokenLineThatComesInPartsOnce) {
   TemporaryFolder folder;
   LineReader reader(folder.make("a", "fine\n\xff 345678 \xff 345678\n"));
   bool more = false;
-  for (std::string part; reader.next_part(part, 8, more);) {}
+  for (std::string part; reader.next_segment(part, 8, more);) {}
   EXPECT_EQ(reader.invalid_lines(), 1);
   EXPECT_EQ(reader.first_invalid_line(), 2);
 }
@@ -224,7 +224,7 @@ TEST(LineReader, RefusesALineThatMemoryNeedNotHold) {
   TemporaryFolder folder;
   LineWriter writer(folder / "bomb.gz");  // a line of 256 MiB in a few hundred kilobytes
   const std::string mebibyte(1 << 20, 'm');
-  for (int i = 0; i < 256; ++i) writer.write_part(mebibyte);
+  for (int i = 0; i < 256; ++i) writer.write_segment(mebibyte);
   writer.close();
   EXPECT_EQ(message_of_reading(folder / "bomb.gz"), folder / "bomb.gz" + ": line 1 is longer than 16 MiB");
   EXPECT_EQ(message_of_reading(folder.make("a", std::string(LineReader::longest_line, 'm'))), "no error");

@@ -29,7 +29,7 @@ struct Tensors {
     return x;
   }
   Tensor vector(int64_t n) { return matrix(1, n).reshaped({n}); }
-  Tensor places(int64_t rows) {
+  Tensor positions(int64_t rows) {
     const Tensor x = arena.allocate({rows, 2}, DType::i32);
     for (int64_t n = 0; n < rows; ++n)
       x.view<int32_t>()(n, 0) = int32_t(n / 20), x.view<int32_t>()(n, 1) = int32_t(n % 20);
@@ -176,8 +176,8 @@ void BM_linear_cross_entropy(State& state) {
   l.w = t.matrix(V, D);
   l.dx = {t.matrix(N, D)};
   l.dw = {t.matrix(V, D)};
-  l.labels = t.arena.allocate({N}, DType::i32);
-  for (int64_t n = 0; n < N; ++n) l.labels.as<int32_t>()[n] = int32_t(n * 7919 % V);
+  l.targets = t.arena.allocate({N}, DType::i32);
+  for (int64_t n = 0; n < N; ++n) l.targets.as<int32_t>()[n] = int32_t(n * 7919 % V);
   l.label_smoothing = 0.1;
   l.scratch = t.arena.allocate({cpu().linear_cross_entropy_scratch(N, V, DType::f32)}, DType::u8);
   run_flop(state, 6.0 * double(N * D * V), [&] { cpu().linear_cross_entropy(l); });
@@ -227,7 +227,7 @@ void BM_residual_norm(State& state) {
   const int64_t N = 8192, D = state.range(0);
   Tensors t;
   const Tensor mean = t.vector(N), rstd = t.vector(N);
-  const Dropout drop{.rate = 0.3, .seed = 1, .update = 1, .op = 1, .places = t.places(N)};
+  const Dropout drop{.rate = 0.3, .seed = 1, .update = 1, .op = 1, .positions = t.positions(N)};
   const Backend::ResidualNorm a{t.matrix(N, D), t.matrix(N, D), mean,        rstd, t.matrix(N, D),
                                 t.matrix(N, D), t.vector(D),    t.vector(D), drop, 1e-5};
   run_bytes(state, 4.0 * double(a.x.bytes()), [&] { cpu().residual_norm(a); });

@@ -9,7 +9,7 @@
 #include "base/philox.h"
 #include "base/threads.h"
 #include "nn/convolution.h"
-#include "nn/look_back.h"
+#include "nn/autoregression.h"
 #include "nn/recurrent.h"
 
 namespace dragoman {
@@ -26,13 +26,13 @@ SelfAttention attention(Parameters& p, AttentionScore score, int window) {
 }
 
 SelfRows rows_of(int64_t length) {
-  std::vector<int32_t> places;
+  std::vector<int32_t> positions;
   for (int64_t n = 0; n < tokens; ++n) {
-    places.push_back(int32_t(n / length));
-    places.push_back(int32_t(n % length));
+    positions.push_back(int32_t(n / length));
+    positions.push_back(int32_t(n % length));
   }
   return {Spans::of_lengths(std::vector<int32_t>(size_t(tokens / length), int32_t(length))),
-          int_tensor(std::move(places), {tokens, 2}),
+          int_tensor(std::move(positions), {tokens, 2}),
           {},
           {}};
 }

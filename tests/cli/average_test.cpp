@@ -46,7 +46,7 @@ TEST_F(AverageCommand, WritesTheMeanOfEachWeight) {
   EXPECT_THAT(weights(out, "embedding.weight"), Each(3));
 }
 
-TEST_F(AverageCommand, TakesEachWeightFromItsOwnPlace) {
+TEST_F(AverageCommand, TakesEachWeightFromItsOwnPosition) {
   const std::string a = save_toy_model(folder / "a", 1), b = save_toy_model(folder / "b", 2);
   average_command({out, {a, b}});
   const auto mean = weights(out), from_a = weights(a), from_b = weights(b);

@@ -46,7 +46,7 @@ TEST(TrainFlags, HaveTheBaseModelOfThePaperAsTheDefault) {
   EXPECT_EQ(o.feed_forward, 2048);
   EXPECT_EQ(o.dropout, 0.1);
   EXPECT_EQ(o.label_smoothing, 0.1);
-  EXPECT_EQ(o.norm, NormPlace::post);
+  EXPECT_EQ(o.norm, NormPlacement::post);
 }
 
 TEST(TrainFlags, ATaskIsASetOfDefaultsThatOptionsOverride) {
@@ -55,7 +55,7 @@ TEST(TrainFlags, ATaskIsASetOfDefaultsThatOptionsOverride) {
   EXPECT_EQ(big.feed_forward, 4096);
   EXPECT_EQ(big.heads, 8);
   EXPECT_EQ(big.dropout, 0.3);
-  EXPECT_EQ(big.norm, NormPlace::pre);
+  EXPECT_EQ(big.norm, NormPlacement::pre);
   const TrainOptions tiny = train({"--dec-depth", "2", "--task", "transformer-tiny"});
   EXPECT_EQ(tiny.encoder_layers, 4);
   EXPECT_EQ(tiny.decoder_layers, 2);
@@ -65,9 +65,9 @@ TEST(TrainFlags, ATaskIsASetOfDefaultsThatOptionsOverride) {
   EXPECT_EQ(tiny.dropout, 0.3);
 }
 
-TEST(TrainFlags, TakeMariansSpellingsOfNormPlaceAndPositions) {
-  EXPECT_EQ(train({"--transformer-preprocess", "n", "--transformer-postprocess", "da"}).norm, NormPlace::pre);
-  EXPECT_EQ(train({"--transformer-preprocess", "", "--transformer-postprocess", "dan"}).norm, NormPlace::post);
+TEST(TrainFlags, TakeMariansSpellingsOfNormPlacementAndPositions) {
+  EXPECT_EQ(train({"--transformer-preprocess", "n", "--transformer-postprocess", "da"}).norm, NormPlacement::pre);
+  EXPECT_EQ(train({"--transformer-preprocess", "", "--transformer-postprocess", "dan"}).norm, NormPlacement::post);
   EXPECT_EQ(train({"--transformer-train-position-embeddings"}).positions, Positions::learned);
   EXPECT_EQ(train({"--transformer-depth-scaling"}).initialisation, Initialisation::depth_scaled);
   EXPECT_THAT(error_of([] {

@@ -84,7 +84,7 @@ void move_and_wait(void* to, const void* from, int64_t bytes) {
   wait();
 }
 
-NumberToCome send(const double* number) {
+PendingNumber send(const double* number) {
   double value;
   move(&value, number, sizeof value);
   return [value] { return value; };

@@ -225,11 +225,11 @@ TEST(Assemble, LaysSentencesEndToEndAndKeepsTheirLineNumbers) {
   EXPECT_EQ(batch.target.spans[1].begin, 2);
   EXPECT_EQ(batch.target.spans.rows(), 5);
   EXPECT_EQ(batch.target.spans.longest(), 3);
-  EXPECT_EQ(batch.label_weight(), 5);
+  EXPECT_EQ(batch.target_weight(), 5);
   EXPECT_FALSE(batch.row_weights(batch.target.spans));
 }
 
-TEST(Assemble, GivesEachLabelTheWeightOfItsSentence) {
+TEST(Assemble, GivesEachTargetTokenTheWeightOfItsSentence) {
   Corpus corpus;
   corpus.pairs = PairStore(true);
   corpus.pairs.add({0, std::vector{5, 2}, std::vector{6, 6, 2}, 0.5f});
@@ -238,7 +238,7 @@ TEST(Assemble, GivesEachLabelTheWeightOfItsSentence) {
   EXPECT_THAT(batch.weights, ElementsAre(4, 0.5));
   const Tensor rows = batch.row_weights(batch.target.spans);
   EXPECT_THAT(std::vector(rows.as<float>(), rows.as<float>() + rows.elements()), ElementsAre(4, 4, 0.5, 0.5, 0.5));
-  EXPECT_EQ(batch.label_weight(), 9.5);
+  EXPECT_EQ(batch.target_weight(), 9.5);
 }
 
 std::vector<std::vector<int32_t>> lines_of(const std::vector<Batch>& parts) {
@@ -252,10 +252,10 @@ TEST(PartsOf, FillsEachPartAsFarAsTheLongerSideLetsIt) {
   const auto corpus = toy_corpus({{2, 3}, {3, 1}, {1, 2}});
   const Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2});
   using Lines = std::vector<std::vector<int32_t>>;
-  EXPECT_EQ(lines_of(parts_of(batch, 6)), (Lines{{0, 10, 20}}));
-  EXPECT_EQ(lines_of(parts_of(batch, 5)), (Lines{{0, 10}, {20}}));
-  EXPECT_EQ(lines_of(parts_of(batch, 4)), (Lines{{0}, {10, 20}}));
-  EXPECT_EQ(lines_of(parts_of(batch, 1)), (Lines{{0}, {10}, {20}}));
+  EXPECT_EQ(lines_of(micro_batches_of(batch, 6)), (Lines{{0, 10, 20}}));
+  EXPECT_EQ(lines_of(micro_batches_of(batch, 5)), (Lines{{0, 10}, {20}}));
+  EXPECT_EQ(lines_of(micro_batches_of(batch, 4)), (Lines{{0}, {10, 20}}));
+  EXPECT_EQ(lines_of(micro_batches_of(batch, 1)), (Lines{{0}, {10}, {20}}));
 }
 
 // Seven pairs of 3 and 3 tokens, 21 on a side, are three parts of at most 10. A third of all 42 is 14: three pairs have
@@ -264,11 +264,11 @@ TEST(EvenPartsOf, LeavesNoSmallPartAtTheEnd) {
   const auto corpus = toy_corpus(std::vector<std::array<int, 2>>(7, {3, 3}));
   const Batch batch = assemble(*corpus, std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6});
   using Lines = std::vector<std::vector<int32_t>>;
-  EXPECT_EQ(lines_of(parts_of(batch, 10)), (Lines{{0, 10, 20}, {30, 40, 50}, {60}}));
-  EXPECT_EQ(lines_of(even_parts_of(batch, 10)), (Lines{{0, 10, 20}, {30, 40}, {50, 60}}));
-  EXPECT_EQ(lines_of(even_parts_of(batch, 21)), (Lines{{0, 10, 20, 30, 40, 50, 60}}));
-  EXPECT_EQ(even_parts_of(batch, 1).size(), 7u);
-  EXPECT_TRUE(even_parts_of(Batch{}, 3).empty());
+  EXPECT_EQ(lines_of(micro_batches_of(batch, 10)), (Lines{{0, 10, 20}, {30, 40, 50}, {60}}));
+  EXPECT_EQ(lines_of(even_micro_batches_of(batch, 10)), (Lines{{0, 10, 20}, {30, 40}, {50, 60}}));
+  EXPECT_EQ(lines_of(even_micro_batches_of(batch, 21)), (Lines{{0, 10, 20, 30, 40, 50, 60}}));
+  EXPECT_EQ(even_micro_batches_of(batch, 1).size(), 7u);
+  EXPECT_TRUE(even_micro_batches_of(Batch{}, 3).empty());
 }
 
 TEST(PartsOf, KeepsEveryTokenAndWeightWhereItWas) {
@@ -276,7 +276,7 @@ TEST(PartsOf, KeepsEveryTokenAndWeightWhereItWas) {
   corpus.pairs = PairStore(true);
   corpus.pairs.add({0, std::vector{5, 2}, std::vector{6, 6, 2}, 0.5f});
   corpus.pairs.add({1, std::vector{7, 2}, std::vector{8, 2}, 4});
-  const auto parts = parts_of(assemble(corpus, std::vector<int32_t>{0, 1}), 3);
+  const auto parts = micro_batches_of(assemble(corpus, std::vector<int32_t>{0, 1}), 3);
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_THAT(parts[1].source.ids, ElementsAre(7, 2));
   EXPECT_THAT(parts[1].target.ids, ElementsAre(8, 2));
@@ -284,7 +284,7 @@ TEST(PartsOf, KeepsEveryTokenAndWeightWhereItWas) {
   EXPECT_EQ(parts[1].target.spans.rows(), 2);
   EXPECT_THAT(parts[0].weights, ElementsAre(0.5));
   EXPECT_THAT(parts[1].weights, ElementsAre(4));
-  EXPECT_TRUE(parts_of(Batch{}, 3).empty());
+  EXPECT_TRUE(micro_batches_of(Batch{}, 3).empty());
 }
 
 }  // namespace

@@ -20,17 +20,17 @@ constexpr int64_t plenty = 1 << 20;
 class BeamSearch : public testing::Test {
  protected:
   std::vector<std::vector<Hypothesis>> find(const SearchOptions& options, const std::vector<Pieces>& sources,
-                                            int64_t words = plenty) {
+                                            int64_t tokens = plenty) {
     auto toy = std::make_unique<ToyDecoding>();
-    ToyDecoding& watched = *toy;
+    ToyDecoding& observed = *toy;
     std::vector<Ensemble::Member> members;
     members.push_back({std::move(toy)});
     std::vector<std::vector<Hypothesis>> found(sources.size());
-    Search search(Ensemble(cx, std::move(members)), options, words);
+    Search search(Ensemble(cx, std::move(members)), options, tokens);
     for (size_t i = 0; i < sources.size(); ++i)
       search.add({sources[i]}, [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
     while (!search.idle()) search.step();
-    most_sentences = watched.most_sentences;
+    most_sentences = observed.most_sentences;
     return found;
   }
 

@@ -53,7 +53,7 @@ TEST(Beam, ContinuesTheMostProbableOverAllHypotheses) {
   EXPECT_DOUBLE_EQ(beam.live()[0].log_prob, -2);
 }
 
-TEST(Beam, IsAPlaceNarrowerForEachHypothesisThatEnded) {
+TEST(Beam, IsNarrowerByOneForEachHypothesisThatEnded) {
   const SearchOptions options{.beam_size = 2, .n_best = 2};
   Beam beam(options, four_pieces);
   advance(beam, {{{-0.5, -1, -3}, {a, eos, b}}});
@@ -113,14 +113,14 @@ TEST(Beam, ForcesThePrefixAndThenNothing) {
   EXPECT_EQ(beam.best()[0].log_prob, -5);
 }
 
-TEST(Beam, SharesItsPlacesAmongHypotheses) {
+TEST(Beam, SharesItsWidthAmongHypotheses) {
   const SearchOptions options{.beam_size = 3};
   Beam beam(options, four_pieces);
   EXPECT_EQ(beam.requests()[0].share, 3);
   advance(beam, {{{-1, -2, -3}, {a, b, eos}}});
   ASSERT_THAT(beam.requests(), SizeIs(2));
   for (const Request& r : beam.requests()) {
-    EXPECT_EQ(r.places, 2);
+    EXPECT_EQ(r.positions, 2);
     EXPECT_EQ(r.share, 1);
   }
 }

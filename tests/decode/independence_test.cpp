@@ -35,10 +35,10 @@ class Independence : public testing::TestWithParam<Case> {
     expected = find(1, sources);
   }
 
-  std::vector<std::vector<Hypothesis>> find(int64_t words, const std::vector<std::vector<int32_t>>& some) {
+  std::vector<std::vector<Hypothesis>> find(int64_t tokens, const std::vector<std::vector<int32_t>>& some) {
     const SearchOptions options{
         .beam_size = 4, .max_length_add = 10, .n_best = 4, .sampling = GetParam().sampling, .sampling_pieces = 20};
-    return beam_search(cx, *model, options, words, some, GetParam().shortlist ? &shortlist : nullptr);
+    return beam_search(cx, *model, options, tokens, some, GetParam().shortlist ? &shortlist : nullptr);
   }
   // Of each source piece two target pieces.
   Shortlist some_pieces(std::mt19937& random) const {

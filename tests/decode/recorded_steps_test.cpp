@@ -43,9 +43,9 @@ class RecordedDecoding : public testing::Test {
     return all;
   }
   std::vector<std::vector<Hypothesis>> find(const Backend& b, const SearchOptions& options, const Sources& some,
-                                            int64_t words, const Shortlist* shortlist = nullptr) {
+                                            int64_t tokens, const Shortlist* shortlist = nullptr) {
     Context cx{.backend = b, .arena = arena, .packed = &packed};
-    return beam_search(cx, *model, options, words, some, shortlist);
+    return beam_search(cx, *model, options, tokens, some, shortlist);
   }
   DeviceCounts counts() const { return device.memory->counts(); }
 
@@ -60,14 +60,14 @@ class RecordedDecoding : public testing::Test {
 // the shortest past that steps are recorded for.
 TEST_F(RecordedDecoding, FindsWhatStepsFindThatRunAsTheyAreCalled) {
   const Sources some = sources(12, 16);
-  for (const auto& [beam, words] : {std::pair(1, 40), std::pair(4, 1000)}) {
+  for (const auto& [beam, tokens] : {std::pair(1, 40), std::pair(4, 1000)}) {
     const SearchOptions options{.beam_size = beam, .max_length_add = 50, .n_best = beam};
     const DeviceCounts before = counts();
-    const auto found = find(device, options, some, words);
+    const auto found = find(device, options, some, tokens);
     const DeviceCounts after = counts();
     EXPECT_GE(after.recordings - before.recordings, 2) << "steps of several sizes";
     EXPECT_GT(after.replays - before.replays, 3 * (after.recordings - before.recordings));
-    EXPECT_EQ(found, find(plain, options, some, words)) << beam;
+    EXPECT_EQ(found, find(plain, options, some, tokens)) << beam;
     EXPECT_EQ(counts().replays, after.replays);
   }
 }

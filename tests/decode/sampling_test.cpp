@@ -16,10 +16,10 @@ const Pieces source = {3, 4}, source_with_end = {3, 4, eos_id};
 class SamplingTest : public testing::Test {
  protected:
   std::vector<std::vector<Hypothesis>> draw(const SearchOptions& options, const std::vector<Sentence>& sentences,
-                                            int64_t words = 1 << 20) {
+                                            int64_t tokens = 1 << 20) {
     std::vector<Ensemble::Member> members;
     members.push_back({std::make_unique<ToyDecoding>()});
-    return found_by(Ensemble(cx, std::move(members)), options, sentences, words);
+    return found_by(Ensemble(cx, std::move(members)), options, sentences, tokens);
   }
 
   // How often each piece came first in the translations of many lines; eos_id for empty ones.
@@ -119,7 +119,7 @@ TEST_F(SamplingTest, GivesTheModelsLogProbabilities) {
   }
 }
 
-TEST_F(SamplingTest, DependsOnSeedLineAndPartAndOnNothingElse) {
+TEST_F(SamplingTest, DependsOnSeedLineAndSegmentAndOnNothingElse) {
   SearchOptions options{.beam_size = 2, .n_best = 2, .sampling = Sampling::full};
   std::vector<Sentence> sentences;
   for (uint64_t line = 0; line < 20; ++line)

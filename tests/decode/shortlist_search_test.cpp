@@ -27,10 +27,10 @@ class ShortlistSearch : public testing::Test {
   }
 
   std::vector<std::vector<Hypothesis>> find(const SearchOptions& options, const std::vector<Sentence>& sentences,
-                                            int64_t words = 1 << 20, int models = 1) {
+                                            int64_t tokens = 1 << 20, int models = 1) {
     std::vector<Ensemble::Member> members;
     for (int m = 0; m < models; ++m) members.push_back({std::make_unique<ToyDecoding>(1000 + m), 1.0 / models});
-    return found_by(Ensemble(cx, std::move(members)), options, sentences, words, &shortlist);
+    return found_by(Ensemble(cx, std::move(members)), options, sentences, tokens, &shortlist);
   }
 
   Arena arena;

@@ -89,11 +89,11 @@ inline double log_prob(const std::vector<float>& logits, int32_t id) {
 
 /// What a search through the models finds for each of the sentences.
 inline std::vector<std::vector<Hypothesis>> found_by(Ensemble models, const SearchOptions& options,
-                                                     const std::vector<Sentence>& sentences, int64_t words = 1 << 20,
+                                                     const std::vector<Sentence>& sentences, int64_t tokens = 1 << 20,
                                                      const Shortlist* shortlist = nullptr,
                                                      Search::Wanted wanted = Search::Wanted::log_probs) {
   std::vector<std::vector<Hypothesis>> found(sentences.size());
-  Search search(std::move(models), options, words, shortlist, wanted);
+  Search search(std::move(models), options, tokens, shortlist, wanted);
   for (size_t i = 0; i < sentences.size(); ++i)
     search.add(sentences[i], [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
   while (!search.idle()) search.step();

@@ -31,8 +31,8 @@ class TranslatorTest : public testing::Test {
 };
 
 std::vector<std::string> hostile_lines() {
-  std::string words = "the";
-  for (int i = 1; i < 12'000; ++i) words += " the";
+  std::string tokens = "the";
+  for (int i = 1; i < 12'000; ++i) tokens += " the";
   return {"",
           " ",
           "\t \v\f ",
@@ -48,7 +48,7 @@ std::vector<std::string> hostile_lines() {
           "a ||| b",
           "😀 漢字 한국어 العربية",
           std::string(50'000, 'x'),
-          words};
+          tokens};
 }
 
 TEST_F(TranslatorTest, GivesALineForEveryLineWhateverItHolds) {
@@ -81,9 +81,9 @@ TEST_F(TranslatorTest, TranslatesTheSameWithSeveralSearches) {
   options.mini_batch_words = 100;
   auto lines = travel_text();
   lines.resize(100);
-  std::string words = "the";
-  for (int i = 1; i < 1000; ++i) words += " the";
-  for (const std::string& more : {words, std::string(" "), words.substr(0, 700)})
+  std::string tokens = "the";
+  for (int i = 1; i < 1000; ++i) tokens += " the";
+  for (const std::string& more : {tokens, std::string(" "), tokens.substr(0, 700)})
     lines.insert(lines.begin() + 20, more);
   const Threads threads(3);
   for (const Positions positions : {Positions::sinusoidal, Positions::alibi})
@@ -121,7 +121,7 @@ class ScantModel : public Model {
   explicit ScantModel(Model& model) : model_(model) {}
   const ModelConfig& config() const override { return model_.config(); }
   Parameters& parameters() override { return model_.parameters(); }
-  LabelLoss loss(Context& cx, const Batch& b, double smoothing) override { return model_.loss(cx, b, smoothing); }
+  TokenLoss loss(Context& cx, const Batch& b, double smoothing) override { return model_.loss(cx, b, smoothing); }
   Tensor logits(Context& cx, const Batch& batch) override { return model_.logits(cx, batch); }
   std::unique_ptr<Decoding> decode(Context& cx) override { return std::make_unique<ScantDecoding>(model_.decode(cx)); }
 

@@ -118,12 +118,12 @@ TEST_F(Alignments, AreTheMeanOverHeadsOfTheLastLayer) {
   const auto pairs = random_pairs(1);
   const int64_t T = int64_t(pairs[0].target.size()), S = int64_t(pairs[0].source.size());
   std::vector<double> expected(T * S);
-  const AttentionWatch watch = [&](const WatchedAttention& a) {
+  const AttentionObserver observer = [&](const ObservedAttention& a) {
     if (a.name != "decoder.2.cross_attention") return;
     for (int64_t i = 0; i < T * S; ++i)
       expected[i] = (double(a.weights.as<float>()[i]) + double(a.weights.as<float>()[T * S + i])) / 2;
   };
-  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed, .watch = &watch};
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed, .observer = &observer};
   const auto packed_ids = [](const std::vector<int32_t>& ids) {
     return PackedIds{ids, Spans::of_lengths({int32_t(ids.size())})};
   };
@@ -132,9 +132,9 @@ TEST_F(Alignments, AreTheMeanOverHeadsOfTheLastLayer) {
 }
 
 TEST(AlignmentsOfAModel, WithoutCrossAttentionAreAnError) {
-  AlignmentWatch watch;
+  AlignmentObserver observer;
   try {
-    watch.take();
+    observer.take();
     FAIL();
   } catch (const Error& e) {
     EXPECT_THAT(e.what(), HasSubstr("no cross-attention"));

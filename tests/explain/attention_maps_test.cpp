@@ -137,7 +137,7 @@ TEST_P(AttentionMaps, TimesGradientAreWhatDifferencesOfEachWeightSay) {
 
 INSTANTIATE_TEST_SUITE_P(
     Variants, AttentionMaps,
-    testing::Values(Variant{"transformer", small()}, Variant{"pre", with(&ModelConfig::norm, NormPlace::pre)},
+    testing::Values(Variant{"transformer", small()}, Variant{"pre", with(&ModelConfig::norm, NormPlacement::pre)},
                     Variant{"additive", with(&ModelConfig::attention_score, AttentionScore::additive)},
                     Variant{"location", with(&ModelConfig::attention_score, AttentionScore::location)},
                     Variant{"relative", with(&ModelConfig::positions, Positions::relative)},

@@ -34,11 +34,11 @@ void require_line(const std::string& line) {
 }
 
 // As long lines are read: parts that go on until `more` is false are one line.
-int64_t lines_in_parts(const std::string& path, size_t longest) {
+int64_t lines_in_segments(const std::string& path, size_t longest) {
   LineReader reader(path);
   int64_t ends = 0;
   bool more = false;
-  for (std::string part; reader.next_part(part, longest, more); ends += !more) {
+  for (std::string part; reader.next_segment(part, longest, more); ends += !more) {
     require_line(part);
     invariant(part.size() <= 3 * longest, "a part is as short as asked for, but for bytes that became U+FFFD");
   }
@@ -63,7 +63,7 @@ void read(std::string_view input) {
   LineReader reader(file.path());
   for (std::string line; reader.next(line);) require_line(line);
   for (const size_t longest : {8, 100})
-    invariant(lines_in_parts(file.path(), longest) == reader.lines(), "there are as many lines in parts as whole");
+    invariant(lines_in_segments(file.path(), longest) == reader.lines(), "there are as many lines in parts as whole");
 }
 
 }  // namespace dragoman

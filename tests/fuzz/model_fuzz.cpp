@@ -21,7 +21,7 @@ std::string save_in_int8(const std::string& path) {
 std::vector<std::string> seeds() {
   const TemporaryFolder folder;
   ModelConfig learned = tiny_config();
-  learned.norm = NormPlace::pre;
+  learned.norm = NormPlacement::pre;
   learned.positions = Positions::learned;
   learned.max_positions = 4;
   learned.tied_embeddings_all = false;

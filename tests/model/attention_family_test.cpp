@@ -134,11 +134,11 @@ TEST_P(AttentionFamily, DecodesTheSameWhereADeviceRecordsSteps) {
 }
 
 // A watch hears of every attention once, and the weights of each query sum to 1.
-TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
+TEST_P(AttentionFamily, ShowsItsWeightsToAnObserver) {
   Arena arena;
   const auto model = make(GetParam(), "cpu", arena, DType::f32, false);
   std::vector<std::string> names;
-  const AttentionWatch watch = [&](const WatchedAttention& a) {
+  const AttentionObserver observer = [&](const ObservedAttention& a) {
     names.push_back(a.name);
     const double sum = sum_of(a.weights);
     const bool sees_all = GetParam().local == 0 || a.name.find("cross") == a.name.npos;
@@ -149,7 +149,7 @@ TEST_P(AttentionFamily, ShowsItsWeightsToAWatch) {
       EXPECT_LT(sum, a.shape.queries.rows() - 0.1);
     }
   };
-  Context cx{.backend = backend("cpu"), .arena = arena, .watch = &watch};
+  Context cx{.backend = backend("cpu"), .arena = arena, .observer = &observer};
   model->logits(cx, small_batch());
   if (GetParam().recurrent()) {
     const bool attends = GetParam().rnn_attention != RnnAttention::none;

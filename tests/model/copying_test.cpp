@@ -42,13 +42,13 @@ class CopyingModel : public testing::TestWithParam<const char*> {
 // The loss finds the probability of one label by attention, the logits those of all pieces by another kernel.
 TEST_P(CopyingModel, GivesLabelsInTheLossTheProbabilitiesThatAllPiecesHave) {
   const auto model = make(0.3);
-  const Tensor all = model->logits(cx, batch()), labels = model->loss(cx, batch(), 0).log_prob;
+  const Tensor all = model->logits(cx, batch()), target_tokens = model->loss(cx, batch(), 0).log_prob;
   for (int64_t n = 0; n < all.rows(); ++n) {
     const auto row = row_of(all, n);
     double sum = 0;
     for (const double x : row) sum += std::exp(x);
     EXPECT_NEAR(sum, 1, 1e-12);
-    EXPECT_NEAR(labels.as<double>()[n], row[batch().target.ids[n]], 1e-12) << n;
+    EXPECT_NEAR(target_tokens.as<double>()[n], row[batch().target.ids[n]], 1e-12) << n;
   }
 }
 
@@ -70,7 +70,7 @@ TEST_P(CopyingModel, GeneratesAsWithoutAHeadWhereTheGateIsWideOpen) {
   config.copies = false;
   const auto plain = make_model(config, backend("reference"), arena, DType::f64, false);
   plain->parameters().initialise(7);
-  const LabelLoss with = model->loss(cx, batch(), 0.1), without = plain->loss(cx, batch(), 0.1);
+  const TokenLoss with = model->loss(cx, batch(), 0.1), without = plain->loss(cx, batch(), 0.1);
   for (int64_t n = 0; n < with.loss.elements(); ++n) {
     EXPECT_NEAR(with.loss.as<double>()[n], without.loss.as<double>()[n], 1e-12);
     EXPECT_NEAR(with.log_prob.as<double>()[n], without.log_prob.as<double>()[n], 1e-12);

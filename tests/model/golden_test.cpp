@@ -33,7 +33,7 @@ class Golden : public ::testing::TestWithParam<const char*> {
     Context cx{.backend = backend_, .arena = arena_, .tape = &tape};
     cx.training = golden_.config().norm_kind == NormKind::batch;  // there is no dropout
     model_->parameters().forget_gradients();
-    const LabelLoss loss = model_->loss(cx, golden_.batch(), 0.1);
+    const TokenLoss loss = model_->loss(cx, golden_.batch(), 0.1);
     tape.backward(backend_, arena_);
     backend_.sum(Grad{loss_}, loss.loss);
     return *loss_.as<double>();
@@ -66,10 +66,10 @@ TEST_P(Golden, TenAdamUpdatesGoWherePyTorchGoes) {
     backend_.fill(s, 0.0);
     tensors.push_back({v, v.node()->gradient, m, s});
   }
-  const auto labels = double(golden_.batch().target.ids.size());
+  const auto target_tokens = double(golden_.batch().target.ids.size());
   for (int t = 1; t <= 10; ++t) {
     EXPECT_NEAR(backward(), golden_.values("adam_losses")[t - 1], 1e-7) << "update " << t;
-    backend_.adam(tensors, AdamStep{1e-3, 0.9, 0.98, 1e-9, 0, 1 - std::pow(0.9, t), 1 - std::pow(0.98, t), labels},
+    backend_.adam(tensors, AdamStep{1e-3, 0.9, 0.98, 1e-9, 0, 1 - std::pow(0.9, t), 1 - std::pow(0.98, t), target_tokens},
                   AdamTotals{loss_, loss_});
   }
   for (const auto& p : model_->parameters().named()) expect_near(p.value, golden_.values("a/" + p.name), 1e-7, p.name);

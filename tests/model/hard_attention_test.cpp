@@ -51,11 +51,11 @@ struct HardModel {
   }
   Context context() {
     Context cx{.backend = backend("reference"), .arena = arena};
-    cx.seed = 3, cx.update = 5, cx.usual_loss = usual_loss;
+    cx.seed = 3, cx.update = 5, cx.baseline = baseline;
     return cx;
   }
 
-  double usual_loss = 1.5;
+  double baseline = 1.5;
   Arena arena{Arena::Reserve::memory, int64_t{1} << 29};
   std::unique_ptr<Model> model;
 };
@@ -101,11 +101,11 @@ double expected_loss(HardModel& m, const std::vector<int32_t>& source) {
     return b;
   };
   double heavier = 0;
-  const AttentionWatch watch = [&](const WatchedAttention& a) {
+  const AttentionObserver observer = [&](const ObservedAttention& a) {
     for (const double p : values_of(a.weights)) heavier = std::max(heavier, p);
   };
   Context cx = m.context();
-  cx.watch = &watch;
+  cx.observer = &observer;
   const double likeliest = values_of(m.model->loss(cx, batch(1), 0).loss)[0];
   double other = likeliest;
   for (const double loss : m.losses(batch(200), true))
@@ -122,7 +122,7 @@ TEST_P(HardAttentionModel, FollowsTheGradientOfTheExpectedLossInTheMean) {
   const std::vector<int32_t> source = {6, 2};
   Batch many{packed(std::vector(copies, source)), packed(std::vector(copies, std::vector<int32_t>{4})), {}};
   for (int s = 0; s < copies; ++s) many.sentences.push_back(s);
-  m.usual_loss = expected_loss(m, source);
+  m.baseline = expected_loss(m, source);
   const auto sums = m.gradients(many);
   size_t first = 0;
   for (const auto& p : m.model->parameters().named()) {

@@ -35,7 +35,7 @@ struct Mixture : testing::Test {
     for (int64_t i = 0; i < x.elements(); ++i) x.as<float>()[i] = float(random.normal());
     return Var(x);
   }
-  static Tensor places(int64_t rows) { return int_tensor(std::vector<int32_t>(size_t(2 * rows), 0), {rows, 2}); }
+  static Tensor positions(int64_t rows) { return int_tensor(std::vector<int32_t>(size_t(2 * rows), 0), {rows, 2}); }
   static std::vector<float> row(const Tensor& x, int64_t n) {
     return {x.as<float>() + n * D, x.as<float>() + (n + 1) * D};
   }
@@ -50,7 +50,7 @@ TEST_F(Mixture, OfNetworksThatAreAlikeIsOneOfThem) {
   MixtureOfExperts many = mixture(4, 3);
   for (FeedForward& expert : many.experts) expert = many.experts[0];
   const Var x = words(9);
-  const Var expected = many.experts[0](cx, x, places(9)), actual = many(cx, x, places(9));
+  const Var expected = many.experts[0](cx, x, positions(9)), actual = many(cx, x, positions(9));
   for (int64_t n = 0; n < 9; ++n) EXPECT_THAT(row(actual, n), Pointwise(testing::FloatNear(1e-5f), row(expected, n)));
 }
 
@@ -58,7 +58,7 @@ TEST_F(Mixture, LeavesWhatIsBeyondTheCapacityToTheResidualInTrainingOnly) {
   const MixtureOfExperts one = mixture(2, 1, 0.5);  // of 8 words, 2 an expert
   const Var x = words(8);
   const auto passed_by = [&] {
-    const Var y = one(cx, x, places(8));
+    const Var y = one(cx, x, positions(8));
     int count = 0;
     for (int64_t n = 0; n < 8; ++n) count += row(y, n) == std::vector<float>(D, 0.0f);
     return count;
@@ -74,15 +74,15 @@ TEST_F(Mixture, GivesARowTheSameBitsAloneAndAmongOthers) {
   for (const DType type : {DType::f32, DType::bf16, DType::i8}) {
     const PackedWeights packed = parameters.pack(type);
     cx.packed = &packed;
-    const Var together = many(cx, x, places(33));
+    const Var together = many(cx, x, positions(33));
     for (int64_t n = 0; n < 33; ++n)
-      EXPECT_THAT(row(many(cx, rows(x, n, 1), places(1)), 0), ElementsAreArray(row(together, n))) << n;
+      EXPECT_THAT(row(many(cx, rows(x, n, 1), positions(1)), 0), ElementsAreArray(row(together, n))) << n;
   }
 }
 
 TEST_F(Mixture, OfNoRowsIsNoRows) {
   const MixtureOfExperts many = mixture(3, 2);
-  EXPECT_EQ(many(cx, words(0), places(0)).shape(), Shape({0, D}));
+  EXPECT_EQ(many(cx, words(0), positions(0)).shape(), Shape({0, D}));
 }
 
 // A router that was rounded would send some rows elsewhere than in training.

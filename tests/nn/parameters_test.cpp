@@ -52,11 +52,11 @@ TEST(Parameters, StatisticsAreStoredButNeitherCountedNorLearned) {
   EXPECT_TRUE(m.parameters.pack().empty());
 }
 
-TEST(Parameters, PartsFindTheirPlaceInTensorsShapedLikeTheBuffer) {
+TEST(Parameters, SlicesLieAlikeInTensorsShapedLikeTheBuffer) {
   Made m;
   const Var qkv = m.parameters.matrix({{"query", 2, {}}, {"key", 3, {}}}, 4);
   const Tensor moment = m.arena.allocate(qkv.shape(), DType::f64);
-  const Tensor part = named(m.parameters, "key").part_of(moment);
+  const Tensor part = named(m.parameters, "key").slice_of(moment);
   EXPECT_EQ(part.shape(), (Shape{3, 4}));
   EXPECT_EQ(part.as<double>(), moment.as<double>() + 8);
 }

@@ -37,11 +37,11 @@ double sum_of(const Tensor& x) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-Tensor places_of(const Spans& spans) {
-  std::vector<int32_t> places;
+Tensor positions_of(const Spans& spans) {
+  std::vector<int32_t> positions;
   for (int s = 0; s < spans.sentences(); ++s)
-    for (int32_t token = 0; token < spans[s].end - spans[s].begin; ++token) places.insert(places.end(), {s, token});
-  return int_tensor(std::move(places), {spans.rows(), 2});
+    for (int32_t token = 0; token < spans[s].end - spans[s].begin; ++token) positions.insert(positions.end(), {s, token});
+  return int_tensor(std::move(positions), {spans.rows(), 2});
 }
 
 std::string message_of(const std::function<void()>& f) {

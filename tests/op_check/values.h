@@ -18,7 +18,7 @@ std::vector<double> values_of(const Tensor& x);
 double sum_of(const Tensor& x);
 
 /// Tokens of packed sentences: the (N,2) places that random masks and positions are keyed by.
-Tensor places_of(const Spans& spans);
+Tensor positions_of(const Spans& spans);
 
 /// What the Error thrown by f says; empty when it throws none.
 std::string message_of(const std::function<void()>& f);

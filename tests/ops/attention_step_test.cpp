@@ -90,7 +90,7 @@ TEST(AttentionStep, EqualsARowOfAttentionOverAWholeSentence) {
   for (const char* name : {"reference", "cpu"})
     for (Score score : {Score::scaled_dot, Score::dot, Score::additive})
       for (int window : {-1, 7})
-        for (int32_t place : {int32_t(N) - 1, 11}) {
+        for (int32_t position : {int32_t(N) - 1, 11}) {
           ByHand t(name, DType::f32);
           const Var q = t.random({N, H * K}), k = t.random({N, H * K}, 1), v = t.random({N, H * V}, 2);
           const Var bias = t.random({N, H * (2 * reach + 1)}, 3), vector = t.random({H * K}, 4);
@@ -98,12 +98,12 @@ TEST(AttentionStep, EqualsARowOfAttentionOverAWholeSentence) {
           const Spans spans({0, N});
           const Visibility visible{.window = window};
           const Var all = attention(t.cx, q, k, v, {spans, spans, H, visible, score, {}}, all_scores);
-          const Var one(q.value().row_range(place, 1));
+          const Var one(q.value().row_range(position, 1));
           const StepKeys keys{
-              .length = int_tensor({N}, {1}), .begin = int_tensor({0}, {1}), .place = int_tensor({place}, {1})};
-          const ScoreInputs scores{Var(bias.value().row_range(place, 1)), all_scores.vector};
+              .length = int_tensor({N}, {1}), .begin = int_tensor({0}, {1}), .position = int_tensor({position}, {1})};
+          const ScoreInputs scores{Var(bias.value().row_range(position, 1)), all_scores.vector};
           expect_close(values_of(attention_step(t.cx, one, k, v, {keys, N, H, window, score}, scores)),
-                       values_of(all.value().row_range(place, 1)), tolerance(DType::f32), name);
+                       values_of(all.value().row_range(position, 1)), tolerance(DType::f32), name);
         }
 }
 

@@ -34,7 +34,7 @@ struct AttentionCase {
 
 AttentionShape shape_of(Context& cx, const AttentionCase& a) {
   AttentionShape shape{Spans::of_lengths(a.queries), Spans::of_lengths(a.keys), a.heads, a.visible, a.score, {}};
-  shape.dropout = cx.dropout(a.rate, places_of(shape.queries));
+  shape.dropout = cx.dropout(a.rate, positions_of(shape.queries));
   return shape;
 }
 
@@ -133,7 +133,7 @@ TEST_F(TwoKeys, WeighValuesByTheSoftmaxOfTheirScores) { EXPECT_THAT(attend({1, 0
 TEST_F(TwoKeys, AreSeenUpToTheQueryWhenCausal) { EXPECT_THAT(attend({1, 1}, Visibility::past()), near({4, 7})); }
 
 // Key 1 stands at place 2: queries 0 and 1 do not see it.
-TEST_F(TwoKeys, AreSeenFromTheirPlaceOnWhenTheyAreStridesApart) {
+TEST_F(TwoKeys, AreSeenFromTheirPositionOnWhenTheyAreStridesApart) {
   const AttentionShape shape{Spans({0, 3}), spans, 1, {.causal = true, .stride = 2}};
   EXPECT_THAT(values_of(attention(t.cx, t.var({3, 1}, {1, 1, 1}), k, v, shape)), near({4, 4, 7}));
 }
@@ -249,7 +249,7 @@ TEST(Attention, DropsTheSameWeightsOnEveryBackend) {
     for (int64_t i = 0; i < N; ++i) identity[i * (N + 1)] = 1;
     const Spans spans({0, N});
     AttentionShape shape{spans, spans};
-    shape.dropout = t.cx.dropout(0.4, places_of(spans));
+    shape.dropout = t.cx.dropout(0.4, positions_of(spans));
     const Var zero = t.var({N, 1}, std::vector<double>(N)), v = t.var({N, N}, identity);
     std::vector<double> mask = values_of(attention(t.cx, zero, zero, v, shape));
     for (double& m : mask) m = m != 0;
@@ -271,7 +271,7 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(attend(q, k, t.random({3, 6}), {three, five, 2}), AllOf(HasSubstr("(5,4)"), HasSubstr("(3,6)")));
   EXPECT_THAT(attend(q, k, v, {five, five, 2}), AllOf(HasSubstr("(3,4)"), HasSubstr("5")));
   EXPECT_THAT(attend(q, k, v, {three, Spans({0, 1, 5}), 2}), AllOf(HasSubstr("1 sentences"), HasSubstr("2 of keys")));
-  EXPECT_THAT(attend(q, k, v, {three, five, 2, {}, Score::dot, {.rate = 0.1, .places = places_of(five)}}),
+  EXPECT_THAT(attend(q, k, v, {three, five, 2, {}, Score::dot, {.rate = 0.1, .positions = positions_of(five)}}),
               AllOf(HasSubstr("(5,2)"), HasSubstr("(3,2)")));
   const auto score = [&](Score kind, const ScoreInputs& inputs) {
     return message_of([&] { attention(t.cx, q, k, v, {three, five, 2, {}, kind, {}}, inputs); });

@@ -162,13 +162,13 @@ TEST_P(RoundedProducts, LeaveOtherWeightsAlone) {
 
 TEST_P(RoundedProducts, GiveTheLossAndItsGradientsToThreeDigits) {
   for (const auto& [N, D, V] : {std::tuple(1, 3, 5), std::tuple(33, 17, 40), std::tuple(600, 16, 131)}) {
-    std::vector<int32_t> labels;
-    for (int n = 0; n < N; ++n) labels.push_back(int32_t(n * 7 % V));
+    std::vector<int32_t> targets;
+    for (int n = 0; n < N; ++n) targets.push_back(int32_t(n * 7 % V));
     const auto compute = [&, N = N, D = D, V = V](bool half) {
       Rounding t(GetParam());
       const Var x = t.var({N, D}, normals(N * D, 1)), w = t.weight({V, D}, normals(V * D, 2));
       if (half) t.cx.rounded = &t.rounded;
-      const LabelLoss loss = linear_cross_entropy(t.cx, x, w, int_tensor(labels, {N}), 0.1);
+      const TokenLoss loss = linear_cross_entropy(t.cx, x, w, int_tensor(targets, {N}), 0.1);
       return Computed{values_of(loss.loss), values_of(x.node()->gradient), values_of(w.node()->gradient), {}};
     };
     const Computed rounded = compute(true), exact = compute(false);

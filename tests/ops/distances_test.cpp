@@ -42,7 +42,7 @@ OpCase rotate_case(const std::string& name, const std::vector<int32_t>& lengths,
   const Spans spans = Spans::of_lengths(lengths);
   return {name, {{"x", {spans.rows(), heads * K}}}, [=](Context& cx, const OpInputs& in) {
             Sinusoids table(K, SinusoidOrder::halves, in.at("x").dtype());
-            return rotate(cx, in.at("x"), table.table(cx.arena, cx.backend, spans.longest()), places_of(spans), heads);
+            return rotate(cx, in.at("x"), table.table(cx.arena, cx.backend, spans.longest()), positions_of(spans), heads);
           }};
 }
 
@@ -86,7 +86,7 @@ TEST(Rotate, TurnsAPairByItsToken) {
   const double quarter = std::numbers::pi / 2;
   const Tensor table = tensor_of(t.arena, {2, 2}, {0, 1, std::sin(quarter), std::cos(quarter)});
   const Var x = t.var({2, 2}, {1, 0, 1, 0});
-  const Var y = rotate(t.cx, x, table, places_of(Spans({0, 2})), 1);
+  const Var y = rotate(t.cx, x, table, positions_of(Spans({0, 2})), 1);
   EXPECT_THAT(values_of(y), Pointwise(DoubleNear(1e-15), std::vector<double>{1, 0, 0, 1}));
 }
 
@@ -98,9 +98,9 @@ TEST(Rotate, MakesProductsDependOnTheDistance) {
   for (int64_t n = 0; n < N; ++n)
     for (int64_t c = 0; c < K; ++c) q.push_back(double(c) - 2), k.push_back(1 / double(c + 1));
   Sinusoids sinusoids(K, SinusoidOrder::halves, DType::f64);
-  const Tensor table = sinusoids.table(t.arena, t.cx.backend, N), places = places_of(Spans({0, N}));
-  const auto Q = values_of(rotate(t.cx, t.var({N, K}, q), table, places, 1)),
-             R = values_of(rotate(t.cx, t.var({N, K}, k), table, places, 1));
+  const Tensor table = sinusoids.table(t.arena, t.cx.backend, N), positions = positions_of(Spans({0, N}));
+  const auto Q = values_of(rotate(t.cx, t.var({N, K}, q), table, positions, 1)),
+             R = values_of(rotate(t.cx, t.var({N, K}, k), table, positions, 1));
   const auto product = [&](int64_t i, int64_t j) {
     double sum = 0;
     for (int64_t c = 0; c < K; ++c) sum += Q[i * K + c] * R[j * K + c];
@@ -113,7 +113,7 @@ TEST(Rotate, MakesProductsDependOnTheDistance) {
 TEST(Rotate, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const auto turn = [&](const Var& x, const Tensor& table, const Spans& spans) {
-    return message_of([&] { rotate(t.cx, x, table, places_of(spans), 2); });
+    return message_of([&] { rotate(t.cx, x, table, positions_of(spans), 2); });
   };
   EXPECT_THAT(turn(t.random({3, 6}), t.empty({3, 3}), Spans({0, 3})), AllOf(HasSubstr("(3,6)"), HasSubstr("even K")));
   EXPECT_THAT(turn(t.random({3, 8}), t.empty({3, 2}), Spans({0, 3})), AllOf(HasSubstr("(3,8)"), HasSubstr("(3,2)")));

@@ -12,7 +12,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 Dropout drop_of(Context& cx, int64_t rows, double rate) {
-  return cx.dropout(rate, places_of(Spans({0, int32_t(rows)})));
+  return cx.dropout(rate, positions_of(Spans({0, int32_t(rows)})));
 }
 
 OpCase dropout_case(int64_t rows, int64_t cols) {
@@ -44,7 +44,7 @@ std::vector<double> mask(const char* backend, const Dropout& drop, Shape shape) 
 }
 
 Dropout example(double rate = 0.3) {
-  return {.rate = rate, .seed = 0x123456789ABCDEF, .update = 1000, .op = 17, .places = places_of(Spans({0, 5, 7}))};
+  return {.rate = rate, .seed = 0x123456789ABCDEF, .update = 1000, .op = 17, .positions = positions_of(Spans({0, 5, 7}))};
 }
 
 TEST(Dropout, DrawsTheSameMaskOnEveryBackendBitForBit) {
@@ -69,7 +69,7 @@ TEST(Dropout, KeepsItsShareAndTheMean) {
 
 TEST(Dropout, IsAFunctionOfSentenceAndTokenNotOfTheRow) {
   Dropout swapped = example();
-  swapped.places = int_tensor({1, 1, 0, 3}, {2, 2});  // rows 6 and 3 of the example
+  swapped.positions = int_tensor({1, 1, 0, 3}, {2, 2});  // rows 6 and 3 of the example
   const auto all = mask("cpu", example(), {7, 40}), two = mask("cpu", swapped, {2, 40});
   EXPECT_TRUE(std::equal(two.begin(), two.begin() + 40, all.begin() + 6 * 40));
   EXPECT_TRUE(std::equal(two.begin() + 40, two.end(), all.begin() + 3 * 40));
@@ -91,7 +91,7 @@ TEST(Dropout, IsTheInputItselfOutsideTraining) {
   ByHand t;
   t.cx.training = false;
   const Var x = t.random({7, 3});
-  EXPECT_EQ(dropout(t.cx, x, t.cx.dropout(0.5, example().places)).value().data(), x.value().data());
+  EXPECT_EQ(dropout(t.cx, x, t.cx.dropout(0.5, example().positions)).value().data(), x.value().data());
 }
 
 TEST(Context, CountsEachDropoutOfAPassEvenWhenItIsOff) {

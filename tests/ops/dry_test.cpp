@@ -41,7 +41,7 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   b.attention(attention), b.attention_backward(Backend::AttentionBackward{dx, dx, dx, dx, dv, x, attention});
   b.attention_step(Backend::AttentionStep{x, x, x, x, x, v, {ids, ids}}), b.rotate(x, x, x, ids, 2, 1);
   b.choose(Backend::Choice{ids, x, x, v, shape.keys, drop});
-  b.credit(Backend::Credit{x, v, none, ids, shape.keys, 0, 0, 0});
+  b.reinforce_signal(Backend::ReinforceSignal{x, v, none, ids, shape.keys, 0, 0, 0});
   b.gaussian_window(Backend::GaussianWindow{x, v, x, x, x, shape.keys, 2});
   b.gaussian_window_backward(Backend::GaussianWindowBackward{dx, dx, x, v, x, x, shape.keys, 2});
   b.running_average(x, x, x, shape.keys), b.gate(x, x, x), b.gate_backward(dx, dx, x, x, x);

@@ -19,7 +19,7 @@ struct EmbeddingCase {
   std::string name;
   std::vector<int32_t> offsets;  // of the sentences
   int64_t V, D;
-  Positions positions = Positions::none;
+  Positions position_table = Positions::none;
   double rate = 0;
 };
 
@@ -27,17 +27,17 @@ OpCase embedding_case(const EmbeddingCase& e) {
   const Spans spans(e.offsets);
   const int64_t N = spans.rows(), P = std::max(1, spans.longest());
   OpCase c{.name = e.name, .inputs = {{"table", {e.V, e.D}}}};
-  if (e.positions == Positions::learned) c.inputs.push_back({"positions", {P, e.D}});
+  if (e.position_table == Positions::learned) c.inputs.push_back({"positions", {P, e.D}});
   std::vector<int32_t> ids(N);
   for (int64_t n = 0; n < N; ++n) ids[n] = int32_t(n * 7 % e.V);  // some twice, some never
-  c.op = [=, ids = int_tensor(ids, {N}), places = places_of(spans)](Context& cx, const OpInputs& in) {
-    EmbeddingInput input{.ids = ids, .places = places, .table = in.at("table"), .scale = 1.5};
-    if (e.positions == Positions::learned) input.positions = in.at("positions");
-    if (e.positions == Positions::fixed) {
-      input.positions = Var(cx.save({P, e.D}, input.table.dtype()));
-      cx.backend.fill(input.positions, 0.25);
+  c.op = [=, ids = int_tensor(ids, {N}), positions = positions_of(spans)](Context& cx, const OpInputs& in) {
+    EmbeddingInput input{.ids = ids, .positions = positions, .table = in.at("table"), .scale = 1.5};
+    if (e.position_table == Positions::learned) input.position_table = in.at("positions");
+    if (e.position_table == Positions::fixed) {
+      input.position_table = Var(cx.save({P, e.D}, input.table.dtype()));
+      cx.backend.fill(input.position_table, 0.25);
     }
-    return embedding(cx, input, cx.dropout(e.rate, places));
+    return embedding(cx, input, cx.dropout(e.rate, positions));
   };
   return c;
 }
@@ -59,31 +59,31 @@ INSTANTIATE_TEST_SUITE_P(
 // 2 · (3, 4) + (30, 40) and 2 · (1, 2) + (10, 20).
 TEST(Embedding, ScalesTheRowOfTheIdAndAddsThatOfTheToken) {
   ByHand t;
-  const Var table = t.var({2, 2}, {1, 2, 3, 4}), positions = t.var({2, 2}, {10, 20, 30, 40});
+  const Var table = t.var({2, 2}, {1, 2, 3, 4}), position_table = t.var({2, 2}, {10, 20, 30, 40});
   const Var y = embedding(t.cx,
                           {.ids = int_tensor({1, 0, 1}, {3}),
-                           .places = int_tensor({0, 1, 1, 0, 2, 1}, {3, 2}),
+                           .positions = int_tensor({0, 1, 1, 0, 2, 1}, {3, 2}),
                            .table = table,
-                           .positions = positions,
+                           .position_table = position_table,
                            .scale = 2},
                           {});
   EXPECT_THAT(values_of(y), ElementsAre(36, 48, 12, 24, 36, 48));
   t.backward(y, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(values_of(table.node()->gradient), ElementsAre(6, 8, 12, 16));
-  EXPECT_THAT(values_of(positions.node()->gradient), ElementsAre(3, 4, 6, 8));
+  EXPECT_THAT(values_of(position_table.node()->gradient), ElementsAre(3, 4, 6, 8));
 }
 
 TEST(Embedding, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
-  const Tensor ids = int_tensor({0, 1, 0}, {3}), places = places_of(Spans({0, 3}));
+  const Tensor ids = int_tensor({0, 1, 0}, {3}), positions = positions_of(Spans({0, 3}));
   const Var table = t.random({2, 4});
   const auto embed = [&](EmbeddingInput input, Dropout drop = {}) {
     return message_of([&] { embedding(t.cx, input, drop); });
   };
-  EXPECT_THAT(embed({ids, places, t.random({4})}), AllOf(HasSubstr("(4)"), HasSubstr("(V,D)")));
-  EXPECT_THAT(embed({ids, places_of(Spans({0, 2})), table}), AllOf(HasSubstr("(2,2)"), HasSubstr("(3,2)")));
-  EXPECT_THAT(embed({ids, places, table, t.random({9, 5})}), AllOf(HasSubstr("(9,5)"), HasSubstr("(P,4)")));
-  EXPECT_THAT(embed({ids, places, table}, {.rate = 0.1, .places = places_of(Spans({0, 2}))}),
+  EXPECT_THAT(embed({ids, positions, t.random({4})}), AllOf(HasSubstr("(4)"), HasSubstr("(V,D)")));
+  EXPECT_THAT(embed({ids, positions_of(Spans({0, 2})), table}), AllOf(HasSubstr("(2,2)"), HasSubstr("(3,2)")));
+  EXPECT_THAT(embed({ids, positions, table, t.random({9, 5})}), AllOf(HasSubstr("(9,5)"), HasSubstr("(P,4)")));
+  EXPECT_THAT(embed({ids, positions, table}, {.rate = 0.1, .positions = positions_of(Spans({0, 2}))}),
               AllOf(HasSubstr("(2,2)"), HasSubstr("(3,2)")));
 }
 

@@ -62,7 +62,7 @@ TEST(HardAttention, LooksAtTheLikeliestKeyAndAtTheFirstOfEquals) {
 }
 
 Dropout draws(int64_t rows, uint32_t update = 0) {
-  return {.rate = 1, .seed = 5, .update = update, .op = 2, .places = places_of(of_each(rows, 1))};
+  return {.rate = 1, .seed = 5, .update = update, .op = 2, .positions = positions_of(of_each(rows, 1))};
 }
 
 TEST(HardAttention, DrawsKeysAsOftenAsTheirWeightsSay) {
@@ -85,14 +85,14 @@ TEST(HardAttention, DrawsBySentenceAndTokenAndNotByRow) {
   ByHand t;
   const auto chosen = [&](const std::vector<int32_t>& sentences, uint32_t update) {
     const auto B = int64_t(sentences.size());
-    std::vector<int32_t> places;
+    std::vector<int32_t> positions;
     Numbers values;
     for (const int32_t s : sentences) {
-      places.insert(places.end(), {s, 7});
+      positions.insert(positions.end(), {s, 7});
       for (int j = 0; j < 40; ++j) values.push_back(j);
     }
     const Var k = t.constant({40 * B, 1}, Numbers(40 * B, 0));
-    const Dropout random{.rate = 1, .seed = 5, .update = update, .op = 2, .places = int_tensor(places, {B, 2})};
+    const Dropout random{.rate = 1, .seed = 5, .update = update, .op = 2, .positions = int_tensor(positions, {B, 2})};
     return values_of(hard_attention(t.cx, t.constant({B, 1}, Numbers(B, 0)), k, t.constant({40 * B, 1}, values),
                                     {Spans::one_row_each(B), of_each(B, 40)}, {}, {random, t.empty({B, 2})}));
   };
@@ -152,10 +152,10 @@ TEST(HardAttention, LearnsByTheLogarithmOfTheChosenWeightAndByTheEntropy) {
 }
 
 // Sentences of 2 labels and of 1: what comes from a label on, less the usual, and the weight of each.
-TEST(Credit, IsOfALabelAndAllAfterItBeyondTheUsualLoss) {
+TEST(ReinforceSignal, IsOfATokenAndAllAfterItBeyondTheBaseline) {
   ByHand t;
   const Tensor signal = t.empty({3, 2}), weights = float_tensor({1, 1, 2}, {3});
-  t.cx.backend.credit(Backend::Credit{signal, t.constant({3}, {5, 3, 8}), weights, int_tensor({0, 2, 1}, {3}),
+  t.cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, t.constant({3}, {5, 3, 8}), weights, int_tensor({0, 2, 1}, {3}),
                                       Spans({0, 2, 3}), 2.5, 0.5, 0.25});
   EXPECT_THAT(values_of(signal), ElementsAre(0.5 * (2.5 + 0.5), -0.25, 0.5 * (8 - 5), -0.5, 0.5 * 0.5, -0.25));
 }
@@ -227,13 +227,13 @@ TEST(HardAttention, FollowsTheGradientOfTheExpectedLossInTheMean) {
       hard_attention(t.cx, linear(t.cx, first, W, Var()), k, v, shape, {}, {draws(B, 2), signal.row_range(B, B)});
   const Numbers h0 = values_of(first), h1 = values_of(second);
   Numbers losses;
-  std::vector<int32_t> places;
+  std::vector<int32_t> positions;
   for (int64_t s = 0; s < B; ++s) {
     losses.push_back(TwoSteps::dot(toy.u.data(), &h0[2 * s]));
     losses.push_back(TwoSteps::dot(toy.w.data(), &h1[2 * s]));
-    places.insert(places.end(), {int32_t(s), int32_t(B + s)});
+    positions.insert(positions.end(), {int32_t(s), int32_t(B + s)});
   }
-  t.cx.backend.credit(Backend::Credit{signal, t.constant({2 * B}, losses), Tensor(), int_tensor(places, {2 * B}),
+  t.cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, t.constant({2 * B}, losses), Tensor(), int_tensor(positions, {2 * B}),
                                       of_each(B, 2), 0.2, 1, 0});
   Numbers both = toy.u;
   both.insert(both.end(), toy.w.begin(), toy.w.end());

@@ -17,10 +17,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::vector<int32_t> labels_below(int64_t V, int64_t N) {
-  std::vector<int32_t> labels(N);
-  for (int64_t n = 0; n < N; ++n) labels[n] = int32_t(n * 5 % V);
-  return labels;
+std::vector<int32_t> targets_below(int64_t V, int64_t N) {
+  std::vector<int32_t> targets(N);
+  for (int64_t n = 0; n < N; ++n) targets[n] = int32_t(n * 5 % V);
+  return targets;
 }
 
 struct Size {
@@ -30,8 +30,8 @@ struct Size {
 OpCase loss_case(Size s, double smoothing) {
   OpCase c{fmt::format("{} rows {} to {} smoothing {}", s.N, s.D, s.V, smoothing),
            {{"x", {s.N, s.D}}, {"w", {s.V, s.D}}}};
-  c.op = [=, labels = int_tensor(labels_below(s.V, s.N), {s.N})](Context& cx, const OpInputs& in) {
-    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), labels, smoothing).loss);
+  c.op = [=, targets = int_tensor(targets_below(s.V, s.N), {s.N})](Context& cx, const OpInputs& in) {
+    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), targets, smoothing).loss);
   };
   if (s.N > 500) c.differences = 3;
   return c;
@@ -43,9 +43,9 @@ OpCase weighted_case(Size s) {
   c.name = "weighted, " + c.name;
   std::vector<float> weights(s.N);
   for (int64_t n = 0; n < s.N; ++n) weights[n] = float(n % 4) / 2;
-  c.op = [labels = int_tensor(labels_below(s.V, s.N), {s.N}), weights = float_tensor(weights, {s.N})](
+  c.op = [targets = int_tensor(targets_below(s.V, s.N), {s.N}), weights = float_tensor(weights, {s.N})](
              Context& cx, const OpInputs& in) {
-    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), labels, 0.1, weights).loss);
+    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), targets, 0.1, weights).loss);
   };
   return c;
 }
@@ -55,8 +55,8 @@ OpCase log_prob_case(Size s) {
   OpCase c = loss_case(s, 0.1);
   c.name = "log prob, " + c.name;
   c.differences = 0;
-  c.op = [labels = int_tensor(labels_below(s.V, s.N), {s.N})](Context& cx, const OpInputs& in) {
-    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), labels, 0.1).log_prob);
+  c.op = [targets = int_tensor(targets_below(s.V, s.N), {s.N})](Context& cx, const OpInputs& in) {
+    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), targets, 0.1).log_prob);
   };
   return c;
 }
@@ -67,16 +67,16 @@ OpCase copying_case(Size s, double smoothing, bool weighted) {
   c.name = (weighted ? "copying, weighted, " : "copying, ") + c.name;
   c.inputs.push_back({"gate", {s.N, 1}});
   c.inputs.push_back({"c", {s.N, 1}});
-  Labels labels{.ids = int_tensor(labels_below(s.V, s.N), {s.N}), .smoothing = smoothing};
+  Targets targets{.ids = int_tensor(targets_below(s.V, s.N), {s.N}), .smoothing = smoothing};
   if (weighted) {
     std::vector<float> weights(s.N);
     for (int64_t n = 0; n < s.N; ++n) weights[n] = float(n % 4) / 2;
-    labels.weights = float_tensor(weights, {s.N});
+    targets.weights = float_tensor(weights, {s.N});
   }
   c.op = [=](Context& cx, const OpInputs& in) {
     const Var ones(cx.save({s.N, 1}, in.at("c").dtype()));
     cx.backend.fill(ones, 1);
-    Labels copied = labels;
+    Targets copied = targets;
     copied.copying = {in.at("gate"), gate(cx, ones, in.at("c"))};
     return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), copied).loss);
   };
@@ -106,9 +106,9 @@ TEST(LinearCrossEntropy, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
   const double log3 = std::log(3.0);
   const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, log3});
   const Tensor label = int_tensor({1}, {1});
-  const LabelLoss plain = linear_cross_entropy(t.cx, t.constant({1, 1}, {1}), Var(w.value()), label, 0);
+  const TokenLoss plain = linear_cross_entropy(t.cx, t.constant({1, 1}, {1}), Var(w.value()), label, 0);
   EXPECT_NEAR(values_of(plain.loss)[0], -std::log(0.75), 1e-15);
-  const LabelLoss smoothed = linear_cross_entropy(t.cx, x, w, label, 0.2);
+  const TokenLoss smoothed = linear_cross_entropy(t.cx, x, w, label, 0.2);
   EXPECT_NEAR(values_of(smoothed.log_prob)[0], std::log(0.75), 1e-15);
   EXPECT_NEAR(values_of(smoothed.loss)[0], -0.9 * std::log(0.75) - 0.1 * std::log(0.25), 1e-15);
   EXPECT_NEAR(values_of(x.node()->gradient)[0], -0.15 * log3, 1e-15);
@@ -123,7 +123,7 @@ TEST(LinearCrossEntropy, GivesALabelThatMayBeCopiedTheMixtureOfBothWays) {
   const double log3 = std::log(3.0);
   const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, log3}), gate = t.var({1, 1}, {0}),
             copied = t.var({1, 1}, {0.5});
-  const LabelLoss loss = linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1}, {1}), .copying = {gate, copied}});
+  const TokenLoss loss = linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1}, {1}), .copying = {gate, copied}});
   EXPECT_NEAR(values_of(loss.log_prob)[0], std::log(0.625), 1e-15);
   EXPECT_NEAR(values_of(loss.loss)[0], -std::log(0.625), 1e-15);
   EXPECT_NEAR(values_of(gate.node()->gradient)[0], -0.1, 1e-15);
@@ -138,7 +138,7 @@ TEST(LinearCrossEntropy, SmoothsWhatIsGeneratedAndNotWhatIsCopied) {
   ByHand t;
   const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, std::log(3.0)}), gate = t.var({1, 1}, {0}),
             copied = t.var({1, 1}, {0.5});
-  const LabelLoss loss =
+  const TokenLoss loss =
       linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1}, {1}), .smoothing = 0.2, .copying = {gate, copied}});
   EXPECT_NEAR(values_of(loss.log_prob)[0], std::log(0.625), 1e-15);
   EXPECT_NEAR(values_of(loss.loss)[0], -0.8 * std::log(0.625) - 0.1 * (std::log(0.25) + std::log(0.75)), 1e-15);
@@ -155,7 +155,7 @@ TEST(LinearCrossEntropy, SurvivesLabelsThatCannotBeCopiedOrNotBeGenerated) {
     ByHand t(name, DType::f32);
     const Var x = t.var({4, 1}, {1, 1, 1, 1000}), w = t.var({2, 1}, {0, 1}), gate = t.var({4, 1}, {1000, -1000, 0, 0}),
               copied = t.var({4, 1}, {0, 0.5, 0, 0});
-    const LabelLoss loss =
+    const TokenLoss loss =
         linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1, 1, 1, 0}, {4}), .copying = {gate, copied}});
     const double log_softmax = -std::log1p(std::exp(-1.0));
     expect_close(values_of(loss.log_prob), {log_softmax, std::log(0.5), log_softmax + std::log(0.5), -1000}, 1e-3,
@@ -177,10 +177,10 @@ TEST(LinearCrossEntropy, TakesAWeightForTheNumberOfTimesThatALabelIsThere) {
       return values;
     };
     const Var x = weighted.var({3, 2}, rows({a, b, c})), w = weighted.var({3, 2}, w_values);
-    const LabelLoss one =
+    const TokenLoss one =
         linear_cross_entropy(weighted.cx, x, w, int_tensor({0, 1, 2}, {3}), 0.1, float_tensor({2, 1, 0}, {3}));
     const Var xs = repeated.var({3, 2}, rows({a, a, b})), ws = repeated.var({3, 2}, w_values);
-    const LabelLoss two = linear_cross_entropy(repeated.cx, xs, ws, int_tensor({0, 0, 1}, {3}), 0.1);
+    const TokenLoss two = linear_cross_entropy(repeated.cx, xs, ws, int_tensor({0, 0, 1}, {3}), 0.1);
     const auto loss = values_of(one.loss), losses = values_of(two.loss);
     expect_close({loss[0], loss[1], loss[2]}, {losses[0] + losses[1], losses[2], 0}, 1e-6, name);
     const auto dx = values_of(x.node()->gradient), dxs = values_of(xs.node()->gradient);
@@ -195,7 +195,7 @@ TEST(LinearCrossEntropy, SurvivesHugeLogits) {
   for_each_target([] {
     ByHand t("cpu", DType::f32);
     const Var x = t.var({1, 1}, {1000}), w = t.var({3, 1}, {1, -1, 0});
-    const LabelLoss loss = linear_cross_entropy(t.cx, x, w, int_tensor({1}, {1}), 0);
+    const TokenLoss loss = linear_cross_entropy(t.cx, x, w, int_tensor({1}, {1}), 0);
     EXPECT_EQ(values_of(loss.log_prob)[0], -2000);
     EXPECT_EQ(values_of(w.node()->gradient), (std::vector<double>{1000, -1000, 0}));
   });
@@ -204,10 +204,10 @@ TEST(LinearCrossEntropy, SurvivesHugeLogits) {
 // Weight tying (Press & Wolf 2017): the two gradients of the one matrix add up.
 TEST(LinearCrossEntropy, AddsToTheGradientOfAnEmbeddingThatSharesItsWeight) {
   for (const char* name : {"reference", "cpu"}) {
-    const Tensor ids = int_tensor({1, 4, 1}, {3}), labels = int_tensor({4, 0, 2}, {3});
+    const Tensor ids = int_tensor({1, 4, 1}, {3}), targets = int_tensor({4, 0, 2}, {3});
     const auto gradients = [&](ByHand& t, const Var& table, const Var& w) {
-      const Var x = embedding(t.cx, {ids, places_of(Spans({0, 3})), table}, {});
-      linear_cross_entropy(t.cx, x, w, labels, 0.1);
+      const Var x = embedding(t.cx, {ids, positions_of(Spans({0, 3})), table}, {});
+      linear_cross_entropy(t.cx, x, w, targets, 0.1);
       t.tape.backward(t.cx.backend, t.arena);
       return std::pair{values_of(table.node()->gradient), values_of(w.node()->gradient)};
     };
@@ -230,11 +230,11 @@ TEST(LinearCrossEntropy, GivesARowTheSameBitsWhateverItsNeighboursWithPackedWeig
     t.cx.backend.pack(packed, w);
     const PackedWeights weights{{w.value().data(), packed}};
     Context scoring{.backend = t.cx.backend, .arena = t.arena, .packed = &weights};
-    const Tensor labels = int_tensor(labels_below(37, 23), {23});
-    const auto all = values_of(linear_cross_entropy(scoring, x, w, labels, 0).log_prob);
+    const Tensor targets = int_tensor(targets_below(37, 23), {23});
+    const auto all = values_of(linear_cross_entropy(scoring, x, w, targets, 0).log_prob);
     for (int64_t n = 0; n < 23; ++n) {
       const Var row(x.value().row_range(n, 1));
-      EXPECT_EQ(values_of(linear_cross_entropy(scoring, row, w, labels.row_range(n, 1), 0).log_prob)[0], all[n]);
+      EXPECT_EQ(values_of(linear_cross_entropy(scoring, row, w, targets.row_range(n, 1), 0).log_prob)[0], all[n]);
     }
   });
 }
@@ -242,9 +242,9 @@ TEST(LinearCrossEntropy, GivesARowTheSameBitsWhateverItsNeighboursWithPackedWeig
 TEST(LinearCrossEntropy, RefusesShapesThatDoNotFitAndNamesThem) {
   ByHand t;
   const Var x = t.random({3, 4});
-  const Tensor labels = int_tensor({0, 0, 0}, {3});
+  const Tensor targets = int_tensor({0, 0, 0}, {3});
   EXPECT_THAT(message_of([&] {
-                linear_cross_entropy(t.cx, x, t.random({5, 2}), labels, 0);
+                linear_cross_entropy(t.cx, x, t.random({5, 2}), targets, 0);
               }),
               AllOf(HasSubstr("(3,4)"), HasSubstr("(5,2)")));
   EXPECT_THAT(message_of([&] {
@@ -252,12 +252,12 @@ TEST(LinearCrossEntropy, RefusesShapesThatDoNotFitAndNamesThem) {
               }),
               AllOf(HasSubstr("(1)"), HasSubstr("(3)")));
   EXPECT_THAT(message_of([&] {
-                linear_cross_entropy(t.cx, x, t.random({5, 4}), labels, 0, float_tensor({1, 1}, {2}));
+                linear_cross_entropy(t.cx, x, t.random({5, 4}), targets, 0, float_tensor({1, 1}, {2}));
               }),
               AllOf(HasSubstr("weights is (2)"), HasSubstr("expected (3)")));
   EXPECT_THAT(message_of([&] {
                 linear_cross_entropy(t.cx, x, t.random({5, 4}),
-                                     {.ids = labels, .copying = {t.random({3, 1}), t.random({2, 1})}});
+                                     {.ids = targets, .copying = {t.random({3, 1}), t.random({2, 1})}});
               }),
               AllOf(HasSubstr("copied (2,1)"), HasSubstr("expected (3,1) or neither")));
 }

@@ -83,7 +83,7 @@ OpCase residual_norm_case(int64_t rows, int64_t cols, double rate) {
   return {fmt::format("{} x {} dropout {}", rows, cols, rate),
           {{"x", {rows, cols}}, {"r", {rows, cols}}, {"gamma", {cols}}, {"beta", {cols}}},
           [=](Context& cx, const OpInputs& in) {
-            const Dropout drop = cx.dropout(rate, places_of(Spans({0, int32_t(rows)})));
+            const Dropout drop = cx.dropout(rate, positions_of(Spans({0, int32_t(rows)})));
             return residual_norm(cx, in.at("x"), in.at("r"), in.at("gamma"), in.at("beta"), drop);
           }};
 }
@@ -136,7 +136,7 @@ TEST(LayerNorm, KeepsItsDigitsFarFromZero) {
 TEST(ResidualNorm, EqualsItsComposedForm) {
   ByHand t;
   const Var x = t.random({6, 130}), r = t.random({6, 130}, 1), gamma = t.random({130}, 2), beta = t.random({130}, 3);
-  const Dropout drop = t.cx.dropout(0.4, places_of(Spans({0, 2, 6})));
+  const Dropout drop = t.cx.dropout(0.4, positions_of(Spans({0, 2, 6})));
   EXPECT_EQ(values_of(residual_norm(t.cx, x, r, gamma, beta, drop)),
             values_of(layer_norm(t.cx, residual(t.cx, x, r, drop), gamma, beta)));
 }

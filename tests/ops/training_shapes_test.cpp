@@ -53,7 +53,7 @@ class Layer : ByHand {
     const Var qkv = linear(cx, x, weight("qkv", 3 * s_.D, s_.D), Var());
     const Spans rows = sentences(s_.tokens);
     AttentionShape shape{rows, rows, s_.heads, Visibility::past(), Score::scaled_dot, {}};
-    shape.dropout = cx.dropout(0.1, places_of(rows));
+    shape.dropout = cx.dropout(0.1, positions_of(rows));
     const auto part = [&](int i) { return columns(qkv, i * s_.D, s_.D); };
     const Var seen = attention(cx, part(0), part(1), part(2), shape);
     const Var norm = residual_norm(cx, x, seen, add("gain", {s_.D}, 1), add("shift", {s_.D}, 1), {});
@@ -62,7 +62,7 @@ class Layer : ByHand {
     std::vector<int32_t> labels;
     for (int64_t n = 0; n < s_.tokens; ++n) labels.push_back(int32_t(n * 7919 % s_.vocabulary));
     const Tensor ids = int_tensor(labels, {s_.tokens});
-    const LabelLoss loss = linear_cross_entropy(cx, y, weight("output", s_.vocabulary, s_.D), ids, 0.1);
+    const TokenLoss loss = linear_cross_entropy(cx, y, weight("output", s_.vocabulary, s_.D), ids, 0.1);
     tape.backward(cx.backend, arena);
     std::map<std::string, std::vector<double>> all{{"loss", values_of(loss.loss)}};
     for (const auto& [name, v] : inputs_) all[name] = values_of(v.node()->gradient);

@@ -25,10 +25,10 @@ struct ToyParameters {
   std::vector<double> values() const { return joined(a, b); }
 
   /// One update, whose loss is finite unless said otherwise. Returns the norm of the mean gradient before clipping.
-  double step(Adam& adam, double rate, double labels, double loss = 1) {
+  double step(Adam& adam, double rate, double target_tokens, double loss = 1) {
     const Tensor total = arena.allocate({1}, DType::f64);
     *total.as<double>() = loss;
-    adam.step(rate, labels, total);
+    adam.step(rate, target_tokens, total);
     return adam.outcome().norm;
   }
 

@@ -49,7 +49,7 @@ double log_prob(const Tensor& logits, int64_t row, int32_t label) {
   return z[label] - top - std::log(sum);
 }
 
-TEST_F(Scores, AreSumsOfTheLogSoftmaxAtEachLabel) {
+TEST_F(Scores, AreSumsOfTheLogSoftmaxAtEachTargetToken) {
   const auto pairs = random_pairs(3);
   const auto scores = of(pairs);
   for (size_t i = 0; i < pairs.size(); ++i) {

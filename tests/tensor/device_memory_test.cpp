@@ -32,7 +32,7 @@ void move(void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, size_t(bytes));
 }
 
-NumberToCome send(const double* number) {
+PendingNumber send(const double* number) {
   ++copies;
   return [number = *number] { return number; };
 }
@@ -109,7 +109,7 @@ TEST_F(OnDevice, ANumberIsSentAsItIsThen) {
   for (Arena* a : {&arena, &of_host}) {
     const Tensor x = a->allocate({3}, DType::f64), one = x.row_range(1, 1);
     *one.as<double>() = 5;
-    const NumberToCome five = one.send();
+    const PendingNumber five = one.send();
     *one.as<double>() = 6;
     EXPECT_EQ(five(), 5);
   }

@@ -108,7 +108,7 @@ TEST(FullDisk, AtTheEndIsAnErrorAsTheWorkWouldBeLost) {
 }
 
 // After a crash between the two files of a first checkpoint.
-TEST(Resume, GoesOnFromAStateThatIsAlone) {
+TEST(Resume, ResumesFromAStateThatIsAlone) {
   ToyRun straight, alone;
   straight.train_until(6);
   alone.train_until(3);

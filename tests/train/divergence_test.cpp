@@ -82,7 +82,7 @@ TEST(Divergence, GoesBackToTheCheckpointWithHalfTheRate) {
   Poisoned poisoned(run, 12, "Up. 6 ", 1);
   poisoned.trainer->run();
   EXPECT_EQ(poisoned.trainer->progress().updates, 12);
-  EXPECT_EQ(poisoned.trainer->progress().retreats, 1);
+  EXPECT_EQ(poisoned.trainer->progress().rollbacks, 1);
   EXPECT_THAT(run.log.text(),
               AllOf(HasSubstr("nothing is finite any more at update 9 (weight embedding.weight): back to the "
                               "checkpoint of update 4, with 0.5 of the rate"),
@@ -106,7 +106,7 @@ TEST(Divergence, AndAKillRightAfterLoseNothing) {
   ToyRun killed;
   options(killed);
   for (const std::string& name : run.files_made()) fs::rename(left.path(name), killed.files.path(name));
-  EXPECT_EQ(killed.train_until(10).retreats, 1);
+  EXPECT_EQ(killed.train_until(10).rollbacks, 1);
   EXPECT_TRUE(killed.state_bytes() == run.state_bytes());
   EXPECT_TRUE(killed.model_bytes() == run.model_bytes());
 }
@@ -125,7 +125,7 @@ TEST(Divergence, EndsTheSecondTimeAndKeepsTheCheckpoint) {
   EXPECT_THAT(run.log.text(), HasSubstr("Going on from"));
 }
 
-TEST(Divergence, EndsWhereThereIsNothingToGoBackTo) {
+TEST(Divergence, EndsWhereThereIsNothingToRollBackTo) {
   ToyRun run;
   run.setup.training.max_skipped = 2;
   Poisoned poisoned(run, 12, "Up. 1 ", 1);
@@ -145,7 +145,7 @@ std::string found_with(const std::string& weight) {
   return message_of([&] { trainer.run(); });
 }
 
-TEST(CheckNan, NamesTheFirstOutputThatIsNotFiniteAndItsPlace) {
+TEST(CheckNan, NamesTheFirstOutputThatIsNotFiniteAndItsPosition) {
   EXPECT_THAT(found_with("encoder.0.self_attention.query.weight"),
               testing::ContainsRegex("the first tensor that is not: output \\(.*\\) of op 2, linear, before "
                                      "encoder.0.self_attention\n"));

@@ -23,18 +23,18 @@ TEST(DryRun, KnowsWhatTheRunThenDoesAndWritesNothing) {
   const DryRun dry = dry_run(run.setup, backend("cpu"));
   EXPECT_EQ(files_in(run), files);
   EXPECT_FALSE(dry.sampled);
-  EXPECT_FALSE(dry.goes_on);
+  EXPECT_FALSE(dry.resumes);
   EXPECT_GT(dry.measured_updates, 0);
-  EXPECT_GT(dry.labels_per_second, 0);
+  EXPECT_GT(dry.target_tokens_per_second, 0);
 
   run.setup.training.after = {{1, Frequency::epochs}};
   Trainer trainer(run.setup, backend("cpu"));
   trainer.run();
   EXPECT_EQ(dry.updates, double(trainer.progress().updates));
-  EXPECT_EQ(dry.labels, double(trainer.progress().labels));
+  EXPECT_EQ(dry.target_tokens, double(trainer.progress().target_tokens));
   EXPECT_EQ(dry.parameters, trainer.model().parameters().count());
   EXPECT_NEAR(double(dry.checkpoint.state), double(run.state_bytes().size()), 0.2 * double(run.state_bytes().size()));
-  EXPECT_TRUE(dry_run(run.setup, backend("cpu")).goes_on);
+  EXPECT_TRUE(dry_run(run.setup, backend("cpu")).resumes);
 }
 
 TEST(DryRun, LearnsAMissingVocabularyForItselfOnly) {
@@ -69,8 +69,8 @@ TEST(DryRun, FindsWhatARunWouldFailOf) {
 TEST(LengthOfRun, IsThatOfTheNearestEnd) {
   DryRun run;
   run.updates = 100;
-  run.labels = 5000;
-  run.labels_per_second = 1000;
+  run.target_tokens = 5000;
+  run.target_tokens_per_second = 1000;
   EXPECT_FALSE(length_of_run(run, {}));
   EXPECT_FALSE(length_of_run(run, {{0, Frequency::updates}}));
   EXPECT_DOUBLE_EQ(length_of_run(run, {{2, Frequency::epochs}})->seconds, 10);

@@ -64,7 +64,7 @@ TEST_F(FineTuning, BeginsWithTheWeightsOfTheModel) {
   EXPECT_TRUE(bytes_of(run.setup.training.model) == bytes_of(first()));
 }
 
-TEST_F(FineTuning, GoesOnFromItsOwnStateToTheSameBytes) {
+TEST_F(FineTuning, ResumesFromItsOwnStateToTheSameBytes) {
   ToyRun straight;
   straight.setup.training.seed = 5;
   straight.setup.training.pretrained_model = first();
@@ -195,7 +195,7 @@ TEST(NoRestoreCorpus, BeginsTheEpochAnewWithoutAWord) {
   EXPECT_THAT(run.log.text(), Not(HasSubstr("has changed")));
 }
 
-TEST(NoRestoreCorpus, GoesOnToTheSameBytesAtTheBeginningOfAnEpoch) {
+TEST(NoRestoreCorpus, ResumesToTheSameBytesAtTheBeginningOfAnEpoch) {
   ToyRun straight, stopped;
   stopped.setup.training.after = {{1, Frequency::epochs}};
   Trainer first(stopped.setup, backend("cpu"));

@@ -25,7 +25,7 @@ class GpuMemory : public testing::Test {
   MemoryPlan plan() {
     const Vocabularies vocabularies = open_vocabularies(run.setup);
     const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
-    return settle(run.setup, SmallGpu::backend(), vocabularies, *corpus);
+    return resolve_settings(run.setup, SmallGpu::backend(), vocabularies, *corpus);
   }
   // Until `updates` in all; the loss of a label, averaged over updates.
   double train(int64_t updates) {
@@ -33,7 +33,7 @@ class GpuMemory : public testing::Test {
     run.setup.training.after = {{updates, Frequency::updates}};
     Trainer trainer(run.setup, SmallGpu::backend());
     trainer.run();
-    return trainer.progress().usual_loss;
+    return trainer.progress().baseline;
   }
   double train_anew(int64_t updates) {
     run.setup.training.no_reload = true;

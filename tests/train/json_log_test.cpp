@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 
-constexpr RunMoment now = {.seconds = 1.5, .epoch = 2, .updates = 7, .epoch_sentences = 40, .labels = 900};
+constexpr RunMoment now = {.seconds = 1.5, .epoch = 2, .updates = 7, .epoch_sentences = 40, .target_tokens = 900};
 
 std::vector<json> lines_of(const std::string& path) {
   std::vector<json> lines;
@@ -31,7 +31,7 @@ std::vector<std::string> events_of(const std::vector<json>& lines) {
 // 1,000,000,000 seconds after 1970 began: 9 September 2001, 01:46:40 in Greenwich.
 TEST(JsonLine, OfEveryEventSaysWhenAndWhere) {
   for (const RunEvent& event : std::vector<RunEvent>{RunStarted{}, RunReport{}, RunValidation{}, RunSave{}, RunSkip{},
-                                                     RunRetreat{}, RunEnd{}}) {
+                                                     RunRollback{}, RunEnd{}}) {
     const json line = json::parse(json_line(now, event, 1'000'000'000));
     EXPECT_EQ(line.at("time"), "2001-09-09T01:46:40Z");
     EXPECT_EQ(line.at("seconds"), 1.5);
@@ -60,7 +60,7 @@ TEST(JsonLine, IsOneLineWhateverTheNames) {
   EXPECT_EQ(json::parse(line).at("model"), "a\nb\xEF\xBF\xBD");
 }
 
-TEST(JsonLog, TellsTheWholeRunAndGoesOnWithIt) {
+TEST(JsonLog, TellsTheWholeRunAndResumesWithIt) {
   ToyRun run;
   run.setup.training.log_json = run.files.path("run.jsonl");
   run.setup.training.disp_freq = {2, Frequency::updates};

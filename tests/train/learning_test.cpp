@@ -86,7 +86,7 @@ TEST(Training, WithAllWeightsTwoIsTheSameAsWithout) {
   EXPECT_TRUE(plain.model_bytes() == weighted.model_bytes());
 }
 
-TEST(Training, MultipliesTheLossOfEachLabelByTheWeightOfItsPair) {
+TEST(Training, MultipliesTheLossOfEachTargetTokenByTheWeightOfItsPair) {
   ToyRun run;
   const Vocabularies vocabularies = open_vocabularies(run.setup);
   const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
@@ -127,7 +127,7 @@ TEST(Training, WithADelayOfTwoHalfBatchesHasTheGradientOfTheWhole) {
   Trainer once(whole.setup, backend("cpu")), twice(halves.setup, backend("cpu"));
   once.run();
   twice.run();
-  EXPECT_EQ(once.progress().labels, twice.progress().labels);
+  EXPECT_EQ(once.progress().target_tokens, twice.progress().target_tokens);
   EXPECT_EQ(once.progress().sentences, 8);
   EXPECT_EQ(twice.progress().sentences, 8);
   const auto &a = once.model().parameters().named(), &b = twice.model().parameters().named();

@@ -5,10 +5,10 @@
 namespace dragoman {
 namespace {
 
-Progress after(int64_t updates, int64_t labels, Position position) {
+Progress after(int64_t updates, int64_t target_tokens, Position position) {
   Progress p;
   p.updates = updates;
-  p.labels = labels;
+  p.target_tokens = target_tokens;
   p.position = position;
   return p;
 }

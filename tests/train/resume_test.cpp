@@ -23,7 +23,7 @@ void PrintTo(const ResumeCase& c, std::ostream* out) { *out << c.name; }
 
 class Resume : public testing::TestWithParam<ResumeCase> {};
 
-TEST_P(Resume, GoesOnToTheSameBytesAsARunThatNeverStopped) {
+TEST_P(Resume, ResumesToTheSameBytesAsARunThatNeverStopped) {
   ToyRun straight, stopped;
   for (ToyRun* run : {&straight, &stopped}) GetParam().set(run->setup);
   straight.train_until(GetParam().end);
@@ -68,7 +68,7 @@ const ResumeCase cases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Runs, Resume, testing::ValuesIn(cases), [](const auto& info) { return info.param.name; });
 
-TEST(Resume, SaysWhenOtherThreadsOrInstructionsGoOn) {
+TEST(Resume, SaysWhenItResumesWithOtherThreadsOrInstructions) {
   ToyRun run;
   run.train_until(2);
   const Threads three(3);
@@ -91,7 +91,7 @@ TEST(Resume, StartsAtTheFirstBatchOfAnEpochThatIsDue) {
   EXPECT_TRUE(straight.state_bytes() == stopped.state_bytes());
 }
 
-TEST(Resume, GoesOnAfterASignalAsIfThereHadBeenNone) {
+TEST(Resume, ResumesAfterASignalAsIfThereHadBeenNone) {
   ToyRun straight, stopped;
   straight.setup.training.disp_freq = stopped.setup.training.disp_freq = {1, Frequency::updates};
   straight.train_until(9);

@@ -31,7 +31,7 @@ class RunAhead : public testing::Test {
     if (tensors.size() > 1 && ++gradients == bad_gradient) tensors[0].as<float>()[0] = not_a_number;
     dragoman::backend("cpu").sum_of_squares(total, tensors);
   }
-  static NumberToCome send(const double* number) {
+  static PendingNumber send(const double* number) {
     return [value = *number, then = losses] {
       late += losses > then;
       return value;
@@ -87,7 +87,7 @@ class RunAhead : public testing::Test {
     EXPECT_TRUE(ahead.state == one_by_one.state);
     EXPECT_TRUE(ahead.model == one_by_one.model);
     EXPECT_EQ(ahead.progress.skipped, one_by_one.progress.skipped);
-    EXPECT_EQ(ahead.progress.retreats, one_by_one.progress.retreats);
+    EXPECT_EQ(ahead.progress.rollbacks, one_by_one.progress.rollbacks);
     EXPECT_EQ(one_by_one.late, 0);
     return ahead.late;
   }
@@ -109,7 +109,7 @@ TEST_F(RunAhead, ComesToTheSameBitsWhereAnUpdateIsSkipped) {
 
 // The loss of an update says nothing of the next one's. A gradient is gone when it is known to be bad, unless somebody
 // has asked before the next update.
-TEST_F(RunAhead, NamesTheCulpritOfEachUpdate) {
+TEST_F(RunAhead, NamesTheFirstNonfiniteValueOfEachUpdate) {
   bad = last_bad = 5, bad_gradient = 6;
   EXPECT_THAT(train(gpu()).log, AllOf(HasSubstr("update 5 skipped: its loss or gradient is not finite (loss) (1 in"),
                                       HasSubstr("update 6 skipped: its loss or gradient is not finite (gradient of")));

@@ -27,7 +27,7 @@ struct SmallGpu {
                                      move,
                                      [] {},
                                      move,
-                                     [](const double* x) { return NumberToCome([x = *x] { return x; }); }};
+                                     [](const double* x) { return PendingNumber([x = *x] { return x; }); }};
     static const Backend gpu = [] {
       Backend b = dragoman::backend("cpu");
       b.memory = &memory;

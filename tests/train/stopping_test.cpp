@@ -49,8 +49,8 @@ TEST(Stopping, ComesAfterEpochs) {
 TEST(Stopping, ComesAfterTargetTokens) {
   ToyRun run;
   const Progress p = trained(run, {{500, Frequency::target_tokens}});
-  EXPECT_GE(p.labels, 500);
-  EXPECT_LT(p.labels, 500 + run.setup.data.mini_batch_words);
+  EXPECT_GE(p.target_tokens, 500);
+  EXPECT_LT(p.target_tokens, 500 + run.setup.data.mini_batch_words);
 }
 
 TEST(Stopping, ComesWithTheFirstOfSeveral) {

@@ -28,7 +28,7 @@ TEST(FilledIn, PutsProgressIntoTheName) {
   Progress p;
   p.updates = 8000;
   p.position = {2, 31};
-  p.labels = 123456;
+  p.target_tokens = 123456;
   EXPECT_EQ(filled_in("out.{U}-{E}-{B}-{T}.{U}.txt", p), "out.8000-3-31-123456.8000.txt");
   EXPECT_EQ(filled_in("{X}{}", p), "{X}{}");
 }

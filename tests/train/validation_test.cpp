@@ -44,32 +44,32 @@ PackedIds single(const std::vector<int32_t>& ids) {
 }
 
 // -log softmax(logits)[label], in double, of each label.
-double cost_by_hand(const Tensor& logits, const std::vector<int32_t>& labels) {
+double cost_by_hand(const Tensor& logits, const std::vector<int32_t>& target_tokens) {
   double cost = 0;
   const auto view = logits.view<float>();
   for (int64_t n = 0; n < view.rows; ++n) {
     double sum = 0;
     for (int64_t v = 0; v < view.cols; ++v) sum += std::exp(double(view(n, v)));
-    cost += std::log(sum) - double(view(n, labels[n]));
+    cost += std::log(sum) - double(view(n, target_tokens[n]));
   }
   return cost;
 }
 
-TEST(Validation, MeasuresCrossEntropyALabelAndItsPerplexity) {
+TEST(Validation, MeasuresCrossEntropyPerTargetTokenAndItsPerplexity) {
   Validated v;
   v.run.setup.training.valid_metrics = {ValidMetric::perplexity, ValidMetric::cross_entropy};
   const LinePairs lines = read_line_pairs({v.run.setup.training.valid_sets[0], v.run.setup.training.valid_sets[1]});
   ASSERT_EQ(lines.source.size(), 20u);
-  double cost = 0, labels = 0;
+  double cost = 0, target_tokens = 0;
   for (size_t i = 0; i < lines.source.size(); ++i) {
     const auto source = with_end(v.vocabularies.source.encode(lines.source[i]));
     const auto target = with_end(v.vocabularies.target.encode(lines.target[i]));
     Context cx{.backend = backend("cpu"), .arena = v.arena};
     cost += cost_by_hand(v.model->logits(cx, {single(source), single(target), {0}}), target);
-    labels += double(target.size());
+    target_tokens += double(target.size());
   }
   const auto values = v.measure();
-  EXPECT_NEAR(values[1], cost / labels, 1e-5);
+  EXPECT_NEAR(values[1], cost / target_tokens, 1e-5);
   EXPECT_DOUBLE_EQ(values[0], std::exp(values[1]));
 }
 

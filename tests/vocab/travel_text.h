@@ -7,7 +7,7 @@ namespace dragoman {
 
 /// Six hundred different lines of two languages, enough to learn a few hundred pieces from.
 inline std::vector<std::string> travel_text() {
-  const std::array places = {"station", "museum", "harbour", "bakery", "castle",
+  const std::array positions = {"station", "museum", "harbour", "bakery", "castle",
                              "library", "bridge", "hotel",   "garden", "market"};
   const std::array orte = {"Bahnhof",  "Museum", "Hafen", "Bäcker", "Schloß",
                            "Bücherei", "Brücke", "Hotel", "Garten", "Markt"};
@@ -19,11 +19,11 @@ inline std::vector<std::string> travel_text() {
       "Fährt von hier ein Bus bis {}?", "Was kostet eine Fahrkarte bis {}?", "Mein Koffer steht noch vor: {}."};
   std::vector<std::string> lines;
   for (int number = 0; number < 5; ++number)
-    for (size_t place = 0; place < places.size(); ++place)
+    for (size_t place = 0; place < positions.size(); ++place)
       for (size_t pattern = 0; pattern < english.size(); ++pattern)
         for (bool in_german : {false, true}) {
           std::string line = in_german ? german[pattern] : english[pattern];
-          line.replace(line.find("{}"), 2, in_german ? orte[place] : places[place]);
+          line.replace(line.find("{}"), 2, in_german ? orte[place] : positions[place]);
           lines.push_back(line + " (" + std::to_string(number) + ")");
         }
   return lines;

@@ -206,9 +206,9 @@ float LogSumExp(const float* s, Range of) {
 }
 
 // Dropout factors of one query's keys; `factors` holds whole groups of 128.
-void MaskFactors(float* factors, const Mask& mask, const int32_t* place, Range of) {
+void MaskFactors(float* factors, const Mask& mask, const int32_t* position, Range of) {
   for (int64_t from = of.begin / 128 * 128; from < of.end; from += 128)
-    MaskGroup(mask, place[0], place[1], uint32_t(from / 128), factors + from);
+    MaskGroup(mask, position[0], position[1], uint32_t(from / 128), factors + from);
 }
 
 // One head of one sentence, in blocks of queries whose weights stay in L1. Keys that a block cannot see cost nothing.
@@ -234,7 +234,7 @@ void AttendHead(View<float> y, float* weights, const AttentionHead& h, Attention
         std::copy(s + of.begin, s + of.end, out + of.begin);
       }
       if (!dropout.active()) continue;
-      MaskFactors(scratch.factors, mask, h.place(first + i), of);
+      MaskFactors(scratch.factors, mask, h.position(first + i), of);
       for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
         hn::StoreU(hn::Mul(hn::LoadU(d, s + j), hn::LoadU(d, scratch.factors + j)), d, s + j);
     }
@@ -277,7 +277,7 @@ void AttendHeadBackward(const HeadGradients& g, View<const float> dy, View<const
       FinishScores(p, h, first + i, of);
       Weights(p, of, h.a.lse.view<float>()(h.row + first + i, h.head));
       const float c = DotProduct(dy.row(first + i), y.row(first + i), y.cols);
-      if (dropout.active()) MaskFactors(scratch.factors, mask, h.place(first + i), of);
+      if (dropout.active()) MaskFactors(scratch.factors, mask, h.position(first + i), of);
       ScoreGradients(ds, p, scratch.factors, c, h.scale(), {of.begin, padded_keys(of.end)});
       if (g.dbias)
         AddBiasGradient(h.bias(g.dbias, first + i), ds, first + i, DistanceBias::reach(g.dbias, h.a.shape.heads),
@@ -322,7 +322,7 @@ void attention(const AttentionKernels::Attention& a) {
     const AttentionHead head(a, s, h);
     float* weights = nullptr;
     if (a.weights) weights = a.weights.as<float>() + a.shape.pairs_before(s) * heads + h * head.q.rows * head.k.rows;
-    attend(head_columns(a.y.view<float>(), a.shape.queries[s], h, heads), weights, head,
+    attend(head_dim(a.y.view<float>(), a.shape.queries[s], h, heads), weights, head,
            scratch_of(a.scratch, t, head));
   });
 }
@@ -349,17 +349,17 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
     const int s = int(item / heads), h = int(item % heads);
     const Range qs = a.shape.queries[s], ks = a.shape.keys[s];
     const AttentionHead head(a, s, h);
-    const HeadGradients g{head_columns(b.dq.tensor.view<float>(), qs, h, heads),
-                          head_columns(b.dk.tensor.view<float>(), ks, h, heads),
-                          head_columns(b.dv.tensor.view<float>(), ks, h, heads),
+    const HeadGradients g{head_dim(b.dq.tensor.view<float>(), qs, h, heads),
+                          head_dim(b.dk.tensor.view<float>(), ks, h, heads),
+                          head_dim(b.dv.tensor.view<float>(), ks, h, heads),
                           b.dbias.tensor,
                           b.dscore_vector ? vectors + s * a.q.cols() + h * head.q.cols : nullptr,
                           b.dq.adds() || shared};
     if (shared && !b.dq.adds()) zero(g.dq);
     if (g.dk && !b.dk.adds()) zero(g.dk);
     if (g.dv && !b.dv.adds()) zero(g.dv);
-    backward(g, head_columns(b.dy.view<const float>(), qs, h, heads),
-             head_columns(a.y.view<const float>(), qs, h, heads), head, scratch_of(a.scratch, t, head));
+    backward(g, head_dim(b.dy.view<const float>(), qs, h, heads),
+             head_dim(a.y.view<const float>(), qs, h, heads), head, scratch_of(a.scratch, t, head));
   });
   if (b.dscore_vector) add_up(b.dscore_vector, vectors, sentences);
 }

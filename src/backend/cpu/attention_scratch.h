@@ -7,7 +7,7 @@ namespace dragoman::cpu {
 constexpr int64_t query_block = 16;  // queries whose weights are held at a time
 
 template <class T>
-View<T> head_columns(View<T> x, Range rows, int head, int heads) {
+View<T> head_dim(View<T> x, Range rows, int head, int heads) {
   if (!x) return {};
   const int64_t size = x.cols / heads;
   return {x.row(rows.begin) + head * size, rows.end - rows.begin, size, x.stride};
@@ -29,14 +29,14 @@ struct AttentionHead {
       : a(a),
         head(head),
         row(a.shape.queries[sentence].begin),
-        q(head_columns(a.q.view<const float>(), a.shape.queries[sentence], head, a.shape.heads)),
-        k(head_columns(a.k.view<const float>(), a.shape.keys[sentence], head, a.shape.heads)),
-        v(head_columns(a.v.view<const float>(), a.shape.keys[sentence], head, a.shape.heads)) {}
+        q(head_dim(a.q.view<const float>(), a.shape.queries[sentence], head, a.shape.heads)),
+        k(head_dim(a.k.view<const float>(), a.shape.keys[sentence], head, a.shape.heads)),
+        v(head_dim(a.v.view<const float>(), a.shape.keys[sentence], head, a.shape.heads)) {}
 
   bool additive() const { return a.shape.score == Score::additive; }
   const float* vector() const { return a.score_vector.as<float>() + head * q.cols; }
   float scale() const { return float(score_scale(a.shape.score, q.cols)); }
-  const int32_t* place(int64_t i) const { return a.shape.dropout.places.view<int32_t>().row(row + i); }
+  const int32_t* position(int64_t i) const { return a.shape.dropout.positions.view<int32_t>().row(row + i); }
   /// The bias of query i at distance 0, in a (bias or its gradient).
   float* bias(const Tensor& of, int64_t i) const {
     return of.view<float>().row(DistanceBias::row(of, row + i)) + DistanceBias::column(of, a.shape.heads, head, 0);

@@ -138,7 +138,7 @@ HWY_INLINE void AddFourValues(float* y, const StepRow& r, int64_t t, const float
 
 // y (H*V) = softmax(scores) · v, of row n, whose query is at `place` among its keys.
 template <class RowOf>
-HWY_INLINE void Attend(const AttentionKernels::AttentionStep& a, int64_t n, int64_t place, const StepRow& r,
+HWY_INLINE void Attend(const AttentionKernels::AttentionStep& a, int64_t n, int64_t position, const StepRow& r,
                        RowOf row_of) {
   const int64_t count = r.count();
   const auto scale = float(score_scale(a.score, r.k.cols / r.heads));
@@ -152,7 +152,7 @@ HWY_INLINE void Attend(const AttentionKernels::AttentionStep& a, int64_t n, int6
       const float* bias =
           a.bias.view<const float>().row(DistanceBias::row(a.bias, n)) + DistanceBias::column(a.bias, r.heads, head, 0);
       const int64_t reach = DistanceBias::reach(a.bias, r.heads);
-      for (int64_t t = 0; t < count; ++t) p[t] += bias[std::clamp(r.seen.begin + t - place, -reach, reach)];
+      for (int64_t t = 0; t < count; ++t) p[t] += bias[std::clamp(r.seen.begin + t - position, -reach, reach)];
     }
     Softmax(p, count, scale);
   }
@@ -167,21 +167,21 @@ HWY_INLINE void Attend(const AttentionKernels::AttentionStep& a, int64_t n, int6
 
 void AttendRow(const AttentionKernels::AttentionStep& a, int64_t n, float* p, int64_t room) {
   const int64_t length = a.keys.length.as<int32_t>()[n];
-  const int64_t place = a.keys.place ? a.keys.place.as<int32_t>()[n] : length - 1;
+  const int64_t position = a.keys.position ? a.keys.position.as<int32_t>()[n] : length - 1;
   const StepRow r{.q = a.q.view<const float>().row(n),
                   .vector = a.score_vector ? a.score_vector.as<float>() : nullptr,
                   .k = a.k.view<const float>(),
                   .v = a.v.view<const float>(),
-                  .seen = Visibility{.window = a.window}.keys(place, length),
+                  .seen = Visibility{.window = a.window}.keys(position, length),
                   .heads = a.heads,
                   .p = p,
                   .room = room};
   if (a.keys.table) {
     const int32_t* rows = a.keys.table.view<int32_t>().row(n);
-    Attend(a, n, place, r, [rows](int64_t t) { return rows[t]; });
+    Attend(a, n, position, r, [rows](int64_t t) { return rows[t]; });
   } else {
     const int64_t begin = a.keys.begin.as<int32_t>()[n];
-    Attend(a, n, place, r, [begin](int64_t t) { return begin + t; });
+    Attend(a, n, position, r, [begin](int64_t t) { return begin + t; });
   }
 }
 

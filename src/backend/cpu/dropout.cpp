@@ -13,13 +13,13 @@ namespace HWY_NAMESPACE {
 
 // y (+)= x + mask · r over one row; x may be null.
 HWY_INLINE void MaskedRow(float* y, const float* x, const float* r, int64_t cols, const Dropout& drop, const Mask& mask,
-                          const int32_t* place, bool adds) {
+                          const int32_t* position, bool adds) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   for (int64_t from = 0; from < cols; from += 128) {
-    if (drop.active()) MaskGroup(mask, place[0], place[1], uint32_t(from / 128), factors);
+    if (drop.active()) MaskGroup(mask, position[0], position[1], uint32_t(from / 128), factors);
     const int64_t count = std::min<int64_t>(128, cols - from);
     for (int64_t c = 0; c < count; c += L) {
       const int64_t n = count - c;
@@ -33,9 +33,9 @@ HWY_INLINE void MaskedRow(float* y, const float* x, const float* r, int64_t cols
 
 void MaskedRows(View<float> Y, View<const float> X, View<const float> R, const Dropout& drop, bool adds, Range rows) {
   const Mask mask = MaskOf(drop, drop.op);
-  const auto places = drop.places.view<int32_t>();
+  const auto positions = drop.positions.view<int32_t>();
   for (int64_t n = rows.begin; n < rows.end; ++n)
-    MaskedRow(Y.row(n), X ? X.row(n) : nullptr, R.row(n), R.cols, drop, mask, drop.active() ? places.row(n) : nullptr,
+    MaskedRow(Y.row(n), X ? X.row(n) : nullptr, R.row(n), R.cols, drop, mask, drop.active() ? positions.row(n) : nullptr,
               adds);
 }
 

@@ -15,15 +15,15 @@ void EmbedRows(View<float> Y, const Embedding& e, Range rows) {
   const F32 d;
   const int64_t L = hn::Lanes(d), D = Y.cols;
   const Mask mask = MaskOf(e.dropout, e.dropout.op);
-  const auto table = e.table.view<const float>(), positions = e.positions.view<const float>();
-  const auto ids = e.ids.view<int32_t>(), places = e.places.view<int32_t>();
+  const auto table = e.table.view<const float>(), position_table = e.position_table.view<const float>();
+  const auto ids = e.ids.view<int32_t>(), positions = e.positions.view<int32_t>();
   const VF scale = hn::Set(d, float(e.scale));
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   for (int64_t n = rows.begin; n < rows.end; ++n) {
-    const float *row = table.row(ids(n)), *position = positions ? positions.row(places(n, 1)) : nullptr;
+    const float *row = table.row(ids(n)), *position = position_table ? position_table.row(positions(n, 1)) : nullptr;
     for (int64_t from = 0; from < D; from += 128) {
-      if (e.dropout.active()) MaskGroup(mask, places(n, 0), places(n, 1), uint32_t(from / 128), factors);
+      if (e.dropout.active()) MaskGroup(mask, positions(n, 0), positions(n, 1), uint32_t(from / 128), factors);
       for (int64_t c = from; c < std::min(D, from + 128); c += L) {
         const VF p = position ? LoadN(d, position + c, D - c) : hn::Zero(d);
         const VF x = hn::MulAdd(scale, LoadN(d, row + c, D - c), p);
@@ -39,13 +39,13 @@ void ScatterColumns(View<float> DT, View<float> DP, View<const float> DY, const 
   const F32 d;
   const int64_t L = hn::Lanes(d);
   const Mask mask = MaskOf(e.dropout, e.dropout.op);
-  const auto ids = e.ids.view<int32_t>(), places = e.places.view<int32_t>();
+  const auto ids = e.ids.view<int32_t>(), positions = e.positions.view<int32_t>();
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   for (int64_t n = 0; n < DY.rows; ++n)
     for (int64_t c = columns.begin; c < columns.end;) {
       const int64_t group = c / 128, end = std::min(columns.end, (group + 1) * 128);
-      if (e.dropout.active()) MaskGroup(mask, places(n, 0), places(n, 1), uint32_t(group), factors);
+      if (e.dropout.active()) MaskGroup(mask, positions(n, 0), positions(n, 1), uint32_t(group), factors);
       for (; c < end; c += L) {
         const int64_t k = end - c;
         const VF g = hn::Mul(LoadN(d, DY.row(n) + c, k), LoadN(d, factors + (c - group * 128), k));
@@ -54,7 +54,7 @@ void ScatterColumns(View<float> DT, View<float> DP, View<const float> DY, const 
           StoreN(hn::MulAdd(hn::Set(d, float(e.scale)), g, LoadN(d, row, k)), d, row, k);
         }
         if (DP) {
-          float* row = DP.row(places(n, 1)) + c;
+          float* row = DP.row(positions(n, 1)) + c;
           StoreN(hn::Add(g, LoadN(d, row, k)), d, row, k);
         }
       }
@@ -87,12 +87,12 @@ void begin(const Grad& g) {
   });
 }
 
-void embedding_backward(Grad dtable, Grad dpositions, const Tensor& dy, const Embedding& e) {
+void embedding_backward(Grad dtable, Grad dposition_table, const Tensor& dy, const Embedding& e) {
   begin(dtable);
-  begin(dpositions);
+  begin(dposition_table);
   const auto columns_of = HWY_DYNAMIC_DISPATCH(ScatterColumns);
   parallel_blocks(dy.cols(), 64, [&](Range columns, int) {
-    columns_of(dtable.tensor.view<float>(), dpositions.tensor.view<float>(), dy.view<const float>(), e, columns);
+    columns_of(dtable.tensor.view<float>(), dposition_table.tensor.view<float>(), dy.view<const float>(), e, columns);
   });
 }
 

@@ -76,7 +76,7 @@ Tensor spread(const Tensor& x, std::vector<float>& room) {
 // For AVX2 oneDNN has a kernel that reads both factors where they lie, and takes it if c is small, as it is for the
 // rows of one thread. It goes down the columns of a transposed a and of a b that is not: half as fast if these crowd.
 bool goes_down_columns(const Tensor& c, Transpose transpose_b) {
-  return transpose_b == Transpose::no && 1.0 / double(c.rows()) + 1.0 / double(c.cols()) > 0.0038 && has_avx2_at_best();
+  return transpose_b == Transpose::no && 1.0 / double(c.rows()) + 1.0 / double(c.cols()) > 0.0038 && has_no_more_than_avx2();
 }
 
 // A copy is worth it for so many rows or columns of c that use it, and if c need not be read and written too often.

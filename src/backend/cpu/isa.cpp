@@ -68,7 +68,7 @@ std::string describe_highway() {
   }
 }
 
-bool has_avx2_at_best() { return HWY_DYNAMIC_DISPATCH(IsAvx2)(); }
+bool has_no_more_than_avx2() { return HWY_DYNAMIC_DISPATCH(IsAvx2)(); }
 
 bool has_vnni() {
   #if HWY_ARCH_X86

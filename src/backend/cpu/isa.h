@@ -8,7 +8,7 @@ std::string describe_onednn();
 std::string describe_highway();
 
 /// Whether AVX2 is the best that the CPU has. Asks nobody, so it may be called for each product.
-bool has_avx2_at_best();
+bool has_no_more_than_avx2();
 
 /// Whether the CPU has VNNI, AVX-512's or AVX's, which multiplies bytes. Products in int8 are the same without it, and
 /// slower.

@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 // into `half` if there is one.
 void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float* z, bool gradient, bfloat16* half) {
   const F32 d;
-  const int32_t label = l.labels.as<int32_t>()[n];
+  const int32_t label = l.targets.as<int32_t>()[n];
   const float smoothing = float(l.label_smoothing), weight = l.weights ? l.weights.as<float>()[n] : 1.0f;
   const int64_t V = l.w.rows(), L = hn::Lanes(d), full = V / L * L;
   VF tops = hn::Set(d, -std::numeric_limits<float>::infinity()), totals = hn::Zero(d);
@@ -33,7 +33,7 @@ void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float*
   float top = full ? Max(d, tops) : -std::numeric_limits<float>::infinity(), total = full ? Sum(d, totals) : 0;
   for (int64_t v = full; v < V; ++v) top = std::max(top, z[v]), total += z[v];
 
-  const float label_logit = z[label];
+  const float target_logit = z[label];
   VF sums = hn::Zero(d);
   for (int64_t v = 0; v < full; v += L) {
     const VF e = ExpOfNegative(hn::Sub(hn::LoadU(d, z + v), hn::Set(d, top)));
@@ -47,16 +47,16 @@ void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float*
     if (gradient) z[v] = e;
   }
   const float lse = top + std::log(sum);
-  const LabelMixture<float> mixture = label_mixture(l, n, label_logit - lse);
+  const TargetMixture<float> mixture = target_mixture(l, n, target_logit - lse);
   l.log_prob.as<float>()[n] = mixture.log_prob;
   l.loss.as<float>()[n] = weight * (-(1 - smoothing) * mixture.log_prob - smoothing * (total / float(V) - lse));
   if (!gradient) return;
 
   // As the reference's dz, with p = e^z / sum.
-  put_label_gradients(l, n, mixture, weight * (1 - smoothing));
+  put_target_gradients(l, n, mixture, weight * (1 - smoothing));
   const float scale = weight * (1 - (1 - smoothing) * (1 - mixture.share)) / sum;
   const float share = weight * (smoothing / float(V));
-  const float of_label = z[label] * scale - share - weight * (1 - smoothing) * mixture.share;
+  const float of_target = z[label] * scale - share - weight * (1 - smoothing) * mixture.share;
   for (int64_t v = 0; v < full; v += L) {
     const VF dz = hn::MulSub(hn::LoadU(d, z + v), hn::Set(d, scale), hn::Set(d, share));
     half ? StoreRounded(dz, half + v) : hn::StoreU(dz, d, z + v);
@@ -66,7 +66,7 @@ void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float*
     z[v] = dz;
   };
   for (int64_t v = full; v < V; ++v) put(v, z[v] * scale - share);
-  put(label, of_label);
+  put(label, of_target);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -50,14 +50,14 @@ void ResidualNormRows(const NormKernels::ResidualNorm& a, Range rows) {
   const auto X = a.x.view<const float>(), R = a.r.view<const float>();
   const int64_t L = hn::Lanes(d), D = X.cols;
   const Mask mask = MaskOf(a.dropout, a.dropout.op);
-  const auto places = a.dropout.places.view<int32_t>();
+  const auto positions = a.dropout.positions.view<int32_t>();
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   for (int64_t n = rows.begin; n < rows.end; ++n) {
     const float *x = X.row(n), *r = R.row(n);
     float* s = S.row(n);
     for (int64_t from = 0; from < D; from += 128) {
-      if (a.dropout.active()) MaskGroup(mask, places(n, 0), places(n, 1), uint32_t(from / 128), factors);
+      if (a.dropout.active()) MaskGroup(mask, positions(n, 0), positions(n, 1), uint32_t(from / 128), factors);
       for (int64_t c = from; c < std::min(D, from + 128); c += L)
         StoreN(hn::MulAdd(hn::LoadU(d, factors + (c - from)), LoadN(d, r + c, D - c), LoadN(d, x + c, D - c)), d, s + c,
                D - c);
@@ -75,7 +75,7 @@ void NormBackwardRows(const NormKernels::NormBackward& b, float* partial, Range 
   const float *gamma = b.gamma.as<float>(), *means = b.mean.as<float>(), *rstds = b.rstd.as<float>();
   const int64_t L = hn::Lanes(d), D = X.cols;
   const Mask mask = MaskOf(b.dropout, b.dropout.op);
-  const auto places = b.dropout.places.view<int32_t>();
+  const auto positions = b.dropout.positions.view<int32_t>();
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   float *dgamma = partial, *dbeta = partial + D;
@@ -95,7 +95,7 @@ void NormBackwardRows(const NormKernels::NormBackward& b, float* partial, Range 
     const VF mean_g = hn::Set(d, b.centred ? Sum(d, sum_g) / float(D) : 0.0f),
              mean_gn = hn::Set(d, Sum(d, sum_gn) / float(D));
     for (int64_t from = 0; from < D; from += 128) {
-      if (DR && b.dropout.active()) MaskGroup(mask, places(n, 0), places(n, 1), uint32_t(from / 128), factors);
+      if (DR && b.dropout.active()) MaskGroup(mask, positions(n, 0), positions(n, 1), uint32_t(from / 128), factors);
       for (int64_t c = from; c < std::min(D, from + 128); c += L) {
         const int64_t k = D - c;
         const VF normed = hn::Mul(hn::Sub(LoadN(d, x + c, k), mean), rstd);
@@ -138,8 +138,8 @@ void residual_norm(const NormKernels::ResidualNorm& a) {
 }
 
 void add_or_put(const Grad& g, float sum, int64_t d) {
-  float& place = g.tensor.as<float>()[d];
-  place = g.adds() ? place + sum : sum;
+  float& position = g.tensor.as<float>()[d];
+  position = g.adds() ? position + sum : sum;
 }
 
 // Partial sums a thread, then over threads in order: the same bits for the same number of threads.

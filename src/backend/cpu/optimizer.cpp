@@ -60,7 +60,7 @@ HWY_EXPORT(AverageRange);
 // One pass over parameter, gradient and both moments: 28 bytes an element.
 void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals) {
   const double scale =
-      gradient_scale(step.labels, step.clip_norm, *totals.loss.as<double>(), *totals.squares.as<double>());
+      gradient_scale(step.target_tokens, step.clip_norm, *totals.loss.as<double>(), *totals.squares.as<double>());
   if (std::isnan(scale)) return;
   const auto range_of = HWY_DYNAMIC_DISPATCH(AdamRange);
   for (const AdamTensor& t : tensors) {

@@ -11,10 +11,10 @@ constexpr int warps = 4;  // of a block; each has a query, or on the way back a 
 __device__ int lane() { return int(threadIdx.x % warp_size); }
 
 /// The number in its sentence of a warp's row.
-struct Place : Sentence {
+struct Position : Sentence {
   int64_t number;
 
-  __device__ explicit Place(const Heads& a)
+  __device__ explicit Position(const Heads& a)
       : Sentence(a), number(blockIdx.z * int64_t{warps} + threadIdx.x / warp_size) {}
 };
 
@@ -23,7 +23,7 @@ struct Pair {
   int64_t row;  // of the query
   float score, keep;
 
-  __device__ Pair(const Heads& a, const Place& at, int64_t i, int64_t j) : row(at.first_query + i) {
+  __device__ Pair(const Heads& a, const Position& at, int64_t i, int64_t j) : row(at.first_query + i) {
     const Scoring& s = a.scoring;
     score = s.score(s.query(row, at.head), s.key(at.first_key + j, at.head), row, at.head, j - i);
     keep = a.mask.factor(row, a.stream(at.head), j);
@@ -38,7 +38,7 @@ __device__ float* shared_of_warp(int64_t floats) {
 }
 
 // Where the weights (nq,nk) of the block's sentence and head begin among all.
-__device__ int64_t weights_before(const Heads& a, const Place& at) {
+__device__ int64_t weights_before(const Heads& a, const Position& at) {
   int64_t pairs = 0;
   for (unsigned s = unsigned(lane()); s < blockIdx.x; s += warp_size)
     pairs += int64_t{a.queries[s + 1] - a.queries[s]} * (a.keys[s + 1] - a.keys[s]);
@@ -47,7 +47,7 @@ __device__ int64_t weights_before(const Heads& a, const Place& at) {
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). A query that sees no key gives 0.
 __global__ void attention_kernel(Heads a, View<float> y, View<float> lse, float* weights) {
-  const Place at(a);
+  const Position at(a);
   const int64_t i = at.number, row = at.first_query + i, V = a.scoring.V;
   if (i >= at.queries) return;
   float* sums = shared_of_warp(V);
@@ -83,7 +83,7 @@ struct PairGradient {
   float score = 0, weight = 0;  // ds through the scale; m · p, by which dy_i goes to v_j
 
   PairGradient() = default;
-  __device__ PairGradient(const Heads& a, const AttentionGradients& b, const Place& at, int64_t i, int64_t j,
+  __device__ PairGradient(const Heads& a, const AttentionGradients& b, const Position& at, int64_t i, int64_t j,
                           float inner) {
     const Pair pair(a, at, i, j);
     const float p = expf(pair.score - b.lse(pair.row, at.head));
@@ -137,7 +137,7 @@ __device__ void add_to_bias(const AttentionGradients& b, const Scoring& s, int64
 
 // A warp a query: dq, the bias's and the score vector's gradients, and dy · y for the keys' kernel.
 __global__ void query_gradient_kernel(Heads a, AttentionGradients b) {
-  const Place at(a);
+  const Position at(a);
   const Scoring& s = a.scoring;
   const int64_t i = at.number, row = at.first_query + i;
   if (i >= at.queries) return;
@@ -167,7 +167,7 @@ __global__ void query_gradient_kernel(Heads a, AttentionGradients b) {
 
 // A warp a key: dk and dv.
 __global__ void key_gradient_kernel(Heads a, AttentionGradients b) {
-  const Place at(a);
+  const Position at(a);
   const Scoring& s = a.scoring;
   const int64_t j = at.number, row = at.first_key + j;
   if (j >= at.keys) return;
@@ -228,10 +228,10 @@ int64_t scratch_bytes(const AttentionShape& shape, int64_t key_size, int64_t) {
 }
 
 // The pair (x_c, x_{c+K/2}) of a head turns by the angle θ with sin θ, cos θ = table_c, table_{c+K/2}.
-void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& places, int heads, int direction) {
+void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& positions, int heads, int direction) {
   const auto Y = view<float>(y);
   const auto X = view<const float>(x), sinusoids = view<const float>(table);
-  const int32_t* token = integers(places);
+  const int32_t* token = integers(positions);
   const int64_t K = X.cols / heads, half = K / 2;
   const auto sign = float(direction);
   each_element(X.rows, heads * half, [=] __device__(int64_t n, int64_t pair) {

@@ -9,7 +9,7 @@ constexpr int warps = 4;  // of a block; each has a head of a row
 
 /// Where a row finds its keys (StepKeys).
 struct Past {
-  const int32_t *length, *begin, *place;  // (R) each; begin or table; place may be null
+  const int32_t *length, *begin, *position;  // (R) each; begin or table; place may be null
   View<const int32_t> table;
 
   __device__ int64_t key_row(int64_t r, int64_t t) const { return table ? table(r, t) : begin[r] + t; }
@@ -22,13 +22,13 @@ __global__ void step_kernel(Scoring s, Past past, Visibility visible, View<float
   if (r >= y.rows) return;
   float* sums = dynamic_shared<float>() + threadIdx.x / warp_size * s.V;
   for (int64_t d = lane; d < s.V; d += warp_size) sums[d] = 0;
-  const int64_t length = past.length[r], place = past.place ? past.place[r] : length - 1;
-  const Range seen = visible.keys(place, length);
+  const int64_t length = past.length[r], position = past.position ? past.position[r] : length - 1;
+  const Range seen = visible.keys(position, length);
   OnlineSoftmax softmax;
   for (int64_t first = seen.begin; first < seen.end; first += warp_size) {
     const int64_t t = first + lane;
     const bool sees = t < seen.end;
-    const float score = sees ? s.score(s.query(r, head), s.key(past.key_row(r, t), head), r, head, t - place) : 0.f;
+    const float score = sees ? s.score(s.query(r, head), s.key(past.key_row(r, t), head), r, head, t - position) : 0.f;
     softmax.take(score, sees, 1, sums, s.V,
                  [&](int of_lane) { return s.value(past.key_row(r, first + of_lane), head); });
   }
@@ -48,7 +48,7 @@ void attention_step(const Backend::AttentionStep& a) {
                         V,
                         float(score_scale(a.score, K))};
   const Past past{integers(a.keys.length), a.keys.begin ? integers(a.keys.begin) : nullptr,
-                  a.keys.place ? integers(a.keys.place) : nullptr,
+                  a.keys.position ? integers(a.keys.position) : nullptr,
                   a.keys.table ? view<const int32_t>(a.keys.table) : View<const int32_t>{}};
   launch(step_kernel, dim3(blocks_of(a.q.rows() * a.heads, warps)), dim3(warps * warp_size),
          warps * V * int64_t{sizeof(float)}, scoring, past, Visibility{.window = a.window}, view<float>(a.y));

@@ -10,11 +10,11 @@ namespace {
 // y = mask · (scale · table[id] + positions[token])
 void forward(const Tensor& y, const Embedding& e) {
   const auto Y = view<float>(y);
-  const auto table = view<const float>(e.table), positions = view<const float>(e.positions);
-  const int32_t *ids = integers(e.ids), *places = positions ? integers(e.places) : nullptr;
+  const auto table = view<const float>(e.table), position_table = view<const float>(e.position_table);
+  const int32_t *ids = integers(e.ids), *positions = position_table ? integers(e.positions) : nullptr;
   const auto scale = float(e.scale);
   each_masked(Y.rows, Y.cols, Mask(e.dropout), [=] __device__(int64_t n, int64_t d, float factor) {
-    const float position = positions ? positions(places[2 * n + 1], d) : 0.f;
+    const float position = position_table ? position_table(positions[2 * n + 1], d) : 0.f;
     Y(n, d) = factor * (scale * table(ids[n], d) + position);
   });
 }
@@ -74,10 +74,10 @@ void add_groups(const Grad& dtable, const Tensor& dy, const Mask& mask, const Gr
 }
 
 // dtable[id] += scale · mask · dy;  dpositions[token] += mask · dy
-void backward(Grad dtable, Grad dpositions, const Tensor& dy, const Embedding& e) {
+void backward(Grad dtable, Grad dposition_table, const Tensor& dy, const Embedding& e) {
   const Mask mask(e.dropout);
   if (dtable) add_groups(dtable, dy, mask, Grouped(e.ids.as<int32_t>(), dy.rows(), 1), e.scale);
-  if (dpositions) add_groups(dpositions, dy, mask, Grouped(e.places.as<int32_t>() + 1, dy.rows(), 2), 1);
+  if (dposition_table) add_groups(dposition_table, dy, mask, Grouped(e.positions.as<int32_t>() + 1, dy.rows(), 2), 1);
 }
 
 }  // namespace

@@ -28,14 +28,14 @@ void choose(const Backend::Choice& c) {
   const float* weights = view<const float>(c.weights).data;
   int32_t* rows = view<int32_t>(c.rows).data;
   const int32_t* offsets = integers(c.spans.offsets());
-  const int32_t* places = c.random.active() ? integers(c.random.places) : nullptr;
+  const int32_t* positions = c.random.active() ? integers(c.random.positions) : nullptr;
   const PhiloxKey key = c.random.key();
   const uint32_t op = c.random.op;
   each_element(c.spans.sentences(), 1, [=] __device__(int64_t s, int64_t) {
     constexpr float least = 1e-30f;
     const int64_t begin = offsets[s], n = offsets[s + 1] - begin;
     const float* p = weights + begin;
-    const int64_t chosen = places ? drawn(p, n, uniform(key, op, places[2 * s], places[2 * s + 1])) : heaviest(p, n);
+    const int64_t chosen = positions ? drawn(p, n, uniform(key, op, positions[2 * s], positions[2 * s + 1])) : heaviest(p, n);
     rows[s] = int32_t(begin + chosen);
     float entropy = 0;
     for (int64_t j = 0; j < n; ++j) {
@@ -48,18 +48,18 @@ void choose(const Backend::Choice& c) {
   });
 }
 
-void credit(const Backend::Credit& c) {
+void reinforce_signal(const Backend::ReinforceSignal& c) {
   const auto signal = view<float>(c.signal);
   const float *loss = view<const float>(c.loss).data, *weights = view<const float>(c.weights).data;
-  const int32_t *offsets = integers(c.spans.offsets()), *places = integers(c.places);
-  const double usual = c.usual_loss, reward = c.reward, entropy = c.entropy;
+  const int32_t *offsets = integers(c.spans.offsets()), *positions = integers(c.positions);
+  const double usual = c.baseline, reward = c.reward, entropy = c.entropy;
   each_element(c.spans.sentences(), 1, [=] __device__(int64_t s, int64_t) {
-    double beyond_usual = 0;
+    double beyond_baseline = 0;
     for (int64_t n = offsets[s + 1] - 1; n >= offsets[s]; --n) {
       const double weight = weights ? weights[n] : 1;
-      beyond_usual += loss[n] - weight * usual;
-      signal(places[n], 0) = float(reward * beyond_usual);
-      signal(places[n], 1) = float(-entropy * weight);
+      beyond_baseline += loss[n] - weight * usual;
+      signal(positions[n], 0) = float(reward * beyond_baseline);
+      signal(positions[n], 1) = float(-entropy * weight);
     }
   });
 }
@@ -68,7 +68,7 @@ void credit(const Backend::Credit& c) {
 
 void install_hard_attention(Backend& b) {
   b.choose = choose;
-  b.credit = credit;
+  b.reinforce_signal = reinforce_signal;
 }
 
 }  // namespace dragoman::cuda

@@ -22,7 +22,7 @@ struct Chunk {
   View<float> logits;  // (N,V)
   View<T> dz;          // (N,V): their gradient, in their place where it is of f32
   float *loss, *log_prob;
-  const int32_t* labels;
+  const int32_t* targets;
   const float* weights;  // null: all 1
   float smoothing;
   bool backward;
@@ -50,11 +50,11 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
   sum = block_reduce(own_top == lowest ? sum : sum * expf(own_top - top), 0.f, Plus{});
   total = block_reduce(total, 0.f, Plus{});
   const float lse = top + logf(sum), weight = c.weights ? c.weights[n] : 1.f;
-  const int32_t label = c.labels[n];
-  const float of_label = z[label];
+  const int32_t label = c.targets[n];
+  const float of_target = z[label];
   __syncthreads();  // everyone has read the label's logit before it is overwritten
-  const LabelMixture<float> mixture = c.gate ? label_mixture(of_label - lse, c.gate(n, 0), c.copied(n, 0))
-                                             : LabelMixture<float>{.log_prob = of_label - lse};
+  const TargetMixture<float> mixture = c.gate ? target_mixture(of_target - lse, c.gate(n, 0), c.copied(n, 0))
+                                             : TargetMixture<float>{.log_prob = of_target - lse};
   const float of_mixture = weight * (1 - c.smoothing), of_softmax = weight * c.smoothing;
   if (threadIdx.x == 0) {
     c.log_prob[n] = mixture.log_prob;
@@ -87,7 +87,7 @@ void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
     launch(
         cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(threads_per_block), 0,
         Chunk<T>{view<float>(logits), view<T>(dz), view<float>(l.loss).data + from, view<float>(l.log_prob).data + from,
-                 integers(l.labels) + from, l.weights ? view<const float>(l.weights).data + from : nullptr,
+                 integers(l.targets) + from, l.weights ? view<const float>(l.weights).data + from : nullptr,
                  float(l.label_smoothing), backward, view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
                  Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
   });

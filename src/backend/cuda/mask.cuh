@@ -8,7 +8,7 @@ namespace dragoman::cuda {
 
 /// Dropout as kernels draw it: the same numbers as dropout_factor (backend/dropout.h), eight of one Philox call.
 struct Mask {
-  const int32_t* places = nullptr;  // (N,2); null: everything is kept
+  const int32_t* positions = nullptr;  // (N,2); null: everything is kept
   PhiloxKey key = {};
   uint32_t threshold = 0, op = 0;
   float scale = 1;
@@ -19,7 +19,7 @@ struct Mask {
   Mask() = default;
   explicit Mask(const Dropout& d) {
     if (!d.active()) return;
-    places = integers(d.places);
+    positions = integers(d.positions);
     key = d.key();
     threshold = d.threshold();
     op = d.op;
@@ -30,14 +30,14 @@ struct Mask {
   static constexpr int64_t column(int64_t unit, int j) { return unit / 16 * 128 + 16 * j + unit % 16; }
 
   __device__ PhiloxCounter draw(int64_t row, uint32_t stream, uint32_t unit) const {
-    return philox({unit, uint32_t(places[2 * row + 1]), uint32_t(places[2 * row]), stream}, key);
+    return philox({unit, uint32_t(positions[2 * row + 1]), uint32_t(positions[2 * row]), stream}, key);
   }
   __device__ float fate(const PhiloxCounter& words, int j) const {
     return (words[j / 2] >> (16 * (j % 2)) & 0xFFFF) < threshold ? 0.f : scale;
   }
   __device__ Factors factors(int64_t row, int64_t unit) const {
     Factors f;
-    if (places) {
+    if (positions) {
       const PhiloxCounter words = draw(row, op, uint32_t(unit));
       for (int j = 0; j < width; ++j) f[j] = fate(words, j);
     } else {
@@ -47,7 +47,7 @@ struct Mask {
   }
   /// Of one attention weight.
   __device__ float factor(int64_t row, uint32_t stream, int64_t column) const {
-    if (!places) return 1;
+    if (!positions) return 1;
     const auto unit = uint32_t(column / 128 * 16 + column % 16);
     return fate(draw(row, stream, unit), int(column % 128 / 16));
   }

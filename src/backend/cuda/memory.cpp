@@ -134,7 +134,7 @@ Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
   return one;
 }
 
-NumberToCome send(const double* number) {
+PendingNumber send(const double* number) {
   invariant(!recording(), "no number leaves a device that records");
   static auto& crates = *new std::deque<Pinned>;
   const Pinned to = pinned(crates, sizeof *number);

@@ -97,14 +97,14 @@ struct AdamTensors {
 
 struct AdamRates {
   float rate, beta1, beta2, epsilon, weight_decay, correction1, correction2;
-  double labels, clip_norm;
+  double target_tokens, clip_norm;
 };
 
 // Kingma & Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov & Hutter 2019). One thread a block works out
 // what gradients are multiplied by: few GPUs are fast in f64.
 __global__ void adam_kernel(AdamTensors a, AdamRates s, const double* loss, const double* squares) {
   __shared__ float scale;
-  if (threadIdx.x == 0) scale = float(gradient_scale(s.labels, s.clip_norm, *loss, *squares));
+  if (threadIdx.x == 0) scale = float(gradient_scale(s.target_tokens, s.clip_norm, *loss, *squares));
   __syncthreads();
   if (scale != scale) return;  // not a number
   int which = 0;
@@ -128,7 +128,7 @@ void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamT
                         float(step.weight_decay),
                         float(step.correction1),
                         float(step.correction2),
-                        step.labels,
+                        step.target_tokens,
                         step.clip_norm};
   for (size_t from = 0; from < tensors.size(); from += AdamTensors::most) {
     AdamTensors some = {};

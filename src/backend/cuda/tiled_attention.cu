@@ -66,7 +66,7 @@ __device__ void draw(Scores& keep, const Heads& a, const Sentence& at, int64_t q
     for (int e = 0; e < 4; ++e) {
       const int64_t i = query + lane.row(e);
       float2 factors = {1, 1};
-      if (a.mask.places && i < at.queries)
+      if (a.mask.positions && i < at.queries)
         factors = a.mask.factors_of_two(at.first_query + i, a.stream(at.head), key + lane.column(j, e));
       keep[j][e] = factors.x;
       keep[j + 2][e] = factors.y;

@@ -5,8 +5,8 @@ namespace dragoman::reference {
 
 /// Writes or adds, as the gradient asks for.
 template <class T>
-void put(T& place, T value, Accumulate mode) {
-  place = mode == Accumulate::yes ? place + value : value;
+void put(T& position, T value, Accumulate mode) {
+  position = mode == Accumulate::yes ? position + value : value;
 }
 
 /// Zeroes what is to be overwritten, so that a kernel may then only add.

@@ -152,19 +152,19 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
 template <class T>
 void step(const AttentionKernels::AttentionStep& a, int64_t r, int h) {
   const int64_t length = a.keys.length.as<int32_t>()[r];
-  const int64_t place = a.keys.place ? a.keys.place.as<int32_t>()[r] : length - 1;
+  const int64_t position = a.keys.position ? a.keys.position.as<int32_t>()[r] : length - 1;
   const auto table = a.keys.table.view<int32_t>();
   const auto key_row = [&](int64_t t) { return int(table ? table(r, t) : a.keys.begin.as<int32_t>()[r] + t); };
   const auto head = [&](const Tensor& x, int64_t row) { return x.view<T>().row(row) + h * (x.cols() / a.heads); };
   const int64_t size = a.q.cols() / a.heads, value_size = a.v.cols() / a.heads;
-  const Range seen = Visibility{.window = a.window}.keys(place, length);
+  const Range seen = Visibility{.window = a.window}.keys(position, length);
   std::vector<T> p(length);
   T top = -std::numeric_limits<T>::infinity(), sum = 0;
   for (int64_t t = seen.begin; t < seen.end; ++t) {
     p[t] = score_of(a.score, head(a.q, r), head(a.k, key_row(t)),
                     a.score_vector ? a.score_vector.as<T>() + h * size : nullptr, size);
     if (a.bias)
-      p[t] += a.bias.view<T>()(DistanceBias::row(a.bias, r), DistanceBias::column(a.bias, a.heads, h, t - place));
+      p[t] += a.bias.view<T>()(DistanceBias::row(a.bias, r), DistanceBias::column(a.bias, a.heads, h, t - position));
     p[t] *= T(score_scale(a.score, size));
     top = std::max(top, p[t]);
   }
@@ -185,14 +185,14 @@ void attention_step(const AttentionKernels::AttentionStep& a) {
 }
 
 // The pair (x_c, x_{c+K/2}) of a head turns by the angle θ with sin θ, cos θ = table_c, table_{c+K/2}.
-void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& places, int heads, int direction) {
+void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& positions, int heads, int direction) {
   for_dtype(x.dtype(), [&]<class T>() {
     const auto Y = y.view<T>(), X = x.view<T>(), sinusoids = table.view<T>();
     const int64_t K = X.cols / heads, half = K / 2;
     for (int64_t n = 0; n < X.rows; ++n)
       for (int64_t first = 0; first < X.cols; first += K)
         for (int64_t c = 0; c < half; ++c) {
-          const int32_t token = places.view<int32_t>()(n, 1);
+          const int32_t token = positions.view<int32_t>()(n, 1);
           const T sine = T(direction) * sinusoids(token, c), cosine = sinusoids(token, c + half);
           const T a = X(n, first + c), b = X(n, first + c + half);
           Y(n, first + c) = cosine * a - sine * b;

@@ -14,8 +14,8 @@ int64_t heaviest(const T* p, int64_t n) {
   return std::max_element(p, p + n) - p;
 }
 double share_of(const Dropout& random, int64_t row) {
-  const auto places = random.places.view<int32_t>();
-  return uniform(random.key(), random.op, places(row, 0), places(row, 1));
+  const auto positions = random.positions.view<int32_t>();
+  return uniform(random.key(), random.op, positions(row, 0), positions(row, 1));
 }
 template <class T>
 int64_t drawn(const T* p, int64_t n, double share) {
@@ -53,15 +53,15 @@ void choose(const AttentionKernels::Choice& c) {
 }
 
 template <class T, class Stat>
-void credit(const AttentionKernels::Credit& c) {
+void reinforce_signal(const AttentionKernels::ReinforceSignal& c) {
   const auto signal = c.signal.view<T>();
   for (int s = 0; s < c.spans.sentences(); ++s) {
-    double beyond_usual = 0;
+    double beyond_baseline = 0;
     for (int64_t n = c.spans[s].end - 1; n >= c.spans[s].begin; --n) {
       const double weight = c.weights ? c.weights.as<float>()[n] : 1;
-      beyond_usual += c.loss.as<Stat>()[n] - weight * c.usual_loss;
-      const int64_t row = c.places.as<int32_t>()[n];
-      signal(row, 0) = T(c.reward * beyond_usual);
+      beyond_baseline += c.loss.as<Stat>()[n] - weight * c.baseline;
+      const int64_t row = c.positions.as<int32_t>()[n];
+      signal(row, 0) = T(c.reward * beyond_baseline);
       signal(row, 1) = T(-c.entropy * weight);
     }
   }
@@ -71,9 +71,9 @@ void credit(const AttentionKernels::Credit& c) {
 
 void install_hard_attention(AttentionKernels& b) {
   b.choose = choose;
-  b.credit = [](const AttentionKernels::Credit& c) {
+  b.reinforce_signal = [](const AttentionKernels::ReinforceSignal& c) {
     for_dtype(c.signal.dtype(),
-              [&]<class T>() { for_dtype(c.loss.dtype(), [&]<class Stat>() { credit<T, Stat>(c); }); });
+              [&]<class T>() { for_dtype(c.loss.dtype(), [&]<class Stat>() { reinforce_signal<T, Stat>(c); }); });
   };
 }
 

@@ -19,7 +19,7 @@ void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
   const auto X = l.x.view<Factor>(), W = l.w.view<Factor>();
   const auto DX = l.dx.tensor.view<T>(), DW = l.dw.tensor.view<T>(), loss = l.loss.view<T>(),
              log_prob = l.log_prob.view<T>();
-  const auto labels = l.labels.view<int32_t>();
+  const auto targets = l.targets.view<int32_t>();
   const auto weights = l.weights.view<float>();
   const T eps = T(l.label_smoothing), V = T(W.rows);
   const View<T> z{static_cast<T*>(l.scratch.data()), 1, W.rows, W.rows};
@@ -36,12 +36,12 @@ void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
     for (int64_t v = 0; v < W.rows; ++v) sum += std::exp(z(v) - top);
     const T lse = top + std::log(sum);
     const T weight = weights ? T(weights(n)) : T(1);
-    const LabelMixture<T> label = label_mixture(l, n, z(labels(n)) - lse);
+    const TargetMixture<T> label = target_mixture(l, n, z(targets(n)) - lse);
     log_prob(n) = label.log_prob;
     loss(n) = weight * (-(1 - eps) * log_prob(n) - eps * (total / V - lse));
-    put_label_gradients(l, n, label, weight * (1 - eps));
+    put_target_gradients(l, n, label, weight * (1 - eps));
     for (int64_t v = 0; (DX || DW) && v < W.rows; ++v) {
-      const T p = std::exp(z(v) - lse), onehot = v == labels(n) ? 1 : 0;
+      const T p = std::exp(z(v) - lse), onehot = v == targets(n) ? 1 : 0;
       const T exact = weight * ((1 - eps) * label.share * (p - onehot) + eps * (p - 1 / V));
       const T dz = T(Factor(exact));
       for (int64_t k = 0; k < X.cols; ++k) {

@@ -35,7 +35,7 @@ void adam_tensor(const AdamTensor& t, const AdamStep& s, T gradient_scale) {
 
 void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals) {
   const double scale =
-      gradient_scale(step.labels, step.clip_norm, *totals.loss.as<double>(), *totals.squares.as<double>());
+      gradient_scale(step.target_tokens, step.clip_norm, *totals.loss.as<double>(), *totals.squares.as<double>());
   if (std::isnan(scale)) return;
   for (const AdamTensor& t : tensors)
     for_dtype(t.parameter.dtype(), [&]<class T>() { adam_tensor<T>(t, step, T(scale)); });

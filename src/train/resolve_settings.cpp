@@ -1,4 +1,4 @@
-#include "train/settle.h"
+#include "train/resolve_settings.h"
 
 #include <filesystem>
 
@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-bool goes_on(const TrainingSetup& setup) {
+bool resumes(const TrainingSetup& setup) {
   return !setup.training.no_reload && std::filesystem::exists(state_path(setup.training.model));
 }
 
@@ -22,7 +22,7 @@ TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted)
 
 // A run goes on with batches of the size that it began with, whatever memory is free by then.
 int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus) {
-  const auto began_with = goes_on(setup) ? batch_words_of(state_path(setup.training.model)) : std::nullopt;
+  const auto began_with = resumes(setup) ? batch_words_of(state_path(setup.training.model)) : std::nullopt;
   const int64_t words = began_with ? *began_with : fitting_batch_words(setup, backend, corpus);
   log_info("Batches of {} target pieces {}", grouped(words), began_with ? "as before" : "fit into the memory");
   return words;
@@ -30,7 +30,7 @@ int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend,
 
 }  // namespace
 
-MemoryPlan settle(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
+MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
                   const Corpus& corpus) {
   setup.model = with_vocabularies(setup, vocabularies);
   setup.training.precision = precision_on(backend, setup.training.precision);

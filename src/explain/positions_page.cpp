@@ -1,5 +1,5 @@
 #include "explain/page_data.h"
-#include "explain/places.h"
+#include "explain/positions.h"
 
 namespace dragoman {
 namespace {
@@ -111,9 +111,9 @@ parsed('data').forEach(show);
 
 }  // namespace
 
-std::string places_page(const std::string& title, const std::vector<PlaceVectors>& all) {
+std::string positions_page(const std::string& title, const std::vector<PositionVectors>& all) {
   std::string data;
-  for (const PlaceVectors& vectors : all) data += (data.empty() ? "" : ",\n") + to_json(vectors);
+  for (const PositionVectors& vectors : all) data += (data.empty() ? "" : ",\n") + to_json(vectors);
   return before_title + safe_in_script({{"title", title}}) + after_title + data + after_data;
 }
 

@@ -1,4 +1,4 @@
-#include "explain/places.h"
+#include "explain/positions.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 // PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) the cosine: with D = 4 the second angle is p / 100.
 TEST(Places, AreThoseOfThePaper) {
-  const PlaceVectors two = sinusoids(2, 4, SinusoidOrder::interleaved);
+  const PositionVectors two = sinusoids(2, 4, SinusoidOrder::interleaved);
   EXPECT_EQ(two.name, "interleaved");
   const std::vector<float> expected = {0, 1, 0, 1, 0.841471f, 0.540302f, 0.00999983f, 0.99995f};
   ASSERT_EQ(two.values.size(), expected.size());
@@ -32,7 +32,7 @@ TEST(Places, HaveARowOfJsonEach) {
 }
 
 TEST(Places, OnAPageEndNoElementWhateverTheModelIsCalled) {
-  const std::string page = places_page("</script><b>&", {{"sinusoidal", 1, {0}}});
+  const std::string page = positions_page("</script><b>&", {{"sinusoidal", 1, {0}}});
   EXPECT_EQ(page.find("</script><b>"), std::string::npos);
   EXPECT_NE(page.find(R"({"name":"sinusoidal","vectors":[[0]]})"), std::string::npos);
 }

@@ -1,4 +1,4 @@
-#include "nn/look_back.h"
+#include "nn/autoregression.h"
 
 #include "ops/dropout.h"
 #include "ops/linear.h"
@@ -19,18 +19,18 @@ AverageAttention AverageAttention::make(Parameters& p, const std::string& name, 
   return a;
 }
 
-Var AverageAttention::result(Context& cx, const Var& x, const Var& mean, const Tensor& places) const {
-  const Var g = feed_forward(cx, mean, places);
+Var AverageAttention::result(Context& cx, const Var& x, const Var& mean, const Tensor& positions) const {
+  const Var g = feed_forward(cx, mean, positions);
   if (!input_gate.weight) return g;
   return residual(cx, gate(cx, x, input_gate(cx, x)), gate(cx, g, forget_gate(cx, g)), {});
 }
 
 Var AverageAttention::operator()(Context& cx, const Var& x, const SelfRows& rows) const {
-  return result(cx, x, running_average(cx, x, Var(), rows.spans), rows.places);
+  return result(cx, x, running_average(cx, x, Var(), rows.spans), rows.positions);
 }
 
 Var AverageAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
-  return result(cx, x, running_average_step(cx, x, Var(), cache, rows.past), rows.places);
+  return result(cx, x, running_average_step(cx, x, Var(), cache, rows.past), rows.positions);
 }
 
 Ssru Ssru::make(Parameters& p, const std::string& name, int64_t dim, double gain) {
@@ -49,13 +49,13 @@ Var Ssru::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& r
   return activation(cx, running_average_step(cx, state, forget, cache, rows.past), Activation::relu);
 }
 
-Var LookBack::operator()(Context& cx, const Var& x, const SelfRows& rows) const {
+Var AutoregressiveLayer::operator()(Context& cx, const Var& x, const SelfRows& rows) const {
   if (const auto* attention = std::get_if<SelfAttention>(&kind)) return (*attention)(cx, x, rows, true);
   if (const auto* average = std::get_if<AverageAttention>(&kind)) return (*average)(cx, x, rows);
   return std::get<Ssru>(kind)(cx, x, rows);
 }
 
-Var LookBack::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
+Var AutoregressiveLayer::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
   return std::visit([&](const auto& k) { return k.step(cx, x, cache, rows); }, kind);
 }
 

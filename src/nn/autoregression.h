@@ -25,7 +25,7 @@ struct AverageAttention {
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const;
 
  private:
-  Var result(Context& cx, const Var& x, const Var& mean, const Tensor& places) const;
+  Var result(Context& cx, const Var& x, const Var& mean, const Tensor& positions) const;
 };
 
 /// The simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back", section 3.1): with f_t =
@@ -42,7 +42,7 @@ struct Ssru {
 /// How a decoder looks back at its own output. Attention reads all of the past in every step, the others read one row:
 /// what they keep of it. Their cache is laid out alike, a row for each token, so hypotheses share a past in the same
 /// way.
-struct LookBack {
+struct AutoregressiveLayer {
   std::variant<SelfAttention, AverageAttention, Ssru> kind;
 
   /// All rows of a sentence at once; a row sees those before it and itself.
