@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "backend/cpu/isa.h"
+#include "backend/backend.h"
 #include "backend/cuda_module.h"
 #include "backend/registry.h"
 #include "base/threads.h"
@@ -41,8 +41,8 @@ Devices find_devices() {
                .threads = thread_count(),
                .memory = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE),
                .available = available_memory(),
-               .onednn = cpu::describe_onednn(),
-               .kernels = cpu::describe_highway()};
+               .onednn = backend("cpu").library.substr(std::string_view("oneDNN ").size()),
+               .kernels = backend("cpu").instructions};
   try {
     here.gpus = load_cuda_module(cuda_module_files()).devices();
     if (here.gpus.empty()) here.no_gpu = "none: the driver knows of none";

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "backend/cpu/isa.h"
+#include "backend/backend.h"
+#include "backend/registry.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/devices.h"
@@ -256,10 +257,10 @@ void check_precision(const TrainOptions& o) {
   if (o.precision == TrainingPrecision::float16)
     throw Error("--precision float16 is for GPUs, and --devices is cpu",
                 "leave --precision out, or take bfloat16 where the CPU has AVX-512 with BF16");
-  if (o.precision != TrainingPrecision::bfloat16 || cpu::has_bfloat16()) return;
+  if (o.precision != TrainingPrecision::bfloat16 || backend("cpu").multiplies_bfloat16) return;
   throw Error(fmt::format("--precision {}: this CPU ({}) does not multiply bfloat16, or the oneDNN installed has no "
                           "product for it",
-                          name_of(o.precision), cpu::describe_highway()),
+                          name_of(o.precision), backend("cpu").instructions),
               "give --precision fastest or none; bfloat16 needs AVX-512 with BF16 (lscpu: avx512_bf16)");
 }
 

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "backend/backend.h"
-#include "backend/cpu/isa.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
@@ -27,7 +26,7 @@ LoadedModel load_one(const std::string& path, const TranslateCommandOptions& opt
     case Precision::bfloat16:
       return load_model(file, backend, arena, DType::bf16);
     case Precision::float16:
-      if (!backend.memory)
+      if (!backend.supports(DType::f16))
         throw Error("--precision float16 is for GPUs, and --devices is cpu", "take bfloat16 or int8");
       return load_model(file, backend, arena, DType::f16);
     case Precision::int8:
@@ -78,20 +77,20 @@ void load(Models& models, const TranslateCommandOptions& options, const Backend&
 }
 
 // Said once: who wonders about the speed should know.
-void note_slow_int8(const Models& models) {
+void note_slow_int8(const Models& models, const Backend& backend) {
   const auto in_int8 = [](const LoadedModel& m) {
     return std::ranges::any_of(m.packed, [](const auto& w) { return w.second.dtype() == DType::i8; });
   };
-  if (cpu::has_vnni() || std::ranges::none_of(models.loaded, in_int8)) return;
+  if (backend.multiplies_int8 || std::ranges::none_of(models.loaded, in_int8)) return;
   log_info("This CPU ({}) has no VNNI instructions: int8 translates the same, but slower than it could",
-           cpu::describe_highway());
+           backend.instructions);
 }
 
 void translate(const TranslateCommandOptions& options, LineReader& in, const Backend& device) {
   Arena arena = arena_of(device);
   Models models;
   load(models, options, device, arena);
-  if (!device.memory) note_slow_int8(models);
+  note_slow_int8(models, device);
   const Vocabularies& vocabularies = models.loaded[0].vocabularies;
   std::optional<Shortlist> shortlist;
   if (!options.shortlist.empty())

@@ -30,10 +30,19 @@ struct Backend : ElementwiseKernels,
                  RowKernels,
                  OptimizerKernels {
   std::string name;
-  std::string arithmetic = {};           // libraries and instructions that the last bits of results depend on
+  std::string arithmetic = {};    // libraries and instructions that the last bits of results depend on
+  std::string library = {};       // that computes matrix products: "oneDNN 2.6.3 on AVX2"; empty: none
+  std::string instructions = {};  // of the CPU that its own kernels use: "AVX3_ZEN4"
   const DeviceMemory* memory = nullptr;  // where its tensors lie; null: where the host can read them
-  const Recorder* recorder = nullptr;    // how it keeps calls of kernels (backend/recorder.h); null: it does not
+  const Recorder* recorder = nullptr;    // how it records calls of kernels (backend/recorder.h); null: it does not
+  bool concurrent = true;                // kernels may run in several threads at once
   bool multiplies_bfloat16 = false;      // with instructions of its own, faster than f32
+  bool multiplies_int8 = false;          // with instructions of its own
+
+  /// Whether tensors lie on a device of its own, such as a GPU.
+  bool is_device() const { return memory != nullptr; }
+  /// Whether products may multiply this type; where the backend lacks instructions for it, slowly.
+  bool supports(DType factors) const { return factors != DType::f16 || is_device(); }
 };
 
 /// Calls f(slot) for every slot of the table, family by family.

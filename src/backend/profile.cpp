@@ -23,6 +23,7 @@ bool counts(const Backend& backend) { return backend.memory && backend.memory->c
 // What a recording runs could not be told apart.
 Profile::Profile(const Backend& measured) : backend_(measured) {
   backend_.recorder = nullptr;
+  backend_.concurrent = false;  // times of kernels that overlap would not add up
   for_each_kernel(backend_, [&](auto& kernel) {
     KernelCost& cost = costs_[kernel.name()];
     if (backend_.memory && backend_.memory->now) cost.device = backend_.memory;

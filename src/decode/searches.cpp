@@ -27,7 +27,7 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std
 }  // namespace
 
 int searches_on(const Backend& backend) {
-  return backend.memory || backend.linear_packed.measured() ? 1 : thread_count();
+  return backend.concurrent ? thread_count() : 1;
 }
 
 Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options,

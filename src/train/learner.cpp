@@ -65,7 +65,7 @@ std::string Learner::location_of(size_t record, const Batch& micro_batch, int64_
 // nowhere of a few that are left over.
 std::vector<Batch> Learner::micro_batches(const Batch& batch) const {
   if (model_.config().norm_kind != NormKind::batch) return micro_batches_of(batch, rows_);
-  return even_micro_batches_of(batch, backend_.memory ? rows_ : std::min(rows_, least_rows_at_once));
+  return even_micro_batches_of(batch, backend_.is_device() ? rows_ : std::min(rows_, least_rows_at_once));
 }
 
 void Learner::learn(const Batch& batch, int64_t update) {

@@ -46,7 +46,7 @@ MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const
                        const BatchPlan& batches) {
   const Backend dry = dry_like(backend);
   const std::vector<Batch> largest = largest_of(corpus, batches);
-  if (!backend.memory) return walk(setup, dry, largest, rows_at_once());
+  if (!backend.is_device()) return walk(setup, dry, largest, rows_at_once());
   const int64_t room = backend.memory->capacity();
   MemoryPlan plan = walk(setup, dry, largest, std::max(longer_side(largest[0]), longer_side(largest[1])));
   while (plan.peak > room && plan.rows > least_rows_at_once) plan = walk(setup, dry, largest, plan.rows / 2);
@@ -76,10 +76,10 @@ int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const C
 }
 
 void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOptions& options) {
-  const int64_t there = backend.memory ? backend.memory->capacity() : machine_memory();
+  const int64_t there = backend.is_device() ? backend.memory->capacity() : machine_memory();
   if (plan.peak <= there) return;
   throw Error(fmt::format("training would need {} MiB ({} MiB of them for the largest batch), but the {} has {} MiB",
-                          plan.peak >> 20, (plan.peak - plan.parameters) >> 20, backend.memory ? "GPU" : "machine",
+                          plan.peak >> 20, (plan.peak - plan.parameters) >> 20, backend.is_device() ? "GPU" : "machine",
                           there >> 20),
               fmt::format("take a smaller model, or lower --max-length (now {}), or --mini-batch-words (now {}) "
                           "to less than the {} that go forward and back together",

@@ -15,7 +15,7 @@ bool resumes(const TrainingSetup& setup) {
 }
 
 TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted) {
-  if (wanted == TrainingPrecision::automatic && !backend.memory) return TrainingPrecision::float32;
+  if (wanted == TrainingPrecision::automatic && !backend.is_device()) return TrainingPrecision::float32;
   if (wanted != TrainingPrecision::automatic && wanted != TrainingPrecision::fastest) return wanted;
   return backend.multiplies_bfloat16 ? TrainingPrecision::bfloat16 : TrainingPrecision::float32;
 }
@@ -38,7 +38,7 @@ MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const 
   const MemoryPlan plan = plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
   log_info("Memory: {} for weights, gradients and optimiser, {} with the largest batch{}",
            in_mebibytes(plan.parameters), in_mebibytes(plan.peak),
-           backend.memory ? fmt::format(", in parts of at most {} pieces a side", grouped(plan.rows)) : "");
+           backend.is_device() ? fmt::format(", in parts of at most {} pieces a side", grouped(plan.rows)) : "");
   require_memory(plan, backend, setup.data);
   return plan;
 }

@@ -60,7 +60,7 @@ bool Trainer::may_run_ahead() const {
   const bool begins_alike = o.precision != TrainingPrecision::float16 &&
                             setup_.model.attention_choice != AttentionKind::hard &&
                             !(average_ && setup_.model.norm_kind == NormKind::batch);
-  return backend_.memory && begins_alike && !o.check_nan && o.max_skipped != 1 && progress_.skipped_in_a_row == 0;
+  return backend_.is_device() && begins_alike && !o.check_nan && o.max_skipped != 1 && progress_.skipped_in_a_row == 0;
 }
 
 // Waits until it is known how the last update went.

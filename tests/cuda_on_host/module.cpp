@@ -12,6 +12,7 @@ using namespace dragoman;
 void install(Backend& b, int device, bool) {
   require(device == 0, "there is no GPU {}: this machine has 1, counted from 0", device);
   b.memory = &cuda::device_memory();
+  b.concurrent = false;
   if (cuda::memory_kind() != cuda::Memory::tensors) b.recorder = &cuda::recorder;
   b.arithmetic = "the kernels for GPUs, on the host";
   cuda::install_kernels(b);

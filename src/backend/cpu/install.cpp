@@ -11,8 +11,11 @@ namespace dragoman::cpu {
 void install(Backend& b) {
   // Chosen now: a pointer that HWY_DYNAMIC_DISPATCH gives before that asks the CPU at each call, for microseconds.
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  b.arithmetic = "oneDNN " + describe_onednn() + ", own kernels on " + describe_highway();
+  b.library = "oneDNN " + describe_onednn();
+  b.instructions = describe_highway();
+  b.arithmetic = b.library + ", own kernels on " + b.instructions;
   b.multiplies_bfloat16 = has_bfloat16();
+  b.multiplies_int8 = has_vnni();
   install_activation(b);
   install_attention(b);
   install_attention_step(b);

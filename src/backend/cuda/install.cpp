@@ -25,6 +25,8 @@ std::string describe(int number) {
 void install(Backend& b, int device, bool fast) {
   open_device(device);
   b.memory = &device_memory();
+  b.concurrent = false;
+  b.multiplies_int8 = true;
   if (memory_kind() != Memory::tensors) b.recorder = &recorder;  // recordings need memory that stays
   b.multiplies_bfloat16 = has_matrix_units();
   b.arithmetic = describe(device) + (fast && has_matrix_units() ? ", TF32" : "");
