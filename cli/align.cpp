@@ -93,7 +93,7 @@ void write_shortlist(const AlignOptions& options, const Aligner& aligner, const 
 
 }  // namespace
 
-int align_command(const AlignOptions& options) {
+int align_command(Engine&, const AlignOptions& options) {
   const Vocabularies vocabularies = vocabularies_of(options);
   const Clock clock;
   const IdPairs pairs = Reading(options, vocabularies).read();

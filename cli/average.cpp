@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/options.h"
+#include "engine/engine.h"
 #include "io/config_json.h"
 #include "io/model_file.h"
 
@@ -47,12 +48,12 @@ void set_to_means(const Parameters& parameters, const Sums& sums, size_t models)
 }  // namespace
 
 // Holds one model and the sums, however many files there are.
-int average_command(const AverageOptions& options) {
+int average_command(Engine& engine, const AverageOptions& options) {
   require(options.output != "-", "--output is a model file, so it cannot be '-'");
   const std::string& first_path = options.models.front();
   const ModelFile first(first_path);
   Arena arena;
-  const auto model = make_model(first.config(), backend("cpu"), arena, DType::f32, false);
+  const auto model = make_model(first.config(), engine.backend(), arena, DType::f32, false);
   Sums sums;
   TrainedLengths trained;
   for (const std::string& path : options.models) {

@@ -9,7 +9,9 @@
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/parse.h"
+#include "cli/stderr_log.h"
 #include "cli/version.h"
+#include "engine/engine.h"
 
 namespace dragoman {
 
@@ -71,13 +73,13 @@ struct Command {
 /// Writes a page to stdout; BrokenPipe when nobody reads it.
 void print_page(const std::string& page);
 
-/// Calls f with messages and threads as a command asks for them; threads 0: one a core.
-int run_with(bool quiet, int threads, const std::function<int()>& f);
+/// Calls f with the engine of a command.
+int run_on(EngineOptions options, const std::function<int(Engine&)>& f);
 
 /// Joins a table with the function that does the work. What several subcommands have is put into effect here:
 /// which files are not written over, how much is logged and how many threads there are.
 template <class Options>
-Command make_command(Table<Options> given_table, int (*body)(const Options&)) {
+Command make_command(Table<Options> given_table, int (*body)(Engine&, const Options&)) {
   const auto table = std::make_shared<const Table<Options>>(std::move(given_table));
   const auto run = [table, body](const Strings& arguments) {
     Options options;
@@ -89,11 +91,13 @@ Command make_command(Table<Options> given_table, int (*body)(const Options&)) {
     CommandFiles files = files_of(options);
     files.read.push_back({"--config", configs});
     refuse_overwriting(files);
+    EngineOptions machine;
     bool quiet = false;
-    int threads = 0;
+    if constexpr (requires { options.devices[0].c_str(); }) machine.device = options.devices[0];
+    if constexpr (requires { options.cpu_threads; }) machine.threads = options.cpu_threads;
     if constexpr (requires { options.quiet; }) quiet = options.quiet;
-    if constexpr (requires { options.cpu_threads; }) threads = options.cpu_threads;
-    return run_with(quiet, threads, [&] { return body(options); });
+    machine.log = stderr_log(quiet);
+    return run_on(std::move(machine), [&](Engine& engine) { return body(engine, options); });
   };
   const auto defaults = std::make_shared<Options>();
   const auto common = std::make_shared<CommonOptions>();

@@ -1,16 +1,12 @@
-#include "base/threads.h"
 #include "cli/command.h"
-#include "cli/stderr_log.h"
 #include "cli/tables.h"
 
 namespace dragoman {
 
-int run_with(bool quiet, int threads, const std::function<int()>& f) {
-  const LogSink messages = stderr_log(quiet);
-  const LogScope log(&messages);
-  ThreadPool pool(threads);
-  const PoolScope on_the_pool(&pool);
-  return f();
+int run_on(EngineOptions options, const std::function<int(Engine&)>& f) {
+  Engine engine(std::move(options));
+  const Engine::Scope scope(engine);
+  return f(engine);
 }
 
 const std::vector<Command>& all_commands() {

@@ -208,7 +208,7 @@ Table<CompletionOptions> completion_table() {
                  .positional = true}}};
 }
 
-int completion_command(const CompletionOptions& options) {
+int completion_command(Engine&, const CompletionOptions& options) {
   print_page(completion_script(options.shell, all_commands()));
   return 0;
 }

@@ -60,7 +60,7 @@ Table<DataCommandOptions> data_table() {
       .check = check_data_command};
 }
 
-int data_command(const DataCommandOptions& o) {
+int data_command(Engine&, const DataCommandOptions& o) {
   std::vector<Vocabulary> vocabularies;
   for (const std::string& path : o.vocabs) vocabularies.push_back(Vocabulary::load(path));
   const auto texts = text_pairs("train-sets", o.train_sets, o.tsv);

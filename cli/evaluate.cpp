@@ -165,7 +165,7 @@ void evaluate(CorpusMetric metric, const Work& work, std::vector<SystemFigures>&
 
 }  // namespace
 
-int evaluate_command(const EvaluateOptions& options) {
+int evaluate_command(Engine&, const EvaluateOptions& options) {
   if (options.oracle) {
     print_oracle(options);
     return 0;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "cli/options.h"
 #include "decode/beam_search.h"
+#include "engine/engine.h"
 #include "explain/attention_json.h"
 #include "explain/attention_page.h"
 #include "explain/heat_map.h"
@@ -154,9 +155,9 @@ int explain_positions(const ExplainOptions& o) {
 
 }  // namespace
 
-int explain_command(const ExplainOptions& options) {
+int explain_command(Engine& engine, const ExplainOptions& options) {
   if (options.positions) return explain_positions(options);
-  const Backend& cpu = backend("cpu");
+  const Backend& cpu = engine.backend();
   Arena arena;
   LoadedModel loaded = load(options.model, cpu, arena);
   Context cx{.backend = cpu, .arena = arena, .packed = &loaded.packed};

@@ -34,7 +34,7 @@ std::string json_page(const Json& json) {
 
 }  // namespace
 
-int inspect_command(const InspectOptions& options) {
+int inspect_command(Engine&, const InspectOptions& options) {
   if (options.devices) {
     const Devices devices = find_devices();
     print_page(options.json ? json_page(to_json(devices)) : devices_page(devices));

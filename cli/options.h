@@ -17,6 +17,8 @@
 
 namespace dragoman {
 
+class Engine;
+
 /// One struct a subcommand, filled by its flag table (cli/*_flags.cpp) and checked there. "-" as a file is stdin or
 /// stdout. The command functions return the exit code and throw Error for what the user can mend.
 
@@ -251,18 +253,18 @@ inline std::span<const EnumName<VocabAction>> enum_names(VocabAction) {
   return names;
 }
 
-int train_command(const TrainOptions& options);
-int data_command(const DataCommandOptions& options);
-int plot_command(const PlotOptions& options);
-int translate_command(const TranslateCommandOptions& options);
-int score_command(const ScoreOptions& options);
-int explain_command(const ExplainOptions& options);
-int align_command(const AlignOptions& options);
-int average_command(const AverageOptions& options);
-int quantize_command(const QuantizeOptions& options);
-int vocab_command(const VocabOptions& options);
-int evaluate_command(const EvaluateOptions& options);
-int inspect_command(const InspectOptions& options);
-int completion_command(const CompletionOptions& options);
+int train_command(Engine& engine, const TrainOptions& options);
+int data_command(Engine& engine, const DataCommandOptions& options);
+int plot_command(Engine& engine, const PlotOptions& options);
+int translate_command(Engine& engine, const TranslateCommandOptions& options);
+int score_command(Engine& engine, const ScoreOptions& options);
+int explain_command(Engine& engine, const ExplainOptions& options);
+int align_command(Engine& engine, const AlignOptions& options);
+int average_command(Engine& engine, const AverageOptions& options);
+int quantize_command(Engine& engine, const QuantizeOptions& options);
+int vocab_command(Engine& engine, const VocabOptions& options);
+int evaluate_command(Engine& engine, const EvaluateOptions& options);
+int inspect_command(Engine& engine, const InspectOptions& options);
+int completion_command(Engine& engine, const CompletionOptions& options);
 
 }  // namespace dragoman

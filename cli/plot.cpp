@@ -22,7 +22,7 @@ Table<PlotOptions> plot_table() {
                      .positional = true}}};
 }
 
-int plot_command(const PlotOptions& o) {
+int plot_command(Engine&, const PlotOptions& o) {
   std::vector<RunCurves> runs;
   for (const std::string& path : o.logs) runs.push_back(read_curves(path));
   print_page(plot_page(runs));

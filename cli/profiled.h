@@ -2,19 +2,18 @@
 #include <cstdio>
 
 #include "backend/profile.h"
-#include "backend/registry.h"
+#include "engine/engine.h"
 
 namespace dragoman {
 
-/// Runs f on the backend of that name; with --profile, writes to stderr afterwards where the time went. Returns exit
-/// code 0.
+/// Runs f on the engine's backend; with --profile, writes to stderr afterwards where the time went. Returns exit code 0.
 template <class F>
-int profiled(bool wanted, const std::string& device, const F& f) {
+int profiled(bool wanted, const Engine& engine, const F& f) {
   if (!wanted) {
-    f(backend(device));
+    f(engine.backend());
     return 0;
   }
-  const Profile profile(backend(device));
+  const Profile profile(engine.backend());
   f(profile.backend());
   std::fputs(profile.table().c_str(), stderr);
   return 0;

@@ -83,7 +83,7 @@ std::string table(const QuantizeOptions& o, const std::optional<Comparison>& qua
 }  // namespace
 
 // The file is measured before it is written: load_model makes the same weights of the one in float32.
-int quantize_command(const QuantizeOptions& o) {
+int quantize_command(Engine&, const QuantizeOptions& o) {
   check_files(o);
   const ModelFile file(o.model);
   if (file.stored_type() == DType::i8)

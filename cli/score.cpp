@@ -138,9 +138,9 @@ void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& r
 
 }  // namespace
 
-int score_command(const ScoreOptions& options) {
+int score_command(Engine& engine, const ScoreOptions& options) {
   auto reader = open(options);
-  return profiled(options.profile, options.devices[0], [&](const Backend& device) { score(options, reader, device); });
+  return profiled(options.profile, engine, [&](const Backend& device) { score(options, reader, device); });
 }
 
 }  // namespace dragoman

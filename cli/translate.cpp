@@ -112,9 +112,9 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
 
 }  // namespace
 
-int translate_command(const TranslateCommandOptions& options) {
+int translate_command(Engine& engine, const TranslateCommandOptions& options) {
   LineReader in(options.input);
-  return profiled(options.profile, options.devices[0], [&](const Backend& device) { translate(options, in, device); });
+  return profiled(options.profile, engine, [&](const Backend& device) { translate(options, in, device); });
 }
 
 }  // namespace dragoman

@@ -175,7 +175,7 @@ int inspect(const VocabOptions& options) {
 
 }  // namespace
 
-int vocab_command(const VocabOptions& options) {
+int vocab_command(Engine&, const VocabOptions& options) {
   switch (options.action) {
     case VocabAction::train:
       return train(options);

@@ -1,16 +1,12 @@
 #pragma once
 #include <fmt/core.h>
 
-#include <functional>
 #include <string_view>
 #include <utility>
 
+#include "base/log_sink.h"
+
 namespace dragoman {
-
-enum class LogLevel { info, warning };
-
-/// Where messages for people go. May be called from several threads at once.
-using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 
 /// Binds a sink to the calling thread as long as the scope lives. Where none is bound, messages go nowhere. A thread
 /// that is started for the work of another binds that thread's sink (with_log).

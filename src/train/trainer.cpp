@@ -83,8 +83,11 @@ RunReport report_of(const Window& window, double rate, const Stopping& stopping,
 
 }  // namespace
 
-Trainer::Trainer(TrainingSetup setup, const Backend& backend)
-    : setup_(with_writable_model(std::move(setup))),
+Trainer::Trainer(TrainingSetup setup, const Backend& backend) : Trainer(std::move(setup), backend, nobody_) {}
+
+Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl& control)
+    : control_(control),
+      setup_(with_writable_model(std::move(setup))),
       backend_(backend),
       log_(setup_.training),
       arena_(arena_of(backend)),
@@ -154,7 +157,6 @@ void Trainer::begin_or_resume() {
 }
 
 void Trainer::run() {
-  const StopSignals signals;
   log_.announce(progress_, RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
   while (!train(stopping)) go_back();
@@ -209,14 +211,14 @@ void Trainer::warn_of_divergence(double cost) {
       grouped(progress_.updates), cost, guessing);
 }
 
-// What happens between updates, because it is time or because a signal asked for it. Among updates that are not finite
+// What happens between updates, because it is time or because somebody asked for it. Among updates that are not finite
 // no checkpoint is made: the last one is what the run may have to go back to.
 void Trainer::pause_for_work(bool validation_due, bool saving_due) {
   if (validation_due)
     validate();
-  else if (RequestSignals::take_validation())
+  else if (control_.validate.exchange(false))
     validate_on_request();
-  if (saving_due || RequestSignals::take_save()) save_due_ = true;
+  if (saving_due || control_.save.exchange(false)) save_due_ = true;
   if (!save_due_) return;
   finish();
   if (progress_.skipped_in_a_row > 0) return;
@@ -225,11 +227,11 @@ void Trainer::pause_for_work(bool validation_due, bool saving_due) {
 }
 
 bool Trainer::ended(const Stopping& stopping) const {
-  return stopping.reached(progress_) || StopSignals::asked() || stalled();
+  return stopping.reached(progress_) || control_.stop || stalled();
 }
 
 RunEnd::Reason Trainer::reason() const {
-  if (StopSignals::asked()) return RunEnd::signal;
+  if (control_.stop) return RunEnd::signal;
   return stalled() ? RunEnd::early_stopping : RunEnd::after;
 }
 

@@ -3,7 +3,7 @@
 #include "train/learner.h"
 #include "train/run_log.h"
 #include "train/resolve_settings.h"
-#include "train/signals.h"
+#include "train/run_control.h"
 #include "train/validate.h"
 
 namespace dragoman {
@@ -11,12 +11,13 @@ namespace dragoman {
 /// A training run, from files to the finished model. Goes on where a run with the same --model stopped.
 class Trainer {
  public:
-  /// Reads everything and checks that it fits into memory and on the disk, before the first update.
-  Trainer(TrainingSetup setup, const Backend& backend);
+  /// Reads everything and checks that it fits into memory and on the disk, before the first update. `control` says what
+  /// others want of the run while it lasts; it must outlive the trainer.
+  Trainer(TrainingSetup setup, const Backend& backend, RunControl& control);
+  Trainer(TrainingSetup setup, const Backend& backend);  // which nobody asks for anything
 
-  /// Trains until one of --after is reached, validation stalls or the process is asked to end (SIGINT, SIGTERM,
-  /// SIGHUP: after the update at hand). The model is saved at the end in each case. SIGUSR1 saves now, SIGUSR2
-  /// validates now. A save that fails is reported and tried again when the next one is due; Error when the last one
+  /// Trains until one of --after is reached, validation stalls or `control` asks it to stop. The model is saved at the
+  /// end in each case. A save that fails is reported and tried again when the next one is due; Error when the last one
   /// fails. When --max-skipped updates in a row are not finite, the run goes back to its last checkpoint with half the
   /// rate; Error when that happens again, or when there is none.
   void run();
@@ -60,7 +61,8 @@ class Trainer {
   bool stalled() const;
   RunEnd::Reason reason() const;
 
-  RequestSignals requests_;
+  RunControl nobody_;
+  RunControl& control_;
   TrainingSetup setup_;
   const Backend& backend_;
   RunLog log_;

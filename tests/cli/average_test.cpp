@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "cli/options.h"
+#include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
@@ -28,7 +29,7 @@ class AverageCommand : public testing::Test {
 
   void expect_error(const AverageOptions& options, const std::vector<std::string>& parts) {
     try {
-      average_command(options);
+      average_command(engine, options);
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
       for (const std::string& part : parts) EXPECT_THAT(error.what(), HasSubstr(part));
@@ -41,14 +42,14 @@ class AverageCommand : public testing::Test {
 };
 
 TEST_F(AverageCommand, WritesTheMeanOfEachWeight) {
-  EXPECT_EQ(average_command({out, {constant("a", 1), constant("b", 2), constant("c", 6)}}), 0);
+  EXPECT_EQ(average_command(engine, {out, {constant("a", 1), constant("b", 2), constant("c", 6)}}), 0);
   EXPECT_THAT(weights(out), Each(3));
   EXPECT_THAT(weights(out, "embedding.weight"), Each(3));
 }
 
 TEST_F(AverageCommand, TakesEachWeightFromItsOwnPosition) {
   const std::string a = save_toy_model(folder / "a", 1), b = save_toy_model(folder / "b", 2);
-  average_command({out, {a, b}});
+  average_command(engine, {out, {a, b}});
   const auto mean = weights(out), from_a = weights(a), from_b = weights(b);
   for (size_t i = 0; i < mean.size(); ++i)
     EXPECT_EQ(mean[i], float((double(from_a[i]) + double(from_b[i])) / 2));  // one rounding
@@ -56,21 +57,21 @@ TEST_F(AverageCommand, TakesEachWeightFromItsOwnPosition) {
 
 // In float the 1 would be lost beside 1e8.
 TEST_F(AverageCommand, SumsInDoublePrecision) {
-  average_command({out, {constant("a", 1e8), constant("b", 1), constant("c", -1e8)}});
+  average_command(engine, {out, {constant("a", 1e8), constant("b", 1), constant("c", -1e8)}});
   EXPECT_THAT(weights(out), Each(float(1.0 / 3)));
 }
 
 TEST_F(AverageCommand, OfOneModelOrOfCopiesIsThatModelByteByByte) {
   const std::string a = save_toy_model(folder / "a", 1);
-  average_command({out, {a}});
+  average_command(engine, {out, {a}});
   EXPECT_EQ(folder.content_of("out"), folder.content_of("a"));
-  average_command({out, {a, a, a}});
+  average_command(engine, {out, {a, a, a}});
   EXPECT_EQ(folder.content_of("out"), folder.content_of("a"));
 }
 
 TEST_F(AverageCommand, MayWriteOverOneOfItsModels) {
   const std::string a = constant("a", 1), b = constant("b", 2);
-  average_command({a, {a, b}});
+  average_command(engine, {a, {a, b}});
   EXPECT_THAT(weights(a), Each(1.5f));
 }
 
@@ -98,7 +99,7 @@ TEST_F(AverageCommand, NamesTheFileThatLacksAWeight) {
 
 TEST_F(AverageCommand, LeavesAnOldFileAsItWasWhenItFails) {
   const std::string a = constant("a", 1), old = folder.make("old", "kept");
-  EXPECT_THROW(average_command({old, {a, folder / "missing"}}), Error);
+  EXPECT_THROW(average_command(engine, {old, {a, folder / "missing"}}), Error);
   EXPECT_EQ(folder.content_of("old"), "kept");
   EXPECT_EQ(folder.files(), 2);
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/fact_page.h"
 #include "cli/options.h"
+#include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
@@ -19,7 +20,7 @@ class InspectCommand : public testing::Test {
  protected:
   static std::string output_of(const InspectOptions& options) {
     testing::internal::CaptureStdout();
-    EXPECT_EQ(inspect_command(options), 0);
+    EXPECT_EQ(inspect_command(engine, options), 0);
     return testing::internal::GetCapturedStdout();
   }
   static json json_of(InspectOptions options) {
@@ -28,7 +29,7 @@ class InspectCommand : public testing::Test {
   }
   static void expect_error(const std::string& path, const std::string& part) {
     try {
-      inspect_command({.model = path});
+      inspect_command(engine, {.model = path});
       ADD_FAILURE() << path << " was accepted";
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr(part));

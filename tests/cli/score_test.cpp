@@ -10,6 +10,7 @@
 #include "cli/command_files.h"
 #include "cli/options.h"
 #include "score/scorer.h"
+#include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
@@ -31,7 +32,7 @@ class ScoreCommand : public testing::Test {
   }
 
   std::vector<double> numbers() {
-    EXPECT_EQ(score_command(options), 0);
+    EXPECT_EQ(score_command(engine, options), 0);
     std::vector<double> values;
     for (const std::string& line : read_lines(options.output)) values.push_back(std::stod(line));
     return values;
@@ -109,13 +110,13 @@ TEST_F(ScoreCommand, OfEmptyFilesPrintsNothingButHasNoSummary) {
   options.train_sets = {folder.make("s", ""), folder.make("t", "")};
   EXPECT_TRUE(numbers().empty());
   options.summary = Summary::perplexity;
-  EXPECT_THROW(score_command(options), Error);
+  EXPECT_THROW(score_command(engine, options), Error);
 }
 
 TEST_F(ScoreCommand, NamesTheFilesThatDoNotPair) {
   options.train_sets[1] = folder.make("t", "eins\nzwei\n");
   try {
-    score_command(options);
+    score_command(engine, options);
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("/s has 4 lines, "));
@@ -131,7 +132,7 @@ TEST_F(ScoreCommand, KnowsThatOutputNamesTheText) {
 TEST_F(ScoreCommand, GivesTheScoreOfEachPiece) {
   const auto whole = numbers(), by = lengths();
   options.word_scores = true;
-  EXPECT_EQ(score_command(options), 0);
+  EXPECT_EQ(score_command(engine, options), 0);
   const auto lines = read_lines(options.output);
   ASSERT_EQ(lines.size(), whole.size());
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -152,7 +153,7 @@ TEST_F(ScoreCommand, AddsAFeatureToNBestLists) {
                                     "0 ||| Wo? ||| F0= -2 ||| -1\n"
                                     "2 |||  ||| WordScores= -3 ||| F0= -3 ||| -3\n")};
   options.n_best = true;
-  EXPECT_EQ(score_command(options), 0);
+  EXPECT_EQ(score_command(engine, options), 0);
   const auto lines = read_lines(options.output);
   options.n_best = false;
   options.train_sets = {folder.make("s2", "Where is the castle?\nWhere is the castle?\nWhere is the bridge?\n"),
@@ -172,7 +173,7 @@ TEST_F(ScoreCommand, NamesTheFeatureAsAskedAndRewritesWordScores) {
   options.train_sets = {folder.make("s", "Where?\n"), folder.make("list", "0 |||  ||| WordScores= -3 ||| F0= -3\n")};
   options.n_best = options.normalize = options.word_scores = true;
   options.n_best_feature = "Other";
-  EXPECT_EQ(score_command(options), 0);
+  EXPECT_EQ(score_command(engine, options), 0);
   EXPECT_THAT(read_lines(options.output),
               testing::ElementsAre(testing::MatchesRegex(
                   "0 \\|\\|\\|  \\|\\|\\| WordScores= -[0-9.]+ \\|\\|\\| F0= -3 Other= -[0-9.]+")));
@@ -182,7 +183,7 @@ TEST_F(ScoreCommand, RefusesLinesThatAreTooLong) {
   const auto complaint = [&](const std::string& source, const std::string& target) -> std::string {
     options.train_sets = {folder.make("s", source), folder.make("t", target)};
     try {
-      score_command(options);
+      score_command(engine, options);
       return "";
     } catch (const Error& error) {
       return error.what();

@@ -5,6 +5,7 @@
 #include "base/line_reader.h"
 #include "cli/options.h"
 #include "tests/decode/tiny_translator.h"
+#include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 #include "tests/train/log_lines.h"
@@ -28,7 +29,7 @@ class TranslateCommand : public testing::Test {
   }
   std::vector<std::string> lines_for(const std::string& text) {
     options.input = folder.make("in", text);
-    EXPECT_EQ(translate_command(options), 0);
+    EXPECT_EQ(translate_command(engine, options), 0);
     return read_lines(options.output);
   }
   std::string error_for(const std::string& text) {

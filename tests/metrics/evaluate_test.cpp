@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/options.h"
+#include "tests/engine.h"
 
 // The subcommand as a user meets it: files in, a page on stdout.
 namespace dragoman {
@@ -31,7 +32,7 @@ class Evaluate : public testing::Test {
 
   static std::string output_of(const EvaluateOptions& options) {
     testing::internal::CaptureStdout();
-    EXPECT_EQ(evaluate_command(options), 0);
+    EXPECT_EQ(evaluate_command(engine, options), 0);
     return testing::internal::GetCapturedStdout();
   }
 
@@ -123,7 +124,7 @@ TEST_F(Evaluate, ComparesByRandomizationWithoutIntervals) {
 TEST_F(Evaluate, NamesBothFilesAndTheirLinesWhenTheyDoNotPair) {
   const std::string ref = file("ref", "a\nb\nc\n"), hyp = file("hyp", "a\n");
   try {
-    evaluate_command({.references = {ref}, .hypotheses = {hyp}});
+    evaluate_command(engine, {.references = {ref}, .hypotheses = {hyp}});
     FAIL() << "files of different lengths were accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.what(), fmt::format("{} has 1 line, {} has 3 lines", hyp, ref));
@@ -132,7 +133,7 @@ TEST_F(Evaluate, NamesBothFilesAndTheirLinesWhenTheyDoNotPair) {
 }
 
 TEST_F(Evaluate, RefusesReferencesWithoutLines) {
-  EXPECT_THROW(evaluate_command({.references = {file("ref", "")}, .hypotheses = {file("hyp", "")}}), Error);
+  EXPECT_THROW(evaluate_command(engine, {.references = {file("ref", "")}, .hypotheses = {file("hyp", "")}}), Error);
 }
 
 }  // namespace dragoman

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # A room includes itself and those before it; vocab includes base alone.
 ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim data metrics io explain align decode score train "
-         "serve cli").split()
+         "engine serve cli").split()
 ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
 
 FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120

@@ -91,15 +91,16 @@ TEST(Resume, StartsAtTheFirstBatchOfAnEpochThatIsDue) {
   EXPECT_TRUE(straight.state_bytes() == stopped.state_bytes());
 }
 
-TEST(Resume, ResumesAfterASignalAsIfThereHadBeenNone) {
+TEST(Resume, ResumesAfterAStopAsIfThereHadBeenNone) {
   ToyRun straight, stopped;
   straight.setup.training.disp_freq = stopped.setup.training.disp_freq = {1, Frequency::updates};
   straight.train_until(9);
-  stopped.log.listen([](const std::string& line) {
-    if (line.find("Up. 4 ") != std::string::npos) std::raise(SIGTERM);
+  stopped.log.listen([&](const std::string& line) {
+    if (line.find("Up. 4 ") != std::string::npos) stopped.control.stop = true;
   });
   EXPECT_EQ(stopped.train_until(9).updates, 4);
   EXPECT_THAT(stopped.log.text(), HasSubstr("Stopped by a signal after 4 updates"));
+  stopped.control.stop = false;
   EXPECT_EQ(stopped.train_until(9).updates, 9);
   EXPECT_TRUE(straight.state_bytes() == stopped.state_bytes());
 }

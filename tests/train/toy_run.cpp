@@ -68,7 +68,7 @@ ToyRun::ToyRun(int pairs) {
 
 Progress ToyRun::train_until(int64_t updates) {
   setup.training.after = {{updates, Frequency::updates}};
-  Trainer trainer(setup, backend("cpu"));
+  Trainer trainer(setup, backend("cpu"), control);
   trainer.run();
   return trainer.progress();
 }

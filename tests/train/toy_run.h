@@ -22,6 +22,7 @@ struct ToyRun {
   TextFiles files;
   LogLines log;
   TrainingSetup setup;
+  RunControl control;
 };
 
 /// What an Error says, with its hint; empty when there is none.

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/line_reader.h"
 #include "cli/options.h"
+#include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/vocab/travel_text.h"
 
@@ -19,7 +20,7 @@ class VocabCommand : public testing::Test {
     options.model = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm";
     options.inputs = {folder.make("in", text)};
     options.output = folder / "out";
-    EXPECT_EQ(vocab_command(options), 0);
+    EXPECT_EQ(vocab_command(engine, options), 0);
     return read_lines(options.output);
   }
 

@@ -1,5 +1,4 @@
-#include "train/signals.h"
-#include "backend/backend.h"
+#include "cli/signals.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "tensor/arena.h"
 
@@ -16,23 +16,26 @@ namespace dragoman {
 namespace {
 
 TEST(StopSignals, AskOnceAndAreForgottenByTheNextRun) {
+  RunControl run, next;
   {
-    const StopSignals signals;
-    EXPECT_FALSE(StopSignals::asked());
+    const StopSignals signals(run);
     std::raise(SIGTERM);
-    EXPECT_TRUE(StopSignals::asked());
+    EXPECT_TRUE(run.stop);
   }
-  const StopSignals next;
-  EXPECT_FALSE(StopSignals::asked());
+  const StopSignals signals(next);
+  EXPECT_FALSE(next.stop);
+  std::raise(SIGTERM);  // the first one of this run
+  EXPECT_TRUE(next.stop);
 }
 
 TEST(StopSignals, LeaveAloneWhatTheProcessWasStartedToIgnore) {
   for (const int signal : {SIGINT, SIGHUP}) {
     const auto before = std::signal(signal, SIG_IGN);
     {
-      const StopSignals signals;
+      RunControl run;
+      const StopSignals signals(run);
       std::raise(signal);
-      EXPECT_FALSE(StopSignals::asked());
+      EXPECT_FALSE(run.stop);
     }
     EXPECT_EQ(std::signal(signal, before), SIG_IGN);
   }
@@ -42,7 +45,8 @@ TEST(StopSignalsDeathTest, EndTheProcessTheSecondTimeWhicheverTheyAre) {
   for (int first : {SIGTERM, SIGINT})
     EXPECT_EXIT(
         {
-          const StopSignals signals;
+          RunControl run;
+          const StopSignals signals(run);
           std::raise(first);
           std::raise(SIGTERM);
         },
@@ -50,29 +54,29 @@ TEST(StopSignalsDeathTest, EndTheProcessTheSecondTimeWhicheverTheyAre) {
 }
 
 TEST(StopSignals, TakeATerminalThatClosesForOneThatAsks) {
-  const StopSignals signals;
+  RunControl run;
+  const StopSignals signals(run);
   std::raise(SIGHUP);
-  EXPECT_TRUE(StopSignals::asked());
+  EXPECT_TRUE(run.stop);
   std::raise(SIGHUP);  // from the shell, and from the system once the shell has gone
   std::raise(SIGTERM);
-  EXPECT_TRUE(StopSignals::asked());
+  EXPECT_TRUE(run.stop);
 }
 
-TEST(RequestSignals, AreTakenOnce) {
-  const RequestSignals signals;
-  EXPECT_FALSE(RequestSignals::take_save());
+TEST(RequestSignals, AskForASaveOrAValidation) {
+  RunControl run;
+  const RequestSignals signals(run);
   std::raise(SIGUSR1);
-  EXPECT_FALSE(RequestSignals::take_validation());
-  EXPECT_TRUE(RequestSignals::take_save());
-  EXPECT_FALSE(RequestSignals::take_save());
+  EXPECT_TRUE(run.save);
+  EXPECT_FALSE(run.validate);
   std::raise(SIGUSR2);
-  EXPECT_TRUE(RequestSignals::take_validation());
-  EXPECT_FALSE(RequestSignals::take_validation());
+  EXPECT_TRUE(run.validate);
 }
 
 // The products of oneDNN 2.6 keep data where a handler's frame would go: this once ended in a corrupted heap.
 TEST(RequestSignals, LeaveAMatrixProductAlone) {
-  const RequestSignals signals;
+  RunControl run;
+  const RequestSignals signals(run);
   Arena arena;
   const auto filled = [&](int64_t rows, int64_t cols) {
     const Tensor t = arena.allocate({rows, cols}, DType::f32);
@@ -89,7 +93,7 @@ TEST(RequestSignals, LeaveAMatrixProductAlone) {
     backend("cpu").linear(y, x, w, b, Activation::none);
     ASSERT_EQ(std::memcmp(y.data(), expected.data(), size_t(y.bytes())), 0);
   }
-  EXPECT_TRUE(RequestSignals::take_save());
+  EXPECT_TRUE(run.save);
 }
 
 }  // namespace

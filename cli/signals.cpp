@@ -1,4 +1,4 @@
-#include "train/signals.h"
+#include "cli/signals.h"
 
 #include <csignal>
 #include <cstddef>
@@ -9,20 +9,23 @@
 namespace dragoman {
 namespace {
 
-volatile std::sig_atomic_t stop_requested = 0, hung_up = 0, save_requested = 0, validation_requested = 0;
+// Of the run that signals are for: a process has one at a time.
+RunControl* run = nullptr;
+volatile std::sig_atomic_t stops = 0;
 
 // The signal that comes while its handler runs is delivered after it, and then ends the process.
 void ask_to_stop(int signal) {
-  if (stop_requested != 0) {
+  if (stops != 0) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
-  stop_requested = 1;
+  stops = 1;
+  run->stop = true;
 }
 
-void take_hangup(int) { hung_up = 1; }
+void take_hangup(int) { run->stop = true; }
 
-void take_request(int signal) { (signal == SIGUSR1 ? save_requested : validation_requested) = 1; }
+void take_request(int signal) { (signal == SIGUSR1 ? run->save : run->validate) = true; }
 
 // The matrix product of oneDNN 2.6 keeps data further below the stack pointer than the 128 bytes that a signal spares,
 // so a handler that ran on the stack of the thread it interrupts would write over them. Of this program's threads only
@@ -50,35 +53,22 @@ void handle(std::initializer_list<int> signals, void (*handler)(int)) {
   }
 }
 
-bool take(volatile std::sig_atomic_t& asked) {
-  const bool was = asked != 0;
-  asked = 0;
-  return was;
-}
-
 }  // namespace
 
-StopSignals::StopSignals() {
-  stop_requested = 0;
-  hung_up = 0;
+StopSignals::StopSignals(RunControl& control) {
+  run = &control;
+  stops = 0;
   handle({SIGINT, SIGTERM}, ask_to_stop);
   handle({SIGHUP}, take_hangup);
 }
 
 StopSignals::~StopSignals() { handle({SIGINT, SIGTERM, SIGHUP}, SIG_DFL); }
 
-bool StopSignals::asked() { return stop_requested != 0 || hung_up != 0; }
-
-RequestSignals::RequestSignals() {
-  save_requested = 0;
-  validation_requested = 0;
+RequestSignals::RequestSignals(RunControl& control) {
+  run = &control;
   handle({SIGUSR1, SIGUSR2}, take_request);
 }
 
 RequestSignals::~RequestSignals() { handle({SIGUSR1, SIGUSR2}, SIG_DFL); }
-
-bool RequestSignals::take_save() { return take(save_requested); }
-
-bool RequestSignals::take_validation() { return take(validation_requested); }
 
 }  // namespace dragoman

@@ -1,4 +1,5 @@
 #pragma once
+#include "train/run_control.h"
 
 namespace dragoman {
 
@@ -7,18 +8,15 @@ namespace dragoman {
 /// are no second ones. A signal that the process was started to ignore, as SIGHUP under nohup, stays ignored.
 class StopSignals {
  public:
-  StopSignals();
+  explicit StopSignals(RunControl& control);
   ~StopSignals();
-  static bool asked();
 };
 
 /// While this lives, SIGUSR1 asks for a save and SIGUSR2 for a validation, instead of ending the process.
 class RequestSignals {
  public:
-  RequestSignals();
+  explicit RequestSignals(RunControl& control);
   ~RequestSignals();
-  static bool take_save();        // whether one was asked for since the last call
-  static bool take_validation();  // the same
 };
 
 }  // namespace dragoman

@@ -1,0 +1,12 @@
+#pragma once
+#include <functional>
+#include <string_view>
+
+namespace dragoman {
+
+enum class LogLevel { info, warning };
+
+/// Where messages for people go. May be called from several threads at once.
+using LogSink = std::function<void(LogLevel level, std::string_view message)>;
+
+}  // namespace dragoman

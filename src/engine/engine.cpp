@@ -1,0 +1,34 @@
+#include "engine/engine.h"
+
+#include "backend/registry.h"
+#include "base/log.h"
+#include "base/threads.h"
+
+namespace dragoman {
+
+struct Engine::State {
+  explicit State(EngineOptions o) : options(std::move(o)), pool(options.threads) {}
+  const EngineOptions options;
+  ThreadPool pool;
+};
+
+Engine::Engine(EngineOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Engine::~Engine() = default;
+
+const Backend& Engine::backend() const {
+  const auto& [device, fast, threads, log] = state_->options;
+  return dragoman::backend(fast ? device + std::string(fast_backend) : device);
+}
+
+int Engine::threads() const { return state_->pool.size(); }
+
+struct Engine::Scope::Bindings {
+  explicit Bindings(State& state) : pool(&state.pool), log(state.options.log ? &state.options.log : nullptr) {}
+  const PoolScope pool;
+  const LogScope log;
+};
+
+Engine::Scope::Scope(Engine& engine) : bindings_(std::make_unique<Bindings>(*engine.state_)) {}
+Engine::Scope::~Scope() = default;
+
+}  // namespace dragoman

@@ -1,0 +1,9 @@
+#pragma once
+#include "engine/engine.h"
+
+namespace dragoman {
+
+/// What commands run on that a test calls.
+inline Engine engine;
+
+}  // namespace dragoman

@@ -1,0 +1,94 @@
+#include "engine/engine.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/threads.h"
+#include "tests/train/toy_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// An engine that keeps what is logged.
+struct LoggedEngine {
+  explicit LoggedEngine(int threads) : engine({.threads = threads, .log = [this](LogLevel, std::string_view line) {
+                                        const std::lock_guard lock(mutex);
+                                        lines.emplace_back(line);
+                                      }}) {}
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  Engine engine;
+};
+
+// Trains a toy model on the engine; returns the bytes of its state.
+std::string train(ToyRun& run, Engine& engine) {
+  const Engine::Scope scope(engine);
+  Trainer trainer(run.setup, engine.backend());
+  trainer.run();
+  return run.state_bytes();
+}
+
+TEST(Engine, TrainsBesideAnotherOfOtherThreadsAndAnotherLog) {
+  ToyRun run, other, alone;
+  for (ToyRun* r : {&run, &other, &alone}) r->setup.training.after = {{4, Frequency::updates}};
+  other.setup.training.seed = 5;
+  LoggedEngine two(2), three(3);
+  std::string of_two, of_three;
+  std::thread beside([&] { of_three = train(other, three.engine); });
+  of_two = train(run, two.engine);
+  beside.join();
+  EXPECT_THAT(two.lines, Contains(HasSubstr("2 threads")));
+  EXPECT_THAT(two.lines, Not(Contains(HasSubstr("3 threads"))));
+  EXPECT_THAT(three.lines, Contains(HasSubstr("3 threads")));
+  EXPECT_NE(of_two, of_three);
+  LoggedEngine again(2);
+  EXPECT_TRUE(of_two == train(alone, again.engine)) << "the other engine changed the bits";
+}
+
+TEST(Engine, GivesItsThreadsBack) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+  };
+  const auto before = threads();
+  {
+    Engine engine({.threads = 4});
+    const Engine::Scope scope(engine);
+    parallel_blocks(100, 1, [](Range, int) {});
+    EXPECT_EQ(threads(), before + 3);
+  }
+  EXPECT_EQ(threads(), before);
+}
+
+TEST(Engine, BindsItsThreadsAndLogForAScope) {
+  LoggedEngine three(3);
+  EXPECT_EQ(three.engine.threads(), 3);
+  EXPECT_EQ(thread_count(), 1);
+  {
+    const Engine::Scope scope(three.engine);
+    EXPECT_EQ(thread_count(), 3);
+    log_info("inside");
+  }
+  log_info("outside");
+  EXPECT_EQ(three.lines, std::vector<std::string>{"inside"});
+}
+
+TEST(Engine, SaysWhichDevicesThereAre) {
+  const Engine engine({.device = "tpu"});
+  EXPECT_THROW(engine.backend(), Error);
+  EXPECT_EQ(Engine().backend().name, "cpu");
+}
+
+}  // namespace
+}  // namespace dragoman
