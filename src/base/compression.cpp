@@ -19,7 +19,7 @@ namespace {
 namespace io = boost::iostreams;
 constexpr std::streamsize buffer_bytes = 1 << 16;
 
-// Our descriptors as Boost devices, so that their errors are ours.
+// Our descriptors as Boost devices, so that their exceptions propagate.
 struct Source {
   using char_type = char;
   using category = io::source_tag;
@@ -40,7 +40,7 @@ struct Sink {
   }
 };
 
-// Drives a filter of Boost directly: a filtering_ostreambuf around it would swallow the exceptions of its end.
+// Drives a Boost filter directly: a filtering_ostreambuf would swallow exceptions when it is closed.
 template <class Filter>
 class FilterEncoder : public Encoder {
  public:
@@ -61,12 +61,12 @@ class FilterEncoder : public Encoder {
   Filter filter_;
 };
 
-// Walks the frames of a zstd file (RFC 8878, section 3.1) without decompressing: every block says how long it is.
+// Walks the frames of a zstd file (RFC 8878, section 3.1) without decompressing, using the length in each block header.
 class ZstdWalk {
  public:
   explicit ZstdWalk(const FileDescriptor& file) : file_(file), size_(file.size()) {}
 
-  // Whether the file holds whole frames only, at least one.
+  // Whether the file consists of one or more complete frames.
   bool is_whole() {
     do {
       if (!pass_frame()) return false;
@@ -75,7 +75,7 @@ class ZstdWalk {
   }
 
  private:
-  // The next little-endian number of `bytes` bytes; none beyond the end of the file.
+  // The next little-endian number of `bytes` bytes; none past the end of the file.
   std::optional<uint32_t> take(int bytes) {
     std::array<uint8_t, 4> raw{};
     if (pread(file_.number(), raw.data(), size_t(bytes), at_) != bytes) return std::nullopt;
@@ -90,7 +90,7 @@ class ZstdWalk {
       at_ += bytes.value_or(0);
       return bytes.has_value();
     }
-    if (magic && magic != 0xFD2FB528) {  // not zstd at all: the decoder says so better
+    if (magic && magic != 0xFD2FB528) {  // not zstd: the decoder reports it better
       at_ = size_;
       return true;
     }

@@ -8,21 +8,21 @@
 
 namespace dragoman {
 
-/// How a text file is compressed: its name says so (.gz, .xz, .zst). Several compressed files laid end to end are one.
+/// How a text file is compressed, told by its name (.gz, .xz, .zst). Concatenated compressed files are read as one.
 enum class Compression { none, gzip, xz, zstd };
 
 Compression compression_of(const std::string& path);
 
-/// The decompressed content of `file`, which must outlive the buffer. What zstd's stream interface cannot tell, a file
-/// that was cut off, is found by a walk over the block headers of a regular file before the first byte is given out.
+/// The decompressed content of `file`, which must outlive the buffer. zstd's stream interface cannot detect a truncated
+/// file, so the block headers of a regular file are checked before the first byte is returned.
 std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression);
 
-/// Compresses what is written. Each call throws what writing the file throws.
+/// Compresses what is written. Each call throws whatever writing the file throws.
 class Encoder {
  public:
   virtual ~Encoder() = default;
   virtual void write(std::string_view data) = 0;
-  virtual void finish() = 0;  // the last block and the checksum
+  virtual void finish() = 0;  // writes the last block and the checksum
 };
 
 /// Compresses into `file`, which must outlive the encoder; nullptr for Compression::none.

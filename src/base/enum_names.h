@@ -6,15 +6,15 @@
 
 namespace dragoman {
 
-/// One enumerator and the word that users, configuration files and messages have for it.
+/// An enumerator and its word in options, configuration files and messages.
 template <class E>
 struct EnumName {
   E value;
   std::string_view name;
 };
 
-/// An enum with names has, beside it and in its namespace, `std::span<const EnumName<E>> enum_names(E)` (the argument
-/// only selects the table). These three do the rest.
+/// An enum with names defines, in its own namespace, `std::span<const EnumName<E>> enum_names(E)`. The argument only
+/// selects the table. The three functions below use it.
 template <class E>
 std::string_view name_of(E value) {
   for (const auto& entry : enum_names(E{}))

@@ -7,8 +7,9 @@
 
 namespace dragoman {
 
-/// What a user can mend: a bad option, file or shape. `what()` says what was found and what was expected, lower case,
-/// no full stop; `hint()` (may be empty) says what to do. Caught once, in cli/main.cpp: both go to stderr, exit code 2.
+/// An error that the user can fix: a bad option, file or shape. `what()` says what was found and what was expected,
+/// lower case, no full stop; `hint()` (may be empty) says what to do. Caught once, in cli/main.cpp: both go to stderr,
+/// exit code 2.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, std::string hint = "")
@@ -32,7 +33,7 @@ void require(bool condition, fmt::format_string<A...> format, A&&... args) {
     throw Error(fmt::format(format, std::forward<A>(args)...));
 }
 
-/// What only a bug can break: says where, then aborts.
+/// Checks what only a bug can violate: reports the location, then aborts.
 void invariant(bool condition, const char* what, std::source_location where = std::source_location::current());
 
 }  // namespace dragoman

@@ -101,7 +101,7 @@ size_t FileDescriptor::read(char* data, size_t bytes) {
   for (;;) {
     const ssize_t got = ::read(number_, data, bytes);
     if (got >= 0) return size_t(got);
-    if (errno == EAGAIN) {  // somebody made the pipe non-blocking; wait as a blocking one would
+    if (errno == EAGAIN) {  // the pipe was made non-blocking: wait as a blocking one would
       pollfd wanted{number_, POLLIN, 0};
       poll(&wanted, 1, -1);
     } else if (errno != EINTR) {
@@ -163,7 +163,7 @@ std::string read_file(const std::string& path) {
 }
 
 MappedFile::MappedFile(const std::string& path) {
-  // Asked by name first: to open a pipe is to wait for somebody who writes.
+  // Checked by name before opening: opening a pipe would wait for a writer.
   if (struct stat status; stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) fail_to_map(path);
   const auto file = FileDescriptor::to_read(path);
   if (!file.is_regular()) fail_to_map(path);
@@ -202,7 +202,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// The process that wrote a temporary file of this beginning of names; 0 where the name is none of them.
+// The id of the process that wrote the temporary file, if its name starts with this prefix; else 0.
 pid_t writer_of(std::string_view name, std::string_view begin) {
   if (!name.starts_with(begin)) return 0;
   name.remove_prefix(begin.size());
@@ -214,7 +214,7 @@ pid_t writer_of(std::string_view name, std::string_view begin) {
   return ours && name[0] == '-' ? process : 0;
 }
 
-// Process ids tell nothing of other machines and containers that write to the same disk: the lock does.
+// Process ids mean nothing across machines and containers that share a disk, so the lock decides.
 void remove_unless_locked(const std::string& path) {
   const int number = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (number < 0) return;
@@ -224,7 +224,7 @@ void remove_unless_locked(const std::string& path) {
   close(number);
 }
 
-// Killed writers leave their temporary files behind.
+// Removes temporary files left by killed writers.
 void remove_those_of_dead_writers(const std::string& path) {
   const std::string begin = std::filesystem::path(path).filename().string() + ".tmp-";
   std::error_code failed;
@@ -237,7 +237,7 @@ void remove_those_of_dead_writers(const std::string& path) {
 
 }  // namespace
 
-// The temporary file and its removal. Two writers of one target have a file each, and the last rename wins.
+// The temporary file and its removal. Two writers of one target use separate files, and the last rename wins.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path) : path_(target_of(path)), temporary_(beside(path_)), file_(make()) {
@@ -277,7 +277,7 @@ class AtomicFile {
     return {number, FileDescriptor::Access::writing, path_};
   }
 
-  // The rename itself is on disk only when the folder is. Some file systems cannot sync a folder, and need not.
+  // The rename is durable only once the folder is synced. Some file systems cannot sync a folder and need not.
   void sync_folder() const {
     const int number = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (number < 0) return;

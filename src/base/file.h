@@ -9,34 +9,35 @@
 
 namespace dragoman {
 
-/// Thrown when the reader at the other end of a pipe has gone (`dragoman translate | head`). That is no error: main()
-/// ends the program quietly with exit code 0. Needs SIGPIPE to be ignored, which main() does first.
+/// Thrown when the reader of a pipe has closed it (`dragoman translate | head`). This is not an error: main() exits
+/// quietly with code 0. Needs SIGPIPE to be ignored, which main() does first.
 struct BrokenPipe {};
 
-/// An open file descriptor, closed with the object unless it was borrowed (stdin and stdout are). What a file to write
-/// held before stays until the first write, or until close() where nothing is written: a command that fails earlier
-/// leaves the file as it was.
+/// An open file descriptor, closed with the object unless borrowed (stdin and stdout are). An existing file opened for
+/// writing keeps its content until the first write, or until close() if nothing is written, so a command that fails
+/// earlier leaves it unchanged.
 class FileDescriptor {
  public:
-  static FileDescriptor to_read(const std::string& path);    // "-": stdin
-  static FileDescriptor to_write(const std::string& path);   // "-": stdout; else made, or emptied by the first write
-  static FileDescriptor to_append(const std::string& path);  // made if it is not there
+  static FileDescriptor to_read(const std::string& path);  // "-": stdin
+  static FileDescriptor to_write(
+      const std::string& path);  // "-": stdout; else created, or truncated by the first write
+  static FileDescriptor to_append(const std::string& path);  // created if missing
   FileDescriptor(FileDescriptor&& other) noexcept
       : number_(std::exchange(other.number_, -1)),
         access_(other.access_),
         holds_old_content_(other.holds_old_content_),
         name_(std::move(other.name_)) {}
   FileDescriptor& operator=(FileDescriptor&& other) = delete;
-  ~FileDescriptor();  // warns of what close() would have thrown
+  ~FileDescriptor();  // logs errors of close() as warnings
 
-  size_t read(char* data, size_t bytes);  // at most `bytes`, as soon as there are any; 0 at the end
-  bool readable_now() const;              // read() would not wait: there is data, or the end
-  void write(std::string_view data);      // all of it, or Error; BrokenPipe
-  void close();                           // says what a silent close would hide (a full disk on NFS); once
-  bool holds_old_content() const { return holds_old_content_; }  // which the first write removes
+  size_t read(char* data, size_t bytes);  // up to `bytes`, as soon as any are available; 0 at the end
+  bool readable_now() const;              // read() would not block: data or the end is available
+  void write(std::string_view data);      // everything, or throws Error or BrokenPipe
+  void close();                           // throws errors that appear only at close (a full disk on NFS); once
+  bool holds_old_content() const { return holds_old_content_; }  // removed by the first write
   bool is_regular() const;                                       // a file on disk, not a pipe, terminal or device
   int64_t size() const;                                          // bytes of a regular file
-  int64_t position() const;  // in a regular file, of the next byte that read() gives
+  int64_t position() const;                                      // in a regular file, of the next byte to read
   int number() const { return number_; }
   const std::string& name() const { return name_; }  // for messages: the path, "stdin" or "stdout"
 
@@ -52,7 +53,7 @@ class FileDescriptor {
   std::string name_;
 };
 
-/// The whole file as it is. For small files: models are mapped.
+/// The whole file. For small files; models are mapped.
 std::string read_file(const std::string& path);
 
 /// A regular file mapped into memory, read-only. Pages come from disk when they are first touched and are shared by
@@ -69,14 +70,14 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return data_; }
   const std::byte* data() const { return data_.data(); }
   size_t size() const { return data_.size(); }
-  /// Says that a part will not be read soon: its pages leave this process's memory, and come again when touched.
+  /// Hints that a range will not be read soon. Its pages leave this process's memory and are reloaded when touched.
   static void let_go(std::span<const std::byte> part);
 
  private:
   std::span<const std::byte> data_;
 };
 
-/// What write_atomically lends to its callback: bytes appended, buffered; Error on the write that fails.
+/// What write_atomically passes to its callback: appends bytes, buffered; throws Error if a write fails.
 class FileWriter {
  public:
   explicit FileWriter(FileDescriptor& file) : file_(file) {}
@@ -89,10 +90,10 @@ class FileWriter {
   std::string buffer_;
 };
 
-/// Writes a file that is there whole or not at all: under a temporary name beside it, fsync, rename, fsync of the
-/// folder. When `write` or the disk fails, the temporary file goes, an older file stays as it was, and the exception
-/// comes through. A symbolic link is followed. The temporary file is called PATH.tmp-PID-RANDOM; those of writers that
-/// were killed are removed by the next writer of the same path.
+/// Writes a file completely or not at all: writes a temporary file beside it, then fsync, rename, fsync of the folder.
+/// If `write` or the disk fails, the temporary file is removed, an existing file is unchanged, and the exception
+/// propagates. Symbolic links are followed. The temporary file is called PATH.tmp-PID-RANDOM; files left by killed
+/// writers are removed by the next writer of the same path.
 void write_atomically(const std::string& path, const std::function<void(FileWriter&)>& write);
 
 }  // namespace dragoman

@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// The system calls by which output reaches a disk. All files are written through them (base/file.h), so that a test
-/// can let any call fail and see that nothing is lost silently. They return and set errno as the system's do.
+/// The system calls that write output to disk. All files are written through them (base/file.h), so a test can make any
+/// call fail and check that nothing is lost silently. They return values and set errno as the system's do.
 struct FileCalls {
   int (*open)(const char* path, int flags, mode_t mode);
   ssize_t (*write)(int file, const void* data, size_t bytes);
@@ -14,7 +14,7 @@ struct FileCalls {
   int (*rename)(const char* from, const char* to);
 };
 
-/// Those in use: the system's, unless a test has replaced them.
+/// The calls in use: the system's, unless a test has replaced them.
 FileCalls& file_calls();
 
 }  // namespace dragoman

@@ -15,11 +15,11 @@ constexpr std::pair<std::string_view, std::string_view> magics[] = {
     {"\x1f\x8b"sv, "gzip data"},
     {"\xfd\x37zXZ\0"sv, "xz data"},
     {"\x28\xb5\x2f\xfd"sv, "zstd data"},
-    {"\1\0\0\0\0\0\0\0"sv, "a model of Marian (.bin)"},  // the version of its format
+    {"\1\0\0\0\0\0\0\0"sv, "a model of Marian (.bin)"},  // the format's version
     {"\x93NUMPY"sv, "an array of NumPy (.npy)"},
     {"\x80\2c"sv, "a pickle of Python"},
     {"\x80\2}"sv, "a pickle of Python"},
-    {"\x80\2\x8a"sv, "a file of PyTorch"},  // of before it took zip archives
+    {"\x80\2\x8a"sv, "a file of PyTorch"},  // before PyTorch used zip archives
     {"\x89HDF\r\n"sv, "an HDF5 file"},
     {"GGUF\3\0"sv, "a GGUF file"},
     {"\x7f"
@@ -27,7 +27,7 @@ constexpr std::pair<std::string_view, std::string_view> magics[] = {
      "a program"},
 };
 
-// The name of the first file in an archive tells who made it.
+// The name of the first file in an archive identifies its writer.
 std::string_view kind_of_zip(std::string_view begin) {
   constexpr size_t length_at = 26, name_at = 30;
   if (begin.size() < name_at) return "a zip archive";
@@ -36,12 +36,12 @@ std::string_view kind_of_zip(std::string_view begin) {
   return name.ends_with("/data.pkl") ? "a file of PyTorch" : "a zip archive";
 }
 
-// Eight bytes of length, of which the header's limit leaves the upper half empty, and JSON.
+// Eight bytes of length, whose upper half is zero because of the header limit, then JSON.
 bool is_safetensors(std::string_view begin) {
   return begin.size() > 9 && begin[8] == '{' && begin.substr(4, 4) == "\0\0\0\0"sv;
 }
 
-// A protocol buffer whose first field is a piece: a message of its text and then its score or its type.
+// A protocol buffer whose first field is a piece: a message with its text, then its score or type.
 bool is_sentencepiece(std::string_view begin) {
   constexpr size_t piece_at = 4;
   if (begin.size() < piece_at || begin[0] != '\n' || begin[2] != '\n') return false;
@@ -49,7 +49,7 @@ bool is_sentencepiece(std::string_view begin) {
   return begin.size() > after && (begin[after] == '\x15' || begin[after] == '\x18');
 }
 
-// Up to the last line or word that is whole; control characters are none of text.
+// Cuts after the last whole line or word; text contains no control characters.
 bool is_text(std::string_view begin) {
   const size_t whole = begin.find_last_of(" \n");
   const std::string_view text = begin.substr(0, whole == begin.npos ? begin.size() : whole);

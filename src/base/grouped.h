@@ -4,7 +4,7 @@
 
 namespace dragoman {
 
-/// An integer as people read it: 1234567 is "1,234,567". The same in every locale.
+/// An integer with thousands separators: 1234567 is "1,234,567". The same in every locale.
 std::string grouped(int64_t number);
 
 /// "1 line", "1,000 lines".

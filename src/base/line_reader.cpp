@@ -16,7 +16,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-constexpr size_t block_bytes = 1 << 18;  // fits the L2 cache, so that a block is still there when its lines are copied
+constexpr size_t block_bytes = 1 << 18;  // fits the L2 cache, so a block is still cached when its lines are copied
 
 std::string tester(Compression compression) {
   switch (compression) {
@@ -31,7 +31,7 @@ std::string tester(Compression compression) {
 
 bool continues_character(char c) { return (c & 0xC0) == 0x80; }
 
-// Before the last blank of the second half of what may be taken, else between two characters.
+// Cuts before the last blank of the second half of the allowed range, else between two characters.
 size_t cut_position(std::string_view text, size_t longest) {
   const size_t blank = text.rfind(' ', longest - 1);
   if (blank != std::string_view::npos && blank >= longest / 2) return blank;
@@ -59,11 +59,11 @@ bool LineReader::next(std::string& line) {
 
 bool LineReader::next_segment(std::string& part, size_t longest, bool& more) {
   while (!find_line_end() && searched_ - begin_ <= longest && fill()) {}
-  if (begin_ == end_ && !within_line_) {  // a blank that was cut at may have been the last byte
+  if (begin_ == end_ && !within_line_) {  // the dropped blank may have been the last byte
     report_invalid();
     return false;
   }
-  std::string_view rest(buffer_.data() + begin_, searched_ - begin_);  // of the line, as far as it is here
+  std::string_view rest(buffer_.data() + begin_, searched_ - begin_);  // the buffered start of the line
   if (!within_line_) ++lines_;
   more = within_line_ = rest.size() > longest;
   if (more) {
@@ -107,7 +107,7 @@ bool LineReader::find_line_end() {
   return found != nullptr;
 }
 
-// Reads one block behind what is there; false at the end of the input. A line longer than the buffer doubles it.
+// Reads one block after the buffered data; false at the end of the input. A line longer than the buffer doubles it.
 bool LineReader::fill() {
   if (at_end_) return false;
   if (begin_ > 0) {
@@ -137,7 +137,7 @@ size_t LineReader::read_block(char* data, size_t bytes) {
   }
 }
 
-// Where no ending says so, the first bytes do; no text in UTF-8 has them.
+// Detects compression by the first bytes if the name does not tell; UTF-8 text never starts with them.
 void LineReader::refuse_binary(std::string_view begin) const {
   using namespace std::string_view_literals;
   for (const auto& [magic, program, ending] :
@@ -151,10 +151,10 @@ void LineReader::refuse_binary(std::string_view begin) const {
                 "give the file of sentences, a sentence a line; models are for --model and --models");
 }
 
-// Once the first bytes of the text are here, which a pipe may give one by one.
+// Runs once the first bytes of the text are buffered; a pipe may deliver them one by one.
 void LineReader::begin_text() {
   begun_ = true;
-  if (lines_ > 0) return;  // so short that they are no mark
+  if (lines_ > 0) return;  // too short to be a mark
   const std::string_view text(buffer_.data(), end_);
   if (text.starts_with(byte_order_mark)) begin_ = searched_ = byte_order_mark.size();
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))

@@ -14,7 +14,7 @@ LineWriter::~LineWriter() {
   if (!file_ || file_->holds_old_content()) return;  // moved from, or left by an exception before the first output
   try {
     close();
-  } catch (...) {  // an exception is under way already, or nobody asked
+  } catch (...) {  // another exception is propagating, or the caller skipped close()
   }
 }
 
@@ -29,7 +29,7 @@ void LineWriter::write_segment(std::string_view part) {
 }
 
 void LineWriter::flush() {
-  const std::string data = std::exchange(buffer_, {});  // a failing write is not tried again by the destructor
+  const std::string data = std::exchange(buffer_, {});  // the destructor must not retry a failed write
   if (encoder_)
     encoder_->write(data);
   else

@@ -8,8 +8,8 @@
 
 namespace dragoman {
 
-/// Binds a sink to the calling thread as long as the scope lives. Where none is bound, messages go nowhere. A thread
-/// that is started for the work of another binds that thread's sink (with_log).
+/// Binds a sink to the calling thread while the scope lives. Without one, messages are dropped. A thread started to
+/// work for another binds that thread's sink (with_log).
 class LogScope {
  public:
   explicit LogScope(const LogSink* sink);
@@ -21,7 +21,7 @@ class LogScope {
 };
 const LogSink* bound_log();  // null: none
 
-/// `f`, which another thread will call, with the sink of the thread that is here.
+/// Wraps `f`, to be called by another thread, so that it uses the calling thread's sink.
 template <class F>
 auto with_log(F f) {
   return [f = std::move(f), sink = bound_log()]<class... A>(A&&... arguments) {

@@ -6,7 +6,7 @@ namespace dragoman {
 
 enum class LogLevel { info, warning };
 
-/// Where messages for people go. May be called from several threads at once.
+/// Receives messages for people. May be called from several threads at once.
 using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 
 }  // namespace dragoman

@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// Bytes of memory that the machine has.
+/// The machine's memory in bytes.
 int64_t machine_memory();
 
 }  // namespace dragoman

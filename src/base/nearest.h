@@ -5,8 +5,8 @@
 
 namespace dragoman {
 
-/// The name that `word` is most likely a slip of, or empty when none is near: it begins or ends with the word, or is at
-/// most a third of its letters away (insertions, deletions, replacements, swapped neighbours).
+/// The name that `word` is most likely a typo of, or empty if none is close: the name starts or ends with the word, or
+/// differs in at most a third of its letters (insertions, deletions, replacements, swapped neighbours).
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace dragoman

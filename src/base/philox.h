@@ -19,7 +19,7 @@ constexpr PhiloxCounter philox(PhiloxCounter c, PhiloxKey k) {
   return c;
 }
 
-/// A sequence of numbers drawn from one (seed, stream) in order. For shuffling and initialisation on the host.
+/// A sequence of random numbers from one (seed, stream), in order. For shuffling and initialisation on the host.
 class PhiloxSequence {
  public:
   PhiloxSequence(uint64_t seed, uint64_t stream) : key_{uint32_t(seed), uint32_t(seed >> 32)}, stream_(stream) {}

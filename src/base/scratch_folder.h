@@ -3,8 +3,7 @@
 
 namespace dragoman {
 
-/// A folder of its own among the temporary files (TMPDIR), removed with all it holds at the end. Error when none can be
-/// made.
+/// A new temporary folder (in TMPDIR), removed with its content at the end. Throws Error if it cannot be created.
 class ScratchFolder {
  public:
   ScratchFolder();

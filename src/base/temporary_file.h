@@ -7,16 +7,16 @@
 
 namespace dragoman {
 
-/// A file without a name: it leaves its folder as soon as it is made, so its space is free again when the process ends,
-/// however it ends. First written from the beginning to the end, then read anywhere.
+/// A file without a name: unlinked as soon as it is created, so its space is freed however the process ends. First
+/// written from start to end, then read at any position.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& folder);
 
   void append(std::span<const std::byte> bytes) { writer_.write(bytes.data(), bytes.size()); }
-  void flush() { writer_.flush(); }  // before anything is read
+  void flush() { writer_.flush(); }  // call before reading
 
-  /// Fills `into` from `offset` on. Several threads may read at once.
+  /// Fills `into`, reading from `offset`. Several threads may read at once.
   void read(int64_t offset, std::span<std::byte> into) const;
 
  private:
@@ -29,10 +29,10 @@ class TemporaryFile {
   FileWriter writer_;
 };
 
-/// Where temporary files go unless somebody says otherwise: TMPDIR, else /tmp.
+/// The default folder of temporary files: TMPDIR, else /tmp.
 std::string temporary_folder();
 
-/// Bytes that the disk of a folder has free; a very large number where the system does not say.
+/// Free bytes on the disk of a folder; a very large number if the system does not say.
 int64_t free_space_in(const std::string& folder);
 
 }  // namespace dragoman

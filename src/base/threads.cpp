@@ -32,7 +32,7 @@ inline void pause() {
 #endif
 }
 
-constexpr int spins = 2000;  // 20 to 80 µs, by the length of the CPU's pause
+constexpr int spins = 2000;  // 20 to 80 µs, depending on the CPU's pause
 
 // Spins, then sleeps, until `value` is no longer `old`.
 void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
@@ -43,7 +43,7 @@ void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
   value.wait(old, std::memory_order_acquire);
 }
 
-// Handlers run on the program's own threads.
+// Signal handlers run on the program's own threads.
 void leave_signals_to_the_program() {
   sigset_t theirs;
   sigemptyset(&theirs);
@@ -72,7 +72,7 @@ class ThreadPool::Workers {
     context_ = context;
     log_ = bound_log();
     unfinished_.store(uint32_t(parts - 1), std::memory_order_relaxed);
-    // A new round, so that a worker that saw the end of the last one and has not slept yet sees a change.
+    // A new round, so that a worker that saw the end of the last one but does not sleep yet sees a change.
     open_.store(((open_.load(std::memory_order_relaxed) >> part_bits) + 1) << part_bits | uint32_t(parts - 1),
                 std::memory_order_release);
     open_.notify_all();
@@ -96,8 +96,8 @@ class ThreadPool::Workers {
     }
   }
 
-  // Computes a part that nobody has begun. The job is read after the claim: until the claimed part is finished, no
-  // other job can take its place. A claim that was prepared in an older round is as good.
+  // Computes a chunk that no thread has claimed. The job is read after the claim: no other job can replace it until the
+  // claimed chunk is finished. A claim prepared in an older round is equally valid.
   bool take_part() {
     uint32_t open = open_.load(std::memory_order_acquire);
     const uint32_t part = open & ((1 << part_bits) - 1);
@@ -112,7 +112,7 @@ class ThreadPool::Workers {
     leave_signals_to_the_program();
     while (true) {
       const uint32_t seen = open_.load(std::memory_order_acquire);
-      if (ending_) return;  // asked after `seen` is read: else the end could come in between, and wake nobody later
+      if (ending_) return;  // checked after reading `seen`: otherwise the end could come in between, its wake-up lost
       if (!take_part()) wait_while(open_, seen);
     }
   }
@@ -121,7 +121,7 @@ class ThreadPool::Workers {
   void (*f_)(const void*, int) = nullptr;
   const void* context_ = nullptr;
   const LogSink* log_ = nullptr;                // the caller's
-  alignas(64) std::atomic<uint32_t> open_ = 0;  // round, and how many parts of it nobody has begun
+  alignas(64) std::atomic<uint32_t> open_ = 0;  // round, and its number of unclaimed chunks
   alignas(64) std::atomic<uint32_t> unfinished_ = 0;
   std::atomic<bool> failed_ = false, ending_ = false;
   std::exception_ptr error_;  // the first of this round

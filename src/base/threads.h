@@ -10,8 +10,8 @@ struct Range {
   int64_t begin, end;
 };
 
-/// Threads that kernels run on: the one that calls, and workers that wait for it. Safe to use from several threads at
-/// once: one of them has the workers, the others compute alone meanwhile.
+/// Threads that run kernels: the caller and the workers waiting for it. May be used from several threads at once: one
+/// of them gets the workers, the others meanwhile compute alone.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads = 0);  // 0: the cores that this process may use, or what OMP_NUM_THREADS says
@@ -25,8 +25,8 @@ class ThreadPool {
   const std::unique_ptr<Workers> workers_;
 };
 
-/// Binds a pool to the calling thread as long as the scope lives: kernels that this thread calls run on the pool. null:
-/// on this thread alone.
+/// Binds a pool to the calling thread while the scope lives: kernels called by this thread run on the pool. null: on
+/// this thread alone.
 class PoolScope {
  public:
   explicit PoolScope(ThreadPool* pool);
@@ -37,18 +37,18 @@ class PoolScope {
   ThreadPool* const before_;
 };
 
-/// Threads of the pool that is bound to this thread; 1 where none is.
+/// Number of threads of the pool bound to this thread; 1 if none is bound.
 int thread_count();
 
-/// Calls f(context, part) once for each part of [0, parts), on as many threads of the bound pool as are free; returns
-/// when all are done. The caller computes too and takes what no worker has begun: a worker that the system lets wait
-/// delays no part but the one that it is in. Workers spin for some microseconds before they sleep, as the next kernel
-/// is mostly that near, and no longer, as other programs may want the core. Inside a part no pool is bound; the
-/// caller's log is. What a part throws is thrown here when all have ended.
+/// Calls f(context, part) once for each chunk `part` in [0, parts), on as many threads of the bound pool as are free;
+/// returns when all are done. The caller computes too and takes every chunk that no worker has started, so a
+/// descheduled worker delays only its own chunk. Workers spin for some microseconds before sleeping, as the next kernel
+/// usually follows that soon; no longer, as other programs may need the core. Inside a chunk no pool is bound, but the
+/// caller's log is. Exceptions of a chunk are rethrown here when all have ended.
 void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
 
-/// Calls f(Range, part) with one contiguous part of [0, n) for each thread; parts start at multiples of `grain`. They
-/// depend on n, grain and the number of threads only, so `part` may number partial sums.
+/// Calls f(Range, part) with one contiguous chunk of [0, n) for each thread; chunks start at multiples of `grain`. They
+/// depend only on n, grain and the number of threads, so `part` may index partial sums.
 template <class F>
 void parallel_blocks(int64_t n, int64_t grain, const F& f) {
   if (n <= 0) return;
@@ -62,8 +62,8 @@ void parallel_blocks(int64_t n, int64_t grain, const F& f) {
       parts, [](const void* c, int p) { (*static_cast<decltype(&run)>(c))(p); }, &run);
 }
 
-/// Calls f(i, part) for every i in [0, n), handed out `batch` at a time: for items of unequal cost. What has the same
-/// `part` never runs at the same time.
+/// Calls f(i, part) for every i in [0, n), handed out `batch` at a time: for items of unequal cost. Calls with the same
+/// `part` never run concurrently.
 template <class F>
 void parallel_items(int64_t n, const F& f) {
   constexpr int64_t batch = 4;

@@ -13,7 +13,7 @@ struct Sequence {
   bool valid;
 };
 
-// What the second byte may be after a given first one; the third and fourth are always 80…BF.
+// The allowed range of the second byte for a given first byte; the third and fourth are always 80…BF.
 struct Lead {
   size_t bytes;
   uint8_t low, high;
@@ -31,7 +31,7 @@ Lead lead(uint8_t first) {
   return {0, 0, 0};
 }
 
-// The well-formed sequence that the text begins with, or its ill-formed maximal subpart. The text is not empty.
+// The well-formed sequence at the start of the text, or its ill-formed maximal subpart. The text is not empty.
 Sequence first_sequence(std::string_view text) {
   const auto byte = [&](size_t i) { return uint8_t(text[i]); };
   if (byte(0) < 0x80) return {1, true};
@@ -44,8 +44,8 @@ Sequence first_sequence(std::string_view text) {
   return {expected.bytes, true};
 }
 
-// Bytes before the first ill-formed sequence. ASCII is passed eight bytes at a time; the commonest two- and three-byte
-// sequences are recognised here, so that only rare ones take the exact test above.
+// Counts bytes before the first ill-formed sequence. ASCII is skipped eight bytes at a time; the commonest two- and
+// three-byte sequences are recognised here, so only rare ones take the exact test above.
 size_t valid_prefix(std::string_view text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
   const auto continues = [&](size_t i) { return (bytes[i] & 0xC0) == 0x80; };

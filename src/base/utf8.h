@@ -7,8 +7,8 @@ namespace dragoman {
 /// Whether the text is well-formed UTF-8 (Unicode 15, table 3-7: no surrogates, no overlong forms, up to U+10FFFF).
 bool is_valid_utf8(std::string_view text);
 
-/// Replaces every ill-formed sequence by U+FFFD, one for each maximal subpart (Unicode 15, section 3.9; what browsers
-/// and Python's errors="replace" do). True if anything was replaced; valid text is only looked at.
+/// Replaces each ill-formed sequence by U+FFFD, one for each maximal subpart (Unicode 15, section 3.9; as browsers and
+/// Python's errors="replace" do). Returns whether anything was replaced; valid text is not modified.
 bool clean_utf8(std::string& text);
 
 }  // namespace dragoman

@@ -22,7 +22,7 @@ TEST_P(FailingLines, AreAnErrorWhicheverCallFails) {
     for (int i = 0; i < 60'000; ++i) writer.write(line_number(i));
     writer.close();
   });
-  EXPECT_GE(failures, 5);  // open, truncate, two writes at least, close
+  EXPECT_GE(failures, 5);  // open, truncate, at least two writes, close
   const auto lines = read_lines(path);
   ASSERT_EQ(lines.size(), 60'000u);
   EXPECT_EQ(lines.back(), line_number(59'999));
@@ -64,7 +64,7 @@ TEST(FailingWrites, OfATemporaryFileAreAnError) {
     file.append(std::as_bytes(std::span(content)));
     file.flush();
   };
-  for (int n = 1; n <= 5; ++n) {  // open, four writes; what fails to close later has no name and is lost anyway
+  for (int n = 1; n <= 5; ++n) {  // open, four writes; a failing close does not matter: the file has no name
     const FailingCalls failing(n);
     EXPECT_THROW(write(), Error) << "call " << n;
   }

@@ -112,7 +112,7 @@ TEST(MappedFile, RefusesWhatIsNotAFileOnDisk) {
   TemporaryFolder folder;
   EXPECT_THAT(error_of([&] { MappedFile(folder / "."); }).what(), HasSubstr("is a folder"));
   EXPECT_THAT(error_of([&] { MappedFile("/dev/null"); }).what(), HasSubstr("is not a file on disk"));
-  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);  // that nobody writes to: opening it would wait for ever
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);  // without a writer: opening it would block forever
   EXPECT_THAT(error_of([&] { MappedFile(folder / "pipe"); }).what(), HasSubstr("is not a file on disk"));
   EXPECT_THAT(error_of([&] { MappedFile(folder / "gone"); }).what(), HasSubstr("gone: cannot be opened: No such file"));
 }

@@ -28,7 +28,7 @@ std::string message_of_reading(const std::string& path) {
   return "no error";
 }
 
-// A pipe that a LineReader opens by name, as it would /dev/fd/63 of a shell's <(…).
+// A pipe that a LineReader opens by name, like /dev/fd/63 of a shell's <(…).
 struct Pipe {
   int ends[2];
   Pipe() { EXPECT_EQ(pipe(ends), 0); }
@@ -101,7 +101,7 @@ TEST(LineReader, TakesLinesOfAnyLength) {
             (Lines{mebibyte, odd, "", mebibyte}));
 }
 
-// What next_segment gives of a text, with `+` where the line goes on.
+// The results of next_segment for a text, with `+` where the line continues.
 Lines parts_of(const std::string& text, size_t longest) {
   TemporaryFolder folder;
   LineReader reader(folder.make("a", text));

@@ -101,7 +101,7 @@ TEST(ThreadPool, IsBoundToAThreadForAScope) {
 
 TEST(ThreadPool, OfOneThreadDoesNotWaitForThatOfAnother) {
   std::atomic<int> inside = 0;
-  // Two parts in each of two pools: all four are inside at once, or this never ends.
+  // Two chunks in each of two pools: all four must run at once, or this never ends.
   const auto meet = [&] {
     const Threads two(2);
     parallel_blocks(2, 1, [&](Range, int) {
