@@ -3,10 +3,10 @@
 
 namespace dragoman {
 
-/// What a linear layer applies to its output. gelu: x·Φ(x); swish: x·sigmoid(x).
+/// The activation applied to a linear layer's output. gelu: x·Φ(x); swish: x·sigmoid(x).
 enum class Activation { none, relu, gelu, swish, tanh };
 
-/// Whether the slope is read off the output y; else off the input x.
+/// Whether the derivative is computed from the output y; else from the input x.
 inline bool slope_of_output(Activation act) { return act == Activation::relu || act == Activation::tanh; }
 
 inline std::span<const EnumName<Activation>> enum_names(Activation) {

@@ -10,7 +10,7 @@ namespace dragoman {
 namespace {
 
 constexpr int64_t alignment = 64;            // bytes: a cache line, and the widest vector register
-constexpr int64_t device_alignment = 256;    // what a GPU's wide loads and its libraries like
+constexpr int64_t device_alignment = 256;    // preferred by a GPU's wide loads and libraries
 constexpr int64_t step = int64_t{32} << 20;  // bytes by which a device's memory grows
 
 }  // namespace
@@ -18,7 +18,7 @@ constexpr int64_t step = int64_t{32} << 20;  // bytes by which a device's memory
 struct Arena::Pool {
   std::byte* base = nullptr;
   const DeviceMemory* device = nullptr;
-  int64_t committed = 0;                              // of a device's memory: bytes from the base on
+  int64_t committed = 0;                              // device memory: bytes from the base
   int64_t capacity = 0, top = 0, peak = 0, used = 0;  // top: end of the highest live block
   std::map<int64_t, int64_t> free;                    // offset -> bytes, no two neighbours, all below top
 
@@ -27,10 +27,10 @@ struct Arena::Pool {
     device ? device->release(base, capacity, committed) : void(munmap(base, size_t(capacity)));
   }
 
-  // A device may have less to give than it said: others take some, too.
+  // A device may have less memory than it reported, as other processes take some too.
   int64_t room() const { return device && top <= capacity ? committed : capacity; }
 
-  // Whether there is memory up to the top.
+  // Whether memory is committed up to the top.
   bool commit() {
     if (top > capacity) return false;
     if (!device || device->alone || top <= committed) return true;

@@ -8,31 +8,31 @@
 
 namespace dragoman {
 
-/// That there is no memory for a tensor. What was computed so far may be thrown away, and less attempted.
+/// Thrown when a tensor cannot be allocated. The caller may discard its results so far and retry with less.
 class OutOfMemory : public Error {
  public:
   using Error::Error;
 };
 
-/// Where tensors live: one reserved range of addresses from which blocks are handed out first-fit and into which they
-/// return, joining free neighbours, when the last tensor that looks at them dies. Tensors die in any order. Pages are
-/// taken from the system at first touch and kept, so after the largest batch no memory is asked for again.
-/// With Reserve::addresses_only nothing may be touched: the `dry` backend plans a run's peak with it.
-/// In the memory of a device the range is committed as its top rises, and stays so.
-/// One thread uses an arena at a time; blocks may be released by another thread only while that one rests.
+/// Allocates tensors from one reserved address range, first-fit. A block returns, merged with free neighbours, when the
+/// last tensor that refers to it is destroyed, in any order. Pages are committed at first touch and kept, so after the
+/// largest batch no more memory is requested.
+/// With Reserve::addresses_only the memory must not be touched: the `dry` backend uses this to plan a run's peak.
+/// In device memory the range is committed as its top rises, and stays committed.
+/// One thread uses an arena at a time; other threads may release blocks only while that one is idle.
 class Arena {
  public:
   enum class Reserve { memory, addresses_only };
   explicit Arena(Reserve reserve = Reserve::memory, int64_t capacity = 0);  // bytes; 0: the machine's memory
-  explicit Arena(const DeviceMemory& device, int64_t capacity = 0);         // bytes; 0: what is free there
+  explicit Arena(const DeviceMemory& device, int64_t capacity = 0);         // bytes; 0: the free device memory
   Arena(const Arena&) = delete;
 
-  /// Uninitialised, aligned to 64 bytes. Throws OutOfMemory when there is none for it.
+  /// Uninitialised, aligned to 64 bytes. Throws OutOfMemory if the arena is full.
   Tensor allocate(Shape shape, DType dtype);
 
-  int64_t peak() const;    // bytes: highest address ever handed out, so what stays resident
+  int64_t peak() const;    // bytes: highest address ever allocated, which stays resident
   int64_t in_use() const;  // bytes in live blocks
-  void reset_peak();       // peak() counts from what is in use now
+  void reset_peak();       // restarts peak() at the current use
 
  private:
   struct Pool;

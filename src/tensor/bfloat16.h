@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-/// The upper half of a float: its range with 8 bits of precision. Made of a float by rounding to the nearest, ties to
-/// even; what is no number stays none.
+/// The upper half of a float: its range with 8 bits of precision. Converted from float by rounding to nearest, ties to
+/// even; NaN stays NaN.
 struct bfloat16 {
   uint16_t bits = 0;
 

@@ -14,10 +14,10 @@ enum class DType : uint8_t { f64, f32, bf16, f16, i64, i32, i8, u8 };
 int64_t size_of(DType dtype);           // bytes of one element
 std::string_view name_of(DType dtype);  // "F64", "F32", "BF16", "F16", "I64", "I32", "I8", "U8"
 
-/// The type that statistics (means, log-sum-exps, losses) of values of `dtype` are kept in: f64 for f64, else f32.
+/// The type of statistics (means, log-sum-exps, losses) of values of `dtype`: f64 for f64, else f32.
 constexpr DType stat_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// Of 16 bits: what is multiplied may be rounded to these, values and sums are f32 then.
+/// 16-bit types: factors of products may be rounded to these; values and sums are then f32.
 constexpr bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
 template <class T>
@@ -55,7 +55,7 @@ constexpr DType dtype_of<uint8_t>() {
   return DType::u8;
 }
 
-/// Calls f.operator()<T>() with the C++ type of a floating-point dtype: the one place where dtypes become types.
+/// Calls f.operator()<T>() with the C++ type of a floating-point dtype. Only here do dtypes become types.
 template <class F>
 void for_dtype(DType dtype, F f) {
   switch (dtype) {
@@ -67,7 +67,7 @@ void for_dtype(DType dtype, F f) {
       fail("no kernel here computes in {}", name_of(dtype));
   }
 }
-/// Likewise with the C++ type of a half.
+/// The same with the C++ type of a half.
 template <class F>
 void for_half(DType dtype, F f) {
   invariant(is_half(dtype), "a type of 16 bits");

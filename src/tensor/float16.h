@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-/// IEEE 754's binary16: 11 bits of precision, the largest number is 65,504, the smallest 2⁻²⁴. Made of a float by
-/// rounding to the nearest, ties to even; what is too large becomes infinite, what is no number stays none.
+/// IEEE 754 binary16: 11 bits of precision, largest number 65,504, smallest 2⁻²⁴. Converted from float by rounding to
+/// nearest, ties to even; overflow becomes infinity, NaN stays NaN.
 struct float16 {
   uint16_t bits = 0;
 

@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-/// Extents of a tensor of rank 0 (nothing there) to 3, outermost first. Prints as "(29,512)".
+/// Extents of a tensor of rank 0 (no tensor) to 3, outermost first. Prints as "(29,512)".
 class Shape {
  public:
   Shape() = default;

@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// Typed access to a matrix inside a kernel: x(n, d), x.row(n); a vector (D) is seen as one row: x(d).
+/// Typed access to a matrix inside a kernel: x(n, d), x.row(n); a vector (D) is treated as one row: x(d).
 template <class T>
 struct View {
   T* data = nullptr;
@@ -21,54 +21,52 @@ struct View {
   explicit constexpr operator bool() const { return data != nullptr; }
 };
 
-/// What a device was asked for so far that costs the host time. Once a run has warmed up, it needs neither allocations
-/// nor recordings.
+/// Counts device operations that cost host time. Once a run has warmed up, it needs neither allocations nor recordings.
 struct DeviceCounts {
-  int64_t allocations = 0;    // of memory, for tensors and for all else
-  int64_t waits = 0;          // until the device had done all that it was told; not those for a number to come
-  int64_t uploads = 0;        // of what the host has made for kernels
-  int64_t recordings = 0;     // of kernels' calls (backend/recorder.h)
-  int64_t replays = 0;        // of these
-  int64_t slow_products = 0;  // of matrices, that the device's library has no kernel for
+  int64_t allocations = 0;    // of memory, for tensors and everything else
+  int64_t waits = 0;          // for the device to finish all its work; not for a pending number
+  int64_t uploads = 0;        // of data that the host made for kernels
+  int64_t recordings = 0;     // of kernel calls (backend/recorder.h)
+  int64_t replays = 0;        // of recordings
+  int64_t slow_products = 0;  // matrix products for which the device's library has no kernel
 };
 
-/// A number on its way to the host. Calling it, once, waits for it, but for nothing that the device was told later.
+/// A number being sent to the host. Call it once: it waits for the number, but not for work queued later.
 using PendingNumber = std::function<double()>;
 
-/// A moment in the order of what a device is told.
+/// A point in the device's command stream.
 using Moment = std::shared_ptr<void>;
 
-/// Memory that the host cannot read, a GPU's, as the backend that computes there offers it.
+/// Memory that the host cannot read, such as a GPU's, as provided by the backend that computes there.
 struct DeviceMemory {
   int64_t (*capacity)();                                             // bytes that are free for tensors
-  void* (*reserve)(int64_t bytes);                                   // addresses; null: there are none
-  bool (*commit)(void* base, int64_t from, int64_t to);              // memory for these; false: there is none left
+  void* (*reserve)(int64_t bytes);                                   // reserves addresses; null: none left
+  bool (*commit)(void* base, int64_t from, int64_t to);              // commits memory to them; false: none left
   void (*release)(void* base, int64_t reserved, int64_t committed);  // of both
-  void (*download)(void* host, const void* device, int64_t bytes);   // done when it returns
-  void (*finish)();  // returns when the device has done all that it was told
-  void (*upload)(void* device, const void* host, int64_t bytes);  // `host` may change when it returns
-  PendingNumber (*send)(const double* number);                     // what it is now, in the order of kernels
-  DeviceCounts (*counts)() = nullptr;                             // null: nobody counts
-  /// For debugging: memory of its own for each tensor, so that tools see where it ends. Null: tensors share a range.
+  void (*download)(void* host, const void* device, int64_t bytes);   // synchronous
+  void (*finish)();                                                  // waits until the device has done all its work
+  void (*upload)(void* device, const void* host, int64_t bytes);     // `host` may change when it returns
+  PendingNumber (*send)(const double* number);                       // its current value, in stream order
+  DeviceCounts (*counts)() = nullptr;                                // null: not counted
+  /// For debugging: separate memory for each tensor, so that tools detect overruns. Null: tensors share a range.
   std::shared_ptr<void> (*alone)(int64_t bytes) = nullptr;
   /// The device's own clock. Null: it has none.
   Moment (*now)() = nullptr;
-  double (*seconds_between)(const Moment& begin, const Moment& end) = nullptr;  // when both have come, for which it waits
+  double (*seconds_between)(const Moment& begin, const Moment& end) = nullptr;  // waits until both have passed
 };
 
-/// What a device keeps of values that the host has made, for as long as these live: their copy, once it was asked for.
+/// A device's copy of values made by the host, created on first request and kept as long as the values live.
 struct Mirror {
   const void* host = nullptr;
   int64_t bytes = 0;
   std::shared_ptr<void> copy = {};
 };
 
-/// A typed view of memory with a shape, at most rank 3, whose rows may lie apart (columns of a wider matrix).
-/// Cheap to copy. Keeps the arena block it looks at alive; memory from elsewhere (mapped file, host vector) must
-/// outlive it. An empty tensor (rank 0) stands for "not there" in optional arguments.
-/// Tensors lie in the memory of the backend that computes with them; what the host reads of them or writes to them goes
-/// through on_host() and assign(). Integers that the host makes for kernels (ids, places, rows, lengths) stay where the
-/// host can read them, with a Mirror for a device.
+/// A typed view of memory with a shape, at most rank 3; rows may be strided (columns of a wider matrix).
+/// Cheap to copy. Keeps its arena block alive; other memory (mapped file, host vector) must outlive it. An empty tensor
+/// (rank 0) means "not present" in optional arguments.
+/// Tensors lie in the memory of their backend; the host reads and writes them through on_host() and assign(). Integers
+/// that the host makes for kernels (ids, positions, rows, lengths) stay host-readable, with a Mirror for a device.
 class Tensor {
  public:
   Tensor() = default;
@@ -93,9 +91,9 @@ class Tensor {
   const DeviceMemory* memory() const { return memory_; }  // null: the host's
   Mirror* mirror() const { return mirror_; }              // null: none
 
-  Tensor on_host() const;                    // the values where the host can read them: these, or a copy
-  void assign(const Tensor& values) const;   // the values of a tensor of the host, of the same shape, type and stride
-  PendingNumber send() const;                 // of one number in f64: it, as the kernels called so far leave it
+  Tensor on_host() const;                    // host-readable values: this tensor, or a copy
+  void assign(const Tensor& values) const;   // copies from a host tensor of the same shape, type and stride
+  PendingNumber send() const;                // one f64 number, as of the kernels called so far
   Tensor mirrored_by(Mirror* mirror) const;  // the same tensor, with a mirror that its owner owns
 
   template <class T>

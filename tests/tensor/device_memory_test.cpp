@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t MiB = 1 << 20;
 
-// A device whose memory is the host's, under addresses that tensors alone know.
+// A device whose memory is the host's, under addresses that only tensors know.
 int64_t committed = 0, there = 0, copies = 0;
 
 void* reserve(int64_t bytes) {
@@ -58,7 +58,7 @@ TEST_F(OnDevice, AnArenaTakesMemoryInStepsAndKeepsIt) {
   EXPECT_EQ(committed, 64 * MiB) << "what was given back serves";
 }
 
-// The range is not touched then, so tools see every step beyond the end of a tensor.
+// The shared range is then unused, so tools detect every access beyond the end of a tensor.
 TEST_F(OnDevice, EachTensorHasMemoryOfItsOwnWhereThatIsAskedFor) {
   static std::vector<int64_t> asked;
   static int given_back;
@@ -103,7 +103,7 @@ TEST_F(OnDevice, ATensorIsReadAndWrittenThroughCopies) {
   EXPECT_EQ(copies, 4);
 }
 
-// For the host's own numbers, too.
+// Also for host tensors.
 TEST_F(OnDevice, ANumberIsSentAsItIsThen) {
   Arena arena(memory), of_host;
   for (Arena* a : {&arena, &of_host}) {
