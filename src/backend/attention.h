@@ -16,10 +16,10 @@ struct AttentionKernels {
     AttentionShape shape;
     Tensor scratch;  // attention_scratch bytes
     Tensor weights;  // (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk)
-    DType factors = DType::f32;  // bf16 or f16: what is multiplied may be rounded to it, on the way back too
+    DType factors = DType::f32;  // bf16 or f16: factors may be rounded to it, also in backward
   };
   struct AttentionBackward {
-    Grad dq, dk, dv, dbias, dscore_vector;  // dbias only for a bias a query
+    Grad dq, dk, dv, dbias, dscore_vector;  // dbias only for a bias per query
     Tensor dy;
     Attention forward;
   };
@@ -27,7 +27,7 @@ struct AttentionKernels {
       "attention_scratch"};
   Kernel<void(const Attention& a)> attention{"attention"};
   Kernel<void(const AttentionBackward& b)> attention_backward{"attention_backward"};
-  // One query a row against keys in cache rows.
+  // One query per row against keys in cache rows.
   struct AttentionStep {
     Tensor y;             // (R,H*V)
     Tensor q, k, v;       // (R,H*K)  (C,H*K)  (C,H*V)
@@ -41,10 +41,10 @@ struct AttentionKernels {
   Kernel<int64_t(int heads, int64_t longest)> attention_step_scratch{"attention_step_scratch"};
   Kernel<void(const AttentionStep& a)> attention_step{"attention_step"};
 
-  // What stands around a place (Luong et al. 2015, equation 10): factors (N): exp(-(j - c)² / (2 σ²)) with σ = window /
-  // 2 for the row at place j of a sentence whose center is c, 0 where |j - c| > window; y = factors · x, row by row.
-  // bias (B,2R+1) is attention's, for a query at place 0 of each sentence: 0 in the window, `hidden` outside it, which
-  // leaves no weight and, unlike -inf, may be subtracted from itself.
+  // Gaussian window around a position (Luong et al. 2015, equation 10): factors (N): exp(-(j - c)² / (2 σ²)) with σ =
+  // window / 2 for the row at position j of a sentence with center c, 0 where |j - c| > window; y = factors · x, row by
+  // row. bias (B,2R+1) is attention's, for a query at position 0 of each sentence: 0 in the window, `hidden` outside
+  // it, which leaves no weight and, unlike -inf, may be subtracted from itself.
   struct GaussianWindow {
     static constexpr double hidden = -1e30;
     Tensor y, factors, bias;  // (N,D) (N) (B,2R+1)
@@ -62,9 +62,10 @@ struct AttentionKernels {
   Kernel<void(const GaussianWindowBackward& b)> gaussian_window_backward{"gaussian_window_backward"};
 
   // Hard attention (Xu et al. 2015, section 4.1).  choose: one row s of each sentence by the weights p of its rows,
-  // which sum to 1: drawn where `random` is active (backend/random_choice.h), else the heaviest, the first of equals.
-  // slopes and means are values and results of an attention with these weights, whose way back gives the gradients of
-  // log p_s and of the entropy H = -Σ p log p: a row of slopes is ([j = s] / p_s, -log p_j), the mean by p is (1, H).
+  // which sum to 1: drawn if `random` is active (backend/random_choice.h), else the row of largest weight, ties to the
+  // first. slopes and means are values and results of an attention with these weights, whose backward pass gives the
+  // gradients of log p_s and of the entropy H = -Σ p log p: a row of slopes is ([j = s] / p_s, -log p_j), the mean by p
+  // is (1, H).
   struct Choice {
     Tensor rows, slopes, means;  // (B) int32  (N,2)  (B,2)
     Tensor weights;              // (N)
@@ -72,20 +73,21 @@ struct AttentionKernels {
     Dropout random;
   };
   Kernel<void(const Choice& c)> choose{"choose"};
-  // credit: what the choice before label n has to answer for, its sentence's losses from n on beyond the usual:
-  // signal (N,2), in row places(n): reward · Σ_{m≥n} (loss_m - weight_m · baseline), and -entropy · weight_n.
+  // credit: the learning signal of the choice before target token n: its sentence's losses from n on, minus the
+  // baseline: signal (N,2), in row positions(n): reward · Σ_{m≥n} (loss_m - weight_m · baseline), and -entropy ·
+  // weight_n.
   struct ReinforceSignal {
     Tensor signal;
     Tensor loss, weights;  // (N) stat type  (N) f32 or empty: all 1
-    Tensor positions;         // (N) int32
+    Tensor positions;      // (N) int32
     Spans spans;
     double baseline, reward, entropy;
   };
   Kernel<void(const ReinforceSignal& c)> reinforce_signal{"credit"};
 
-  // Columns c and c + K/2 of each head turn together by the angle whose sine and cosine stand in these columns of the
-  // token's row of `table` (P,K) (Su et al. 2021, "RoPE"); direction -1 turns back. places (N,2) int32: sentence,
-  // token. y, x (N,H*K); y may be x.
+  // Columns c and c + K/2 of each head are rotated together by the angle whose sine and cosine are in these columns of
+  // the token's row of `table` (P,K) (Su et al. 2021, "RoPE"); direction -1 rotates back. positions (N,2) int32:
+  // sentence, token. y, x (N,H*K); y may be x.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& positions, int heads, int direction)>
       rotate{"rotate"};
 

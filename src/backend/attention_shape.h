@@ -7,18 +7,18 @@
 
 namespace dragoman {
 
-/// Which keys a query may look at. Query i and key j count from the beginning of their sentence, queries from `first`
-/// on; with `window`, only |i - j| ≤ window; with `causal`, only j ≤ i, or, where keys are `stride` places apart, those
-/// with j · stride ≤ i.
+/// Which keys a query may attend to. Query i and key j count from the start of their sentence, queries from `first` on;
+/// with `window`, only |i - j| ≤ window; with `causal`, only j ≤ i, or, for keys `stride` positions apart, j · stride ≤
+/// i.
 struct Visibility {
   bool causal = false;
   int window = -1;  // -1: no limit
   int64_t first = 0;
-  int stride = 1;  // other than 1: causal alone
+  int stride = 1;  // other than 1: only if causal
 
   static Visibility all() { return {}; }
   static Visibility past() { return {.causal = true}; }
-  /// Keys of `count` that query i sees.
+  /// Number of the `count` keys that query i sees.
   constexpr Range keys(int64_t i, int64_t count) const {
     i += first;
     Range seen{0, count};
@@ -33,16 +33,17 @@ struct Visibility {
   }
 };
 
-/// How the score of a query and a key is made: q·k / √K (Vaswani et al. 2017), q·k (Luong et al. 2015, "dot"), or
-/// w · tanh(q + k) with a learned vector w a head (Bahdanau et al. 2015).
+/// The score of a query and a key: q·k / √K (Vaswani et al. 2017), q·k (Luong et al. 2015, "dot"), or w · tanh(q + k)
+/// with a learned vector w per head (Bahdanau et al. 2015).
 enum class Score { scaled_dot, dot, additive };
 
 inline double score_scale(Score score, int64_t key_size) {
   return score == Score::scaled_dot ? 1 / std::sqrt(double(key_size)) : 1;
 }
 
-/// Row i of `bias` (Nq or 1, H·(2R+1)) is for query i, or for all: its column for a head and a distance j - i, clipped
-/// to ±R, is added to what the head's q and k give, before that is divided by √K (Shaw et al. 2018, equation 5).
+/// Row i of `bias` (Nq or 1, H·(2R+1)) is for query i, a single row for all. Its column for a head and a distance j -
+/// i, clipped to ±R, is added to the head's product of q and k before the division by √K (Shaw et al. 2018, equation
+/// 5).
 struct DistanceBias {
   static int64_t reach(const Tensor& bias, int heads) { return (bias.cols() / heads - 1) / 2; }
   static int64_t column(const Tensor& bias, int heads, int head, int64_t distance) {
@@ -52,7 +53,7 @@ struct DistanceBias {
   static int64_t row(const Tensor& bias, int64_t query) { return bias.rows() == 1 ? 0 : query; }
 };
 
-/// How rows of queries meet rows of keys: sentence s of `queries` sees sentence s of `keys`.
+/// Pairs query rows with key rows: sentence s of `queries` sees sentence s of `keys`.
 struct AttentionShape {
   Spans queries, keys;
   int heads = 1;  // H
@@ -60,7 +61,7 @@ struct AttentionShape {
   Score score = Score::scaled_dot;
   Dropout dropout;  // of the attention weights; stream = op · 4096 + head, token = query, column = key
 
-  /// Pairs of a query and a key in the sentences before `sentence`.
+  /// Number of query-key pairs in the sentences before `sentence`.
   int64_t pairs_before(int sentence) const {
     int64_t pairs = 0;
     for (int s = 0; s < sentence; ++s) pairs += (queries[s].end - queries[s].begin) * (keys[s].end - keys[s].begin);

@@ -15,11 +15,11 @@ namespace dragoman {
 
 struct Recorder;
 
-/// THE boundary to hardware: every computation on tensors is a slot here. Contract of all kernels: outputs come first,
-/// then inputs, then numbers; shapes were checked by the caller; nothing is allocated (scratch is an argument, its
-/// size a query); nothing is known of the tape. Rows may be strided (columns of a wider matrix) unless said otherwise.
-/// Integers and label weights are made by the host and have a Mirror; all else lies in the backend's memory.
-/// The `reference` backend is the readable definition of each. Slots stand in a header a family.
+/// THE hardware boundary: every computation on tensors is a slot here. Contract of all kernels: outputs come first,
+/// then inputs, then numbers; the caller has checked shapes; kernels allocate nothing (scratch is an argument with a
+/// size query) and know nothing of the tape. Rows may be strided (columns of a wider matrix) unless said otherwise.
+/// Integers and target weights are made by the host and have a Mirror; all else lies in the backend's memory. The
+/// `reference` backend is the readable definition of each kernel. Each family of slots has its own header.
 struct Backend : ElementwiseKernels,
                  ProductKernels,
                  EmbeddingKernels,
@@ -30,18 +30,18 @@ struct Backend : ElementwiseKernels,
                  RowKernels,
                  OptimizerKernels {
   std::string name;
-  std::string arithmetic = {};    // libraries and instructions that the last bits of results depend on
-  std::string library = {};       // that computes matrix products: "oneDNN 2.6.3 on AVX2"; empty: none
-  std::string instructions = {};  // of the CPU that its own kernels use: "AVX3_ZEN4"
-  const DeviceMemory* memory = nullptr;  // where its tensors lie; null: where the host can read them
-  const Recorder* recorder = nullptr;    // how it records calls of kernels (backend/recorder.h); null: it does not
+  std::string arithmetic = {};           // libraries and instructions that the last bits of results depend on
+  std::string library = {};              // that computes matrix products: "oneDNN 2.6.3 on AVX2"; empty: none
+  std::string instructions = {};         // of the CPU that its own kernels use: "AVX3_ZEN4"
+  const DeviceMemory* memory = nullptr;  // memory of its tensors; null: host memory
+  const Recorder* recorder = nullptr;    // records kernel calls (backend/recorder.h); null: cannot
   bool concurrent = true;                // kernels may run in several threads at once
   bool multiplies_bfloat16 = false;      // with instructions of its own, faster than f32
   bool multiplies_int8 = false;          // with instructions of its own
 
-  /// Whether tensors lie on a device of its own, such as a GPU.
+  /// Whether tensors lie on a separate device, such as a GPU.
   bool is_device() const { return memory != nullptr; }
-  /// Whether products may multiply this type; where the backend lacks instructions for it, slowly.
+  /// Whether products may multiply this type, even if slowly for lack of instructions.
   bool supports(DType factors) const { return factors != DType::f16 || is_device(); }
 };
 

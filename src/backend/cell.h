@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// A recurrent cell: how the state h of a sentence changes with an input. a = W x + b and s = U h are its products,
-/// with a part for each gate; σ is the logistic function, ⊙ the product of elements.
+/// A recurrent cell: how an input updates the state h of a sentence. a = W x + b and s = U h are its products, with a
+/// slice for each gate; σ is the logistic function, ⊙ the elementwise product.
 ///   gru (Cho et al. 2014), reset after the product as Marian and cuDNN have it, parts reset, update, candidate:
 ///       r = σ(a_r + s_r)   u = σ(a_u + s_u)   n = tanh(a_n + r ⊙ s_n)   h' = (1 - u) ⊙ n + u ⊙ h
 ///   lstm (Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000), parts input, forget, candidate,
@@ -12,7 +12,7 @@ namespace dragoman {
 ///       i, f, o = σ(a + s)   g = tanh(a_g + s_g)   c' = f ⊙ c + i ⊙ g   h' = o ⊙ tanh(c')
 enum class Cell { gru, lstm };
 
-/// G: parts of a and s.
+/// G: slices of a and s.
 inline int gates_of(Cell cell) { return cell == Cell::gru ? 3 : 4; }
 
 inline std::span<const EnumName<Cell>> enum_names(Cell) {

@@ -4,10 +4,9 @@
 
 #include "backend/loss.h"
 
-/// A model that copies generates the next piece with probability g = σ(gate), and otherwise takes a piece of the
-/// source, each with the weight that an attention gives it (See, Liu & Manning 2017, "Get To The Point: Summarization
-/// with Pointer-Generator Networks", equations 8 and 9): p(v) = g · softmax_v + (1 - g) · Σ a_t over the places t of
-/// piece v.
+/// A copying model generates the next piece with probability g = σ(gate), and otherwise copies a source piece, weighted
+/// by an attention (See, Liu & Manning 2017, "Get To The Point: Summarization with Pointer-Generator Networks",
+/// equations 8 and 9): p(v) = g · softmax_v + (1 - g) · Σ a_t over the positions t of piece v.
 namespace dragoman {
 
 template <class T>
@@ -15,18 +14,18 @@ constexpr T log_sigmoid(T x) {
   return std::min(x, T(0)) - std::log1p(std::exp(-std::abs(x)));
 }
 
-/// log(e^a + e^b), where one of them may be log 0.
+/// log(e^a + e^b), where either may be log 0.
 template <class T>
 constexpr T log_add(T a, T b) {
   const T larger = std::max(a, b), smaller = std::min(a, b);
   return larger + std::log1p(std::exp(smaller - larger));
 }
 
-/// What becomes of a label that is generated or copied.
+/// Probability and gradients of a target token that is generated or copied.
 template <class T>
 struct TargetMixture {
-  T log_prob;                // log p(label)
-  T share = 1;               // of p(label) that is generated: what gradients of the softmax are multiplied by
+  T log_prob;                // log p(target)
+  T share = 1;               // generated share of p(target): factor of the softmax gradients
   T dgate = 0, dcopied = 0;  // of -log_prob
 };
 
@@ -40,7 +39,7 @@ constexpr TargetMixture<T> target_mixture(T log_softmax, T gate, T copied) {
   return {log_prob, share, std::exp(generates) - share, -std::exp(std::min(copies - log_prob, most))};
 }
 
-/// Row n of a loss; without a gate all is generated.
+/// Row n of a loss; without a gate all tokens are generated.
 template <class T>
 TargetMixture<T> target_mixture(const LossKernels::LinearCrossEntropy& l, int64_t n, T log_softmax) {
   if (!l.gate) return {.log_prob = log_softmax};
@@ -48,7 +47,8 @@ TargetMixture<T> target_mixture(const LossKernels::LinearCrossEntropy& l, int64_
 }
 
 template <class T>
-void put_target_gradients(const LossKernels::LinearCrossEntropy& l, int64_t n, const TargetMixture<T>& label, T weight) {
+void put_target_gradients(const LossKernels::LinearCrossEntropy& l, int64_t n, const TargetMixture<T>& label,
+                          T weight) {
   const auto put = [&](const Grad& g, T value) {
     if (!g) return;
     T& position = g.tensor.view<T>()(n, 0);

@@ -7,9 +7,9 @@ namespace dragoman {
 
 struct Backend;
 
-/// The cuda backend is a library of its own, libdragoman_cuda.so, which is loaded when a GPU is asked for: a program
-/// that was linked against CUDA would not start on a machine without it. This is what the library offers, as its symbol
-/// `dragoman_cuda_module`. It uses the core of the program that loads it, so both must be of one build.
+/// The cuda backend is a separate library, libdragoman_cuda.so, loaded when a GPU is requested: a program linked
+/// against CUDA would not start on a machine without it. The library exports this struct as the symbol
+/// `dragoman_cuda_module`. It uses the core of the program that loads it, so both must come from the same build.
 struct CudaModule {
   const char* build;  // equals cuda_build_id()
   /// Throws Error when there is no such GPU. `fast`: products of f32 may be of TF32.
@@ -17,20 +17,20 @@ struct CudaModule {
   std::vector<std::string> (*devices)();  // one line a GPU; throws Error when CUDA does not work here
 };
 
-/// What the interface between program and library was built from.
+/// Identifies the build of the interface between program and library.
 const char* cuda_build_id();
 
-/// Loads the library, once, from the first of the given files that exists. Throws Error that names all that were tried,
-/// and what is missing.
+/// Loads the library, once, from the first of the given files that exists. Throws Error that lists all files tried and
+/// what is missing.
 const CudaModule& load_cuda_module(const std::vector<std::string>& files);
 /// Beside the program, and in ../lib/dragoman from there.
 std::vector<std::string> cuda_module_files();
 
-/// Copies of cuBLASLt that belong to the Pythons on a search path such as "/opt/torch/bin:/usr/bin": where the loader
-/// finds no other, the first one serves.
+/// Copies of cuBLASLt in the Python installations on a search path such as "/opt/torch/bin:/usr/bin": the first one is
+/// used if the loader finds no other.
 std::vector<std::string> cublas_lt_files(std::string_view path);
 
-/// Backend "cuda:N" or, where it is fast, "cuda:N:tf32".
+/// Backend "cuda:N" or, if `fast`, "cuda:N:tf32".
 Backend cuda_backend(const CudaModule& module, int device, bool fast = false);
 
 }  // namespace dragoman

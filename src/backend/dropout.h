@@ -8,7 +8,7 @@
 namespace dragoman {
 
 /// Inverted dropout (Srivastava et al. 2014) whose mask is a function of (seed, update, op, sentence, token, column):
-/// whichever batch, backend or order, the same element gets the same fate, and backward draws it again.
+/// the same in every batch, backend and order, and backward regenerates it.
 ///
 /// One Philox call gives eight 16-bit numbers. Columns are taken in groups of 128: counter `lane` (0…15) of a group
 /// gives, as its j-th number, the fate of column 128·group + 16·j + lane, so that sixteen lanes of a vector draw
@@ -18,11 +18,13 @@ struct Dropout {
   uint64_t seed = 0;
   uint32_t update = 0;  // counts optimiser updates
   uint32_t op = 0;      // which application of dropout in the model
-  Tensor positions;        // (N,2) int32: sentence of the corpus, token in the sentence; of each row
+  Tensor positions;     // (N,2) int32: sentence of the corpus, token in the sentence; of each row
 
   bool active() const { return rate > 0; }
-  uint32_t threshold() const { return uint32_t(std::lround(rate * 65536)); }  // numbers below it are dropped
-  double scale() const { return 65536.0 / (65536 - threshold()); }            // of those that are kept
+  uint32_t threshold() const {
+    return uint32_t(std::lround(rate * 65536));
+  }                                                                 // elements with numbers below it are dropped
+  double scale() const { return 65536.0 / (65536 - threshold()); }  // of kept elements
   PhiloxKey key() const { return {uint32_t(seed) ^ uint32_t(seed >> 32) * 0x9E3779B9u, update}; }
 };
 

@@ -9,7 +9,7 @@ namespace dragoman {
 struct ElementwiseKernels {
   // Elementwise
   Kernel<void(const Tensor& y, double value)> fill{"fill"};
-  Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};  // converts between f32 and f64; x may be of the host
+  Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};  // converts between f32 and f64; x may be in host memory
   Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x
   Kernel<void(const Tensor& y, const Tensor& x)> round{"round"};             // y (bf16 or f16) = x
 

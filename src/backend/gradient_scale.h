@@ -4,9 +4,9 @@
 
 namespace dragoman {
 
-/// What gradients, sums over labels whose squares add up to `squares`, are multiplied by as Adam reads them, so that
-/// the norm of their mean is `clip_norm` at most; 0: any. NaN where the update must not change anything, as the loss or
-/// a gradient is not finite.
+/// The factor by which Adam multiplies gradients (sums over target tokens whose squares add up to `squares`), so that
+/// the norm of their mean is at most `clip_norm`; 0: no limit. NaN if the loss or a gradient is not finite: the update
+/// must change nothing.
 template <class T>
 constexpr T gradient_scale(T target_tokens, T clip_norm, T loss, T squares) {
   if (!std::isfinite(loss) || !std::isfinite(squares)) return std::numeric_limits<T>::quiet_NaN();

@@ -10,15 +10,15 @@ namespace dragoman {
 
 [[noreturn]] void throw_missing_kernel(const char* name);
 
-/// What the calls of a kernel have taken so far.
+/// The accumulated cost of a kernel's calls.
 struct KernelCost {
   int64_t calls = 0;
   double seconds = 0;
-  double flop = 0;                       // floating-point operations, where the slot knows how many a call has
-  const DeviceMemory* device = nullptr;  // whose clock says how long a call takes; null: the host's
-  std::vector<std::pair<Moment, Moment>> running = {};  // calls that the device may still be busy with
+  double flop = 0;                                      // floating-point operations, if the slot can count them
+  const DeviceMemory* device = nullptr;                 // whose clock times the calls; null: the host's
+  std::vector<std::pair<Moment, Moment>> running = {};  // calls that the device may still be running
 
-  /// Adds what calls have taken that are still running; waits for them.
+  /// Adds the time of calls still running, after waiting for them.
   void finish() {
     for (const auto& [begin, end] : running) seconds += device->seconds_between(begin, end);
     running.clear();
@@ -49,7 +49,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// A slot of the kernel table: a function pointer with a name. Calling an empty slot throws an Error by that name.
+/// A slot of the kernel table: a named function pointer. Calling an empty slot throws an Error with its name.
 template <class Signature>
 class Kernel;
 template <class R, class... A>
@@ -83,11 +83,11 @@ class Kernel<R(A...)> {
   KernelCost* cost_ = nullptr;
 };
 
-/// Whether a gradient kernel overwrites what it is given or adds to it. The tape decides: the first writer of a
-/// gradient overwrites, later ones add.
+/// Whether a gradient kernel overwrites its output or adds to it. The tape decides: the first writer of a gradient
+/// overwrites, later ones add.
 enum class Accumulate { no, yes };
 
-/// A gradient to be written. Empty when nobody wants it (a frozen parameter, an input without a tape).
+/// A gradient to be written. Empty if not needed (a frozen parameter, an input without a tape).
 struct Grad {
   Tensor tensor;
   Accumulate mode = Accumulate::no;

@@ -9,8 +9,9 @@ namespace dragoman {
 struct LossKernels {
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
   // loss, log_prob (N) stat type: smoothed loss and log p(label).  x (N,D)  w (V,D)  labels (N) int32.
-  // With dx or dw, gradients of the sum of losses. x and w may be of 16 bits as in `linear`. Weights (N) f32 multiply
-  // losses, and so their gradients, but not log_prob. With a gate, labels are generated or copied (backend/copying.h).
+  // With dx or dw, gradients of the sum of losses. x and w may be 16-bit as in `linear`. Weights (N) f32 multiply
+  // losses, and so their gradients, but not log_prob. With a gate, target tokens are generated or copied
+  // (backend/copying.h).
   struct LinearCrossEntropy {
     Tensor loss, log_prob;
     Grad dx, dw;
@@ -28,8 +29,8 @@ struct LossKernels {
       "linear_cross_entropy",
       [](const auto& l) { return (1.0 + bool(l.dx) + bool(l.dw)) * work::product(l.x, l.w.rows()); }};
 
-  // Logits of a decoding step become logarithms of what is generated or copied (backend/copying.h): y_v = log(σ(gate) ·
-  // softmax_v + (1 - σ(gate)) · Σ a_t over t with pieces_t = v), where a = softmax_t(q·k_t / √K).
+  // Turns logits of a decoding step into log probabilities of generating or copying (backend/copying.h): y_v =
+  // log(σ(gate) · softmax_v + (1 - σ(gate)) · Σ a_t over t with pieces_t = v), where a = softmax_t(q·k_t / √K).
   struct CopyStep {
     Tensor y, scores;   // (R,V)  (R,T) room for log a
     Tensor lse;         // (R) stat type: log Σ exp of each row of y

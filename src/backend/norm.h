@@ -7,7 +7,7 @@ namespace dragoman {
 /// Slots of the kernel table (backend/backend.h): layer and batch normalisation.
 struct NormKernels {
   // Layer normalisation over columns.  y, x, sum (N,D)  mean, rstd (N) stat type  gamma, beta (D). Without beta it is
-  // of the root mean square: nothing is subtracted, and mean is 0.
+  // RMS normalisation: nothing is subtracted, and mean is 0.
   Kernel<void(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gamma,
               const Tensor& beta, double eps)>
       layer_norm{"layer_norm"};
@@ -37,8 +37,8 @@ struct NormKernels {
     Tensor running_mean, running_variance;  // (D)
     Tensor x, gamma, beta;                  // (N,D)  (D)
     double eps;
-    // Above 0, statistics are of the rows of x, and the running ones go towards them by this part of the way (towards
-    // the unbiased variance; not where the rows are fewer than two, or not finite). 0: statistics are the running ones.
+    // Above 0, statistics are of the rows of x, and the running ones move towards them by this fraction (towards the
+    // unbiased variance; not with fewer than two rows or non-finite values). 0: the running statistics are used.
     double momentum;
   };
   Kernel<void(const BatchNorm& a)> batch_norm{"batch_norm"};

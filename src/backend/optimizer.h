@@ -12,10 +12,10 @@ struct AdamTensor {
 struct AdamStep {
   double rate, beta1, beta2, epsilon, weight_decay;
   double correction1, correction2;  // 1 - beta^t
-  double target_tokens = 1;                // gradients are sums over these
-  double clip_norm = 0;             // of the mean gradient (Pascanu et al. 2013, algorithm 1); 0: any
+  double target_tokens = 1;         // gradients are sums over these
+  double clip_norm = 0;             // of the mean gradient (Pascanu et al. 2013, algorithm 1); 0: no limit
 };
-/// What decides about an update. Where one of them is not finite, it changes nothing.
+/// Controls an update. If either is not finite, the update changes nothing.
 struct AdamTotals {
   Tensor loss, squares;  // (1) f64: the sum of losses, the sum of squares of all gradients
 };
@@ -23,8 +23,8 @@ struct AdamTotals {
 /// Slots of the kernel table (backend/backend.h): reductions and Adam.
 struct OptimizerKernels {
   // Reductions and the optimiser.  Sums in f64, in an order fixed by the sizes alone: total (1) f64 = or += Σ x, and
-  // total = Σ x² of all elements of all tensors. Both stay where the backend computes, and with them all that depends
-  // on them (backend/gradient_scale.h).
+  // total = Σ x² of all elements of all tensors. Both totals, and all that depends on them (backend/gradient_scale.h),
+  // stay in the backend's memory.
   Kernel<void(Grad total, const Tensor& x)> sum{"sum"};
   Kernel<void(const Tensor& total, std::span<const Tensor> tensors)> sum_of_squares{"sum_of_squares"};
   Kernel<void(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals)> adam{"adam"};

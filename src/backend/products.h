@@ -15,10 +15,10 @@ struct RoundedRows {
 
 /// Slots of the kernel table (backend/backend.h): matrix products, of training and of decoding.
 struct ProductKernels {
-  // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). What is multiplied may be bf16 (or f16, but on a CPU),
-  // both factors of a product alike; sums and results are f32 then.  Back through act (none or relu) and b, in one pass
-  // over dy: dz (N,D) = dy ⊙ act'(y), in the place of dy or of the type that is multiplied;  db (D) = or += Σ_n of it,
-  // before it is rounded. Without act, y is not read.
+  // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). Factors may be bf16 (or f16, except on a CPU), both of
+  // the same type; sums and results are then f32.  Backward through act (none or relu) and b, in one pass over dy: dz
+  // (N,D) = dy ⊙ act'(y), in dy's memory or in the type that is multiplied;  db (D) = or += Σ_n of it, before rounding.
+  // Without act, y is not read.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear",
                                                                                                           work::linear};
   Kernel<void(Grad dx, const Tensor& dz, const Tensor& w)> linear_backward_input{"linear_backward_input",
@@ -28,8 +28,8 @@ struct ProductKernels {
   Kernel<void(Grad dw, const Tensor& dz, const Tensor& x)> linear_backward_weight{"linear_backward_weight",
                                                                                   work::linear_backward_weight};
 
-  // Products for decoding: w is rearranged once, into the type of `packed`. A row's result depends neither on its
-  // neighbours nor on its place nor on the number of threads.
+  // Products for decoding: w is rearranged once, into the type of `packed`. A row's result does not depend on its
+  // neighbours, its position or the number of threads.
   //   As w itself: each output is one chain of fused multiply-adds over k, in order.
   //   BF16: w rounded, half as much to read; x, products and sums stay f32.
   //   I8: rows of w and of x are rounded, each to its own scale (max |·| / 127) times integers -127…127; products and

@@ -18,12 +18,12 @@ struct RecurrentKernels {
     Spans spans;
   };
   Kernel<void(const RunningAverageBackward& b)> running_average_backward{"running_average_backward"};
-  // One row a hypothesis. c (R,D) is also put into the last row of its past in `states` (C,D); the row before has
+  // One row per hypothesis. c (R,D) is also written to the last row of its past in `states` (C,D); the row before holds
   // c_{t-1}.
   Kernel<void(const Tensor& c, const Tensor& states, const Tensor& x, const Tensor& gate, const StepKeys& past)>
       running_average_step{"running_average_step"};
 
-  // A step of a recurrent cell for n sentences (backend/cell.h). What is not there is zero.
+  // A step of a recurrent cell for n sentences (backend/cell.h). Absent inputs are zero.
   struct CellStep {
     Tensor h, c;                // (n,D); c: lstm only
     Tensor a, s;                // (n,G·D): products of the input and, or empty, of the state before

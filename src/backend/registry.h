@@ -7,7 +7,7 @@ namespace dragoman {
 
 struct Backend;
 
-/// The end of the name of a GPU's backend whose products of f32 may round what they multiply to TF32.
+/// Suffix of the name of a GPU backend whose f32 products may round factors to TF32.
 constexpr std::string_view fast_backend = ":tf32";
 
 /// The backend of that name: "cpu", "reference", "dry" (like "cpu", but computes nothing), or "cuda:0",

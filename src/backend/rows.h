@@ -6,8 +6,8 @@ namespace dragoman {
 
 /// Slots of the kernel table (backend/backend.h): rows by index, pooling, mixtures of experts, the best of each row.
 struct RowKernels {
-  // Each row with its neighbours: row n of y (N,W·D) holds rows n - (W-1)/2 … n + W/2 of x (N,D), zeros for those that
-  // its sentence does not have.
+  // Each row with its neighbours: row n of y (N,W·D) holds rows n - (W-1)/2 … n + W/2 of x (N,D), zeros for rows
+  // outside its sentence.
   Kernel<void(const Tensor& y, const Tensor& x, const Spans& spans)> neighbours{"neighbours"};
   Kernel<void(Grad dx, const Tensor& dy, const Spans& spans)> neighbours_backward{"neighbours_backward"};
 
@@ -26,9 +26,9 @@ struct RowKernels {
   Kernel<void(const Tensor& y, const Tensor& x, const Spans& spans, bool mean)> pool{"pool"};
   Kernel<void(Grad dx, const Tensor& dy, const Spans& spans, bool mean)> pool_backward{"pool_backward"};
 
-  // The k experts of the largest logits, ties to the lower number, and what each counts: softmax over those k logits,
-  // for k = 1 over all of them.  gates (N,k)  logits (N,E).  experts (N,k) int32 is in the host's memory on every
-  // backend, and written when the kernel returns.
+  // The k experts of the largest logits, ties to the lower number, and their gates: softmax over those k logits, for k
+  // = 1 over all of them.  gates (N,k)  logits (N,E).  experts (N,k) int32 is in host memory on every backend, and
+  // written when the kernel returns.
   Kernel<void(const Tensor& gates, const Tensor& experts, const Tensor& logits)> route{"route"};
   //   From dgates, and from a loss of Σ_n Σ_e load(e) · softmax(logits)(n,e), load (E) f32 or empty.
   Kernel<void(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts, const Tensor& load)>

@@ -3,14 +3,13 @@
 
 namespace dragoman {
 
-/// Where each row of a decoding step finds its past. Row r has `length(r)` keys; the t-th lies in row
-/// `table(r, t)` of the key matrix, or, without a table, in row `begin(r) + t`.
+/// Locates the past of each row of a decoding step. Row r has `length(r)` keys; the t-th lies in row `table(r, t)` of
+/// the key matrix, or, without a table, in row `begin(r) + t`.
 struct StepKeys {
-  Tensor length;      // (R) int32
-  Tensor begin = {};  // (R) int32, where table is empty
-  Tensor table = {};  // (R,T) int32 or empty: through it beams find their ancestors
-  Tensor position =
-      {};  // (R) int32: where the query stands among its keys; empty: at the last, where a decoder's past ends
+  Tensor length;         // (R) int32
+  Tensor begin = {};     // (R) int32, where table is empty
+  Tensor table = {};     // (R,T) int32 or empty: through it beams find their ancestors
+  Tensor position = {};  // (R) int32: the query's position among its keys; empty: the last, the end of a decoder's past
 };
 
 }  // namespace dragoman

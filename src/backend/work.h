@@ -2,7 +2,7 @@
 #include "backend/kernel.h"
 #include "tensor/activation.h"
 
-/// Floating-point operations of the products, for profiles: two (multiply, add) for each pair of numbers that meet.
+/// Floating-point operations of the products, for profiles: two (multiply, add) per pair of numbers.
 namespace dragoman::work {
 
 inline double product(const Tensor& y, int64_t inner) { return 2.0 * double(y.elements()) * double(inner); }

@@ -18,9 +18,8 @@ struct BrokenPipe {};
 /// earlier leaves it unchanged.
 class FileDescriptor {
  public:
-  static FileDescriptor to_read(const std::string& path);  // "-": stdin
-  static FileDescriptor to_write(
-      const std::string& path);  // "-": stdout; else created, or truncated by the first write
+  static FileDescriptor to_read(const std::string& path);    // "-": stdin
+  static FileDescriptor to_write(const std::string& path);   // "-": stdout; else created, or emptied by the first write
   static FileDescriptor to_append(const std::string& path);  // created if missing
   FileDescriptor(FileDescriptor&& other) noexcept
       : number_(std::exchange(other.number_, -1)),

@@ -137,7 +137,7 @@ size_t LineReader::read_block(char* data, size_t bytes) {
   }
 }
 
-// Detects compression by the first bytes if the name does not tell; UTF-8 text never starts with them.
+// Rejects compressed text without its ending, and models, by the first bytes; UTF-8 text never starts with them.
 void LineReader::refuse_binary(std::string_view begin) const {
   using namespace std::string_view_literals;
   for (const auto& [magic, program, ending] :
