@@ -21,10 +21,8 @@ struct Dropout {
   Tensor positions;     // (N,2) int32: sentence of the corpus, token in the sentence; of each row
 
   bool active() const { return rate > 0; }
-  uint32_t threshold() const {
-    return uint32_t(std::lround(rate * 65536));
-  }                                                                 // elements with numbers below it are dropped
-  double scale() const { return 65536.0 / (65536 - threshold()); }  // of kept elements
+  uint32_t threshold() const { return uint32_t(std::lround(rate * 65536)); }  // numbers below it drop elements
+  double scale() const { return 65536.0 / (65536 - threshold()); }            // of kept elements
   PhiloxKey key() const { return {uint32_t(seed) ^ uint32_t(seed >> 32) * 0x9E3779B9u, update}; }
 };
 

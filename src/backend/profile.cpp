@@ -20,10 +20,10 @@ bool counts(const Backend& backend) { return backend.memory && backend.memory->c
 
 }  // namespace
 
-// What a recording runs could not be told apart.
+// Kernels inside a recording could not be timed separately.
 Profile::Profile(const Backend& measured) : backend_(measured) {
   backend_.recorder = nullptr;
-  backend_.concurrent = false;  // times of kernels that overlap would not add up
+  backend_.concurrent = false;  // times of overlapping kernels would not add up
   for_each_kernel(backend_, [&](auto& kernel) {
     KernelCost& cost = costs_[kernel.name()];
     if (backend_.memory && backend_.memory->now) cost.device = backend_.memory;

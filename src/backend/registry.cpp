@@ -29,7 +29,7 @@ const Backend& backend(std::string_view name) {
     return b;
   }();
   static const Backend cpu = [] {
-    Backend b = reference;  // what cpu does not bring itself, reference computes
+    Backend b = reference;  // slots that cpu does not implement come from reference
     b.name = "cpu";
     cpu::install(b);
     return b;

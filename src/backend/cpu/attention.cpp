@@ -127,7 +127,7 @@ void AdditiveScores(float* out, View<const float> a, const float* t, int64_t str
     }
 }
 
-// Back from ds (rows,stride), which is 0 where nothing is seen: dq = or += …, key_gradients (K,stride) and dw +=.
+// Backward from ds (rows,stride), which is 0 for unseen keys: dq = or += …, key_gradients (K,stride) and dw +=.
 void AdditiveBackward(View<float> dq, bool dq_adds, float* key_gradients, float* dw, View<const float> q,
                       const float* keys, const float* w, const float* ds, int64_t stride, Range of) {
   const F32 d;
@@ -322,12 +322,11 @@ void attention(const AttentionKernels::Attention& a) {
     const AttentionHead head(a, s, h);
     float* weights = nullptr;
     if (a.weights) weights = a.weights.as<float>() + a.shape.pairs_before(s) * heads + h * head.q.rows * head.k.rows;
-    attend(head_dim(a.y.view<float>(), a.shape.queries[s], h, heads), weights, head,
-           scratch_of(a.scratch, t, head));
+    attend(head_dim(a.y.view<float>(), a.shape.queries[s], h, heads), weights, head, scratch_of(a.scratch, t, head));
   });
 }
 
-// dvector (H*K) = or += the sum of what each sentence gave, in their order.
+// dvector (H*K) = or += the sum of the sentences' contributions, in sentence order.
 void add_up(Grad dvector, const float* parts, int sentences) {
   float* sum = dvector.tensor.as<float>();
   const int64_t n = dvector.tensor.elements();
@@ -358,8 +357,8 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
     if (shared && !b.dq.adds()) zero(g.dq);
     if (g.dk && !b.dk.adds()) zero(g.dk);
     if (g.dv && !b.dv.adds()) zero(g.dv);
-    backward(g, head_dim(b.dy.view<const float>(), qs, h, heads),
-             head_dim(a.y.view<const float>(), qs, h, heads), head, scratch_of(a.scratch, t, head));
+    backward(g, head_dim(b.dy.view<const float>(), qs, h, heads), head_dim(a.y.view<const float>(), qs, h, heads), head,
+             scratch_of(a.scratch, t, head));
   });
   if (b.dscore_vector) add_up(b.dscore_vector, vectors, sentences);
 }

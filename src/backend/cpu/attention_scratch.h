@@ -48,7 +48,7 @@ struct AttentionHead {
   }
 };
 
-/// What attention backward writes for one head; empty views are not wanted. dk, dv and dvector are added to.
+/// Outputs of attention backward for one head; empty views are not computed. dk, dv and dvector are accumulated.
 struct HeadGradients {
   View<float> dq, dk, dv;
   Tensor dbias;    // of all heads

@@ -20,7 +20,7 @@ struct StepRow {
   View<const float> k, v;   // (C,H*K) (C,H*V)
   Range seen;
   int heads;
-  float* p;      // (H,room): scores, then what they share out
+  float* p;      // (H,room): scores, then weights
   int64_t room;  // a multiple of a vector
 
   int64_t count() const { return seen.end - seen.begin; }
@@ -136,7 +136,7 @@ HWY_INLINE void AddFourValues(float* y, const StepRow& r, int64_t t, const float
   }
 }
 
-// y (H*V) = softmax(scores) · v, of row n, whose query is at `place` among its keys.
+// y (H*V) = softmax(scores) · v, of row n, whose query is at `position` among its keys.
 template <class RowOf>
 HWY_INLINE void Attend(const AttentionKernels::AttentionStep& a, int64_t n, int64_t position, const StepRow& r,
                        RowOf row_of) {

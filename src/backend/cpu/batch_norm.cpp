@@ -13,15 +13,15 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// Rows go by in the order of memory, and the sums of columns, which grow with each, stay in L1. A column's sum is one
-// chain over all rows, whoever computes it: the same bits for every number of threads.
+// Rows are visited in memory order, and the column sums, updated by each row, stay in L1. A column's sum is one chain
+// over all rows on any thread: the same bits for every number of threads.
 template <class F>
 HWY_INLINE void ForColumns(Range cols, const F& f) {
   const int64_t L = hn::Lanes(F32());
   for (int64_t c = cols.begin; c < cols.end; c += L) f(c, cols.end - c);
 }
 
-// Means of columns in `mean`, and in `squares` the sums of squares of what is left without them.
+// Column means in `mean`; column sums of squared deviations from them in `squares`.
 HWY_INLINE void ColumnMoments(float* mean, float* squares, View<const float> X, Range cols) {
   const F32 d;
   std::fill(mean + cols.begin, mean + cols.end, 0.0f);
@@ -71,7 +71,7 @@ void BatchNormColumns(const NormKernels::BatchNorm& a, Range cols) {
     });
 }
 
-// dgamma and dbeta of columns, before they are put where they belong.
+// dgamma and dbeta of columns, before they are written to their tensors.
 HWY_INLINE void ColumnGradients(float* dgamma, float* dbeta, const NormKernels::BatchNormBackward& b, Range cols) {
   const F32 d;
   const auto X = b.x.view<const float>(), DY = b.dy.view<const float>();

@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 HWY_INLINE VF ThroughSigmoid(VF g, VF y) { return hn::Mul(g, hn::NegMulAdd(y, y, y)); }
 HWY_INLINE VF ThroughTanh(VF g, VF y) { return hn::NegMulAdd(hn::Mul(g, y), y, g); }
 
-// A vector of columns of one row: what the gates of a cell see.
+// A vector of columns of one row: the inputs of a cell's gates.
 struct Columns {
   const float *a, *s;  // the row's products; s may be null
   int64_t column, D;   // of D columns

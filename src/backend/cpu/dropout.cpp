@@ -35,8 +35,8 @@ void MaskedRows(View<float> Y, View<const float> X, View<const float> R, const D
   const Mask mask = MaskOf(drop, drop.op);
   const auto positions = drop.positions.view<int32_t>();
   for (int64_t n = rows.begin; n < rows.end; ++n)
-    MaskedRow(Y.row(n), X ? X.row(n) : nullptr, R.row(n), R.cols, drop, mask, drop.active() ? positions.row(n) : nullptr,
-              adds);
+    MaskedRow(Y.row(n), X ? X.row(n) : nullptr, R.row(n), R.cols, drop, mask,
+              drop.active() ? positions.row(n) : nullptr, adds);
 }
 
 // y += factor · x
@@ -62,7 +62,7 @@ namespace {
 HWY_EXPORT(MaskedRows);
 HWY_EXPORT(AddRows);
 
-// One pass, 12 bytes an element; the mask is drawn in registers and never meets memory.
+// One pass, 12 bytes an element; the mask is generated in registers and never stored.
 void dropout(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop) {
   const auto Y = y.view<float>();
   const auto X = x.view<const float>(), R = r.view<const float>();

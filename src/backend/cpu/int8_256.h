@@ -41,7 +41,7 @@ inline void tile_256(const Int8Panel& p, int64_t row, int64_t from) {
   const int64_t exist = to.columns - from;
 #pragma GCC unroll 8  // else GCC 12 keeps the accumulators in memory
   for (int m = 0; m < M; ++m) {
-    // `least` comes first in the maximum: then what is no number stays none.
+    // `least` comes first in the maximum, so that NaN stays NaN.
     const __m256 row_scale = _mm256_set1_ps(to.row_scales[row + m]),
                  least = _mm256_set1_ps(to.relu ? 0 : -__builtin_inff());
     alignas(32) float rest[parts * 8];

@@ -45,7 +45,7 @@ inline void tile(const Int8Panel& p, int64_t row, const Ahead& next) {
   const Int8Panel to = p;  // else each store to y, of a type that may be anything, has p read again
 #pragma GCC unroll 8       // else GCC 12 keeps the accumulators in memory
   for (int m = 0; m < M; ++m) {
-    // `least` comes first in the maximum: then what is no number stays none.
+    // `least` comes first in the maximum, so that NaN stays NaN.
     const __m512 row_scale = _mm512_set1_ps(to.row_scales[row + m]),
                  least = _mm512_set1_ps(to.relu ? 0 : -__builtin_inff());
     float* const y = to.y + (row + m) * to.y_stride;

@@ -11,8 +11,8 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// Some columns of one row: `half` or `dz` takes the result, `sums` adds it up. What is not there is null: y without
-// relu, dz where dy stays as it is.
+// Some columns of one row: writes the result to `half` or `dz` and adds it to `sums`. Absent arguments are null: y
+// without relu, dz if dy is unchanged.
 void BackwardResultRow(float* dz, bfloat16* half, float* sums, const float* dy, const float* y, int64_t count) {
   const F32 d;
   const int64_t L = hn::Lanes(d);

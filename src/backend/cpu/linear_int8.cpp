@@ -24,8 +24,8 @@ float TopOfRow(const float* x, int64_t K) {
   return Max(d, tops);
 }
 
-// x ≈ top / 127 · q with q in -127…127, nearest, ties to even; zeros up to `stride`. x is a row or a part of one.
-// Returns the sum of |q| of what is negative, where the form comes with it.
+// x ≈ top / 127 · q with q in -127…127, nearest, ties to even; zeros up to `stride`. x is a row or a chunk of one.
+// Returns the sum of |q| of negative values, if the form needs it.
 template <Int8Form form>
 int32_t QuantizePart(uint8_t* q, int64_t stride, const float* x, int64_t K, float top) {
   constexpr bool apart = form == Int8Form::apart;
@@ -38,7 +38,7 @@ int32_t QuantizePart(uint8_t* q, int64_t stride, const float* x, int64_t K, floa
   auto below = hn::Zero(d32);
   const auto write = [&](VF part, int8_t* to, int64_t to_signs) {
     const auto integers = hn::NearestInt(hn::Mul(part, inverse));
-    const auto bytes = hn::DemoteTo(d8, integers);  // what is no number becomes -128 or 127
+    const auto bytes = hn::DemoteTo(d8, integers);  // NaN becomes -128 or 127
     if constexpr (apart) {
       below = hn::Sub(below, hn::Min(hn::Max(integers, hn::Set(d32, -128)), hn::Zero(d32)));
       hn::StoreU(hn::Abs(bytes), d8, to);
@@ -152,7 +152,7 @@ struct Packed {
   Byte* panels;
 };
 
-// Row d of those of all parts, one after the other.
+// Row d of the concatenated rows of all slices.
 const int8_t* row_of(std::span<const RoundedRows> parts, int64_t d) {
   for (const RoundedRows& part : parts) {
     if (d < part.q.rows()) return part.q.view<const int8_t>().row(d);
@@ -219,7 +219,7 @@ int64_t linear_int8_scratch(int64_t N, int64_t K) {
   return rounded_up(N * int64_t{sizeof(float) + sizeof(int32_t)}, 64) + N * bytes * rounded_up(K, int8_quad);
 }
 
-// Integers are exact, so what threads share changes no result.
+// Integer sums are exact, so the number of threads changes no result.
 void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                  const Tensor& scratch) {
   static_assert(int8_panel == packed_panel);  // int8.h can include nothing

@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// The logits of row n: its loss and log_prob and, where wanted, their gradient: in the place of the logits, or rounded
+// The logits of row n: its loss and log_prob and, if requested, their gradient: in place of the logits, or rounded
 // into `half` if there is one.
 void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float* z, bool gradient, bfloat16* half) {
   const F32 d;

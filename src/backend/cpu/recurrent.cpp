@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// a_t: what stays of the average when row t (from 0) joins it. gate is a row at its column, or null.
+// a_t: the weight of the old average when row t (from 0) joins it. gate is a row at its column, or null.
 HWY_INLINE VF Kept(F32 d, const float* gate, int64_t t, int64_t n) {
   return gate ? Sigmoid(LoadN(d, gate, n)) : hn::Set(d, float(t) / float(t + 1));
 }
@@ -23,7 +23,7 @@ HWY_INLINE void StoreGrad(VF v, F32 d, float* p, int64_t n, bool adds) {
 // x + a · (before - x): the average as it moves.
 HWY_INLINE VF Moved(VF before, VF x, VF a) { return hn::MulAdd(a, hn::Sub(before, x), x); }
 
-// A vector of columns at a time, so that what the next row needs of this one stays in a register.
+// One vector of columns at a time, so that the running value stays in a register between rows.
 void AverageSentence(View<float> C, View<const float> X, View<const float> G, Range rows) {
   const F32 d;
   for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d))) {

@@ -49,7 +49,7 @@ HWY_INLINE void StoreN(VF v, F32 d, float* p, int64_t n) {
 HWY_INLINE float Sum(F32 d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float Max(F32 d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
-/// The vector form of bfloat16(float): to the nearest, ties to even; what is no number stays none.
+/// The vector form of bfloat16(float): rounds to nearest, ties to even; NaN stays NaN.
 HWY_INLINE void StoreRounded(VF v, bfloat16* p) {
   const hn::RebindToUnsigned<F32> d32;
   const hn::RebindToSigned<F32> di;

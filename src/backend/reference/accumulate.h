@@ -9,7 +9,7 @@ void put(T& position, T value, Accumulate mode) {
   position = mode == Accumulate::yes ? position + value : value;
 }
 
-/// Zeroes what is to be overwritten, so that a kernel may then only add.
+/// Zeroes outputs to be overwritten, so that a kernel only has to add.
 template <class T>
 void begin(View<T> grad, Accumulate mode) {
   if (mode == Accumulate::yes) return;

@@ -12,7 +12,7 @@ T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// Element d of row n: what the gates of a cell see.
+// Element d of row n: the inputs of a cell's gates.
 template <class T>
 struct Element {
   View<T> a, s;

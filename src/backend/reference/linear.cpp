@@ -9,7 +9,7 @@
 namespace dragoman::reference {
 namespace {
 
-// Calls f with the types of a product's result and of what is multiplied.
+// Calls f with the types of a product's result and of its factors.
 template <class F>
 void for_product(const Tensor& result, const Tensor& factor, F f) {
   for_dtype(result.dtype(), [&]<class T>() {

@@ -9,10 +9,10 @@
 namespace dragoman::reference {
 namespace {
 
-// With z = w · x and p = softmax(z):  log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ_v log p_v,
+// With z = w · x and p = softmax(z):  log_prob = log p_target,  loss = -(1-ε) log p_target - ε/V Σ_v log p_v,
 // dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ.  The weight of a row multiplies its loss and dz.
-// Where a label may be copied, log_prob is the mixture's, of which the softmax has the share s (backend/copying.h):
-// dz = (1-ε) s (p - onehot) + ε (p - 1/V). The part of ε is the softmax's alone.
+// If targets may be copied, log_prob is the mixture's, of which the softmax has the share s (backend/copying.h):
+// dz = (1-ε) s (p - onehot) + ε (p - 1/V). The ε term belongs to the softmax alone.
 // x, w and, as a factor of the last two products, dz are of type Factor.
 template <class T, class Factor>
 void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {

@@ -76,7 +76,7 @@ void pool_backward(Grad dx, const Tensor& dy, const Spans& spans, bool mean) {
   });
 }
 
-// Calls f(row, neighbour, column) for each neighbour that a row has, and where it stands in the row's columns.
+// Calls f(row, neighbour, column) for each existing neighbour of a row and its first column in the row.
 template <class F>
 void each_neighbour(const Spans& spans, int64_t width, int64_t cols, const F& f) {
   for (int s = 0; s < spans.sentences(); ++s) {
