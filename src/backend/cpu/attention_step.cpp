@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// A row of a step. A key lies in memory as one piece, all heads beside each other, and so do its values: they are read
-// from end to end, four keys at a time, each once.
+// A row of a step. A key is contiguous, all heads side by side, and so are its values: each is read once, from end to
+// end, four keys at a time.
 struct StepRow {
   const float *q, *vector;  // (H*K), vector only of additive scores
   View<const float> k, v;   // (C,H*K) (C,H*V)

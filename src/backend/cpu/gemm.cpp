@@ -61,10 +61,10 @@ void product(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tens
   invariant(status == dnnl_success, "oneDNN refused a matrix product");
 }
 
-// Whether rows are a multiple of 2 KiB apart, so that a column of them has two sets of the nearest cache at most.
+// Whether rows are a multiple of 2 KiB apart, so that a column maps to at most two sets of the L1 cache.
 bool crowds(const Tensor& x) { return x.dtype() == DType::f32 && x.stride() % 512 == 0; }
 
-// A copy in `room` whose rows lie a line of the cache further apart.
+// A copy in `room` whose rows are one more cache line apart.
 Tensor spread(const Tensor& x, std::vector<float>& room) {
   const int64_t stride = x.cols() + 16;
   room.resize(std::max(room.size(), size_t(x.rows() * stride)));
@@ -73,16 +73,17 @@ Tensor spread(const Tensor& x, std::vector<float>& room) {
   return copy;
 }
 
-// For AVX2 oneDNN has a kernel that reads both factors where they lie, and takes it if c is small, as it is for the
-// rows of one thread. It goes down the columns of a transposed a and of a b that is not: half as fast if these crowd.
+// On AVX2, oneDNN has a kernel that reads both factors in place, and uses it if c is small, as with the rows of one
+// thread. It walks down the columns of a transposed a and of an untransposed b: half as fast if these crowd.
 bool goes_down_columns(const Tensor& c, Transpose transpose_b) {
-  return transpose_b == Transpose::no && 1.0 / double(c.rows()) + 1.0 / double(c.cols()) > 0.0038 && has_no_more_than_avx2();
+  return transpose_b == Transpose::no && 1.0 / double(c.rows()) + 1.0 / double(c.cols()) > 0.0038 &&
+         has_no_more_than_avx2();
 }
 
 // A copy is worth it for so many rows or columns of c that use it, and if c need not be read and written too often.
 bool worth_a_copy(int64_t users, int64_t width) { return users >= 64 && width <= 4096; }
 
-// c = or += op(a) · b from copies of what crowds, as many rows at a time as the second cache holds.
+// c = or += op(a) · b from copies of crowding factors, as many rows at a time as fit in the L2 cache.
 void product_of_spread(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Accumulate mode,
                        int64_t K) {
   constexpr int64_t cached = 1 << 18;  // numbers
@@ -124,7 +125,7 @@ void gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor&
   product(c, a, transpose_a, b, transpose_b, mode, K);
 }
 
-// Threads share the longer side of dw, so that each reads as little as can be of what others read too.
+// Threads split the longer side of dw, so that they share as few reads as possible.
 void gemm_over_rows(const Tensor& dw, const Tensor& dy, const Tensor& x, Accumulate mode) {
   if (dw.rows() >= dw.cols()) {
     parallel_blocks(dw.rows(), 16, [&](Range r, int) {

@@ -4,12 +4,12 @@
 #include "backend/cpu/int8.h"
 
 /// int8 kernels with vectors of 256 bits. Two instruction sets have one; they differ in a `Multiply`:
-///   rows, parts       that a tile has at most, parts of 8 columns, so that its sums stay in registers
-///   rest(p, row, at)  what is to be added to the sums of eight columns in the end
+///   rows, parts       maximum size of a tile: rows, and parts of 8 columns; its sums then stay in registers
+///   rest(p, row, at)  the final addend to the sums of eight columns
 ///   Quad, quad(x, n)  four numbers of x in each lane, as add() wants them; n is how many a row has
 ///   add(sum, x, w)    sum + x · w, four products in each lane, exact
-/// Only for files that are compiled for AVX2. Nothing here but templates, each of one file's own Multiply, and what is
-/// always inlined: what is compiled for more than AVX2 never becomes what another file uses.
+/// Only for files compiled for AVX2. Contains only templates, each used with one file's own Multiply, and
+/// always-inlined functions, so that no other file links code compiled for more than AVX2.
 namespace dragoman::cpu {
 
 [[gnu::always_inline]] inline __m256i broadcast_quad(const uint8_t* x) {

@@ -160,8 +160,8 @@ void select(Weight* selected, const Weight* packed, const Tensor& rows, int64_t 
 
 }  // namespace
 
-// Threads share the panels of columns, and where these are few the rows as well. They meet no sum, so their number
-// changes nothing.
+// Threads share the panels of columns, and the rows as well if panels are few. No sum is split between threads, so
+// their number changes nothing.
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act) {
   invariant(act == Activation::none || act == Activation::relu, "linear_packed fuses relu only");
   const auto X = x.view<const float>();
