@@ -186,8 +186,8 @@ Moment now() {
 double seconds_between(const Moment& begin, const Moment& end) {
   float milliseconds = 0;
   DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(static_cast<cudaEvent_t>(end.get())));
-  DRAGOMAN_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(begin.get()),
-                                           static_cast<cudaEvent_t>(end.get())));
+  DRAGOMAN_CUDA_CHECK(
+      cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(begin.get()), static_cast<cudaEvent_t>(end.get())));
   return milliseconds / 1000.;
 }
 
