@@ -281,7 +281,7 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(score(Score::dot, {.bias = t.random({1, 6})}), HasSubstr("takes no gradient"));
   EXPECT_THAT(score(Score::additive, {.vector = t.random({3})}), AllOf(HasSubstr("(3)"), HasSubstr("(4)")));
   EXPECT_THAT(score(Score::additive, {}), HasSubstr("(4)"));
-  EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("no additive one"));
+  EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("not additive"));
 }
 
 // Kernels compute two vectors of columns at a time: heads that fill one and a part of another, or two and a part.

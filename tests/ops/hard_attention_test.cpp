@@ -253,7 +253,7 @@ TEST(HardAttention, RefusesShapesThatDoNotFitAndNamesThem) {
   };
   const AttentionShape right{Spans::one_row_each(2), Spans({0, 2, 5})};
   EXPECT_THAT(message(right, t.empty({2, 1})), testing::AllOf(HasSubstr("(2,1)"), HasSubstr("(2,2)")));
-  EXPECT_THAT(message({Spans({0, 2}), Spans({0, 5})}, t.empty({2, 2})), HasSubstr("one query a sentence"));
+  EXPECT_THAT(message({Spans({0, 2}), Spans({0, 5})}, t.empty({2, 2})), HasSubstr("one query per sentence"));
   EXPECT_THAT(message({Spans::one_row_each(2), Spans({0, 0, 5})}, t.empty({2, 2})), HasSubstr("sentence 0 has no key"));
   EXPECT_THAT(message({Spans::one_row_each(2), Spans({0, 2, 5}), 3}, t.empty({2, 2})), HasSubstr("3 heads"));
 }
