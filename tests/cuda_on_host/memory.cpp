@@ -75,7 +75,7 @@ void move(void* to, const void* from, int64_t bytes) {
 }
 
 void wait() {
-  invariant(!recording(), "nobody waits for a device that records");
+  invariant(!recording(), "the host must not wait for a device that is recording");
   ++so_far.waits;
 }
 
@@ -149,7 +149,7 @@ const DeviceMemory& device_memory() {
 namespace {
 
 void copy_to(void* device, const void* host, int64_t bytes) {
-  invariant(!recording(), "what the host makes for kernels is on the device before they are recorded");
+  invariant(!recording(), "host data must be on the device before its kernels are recorded");
   move(device, host, bytes);
   ++so_far.uploads;
 }
@@ -158,7 +158,7 @@ void copy_to(void* device, const void* host, int64_t bytes) {
 
 const void* mirrored(const Tensor& x) {
   Mirror* mirror = x.mirror();
-  invariant(mirror != nullptr, "a kernel gets what lies on the device, or what the host made for it");
+  invariant(mirror != nullptr, "kernel operands must be in device memory or have a Mirror");
   if (!mirror->copy) {
     mirror->copy = piece(mirror->bytes);
     copy_to(mirror->copy.get(), mirror->host, mirror->bytes);
