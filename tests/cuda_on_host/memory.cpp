@@ -13,7 +13,7 @@
 namespace cuda_on_host {
 namespace {
 
-// base -> committed bytes. Never destroyed: mirrors of a program's last tensors go when it ends.
+// base -> committed bytes. Never destroyed: mirrors of static tensors are released at exit.
 std::map<std::byte*, int64_t>& ranges = *new std::map<std::byte*, int64_t>;
 int unlocked = 0;
 
@@ -42,13 +42,13 @@ void clear(void* device, int value, size_t bytes) {
 
 namespace dragoman::cuda {
 
-DeviceCounts so_far;  // what a GPU would have been asked for
+DeviceCounts so_far;  // requests that a GPU would have received
 
 namespace {
 
 using cuda_on_host::Unlocked;
 
-std::array<int64_t, 48> idle = {};  // pieces that its pool would hold, by rank
+std::array<int64_t, 48> idle = {};  // pieces in a GPU's pool, by rank
 
 void* reserve(int64_t bytes) {
   void* base = mmap(nullptr, size_t(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -69,7 +69,7 @@ void release(void* base, int64_t reserved, int64_t) {
 }
 
 void move(void* to, const void* from, int64_t bytes) {
-  if (bytes == 0) return;  // of nothing, there may be no address
+  if (bytes == 0) return;  // an empty tensor may have no address
   const Unlocked memory;
   std::memcpy(to, from, size_t(bytes));
 }
@@ -101,7 +101,7 @@ void check(cudaError_t, const char*) {}
 cudaStream_t stream() { return nullptr; }
 bool has_matrix_units() { return true; }
 
-// Each has pages of its own, which are gone when it is given back: nobody may look at them then.
+// Each piece has pages of its own, which are unmapped when it is returned, so that later accesses crash.
 std::shared_ptr<void> piece(int64_t bytes) {
   constexpr int64_t page = 4096;
   const int64_t whole = (bytes + page - 1) / page * page + page;

@@ -40,7 +40,8 @@ double sum_of(const Tensor& x) {
 Tensor positions_of(const Spans& spans) {
   std::vector<int32_t> positions;
   for (int s = 0; s < spans.sentences(); ++s)
-    for (int32_t token = 0; token < spans[s].end - spans[s].begin; ++token) positions.insert(positions.end(), {s, token});
+    for (int32_t token = 0; token < spans[s].end - spans[s].begin; ++token)
+      positions.insert(positions.end(), {s, token});
   return int_tensor(std::move(positions), {spans.rows(), 2});
 }
 
