@@ -53,7 +53,7 @@ struct Context {
   Tensor scratch(int64_t bytes) const { return arena.allocate({std::max<int64_t>(bytes, 1)}, DType::u8); }
   void record(const char* name, const Var& output, Tape::Function backward) const;
 
-  /// The weight rearranged for decoding, or null. Recorded passes always use the original weights.
+  /// The weight rearranged for decoding, or null. Recorded passes do not use packed weights.
   const Tensor* packed_form(const Var& weight) const;
 
   /// The operands of a product of x (N,K) and the weight w (D,K): both unchanged, or both in 16 bits.

@@ -14,14 +14,13 @@ struct Backend;
 struct Node {
   Tensor gradient;              // allocated on first write; for a parameter, from the beginning
   bool written = false;         // whether `gradient` has a value: the first writer overwrites, later ones add
-  std::shared_ptr<Node> whole;  // for a view: the node of the viewed value,
-  Shape whole_shape = {};       // its shape,
-  int64_t row = 0, column = 0;  // and where the view begins
+  std::shared_ptr<Node> whole;  // for a view: the node of the viewed value …
+  Shape whole_shape = {};       // … its shape …
+  int64_t row = 0, column = 0;  // … and where the view begins in it
   bool covers = true;           // whether all views of the whole together write its entire gradient
 };
 
-/// A value and, if its gradient is wanted, its node. Shares its memory by reference count, so it may be captured
-/// freely.
+/// A value and, if its gradient is wanted, its node. Memory is reference-counted, so a Var may be captured freely.
 class Var {
  public:
   Var() = default;

@@ -3,8 +3,7 @@
 
 namespace dragoman {
 
-/// Per target token: the label-smoothed cross-entropy that training minimises, times the token's weight, and log
-/// p(token).
+/// Per target token: the label-smoothed cross-entropy times the token's weight, which training minimises, and log p.
 struct TokenLoss {
   Tensor loss, log_prob;  // (N) stat type
 };
@@ -26,8 +25,7 @@ struct Targets {
 /// Linear layer and label-smoothed cross-entropy in one (Szegedy et al. 2016, section 7).  x (N,D)  w (V,D)
 /// The (N,V) logits never exist. This is the root of the backward pass: under a tape, this call itself writes the
 /// gradients of the SUM of losses with respect to x, w, gate and copied, while a chunk of logits is in the cache. It
-/// marks w's gradient as written, so that a tied embedding adds to it. Smoothing uses the softmax even if targets may
-/// be copied.
+/// marks w's gradient as written, so that a tied embedding adds to it. Smoothing applies to the softmax only.
 TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Targets& targets);
 
 /// The same without copying.  targets (N) int32

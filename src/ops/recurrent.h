@@ -11,8 +11,8 @@ namespace dragoman {
 /// x, gate (N,D)  →  (N,D).  The tape keeps x, the gate and the result. Costs one pass over them.
 Var running_average(Context& cx, const Var& x, const Var& gate, const Spans& spans);
 
-/// running_average for one more row of each hypothesis, x and gate (R,D). `past` locates each hypothesis's row of
-/// `states` (C,D), which holds its average so far and is updated.
+/// running_average for one more row of each hypothesis, x and gate (R,D). `past` locates the averages of each
+/// hypothesis in `states` (C,D): reads the one before the last and writes the new one to the last.
 Var running_average_step(Context& cx, const Var& x, const Var& gate, const Tensor& states, const StepKeys& past);
 
 /// The state of a recurrent cell for n sentences: h (n,D), and for an LSTM also c (n,D). Empty: zeros.

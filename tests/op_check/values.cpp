@@ -15,7 +15,7 @@ std::vector<double> normals(int64_t count, uint64_t stream) {
 }
 
 Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, DType dtype) {
-  invariant(int64_t(values.size()) == shape.elements(), "as many values as the shape holds");
+  invariant(int64_t(values.size()) == shape.elements(), "the number of values must match the shape");
   const Tensor x = arena.allocate(shape, dtype), host = x.on_host();
   for_dtype(dtype, [&]<class T>() { std::copy(values.begin(), values.end(), host.as<T>()); });
   x.assign(host);
