@@ -52,7 +52,10 @@ std::optional<std::string> parse(const Table<Options>& table, const Strings& arg
     assign_only(table.preset_flag, all, own);
     table.preset(options);
     for (Option& option : own)  // what it set is no wish of the user
-      if (option.name != table.preset_flag) option.standard = option.show();
+      if (option.name != table.preset_flag) {
+        option.preset = option.show() != option.standard;
+        option.standard = option.show();
+      }
   }
   assign(all, own);
   if (table.inherit) table.inherit(options, own);

@@ -56,8 +56,9 @@ struct Option {
   std::string choices;
   std::function<void(const Strings&)> set;
   std::function<Strings()> show;
-  Strings standard;      // what it shows before anything is set
-  bool given = false;  // on the command line or in a file
+  Strings standard;     // what it shows before anything is set
+  bool given = false;   // on the command line or in a file
+  bool preset = false;  // a preset, such as --task, has changed it
 
   bool stands_alone() const { return boolean || !implicit.empty(); }
 };

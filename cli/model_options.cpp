@@ -90,7 +90,7 @@ void inherit_model(const TrainOptions& given, std::vector<Option>& options) {
   for (const Option& stored : bind_flags(flags, theirs)) {
     Option& option = *std::ranges::find(options, stored.name, &Option::name);
     const Strings wanted = stored.show();
-    const bool told = option.given || option.show() != option.standard;
+    const bool told = option.given || option.preset;
     if (!told) {
       option.set(wanted);
       option.given = true;

@@ -157,7 +157,8 @@ void LineReader::begin_text() {
   if (lines_ > 0) return;  // so short that they are no mark
   const std::string_view text(buffer_.data(), end_);
   if (text.starts_with(byte_order_mark)) begin_ = searched_ = byte_order_mark.size();
-  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+  // Its letters and line ends of the Latin alphabet have a zero byte each. Without one these are two broken bytes.
+  if ((text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) && text.find('\0') != text.npos)
     throw Error(name() + " begins with a byte-order mark of UTF-16, expected text in UTF-8",
                 "iconv -f UTF-16 -t UTF-8 makes that of it");
 }

@@ -53,7 +53,8 @@ struct DeviceMemory {
   std::shared_ptr<void> (*alone)(int64_t bytes) = nullptr;
   /// The device's own clock. Null: it has none.
   Moment (*now)() = nullptr;
-  double (*seconds_between)(const Moment& begin, const Moment& end) = nullptr;  // when both have come, for which it waits
+  double (*seconds_between)(const Moment& begin,
+                            const Moment& end) = nullptr;  // when both have come, for which it waits
 };
 
 /// What a device keeps of values that the host has made, for as long as these live: their copy, once it was asked for.

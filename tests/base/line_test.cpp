@@ -81,9 +81,14 @@ TEST(LineReader, LeavesOutAByteOrderMarkThatComesByteByByte) {
 TEST(LineReader, NamesUtf16) {
   TemporaryFolder folder;
   for (const char* mark : {"\xFF\xFE", "\xFE\xFF"})
-    for (const char* text : {"", "a", "a.b.\n"})
-      EXPECT_THAT(message_of_reading(folder.make("a", std::string(mark) + text)),
+    for (const std::string& text : {std::string("a\0", 2), std::string("\0a\0\n", 4)})
+      EXPECT_THAT(message_of_reading(folder.make("a", mark + text)),
                   HasSubstr("begins with a byte-order mark of UTF-16"));
+}
+
+TEST(LineReader, TakesTheMarkOfUtf16WithoutAZeroForBrokenBytes) {
+  TemporaryFolder folder;
+  EXPECT_THAT(read_lines(folder.make("a", "\xFF\xFE broken\n")), ElementsAre("\uFFFD\uFFFD broken"));
 }
 
 TEST(LineReader, TakesALastLineWithoutItsEnd) {

@@ -354,7 +354,7 @@ class Errors(unittest.TestCase):
         busy.write("1")
         busy.flush()
         fcntl.flock(busy, fcntl.LOCK_EX)
-        (cls.folder / "linked.lock").symlink_to("s")
+        (cls.folder / "linked.lock").symlink_to("elsewhere")
         (cls.folder / "long").write_bytes(b"m" * (17 << 20))
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
         (cls.folder / "noise").write_bytes(bytes(range(128, 256)))

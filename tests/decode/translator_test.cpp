@@ -190,7 +190,7 @@ TEST_F(TranslatorTest, BeginsATranslationAsItsLineSays) {
   EXPECT_EQ(found[1], found[2]) << "nothing is forced";
   EXPECT_THAT(found[3], testing::StartsWith("Wo ist"));
   EXPECT_EQ(found[5], "");
-  EXPECT_EQ(found[6], found[0]) << "only the first tab divides a line";
+  EXPECT_THAT(found[6], testing::StartsWith("Wo\tist")) << "only the first tab divides a line";
   options.force_decode = false;
   EXPECT_EQ(translate({"Where is the castle?"})[0], found[1]);
   EXPECT_NE(translate({"Where is the castle?\tWo ist"})[0], found[0]) << "a tab is a blank";

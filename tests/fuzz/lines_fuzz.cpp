@@ -24,8 +24,8 @@ std::string compressed(const std::string& text, const std::string& ending) {
   const std::string path = folder / ("text" + ending);
   auto file = FileDescriptor::to_write(path);
   const auto packer = compress(file, compression_of(path));
-  packer->sputn(text.data(), std::streamsize(text.size()));
-  finish(*packer);
+  packer->write(text);
+  packer->finish();
   return read_file(path);
 }
 

@@ -144,7 +144,9 @@ TEST(Vocabulary, SaysWhatItCannotLoad) {
   TemporaryFolder folder;
   const std::string model = read_file(golden + "bpe.spm");
   EXPECT_THAT(message_of_loading(folder / "gone"), HasSubstr("gone: cannot be opened: No such file"));
-  for (const std::string& content : {std::string(), std::string("<unk>\t0\n<s>\t0\n"), model.substr(0, 2000)})
+  EXPECT_THAT(message_of_loading(folder.make("vocab.spm", "<unk>\t0\n<s>\t0\n")),
+              HasSubstr("vocab.spm is text, expected a SentencePiece model"));
+  for (const std::string& content : {std::string(), model.substr(0, 2000)})
     EXPECT_THAT(message_of_loading(folder.make("vocab.spm", content)),
                 HasSubstr("vocab.spm is not a SentencePiece model, or only a part of one"));
 }
