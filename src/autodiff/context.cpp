@@ -37,7 +37,7 @@ namespace {
 
 template <class T>
 Tensor host_tensor(std::vector<T> values, Shape shape) {
-  invariant(int64_t(values.size()) == shape.elements(), "as many values as the shape holds");
+  invariant(int64_t(values.size()) == shape.elements(), "the number of values must match the shape");
   struct Made {
     std::vector<T> values;
     Mirror mirror;

@@ -10,17 +10,17 @@ namespace dragoman {
 
 struct Backend;
 
-/// Where the gradient of a value gathers while the tape runs back.
+/// Accumulates the gradient of a value while the tape runs backward.
 struct Node {
-  Tensor gradient;              // allocated when the first record writes it; a parameter's from the beginning
-  bool written = false;         // whether `gradient` holds anything: the first writer overwrites, later ones add
-  std::shared_ptr<Node> whole;  // of a view: the node of what it looks into …
-  Shape whole_shape = {};       // … and how large that is,
-  int64_t row = 0, column = 0;  // … and where the view begins
-  bool covers = true;           // whether the views of the whole, together, write all of its gradient
+  Tensor gradient;              // allocated on first write; for a parameter, from the beginning
+  bool written = false;         // whether `gradient` has a value: the first writer overwrites, later ones add
+  std::shared_ptr<Node> whole;  // for a view: the node of the viewed value …
+  Shape whole_shape = {};       // … its shape …
+  int64_t row = 0, column = 0;  // … and where the view begins in it
+  bool covers = true;           // whether all views of the whole together write its entire gradient
 };
 
-/// A value and, where a gradient of it is wanted, its node. Owns its memory by count, so it may be captured freely.
+/// A value and, if its gradient is wanted, its node. Memory is reference-counted, so a Var may be captured freely.
 class Var {
  public:
   Var() = default;
@@ -40,12 +40,12 @@ class Var {
   std::shared_ptr<Node> node_;
 };
 
-/// Columns [from, from + count) of x (N,D) as a value of its own. The views of a matrix must, together, cover it: each
-/// writes its part of the gradient, and nothing else does.
+/// Columns [from, from + count) of x (N,D) as a value of its own. All such views of a matrix must together cover it:
+/// each writes its columns of the gradient, and nothing else writes it.
 Var columns(const Var& x, int64_t from, int64_t count);
 
-/// Rows [from, from + count) of x (N,D) as a value of its own. Views may overlap and leave rows out, so the gradient of
-/// the whole is cleared before the first of them adds to it.
+/// Rows [from, from + count) of x (N,D) as a value of its own. Views may overlap and omit rows: the whole gradient is
+/// cleared before the first view adds to it.
 Var rows(const Var& x, int64_t from, int64_t count);
 
 /// What a recorded backward function sees.
@@ -55,13 +55,13 @@ class Backward {
       : backend(backend), arena_(arena), output_(output) {}
 
   const Tensor& grad_out() const { return output_.node()->gradient; }
-  /// The gradient of x to be written, once: says whether to overwrite or add. Empty when x wants none.
+  /// The gradient of x to write, and whether to overwrite or add. Call it once per input. Empty if x needs no gradient.
   Grad grad(const Var& x);
-  /// What has gathered for another output of the record than the one it was recorded with; empty: nothing.
+  /// The gradient of another output of the same record; empty if none was written.
   Tensor grad_of(const Var& output) const {
     return output.node() && output.node()->written ? output.node()->gradient : Tensor();
   }
-  /// Adds grad_out to the gradient of x, or hands its memory over when x has none yet: call it last.
+  /// Adds grad_out to the gradient of x, or transfers its memory if x has no gradient yet. Call it last.
   void pass(const Var& x);
   Tensor scratch(int64_t bytes) { return arena_.allocate({bytes}, DType::u8); }
   Tensor temporary(Shape shape, DType dtype) { return arena_.allocate(shape, dtype); }
@@ -75,14 +75,14 @@ class Backward {
   const Var& output_;
 };
 
-/// What was computed, in order, with how to go back. Program order is the graph.
+/// Recorded operations in program order, each with its backward function.
 class Tape {
  public:
   using Function = std::function<void(Backward&)>;
 
   void record(const char* name, Var output, Function backward);
-  /// Runs all records from the last to the first and drops each after its turn, with what it had saved. Records whose
-  /// output received no gradient are skipped.
+  /// Runs all records from last to first and destroys each one, with its saved tensors, once it has run. Skips records
+  /// whose output received no gradient.
   void backward(const Backend& backend, Arena& arena);
   size_t size() const { return records_.size(); }
   /// Calls f(name, output) for every record, in order.

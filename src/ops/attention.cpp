@@ -10,7 +10,7 @@ void check(const Var& q, const Var& k, const Var& v, const AttentionShape& a) {
   require(q.cols() == k.cols() && q.cols() % a.heads == 0 && v.cols() % a.heads == 0,
           "attention: q is {}, k {}, v {}, expected (Nq,H*K), (Nk,H*K), (Nk,H*V) with H = {}", q.shape(), k.shape(),
           v.shape(), a.heads);
-  require(k.rows() == v.rows(), "attention: k is {} and v {}, expected as many rows", k.shape(), v.shape());
+  require(k.rows() == v.rows(), "attention: k is {} and v {}, expected equal row counts", k.shape(), v.shape());
   require(q.rows() == a.queries.rows() && k.rows() == a.keys.rows(),
           "attention: q is {} and k {}, but the spans hold {} and {} rows", q.shape(), k.shape(), a.queries.rows(),
           a.keys.rows());
@@ -18,7 +18,7 @@ void check(const Var& q, const Var& k, const Var& v, const AttentionShape& a) {
           a.queries.sentences(), a.keys.sentences());
   const Visibility& visible = a.visible;
   require(visible.stride == 1 || (visible.stride > 1 && visible.causal && visible.window < 0 && visible.first == 0),
-          "attention: keys are {} places apart, which goes with causal visibility alone", visible.stride);
+          "attention: keys are {} positions apart, which requires plain causal visibility", visible.stride);
   check_positions("attention", a.dropout, q.rows());
 }
 
@@ -31,7 +31,7 @@ void check_score(const char* op, const ScoreInputs& s, Score score, int heads, c
     require(s.vector.shape() == Shape{q.cols()}, "{}: the vector of an additive score is {}, expected {}", op,
             s.vector.shape(), Shape{q.cols()});
   } else {
-    require(!s.vector, "{}: there is a score vector, but the score is no additive one", op);
+    require(!s.vector, "{}: there is a score vector, but the score is not additive", op);
   }
 }
 
@@ -41,8 +41,8 @@ Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const Atten
               const ScoreInputs& score, const std::string& name) {
   check(q, k, v, shape);
   check_score("attention", score, shape.score, shape.heads, q);
-  require(!score.bias || shape.visible.stride == 1, "attention: a bias of distances, but keys are {} places apart",
-          shape.visible.stride);
+  require(!score.bias || shape.visible.stride == 1,
+          "attention: a distance bias requires adjacent keys, but they are {} positions apart", shape.visible.stride);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
   const int64_t key_size = q.cols() / shape.heads, value_size = v.cols() / shape.heads;
   Backend::Attention a{y,
@@ -78,8 +78,8 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
           v.shape(), heads);
   const Shape rows{q.rows()};
   require(keys.length.shape() == rows, "attention_step: length is {}, expected {}", keys.length.shape(), rows);
-  require(!keys.position || keys.position.shape() == rows, "attention_step: place is {}, expected {}", keys.position.shape(),
-          rows);
+  require(!keys.position || keys.position.shape() == rows, "attention_step: position is {}, expected {}",
+          keys.position.shape(), rows);
   require(keys.table || keys.begin.shape() == rows, "attention_step: begin is {}, expected {}", keys.begin.shape(),
           rows);
   require(!keys.table || (keys.table.shape().rank() == 2 && keys.table.rows() == q.rows()),
@@ -126,7 +126,7 @@ Var rotate(Context& cx, const Var& x, const Tensor& table, const Tensor& positio
   require(x.cols() % (2 * heads) == 0 && table.cols() == x.cols() / heads,
           "rotate: x is {} and table {}, expected (N,H*K) and (P,K) with H = {} and an even K", x.shape(),
           table.shape(), heads);
-  require(positions.shape() == Shape({x.rows(), 2}), "rotate: places is {}, expected {}", positions.shape(),
+  require(positions.shape() == Shape({x.rows(), 2}), "rotate: positions is {}, expected {}", positions.shape(),
           Shape({x.rows(), 2}));
   Var y = cx.make(x.shape(), x.dtype());
   cx.backend.rotate(y, x, table, positions, heads, 1);

@@ -4,15 +4,15 @@
 
 namespace dragoman {
 
-/// What the rows of a decoding step may copy: T pieces at most for each, whose keys `keys` finds.
+/// What the rows of a decoding step may copy: at most T pieces per row, whose keys are located by `keys`.
 struct CopyKeys {
   Tensor k;       // (C,K)
   StepKeys keys;  // without a table
   Tensor pieces;  // (R,T) int32
 };
 
-/// One step of a model that copies (backend/copying.h): logits (R,V) become log p of each piece, in their place.
-/// q (R,K)  gate (R,1). Not recorded. A row's result depends on that row and its keys alone.
+/// One decoding step of a model that copies (backend/copying.h): replaces logits (R,V) by log p of each piece.
+/// q (R,K)  gate (R,1). Not recorded. A row's result depends only on that row and its keys.
 void mix_copies(Context& cx, const Tensor& logits, const Tensor& q, const Tensor& gate, const CopyKeys& copies);
 
 }  // namespace dragoman

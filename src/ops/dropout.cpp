@@ -5,12 +5,12 @@
 namespace dragoman {
 
 void check_positions(const char* op, const Dropout& drop, int64_t rows) {
-  require(!drop.active() || drop.positions.shape() == Shape{rows, 2}, "{}: places of dropout is {}, expected {}", op,
+  require(!drop.active() || drop.positions.shape() == Shape{rows, 2}, "{}: dropout positions is {}, expected {}", op,
           drop.positions.shape(), Shape{rows, 2});
 }
 
 Var residual(Context& cx, const Var& x, const Var& r, const Dropout& drop) {
-  require(r.shape() == x.shape(), "residual: r is {}, expected {} as x", r.shape(), x.shape());
+  require(r.shape() == x.shape(), "residual: r is {}, expected {} like x", r.shape(), x.shape());
   check_positions("residual", drop, x.rows());
   Var y = cx.make(x.shape(), x.dtype());
   cx.backend.dropout(y, x, r, drop);

@@ -7,10 +7,10 @@ namespace dragoman {
 
 Var embedding(Context& cx, const EmbeddingInput& in, const Dropout& drop) {
   require(in.table.shape().rank() == 2, "embedding: table is {}, expected (V,D)", in.table.shape());
-  require(in.positions.shape() == Shape{in.ids.elements(), 2}, "embedding: places is {}, expected {}", in.positions.shape(),
-          Shape{in.ids.elements(), 2});
-  require(!in.position_table || in.position_table.cols() == in.table.cols(), "embedding: positions is {}, expected (P,{})",
-          in.position_table.shape(), in.table.cols());
+  require(in.positions.shape() == Shape{in.ids.elements(), 2}, "embedding: positions is {}, expected {}",
+          in.positions.shape(), Shape{in.ids.elements(), 2});
+  require(!in.position_table || in.position_table.cols() == in.table.cols(),
+          "embedding: position_table is {}, expected (P,{})", in.position_table.shape(), in.table.cols());
   check_positions("embedding", drop, in.ids.elements());
   Var y = cx.make({in.ids.elements(), in.table.cols()}, in.table.dtype());
   const Embedding e{in.ids, in.positions, in.table, in.position_table, in.scale, drop};

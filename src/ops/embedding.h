@@ -4,7 +4,7 @@
 namespace dragoman {
 
 /// y (N,D) = dropout(scale · table[ids] + positions[token])  (Vaswani et al. 2017, sections 3.4, 3.5, 5.4).
-/// ids (N) int32  places (N,2) int32: sentence, token  table (V,D)  positions (P,D) or empty.
+/// ids (N) int32  positions (N,2) int32: sentence, token  table (V,D)  position_table (P,D) or empty.
 struct EmbeddingInput {
   Tensor ids, positions;
   Var table, position_table;

@@ -5,15 +5,15 @@
 namespace dragoman {
 namespace {
 
-// (N,k), in the host's memory: the next rows of each expert are known there. Where kernels compute nothing, all experts
-// get as many.
+// (N,k) in host memory, because the host plans the dispatch with it. A backend that computes nothing leaves these even
+// routes.
 Tensor even_routes(int64_t N, int k, int64_t E) {
   std::vector<int32_t> experts(size_t(N * k));
   for (size_t i = 0; i < experts.size(); ++i) experts[i] = int32_t(i % size_t(E));
   return int_tensor(std::move(experts), {N, k});
 }
 
-// load_loss · E · f_e, which is the gradient of p_ne.
+// load_loss · E · f_e, the gradient of p_ne.
 Tensor load_of(const Tensor& experts, int64_t E, double load_loss) {
   std::vector<float> load(size_t(E), 0.0f);
   const double share = load_loss * double(E) / double(std::max<int64_t>(1, experts.elements()));
@@ -28,7 +28,7 @@ Tensor load_of(const Tensor& experts, int64_t E, double load_loss) {
 
 Routes route(Context& cx, const Var& logits, int k, double load_loss) {
   require(logits.shape().rank() == 2 && k >= 1 && k <= logits.cols(),
-          "route: logits is {} for the best {}, expected (N,E) with as many experts or more", logits.shape(), k);
+          "route: logits is {}, expected (N,E) with at least k = {} experts", logits.shape(), k);
   const int64_t N = logits.rows(), E = logits.cols();
   const Routes routes{cx.make({N, k}, logits.dtype()), even_routes(N, k, E)};
   cx.backend.route(routes.gates, routes.experts, logits);
@@ -41,7 +41,7 @@ Routes route(Context& cx, const Var& logits, int k, double load_loss) {
 
 Dispatch dispatch(const Tensor& experts, int count, int64_t capacity) {
   const auto of = experts.view<int32_t>();
-  std::vector<std::vector<int32_t>> taken(static_cast<size_t>(count));  // places of (N,k), by expert
+  std::vector<std::vector<int32_t>> taken(static_cast<size_t>(count));  // elements of (N,k), by expert
   for (int64_t j = 0; j < of.cols; ++j)
     for (int64_t n = 0; n < of.rows; ++n) {
       std::vector<int32_t>& rows = taken[size_t(of(n, j))];

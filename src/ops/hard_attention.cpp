@@ -13,10 +13,10 @@ void check(const Context& cx, const Var& q, const Var& k, const Var& v, const At
   require(q.rows() == a.queries.sentences() && a.queries.longest() <= 1 && a.keys.sentences() == q.rows() &&
               k.rows() == a.keys.rows(),
           "hard_attention: q is {} and k {}, but the spans hold {} queries and {} keys of {} sentences, expected one "
-          "query a sentence",
+          "query per sentence",
           q.shape(), k.shape(), a.queries.rows(), a.keys.rows(), a.keys.sentences());
   for (int s = 0; s < a.keys.sentences(); ++s)
-    require(a.keys[s].begin < a.keys[s].end, "hard_attention: sentence {} has no key to look at", s);
+    require(a.keys[s].begin < a.keys[s].end, "hard_attention: sentence {} has no keys", s);
   check_positions("hard_attention", c.random, q.rows());
   require(!cx.tape || c.signal.shape() == Shape({q.rows(), 2}), "hard_attention: signal is {}, expected {}",
           c.signal.shape(), Shape({q.rows(), 2}));
@@ -45,7 +45,7 @@ Var hard_attention(Context& cx, const Var& q, const Var& k, const Var& v, const 
                     cx.save({N}, q.dtype()),
                     shape.keys,
                     choice.random};
-  Backend::Attention a{.y = cx.save({B, 1}, q.dtype()),  // of a value nobody asks for: only the weights are
+  Backend::Attention a{.y = cx.save({B, 1}, q.dtype()),  // the values are not used, only the weights
                        .lse = cx.save({B, 1}, stat_type(q.dtype())),
                        .q = q,
                        .k = k,

@@ -11,7 +11,7 @@ void check(const Var& x, const Var& w, const Var& b) {
   require(!b || b.shape() == Shape{w.rows()}, "linear: b is {}, expected {}", b.shape(), Shape{w.rows()});
 }
 
-// Rows of 16 bits at multiples of 16 bytes, which libraries of matrix products have their fast kernels for.
+// Row strides of 16-bit matrices are multiples of 16 bytes, for which matrix libraries have their fast kernels.
 int64_t aligned(int64_t cols) { return (cols + 7) / 8 * 8; }
 
 }  // namespace
@@ -55,7 +55,7 @@ WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows) {
 }
 
 Var linear(Context& cx, const Var& x, const WeightRows& w) {
-  invariant(!cx.tape, "rows of a weight are selected for decoding");
+  invariant(!cx.tape, "rows of a weight are selected only without a tape");
   if (!w.packed) return linear(cx, x, Var(w.weight), Var());
   Var y = cx.make({x.rows(), w.rows}, x.dtype());
   const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), w.weight.dtype()));

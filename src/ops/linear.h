@@ -4,20 +4,20 @@
 
 namespace dragoman {
 
-/// y (N,D) = act(x (N,K) · w (D,K)ᵀ + b (D)); b may be empty.  The tape keeps x, and y or the sum where act needs it.
-/// Where the context has w in 16 bits, x, w and dy are rounded to it as they are multiplied; sums are f32.
-/// Without a tape and with packed weights in the context, a row's result depends on that row alone.
+/// y (N,D) = act(x (N,K) · w (D,K)ᵀ + b (D)); b may be empty. The tape keeps x, and y or the sum if act needs it.
+/// If the context has a 16-bit copy of w, operands x, w and dy are rounded to its type; sums are f32.
+/// Without a tape and with packed weights in the context, a row's result depends only on that row.
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act = Activation::none);
 
-/// Some rows of a weight, rearranged as the weight itself is in this context.
+/// Some rows of a weight, in the same form as the weight has in this context (packed or not).
 struct WeightRows {
   Tensor weight;
   int64_t rows = 0;
   bool packed = false;
 };
-WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows);  // rows (R) int32, in rising order
+WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows);  // rows (R) int32, in ascending order
 
-/// y (N,R) = x (N,K) · w (R,K)ᵀ, without a tape: the columns that linear() gives for these rows, to the bit where the
+/// y (N,R) = x (N,K) · w (R,K)ᵀ, without a tape: the columns that linear() gives for these rows, bit for bit if the
 /// weight is packed.
 Var linear(Context& cx, const Var& x, const WeightRows& w);
 

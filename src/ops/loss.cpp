@@ -11,7 +11,7 @@ void check(const Var& x, const Var& w, const Targets& targets) {
           "linear_cross_entropy: x is {} and w {}, expected (N,D) and (V,D)", x.shape(), w.shape());
   const auto& [ids, smoothing, weights, copying] = targets;
   const Shape rows{x.rows()}, numbers{x.rows(), 1};
-  require(ids.shape() == rows, "linear_cross_entropy: labels is {}, expected {}", ids.shape(), rows);
+  require(ids.shape() == rows, "linear_cross_entropy: targets is {}, expected {}", ids.shape(), rows);
   require(!weights || weights.shape() == rows, "linear_cross_entropy: weights is {}, expected {}", weights.shape(),
           rows);
   require((!copying.gate && !copying.copied) || (copying.gate.shape() == numbers && copying.copied.shape() == numbers),

@@ -3,32 +3,32 @@
 
 namespace dragoman {
 
-/// Per label: the label-smoothed cross-entropy that training minimises, times the label's weight, and log p(label).
+/// Per target token: the label-smoothed cross-entropy times the token's weight, which training minimises, and log p.
 struct TokenLoss {
   Tensor loss, log_prob;  // (N) stat type
 };
 
-/// What labels are where they may be copied as well as generated (backend/copying.h).
+/// Inputs for target tokens that may be copied as well as generated (backend/copying.h).
 struct Copying {
   Var gate;    // (N,1): generated with probability σ(gate)
-  Var copied;  // (N,1): probability of the label among what is copied
+  Var copied;  // (N,1): probability of the target among the copied tokens
 };
 
-/// Labels of the rows of a matrix.
+/// Target tokens of the rows of a matrix.
 struct Targets {
   Tensor ids;            // (N) int32
   double smoothing = 0;  // Szegedy et al. 2016, section 7
-  Tensor weights = {};   // (N) f32, of losses and gradients; empty: all 1
-  Copying copying = {};  // or empty: all are generated
+  Tensor weights = {};   // (N) f32, factors of losses and gradients; empty: all 1
+  Copying copying = {};  // empty: all targets are generated
 };
 
-/// Linear layer and label-smoothed cross-entropy in one (Szegedy et al. 2016, section 7): x (N,D)  w (V,D)
-/// The (N,V) logits never exist. This is the root of the gradient: under a tape the gradients of the SUM of losses with
-/// respect to x, w, gate and copied are written here, while a chunk of logits is in the cache; w's is marked as
-/// written, so that a tied embedding adds to it. The smoothed part is of the softmax, also where labels are copied.
+/// Linear layer and label-smoothed cross-entropy in one (Szegedy et al. 2016, section 7).  x (N,D)  w (V,D)
+/// The (N,V) logits never exist. This is the root of the backward pass: under a tape, this call itself writes the
+/// gradients of the SUM of losses with respect to x, w, gate and copied, while a chunk of logits is in the cache. It
+/// marks w's gradient as written, so that a tied embedding adds to it. Smoothing applies to the softmax only.
 TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Targets& targets);
 
-/// The same for labels that are generated.  labels (N) int32
+/// The same without copying.  targets (N) int32
 TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Tensor& targets, double label_smoothing,
                                const Tensor& weights = {});
 

@@ -71,7 +71,7 @@ Var head_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, int 
 Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, const Var& beta, const Dropout& drop,
                   double eps) {
   check("residual_norm", x, gamma, beta);
-  require(r.shape() == x.shape(), "residual_norm: r is {}, expected {} as x", r.shape(), x.shape());
+  require(r.shape() == x.shape(), "residual_norm: r is {}, expected {} like x", r.shape(), x.shape());
   check_positions("residual_norm", drop, x.rows());
   Var y = cx.make(x.shape(), x.dtype());
   const DType stat = stat_type(x.dtype());

@@ -5,10 +5,10 @@ namespace dragoman {
 
 /// y = (x - mean) / √(variance + eps) · gamma + beta over the columns of each row (Ba et al. 2016, eq. 3).
 /// Without beta it is RMSNorm (Zhang & Sennrich 2019, eq. 4): y = x / √(mean(x²) + eps) · gamma.
-/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers a row.
+/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers per row.
 Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, double eps = 1e-5);
 
-/// The same of each head by itself: layer_norm over its K columns, with one gamma and beta for all heads (query-key
+/// layer_norm of each head separately, over its K columns, with one gamma and beta for all heads (query-key
 /// normalisation: Dehghani et al. 2023, "Scaling Vision Transformers to 22 Billion Parameters", section 2).
 /// x, y (N,H*K)  gamma, beta (K); beta may be empty.
 Var head_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, int heads, double eps = 1e-5);
@@ -18,17 +18,18 @@ Var head_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, int 
 Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, const Var& beta, const Dropout& drop,
                   double eps = 1e-5);
 
-/// What batch norms know of all batches of training: averages that fade, each (D).
+/// Running statistics of a batch norm over training: exponential moving averages, each (D).
 struct RunningStatistics {
   Tensor mean, variance;
 
   explicit operator bool() const { return bool(mean); }
 };
 
-/// y = (x - mean) / √(variance + eps) · gamma + beta, column by column (Ioffe & Szegedy 2015, algorithms 1 and 2).
-/// In training (Context::training) mean and variance are those of the rows of x, and `running` goes a tenth of the way
-/// towards them, the variance taken as unbiased, N / (N - 1) times the one that divides; otherwise they are `running`.
-/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers a column.
+/// y = (x - mean) / √(variance + eps) · gamma + beta, per column (Ioffe & Szegedy 2015, algorithms 1 and 2).
+/// In training (Context::training), mean and variance are those of the rows of x, and `running` moves a tenth of the
+/// way towards them; its variance is the unbiased one, N / (N - 1) times the one that normalises. Otherwise mean and
+/// variance are `running`.
+/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers per column.
 Var batch_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, const RunningStatistics& running,
                double eps = 1e-5);
 

@@ -7,7 +7,7 @@ namespace {
 
 void check(const char* op, const Var& x, const Var& gate) {
   require(x.shape().rank() == 2, "{}: x is {}, expected (N,D)", op, x.shape());
-  require(!gate || gate.shape() == x.shape(), "{}: gate is {}, expected {} as x", op, gate.shape(), x.shape());
+  require(!gate || gate.shape() == x.shape(), "{}: gate is {}, expected {} like x", op, gate.shape(), x.shape());
 }
 
 }  // namespace
@@ -39,10 +39,10 @@ Var running_average_step(Context& cx, const Var& x, const Var& gate, const Tenso
 CellState cell(Context& cx, Cell kind, const Var& a, const Var& s, const CellState& before) {
   const int64_t gates = gates_of(kind);
   require(a.shape().rank() == 2 && a.cols() % gates == 0, "cell: a is {}, expected (n,{}·D)", a.shape(), gates);
-  require(!s || s.shape() == a.shape(), "cell: s is {}, expected {} as a", s.shape(), a.shape());
+  require(!s || s.shape() == a.shape(), "cell: s is {}, expected {} like a", s.shape(), a.shape());
   const Shape state{a.rows(), a.cols() / gates};
   for (const Var& x : {before.h, before.c})
-    require(!x || x.shape() == state, "cell: the state before is {}, expected {}", x.shape(), state);
+    require(!x || x.shape() == state, "cell: the previous state is {}, expected {}", x.shape(), state);
   CellState now{cx.make(state, a.dtype()), kind == Cell::lstm ? cx.make(state, a.dtype()) : Var()};
   const Backend::CellStep step{now.h, now.c, a, s, before.h, before.c, kind};
   cx.backend.cell(step);
@@ -57,7 +57,7 @@ CellState cell(Context& cx, Cell kind, const Var& a, const Var& s, const CellSta
 }
 
 Var gate(Context& cx, const Var& x, const Var& g) {
-  require(x.shape().rank() == 2 && g.shape() == x.shape(), "gate: x is {} and g {}, expected (N,D) twice", x.shape(),
+  require(x.shape().rank() == 2 && g.shape() == x.shape(), "gate: x is {} and g {}, expected (N,D) for both", x.shape(),
           g.shape());
   Var y = cx.make(x.shape(), x.dtype());
   cx.backend.gate(y, x, g);

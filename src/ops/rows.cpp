@@ -23,11 +23,10 @@ Var gather_rows(Context& cx, const Var& x, const Tensor& rows) {
 Var pick_columns(Context& cx, const Var& x, const Tensor& columns) {
   const int64_t N = x.rows(), D = x.cols();
   require(x.shape().rank() == 2 && x.value().contiguous() && columns.shape() == Shape{N},
-          "pick_columns: x is {} and columns {}, expected (N,D), rows side by side, and (N)", x.shape(),
-          columns.shape());
+          "pick_columns: x is {} and columns {}, expected (N,D), contiguous, and (N)", x.shape(), columns.shape());
   std::vector<int32_t> positions(columns.as<int32_t>(), columns.as<int32_t>() + N);
   for (int64_t n = 0; n < N; ++n) positions[n] += int32_t(n * D);
-  const Tensor picked = int_tensor(std::move(positions), {N});  // rows of x seen as a single column
+  const Tensor picked = int_tensor(std::move(positions), {N});  // indices into x viewed as a single column
   Var y = cx.make({N, 1}, x.dtype());
   cx.backend.gather_rows(y, x.value().reshaped({N * D, 1}), picked);
   cx.record("pick_columns", y, [=](Backward& b) {
@@ -43,7 +42,7 @@ Var pick_columns(Context& cx, const Var& x, const Tensor& columns) {
 
 namespace {
 
-// As copy_rows, `width` copies side by side in a row of the result: rows (M·W), result (M,W·D).
+// copy_rows with `width` copies side by side in each row of the result: rows (M·W), result (M,W·D).
 Var copies_of(Context& cx, const char* op, const Var& x, const Tensor& rows, const Tensor& copies, int64_t width) {
   const int64_t M = rows.elements(), D = x.cols();
   Var y = cx.make({M / width, width * D}, x.dtype());
@@ -70,7 +69,7 @@ Var copy_rows(Context& cx, const Var& x, const Tensor& rows, const Tensor& copie
 Var strided_windows(Context& cx, const Var& x, const Spans& spans, int width) {
   require(x.shape().rank() == 2 && x.rows() == spans.rows(), "strided_windows: x is {}, but the spans hold {} rows",
           x.shape(), spans.rows());
-  require(width > 0, "strided_windows: a width of {}, expected 1 at least", width);
+  require(width > 0, "strided_windows: width is {}, expected at least 1", width);
   std::vector<int32_t> rows, copies(size_t(x.rows()), -1);
   for (int s = 0; s < spans.sentences(); ++s)
     for (int64_t last = spans[s].begin; last < spans[s].end; last += width)
@@ -98,7 +97,7 @@ Var mix_rows(Context& cx, const Var& x, const Tensor& rows, const Var& weights) 
 
 namespace {
 
-// What has gathered in a part of the output goes on to what the part was copied from.
+// Passes the gradient of a part of the output on to the input that the part was copied from.
 void pass_part(Backward& b, const Var& x, const Tensor& part) {
   const Grad dx = b.grad(x);
   if (!dx) return;
@@ -109,11 +108,11 @@ void pass_part(Backward& b, const Var& x, const Tensor& part) {
 }  // namespace
 
 Var stack_rows(Context& cx, const std::vector<Var>& parts) {
-  require(!parts.empty(), "stack_rows: there are no parts");
+  require(!parts.empty(), "stack_rows: no parts given");
   int64_t rows = 0;
   for (const Var& part : parts) {
-    require(part.shape().rank() == 2 && part.cols() == parts[0].cols(), "stack_rows: a part is {}, another {}",
-            part.shape(), parts[0].shape());
+    require(part.shape().rank() == 2 && part.cols() == parts[0].cols(),
+            "stack_rows: parts are {} and {}, expected equal column counts", part.shape(), parts[0].shape());
     rows += part.rows();
   }
   Var y = cx.make({rows, parts[0].cols()}, parts[0].dtype());
@@ -148,7 +147,7 @@ Var join_columns(Context& cx, const Var& a, const Var& b) {
 Var neighbours(Context& cx, const Var& x, const Spans& spans, int width) {
   require(x.shape().rank() == 2 && x.rows() == spans.rows(), "neighbours: x is {}, but the spans hold {} rows",
           x.shape(), spans.rows());
-  require(width > 0, "neighbours: a width of {}, expected 1 at least", width);
+  require(width > 0, "neighbours: width is {}, expected at least 1", width);
   Var y = cx.make({x.rows(), width * x.cols()}, x.dtype());
   cx.backend.neighbours(y, x, spans);
   cx.record("neighbours", y, [=](Backward& b) {

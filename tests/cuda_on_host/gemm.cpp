@@ -9,7 +9,7 @@
 namespace dragoman::cuda {
 namespace {
 
-/// A factor as a device knows it: where it lies, which it does not keep from being given back.
+/// A factor as a device sees it: its address only, which does not keep the memory alive.
 template <class T>
 struct Seen {
   View<const T> matrix;
@@ -31,14 +31,14 @@ void product(const Gemm& g) {
         double sum = bias ? bias(d) : 0;
         for (int64_t k = 0; k < B.rows(); ++k) sum += A.at(n, k) * B.at(k, d);
         if (adds) sum += Y(n, d);
-        Y(n, d) = float(act == Activation::relu && !(sum > 0) ? 0 : sum);  // of NaN, too, as the library may
+        Y(n, d) = float(act == Activation::relu && !(sum > 0) ? 0 : sum);  // turns NaN into 0, as the library may
       }
   });
 }
 
-/// What cuBLASLt asks of integers in plain order (its documentation, cublasLtMatmul; it sees yᵀ = w · xᵀ): A transposed
-/// and B not, m, k and leading dimensions multiples of 4, no epilogue. Columns of factors at multiples of 16 bytes are
-/// what its fast kernels want, and more than 16 columns of y what it is known to have kernels for.
+/// What cuBLASLt requires for integers in plain order (its documentation, cublasLtMatmul; it sees yᵀ = w · xᵀ): A
+/// transposed, B not; m, k and leading dimensions multiples of 4; no epilogue. Its fast kernels also need columns of
+/// factors at multiples of 16 bytes, and it is known to have kernels only for more than 16 columns of y.
 void check_integers(const Gemm& g) {
   const Tensor &x = g.a.matrix, &w = g.b.matrix;
   invariant(w.dtype() == DType::i8 && g.y.dtype() == DType::i32, "bytes times bytes are sums in 32 bits");
@@ -61,8 +61,8 @@ void integer_product(const Gemm& g) {
   });
 }
 
-/// Whether rows lie at multiples of 4 bytes. Of others the library may have no kernel for numbers of 16 bits; here it
-/// has none, nor one that adds a bias to an odd number of columns.
+/// Whether rows start at multiples of 4 bytes. If not, the library may have no kernel for 16-bit numbers. This stand-in
+/// has none for them, nor one that adds a bias to an odd number of columns.
 bool even(const Tensor& m) { return m.stride() * size_of(m.dtype()) % 4 == 0; }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace {
 using cuda_on_host::Given;
 
 /// Element (row, column) of a, and (row, column) of b, from the words a0 to a3, b0 and b1 of the lanes that hold them:
-/// of a lane (g, t), a0 is in row g and a1 in g + 8, a2 and a3 likewise in the second half of the columns; b0 and b1
-/// are in column g, in the first and the second half of the rows. A word holds `packed` neighbours, so t counts words.
+/// in lane (g, t), a0 is in row g and a1 in g + 8, a2 and a3 likewise in the second half of the columns; b0 and b1 are
+/// in column g, in the first and second half of the rows. A word holds `packed` adjacent numbers, so t counts words.
 template <int packed, class F>
 float a_at(const Given& words, int row, int column, const F& part) {
   const int in_half = column % (4 * packed), word = row / 8 + column / (4 * packed) * 2;

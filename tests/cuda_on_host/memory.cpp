@@ -13,7 +13,7 @@
 namespace cuda_on_host {
 namespace {
 
-// base -> committed bytes. Never destroyed: mirrors of a program's last tensors go when it ends.
+// base -> committed bytes. Never destroyed: mirrors of static tensors are released at exit.
 std::map<std::byte*, int64_t>& ranges = *new std::map<std::byte*, int64_t>;
 int unlocked = 0;
 
@@ -42,13 +42,13 @@ void clear(void* device, int value, size_t bytes) {
 
 namespace dragoman::cuda {
 
-DeviceCounts so_far;  // what a GPU would have been asked for
+DeviceCounts so_far;  // requests that a GPU would have received
 
 namespace {
 
 using cuda_on_host::Unlocked;
 
-std::array<int64_t, 48> idle = {};  // pieces that its pool would hold, by rank
+std::array<int64_t, 48> idle = {};  // pieces in a GPU's pool, by rank
 
 void* reserve(int64_t bytes) {
   void* base = mmap(nullptr, size_t(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -69,13 +69,13 @@ void release(void* base, int64_t reserved, int64_t) {
 }
 
 void move(void* to, const void* from, int64_t bytes) {
-  if (bytes == 0) return;  // of nothing, there may be no address
+  if (bytes == 0) return;  // an empty tensor may have no address
   const Unlocked memory;
   std::memcpy(to, from, size_t(bytes));
 }
 
 void wait() {
-  invariant(!recording(), "nobody waits for a device that records");
+  invariant(!recording(), "the host must not wait for a device that is recording");
   ++so_far.waits;
 }
 
@@ -101,7 +101,7 @@ void check(cudaError_t, const char*) {}
 cudaStream_t stream() { return nullptr; }
 bool has_matrix_units() { return true; }
 
-// Each has pages of its own, which are gone when it is given back: nobody may look at them then.
+// Each piece has pages of its own, which are unmapped when it is returned, so that later accesses crash.
 std::shared_ptr<void> piece(int64_t bytes) {
   constexpr int64_t page = 4096;
   const int64_t whole = (bytes + page - 1) / page * page + page;
@@ -149,7 +149,7 @@ const DeviceMemory& device_memory() {
 namespace {
 
 void copy_to(void* device, const void* host, int64_t bytes) {
-  invariant(!recording(), "what the host makes for kernels is on the device before they are recorded");
+  invariant(!recording(), "host data must be on the device before its kernels are recorded");
   move(device, host, bytes);
   ++so_far.uploads;
 }
@@ -158,7 +158,7 @@ void copy_to(void* device, const void* host, int64_t bytes) {
 
 const void* mirrored(const Tensor& x) {
   Mirror* mirror = x.mirror();
-  invariant(mirror != nullptr, "a kernel gets what lies on the device, or what the host made for it");
+  invariant(mirror != nullptr, "kernel operands must be in device memory or have a Mirror");
   if (!mirror->copy) {
     mirror->copy = piece(mirror->bytes);
     copy_to(mirror->copy.get(), mirror->host, mirror->bytes);

@@ -2,8 +2,7 @@
 
 namespace cuda_on_host {
 
-/// Device memory is there for kernels and copies alone. Whoever else touches it on the host dies of it, as tensors on a
-/// GPU are no memory of the host's either.
+/// Only kernels and copies may touch device memory. Any other access on the host crashes, as it would with a GPU.
 class Unlocked {
  public:
   Unlocked();

@@ -9,7 +9,7 @@
 namespace dragoman::cuda {
 namespace {
 
-/// What a GPU would have been told, with the addresses that were given then.
+/// The work a GPU would have been given, with the addresses of that time.
 struct Recording {
   std::vector<std::function<void()>> work = {};
   std::vector<std::shared_ptr<void>> pieces = {};

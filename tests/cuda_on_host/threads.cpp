@@ -14,14 +14,14 @@ namespace context = boost::context;
 
 constexpr unsigned warp_size = 32;
 
-/// Whoever comes waits until all who are still running have come.
+/// A barrier: blocks each arrival until all threads that are still running have arrived.
 struct Meeting {
   unsigned members = 0, arrived = 0;
   uint64_t round = 0;
 };
 
 struct Thread {
-  context::fiber self, block;  // to go on with this thread, and from it back to its block
+  context::fiber self, block;  // to resume this thread, and to return from it to its block
   dim3 index;
   bool done = false;
 };
@@ -31,7 +31,7 @@ struct Block {
   Meeting all;
   std::vector<Meeting> warps;
   std::vector<std::array<uint64_t, warp_size>> given;  // of each warp's lanes
-  std::vector<std::array<Given, 2>> gathered;          // likewise; while some still read one, others fill the other
+  std::vector<std::array<Given, 2>> gathered;          // likewise, double-buffered: some lanes may still read one
   std::vector<std::array<unsigned, warp_size>> turns;
 };
 
@@ -115,7 +115,7 @@ uint64_t exchange(uint64_t mine, unsigned lane) {
   given[threadIdx.x % warp_size] = mine;
   wait_for_warp();
   const uint64_t theirs = given[lane];
-  wait_for_warp();  // nobody gives anything new before all have read
+  wait_for_warp();  // no new values before all have read these
   return theirs;
 }
 

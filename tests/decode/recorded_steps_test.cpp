@@ -281,8 +281,8 @@ TEST_F(RecordedDecoding, MayNotFreezeWhatTheHostMakesNorWaitForTheDevice) {
   };
   const Tensor x = arena.allocate({2, 3}, DType::f32), y = arena.allocate({2, 3}, DType::f32);
   const Tensor rows = int_tensor({1, 0}, {2});
-  EXPECT_DEATH(recording([&] { device.gather_rows(y, x, rows); }), "is on the device before");
-  EXPECT_DEATH(recording([&] { x.on_host(); }), "nobody waits");
+  EXPECT_DEATH(recording([&] { device.gather_rows(y, x, rows); }), "must be on the device before");
+  EXPECT_DEATH(recording([&] { x.on_host(); }), "must not wait");
   device.recorder->renew(*rows.mirror());
   recording([&] { device.gather_rows(y, x, rows); });
 }

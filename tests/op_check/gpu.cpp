@@ -13,7 +13,7 @@ const Backend& gpu_on_host() {
   return one;
 }
 
-// Where it was built, or in a build folder that has moved: two folders above this program.
+// Where it was built, or, in a build folder that has moved, two folders above this program.
 const Backend& gpu() {
   const auto moved = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../../libdragoman_cuda.so";
   static const Backend one = cuda_backend(load_cuda_module({DRAGOMAN_CUDA_MODULE, moved.string()}), 0);

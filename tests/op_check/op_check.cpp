@@ -19,10 +19,10 @@ using Values = std::map<std::string, std::vector<double>>;
 struct Setting {
   std::string backend = "reference";
   DType dtype = DType::f64;
-  DType factors = dtype;  // of what products multiply
+  DType factors = dtype;  // operand type of products
   bool tape = true;
-  std::string frozen;      // the input that takes no gradient
-  const Values* before{};  // gradients that are there already
+  std::string frozen;      // name of the input that takes no gradient
+  const Values* before{};  // gradients that exist before the backward pass
 };
 
 struct OpRun {
@@ -32,7 +32,7 @@ struct OpRun {
   int64_t peak = 0;  // bytes
 };
 
-/// Leaves NaN where the next tensors will lie.
+/// Fills the memory of the next tensors with NaN.
 void poison(Arena& arena) {
   const Tensor block = arena.allocate({1 << 18}, DType::u8), bytes = block.on_host();
   std::memset(bytes.data(), 0xFF, size_t(bytes.bytes()));
@@ -45,7 +45,7 @@ Arena arena_of(const Setting& s, const Backend& backend) {
   return Arena(s.backend == "dry" ? Arena::Reserve::addresses_only : Arena::Reserve::memory, capacity);
 }
 
-/// Inputs as leaves of the tape. On `dry`, where memory has addresses only, nothing is written.
+/// Inputs as leaves of the tape. Writes nothing on `dry`, where memory consists of addresses only.
 OpInputs make_inputs(const OpCase& c, const Values& values, const Setting& s, Arena& arena) {
   OpInputs in;
   for (const auto& [name, shape] : c.inputs) {
@@ -61,7 +61,7 @@ OpInputs make_inputs(const OpCase& c, const Values& values, const Setting& s, Ar
   return in;
 }
 
-/// The gradient that walks back: fixed random weights of the output; of a loss, ones.
+/// The gradient of the output: fixed random weights, or ones for a loss.
 std::vector<double> output_weights(size_t count, bool is_loss) {
   return is_loss ? std::vector<double>(count, 1.0) : normals(int64_t(count), 99);
 }
@@ -76,7 +76,7 @@ void walk_back(const Var& y, const Setting& s, Tape& tape, const Context& cx) {
   tape.backward(cx.backend, cx.arena);
 }
 
-/// Copies in 16 bits of all inputs that may be weights.
+/// 16-bit copies of all inputs that may be weights.
 RoundedWeights rounded_inputs(const OpInputs& in, DType type, const Backend& backend, Arena& arena) {
   RoundedWeights rounded{type};
   for (const auto& [name, x] : in) {
@@ -125,7 +125,7 @@ Values draw_values(const OpCase& c, uint64_t stream) {
   return values;
 }
 
-/// What central differences divide: Σ weights ∘ output.
+/// The function of the central differences: Σ weights ∘ output.
 double loss(const OpCase& c, const Values& values, bool is_loss) {
   const std::vector<double> y = run(c, values, {.tape = false}).output, weights = output_weights(y.size(), is_loss);
   double sum = 0;
@@ -137,7 +137,7 @@ void check_differences(const OpCase& c, const std::string& input, const OpRun& t
   constexpr double step = 1e-5;
   const std::vector<double>& gradient = taped.gradients.at(input);
   std::vector<double>& x = values.at(input);
-  double largest = 0.01;  // of a gradient that is zero by symmetry, rounding remains
+  double largest = 0.01;  // floor for gradients that are zero by symmetry except for rounding
   for (double g : gradient) largest = std::max(largest, std::abs(g));
   PhiloxSequence draw(5, 0);
   const bool all = int(x.size()) <= c.differences;
@@ -170,7 +170,7 @@ void expect_same_bits(const OpRun& a, const OpRun& b, const char* when) {
   for (const auto& [name, gradient] : a.gradients) EXPECT_EQ(gradient, b.gradients.at(name)) << name << ", " << when;
 }
 
-/// Law 2 on one backend: `expected` is what reference computes in f64.
+/// Law 2 on one backend: `expected` is the result of reference in f64.
 void check_backend(const OpCase& c, const Values& values, const OpRun& expected, Setting s) {
   s.tape = c.differences > 0;
   const OpRun plain = run(c, values, s);
@@ -222,7 +222,7 @@ void expect_close(const std::vector<double>& actual, const std::vector<double>& 
   for (size_t i = 0; i < actual.size(); ++i)
     if (!(std::abs(actual[i] - expected[i]) <= tolerance * largest)) {
       ADD_FAILURE() << what << ", element " << i << ": " << actual[i] << ", expected " << expected[i];
-      return;  // one is enough
+      return;  // one failure is enough
     }
 }
 
@@ -257,7 +257,7 @@ TEST_P(OpCheck, GradientsEqualCentralDifferences) {
 
 TEST_P(OpCheck, BackendsAgreeWithTheReference) {
   const OpCase& c = GetParam();
-  const Threads one(1);  // waking others costs more than these sizes
+  const Threads one(1);  // waking others costs more than computing these sizes
   const Values values = draw_values(c, 1);
   const OpRun expected = run(c, values, {.tape = c.differences > 0});
   for (const DType dtype : {DType::f64, DType::f32}) {

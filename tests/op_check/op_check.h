@@ -11,13 +11,13 @@
 
 namespace dragoman {
 
-/// The op test harness. A row of OpCase says what goes into an op and how it is called; these laws are then checked:
+/// The op test harness. A row of OpCase gives an op's inputs and how it is called. It checks these laws:
 ///  1. gradients equal central differences (f64, reference);
-///  2. every backend and instruction set (GPUs also with products of 16 bits) agrees with reference in values and
-///     gradients, adds to gradients that are
-///     there, leaves frozen inputs alone and its inputs unchanged, and gives the same bits twice and without a tape;
+///  2. every backend and instruction set (on GPUs also with 16-bit products) agrees with reference in values and
+///     gradients, adds to existing gradients, leaves frozen inputs without a gradient and its inputs unchanged, and
+///     gives the same bits when run twice and without a tape;
 ///  3. `dry` needs exactly the memory of cpu.
-/// Memory holds NaN before an op runs, so what a kernel forgets to write is seen.
+/// Memory holds NaN before an op runs, which exposes elements that a kernel forgets to write.
 ///
 ///   const OpCase cases[] = {
 ///       {"relu", {{"x", {3, 17}}}, [](Context& cx, const OpInputs& in) { return activation(cx, in.at("x"), relu); }}};
@@ -32,24 +32,24 @@ struct OpInput {
 struct OpCase {
   std::string name;
   std::vector<OpInput> inputs;  // values from the standard normal distribution
-  /// The call. An output without a node is a loss a row: the op has written the gradients of its sum.
+  /// The call. An output without a node is one loss per row: the op has written the gradients of its sum.
   std::function<Var(Context&, const OpInputs&)> op;
   int differences = 24;  // elements of each input compared with a central difference; 0: the op has no backward
-  bool rounds = true;    // products of 16 bits change little: no, where rounding decides at a corner or is all there is
+  bool rounds = true;    // whether 16-bit products change little; no if rounding decides at a kink or dominates
 };
 
 class OpCheck : public testing::TestWithParam<OpCase> {};
 void PrintTo(const OpCase& c, std::ostream* out);
 std::string name_of_case(const testing::TestParamInfo<OpCase>& info);
 
-/// Largest error allowed, as a part of the largest element: the one table of tolerances.
+/// Largest error allowed, as a fraction of the largest element: the only table of tolerances.
 double tolerance(DType dtype);
 
 /// Fails unless |actual - expected| stays within `tolerance` of the largest expected element (at least `floor`).
 void expect_close(const std::vector<double>& actual, const std::vector<double>& expected, double tolerance,
                   const std::string& what, double floor = 0.1);
 
-/// Calls f once for every instruction set that this machine has and the cpu backend was compiled for.
+/// Calls f once for every instruction set that this machine supports and the cpu backend was compiled for.
 void for_each_target(const std::function<void()>& f);
 
 }  // namespace dragoman

@@ -15,7 +15,7 @@ std::vector<double> normals(int64_t count, uint64_t stream) {
 }
 
 Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, DType dtype) {
-  invariant(int64_t(values.size()) == shape.elements(), "as many values as the shape holds");
+  invariant(int64_t(values.size()) == shape.elements(), "the number of values must match the shape");
   const Tensor x = arena.allocate(shape, dtype), host = x.on_host();
   for_dtype(dtype, [&]<class T>() { std::copy(values.begin(), values.end(), host.as<T>()); });
   x.assign(host);
@@ -40,7 +40,8 @@ double sum_of(const Tensor& x) {
 Tensor positions_of(const Spans& spans) {
   std::vector<int32_t> positions;
   for (int s = 0; s < spans.sentences(); ++s)
-    for (int32_t token = 0; token < spans[s].end - spans[s].begin; ++token) positions.insert(positions.end(), {s, token});
+    for (int32_t token = 0; token < spans[s].end - spans[s].begin; ++token)
+      positions.insert(positions.end(), {s, token});
   return int_tensor(std::move(positions), {spans.rows(), 2});
 }
 

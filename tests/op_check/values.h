@@ -17,7 +17,7 @@ Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, D
 std::vector<double> values_of(const Tensor& x);
 double sum_of(const Tensor& x);
 
-/// Tokens of packed sentences: the (N,2) places that random masks and positions are keyed by.
+/// Positions (N,2) of packed sentences, which key random masks and position embeddings: sentence, token.
 Tensor positions_of(const Spans& spans);
 
 /// What the Error thrown by f says; empty when it throws none.

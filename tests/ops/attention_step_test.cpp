@@ -19,10 +19,10 @@ struct StepCase {
   std::vector<int32_t> lengths;  // keys of each row
   int heads = 2;
   int64_t key_size = 3, value_size = 3;
-  bool table = false;  // keys found through a table, here in reverse, else from `begin` on
+  bool table = false;  // keys are found through a table, here in reverse order, else from `begin` on
   Score score = Score::scaled_dot;
   int window = -1;
-  int64_t reach = -1;  // of a bias; -1: none
+  int64_t reach = -1;  // of a distance bias; -1: no bias
 };
 
 StepKeys keys_of(const StepCase& s, int64_t cache_rows) {
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(AttentionStep, OpCheck,
                          }),
                          name_of_case);
 
-// Scores (0, ln 3) are weights (1/4, 3/4): 4/4 + 8·3/4 = 7. Row 0 of the cache is not looked at.
+// Scores (0, ln 3) are weights (1/4, 3/4): 4/4 + 8·3/4 = 7. Row 0 of the cache is not used.
 TEST(AttentionStep, FindsItsKeysFromBeginOnOrThroughTheTable) {
   ByHand t;
   const Var q = t.var({1, 1}, {1});
@@ -84,7 +84,7 @@ TEST(AttentionStep, FindsItsKeysFromBeginOnOrThroughTheTable) {
   EXPECT_NEAR(step({.length = two, .table = int_tensor({2, 1}, {1, 2})}), 7, 1e-14);
 }
 
-// What makes decoding with a cache the same as a full forward pass. A query that is not the last says its place.
+// This makes decoding with a cache equal to a full forward pass. A query that is not the last gives its position.
 TEST(AttentionStep, EqualsARowOfAttentionOverAWholeSentence) {
   constexpr int64_t N = 37, H = 3, K = 5, V = 9, reach = 6;
   for (const char* name : {"reference", "cpu"})
@@ -116,8 +116,8 @@ TEST(AttentionStep, GivesZeroToARowWithoutKeys) {
   }
 }
 
-// A state that is broken must show, and only in what was made of it: one key of row 2's, for head 1, and row 0's query
-// for head 0, which leaves no score a number.
+// A broken state must show, but only in results made of it: one key of row 2 for head 1, and the query of row 0 for
+// head 0, which turns all its scores into NaN.
 TEST(AttentionStep, PassesOnWhatIsNoNumber) {
   const auto check = [](const char* name) {
     for (const Score score : {Score::scaled_dot, Score::additive}) {
@@ -136,7 +136,7 @@ TEST(AttentionStep, PassesOnWhatIsNoNumber) {
   for_each_target([&] { check("cpu"); });
 }
 
-// A line's translation must not depend on the lines it was decoded with.
+// A line's translation must not depend on the other lines of its batch.
 TEST(AttentionStep, GivesARowTheSameBitsWhateverItsNeighboursAndThreads) {
   for_each_target([] {
     ByHand t("cpu", DType::f32);

@@ -29,7 +29,7 @@ struct AttentionCase {
   Visibility visible = {};
   double rate = 0;
   Score score = Score::scaled_dot;
-  int64_t reach = -1;  // of a bias; -1: none
+  int64_t reach = -1;  // of a distance bias; -1: no bias
 };
 
 AttentionShape shape_of(Context& cx, const AttentionCase& a) {
@@ -52,7 +52,7 @@ OpCase attention_case(const AttentionCase& a) {
   return c;
 }
 
-// q, k and v as columns of one matrix, which a linear layer makes.
+// q, k and v as columns of one matrix, as a single linear layer computes them.
 OpCase self_attention_case(const AttentionCase& a) {
   const int64_t N = Spans::of_lengths(a.queries).rows(), D = a.heads * a.key_size;
   OpCase c{a.name, {{"x", {N, 5}}, {"w", {3 * D, 5}}}};
@@ -63,7 +63,7 @@ OpCase self_attention_case(const AttentionCase& a) {
   return c;
 }
 
-// One value in all three places: its gradient is the sum of three.
+// One value as q, k and v: its gradient is the sum of three.
 OpCase shared_case() {
   return {"one value as query key and value", {{"x", {21, 4}}}, [](Context& cx, const OpInputs& in) {
             const Spans spans({0, 20, 21});
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     name_of_case);
 
-// Scores (0, ln 3) are weights (1/4, 3/4): 4/4 + 8·3/4 = 7. A second query of 0 takes the mean.
+// Scores (0, ln 3) are weights (1/4, 3/4): 4/4 + 8·3/4 = 7. A second query, 0, gives the mean.
 struct TwoKeys : testing::Test {
   ByHand t;
   Spans spans{std::vector<int32_t>{0, 2}};
@@ -132,7 +132,7 @@ TEST_F(TwoKeys, WeighValuesByTheSoftmaxOfTheirScores) { EXPECT_THAT(attend({1, 0
 
 TEST_F(TwoKeys, AreSeenUpToTheQueryWhenCausal) { EXPECT_THAT(attend({1, 1}, Visibility::past()), near({4, 7})); }
 
-// Key 1 stands at place 2: queries 0 and 1 do not see it.
+// Key 1 is at position 2, so queries 0 and 1 do not see it.
 TEST_F(TwoKeys, AreSeenFromTheirPositionOnWhenTheyAreStridesApart) {
   const AttentionShape shape{Spans({0, 3}), spans, 1, {.causal = true, .stride = 2}};
   EXPECT_THAT(values_of(attention(t.cx, t.var({3, 1}, {1, 1, 1}), k, v, shape)), near({4, 4, 7}));
@@ -141,7 +141,7 @@ TEST_F(TwoKeys, AreSeenFromTheirPositionOnWhenTheyAreStridesApart) {
 TEST_F(TwoKeys, AreSeenWithinTheWindow) { EXPECT_THAT(attend({1, 1}, {.window = 0}), near({4, 8})); }
 
 TEST_F(TwoKeys, AddTheBiasOfTheirDistance) {
-  const Var bias = t.var({2, 3}, {0, 0, std::log(3.0), std::log(7.0), 0, 0});  // one back, here, one ahead
+  const Var bias = t.var({2, 3}, {0, 0, std::log(3.0), std::log(7.0), 0, 0});  // distances -1, 0, 1
   EXPECT_THAT(attend({0, 0}, {}, {.bias = bias}), near({7, 4.5}));
   const Var constant(tensor_of(t.arena, {1, 3}, {std::log(7.0), 0, std::log(3.0)}));
   EXPECT_THAT(attend({0, 0}, {}, {.bias = constant}), near({7, 4.5}));
@@ -170,7 +170,7 @@ TEST(Attention, LeavesDotProductsAloneThatAreNotToBeScaled) {
   EXPECT_NEAR(values_of(attention(t.cx, q, k, v, shape))[0], 7, 1e-14);
 }
 
-// Two sentences and heads: each matrix (nq,nk) has rows that sum to 1, and times v it is y.
+// Two sentences and heads: the rows of each matrix (nq,nk) sum to 1, and the matrix times v is y.
 TEST(Attention, TellsItsWeightsWhenAsked) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
@@ -212,7 +212,7 @@ TEST(Attention, GivesZeroToAQueryThatSeesNoKey) {
   }
 }
 
-// A state that is broken must show. The NaN is the one that GPUs make: all bits of its fraction are set.
+// A broken state must show. This is the NaN that GPUs produce: all bits of its fraction are set.
 TEST(Attention, PassesOnWhatIsNoNumber) {
   const auto numbers = [](const std::vector<double>& values, Range of) {
     return std::count_if(values.begin() + of.begin, values.begin() + of.end, [](double v) { return !std::isnan(v); });
@@ -240,7 +240,7 @@ TEST(Attention, PassesOnWhatIsNoNumber) {
   for_each_target([&] { check("cpu"); });
 }
 
-// With equal scores and one-hot values, y is the mask over the number of keys.
+// With equal scores and one-hot values, y is the mask divided by the number of keys.
 TEST(Attention, DropsTheSameWeightsOnEveryBackend) {
   const auto kept = [](const char* name) {
     ByHand t(name, DType::f32);
@@ -281,10 +281,10 @@ TEST(Attention, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(score(Score::dot, {.bias = t.random({1, 6})}), HasSubstr("takes no gradient"));
   EXPECT_THAT(score(Score::additive, {.vector = t.random({3})}), AllOf(HasSubstr("(3)"), HasSubstr("(4)")));
   EXPECT_THAT(score(Score::additive, {}), HasSubstr("(4)"));
-  EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("no additive one"));
+  EXPECT_THAT(score(Score::dot, {.vector = t.random({4})}), HasSubstr("not additive"));
 }
 
-// Kernels compute two vectors of columns at a time: heads that fill one and a part of another, or two and a part.
+// Kernels compute two vectors of columns at a time. These heads fill one or two vectors and part of another.
 INSTANTIATE_TEST_SUITE_P(
     AttentionOfOddHeads, OpCheck,
     testing::ValuesIn(std::vector{

@@ -15,7 +15,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The harness trains, so statistics are those of the rows unless `fixed`.
+// The harness runs in training mode, so statistics are those of the rows unless `fixed`.
 OpCase batch_norm_case(int64_t rows, int64_t cols, bool fixed) {
   const auto call = [=](Context& cx, const OpInputs& in) {
     const DType stat = stat_type(in.at("x").dtype());
@@ -53,7 +53,7 @@ TEST_F(BatchNorm, NormalisesColumnsByTheirMeanAndVariance) {
   EXPECT_THAT(values_of(norm(x)), ElementsAre(8, 23, 12, 17));
 }
 
-// Unbiased, the variances above are 2 and 8. A tenth of the way from 0 to 2, 5 to 4, 1 to 2 and 4 to 8.
+// The unbiased variances of the above are 2 and 8. A tenth of the way from 0 to 2, 5 to 4, 1 to 2 and 4 to 8.
 TEST_F(BatchNorm, MovesRunningStatisticsATenthOfTheWay) {
   norm(t.var({2, 2}, {1, 6, 3, 2}));
   EXPECT_THAT(values_of(running.mean), ElementsAre(0.2, 4.9));
@@ -87,7 +87,7 @@ TEST_F(BatchNorm, RefusesShapesThatDoNotFitAndNamesThem) {
               HasSubstr("beta is missing"));
 }
 
-// Of one column's sum nobody has a part: threads share out columns.
+// Each thread handles whole columns, so no column's sum is split.
 TEST(BatchNormOnManyThreads, GivesTheSameBits) {
   const auto once = [](int threads) {
     const Threads count(threads);

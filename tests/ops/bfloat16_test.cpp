@@ -16,7 +16,7 @@ namespace {
 
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
-// bfloat16 has 7 bits behind the point: beside 1 lie 1 ± 2⁻⁷, so 2⁻⁸ is half a step.
+// bfloat16 has 7 fraction bits: the neighbours of 1 are 1 ± 2⁻⁷, so 2⁻⁸ is half a step.
 TEST(BFloat16, IsTheNearestAndOfTwoTheEvenOne) {
   const float half = 1.0f / 256, little = 1.0f / (1 << 20);
   EXPECT_EQ(bfloat16(1).bits, 0x3f80);
@@ -30,12 +30,12 @@ TEST(BFloat16, IsTheNearestAndOfTwoTheEvenOne) {
 
 TEST(BFloat16, KeepsInfinityAndWhatIsNoNumber) {
   EXPECT_EQ(float(bfloat16(infinite)), infinite);
-  EXPECT_EQ(float(bfloat16(std::numeric_limits<float>::max())), infinite);  // nearer to it than to the largest
+  EXPECT_EQ(float(bfloat16(std::numeric_limits<float>::max())), infinite);  // nearer than the largest bfloat16
   for (const uint32_t bits : {0x7fffffffu, 0xffffffffu, 0x7f800001u})
     EXPECT_TRUE(std::isnan(float(bfloat16(std::bit_cast<float>(bits))))) << bits;
 }
 
-// float16 has 10 bits behind the point, numbers from 2⁻¹⁴ on, and below them steps of 2⁻²⁴.
+// float16 has 10 fraction bits, normal numbers from 2⁻¹⁴ on, and steps of 2⁻²⁴ below them.
 TEST(Float16, IsTheNearestAndOfTwoTheEvenOne) {
   const float half = 1.0f / 2048, little = 1.0f / (1 << 20), step = 0x1p-24f;
   EXPECT_EQ(float16(1).bits, 0x3c00);
@@ -85,14 +85,14 @@ TEST(Round, IsTheSameOnEveryInstructionSet) {
   }
 }
 
-// Eighths up to ±2: bfloat16 holds them, and f32 the sums of their products, exactly.
+// Multiples of 1/8 up to ±2, which bfloat16 represents exactly, as f32 does the sums of their products.
 std::vector<double> eighths(int64_t count, uint64_t stream) {
   std::vector<double> values = normals(count, stream);
   for (double& v : values) v = std::round(std::clamp(v, -2.0, 2.0) * 8) / 8;
   return values;
 }
 
-// A context in which w is there in bfloat16.
+// A context that has a bfloat16 copy of w.
 struct Rounding : ByHand {
   explicit Rounding(const char* name) : ByHand(test_backend(name), DType::f32) {}
   Var weight(Shape shape, const std::vector<double>& values) {
@@ -117,7 +117,7 @@ class RoundedProducts : public testing::TestWithParam<const char*> {
   }
 };
 
-// What bfloat16 holds exactly is multiplied as in f32.
+// Values that bfloat16 represents exactly are multiplied as in f32.
 TEST_P(RoundedProducts, AreExactWhereTheFactorsAre) {
   for (const auto& [N, K, D] : {std::tuple(0, 3, 5), std::tuple(1, 1, 1), std::tuple(3, 17, 33), std::tuple(33, 5, 17),
                                 std::tuple(70, 64, 40), std::tuple(500, 33, 3)})
@@ -138,7 +138,7 @@ TEST_P(RoundedProducts, AreExactWhereTheFactorsAre) {
     }
 }
 
-// 1 + 2⁻⁹ is no bfloat16: as x it counts as 1; as a bias, or as dy in db, it is kept.
+// bfloat16 cannot represent 1 + 2⁻⁹: in x it is rounded to 1; in a bias, or in dy for db, it is kept.
 TEST_P(RoundedProducts, RoundFactorsAndNothingElse) {
   Rounding t(GetParam());
   const double fine = 1 + 1.0 / 512;
@@ -152,7 +152,7 @@ TEST_P(RoundedProducts, RoundFactorsAndNothingElse) {
   EXPECT_EQ(values_of(b.node()->gradient)[0], fine);
 }
 
-// A weight that the context does not have in bfloat16 is multiplied as it is.
+// A weight without a bfloat16 copy in the context is multiplied unchanged.
 TEST_P(RoundedProducts, LeaveOtherWeightsAlone) {
   Rounding t(GetParam());
   t.cx.rounded = &t.rounded;
@@ -185,8 +185,8 @@ INSTANTIATE_TEST_SUITE_P(GpusAgreeWithTheReference, RoundedProducts, testing::Va
 
 int64_t slow_products() { return gpu_on_host().memory->counts().slow_products; }
 
-// Of an odd number of columns in 16 bits, rows would lie at odd multiples of 2 bytes, of which libraries have slow
-// kernels or none.
+// With an odd number of 16-bit columns, contiguous rows would start at odd multiples of 2 bytes, for which libraries
+// have slow kernels or none.
 TEST(ProductsOnGpus, AreTheLibrarysForAnOddNumberOfColumnsToo) {
   const int64_t before = slow_products();
   Rounding t("gpu kernels on the host");

@@ -13,8 +13,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A step from a state that is there, and a second one from where the first n sentences are then: both outputs of the
-// first are used.
+// One step from a given state, then a second one from the new state of the first n sentences, so that both outputs of
+// the first step are used.
 OpCase two_steps(Cell kind, int64_t rows, int64_t n, int64_t cols) {
   const int64_t gates = gates_of(kind) * cols;
   std::vector<OpInput> inputs{{"a", {rows, gates}}, {"s", {rows, gates}}, {"b", {n, gates}}, {"state", {rows, cols}}};
@@ -29,7 +29,7 @@ OpCase two_steps(Cell kind, int64_t rows, int64_t n, int64_t cols) {
           }};
 }
 
-// From nothing: no product of a state, no state.
+// From an empty state: no product of a state, no previous state.
 OpCase first_step(Cell kind, int64_t rows, int64_t cols) {
   return {fmt::format("{}: from nothing, {} x {}", name_of(kind), rows, cols),
           {{"a", {rows, gates_of(kind) * cols}}},
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Cell, OpCheck,
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// h = 3 before. Reset 0.5 halves what the state says to the candidate: tanh(1 + 0.5 · 2); update σ(ln 3) = 3/4 keeps.
+// Previous h = 3. Reset 0.5 halves the state's share of the candidate: tanh(1 + 0.5 · 2); update σ(ln 3) = 3/4 is kept.
 TEST(Cell, OfAGruMovesTheStateByWhatTheUpdateGateLetsIn) {
   ByHand t;
   const Var a = t.constant({1, 3}, {0, std::log(3.0), 1}), s = t.constant({1, 3}, {0, 0, 2});

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 struct Size {
   int64_t R, V, K;
-  std::vector<int32_t> lengths;  // of the sources: row r copies from source r mod their number
+  std::vector<int32_t> lengths;  // of the sources: row r copies from source r mod the number of sources
 };
 
 // Pieces repeat within a source.
@@ -57,8 +57,8 @@ INSTANTIATE_TEST_SUITE_P(MixCopies, OpCheck,
                                          copying_case({5, 500, 16, {1, 2, 17}})),
                          name_of_case);
 
-// softmax (1/4, 1/2, 1/4); weights (1/4, 3/4) of the two keys; the gate at 1/2. Where both keys are of piece 2, p =
-// (1/8, 1/4, 1/8 + 1/2); where they are of pieces 0 and 2, p = (1/8 + 1/8, 1/4, 1/8 + 3/8).
+// Softmax (1/4, 1/2, 1/4); weights (1/4, 3/4) of the two keys; the gate is 1/2. If both keys are of piece 2, p = (1/8,
+// 1/4, 1/8 + 1/2); if they are of pieces 0 and 2, p = (1/8 + 1/8, 1/4, 1/8 + 3/8).
 TEST(MixCopies, GivesTheProbabilitiesOfItsFormula) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
@@ -73,7 +73,7 @@ TEST(MixCopies, GivesTheProbabilitiesOfItsFormula) {
   }
 }
 
-// Of what cannot be represented as a probability there is still a logarithm.
+// Probabilities too small to represent still have a logarithm.
 TEST(MixCopies, KeepsLogarithmsOfTinyProbabilities) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
@@ -86,7 +86,7 @@ TEST(MixCopies, KeepsLogarithmsOfTinyProbabilities) {
   }
 }
 
-// So that a translation does not depend on what it is translated together with.
+// A translation must not depend on the rest of its batch.
 TEST(MixCopies, GivesARowTheSameBitsWhateverItsNeighbours) {
   const Size s{9, 37, 13, {5, 2, 30}};
   for_each_target([&] {

@@ -24,7 +24,7 @@ OpCase distances_case(const std::string& name, int64_t rows, int heads, int64_t 
           }};
 }
 
-// q meets keys and distances, as in a layer: both write its gradient.
+// As in a layer, q is multiplied by both keys and distance vectors: both write its gradient.
 OpCase relative_attention_case(const std::string& name, const std::vector<int32_t>& lengths, int heads, int64_t K) {
   const Spans spans = Spans::of_lengths(lengths);
   return {
@@ -42,7 +42,8 @@ OpCase rotate_case(const std::string& name, const std::vector<int32_t>& lengths,
   const Spans spans = Spans::of_lengths(lengths);
   return {name, {{"x", {spans.rows(), heads * K}}}, [=](Context& cx, const OpInputs& in) {
             Sinusoids table(K, SinusoidOrder::halves, in.at("x").dtype());
-            return rotate(cx, in.at("x"), table.table(cx.arena, cx.backend, spans.longest()), positions_of(spans), heads);
+            return rotate(cx, in.at("x"), table.table(cx.arena, cx.backend, spans.longest()), positions_of(spans),
+                          heads);
           }};
 }
 
@@ -90,7 +91,7 @@ TEST(Rotate, TurnsAPairByItsToken) {
   EXPECT_THAT(values_of(y), Pointwise(DoubleNear(1e-15), std::vector<double>{1, 0, 0, 1}));
 }
 
-// What the paper wants of it: products of a rotated query and key depend on their distance alone.
+// The purpose of the paper: products of a rotated query and key depend only on their distance.
 TEST(Rotate, MakesProductsDependOnTheDistance) {
   ByHand t;
   constexpr int64_t K = 6, N = 9;

@@ -37,14 +37,15 @@ INSTANTIATE_TEST_SUITE_P(Residual, OpCheck,
                                          residual_case(33, 130, 0.5)),
                          name_of_case);
 
-// Ones through dropout on a backend: the mask itself.
+// Dropout of ones on a backend, which gives the mask itself.
 std::vector<double> mask(const char* backend, const Dropout& drop, Shape shape) {
   ByHand t(backend, DType::f32);
   return values_of(dropout(t.cx, t.constant(shape, std::vector<double>(shape.elements(), 1.0)), drop));
 }
 
 Dropout example(double rate = 0.3) {
-  return {.rate = rate, .seed = 0x123456789ABCDEF, .update = 1000, .op = 17, .positions = positions_of(Spans({0, 5, 7}))};
+  return {
+      .rate = rate, .seed = 0x123456789ABCDEF, .update = 1000, .op = 17, .positions = positions_of(Spans({0, 5, 7}))};
 }
 
 TEST(Dropout, DrawsTheSameMaskOnEveryBackendBitForBit) {
@@ -55,7 +56,7 @@ TEST(Dropout, DrawsTheSameMaskOnEveryBackendBitForBit) {
   });
 }
 
-// A rate of 1/4 drops 16,384 of 65,536 numbers; what is kept is scaled by 4/3. 70,000 draws deviate from the rate by
+// A rate of 1/4 drops 16,384 of 65,536 numbers and scales the rest by 4/3. 70,000 draws deviate from the rate by
 // 0.0016 (one standard deviation).
 TEST(Dropout, KeepsItsShareAndTheMean) {
   int kept = 0;

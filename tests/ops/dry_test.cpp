@@ -9,7 +9,7 @@
 namespace dragoman {
 namespace {
 
-// Memory that may not be touched: a kernel that did would be killed here.
+// Memory without access rights: a kernel that touched it would be killed.
 struct Dry : testing::Test {
   Arena arena{Arena::Reserve::addresses_only};
   const Backend& b = backend("dry");

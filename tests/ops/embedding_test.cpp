@@ -29,7 +29,7 @@ OpCase embedding_case(const EmbeddingCase& e) {
   OpCase c{.name = e.name, .inputs = {{"table", {e.V, e.D}}}};
   if (e.position_table == Positions::learned) c.inputs.push_back({"positions", {P, e.D}});
   std::vector<int32_t> ids(N);
-  for (int64_t n = 0; n < N; ++n) ids[n] = int32_t(n * 7 % e.V);  // some twice, some never
+  for (int64_t n = 0; n < N; ++n) ids[n] = int32_t(n * 7 % e.V);  // some ids twice, some never
   c.op = [=, ids = int_tensor(ids, {N}), positions = positions_of(spans)](Context& cx, const OpInputs& in) {
     EmbeddingInput input{.ids = ids, .positions = positions, .table = in.at("table"), .scale = 1.5};
     if (e.position_table == Positions::learned) input.position_table = in.at("positions");

@@ -40,7 +40,7 @@ TEST(Route, TakesTheBestExpertsAndSharesOneAmongThem) {
   }
 }
 
-// Exponentials 1, 3 and 4: the best has half of all.
+// The exponentials are 1, 3 and 4: the best expert has half of the sum.
 TEST(Route, GivesOneExpertItsShareOfAll) {
   ByHand t;
   const Routes one = route(t.cx, t.var({1, 3}, {0, std::log(3.0), std::log(4.0)}), 1, 0);
@@ -58,7 +58,7 @@ TEST(Route, NamesExpertsThatExistWhateverTheLogits) {
   }
 }
 
-// Fedus et al. 2021, eq. 4 to 6: weight · E · Σ_e f_e · Σ_n p_ne with the f that are counted.
+// Fedus et al. 2021, eq. 4 to 6: weight · E · Σ_e f_e · Σ_n p_ne with the counted f.
 double load_loss(const std::vector<double>& z, int64_t E, const std::vector<double>& f, double weight) {
   double loss = 0;
   for (size_t row = 0; row < z.size(); row += size_t(E)) {
@@ -91,7 +91,7 @@ TEST(Route, RefusesMoreExpertsThanThereAre) {
   EXPECT_THAT(message_of([&] { route(t.cx, t.random({2, 3}), 4, 0); }), AllOf(HasSubstr("(2,3)"), HasSubstr("4")));
 }
 
-// Three rows of two experts each, three experts.
+// Three rows with two experts each, of three experts.
 const Tensor chosen = int_tensor({1, 0, 1, 2, 0, 1}, {3, 2});
 
 TEST(Dispatch, PutsTheRowsOfAnExpertTogether) {

@@ -21,7 +21,7 @@ Spans of_each(int64_t sentences, int32_t length) {
   return Spans::of_lengths(std::vector<int32_t>(size_t(sentences), length));
 }
 
-// The likeliest keys and nothing to learn: only v has a gradient.
+// The likeliest keys without a learning signal: only v has a gradient.
 OpCase likeliest_case(const std::vector<int32_t>& lengths, int64_t key, int64_t value) {
   const Spans keys = Spans::of_lengths(lengths);
   const int64_t B = keys.sentences();
@@ -34,7 +34,7 @@ OpCase likeliest_case(const std::vector<int32_t>& lengths, int64_t key, int64_t 
         return hard_attention(cx, in.at("q"), in.at("k"), in.at("v"), {Spans::one_row_each(B), keys}, {}, {{}, signal});
       }};
 }
-// One value as key and value: both gradients meet in it.
+// One value as key and value: it receives both gradients.
 OpCase shared_case() {
   return {"keys that are values", {{"q", {2, 3}}, {"k", {5, 3}}}, [](Context& cx, const OpInputs& in) {
             const Tensor signal = cx.save({2, 2}, in.at("q").dtype());
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(HardAttention, OpCheck,
                                          shared_case()),
                          name_of_case);
 
-// Queries of zero and keys of zero: equal weights, of which the first is taken.
+// Queries and keys are zero: all weights are equal, so the first key is taken.
 TEST(HardAttention, LooksAtTheLikeliestKeyAndAtTheFirstOfEquals) {
   ByHand t;
   const Tensor signal = t.constant({2, 2}, {0, 0, 0, 0});
@@ -101,7 +101,7 @@ TEST(HardAttention, DrawsBySentenceAndTokenAndNotByRow) {
   EXPECT_NE(chosen({3, 9, 4}, 2), together);
 }
 
-// A · log p(s) + E · H(p), of two sentences, by central differences in q and k.
+// A · log p(s) + E · H(p) of two sentences, by central differences in q and k.
 TEST(HardAttention, LearnsByTheLogarithmOfTheChosenWeightAndByTheEntropy) {
   const Spans keys({0, 4, 7});
   const AttentionShape shape{Spans::one_row_each(2), keys};
@@ -151,17 +151,18 @@ TEST(HardAttention, LearnsByTheLogarithmOfTheChosenWeightAndByTheEntropy) {
   for_each_target([&] { check("cpu", DType::f32, 1e-5); });
 }
 
-// Sentences of 2 labels and of 1: what comes from a label on, less the usual, and the weight of each.
+// Sentences of 2 target tokens and 1: the loss from each token on minus the baseline, and the weight of each.
 TEST(ReinforceSignal, IsOfATokenAndAllAfterItBeyondTheBaseline) {
   ByHand t;
   const Tensor signal = t.empty({3, 2}), weights = float_tensor({1, 1, 2}, {3});
-  t.cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, t.constant({3}, {5, 3, 8}), weights, int_tensor({0, 2, 1}, {3}),
-                                      Spans({0, 2, 3}), 2.5, 0.5, 0.25});
+  t.cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, t.constant({3}, {5, 3, 8}), weights,
+                                                         int_tensor({0, 2, 1}, {3}), Spans({0, 2, 3}), 2.5, 0.5, 0.25});
   EXPECT_THAT(values_of(signal), ElementsAre(0.5 * (2.5 + 0.5), -0.25, 0.5 * (8 - 5), -0.5, 0.5 * 0.5, -0.25));
 }
 
-// Two steps: what the first finds asks in the second, q_1 = W h_0, and u · h_0 + w · h_1 is the loss. Its expectation
-// by all nine ways, and its gradient by differences, against the mean gradient of many sentences that draw.
+// Two steps, where the value found by the first is the query of the second: q_1 = W h_0, and the loss is u · h_0 + w ·
+// h_1. Compares its expectation over all nine paths, and the gradient by differences, with the mean gradient of many
+// sampled sentences.
 struct TwoSteps {
   static constexpr int64_t B = 20'000;
   Numbers q = {0.3, -0.8}, k = {1, -0.4, 0.2, 0.9, -1.1, 0.5}, v = {0.8, -0.3, -1.2, 0.6, 0.4, 1},
@@ -206,7 +207,7 @@ Numbers copies(const Numbers& one, int64_t count) {
   return all;
 }
 
-// The mean over copies of one value.
+// The mean over the copies of one value.
 Numbers mean(const Var& x, size_t size) {
   Numbers sums(size);
   const Numbers all = values_of(x.node()->gradient);
@@ -233,8 +234,8 @@ TEST(HardAttention, FollowsTheGradientOfTheExpectedLossInTheMean) {
     losses.push_back(TwoSteps::dot(toy.w.data(), &h1[2 * s]));
     positions.insert(positions.end(), {int32_t(s), int32_t(B + s)});
   }
-  t.cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, t.constant({2 * B}, losses), Tensor(), int_tensor(positions, {2 * B}),
-                                      of_each(B, 2), 0.2, 1, 0});
+  t.cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, t.constant({2 * B}, losses), Tensor(),
+                                                         int_tensor(positions, {2 * B}), of_each(B, 2), 0.2, 1, 0});
   Numbers both = toy.u;
   both.insert(both.end(), toy.w.begin(), toy.w.end());
   t.backward(join_columns(t.cx, first, second), copies(both, B));
@@ -253,7 +254,7 @@ TEST(HardAttention, RefusesShapesThatDoNotFitAndNamesThem) {
   };
   const AttentionShape right{Spans::one_row_each(2), Spans({0, 2, 5})};
   EXPECT_THAT(message(right, t.empty({2, 1})), testing::AllOf(HasSubstr("(2,1)"), HasSubstr("(2,2)")));
-  EXPECT_THAT(message({Spans({0, 2}), Spans({0, 5})}, t.empty({2, 2})), HasSubstr("one query a sentence"));
+  EXPECT_THAT(message({Spans({0, 2}), Spans({0, 5})}, t.empty({2, 2})), HasSubstr("one query per sentence"));
   EXPECT_THAT(message({Spans::one_row_each(2), Spans({0, 0, 5})}, t.empty({2, 2})), HasSubstr("sentence 0 has no key"));
   EXPECT_THAT(message({Spans::one_row_each(2), Spans({0, 2, 5}), 3}, t.empty({2, 2})), HasSubstr("3 heads"));
 }

@@ -12,7 +12,7 @@ void int8_avx_vnni_on_avx512(const Int8Panel& p);  // int8_avx_vnni_on_avx512.cp
 
 namespace {
 
-// A panel of random integers, the largest among them, whose last columns do not exist.
+// A panel of random integers that includes the largest ones; its last columns do not exist.
 struct RandomPanel {
   RandomPanel(int64_t rows, int64_t quads, int64_t columns) : rows(rows), quads(quads), columns(columns) {
     std::uniform_int_distribution<int> integer(-127, 127), all_or_none(0, 1);
@@ -31,7 +31,7 @@ struct RandomPanel {
       for (float& v : *numbers) v = number(random);
   }
 
-  // y, with a column more than exists, which nobody may touch.
+  // y, with one more column than exists, which must not be touched.
   std::vector<float> computed_by(const Int8Kernel& kernel, bool relu) const {
     const int64_t K = quads * int8_quad, stride = kernel.form == Int8Form::apart ? 2 * K : K;
     std::vector<uint8_t> formed(rows * stride);

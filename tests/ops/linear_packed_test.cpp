@@ -44,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
                     packed_case(33, 3, 64, Activation::relu, false), packed_case(14, 500, 100, Activation::none, true)),
     name_of_case);
 
-// A row alone, in another place, among more rows, on one thread or two: the same bits. This is why a line's
-// translation depends neither on the batch nor on --cpu-threads.
+// A row gives the same bits alone, at another position, among more rows, and on one or two threads. This is why a
+// line's translation depends neither on the batch nor on --cpu-threads.
 class LinearPackedRow : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(Types, LinearPackedRow, testing::Values(DType::f32, DType::bf16, DType::i8),
                          [](const auto& info) { return std::string(name_of(info.param)); });
@@ -79,7 +79,7 @@ TEST_P(LinearPackedRow, HasTheSameBitsWhateverItsNeighboursAndThreads) {
   });
 }
 
-// The chain of multiply-adds is that of f32, with weights that were rounded: the same bits.
+// The chain of multiply-adds is the same as in f32 with rounded weights: the same bits.
 TEST(LinearPacked, InBFloat16IsTheProductWithRoundedWeights) {
   for_each_target([] {
     for (const char* name : {"reference", "cpu"})
@@ -101,7 +101,7 @@ TEST(LinearPacked, InBFloat16IsTheProductWithRoundedWeights) {
   });
 }
 
-// Rows of a packed weight are a packed weight: their columns of the product, to the bit.
+// Selected rows of a packed weight form a packed weight that gives their columns of the product, bit for bit.
 TEST_P(LinearPackedRow, CanBeSelected) {
   for_each_target([type = GetParam()] {
     for (const char* name : all_backends)
@@ -133,8 +133,8 @@ std::vector<double> int8_product(ByHand& t, const Tensor& x, const Tensor& w, co
   return values_of(y);
 }
 
-// Largest of x: 2, so x is -127, 64 (63.5 goes to the even one) and 0 times 2/127; w is 127, -127, 127 times 1 and, in
-// the second column, nothing. Σ = -16,129 - 8,128.
+// The largest of x is 2, so x is -127, 64 (63.5 rounds to even) and 0 times 2/127; w is 127, -127, 127 times 1 and, in
+// the second column, all 0. Σ = -16,129 - 8,128.
 TEST(LinearInt8, RoundsRowsToTheirOwnScale) {
   for (const char* name : all_backends) {
     ByHand t(test_backend(name), DType::f32);
@@ -155,7 +155,7 @@ TEST(LinearInt8, RoundsHalvesToTheEvenNumber) {
   }
 }
 
-// The largest products with the same sign: kernels that add in 16 bits would lose most of the sum.
+// The largest products, all of the same sign: kernels that add in 16 bits would lose most of the sum.
 TEST(LinearInt8, DoesNotSaturate) {
   for_each_target([] {
     for (const double sign : {1.0, -1.0}) {
@@ -180,8 +180,8 @@ TEST(LinearInt8, GivesTheSameBitsOnEveryInstructionSetAsReference) {
       }
 }
 
-// Sums of integers are exact and what follows has one order, so that GPUs give the bits of the reference too: by the
-// library or by a kernel of their own, whatever the rows, the columns and the distance of y's rows from each other.
+// Sums of integers are exact and the operations after them have a fixed order, so GPUs give the reference's bits too:
+// by the library or by their own kernel, for any number of rows and columns and any row stride of y.
 void expect_bits_of_the_reference(const std::string& gpu) {
   for (const int64_t N : {0, 1, 16, 17, 29})
     for (const int64_t K : {1, 17, 130})
@@ -189,7 +189,7 @@ void expect_bits_of_the_reference(const std::string& gpu) {
         for (const bool apart : {false, true}) {
           const auto y = [&](const std::string& name) {
             ByHand t(test_backend(name), DType::f32);
-            t.cx.backend.fill(t.empty({1 << 16}), 3);  // where the next tensors will lie
+            t.cx.backend.fill(t.empty({1 << 16}), 3);  // memory of the next tensors
             const Tensor whole = t.empty({N, apart ? 2 * D : D}), part = whole.columns(0, D);
             const Var w = t.random({D, K}, 1), b = apart ? Var() : t.random({D}, 2);
             product(t.cx.backend, t.arena, part, t.random({N, K}), pack(t.cx.backend, t.arena, w, DType::i8), b,
@@ -209,7 +209,7 @@ TEST(LinearInt8, GpusAgreeWithTheReferenceToTheBit) {
   expect_bits_of_the_reference("gpu");
 }
 
-// Kernels share rows out to tiles of their own sizes.
+// Kernels split rows into tiles of different sizes.
 TEST(LinearInt8, ComputesEveryNumberOfRows) {
   for (int64_t N = 1; N <= 40; ++N) {
     const auto y = [&](const char* name) {
@@ -221,8 +221,8 @@ TEST(LinearInt8, ComputesEveryNumberOfRows) {
   }
 }
 
-// x is 127 and -127 times 1; of w the first part's row is 1 and 2 times 10, though neither is ±127, and the other's
-// rows are nothing and 3 and 0 times 0.5.
+// x is (127, -127) times 1. The first part of w is (1, 2) times 10, though neither is ±127; the other's rows are (0, 0)
+// times 0 and (3, 0) times 0.5.
 TEST(LinearInt8, TakesRoundedRowsAsTheyAre) {
   for_each_target([] {
     for (const char* name : all_backends) {
@@ -245,8 +245,7 @@ std::string bytes_of(const Tensor& t) {
   return {static_cast<const char*>(host.data()), size_t(host.bytes())};
 }
 
-// Weights that were rounded once are the same to a product whether they come as floats or as integers, whatever parts
-// they come in.
+// Weights that were rounded once give the same bytes as floats or as integers, in any number of parts.
 TEST(LinearInt8, PacksRoundedRowsToTheBytesThatTheirFloatsGive) {
   for_each_target([] {
     for (const char* name : all_backends)
@@ -276,7 +275,7 @@ TEST(Linear, TakesPackedWeightsWhereTheContextHasThemAndNoTape) {
   const Var x = t.random({5, 9}), w = t.random({7, 9}, 1), b = t.random({7}, 2);
   const Var other = t.random({7, 9}, 3);
   const PackedWeights packed{
-      {w.value().data(), pack(t.cx.backend, t.arena, other, DType::f32)}};  // another weight, to see it used
+      {w.value().data(), pack(t.cx.backend, t.arena, other, DType::f32)}};  // another weight, to show that it is used
   Context decoding{.backend = t.cx.backend, .arena = t.arena, .packed = &packed};
   expect_close(values_of(linear(decoding, x, w, b)), values_of(linear(t.cx, x, other, b)), 1e-5, "packed");
   Context training{.backend = t.cx.backend, .arena = t.arena, .tape = &t.tape, .packed = &packed};

@@ -73,13 +73,13 @@ TEST(Linear, MultipliesByTheTransposedWeightAndAddsTheBias) {
   EXPECT_THAT(values_of(linear(t.cx, x, w, Var())), ElementsAre(11, 17));
   const Var y = linear(t.cx, x, w, b, Activation::relu);
   EXPECT_THAT(values_of(y), ElementsAre(11.5, 0));
-  t.backward(y, {10, 100});  // the second output is cut off
+  t.backward(y, {10, 100});  // the second output is clipped by ReLU
   EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(30, 40));
   EXPECT_THAT(values_of(w.node()->gradient), ElementsAre(10, 20, 0, 0));
   EXPECT_THAT(values_of(b.node()->gradient), ElementsAre(10, 0));
 }
 
-// Φ(1) = 0.841344746068543 and σ(1) = 0.731058578630005, σ(-2) = 0.119202922022118 (tables of the functions).
+// Φ(1) = 0.841344746068543 and σ(1) = 0.731058578630005, σ(-2) = 0.119202922022118 (from tables).
 TEST(Activation, HasTheValuesOfItsFormula) {
   ByHand t;
   const Var x = t.var({1, 3}, {1, -1, -2});
@@ -100,7 +100,7 @@ TEST(Linear, RefusesShapesThatDoNotFitAndNamesThem) {
               AllOf(HasSubstr("(4)"), HasSubstr("(5)")));
 }
 
-// ReLU as libraries fuse it with a product makes 0 of NaN.
+// A ReLU that a library fuses with a product turns NaN into 0.
 TEST(Linear, HidesNoNanBehindReluFromWhoLooksForIt) {
   for (const Backend* b : {&backend("reference"), &backend("cpu"), &gpu_on_host()}) {
     ByHand t(*b, DType::f32);

@@ -24,7 +24,7 @@ OpCase window_case(const std::vector<int32_t>& lengths, int64_t cols, int window
           }};
 }
 
-// Each query's window lies where c says, from 0 to the length of its sentence.
+// c is the center of each query's window, from 0 to the length of its sentence.
 OpCase attention_case(const std::vector<int32_t>& lengths, int64_t cols, int window) {
   const Spans spans = Spans::of_lengths(lengths);
   const int64_t B = spans.sentences();
@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(GaussianWindow, OpCheck,
                                          attention_case({1, 16, 33}, 5, 3), attention_case({500, 2}, 3, 10)),
                          name_of_case);
 
-// Five places, a window of 2 around 1.5, so σ = 1: e^(-9/8) and e^(-1/8) on both sides, and nothing of the last.
+// Five positions and a window of 2 around 1.5, so σ = 1: e^(-9/8) and e^(-1/8) on both sides, and 0 for the last one.
 TEST(GaussianWindow, IsTheGaussianOfThePaperCutAtTheEdgesOfTheWindow) {
   ByHand t;
   const Var v = t.var({5, 1}, {1, 2, 3, 4, 5}), c = t.var({1, 1}, {1.5});
@@ -59,7 +59,7 @@ TEST(GaussianWindow, IsTheGaussianOfThePaperCutAtTheEdgesOfTheWindow) {
   expect_close(values_of(c.node()->gradient), {4.5 * far + 0.5 * near}, 1e-14, "dc");
 }
 
-// Equal scores: a third for each key in the window, times its Gaussian, so that the weights do not sum to 1.
+// Equal scores: each key in the window has 1/3 times its Gaussian, so the weights do not sum to 1.
 TEST(GaussianWindow, MultipliesTheSoftmaxOverTheWindowAfterwards) {
   ByHand t;
   const Var q = t.var({1, 1}, {0}), k = t.random({4, 1}), v = t.var({4, 1}, {6, 12, 18, 24});

@@ -61,7 +61,7 @@ OpCase log_prob_case(Size s) {
   return c;
 }
 
-// Labels that may be copied, with probability σ(c) of all that is.
+// Targets that may be copied, with probability σ(c) among the copied tokens.
 OpCase copying_case(Size s, double smoothing, bool weighted) {
   OpCase c = loss_case(s, smoothing);
   c.name = (weighted ? "copying, weighted, " : "copying, ") + c.name;
@@ -100,7 +100,8 @@ INSTANTIATE_TEST_SUITE_P(LinearCrossEntropy, OpCheck,
                                          log_prob_case({17, 5, 35})),
                          name_of_case);
 
-// Logits (0, ln 3): p = (1/4, 3/4). With ε = 0.2 of two labels the target is (0.1, 0.9), so dz = (0.15, -0.15).
+// Logits (0, ln 3): p = (1/4, 3/4). With ε = 0.2 and two pieces the target distribution is (0.1, 0.9), so dz = (0.15,
+// -0.15).
 TEST(LinearCrossEntropy, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
   ByHand t;
   const double log3 = std::log(3.0);
@@ -116,8 +117,8 @@ TEST(LinearCrossEntropy, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
   EXPECT_NEAR(values_of(w.node()->gradient)[1], -0.15, 1e-15);
 }
 
-// Softmax (1/4, 3/4) and half of what is copied, the gate at 1/2: p = (3/4 + 1/2) / 2 = 5/8, of which the softmax has
-// 3/5. d -log p / d gate = 1/2 - 3/5,  d -log p / d copied = -(1/2) / (5/8),  dz = 3/5 · (1/4, -1/4).
+// Softmax (1/4, 3/4), copy probability 1/2, and the gate at 1/2: p = (3/4 + 1/2) / 2 = 5/8, of which the softmax
+// contributes 3/5. d -log p / d gate = 1/2 - 3/5,  d -log p / d copied = -(1/2) / (5/8),  dz = 3/5 · (1/4, -1/4).
 TEST(LinearCrossEntropy, GivesALabelThatMayBeCopiedTheMixtureOfBothWays) {
   ByHand t;
   const double log3 = std::log(3.0);
@@ -132,7 +133,7 @@ TEST(LinearCrossEntropy, GivesALabelThatMayBeCopiedTheMixtureOfBothWays) {
   EXPECT_NEAR(values_of(w.node()->gradient)[1], -0.15, 1e-15);
 }
 
-// The smoothed part is the softmax's: with ε = 0.2 it is 0.1 · (-log 1/4 - log 3/4), and dz = 0.8 · 3/5 · (1/4, -1/4) +
+// Smoothing applies to the softmax: with ε = 0.2 it adds 0.1 · (-log 1/4 - log 3/4), and dz = 0.8 · 3/5 · (1/4, -1/4) +
 // 0.2 · (1/4 - 1/2, 3/4 - 1/2).
 TEST(LinearCrossEntropy, SmoothsWhatIsGeneratedAndNotWhatIsCopied) {
   ByHand t;
@@ -148,8 +149,8 @@ TEST(LinearCrossEntropy, SmoothsWhatIsGeneratedAndNotWhatIsCopied) {
   EXPECT_NEAR(values_of(w.node()->gradient)[1], -0.12 + 0.05, 1e-15);
 }
 
-// With nothing to copy and an open gate there is only the softmax; a closed gate leaves only copies. Neither a copy of
-// probability 0 nor a label that nobody foretells may give NaN.
+// With nothing to copy and an open gate only the softmax remains; a closed gate leaves only copies. Neither a copy
+// probability of 0 nor a target of vanishing probability may give NaN.
 TEST(LinearCrossEntropy, SurvivesLabelsThatCannotBeCopiedOrNotBeGenerated) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
@@ -166,7 +167,7 @@ TEST(LinearCrossEntropy, SurvivesLabelsThatCannotBeCopiedOrNotBeGenerated) {
   }
 }
 
-// A label of weight 2 is one that is there twice, one of weight 0 is not there.
+// A target of weight 2 counts as two, one of weight 0 as absent.
 TEST(LinearCrossEntropy, TakesAWeightForTheNumberOfTimesThatALabelIsThere) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand weighted(name, DType::f32), repeated(name, DType::f32);
@@ -190,7 +191,7 @@ TEST(LinearCrossEntropy, TakesAWeightForTheNumberOfTimesThatALabelIsThere) {
   }
 }
 
-// exp(1000) has no f32: only a logarithm taken after subtracting the largest logit survives.
+// exp(1000) overflows f32: only a logarithm taken after subtracting the largest logit survives.
 TEST(LinearCrossEntropy, SurvivesHugeLogits) {
   for_each_target([] {
     ByHand t("cpu", DType::f32);
@@ -201,7 +202,7 @@ TEST(LinearCrossEntropy, SurvivesHugeLogits) {
   });
 }
 
-// Weight tying (Press & Wolf 2017): the two gradients of the one matrix add up.
+// Weight tying (Press & Wolf 2017): the shared matrix accumulates both gradients.
 TEST(LinearCrossEntropy, AddsToTheGradientOfAnEmbeddingThatSharesItsWeight) {
   for (const char* name : {"reference", "cpu"}) {
     const Tensor ids = int_tensor({1, 4, 1}, {3}), targets = int_tensor({4, 0, 2}, {3});
@@ -220,7 +221,7 @@ TEST(LinearCrossEntropy, AddsToTheGradientOfAnEmbeddingThatSharesItsWeight) {
   }
 }
 
-// So that a line's score does not depend on the lines it was scored with.
+// A line's score must not depend on the rest of its batch.
 TEST(LinearCrossEntropy, GivesARowTheSameBitsWhateverItsNeighboursWithPackedWeights) {
   const Threads one(1);
   for_each_target([] {

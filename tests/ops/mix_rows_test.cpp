@@ -17,7 +17,7 @@ OpCase copy_case(const std::string& name, int64_t rows, std::vector<int32_t> of,
           }};
 }
 
-// x is used twice: the second gradient of it is added.
+// x is used twice: its second gradient is added to the first.
 OpCase copy_and_norm_case() {
   return {"of a value that another op reads too",
           {{"x", {3, 5}}, {"g", {5}}, {"b", {5}}},

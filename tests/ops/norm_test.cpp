@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(RmsNorm, OpCheck,
                                          residual_rms_norm_case(3, 17), residual_rms_norm_case(33, 130)),
                          name_of_case);
 
-// The mean square of (3, 4, 5, 0) is 12.5; of what stands there twice as large, four times that.
+// The mean square of (3, 4, 5, 0) is 12.5; the second row is twice the first and has four times that.
 TEST(RmsNorm, DividesByTheRootOfTheMeanSquare) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(HeadNorm, OpCheck,
                                          head_norm_case(17, 2, 5, false)),
                          name_of_case);
 
-// Of x = (1, 3 | 5, 1 | 2, 2), two columns a head: means 2, 3 and 2, deviations 1, 2 and 0.
+// x = (1, 3 | 5, 1 | 2, 2), heads of size two: means 2, 3 and 2, deviations 1, 2 and 0.
 TEST(HeadNorm, NormalisesEachHeadByItself) {
   ByHand t;
   const Var x = t.var({1, 6}, {1, 3, 5, 1, 2, 2}), gamma = t.var({2}, {2, 3}), beta = t.var({2}, {10, 20});
@@ -123,7 +123,7 @@ TEST(LayerNorm, GivesBetaForARowOfOneValue) {
   });
 }
 
-// Far from zero, E[x²] - E[x]² would have no digits left in f32.
+// Far from zero, E[x²] - E[x]² would have no correct digits in f32.
 TEST(LayerNorm, KeepsItsDigitsFarFromZero) {
   for_each_target([] {
     ByHand t("cpu", DType::f32);

@@ -21,8 +21,8 @@ Tensor number(const Context& cx, double value) {
   return x;
 }
 
-// Two updates of copies of the inputs, the second clipped to a tenth of its norm, and two that may change nothing;
-// gives the parameter and both moments, one below the other.
+// Two updates of copies of the inputs, the second clipped to a tenth of its norm, then two that must not change
+// anything. Returns the parameter and both moments, stacked.
 Var adam_updates(Context& cx, const OpInputs& in) {
   const Tensor& p = in.at("p");
   const int64_t n = p.elements();
@@ -54,7 +54,7 @@ OpCase average_case(int64_t n) {
   return c;
 }
 
-// More tensors than a GPU takes in one launch, of all sizes.
+// More tensors of various sizes than a GPU takes in one launch.
 OpCase sums_case(int64_t n) {
   OpCase c{fmt::format("{} numbers", n), {{"x", {n}}}};
   c.op = [](Context& cx, const OpInputs& in) {
@@ -98,7 +98,7 @@ struct Optimizer : testing::TestWithParam<std::pair<const char*, DType>> {
 };
 const auto near = [](std::vector<double> y) { return Pointwise(DoubleNear(1e-6), y); };
 
-// First update, gradient 4 of 4 labels: m = 0.1, v = 0.02, both 1 when corrected. With ε = 1 the step
+// First update, gradient 4 over 4 target tokens: m = 0.1, v = 0.02, both 1 after bias correction. With ε = 1 the step
 // is 1/2; decay adds 0.1 · 2: 2 - 0.1 · (0.5 + 0.2) = 1.93.
 TEST_P(Optimizer, AdamTakesTheStepOfItsPaper) {
   const Tensor p = vector({2}), g = vector({4}), m = vector({0}), v = vector({0});

@@ -28,10 +28,10 @@ TEST(Profile, CountsCallsAndOperationsOfWhatWasCalledAndNothingElse) {
   const std::string table = profile.table();
   EXPECT_THAT(table, testing::ContainsRegex("linear +1,235 +[0-9.]+ +[0-9.]+% +[0-9.]+\n"));
   EXPECT_THAT(table, AllOf(HasSubstr("outside kernels"), Not(HasSubstr("layer_norm"))));
-  EXPECT_FALSE(backend("cpu").linear.measured());  // the backend that everybody shares is as it was
+  EXPECT_FALSE(backend("cpu").linear.measured());  // the shared backend is unchanged
 }
 
-// A device whose memory is the host's.
+// A device that uses host memory.
 TEST(Profile, CountsAllocationsAndWaitsOfADeviceAndTimesItsKernelsByItsOwnClock) {
   static DeviceCounts counts;
   static int clock;
@@ -69,7 +69,7 @@ TEST(Backend, HasEverySlotInForEachKernel) {
   Backend b = backend("cpu");
   int64_t slots = 0;
   for_each_kernel(b, [&](auto& slot) { slots += int64_t(sizeof slot); });
-  constexpr size_t flag = alignof(Backend);  // of what it multiplies, and what lies between it and the slots
+  constexpr size_t flag = alignof(Backend);  // its flags, with padding up to the slots
   EXPECT_EQ(slots + int64_t(sizeof b.name + sizeof b.arithmetic + sizeof b.memory + sizeof b.recorder + flag),
             int64_t(sizeof b));
 }

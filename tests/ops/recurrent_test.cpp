@@ -28,7 +28,7 @@ OpCase gated_case(const std::vector<int32_t>& lengths, int64_t cols) {
           [=](Context& cx, const OpInputs& in) { return running_average(cx, in.at("x"), in.at("g"), spans); }};
 }
 
-// x also decides what stays: both gradients meet in it.
+// x is also the gate, so it receives both gradients.
 OpCase of_itself() {
   return {"gated by itself", {{"x", {7, 5}}}, [](Context& cx, const OpInputs& in) {
             return running_average(cx, in.at("x"), in.at("x"), Spans({0, 3, 7}));
@@ -63,12 +63,12 @@ TEST(RunningAverage, WithoutAGateIsTheMeanOfTheSentenceSoFar) {
   const Var x = t.var({4, 1}, {2, 4, 9, 5});
   const Var c = running_average(t.cx, x, Var(), Spans({0, 3, 4}));
   EXPECT_THAT(values_of(c), ElementsAre(2, 3, 5, 5));
-  // x_1 counts 1, 1/2 and 1/3; x_2 1/2 and 1/3; x_3 1/3.
+  // x_1 has weight 1, 1/2 and 1/3; x_2 1/2 and 1/3; x_3 1/3.
   t.backward(c, {6, 6, 6, 6});
   EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(11, 5, 2, 6));
 }
 
-// A gate of 0 keeps half of the past: 8/2, 4/2 + 2/2, 3/2 + 7/2; very open keeps all, very shut nothing.
+// A gate of 0 keeps half of the past: 8/2, 4/2 + 2/2, 3/2 + 7/2; a large gate keeps all, a very negative one nothing.
 TEST(RunningAverage, KeepsAsMuchOfThePastAsItsGateSays) {
   ByHand t;
   const Spans three({0, 3});
@@ -80,7 +80,7 @@ TEST(RunningAverage, KeepsAsMuchOfThePastAsItsGateSays) {
   EXPECT_THAT(average(-1000), ElementsAre(8, 2, 7));
 }
 
-// Gates far from 0 must not overflow into something that is no number.
+// Gates far from 0 must not overflow to NaN.
 TEST(RunningAverage, BearsGatesOfAnySize) {
   for_each_target([] {
     ByHand t("cpu", DType::f32);
@@ -90,7 +90,7 @@ TEST(RunningAverage, BearsGatesOfAnySize) {
   });
 }
 
-// Rows of two hypotheses; the second goes on from the first's past at the second step.
+// Rows of two hypotheses; at the second step the second one continues from the first one's past.
 TEST(RunningAverageStep, GoesOnWhereThePastOfEachRowEnds) {
   const auto check = [](const char* name, DType dtype) {
     ByHand t(name, dtype);

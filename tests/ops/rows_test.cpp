@@ -24,7 +24,7 @@ OpCase gather_case(const std::string& name, int64_t rows, std::vector<int32_t> c
   return c;
 }
 
-// x is used twice: the second gradient of it is added.
+// x is used twice: its second gradient is added to the first.
 OpCase gather_and_norm_case() {
   OpCase c{"of a value that another op reads too", {{"x", {5, 3}}, {"g", {3}}, {"b", {3}}}};
   c.op = [](Context& cx, const OpInputs& in) {
@@ -52,7 +52,7 @@ OpCase pick_case(const std::string& name, int64_t rows, int64_t cols) {
   return c;
 }
 
-// The gradient of a value that is picked from twice adds up.
+// A value that is picked from twice adds up both gradients.
 OpCase pick_twice_case() {
   OpCase c{"twice", {{"x", {4, 3}}}};
   c.op = [](Context& cx, const OpInputs& in) {
@@ -133,7 +133,7 @@ TEST(TopK, AgreesWithTheReferenceAtEverySize) {
     }
 }
 
-// Logits that are small whole numbers meet again and again: of equal ones the lower id comes first.
+// Logits that are small whole numbers have many ties: the lower id comes first.
 void check_gpu_top_k(const Backend& gpu) {
   for (const int64_t V : {1, 3, 17, 500, 8001, 32000}) {
     for (const int64_t k : {1, 4, 12, 33}) {
@@ -187,7 +187,7 @@ TEST(TopK, FindsTheSameWithoutLogSumExpAndMarksRowsWithANaN) {
   for_each_target([&] { check("cpu"); });
 }
 
-// Summing goes along with the search for the best, so the largest may come when much has been summed.
+// The sum is computed while searching for the largest, which may therefore appear when much has been summed.
 TEST(TopK, SumsTheSameWhereverTheLargestStands) {
   constexpr int64_t V = 1000;
   for (const double step : {0.001, 0.1, 10.0, 1e30}) {
@@ -220,7 +220,7 @@ TEST(TopK, HasNoLogSumExpOfARowWithANaN) {
   for_each_target([&] { check("cpu"); });
 }
 
-// A search forbids a word by giving it -inf.
+// A search forbids a token by setting its logit to -inf.
 TEST(TopK, LeavesOutForbiddenWords) {
   constexpr double never = -std::numeric_limits<double>::infinity();
   for_each_target([&] {
@@ -231,7 +231,7 @@ TEST(TopK, LeavesOutForbiddenWords) {
   });
 }
 
-// What a shortlist asks for (decode/candidates.h): scores in whole vectors of 64, and nothing behind them.
+// A shortlist (decode/candidates.h) pads its scores to whole vectors of 64 and omits all impossible scores after them.
 TEST(TopK, CountsTheSameBitsHoweverManyImpossibleScoresFollow) {
   for_each_target([] {
     for (const int64_t own : {1, 17, 63, 64, 65, 100}) {

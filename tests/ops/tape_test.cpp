@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// y = x + x + x: a value used several times gathers the gradient of each use.
+// y = x + x + x: a value used several times accumulates the gradient of each use.
 TEST(Tape, AddsTheGradientsOfAllUsesOfAValue) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
@@ -27,7 +27,7 @@ TEST(Tape, AddsTheGradientsOfAllUsesOfAValue) {
   }
 }
 
-// A residual passes its gradient on without a copy; the relu before it works in that memory.
+// A residual passes its gradient on without a copy; the backward pass of the relu before it reuses that memory.
 TEST(Tape, PassesMemoryOnWithoutMixingGradients) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
@@ -42,7 +42,7 @@ TEST(Tape, PassesMemoryOnWithoutMixingGradients) {
 TEST(Tape, SkipsWhatReceivedNoGradient) {
   ByHand t;
   const Var x = t.random({2, 3});
-  activation(t.cx, x, Activation::gelu);  // led nowhere
+  activation(t.cx, x, Activation::gelu);  // its result is not used
   const Var y = activation(t.cx, x, Activation::none);
   t.backward(y, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(1, 2, 3, 4, 5, 6));
@@ -63,7 +63,7 @@ TEST(Tape, KeepsNothingAfterBackward) {
   EXPECT_EQ(t.arena.in_use(), before);
 }
 
-// The walk back frees as it goes: its peak is the forward pass and what a layer or two need, not twice the pass.
+// The backward pass frees as it runs: its peak is the forward pass plus a layer or two, not twice the forward pass.
 TEST(Tape, FreesSavedTensorsOnTheWayBack) {
   ByHand t;
   Var y = t.random({100, 100}), w = t.random({100, 100}, 1);
@@ -118,7 +118,7 @@ TEST(Columns, OfAFrozenMatrixTakeNoGradient) {
   EXPECT_EQ(columns(t.constant({1, 2}, {1, 2}), 0, 1).node(), nullptr);
 }
 
-// Views of rows may overlap and leave rows out; what nobody sees has a gradient of zero.
+// Views of rows may overlap and omit rows; rows in no view have a gradient of zero.
 TEST(Tape, GathersTheGradientsOfRowsInTheMatrixTheyAreOf) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
@@ -130,7 +130,7 @@ TEST(Tape, GathersTheGradientsOfRowsInTheMatrixTheyAreOf) {
   }
 }
 
-// One column is read as a whole and by rows, the other by rows alone.
+// One column is used as a whole and by rows, the other only by rows.
 TEST(Tape, GathersTheGradientsOfRowsOfColumns) {
   ByHand t;
   const Var x = t.var({3, 2}, {1, 2, 3, 4, 5, 6});
@@ -142,7 +142,7 @@ TEST(Tape, GathersTheGradientsOfRowsOfColumns) {
   EXPECT_THAT(values_of(x.node()->gradient), ElementsAre(2, 100, 12, 1100, 2, 1010));
 }
 
-// The whole is read by itself too, before and after its rows are.
+// The whole is also used by itself, before and after its rows.
 TEST(Tape, AddsTheGradientsOfRowsToThoseOfTheWhole) {
   ByHand t;
   const Var x = t.var({3, 1}, {1, 2, 3});

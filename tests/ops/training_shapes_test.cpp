@@ -10,8 +10,8 @@
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
 
-// A layer and the loss in the sizes of training, where grids, offsets and chunks are those that nobody meets in small
-// cases. The reference would take hours: the cpu backend stands for it.
+// A layer and the loss in the sizes of training, with grids, offsets and chunks that small cases never reach. The
+// reference would take hours, so the cpu backend takes its role.
 namespace dragoman {
 namespace {
 

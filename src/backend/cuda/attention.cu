@@ -6,11 +6,11 @@
 namespace dragoman::cuda {
 namespace {
 
-constexpr int warps = 4;  // of a block; each has a query, or on the way back a key
+constexpr int warps = 4;  // per block; each handles a query, or in the backward pass a key
 
 __device__ int lane() { return int(threadIdx.x % warp_size); }
 
-/// The number in its sentence of a warp's row.
+/// The position in its sentence of the row that a warp handles.
 struct Position : Sentence {
   int64_t number;
 
@@ -18,7 +18,7 @@ struct Position : Sentence {
       : Sentence(a), number(blockIdx.z * int64_t{warps} + threadIdx.x / warp_size) {}
 };
 
-/// Query i and key j of a sentence: their score, and what dropout makes of their weight.
+/// Query i and key j of a sentence: their score, and the dropout factor of their weight.
 struct Pair {
   int64_t row;  // of the query
   float score, keep;
@@ -37,7 +37,7 @@ __device__ float* shared_of_warp(int64_t floats) {
   return mine;
 }
 
-// Where the weights (nq,nk) of the block's sentence and head begin among all.
+// Index of the first weight (nq,nk) of the block's sentence and head.
 __device__ int64_t weights_before(const Heads& a, const Position& at) {
   int64_t pairs = 0;
   for (unsigned s = unsigned(lane()); s < blockIdx.x; s += warp_size)
@@ -45,7 +45,7 @@ __device__ int64_t weights_before(const Heads& a, const Position& at) {
   return warp_reduce(pairs, Plus{}) * a.scoring.heads + at.head * at.queries * at.keys;
 }
 
-// y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). A query that sees no key gives 0.
+// y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
 __global__ void attention_kernel(Heads a, View<float> y, View<float> lse, float* weights) {
   const Position at(a);
   const int64_t i = at.number, row = at.first_query + i, V = a.scoring.V;
@@ -78,9 +78,9 @@ void attention(const Backend::Attention& a) {
          a.weights ? static_cast<float*>(a.weights.data()) : nullptr);
 }
 
-/// The gradient of a pair's score: with p the weight, m its dropout, dp = m · dy_i · v_j:  ds = p (dp - dy_i · y_i).
+/// The gradient of a pair's score, with weight p and dropout factor m: dp = m · dy_i · v_j,  ds = p (dp - dy_i · y_i).
 struct PairGradient {
-  float score = 0, weight = 0;  // ds through the scale; m · p, by which dy_i goes to v_j
+  float score = 0, weight = 0;  // ds times the scale; m · p, the factor of dy_i in dv_j
 
   PairGradient() = default;
   __device__ PairGradient(const Heads& a, const AttentionGradients& b, const Position& at, int64_t i, int64_t j,
@@ -94,8 +94,8 @@ struct PairGradient {
   }
 };
 
-// Column by column: d score / d(this row's element), with the other row's element, times ds, summed over the lanes'
-// pairs. Of a dot product it is the other's element, of an additive score w (1 - tanh²(q + k)), and tanh for w.
+// Accumulates for each column, over the lanes' pairs, ds · d score / d(this row's element). The derivative is the other
+// row's element for a dot product, and w (1 - tanh²(q + k)) for an additive score, whose w gets ds · tanh.
 template <class F>
 __device__ void gather(const Scoring& s, int head, float ds, const float* mine, float* sums, float* vector_sums,
                        const F& other) {
@@ -121,8 +121,8 @@ __device__ void gather(const Scoring& s, int head, float ds, const float* mine, 
   }
 }
 
-// The keys of the lanes lie at different distances from the query, and so in different columns, but for those beyond
-// the reach, which share the first and the last.
+// The lanes' keys differ in distance from the query and thus in column, except that all clipped distances share the
+// first or last column.
 __device__ void add_to_bias(const AttentionGradients& b, const Scoring& s, int64_t row, int head, int64_t distance,
                             float ds, bool seen) {
   const int64_t width = b.dbias.cols / s.heads, column = s.bias_column(head, distance) - head * width;
@@ -135,7 +135,7 @@ __device__ void add_to_bias(const AttentionGradients& b, const Scoring& s, int64
   if (width > 1) mine[width - 1] += at_last;
 }
 
-// A warp a query: dq, the bias's and the score vector's gradients, and dy · y for the keys' kernel.
+// One warp per query: dq, the gradients of the bias and the score vector, and dy · y for the keys' kernel.
 __global__ void query_gradient_kernel(Heads a, AttentionGradients b) {
   const Position at(a);
   const Scoring& s = a.scoring;
@@ -165,7 +165,7 @@ __global__ void query_gradient_kernel(Heads a, AttentionGradients b) {
   }
 }
 
-// A warp a key: dk and dv.
+// One warp per key: dk and dv.
 __global__ void key_gradient_kernel(Heads a, AttentionGradients b) {
   const Position at(a);
   const Scoring& s = a.scoring;
@@ -221,13 +221,13 @@ void attention_backward(const Backend::AttentionBackward& b) {
   if (b.dscore_vector) column_sums(b.dscore_vector, dvector);
 }
 
-// On the way back: dy · y of each query and head, and what each query gives to the score vector.
+// Backward scratch: dy · y of each query and head, and each query's contribution to the score vector's gradient.
 int64_t scratch_bytes(const AttentionShape& shape, int64_t key_size, int64_t) {
   const int64_t of_query = shape.heads * (shape.score == Score::additive ? 1 + key_size : 1);
   return shape.queries.rows() * of_query * int64_t{sizeof(float)};
 }
 
-// The pair (x_c, x_{c+K/2}) of a head turns by the angle θ with sin θ, cos θ = table_c, table_{c+K/2}.
+// Rotates the pair (x_c, x_{c+K/2}) of a head by the angle θ with sin θ, cos θ = table_c, table_{c+K/2}.
 void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& positions, int heads, int direction) {
   const auto Y = view<float>(y);
   const auto X = view<const float>(x), sinusoids = view<const float>(table);

@@ -6,7 +6,7 @@
 
 namespace dragoman::cuda {
 
-/// Σ a_d b_d, four at a time where both lie at multiples of 16 bytes.
+/// Σ a_d b_d, four elements at a time if both start at multiples of 16 bytes.
 __device__ inline float dot(const float* a, const float* b, int64_t count) {
   float sum = 0;
   int64_t d = 0;
@@ -19,12 +19,12 @@ __device__ inline float dot(const float* a, const float* b, int64_t count) {
   return sum;
 }
 
-/// One head of queries and keys on the device: how a score is made of two rows (see Score and DistanceBias).
+/// One head of queries and keys on the device: computes scores from pairs of rows (see Score and DistanceBias).
 struct Scoring {
   View<const float> q, k, v, bias;
-  const float* vector = nullptr;  // (H*K), additive only
+  const float* vector = nullptr;  // (H*K), only for additive scores
   int heads = 1;
-  int64_t K = 0, V = 0;  // columns of a head
+  int64_t K = 0, V = 0;  // size of a head
   float scale = 1;
 
   __device__ const float* query(int64_t row, int head) const { return q.row(row) + head * K; }
@@ -47,12 +47,12 @@ struct Scoring {
   }
 };
 
-/// Softmax over keys that come in turn, 32 at a time: one a lane (Milakov & Gimelshein 2018). The weighted sum of
-/// values gathers in `sums` (V) of shared memory.
+/// Softmax over keys that arrive 32 at a time, one per lane (Milakov & Gimelshein 2018). The weighted sum of values
+/// accumulates in `sums` (V) in shared memory.
 struct OnlineSoftmax {
   float top = -INFINITY, sum = 0;
 
-  /// `value_of(j)`: the values of lane j's key; `keep`: what dropout makes of this lane's weight. All lanes call it.
+  /// `value_of(j)`: the values of lane j's key; `keep`: the dropout factor of this lane's weight. All lanes call.
   template <class F>
   __device__ void take(float score, bool seen, float keep, float* sums, int64_t V, const F& value_of) {
     const float highest = fmaxf(top, warp_max(seen ? score : -INFINITY));
@@ -73,8 +73,8 @@ struct OnlineSoftmax {
   }
 };
 
-/// All heads of all sentences of an attention. Kernels have a block for some rows of a head of a sentence: grid
-/// (sentences, heads, rows of the longest).
+/// All heads of all sentences of an attention. Each block of a kernel handles some rows of one head of one sentence:
+/// grid (sentences, heads, blocks of the longest sentence).
 struct Heads {
   Scoring scoring;
   const int32_t *queries, *keys;  // offsets
@@ -99,12 +99,12 @@ struct Heads {
   __device__ uint32_t stream(int head) const { return mask.op * 4096 + uint32_t(head); }
 };
 
-/// `rows`: queries or keys, of which a block has so many.
+/// `rows`: queries or keys, of which each block handles `rows_of_block`.
 inline dim3 grid_of(const Spans& rows, int heads, int rows_of_block) {
   return {unsigned(rows.sentences()), unsigned(heads), blocks_of(rows.longest(), rows_of_block)};
 }
 
-/// The sentence and head of a block.
+/// The sentence and head that a block handles.
 struct Sentence {
   int64_t first_query, queries, first_key, keys;
   int head;
@@ -117,17 +117,17 @@ struct Sentence {
         head(int(blockIdx.y)) {}
 };
 
-/// What the way back of an attention reads and writes.
+/// What the backward pass of an attention reads and writes.
 struct AttentionGradients {
   Put dq, dk, dv;
   View<float> dbias;
   bool dbias_adds;
   View<const float> dy, y, lse;
   View<float> inner;    // (Nq,H): dy_i · y_i
-  View<float> dvector;  // (Nq,H*K): what each query gives to the score vector's gradient; or empty
+  View<float> dvector;  // (Nq,H*K): each query's contribution to the score vector's gradient; or empty
 };
 
-/// Attention on matrix units (tiled_attention.cu), for what they serve: scores that are products, and heads that fit.
+/// Attention on matrix units (tiled_attention.cu), for scores that are dot products and heads that fit.
 bool on_matrix_units(const Backend::Attention& a);
 void tiled_attention(const Backend::Attention& a);
 void tiled_attention_backward(const Backend::Attention& a, const AttentionGradients& gradients);

@@ -5,11 +5,11 @@
 namespace dragoman::cuda {
 namespace {
 
-constexpr int warps = 4;  // of a block; each has a head of a row
+constexpr int warps = 4;  // per block; each handles one head of one row
 
-/// Where a row finds its keys (StepKeys).
+/// Where each row finds its keys (StepKeys).
 struct Past {
-  const int32_t *length, *begin, *position;  // (R) each; begin or table; place may be null
+  const int32_t *length, *begin, *position;  // (R) each; begin or table; position may be null
   View<const int32_t> table;
 
   __device__ int64_t key_row(int64_t r, int64_t t) const { return table ? table(r, t) : begin[r] + t; }
@@ -32,7 +32,7 @@ __global__ void step_kernel(Scoring s, Past past, Visibility visible, View<float
     softmax.take(score, sees, 1, sums, s.V,
                  [&](int of_lane) { return s.value(past.key_row(r, first + of_lane), head); });
   }
-  const bool any = seen.begin < seen.end;  // of numbers or not: 0 / 0 shows that there was none
+  const bool any = seen.begin < seen.end;  // otherwise 0; if all seen scores are NaN, 0 / 0 keeps the NaN
   for (int64_t d = lane; d < s.V; d += warp_size) y(r, head * s.V + d) = any ? sums[d] / softmax.sum : 0.f;
 }
 

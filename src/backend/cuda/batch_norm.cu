@@ -7,15 +7,15 @@
 namespace dragoman::cuda {
 namespace {
 
-constexpr int lanes_of_rows = 8;  // a block has 32 neighbouring columns; so many threads share out the rows of each
+constexpr int lanes_of_rows = 8;  // threads that share the rows of a column; a block handles 32 adjacent columns
 
 __device__ int64_t column_of_thread() { return int64_t{blockIdx.x} * warp_size + threadIdx.x % warp_size; }
 __device__ int64_t first_row() { return threadIdx.x / warp_size; }
 
-// The sum of what the threads of a column have, in the order of rows. All threads of the block call it.
+// Adds the values of the threads of a column, in row order. All threads of the block must call it.
 __device__ float column_sum(float mine) {
   __shared__ float sums[lanes_of_rows * warp_size];
-  __syncthreads();  // an earlier call may still be read
+  __syncthreads();  // threads may still be reading the result of an earlier call
   sums[threadIdx.x] = mine;
   __syncthreads();
   float sum = 0;

@@ -6,7 +6,7 @@
 namespace dragoman::cuda {
 namespace {
 
-/// What the gates of a cell see (backend/cell.h).
+/// Inputs of a cell's gates (backend/cell.h).
 struct Gates {
   View<const float> a, s, h_before, c_before;
   int64_t D;

@@ -11,7 +11,7 @@ void convert(const Tensor& y, const Tensor& x) {
   each_element(X.rows, X.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) = T(X(n, d)); });
 }
 
-/// Calls f.operator()<T>() with what is multiplied: float, or a type of 16 bits.
+/// Calls f.operator()<T>() with the type of the operands: float, or a 16-bit type.
 template <class F>
 void for_factor(DType dtype, F f) {
   if (is_half(dtype)) return for_half(dtype, f);

@@ -17,7 +17,7 @@ struct Step {
   float scale;
 };
 
-// A block a row. A piece may stand in the source more than once, so one thread adds what is copied, in order.
+// One block per row. A piece may occur more than once in the source, so a single thread adds the copies, in order.
 __global__ void copy_step_kernel(Step c) {
   const int64_t r = blockIdx.x, first = c.begin[r], count = c.length[r];
   const float lowest = -std::numeric_limits<float>::infinity();

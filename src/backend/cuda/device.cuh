@@ -6,7 +6,7 @@
 #include "backend/cuda/dynamic_shared.cuh"
 #include "backend/cuda/memory.h"
 
-/// What every kernel file here needs: launching, views of what lies on the device, sums over warps and blocks.
+/// What every kernel file here needs: launching, views of device memory, sums over warps and blocks.
 namespace dragoman::cuda {
 
 constexpr int warp_size = 32;
@@ -14,8 +14,8 @@ constexpr int threads_per_block = 256;
 
 inline unsigned blocks_of(int64_t items, int64_t size) { return unsigned((items + size - 1) / size); }
 
-/// Runs `kernel` on the stream of this device. A grid without blocks is nothing to do. `shared`: bytes of dynamic
-/// shared memory. Together with what a kernel declares itself, at most 16 KiB, a device gives 48 KiB unasked.
+/// Runs `kernel` on the stream of this device. Does nothing for a grid without blocks. `shared`: bytes of dynamic
+/// shared memory. A device offers 48 KiB by default, of which up to 16 KiB may be the kernel's static shared memory.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, int64_t shared, A&&... arguments) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
@@ -30,7 +30,7 @@ void launch(void (*kernel)(P...), dim3 grid, dim3 block, int64_t shared, A&&... 
   DRAGOMAN_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
 }
 
-/// The tensor as a kernel sees it: where it lies on the device, or the device's copy of what the host made.
+/// The tensor as a kernel sees it: its device memory, or the device's copy of data that the host made.
 template <class T>
 View<T> view(const Tensor& x) {
   if (!x) return {};
@@ -46,8 +46,8 @@ __global__ void element_kernel(Index rows, Index cols, F f) {
   for (Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x; i < all; i += step) f(i / cols, i % cols);
 }
 
-/// Calls f(row, column) on the device for every element of a matrix. Indices have 32 bits where these are enough: a
-/// GPU divides them several times as fast.
+/// Calls f(row, column) on the device for every element of a matrix. Uses 32-bit indices if they suffice: a GPU divides
+/// them several times as fast.
 template <class F>
 void each_element(int64_t rows, int64_t cols, F f) {
   constexpr unsigned most = 1 << 16;
@@ -58,7 +58,7 @@ void each_element(int64_t rows, int64_t cols, F f) {
     launch(element_kernel<int64_t, F>, grid, block, 0, rows, cols, f);
 }
 
-/// Of a number and NaN the number, whichever comes first: all lanes of a warp are to agree.
+/// The maximum, ignoring NaN in either order, so that all lanes of a warp agree.
 struct Larger {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
@@ -69,7 +69,7 @@ struct Plus {
   }
 };
 
-/// The same value in all lanes of the warp, in an order fixed by the lanes.
+/// Returns the same value in all lanes of the warp; the order of joining depends only on the lanes.
 template <class T, class Join>
 __device__ T warp_reduce(T value, Join join) {
   for (int step = warp_size / 2; step > 0; step /= 2) value = join(value, __shfl_xor_sync(0xffffffffu, value, step));
@@ -78,12 +78,12 @@ __device__ T warp_reduce(T value, Join join) {
 __device__ inline float warp_sum(float value) { return warp_reduce(value, Plus{}); }
 __device__ inline float warp_max(float value) { return warp_reduce(value, Larger{}); }
 
-/// The same value in all threads of the block; `nothing` joins to what it meets. All threads call it.
+/// Returns the same value in all threads of the block; `nothing` is the identity of `join`. All threads must call it.
 template <class T, class Join>
 __device__ T block_reduce(T value, T nothing, Join join) {
   __shared__ T of_warps[warp_size];
   value = warp_reduce(value, join);
-  __syncthreads();  // an earlier call may still be read
+  __syncthreads();  // threads may still be reading the result of an earlier call
   if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = value;
   __syncthreads();
   const unsigned lane = threadIdx.x % warp_size;

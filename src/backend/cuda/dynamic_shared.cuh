@@ -2,7 +2,7 @@
 
 namespace dragoman::cuda {
 
-/// The shared memory that a block was launched with.
+/// The dynamic shared memory of this block.
 template <class T>
 __device__ T* dynamic_shared() {
   extern __shared__ __align__(16) unsigned char dynamic_shared_bytes[];

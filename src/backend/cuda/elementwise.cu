@@ -11,7 +11,7 @@ void fill(const Tensor& y, double value) {
   each_element(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) = number; });
 }
 
-// Small tables that the host has computed.
+// For small tables that the host has computed.
 void copy_from_host(const Tensor& y, const Tensor& x) {
   const Tensor values = y.on_host();
   for_dtype(x.dtype(), [&]<class S>() {

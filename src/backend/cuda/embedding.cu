@@ -19,8 +19,8 @@ void forward(const Tensor& y, const Embedding& e) {
   });
 }
 
-/// Which rows of a batch go to which row of a table, in rising order of both: the host sorts, so that the device adds
-/// in one order and needs no atomic additions.
+/// The rows of a batch grouped by their row of a table, both in ascending order. The host sorts, so that the device
+/// adds in a fixed order and needs no atomic additions.
 struct Grouped {
   std::vector<int32_t> keys, begins, rows;  // (U)  (U+1)  (N)
 
@@ -38,7 +38,7 @@ struct Grouped {
 
 constexpr unsigned slices = 8;
 
-// A block has one group and some columns. Its rows are shared out, as a piece may be every tenth of a text.
+// Each block handles some columns of one group. Its rows are split into slices, as one piece may be every tenth token.
 __global__ void group_kernel(View<float> dtable, View<const float> dy, Mask mask, const int32_t* key,
                              const int32_t* begin, const int32_t* row, float scale) {
   __shared__ float sums[slices][Mask::width][warp_size];
@@ -62,7 +62,7 @@ __global__ void group_kernel(View<float> dtable, View<const float> dy, Mask mask
   }
 }
 
-// dtable[key of a group] += scale · Σ mask · dy over the rows of the group
+// For each group: dtable[key] += scale · Σ mask · dy over its rows.
 void add_groups(const Grad& dtable, const Tensor& dy, const Mask& mask, const Grouped& groups, double scale) {
   if (!dtable.adds())
     DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(dtable.tensor.data(), 0, size_t(dtable.tensor.bytes()), stream()));

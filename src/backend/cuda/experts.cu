@@ -32,7 +32,7 @@ void mix_rows_backward(Grad dx, Grad dweights, const Tensor& dy, const Tensor& x
   });
 }
 
-/// softmax of a row's E logits: of those that its k best name, for k = 1 of all.
+/// Softmax of a row's logits (E) over the k best, or over all for k = 1.
 struct Shares {
   const float* z;
   const int32_t* best;
@@ -65,7 +65,7 @@ __device__ void find_best(int32_t* best, int64_t k, const float* z, int64_t E) {
   }
 }
 
-// The host plans with the experts, so they are downloaded; the device's copy of them is what was written here.
+// The host plans with `experts`, so they are downloaded; their device copy is what this kernel writes.
 void route(const Tensor& gates, const Tensor& experts, const Tensor& logits) {
   const auto G = view<float>(gates);
   const auto Z = view<const float>(logits);
@@ -79,7 +79,7 @@ void route(const Tensor& gates, const Tensor& experts, const Tensor& logits) {
   device_memory().download(experts.data(), best.data, experts.bytes());
 }
 
-// dz_e = p_e (g_e - Σ_i p_i g_i), where g are the gradients of p = softmax(z); of the gates, and of the load loss.
+// dz_e = p_e (g_e - Σ_i p_i g_i), where p = softmax(z) and g is its gradient, from the gates and from the load loss.
 void route_backward(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts,
                     const Tensor& load) {
   const Put DZ(dlogits);

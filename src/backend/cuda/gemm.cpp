@@ -16,14 +16,14 @@ namespace {
 
 void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_ALLOC_FAILED)
-    throw OutOfMemory(fmt::format("cuBLASLt: {} found no memory left on the device", what),
+    throw OutOfMemory(fmt::format("cuBLASLt: {} failed: the device is out of memory", what),
                       "use smaller batches: --mini-batch-words");
   require(status == CUBLAS_STATUS_SUCCESS, "cuBLASLt: {} failed: {}", what, cublasLtGetStatusString(status));
 }
 
 constexpr size_t workspace_bytes = size_t{32} << 20;  // what NVIDIA recommends for Hopper
 
-/// The library's handle and the workspace that all products share: they follow one another on one stream.
+/// The library's handle, and the workspace that all products share: they run one after another on one stream.
 struct Library {
   cublasLtHandle_t handle = nullptr;
   std::shared_ptr<void> workspace = piece(workspace_bytes);
@@ -32,7 +32,7 @@ struct Library {
 };
 
 Library& library() {
-  static Library& it = *new Library;  // CUDA may be gone when a program's last objects are
+  static Library& it = *new Library;  // never destroyed: CUDA may be gone by then
   return it;
 }
 
@@ -53,7 +53,7 @@ cudaDataType_t type_of(DType dtype) {
   }
 }
 
-// cuBLASLt thinks in columns. A row-major matrix is its own transpose there, so yᵀ (D,N) = bᵀ · aᵀ.
+// cuBLASLt is column-major: a row-major matrix is its own transpose there, so yᵀ (D,N) = bᵀ · aᵀ.
 struct Layout {
   cublasLtMatrixLayout_t it = nullptr;
 
@@ -94,15 +94,15 @@ void describe(Description& d, const Gemm& g) {
   d.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(g.bias.data()));
 }
 
-// Bytes, at most what the library asks about.
+// In bytes, up to the largest alignment that cuBLASLt distinguishes.
 uint32_t alignment_of(const Tensor& m) {
   uint32_t bytes = 256;
   while (reinterpret_cast<uintptr_t>(m.data()) % bytes != 0) bytes /= 2;
   return bytes;
 }
 
-// The matrices of a product if a had `rows` rows: tokens, of which every batch has another number. The sizes of
-// weights are all the others.
+// The matrices of a product if a had `rows` rows. Rows are tokens, whose number changes with every batch; all other
+// sizes are those of weights.
 struct Layouts {
   Layout a, b, y;
 
@@ -112,13 +112,13 @@ struct Layouts {
         y(g.y, g.a.transposed ? g.y.rows() : rows) {}
 };
 
-// In sixteenths of the next power of two, but at least 8 at a time.
+// Rounds up to a sixteenth of the next power of two, but to at least a multiple of 8.
 int64_t rounded_up(int64_t rows) {
   const int64_t unit = std::max<int64_t>(8, int64_t(std::bit_ceil(uint64_t(rows))) / 16);
   return (rows + unit - 1) / unit * unit;
 }
 
-// The library's advice costs far more than a product: it is asked once for all that it depends on.
+// cuBLASLt's heuristic costs far more than a product, so its advice is cached by everything that it depends on.
 using Question = std::array<int64_t, 14>;
 
 Question question_of(const Gemm& g, int64_t rows) {
@@ -160,15 +160,15 @@ struct Preference {
   }
 };
 
-// That the library has no kernel for what it was asked: which of these it says depends on what it looks at first.
+// Whether the status means that the library has no kernel: which one it returns depends on what it checks first.
 bool no_kernel(cublasStatus_t status) {
   return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
          status == CUBLAS_STATUS_ARCH_MISMATCH;
 }
 
-using Advice = std::optional<cublasLtMatmulAlgo_t>;  // none: there is no kernel
+using Advice = std::optional<cublasLtMatmulAlgo_t>;  // empty if there is no kernel
 
-// For a product whose a has `rows` rows.
+// Advice for a product whose a has `rows` rows.
 const Advice& advice(const Gemm& g, const Description& d, int64_t rows) {
   static std::map<Question, Advice> known;
   const Question question = question_of(g, rows);
@@ -185,7 +185,7 @@ const Advice& advice(const Gemm& g, const Description& d, int64_t rows) {
   return known.emplace(question, usable ? Advice(result.algo) : std::nullopt).first->second;
 }
 
-// False: it was bad advice.
+// Returns false if the library rejects its own advice.
 bool follow(const Gemm& g, const Description& d, const cublasLtMatmulAlgo_t& algorithm) {
   const Layouts m(g, g.a.matrix.rows());
   const float floats[] = {1, g.adds ? 1.f : 0.f};
@@ -205,7 +205,7 @@ bool follow(const Gemm& g, const Description& d, const cublasLtMatmulAlgo_t& alg
 
 void multiply_in_tf32() { fast_math = true; }
 
-// Advice for somewhat more rows serves for all sizes in between, unless the library thinks otherwise.
+// Advice for a rounded-up number of rows serves all sizes in between, unless the library rejects it.
 bool try_gemm(const Gemm& g) {
   if (g.y.elements() == 0) return true;
   Description d(g.a.matrix.dtype());

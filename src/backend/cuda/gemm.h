@@ -4,32 +4,32 @@
 
 namespace dragoman::cuda {
 
-/// A matrix of a product, or its transpose.
+/// A matrix operand of a product, or its transpose.
 struct Factor {
   Tensor matrix;
   bool transposed = false;
 };
 
-/// y (N,D) = act(a (N,K) · b (K,D) + bias (D)), or y += a · b. Factors are of f32, or both of one type of 16 bits; y
-/// and sums are f32. act is none or relu. Row-major; rows may be strided.
-/// Integers: y in i32 = a (N,K) · b (D,K)ᵀ, both of i8, without bias, act or adding. D, K and y's stride are multiples
-/// of 4, rows of factors lie at multiples of 16 bytes, N is more than 16.
+/// y (N,D) = act(a (N,K) · b (K,D) + bias (D)), or y += a · b. Factors are both f32 or both of one 16-bit type; y and
+/// sums are f32. act is none or relu. Row-major; rows may be strided.
+/// Integers: y (i32) = a (N,K) · b (D,K)ᵀ, both i8, without bias, act or adds. D, K and y's stride are multiples of 4,
+/// rows of factors start at multiples of 16 bytes, and N is more than 16.
 struct Gemm {
   Tensor y;
   Factor a, b;
-  Tensor bias = {};  // or empty
+  Tensor bias = {};  // may be empty
   Activation act = Activation::none;
   bool adds = false;
 };
-/// Computed by cuBLASLt, or false: it has no kernel for this product on this GPU.
+/// Computes the product with cuBLASLt. Returns false if cuBLASLt has no kernel for it on this GPU.
 bool try_gemm(const Gemm& g);
-/// Computed in any case: where the library has no kernel, bias and act take a pass of their own, and the product a slow
-/// kernel of ours if it has none for that alone. Not of integers.
+/// Always computes the product. If cuBLASLt has no kernel for it, bias and act take a pass of their own; if it has none
+/// for the bare product either, a slow kernel of ours computes it. Not for integers.
 void gemm(const Gemm& g);
-/// Counts a product of the slow kernel, and warns of the first one: nobody would see why it takes so long.
+/// Counts a product computed by the slow kernel and warns of the first, because the slowness would be hard to explain.
 void count_slow_product(const Gemm& g);
 
-/// From now on, factors of f32 may be rounded to TF32 as they are multiplied.
+/// From now on, f32 factors may be rounded to TF32 when they are multiplied.
 void multiply_in_tf32();
 
 }  // namespace dragoman::cuda

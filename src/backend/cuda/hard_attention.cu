@@ -22,7 +22,7 @@ __device__ int64_t drawn(const float* p, int64_t n, double share) {
   return heaviest(p, n);
 }
 
-// As the reference's; a sentence for each thread.
+// Like the reference, with one thread per sentence.
 void choose(const Backend::Choice& c) {
   const auto slopes = view<float>(c.slopes), means = view<float>(c.means);
   const float* weights = view<const float>(c.weights).data;
@@ -35,7 +35,8 @@ void choose(const Backend::Choice& c) {
     constexpr float least = 1e-30f;
     const int64_t begin = offsets[s], n = offsets[s + 1] - begin;
     const float* p = weights + begin;
-    const int64_t chosen = positions ? drawn(p, n, uniform(key, op, positions[2 * s], positions[2 * s + 1])) : heaviest(p, n);
+    const int64_t chosen =
+        positions ? drawn(p, n, uniform(key, op, positions[2 * s], positions[2 * s + 1])) : heaviest(p, n);
     rows[s] = int32_t(begin + chosen);
     float entropy = 0;
     for (int64_t j = 0; j < n; ++j) {

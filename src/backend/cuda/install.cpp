@@ -27,7 +27,7 @@ void install(Backend& b, int device, bool fast) {
   b.memory = &device_memory();
   b.concurrent = false;
   b.multiplies_int8 = true;
-  if (memory_kind() != Memory::tensors) b.recorder = &recorder;  // recordings need memory that stays
+  if (memory_kind() != Memory::tensors) b.recorder = &recorder;  // recordings need memory with fixed addresses
   b.multiplies_bfloat16 = has_matrix_units();
   b.arithmetic = describe(device) + (fast && has_matrix_units() ? ", TF32" : "");
   if (fast && has_matrix_units()) multiply_in_tf32();

@@ -8,7 +8,7 @@ namespace dragoman::cuda {
 
 void install(Backend& backend, int device, bool fast);
 
-/// What GPUs there are, one line each.
+/// The available GPUs, one line each.
 std::vector<std::string> devices();
 
 }  // namespace dragoman::cuda

@@ -37,17 +37,17 @@ void clear(const Tensor& x) {
 // dw = dzᵀ · x
 void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) {
   if (dz.rows() > 0) return gemm({.y = dw.tensor, .a = {dz, true}, .b = {x}, .adds = dw.adds()});
-  if (!dw.adds()) clear(dw.tensor);  // the sum of nothing
+  if (!dw.adds()) clear(dw.tensor);  // a sum over no rows
 }
 
-// A block has 32 neighbouring columns of `rows_of_block` rows, which its 8 warps share out.
+// Each block handles `rows_of_block` rows of 32 adjacent columns; its 8 warps share the rows.
 constexpr int64_t rows_of_block = 256;
 
 template <class T>
 struct Result {
-  View<T> dz;               // or empty: it is dy as it is
-  View<float> sums;         // of the columns, a row a block of rows; or empty
-  View<const float> dy, y;  // y empty: no relu
+  View<T> dz;               // empty if dz is dy
+  View<float> sums;         // column sums, one row per block of rows; or empty
+  View<const float> dy, y;  // without relu, y is empty
 };
 
 template <class T>
@@ -72,7 +72,7 @@ __global__ void result_kernel(Result<T> r) {
   r.sums(blockIdx.x, d) = sum;
 }
 
-// Rows are shared out among enough blocks for a whole GPU; what they have is added in the order of rows.
+// Splits the rows over enough blocks to fill a GPU, then adds the blocks' sums in row order.
 template <class T>
 void backward_rows(const View<T>& dz, const Grad& db, const Tensor& dy, const View<const float>& y) {
   const int64_t D = dy.cols(), parts = blocks_of(dy.rows(), rows_of_block);
@@ -104,7 +104,7 @@ void column_sums(const Grad& to, const Tensor& x) { backward_rows<float>({}, to,
 
 namespace {
 
-// The first `rows` of a packed weight, as a matrix: it is w as it is, rounded if it is of 16 bits.
+// The first `rows` rows of a packed weight as a matrix. Packing only rounds w, if at all.
 Tensor unpacked(const Tensor& packed, int64_t rows, int64_t cols) {
   return packed.row_range(0, rows * cols).reshaped({rows, cols});
 }
@@ -129,7 +129,7 @@ void select_packed(const Tensor& selected, const Tensor& packed, const Tensor& r
   for_factor(packed.dtype(), [&]<class T>() { select<T>(to, from, rows); });
 }
 
-// In 16 bits x is rounded too: both factors of a product on tensor cores are of one type.
+// In 16 bits x is rounded too: tensor cores need both factors to have the same type.
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                    const Tensor& scratch) {
   if (packed.dtype() == DType::i8) return linear_int8(y, x, packed, b, act, scratch);

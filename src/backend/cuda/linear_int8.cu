@@ -11,8 +11,8 @@
 namespace dragoman::cuda {
 namespace {
 
-// Rows of integers, filled up with zeros to whole pieces of 16 bytes, as cuBLASLt likes them, and behind them all the
-// rows' scales: a packed weight, or x on its way.
+// Quantized rows, zero-padded to multiples of 16 bytes for cuBLASLt, followed by the scales of all rows: a packed
+// weight, or x on its way into a product.
 struct Rounded {
   static constexpr int64_t unit = 16;
 
@@ -32,8 +32,8 @@ struct Rounded {
   float* scales;
 };
 
-// A block has a row: x ≈ top / 127 · q, nearest, ties to even. The divisions are those of every other backend, so of
-// what is finite the integers are too.
+// One block per row: x ≈ top / 127 · q, rounded to nearest, ties to even. All backends divide in the same way, so
+// finite values give the same integers.
 __global__ void round_kernel(Rounded to, View<const float> x) {
   const int64_t n = blockIdx.x;
   float top = 0;
@@ -49,7 +49,7 @@ void round_rows(const Rounded& to, const Tensor& x) {
   launch(round_kernel, dim3(unsigned(to.rows)), dim3(threads_per_block), 0, to, view<const float>(x));
 }
 
-// What becomes of a sum, in the order of operations of every other backend.
+// Turns a sum into an element of y, in the same order of operations as every other backend.
 struct Result {
   View<float> y;
   const float *row_scales, *scales;
@@ -62,7 +62,7 @@ struct Result {
   }
 };
 
-// A warp multiplies a row of w, which it reads once, by up to 8 rows of x, four integers an instruction.
+// A warp multiplies a row of w, which it reads once, by up to 8 rows of x, four integers per instruction.
 constexpr int rows_of_warp = 8, warps_of_block = threads_per_block / warp_size;
 
 __global__ void int8_kernel(Result result, View<const int32_t> x, View<const int32_t> w) {
@@ -84,9 +84,9 @@ __global__ void int8_kernel(Result result, View<const int32_t> x, View<const int
     }
 }
 
-// On matrix units, where cuBLASLt does: columns of y go in fours, and 16 rows or fewer PyTorch refuses in front of it
-// (aten/src/ATen/native/cuda/Blas.cpp, _int_mm). For so few, reading w is what takes the time, which int8_kernel does
-// once. Sums lie where y will.
+// Uses matrix units where cuBLASLt does. It needs a multiple of 4 columns in y, and PyTorch refuses 16 rows or fewer
+// before calling it (aten/src/ATen/native/cuda/Blas.cpp, _int_mm). For so few rows reading w dominates, and int8_kernel
+// reads it once. The sums are stored where y will be.
 bool multiply_in_library(const Tensor& y, const Rounded& x, const Rounded& w) {
   if (x.rows <= 16 || w.rows % 4 != 0 || !y.contiguous()) return false;
   const Tensor sums(nullptr, y.data(), {x.rows, w.rows}, DType::i32, y.memory());

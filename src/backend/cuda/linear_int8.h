@@ -3,8 +3,8 @@
 
 namespace dragoman::cuda {
 
-/// The I8 forms of the slots for decoding (backend.h): bytes of so many rows of integers, which packed weights and
-/// scratch are; packing (two), selection of rows, product.
+/// I8 forms of the decoding slots (backend.h): the size in bytes of quantized rows (packed weights and scratch), two
+/// ways of packing, row selection, product.
 int64_t int8_bytes(int64_t rows, int64_t K);
 void pack_int8(const Tensor& packed, const Tensor& w);
 void pack_rounded(const Tensor& packed, std::span<const RoundedRows> parts);

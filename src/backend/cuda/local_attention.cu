@@ -28,7 +28,7 @@ void gaussian_window(const Backend::GaussianWindow& g) {
   });
 }
 
-// A sentence's rows are summed by one thread, in their order.
+// One thread sums a sentence's rows, in order.
 void gaussian_window_backward(const Backend::GaussianWindowBackward& b) {
   const Put DX(b.dx), DC(b.dcenters);
   const auto DY = view<const float>(b.dy), X = view<const float>(b.x), centers = view<const float>(b.centers);

@@ -11,16 +11,16 @@
 namespace dragoman::cuda {
 namespace {
 
-constexpr int64_t chunk_rows = 2048;  // logits of so many rows exist at a time
+constexpr int64_t chunk_rows = 2048;  // rows whose logits exist at a time
 
-// Elements from one row of logits to the next: rows of 16 bits, too, lie at multiples of 16 bytes. Where V is odd, the
-// library has slow kernels for rows next to each other, or none.
+// Row stride of the logits in elements: rows start at multiples of 16 bytes, in 16 bits too. For contiguous rows with
+// odd V, cuBLASLt has only slow kernels, or none.
 int64_t stride_of(int64_t V) { return (V + 7) / 8 * 8; }
 
 template <class T>
 struct Chunk {
   View<float> logits;  // (N,V)
-  View<T> dz;          // (N,V): their gradient, in their place where it is of f32
+  View<T> dz;          // (N,V): their gradient, in place if it is f32
   float *loss, *log_prob;
   const int32_t* targets;
   const float* weights;  // null: all 1
@@ -30,14 +30,14 @@ struct Chunk {
   Put dgate, dcopied;
 };
 
-// A block a row, which it reads twice: log_prob = log p_label,  loss = -(1-ε) log p_label - ε/V Σ log p,  dz = (1-ε) s
-// (p - onehot) + ε (p - 1/V), where s is the softmax's share of a label that may be copied, or 1.
+// One block per row, which it reads twice: log_prob = log p_target,  loss = -(1-ε) log p_target - ε/V Σ log p,
+// dz = (1-ε) s (p - onehot) + ε (p - 1/V), where s is the softmax's share in p_target if targets may be copied, else 1.
 template <class T>
 __global__ void cross_entropy_kernel(Chunk<T> c) {
   const int64_t n = blockIdx.x, V = c.logits.cols;
   float* z = c.logits.row(n);
   const float lowest = -std::numeric_limits<float>::infinity();
-  float own_top = lowest, sum = 0, total = 0;  // of what this thread has seen
+  float own_top = lowest, sum = 0, total = 0;  // of the logits of this thread
   for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
     total += z[v];
     if (z[v] > own_top) {
@@ -52,9 +52,9 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
   const float lse = top + logf(sum), weight = c.weights ? c.weights[n] : 1.f;
   const int32_t label = c.targets[n];
   const float of_target = z[label];
-  __syncthreads();  // everyone has read the label's logit before it is overwritten
+  __syncthreads();  // all threads must read the target's logit before it is overwritten
   const TargetMixture<float> mixture = c.gate ? target_mixture(of_target - lse, c.gate(n, 0), c.copied(n, 0))
-                                             : TargetMixture<float>{.log_prob = of_target - lse};
+                                              : TargetMixture<float>{.log_prob = of_target - lse};
   const float of_mixture = weight * (1 - c.smoothing), of_softmax = weight * c.smoothing;
   if (threadIdx.x == 0) {
     c.log_prob[n] = mixture.log_prob;
@@ -69,7 +69,7 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
   }
 }
 
-// Rows [from, from + count): logits, losses, and the gradients of what goes on from them.
+// Rows [from, from + count): logits, losses, and the gradients that follow from them.
 void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
   const int64_t V = l.w.rows();
   const auto at = [&](int64_t bytes, DType dtype) {

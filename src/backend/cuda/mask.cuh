@@ -6,14 +6,14 @@
 
 namespace dragoman::cuda {
 
-/// Dropout as kernels draw it: the same numbers as dropout_factor (backend/dropout.h), eight of one Philox call.
+/// Dropout factors in kernels: the same numbers as dropout_factor (backend/dropout.h), eight per Philox call.
 struct Mask {
   const int32_t* positions = nullptr;  // (N,2); null: everything is kept
   PhiloxKey key = {};
   uint32_t threshold = 0, op = 0;
   float scale = 1;
 
-  static constexpr int width = 8;  // columns of a unit: column(unit, 0) … column(unit, 7)
+  static constexpr int width = 8;  // a unit is the columns column(unit, 0) … column(unit, 7)
   using Factors = std::array<float, width>;
 
   Mask() = default;
@@ -45,13 +45,14 @@ struct Mask {
     }
     return f;
   }
-  /// Of one attention weight.
+  /// The factor of one attention weight.
   __device__ float factor(int64_t row, uint32_t stream, int64_t column) const {
     if (!positions) return 1;
     const auto unit = uint32_t(column / 128 * 16 + column % 16);
     return fate(draw(row, stream, unit), int(column % 128 / 16));
   }
-  /// Of the attention weights in `column` and 16 further on; `column` is in the first half of its 32.
+  /// The factors of the attention weights in `column` and `column` + 16; `column` is in the first half of its group of
+  /// 32.
   __device__ float2 factors_of_two(int64_t row, uint32_t stream, int64_t column) const {
     const PhiloxCounter words = draw(row, stream, uint32_t(column / 128 * 16 + column % 16));
     const int j = int(column % 128 / 16);
@@ -59,7 +60,7 @@ struct Mask {
   }
 };
 
-/// Calls f(row, column, factor) on the device for every element of a matrix under a mask.
+/// Calls f(row, column, factor) on the device for every element of a masked matrix.
 template <class F>
 void each_masked(int64_t rows, int64_t cols, const Mask& mask, F f) {
   each_element(rows, Mask::units(cols), [=] __device__(int64_t row, int64_t unit) {

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <nv/target>
 
-/// Products of a warp's matrix units, from compute capability 8.0 on:  c (16,8) += a (16,K) · b (K,8), sums in f32.
-/// A lane (g = lane / 4, t = lane % 4) holds of c the elements (g,2t) (g,2t+1) (g+8,2t) (g+8,2t+1). All lanes call.
-/// Which of a and b it holds is as PTX has it ("Matrix Fragments for mma.m16n8k16" and "mma.m16n8k8").
+/// Products on a warp's matrix units, from compute capability 8.0 on:  c (16,8) += a (16,K) · b (K,8), with f32 sums.
+/// Lane (g = lane / 4, t = lane % 4) holds the elements (g,2t) (g,2t+1) (g+8,2t) (g+8,2t+1) of c. All lanes must call.
+/// PTX defines which elements of a and b a lane holds ("Matrix Fragments for mma.m16n8k16" and "mma.m16n8k8").
 namespace dragoman::cuda {
 
 /// K = 16; two bfloat16 in each word.
@@ -27,7 +27,7 @@ __device__ inline void multiply_f16(float (&c)[4], const uint32_t (&a)[4], const
            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));))
 }
 
-/// K = 8; a float in each word, of which the unit sees the sign, the exponent and ten bits more.
+/// K = 8; one float in each word, of which the unit uses the sign, the exponent and ten more bits.
 __device__ inline void multiply_tf32(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   NV_IF_TARGET(
       NV_PROVIDES_SM_80,

@@ -19,7 +19,7 @@ namespace {
 int device_number = 0;
 
 void wait() {
-  invariant(!recording(), "nobody waits for a device that records");
+  invariant(!recording(), "the host must not wait for a device that is recording");
   ++so_far.waits;
   DRAGOMAN_CUDA_CHECK(cudaStreamSynchronize(stream()));
 }
@@ -36,7 +36,7 @@ void upload(void* device, const void* host, int64_t bytes) {
 
 DeviceCounts counts() { return so_far; }
 
-/// Pieces that were given back, by the logarithm of their size.
+/// Returned pieces by rank.
 using Pool = std::array<std::vector<void*>, 48>;
 
 }  // namespace
@@ -54,10 +54,10 @@ void open_device(int number) {
   require(number < devices, "there is no GPU {}: this machine has {}, counted from 0", number, devices);
   device_number = number;
   DRAGOMAN_CUDA_CHECK(cudaSetDevice(number));
-  DRAGOMAN_CUDA_CHECK(cudaFree(nullptr));  // makes the context, which the driver's calls need
+  DRAGOMAN_CUDA_CHECK(cudaFree(nullptr));  // creates the context that driver calls need
 }
 
-// Each thread that computes has to say once on which device.
+// Every thread that computes must select the device once.
 cudaStream_t stream() {
   static const cudaStream_t only = [] {
     cudaStream_t s = nullptr;
@@ -88,14 +88,14 @@ std::shared_ptr<void> alone(int64_t bytes) {
   void* memory = nullptr;
   ++so_far.allocations;
   DRAGOMAN_CUDA_CHECK(cudaMalloc(&memory, size_t(bytes)));
-  return {memory, [](void* p) { cudaFree(p); }};  // waits for kernels that use it
+  return {memory, [](void* p) { cudaFree(p); }};  // waits for kernels that use the memory
 }
 
 }  // namespace
 
 std::shared_ptr<void> piece(int64_t bytes) {
   if (memory_kind() == Memory::tensors) return alone(bytes);
-  static Pool& pool = *new Pool;  // never destroyed: mirrors of a program's last tensors go when it ends
+  static Pool& pool = *new Pool;  // never destroyed: mirrors of static tensors are released at exit
   const size_t rank = rank_of(bytes);
   void* memory = nullptr;
   if (pool[rank].empty()) {
@@ -112,13 +112,13 @@ std::shared_ptr<void> piece(int64_t bytes) {
 
 namespace {
 
-/// Pinned memory, from which copies go while the host goes on. It is free again when its last copy has been made.
+/// Pinned memory, which is copied asynchronously. It is free again when its last copy is complete.
 struct Pinned {
   void* memory = nullptr;
   cudaEvent_t copied = nullptr;
 };
 
-// The one that has waited longest is looked at; while it is in use, another one is made.
+// Takes the buffer that has waited longest, or allocates a new one if that is still in use.
 Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
   Pinned one;
   const cudaError_t copied = of_size.empty() ? cudaErrorNotReady : cudaEventQuery(of_size.front().copied);
@@ -135,7 +135,7 @@ Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
 }
 
 PendingNumber send(const double* number) {
-  invariant(!recording(), "no number leaves a device that records");
+  invariant(!recording(), "a device that is recording cannot send numbers");
   static auto& crates = *new std::deque<Pinned>;
   const Pinned to = pinned(crates, sizeof *number);
   DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to.memory, number, sizeof *number, cudaMemcpyDeviceToHost, stream()));
@@ -147,10 +147,10 @@ PendingNumber send(const double* number) {
   };
 }
 
-// The host goes on at once, and may change what was copied.
+// Returns at once; the caller may then change the data.
 void copy_to(void* device, const void* host, int64_t bytes) {
-  static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by the logarithm of their size
-  invariant(!recording(), "what the host makes for kernels is on the device before they are recorded");
+  static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by rank
+  invariant(!recording(), "host data must be on the device before its kernels are recorded");
   const size_t rank = rank_of(bytes);
   const Pinned from = pinned(crates[rank], size_t{1} << rank);
   std::memcpy(from.memory, host, size_t(bytes));
@@ -168,7 +168,7 @@ std::shared_ptr<void> copied(const void* host, int64_t bytes) {
 
 }  // namespace
 
-// Events are used again: creating one takes longer than recording it.
+// Events are reused: creating one takes longer than recording it.
 Moment now() {
   static auto& pool = *new std::vector<cudaEvent_t>;
   cudaEvent_t event = nullptr;
@@ -200,7 +200,7 @@ Memory chosen_memory() {
           "the environment variable DRAGOMAN_GPU_MEMORY is '{}', expected range, plain or tensors", asked);
   const std::string refused = why_no_ranges(device_number);
   if (refused.empty()) return Memory::range;
-  log_warning("{}: tensors get half of the memory that is free, at once", refused);
+  log_warning("{}: reserving half of the free GPU memory for tensors at once", refused);
   return Memory::plain;
 }
 
@@ -236,9 +236,9 @@ const DeviceMemory& device_memory() {
 
 const void* mirrored(const Tensor& x) {
   Mirror* mirror = x.mirror();
-  invariant(mirror != nullptr, "a kernel gets what lies on the device, or what the host made for it");
+  invariant(mirror != nullptr, "kernel operands must be in device memory or have a Mirror");
   if (!mirror->copy) mirror->copy = copied(mirror->host, mirror->bytes);
-  if (recording()) keep(mirror->copy);  // what the host made may go before the recording does
+  if (recording()) keep(mirror->copy);  // the host's data may be freed before the recording
   const auto offset = static_cast<const std::byte*>(x.data()) - static_cast<const std::byte*>(mirror->host);
   return static_cast<const std::byte*>(mirror->copy.get()) + offset;
 }

@@ -6,8 +6,8 @@
 namespace dragoman::cuda {
 namespace {
 
-constexpr int warps = 4;              // rows of a block
-constexpr int64_t partial_sums = 64;  // of gamma's and beta's gradients: rows are shared out among so many blocks
+constexpr int warps = 4;              // per block; each handles a row
+constexpr int64_t partial_sums = 64;  // blocks that share the rows for the gradients of gamma and beta
 
 __device__ int64_t row_of_warp() { return int64_t{blockIdx.x} * warps + threadIdx.x / warp_size; }
 __device__ int lane() { return int(threadIdx.x % warp_size); }
@@ -18,7 +18,7 @@ struct Norm {
   float eps;
 };
 
-// A warp a row: y = (x - mean) · rstd · gamma + beta
+// One warp per row: y = (x - mean) · rstd · gamma + beta
 __device__ void normalise(const Norm& a, const float* x, int64_t n) {
   const int64_t D = a.y.cols;
   float sum = 0, squares = 0;
@@ -49,7 +49,7 @@ __global__ void residual_norm_kernel(Norm a, View<float> sum, View<const float> 
       if (d < x.cols) sum(n, d) = x(n, d) + factors[j] * r(n, d);
     }
   }
-  __syncwarp();  // lanes read what others have summed
+  __syncwarp();  // lanes read sums written by others
   normalise(a, sum.row(n), n);
 }
 
@@ -102,7 +102,7 @@ __global__ void norm_backward_kernel(NormBack b, Mask mask) {
   }
 }
 
-// Partial sums (partial_sums, 2D) over the rows of a block: dy · n, then dy.
+// Partial sums (partial_sums, 2D) over the rows of a block: of dy · n, then of dy.
 __global__ void parameter_kernel(NormBack b, View<float> sums) {
   const int64_t D = b.sum.cols, share = (b.sum.rows + partial_sums - 1) / partial_sums, from = blockIdx.x * share;
   const int64_t to = from + share < b.sum.rows ? from + share : b.sum.rows;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t elements_per_block = 8 * threads_per_block;
 
-// Sums in f64, in an order fixed by the sizes: each block sums up its share, then one block adds what they have.
+// Sums in f64, in an order that depends only on the sizes: each block sums its share, then one block adds these sums.
 __global__ void sum_kernel(View<const float> x, double* sums) {
   const int64_t all = x.rows * x.cols;
   double sum = 0;
@@ -38,12 +38,12 @@ void sum(Grad total, const Tensor& x) {
   add_up(total, sums, blocks);
 }
 
-/// Several vectors of one launch; a block works on one of them.
+/// Several vectors in one launch; each block works on one of them.
 struct Vectors {
   static constexpr int most = 128;
   const float* data[most];
   int64_t elements[most];
-  unsigned first_block[most + 1];  // of each vector, and how many there are
+  unsigned first_block[most + 1];  // of each vector, then the total
   int count;
 };
 
@@ -82,7 +82,7 @@ void sum_of_squares(const Tensor& total, std::span<const Tensor> tensors) {
   add_up({total}, sums, blocks);
 }
 
-/// Several tensors of one launch; a block works on one of them.
+/// Several tensors in one launch; each block works on one of them.
 struct AdamTensors {
   static constexpr int most = 32;
   struct One {
@@ -91,7 +91,7 @@ struct AdamTensors {
     int64_t elements;
   };
   One tensors[most];
-  unsigned first_block[most + 1];  // of each tensor, and how many there are
+  unsigned first_block[most + 1];  // of each tensor, then the total
   int count;
 };
 
@@ -100,13 +100,13 @@ struct AdamRates {
   double target_tokens, clip_norm;
 };
 
-// Kingma & Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov & Hutter 2019). One thread a block works out
-// what gradients are multiplied by: few GPUs are fast in f64.
+// Kingma & Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov & Hutter 2019). One thread per block computes
+// the gradient scale: few GPUs are fast in f64.
 __global__ void adam_kernel(AdamTensors a, AdamRates s, const double* loss, const double* squares) {
   __shared__ float scale;
   if (threadIdx.x == 0) scale = float(gradient_scale(s.target_tokens, s.clip_norm, *loss, *squares));
   __syncthreads();
-  if (scale != scale) return;  // not a number
+  if (scale != scale) return;  // NaN: skip this update
   int which = 0;
   while (blockIdx.x >= a.first_block[which + 1]) ++which;
   const AdamTensors::One& t = a.tensors[which];
@@ -121,19 +121,13 @@ __global__ void adam_kernel(AdamTensors a, AdamRates s, const double* loss, cons
 }
 
 void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals) {
-  const AdamRates rates{float(step.rate),
-                        float(step.beta1),
-                        float(step.beta2),
-                        float(step.epsilon),
-                        float(step.weight_decay),
-                        float(step.correction1),
-                        float(step.correction2),
-                        step.target_tokens,
-                        step.clip_norm};
+  const AdamRates rates{float(step.rate),        float(step.beta1),        float(step.beta2),
+                        float(step.epsilon),     float(step.weight_decay), float(step.correction1),
+                        float(step.correction2), step.target_tokens,       step.clip_norm};
   for (size_t from = 0; from < tensors.size(); from += AdamTensors::most) {
     AdamTensors some = {};
     for (const AdamTensor& t : tensors.subspan(from, std::min<size_t>(AdamTensors::most, tensors.size() - from))) {
-      invariant(t.parameter.contiguous() && t.gradient.contiguous(), "parameters are whole rows");
+      invariant(t.parameter.contiguous() && t.gradient.contiguous(), "parameters and gradients must be contiguous");
       some.tensors[some.count] = {view<float>(t.parameter).data, view<float>(t.first_moment).data,
                                   view<float>(t.second_moment).data, view<const float>(t.gradient).data,
                                   t.parameter.elements()};

@@ -5,7 +5,7 @@
 namespace dragoman::cuda {
 namespace {
 
-// A thread for each number of y, without matrix units: right for all shapes, and fast for none.
+// One thread per element of y, without matrix units: correct for all shapes, fast for none.
 template <class T>
 void multiply_plainly(const Gemm& g) {
   const auto Y = view<float>(g.y);

@@ -4,7 +4,7 @@
 
 namespace dragoman::cuda {
 
-/// A gradient in a kernel: writes or adds, or does nothing where nobody wants it.
+/// A gradient in a kernel: writes or adds; does nothing if the gradient is not wanted.
 struct Put {
   View<float> to;
   bool adds = false;

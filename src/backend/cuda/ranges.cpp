@@ -15,10 +15,10 @@ int64_t free_bytes() {
   return int64_t(free);
 }
 
-// The library of products, kernels' code and others on this GPU want some too.
+// cuBLASLt, the kernels' code and other processes on this GPU need some memory too.
 int64_t capacity() { return free_bytes() / 100 * 95; }
 
-// What the driver's calls below are about. A reserved range gets memory in steps, so that tensors never move.
+// Properties of the memory that the driver calls below map. Ranges grow in steps, so that tensors never move.
 CUmemAllocationProp properties() {
   CUmemAllocationProp p = {};
   p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -37,7 +37,8 @@ std::string said(CUresult status, const char* call) {
   return fmt::format("CUDA: {} failed: {}", call, what);
 }
 
-/// What a call of the driver said of memory. Any other failure of it, an earlier kernel's say, is no want of memory.
+/// A driver call's answer to a request for memory. Any other failure, such as an earlier kernel's, does not mean that
+/// memory is exhausted.
 struct Answer {
   CUresult status;
   const char* call;
@@ -56,7 +57,7 @@ Answer map_memory(void* base, int64_t from, int64_t to) {
   const CUresult created = cuMemCreate(&memory, bytes, &wanted, 0);
   if (created != CUDA_SUCCESS) return {created, "cuMemCreate"};
   const CUresult mapped = cuMemMap(at, bytes, 0, memory, 0);
-  cuMemRelease(memory);  // it lives on as long as it is mapped
+  cuMemRelease(memory);  // the memory lives as long as it is mapped
   if (mapped != CUDA_SUCCESS) return {mapped, "cuMemMap"};
   const CUmemAccessDesc access{wanted.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   const CUresult accessible = cuMemSetAccess(at, bytes, &access, 1);

@@ -3,17 +3,17 @@
 
 #include "tensor/tensor.h"
 
-/// Where arenas lie on a GPU.
+/// Where arenas are located on a GPU.
 namespace dragoman::cuda {
 
-/// Why this GPU cannot have ranges of addresses to which memory is added, which some virtual machines refuse. Empty: it
-/// can.
+/// Why this GPU does not support ranges of addresses to which memory is mapped as needed (some virtual machines refuse
+/// them). Empty if it does.
 std::string why_no_ranges(int device);
-/// What of `memory` is about an arena: it is a range of addresses on that GPU.
+/// Fills in the arena functions of `memory`: an arena is a range of addresses on that GPU.
 void allocate_ranges(DeviceMemory& memory, int device);
-/// It is one piece, of half of the memory that is free, so that arenas made later have some.
+/// The same, but an arena is one allocation of half of the free memory, which leaves some for later arenas.
 void allocate_plainly(DeviceMemory& memory);
-/// It is addresses alone: each tensor has memory of its own.
+/// The same, but an arena is addresses only: each tensor has memory of its own.
 void allocate_nothing(DeviceMemory& memory);
 
 }  // namespace dragoman::cuda

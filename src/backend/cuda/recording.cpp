@@ -9,8 +9,8 @@
 namespace dragoman::cuda {
 namespace {
 
-/// A graph that still runs when it is destroyed is freed when it has (cuGraphExecDestroy), and its pieces serve what is
-/// launched after it.
+/// Destroying a graph that still runs is safe: CUDA frees it when it has finished (cuGraphExecDestroy), and its pieces
+/// are reused only by work launched after it.
 struct Recording {
   cudaGraphExec_t graph = nullptr;
   std::vector<std::shared_ptr<void>> pieces = {};
@@ -24,14 +24,14 @@ struct Recording {
 
 Recording* current = nullptr;
 
-// What the device itself has suffered, the next kernel will say again.
+// Clears the error: if the device itself has failed, the next kernel reports that again.
 void check_recording(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
   throw RecordingFailed(fmt::format("CUDA: {} failed: {}", call, cudaGetErrorString(status)));
 }
 
-// Relaxed: tensors and pieces may get more memory meanwhile, which is no affair of the stream.
+// Relaxed mode: memory may be allocated for tensors and pieces during the capture, which does not involve the stream.
 void begin() {
   invariant(!current, "one recording at a time");
   check_recording(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
@@ -49,7 +49,7 @@ std::shared_ptr<void> end() {
   return recording;
 }
 
-// What has failed has been said, and may have spoilt the capture.
+// Clears errors: the cause has already been reported and may have invalidated the capture.
 void abandon() {
   delete std::exchange(current, nullptr);
   cudaGraph_t graph = nullptr;

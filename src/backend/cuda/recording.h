@@ -3,13 +3,13 @@
 
 #include "backend/recorder.h"
 
-/// Kernels that are kept, to be launched again at once: CUDA graphs, captured from the stream.
+/// Kernels recorded as CUDA graphs, captured from the stream, and launched again all at once.
 namespace dragoman::cuda {
 
 extern const Recorder recorder;
 
-bool recording();                        // whether kernels are recorded as they are launched, and do not run
-void keep(std::shared_ptr<void> piece);  // until the recording in progress is forgotten
+bool recording();                        // whether launched kernels are recorded instead of run
+void keep(std::shared_ptr<void> piece);  // for as long as the recording in progress exists
 void renew(Mirror& mirror);              // see Recorder
 
 }  // namespace dragoman::cuda

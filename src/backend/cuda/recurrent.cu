@@ -6,7 +6,7 @@
 namespace dragoman::cuda {
 namespace {
 
-// How much of the average so far stays when row t of a sentence joins it, t counted from 0.
+// How much of the average so far is kept when row t of a sentence is added, t counted from 0.
 __device__ float kept(View<const float> gate, int64_t row, int64_t column, int64_t t) {
   return gate ? sigmoid(gate(row, column)) : float(t) / float(t + 1);
 }

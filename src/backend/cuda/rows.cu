@@ -18,7 +18,7 @@ void scatter_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
   each_element(X.rows, X.cols, [=] __device__(int64_t i, int64_t d) { Y(row[i], d) = X(i, d); });
 }
 
-/// What a row counts in its sentence's sum or mean.
+/// The weight of a row in its sentence's sum or mean.
 __device__ float share(int32_t rows, bool mean) { return mean ? 1 / float(rows) : 1.f; }
 
 void pool(const Tensor& y, const Tensor& x, const Spans& spans, bool mean) {
@@ -65,7 +65,7 @@ void neighbours_backward(Grad dx, const Tensor& dy, const Spans& spans) {
     for (int64_t n = offsets[s]; n < offsets[s + 1]; ++n) {
       float sum = 0;
       for (int64_t w = 0; w < width; ++w) {
-        const int64_t from = n - w + before;  // whose w-th neighbour n is
+        const int64_t from = n - w + before;  // the row whose w-th neighbour is n
         if (offsets[s] <= from && from < offsets[s + 1]) sum += DY(from, w * D + d);
       }
       DX(n, d, sum);

@@ -14,8 +14,8 @@ std::string name_of(const Factor& f) {
 void count_slow_product(const Gemm& g) {
   if (++so_far.slow_products > 1) return;
   log_warning(
-      "cuBLASLt has no kernel for the product of {} and {} in {} on this GPU: it is computed slowly, as others like it "
-      "will be; --profile counts them",
+      "cuBLASLt has no kernel for the product of {} and {} in {} on this GPU: a slow kernel computes it and others "
+      "like it; --profile counts them",
       name_of(g.a), name_of(g.b), g.a.matrix.dtype());
 }
 

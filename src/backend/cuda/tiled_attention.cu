@@ -3,22 +3,22 @@
 #include "backend/cuda/convert.cuh"
 #include "backend/cuda/tiles.cuh"
 
-// Attention on matrix units, after FlashAttention-2 (Dao 2023): a warp has 16 queries, or on the way back 16 keys, and
-// goes through the other side 32 rows at a time, which its block has brought to shared memory. Scores live in registers
-// alone. Sums are made in one order, so results do not depend on what else is in the batch. What a query does not see
-// of its tile counts 0 times: where it is not finite, the query's result is NaN.
+// Attention on matrix units, after FlashAttention-2 (Dao 2023). A warp handles 16 queries, or in the backward pass 16
+// keys, and iterates over the other side 32 rows at a time, which its block loads into shared memory. Scores exist only
+// in registers. The order of summation is fixed, so results do not depend on the rest of the batch. Rows of its tile
+// that a query does not see are multiplied by 0: if they are not finite, the query's result is NaN.
 namespace dragoman::cuda {
 namespace {
 
 constexpr int span = 32;  // rows of the other side in shared memory
 
-/// Scores, weights and their like: 16 rows of a warp, by `span`.
+/// Scores, weights and the like: a warp's 16 rows by `span`.
 using Scores = float[span / 8][4];
 
 __device__ int rows_of_block() { return int(blockDim.x) / warp_size * rows_of_warp; }
 __device__ int row_of_warp() { return int(threadIdx.x) / warp_size * rows_of_warp; }
 
-/// Over the four lanes that have parts of a row.
+/// Reduces over the four lanes that share a row.
 template <class Join>
 __device__ float row_reduce(float x, Join join) {
   x = join(x, __shfl_xor_sync(0xffffffffu, x, 1));
@@ -32,13 +32,13 @@ __device__ HeadRows keys_from(const Sentence& at, const View<const float>& x, in
   return {x, at.first_key + j, int(at.keys - j), at.head * width, int(width)};
 }
 
-/// The keys that some query of [begin, begin + count) sees.
+/// Range of the keys that some query of [begin, begin + count) sees.
 __device__ Range seen_by(const Heads& a, const Sentence& at, int64_t begin, int count) {
   const int64_t last = (begin + count < at.queries ? begin + count : at.queries) - 1;
   return {a.visible.keys(begin, at.keys).begin, a.visible.keys(last, at.keys).end};
 }
 
-/// The score of query i and key j, of which `product` is q · k. -inf: there is no such pair.
+/// The score of query i and key j, given `product` = q · k. -inf if there is no such pair.
 __device__ float score(const Heads& a, const Sentence& at, int64_t i, int64_t j, float product) {
   if (i >= at.queries || j >= at.keys || !a.visible.sees(i, j)) return -INFINITY;
   const Scoring& s = a.scoring;
@@ -46,8 +46,7 @@ __device__ float score(const Heads& a, const Sentence& at, int64_t i, int64_t j,
   return product * s.scale;
 }
 
-/// Calls f(row, column, x's element, y's element, which of the lane's two rows) for what a lane has of a warp's x and
-/// y.
+/// Calls f(row, column, element of x, element of y, which of the lane's two rows) for this lane's elements of x and y.
 template <class F>
 __device__ void each_pair(const F& f, Scores& x, Scores& y) {
   const Lane lane;
@@ -57,7 +56,7 @@ __device__ void each_pair(const F& f, Scores& x, Scores& y) {
     for (int e = 0; e < 4; ++e) f(lane.row(e), lane.column(j, e), x[j][e], y[j][e], e / 2);
 }
 
-/// What dropout makes of the weights of a warp's queries from `query` on and `span` keys from `key` on.
+/// Dropout factors for the weights of a warp's queries from `query` on and `span` keys from `key` on.
 __device__ void draw(Scores& keep, const Heads& a, const Sentence& at, int64_t query, int64_t key) {
   const Lane lane;
 #pragma unroll
@@ -73,11 +72,11 @@ __device__ void draw(Scores& keep, const Heads& a, const Sentence& at, int64_t q
     }
 }
 
-/// Softmax over keys that come in turn (Milakov & Gimelshein 2018), of one of the two rows that a lane has parts of.
+/// Softmax over keys that arrive in turn (Milakov & Gimelshein 2018), for one of the two rows that a lane shares.
 struct RowSoftmax {
   float top = -INFINITY, sum = 0;  // the sum over this lane's keys
 
-  /// Turns scores into exp(score - top) and shrinks what was gathered with a lower top.
+  /// Turns scores into exp(score - top) and rescales what was accumulated with a lower top.
   template <int n>
   __device__ void take(Scores& p, float (&gathered)[n][4], int row) {
     float highest = top;
@@ -101,8 +100,8 @@ struct RowSoftmax {
   }
 };
 
-/// What the kernels keep in shared memory, for heads of up to `size` columns. Of a product's second factor the rows are
-/// what is not summed over, so some are transposed.
+/// What the kernels keep in shared memory, for heads of size up to `size`. The second factor of a product is stored
+/// with the summed dimension along its rows, so some tiles are transposed.
 template <class T, int size>
 struct ForwardTiles {
   Tile<T, size> q, k;
@@ -150,8 +149,8 @@ struct KeyTiles {
   }
 };
 
-/// Calls f(row of the sentence, column of the head, value, which of the lane's two rows) for what is there of a warp's
-/// result.
+/// Calls f(row of the sentence, column of the head, value, which of the lane's two rows) for the elements of a warp's
+/// result that exist.
 template <int n, class F>
 __device__ void each_result(const float (&result)[n][4], int64_t first_row, int64_t rows, int64_t width, const F& f) {
   const Lane lane;
@@ -164,7 +163,7 @@ __device__ void each_result(const float (&result)[n][4], int64_t first_row, int6
     }
 }
 
-// y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). A query that sees no key gives 0.
+// y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
 template <class T, int size>
 __global__ void __launch_bounds__(128) forward_kernel(Heads a, View<float> y, View<float> lse) {
   const Sentence at(a);
@@ -204,8 +203,8 @@ __global__ void __launch_bounds__(128) forward_kernel(Heads a, View<float> y, Vi
   });
 }
 
-/// dy_i · y_i of the two rows that a lane has parts of, summed by the whole warp; of dy as products see it, so that the
-/// gradients of a query's scores sum to 0 as they should.
+/// dy_i · y_i of the two rows that a lane shares, summed by the whole warp. It uses dy as rounded for products, so that
+/// the gradients of a query's scores sum to 0 as they should.
 template <class T>
 __device__ void inner_products(float (&inner)[2], const Heads& a, const AttentionGradients& b, const Sentence& at,
                                int64_t first) {
@@ -223,10 +222,10 @@ __device__ void inner_products(float (&inner)[2], const Heads& a, const Attentio
   }
 }
 
-/// The gradient of the scores' bias. The keys of a row lie at different distances from its query, and so in different
-/// columns, but for those beyond the reach: these share the first and the last one, which are summed up on the side.
+/// The gradient of the scores' bias. The keys of a row differ in distance from its query and thus in column, except
+/// that clipped distances share the first or last column; these two are summed separately.
 struct BiasGradient {
-  View<float> to;  // empty: nobody wants it
+  View<float> to;  // empty if not wanted
   int64_t width;   // columns of a head
   float first[2] = {}, last[2] = {};
 
@@ -238,7 +237,7 @@ struct BiasGradient {
         to(at.first_query + first_row + r, at.head * width + c) = 0;
     __syncwarp();
   }
-  /// `column`: in the head. Of each of the lane's two rows r.
+  /// `column` is within the head; r is which of the lane's two rows.
   __device__ void add(int64_t row, int head, int64_t column, int r, float gradient) {
     if (column == 0)
       first[r] += gradient;
@@ -305,7 +304,7 @@ __global__ void __launch_bounds__(128) query_kernel(Heads a, AttentionGradients 
               [&](int64_t i, int64_t d, float sum, int) { b.dq(at.first_query + i, at.head * s.K + d, sum); });
 }
 
-// The same by keys:  dk_j = Σ_i ds_ij q_i,  dv_j = Σ_i m_ij p_ij dy_i. Rows of scores are keys here.
+// The same per key:  dk_j = Σ_i ds_ij q_i,  dv_j = Σ_i m_ij p_ij dy_i. Here the rows of scores are keys.
 template <class T, int size>
 __global__ void __launch_bounds__(128) key_kernel(Heads a, AttentionGradients b) {
   const Sentence at(a);
@@ -330,7 +329,7 @@ __global__ void __launch_bounds__(128) key_kernel(Heads a, AttentionGradients b)
     add_product(p, tiles.k, row_of_warp(), tiles.q);
     add_product(dp, tiles.v, row_of_warp(), tiles.dy);
     each_pair(
-        [&](int j, int i, float& product, float& gradient, int) {  // they become the weight and the score's gradient
+        [&](int j, int i, float& product, float& gradient, int) {  // replaced by the weight and the score's gradient
           const float of_pair = score(a, at, query + i, mine + j, product);
           const int64_t row = at.first_query + query + i;
           const bool there = of_pair != -INFINITY;
@@ -351,7 +350,7 @@ __global__ void __launch_bounds__(128) key_kernel(Heads a, AttentionGradients b)
 
 int64_t widest_head(const Backend::Attention& a) { return std::max(a.q.cols(), a.v.cols()) / a.shape.heads; }
 
-/// Calls f.operator()<T, size>() for what is multiplied and the least size that holds a head.
+/// Calls f.operator()<T, size>() with the operand type and the smallest size that holds a head.
 template <class F>
 void for_tiles(const Backend::Attention& a, const F& f) {
   const int64_t widest = widest_head(a);
@@ -362,7 +361,7 @@ void for_tiles(const Backend::Attention& a, const F& f) {
   });
 }
 
-// As many warps as the longest sentence keeps busy, up to 4: their blocks share what is in shared memory.
+// As many warps as the longest sentence keeps busy, up to 4: the warps of a block share what is in shared memory.
 int warps_for(const Spans& rows) {
   return int(std::clamp<int64_t>((rows.longest() + rows_of_warp - 1) / rows_of_warp, 1, 4));
 }

@@ -4,13 +4,13 @@
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/matrix_units.cuh"
 
-/// Products of small matrices by a warp, 16 rows at a time. The second factor, and the first where it does not come
-/// from another product, lie in shared memory as tiles of T, which is what is multiplied; sums are f32.
+/// Products of small matrices by a warp, 16 rows at a time. The second factor, and the first unless it is the result of
+/// another product, lie in shared memory as tiles of T, the operand type; sums are f32.
 namespace dragoman::cuda {
 
 constexpr int rows_of_warp = 16;
 
-/// Two numbers next to each other along the dimension that a product sums over.
+/// Two adjacent numbers along the dimension that a product sums over.
 template <class T>
 struct Neighbours {
   uint32_t bits;
@@ -29,26 +29,26 @@ __device__ inline void multiply_halves(float16, float (&c)[4], const uint32_t (&
   multiply_f16(c, a, b);
 }
 
-/// c (16,8) += a (16,16) · b (16,8): of a rows g and g + 8 of columns 0 to 7, then of columns 8 to 15, of b column g.
+/// c (16,8) += a (16,16) · b (16,8). A lane passes rows g, g + 8 of a, columns 0-7, then 8-15; column g of b.
 template <class T>
 __device__ void multiply(float (&c)[4], const Neighbours<T> (&a)[4], const Neighbours<T> (&b)[2]) {
   multiply_halves(T(), c, {a[0].bits, a[1].bits, a[2].bits, a[3].bits}, {b[0].bits, b[1].bits});
 }
 
-/// A float as the sum of two that matrix units see whole, to 2^-22 of it.
+/// A float as the sum of two numbers that matrix units represent exactly, to within 2^-22 of its value.
 struct Split {
   uint32_t large, small;
 
   __device__ static uint32_t rounded(float x) {
-    if (x != x) return 0x7fc00000;  // the NaN that GPUs make, 0x7fffffff, would become 0
+    if (x != x) return 0x7fc00000;  // the NaN that GPUs produce, 0x7fffffff, would become 0
     return (std::bit_cast<uint32_t>(x) + 0x1000) & ~uint32_t{0x1fff};
   }
   __device__ explicit Split(float x) : large(rounded(x)), small(rounded(x - std::bit_cast<float>(large))) {}
 };
 
-// Large times large, and the two mixed products, which makes nearly a product of f32. Columns t and t + 4 of the
-// instruction are 2t and 2t + 1 of ours: in which order it sums is all the same. To what it adds to, it rounds towards
-// zero, so that long sums would come out small: c is added to apart.
+// Large times large plus the two mixed products give nearly an f32 product. Columns t and t + 4 of the instruction are
+// 2t and 2t + 1 here: the order of summation does not matter. The instruction rounds its accumulator towards zero,
+// which would make long sums too small, so c is added separately.
 template <>
 __device__ inline void multiply(float (&c)[4], const Neighbours<float> (&a)[4], const Neighbours<float> (&b)[2]) {
   float sum[4] = {};
@@ -62,7 +62,7 @@ __device__ inline void multiply(float (&c)[4], const Neighbours<float> (&a)[4], 
   for (int e = 0; e < 4; ++e) c[e] += sum[e];
 }
 
-/// Where a lane stands in the (16,8) results of products: element e of tile j is (row(e), column(j, e)).
+/// The position of a lane in the (16,8) results of products: element e of tile j is (row(e), column(j, e)).
 struct Lane {
   int g = int(threadIdx.x) % warp_size / 4, t = int(threadIdx.x) % 4;
 
@@ -71,8 +71,8 @@ struct Lane {
   __device__ int column(int j, int e) const { return 8 * j + 2 * t + e % 2; }
 };
 
-/// Rows of `columns` numbers in shared memory. A row takes four pairs more than it has, so that the lanes of a product
-/// read from different banks.
+/// Rows of `columns` numbers in shared memory, padded by four pairs so that the lanes of a product read from different
+/// banks.
 template <class T, int columns>
 struct Tile {
   static constexpr int pairs = columns / 2, stride = pairs + 4;
@@ -82,7 +82,7 @@ struct Tile {
   __device__ Neighbours<T>& pair(int row, int p) const { return data[row * stride + p]; }
 };
 
-/// Takes tiles one after another from the block's dynamic shared memory.
+/// Allocates tiles one after another from the block's dynamic shared memory.
 template <class T>
 struct TileMemory {
   Neighbours<T>* next = dynamic_shared<Neighbours<T>>();
@@ -94,7 +94,7 @@ struct TileMemory {
   }
 };
 
-/// One head's rows of a matrix: `count` rows from `first` on, `width` columns from `column` on. Beyond them it is 0.
+/// One head's rows of a matrix: `count` rows from `first` on, `width` columns from `column` on. 0 beyond them.
 struct HeadRows {
   View<const float> of;
   int64_t first;
@@ -107,7 +107,7 @@ struct HeadRows {
   }
 };
 
-/// tile = x, which has `rows` rows; by all threads of the block.
+/// Fills the `rows` rows of the tile with x; called by all threads of the block.
 template <class T, int columns>
 __device__ void stage(Tile<T, columns> tile, int rows, const HeadRows& x) {
   constexpr int pairs = Tile<T, columns>::pairs;
@@ -117,7 +117,7 @@ __device__ void stage(Tile<T, columns> tile, int rows, const HeadRows& x) {
   }
 }
 
-/// tile = xᵀ, which has `rows` rows; by all threads of the block.
+/// Fills the `rows` rows of the tile with xᵀ; called by all threads of the block.
 template <class T, int columns>
 __device__ void stage_transposed(Tile<T, columns> tile, int rows, const HeadRows& x) {
   for (int i = int(threadIdx.x); i < rows * Tile<T, columns>::pairs; i += int(blockDim.x)) {

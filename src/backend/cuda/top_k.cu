@@ -12,7 +12,7 @@ struct Best {
   int32_t id;
 };
 
-/// The larger value, of equal ones the lower id. What is not a number is never better.
+/// Prefers the larger value and, among equals, the lower id. NaN is never better.
 __device__ bool better(Best a, Best b) { return a.value != b.value ? a.value > b.value : a.id < b.id; }
 
 __device__ Best block_best(Best mine, Best* shared) {
@@ -28,7 +28,7 @@ __device__ Best block_best(Best mine, Best* shared) {
   return best;
 }
 
-// A block a row: the best, then the best of what comes after it, k times. Logits stay in the cache for that.
+// One block per row: finds the best, then the best of the rest, k times. The logits stay in the cache meanwhile.
 __global__ void top_k_kernel(View<float> values, View<int32_t> ids, View<float> lse, View<const float> logits) {
   __shared__ Best shared[threads_per_block];
   const int64_t r = blockIdx.x;

@@ -8,11 +8,10 @@
 #include <tuple>
 #include <utility>
 
-/// Stands in for CUDA's own header, so that the kernels of src/backend/cuda compile as C++ and run on the host, in
-/// tests: as much of the language and the runtime as they use, and no more. A block's threads are fibers that take
-/// turns at
-/// __syncthreads and in warps' exchanges; blocks run one after another. What it cannot show is how fast a kernel is,
-/// and races between threads that such turns hide.
+/// Stands in for CUDA's header, so that the kernels of src/backend/cuda compile as C++ and run on the host in tests. It
+/// provides only the parts of the language and the runtime that they use. A block's threads are fibers that take turns
+/// at __syncthreads and in warps' exchanges; blocks run one after another. It cannot show a kernel's speed, nor races
+/// between threads that this order hides.
 
 #define __global__
 #define __device__
@@ -31,7 +30,7 @@ struct dim3 {
   unsigned x = 1, y = 1, z = 1;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
-inline dim3 gridDim, blockDim, blockIdx, threadIdx;  // of the thread that has its turn
+inline dim3 gridDim, blockDim, blockIdx, threadIdx;  // of the running thread
 
 enum cudaError_t { cudaSuccess };
 using cudaStream_t = void*;
@@ -44,15 +43,15 @@ struct cudaLaunchConfig_t {
 
 namespace cuda_on_host {
 
-/// Does what the device was told, or keeps it for the recording in progress (tests/cuda_on_host/recording.cpp).
+/// Executes work for the device, or keeps it for the recording in progress (tests/cuda_on_host/recording.cpp).
 void issue(std::function<void()> work);
-/// Runs one thread of each place in the grid. Device memory may be touched while it does.
+/// Runs one thread per element of the grid. Device memory is accessible meanwhile.
 void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 void* dynamic_shared_memory();
 void wait_for_block();
-/// What lane `lane` of this thread's warp has given, each lane having given something.
+/// The value given by lane `lane` of this thread's warp, after every lane has given one.
 uint64_t exchange(uint64_t mine, unsigned lane);
-/// What all lanes of this thread's warp have given: `words` of each, until the warp's next exchange.
+/// The values given by all lanes of this thread's warp, `words` each, valid until the warp's next exchange.
 constexpr unsigned words_given = 6;
 using Given = uint32_t[32][words_given];
 const Given& gather(const uint32_t (&mine)[words_given]);
