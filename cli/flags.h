@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/values.h"
+#include "model/config_fields.h"
 
 namespace dragoman {
 
@@ -19,6 +20,16 @@ struct Field {
         choices(choices_of<T>()),
         list(List<T>),
         boolean(std::same_as<T, bool>) {}
+
+  explicit Field(const ConfigField& field) requires std::derived_from<Options, ModelConfig>
+      : set([&field](Options& o, const Strings& words, Bounds bounds) { read_words(field.member(o), words, bounds); }),
+        show([&field](const Options& o) {
+          ModelConfig config = o;
+          return Strings{to_text(field.member(config))};
+        }),
+        choices(choices_of(field)),
+        list(false),
+        boolean(is_boolean(field)) {}
 
   std::function<void(Options&, const Strings&, Bounds)> set;
   std::function<Strings(const Options&)> show;

@@ -60,9 +60,9 @@ Counts count_parameters(const SafetensorsFile& file) {
 }
 
 std::string embeddings_in_words(const ModelConfig& c) {
-  if (c.ties_source() && c.ties_output()) return "one matrix for source, target and output";
-  if (c.ties_source()) return "one matrix for source and target, one for output";
-  if (c.ties_output()) return "one matrix for source, one for target and output";
+  if (c.embeddings.ties_source() && c.embeddings.ties_output()) return "one matrix for source, target and output";
+  if (c.embeddings.ties_source()) return "one matrix for source and target, one for output";
+  if (c.embeddings.ties_output()) return "one matrix for source, one for target and output";
   return "one matrix each for source, target and output";
 }
 
@@ -72,21 +72,22 @@ std::string heads_in_words(const ModelConfig& c) {
 }
 
 std::string experts_in_words(const ModelConfig& c) {
-  const std::string layers = c.moe_frequency == 1 ? "each layer" : fmt::format("one of {} layers", c.moe_frequency);
-  return fmt::format("{} of {} for each piece in {} (Shazeer et al. 2017)", c.moe_top_k, c.moe_experts, layers);
+  const std::string layers =
+      c.experts.frequency == 1 ? "each layer" : fmt::format("one of {} layers", c.experts.frequency);
+  return fmt::format("{} of {} for each piece in {} (Shazeer et al. 2017)", c.experts.top_k, c.experts.count, layers);
 }
 
 std::string attention_in_words(const ModelConfig& c) {
-  std::string text = fmt::format("{}, projections {}", name_of(c.attention_score), name_of(c.attention_projections));
-  if (c.attention_score == AttentionScore::reduced_rank) text += fmt::format(", rank {}", c.attention_rank);
-  if (c.attention_norm != HeadNorm::none) text += fmt::format(", {} norm of each head", name_of(c.attention_norm));
-  if (c.attention_window > 0) text += fmt::format(", window ±{}", c.attention_window);
-  if (c.attention_memory == AttentionMemory::local_compressed)
+  std::string text = fmt::format("{}, projections {}", name_of(c.attention.score), name_of(c.attention.projections));
+  if (c.attention.score == AttentionScore::reduced_rank) text += fmt::format(", rank {}", c.attention.rank);
+  if (c.attention.norm != HeadNorm::none) text += fmt::format(", {} norm of each head", name_of(c.attention.norm));
+  if (c.attention.window > 0) text += fmt::format(", window ±{}", c.attention.window);
+  if (c.attention.memory == AttentionMemory::local_compressed)
     text += fmt::format(", in blocks of {} and over memory compressed {} to 1 in turn (Liu et al. 2018)",
-                        c.attention_block, c.attention_stride);
-  if (c.attention_local > 0) text += fmt::format(", local ±{}", c.attention_local);
-  if (c.attention_choice == AttentionKind::hard) text += ", hard";
-  if (c.attention_local_center == LocalCenter::predictive) text += " around a predicted place";
+                        c.attention.block, c.attention.stride);
+  if (c.attention.local > 0) text += fmt::format(", local ±{}", c.attention.local);
+  if (c.attention.choice == AttentionKind::hard) text += ", hard";
+  if (c.attention.local_center == LocalCenter::predictive) text += " around a predicted place";
   return text;
 }
 
@@ -108,8 +109,8 @@ std::string autoregression_in_words(const ModelConfig& c) {
       return "by self-attention";
     case Autoregression::average_attention:
       return fmt::format("by average attention (Zhang et al. 2018), {} columns ({}), {}",
-                         grouped(c.average_feed_forward), name_of(c.average_activation),
-                         c.average_gates ? "gated" : "without gates");
+                         grouped(c.average.feed_forward), name_of(c.average.activation),
+                         c.average.gates ? "gated" : "without gates");
     case Autoregression::rnn:
       return "by a recurrent unit, SSRU (Kim et al. 2019)";
   }
@@ -117,13 +118,13 @@ std::string autoregression_in_words(const ModelConfig& c) {
 }
 
 void add_transformer(FactPage& page, const ModelConfig& c) {
-  const bool alone = c.type == "decoder-only";
+  const bool alone = c.type == ModelType::decoder_only;
   page.fact("type", alone ? "decoder-only (Liu et al. 2018)" : "Transformer (Vaswani et al. 2017)");
   page.fact("layers", alone ? fmt::to_string(c.decoder_layers)
                             : fmt::format("{} encoder, {} decoder", c.encoder_layers, c.decoder_layers));
   page.fact("columns",
             fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
-  if (c.moe_experts > 0) page.fact("experts", experts_in_words(c));
+  if (c.experts.count > 0) page.fact("experts", experts_in_words(c));
   page.fact("heads", heads_in_words(c));
   page.fact("norm", fmt::format("{} each sublayer ({}-norm){}", c.norm == NormPlacement::post ? "after" : "before",
                                 name_of(c.norm), norm_kind_in_words(c.norm_kind)));
@@ -132,12 +133,12 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   page.fact("attention", attention_in_words(c));
   page.fact("decoder looks back", autoregression_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
-  page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout, c.dropout_attention,
-                                   c.dropout_activation, c.embedding_dropout()));
+  page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout.sublayer,
+                                   c.dropout.attention, c.dropout.activation, c.dropout.of_embeddings()));
 }
 
 std::string rnn_attention_in_words(const ModelConfig& c) {
-  switch (c.rnn_attention) {
+  switch (c.rnn.decoder.attention) {
     case RnnAttention::bahdanau:
       return "before each step (Bahdanau et al. 2015), " + attention_in_words(c);
     case RnnAttention::luong:
@@ -149,10 +150,10 @@ std::string rnn_attention_in_words(const ModelConfig& c) {
 }
 
 std::string pooling_in_words(const ModelConfig& c) {
-  if (c.encoder_pooling != EncoderPooling::hierarchical)
-    return fmt::format("the encoder's {}", name_of(c.encoder_pooling));
+  if (c.rnn.encoder.pooling != EncoderPooling::hierarchical)
+    return fmt::format("the encoder's {}", name_of(c.rnn.encoder.pooling));
   return fmt::format("words to sentences to one vector (Yang et al. 2016); {} pieces end a sentence",
-                     grouped(int64_t(c.sentence_ends.size())));
+                     grouped(int64_t(c.rnn.encoder.sentence_ends.size())));
 }
 
 void add_rnn(FactPage& page, const ModelConfig& c) {
@@ -160,25 +161,25 @@ void add_rnn(FactPage& page, const ModelConfig& c) {
     return fmt::format("{} layer{} of {}", count, count == 1 ? "" : "s", kind);
   };
   page.fact("type", "recurrent");
-  if (c.encoder_type == EncoderType::convolutional)
+  if (c.rnn.encoder.type == EncoderType::convolutional)
     page.fact("encoder", fmt::format("{}, {} words wide (Gehring et al. 2017)",
-                                     layers(c.encoder_layers, "gated convolutions"), c.encoder_kernel));
+                                     layers(c.encoder_layers, "gated convolutions"), c.rnn.encoder.kernel));
   else
-    page.fact("encoder", fmt::format("{}, {}{}", layers(c.encoder_layers, name_of(c.encoder_cell)),
-                                     name_of(c.encoder_type), c.reverse_source ? ", source reversed" : ""));
-  page.fact("decoder", layers(c.decoder_layers, name_of(c.decoder_cell)));
-  page.fact("columns", fmt::format("{} of states, {} of embeddings", c.rnn_dim, c.dim));
-  page.fact("norm", c.rnn_norm ? "of the products of cells" : "none");
+    page.fact("encoder", fmt::format("{}, {}{}", layers(c.encoder_layers, name_of(c.rnn.encoder.cell)),
+                                     name_of(c.rnn.encoder.type), c.rnn.encoder.reverse ? ", source reversed" : ""));
+  page.fact("decoder", layers(c.decoder_layers, name_of(c.rnn.decoder.cell)));
+  page.fact("columns", fmt::format("{} of states, {} of embeddings", c.rnn.dim, c.dim));
+  page.fact("norm", c.rnn.norm ? "of the products of cells" : "none");
   page.fact("attention", rnn_attention_in_words(c));
-  if (c.rnn_attention != RnnAttention::none) page.fact("heads", heads_in_words(c));
+  if (c.rnn.decoder.attention != RnnAttention::none) page.fact("heads", heads_in_words(c));
   page.fact("decoder begins with", pooling_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
-  page.fact("dropout", fmt::format("{}; attention {}", c.dropout_rnn, c.dropout_attention));
+  page.fact("dropout", fmt::format("{}; attention {}", c.dropout.rnn, c.dropout.attention));
 }
 
 void add_architecture(FactPage& page, const ModelConfig& c) {
   page.heading("Architecture");
-  c.type == "s2s" ? add_rnn(page, c) : add_transformer(page, c);
+  c.type == ModelType::s2s ? add_rnn(page, c) : add_transformer(page, c);
   if (c.copies) page.fact("copies", "pieces of the source (See et al. 2017)");
 }
 

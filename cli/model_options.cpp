@@ -9,6 +9,7 @@
 #include "cli/parse.h"
 #include "io/config_json.h"
 #include "io/safetensors.h"
+#include "model/config_fields.h"
 #include "train/run_files.h"
 
 namespace dragoman {
@@ -17,22 +18,25 @@ namespace {
 // Sets of others, other names of others, and what the configuration does not hold.
 constexpr std::string_view not_of_config[] = {"task", "sentence-ends", "transformer-train-position-embeddings"};
 
-// They matter in training alone, so a fine-tuned model may differ in them.
-constexpr std::string_view of_training[] = {
-    "transformer-depth-scaling", "moe-load-loss", "moe-capacity", "attention-reward",
-    "attention-entropy",         "dropout-rnn",   "learn-source"};
-
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::count(names, name) > 0;
 }
 
 std::vector<Flag<TrainOptions>> flags_of_model() {
   std::vector<Flag<TrainOptions>> flags;
-  for (auto part : {model_flags, transformer_flags, position_flags, attention_flags, autoregression_flags,
-                    experts_flags, rnn_flags})
-    for (auto& flag : part())
+  for (auto group : {model_flags, transformer_flags, position_flags, attention_flags, autoregression_flags,
+                     experts_flags, rnn_flags})
+    for (auto& flag : group())
       if (!is_one_of(not_of_config, flag.name)) flags.push_back(std::move(flag));
   return flags;
+}
+
+// Fields that matter in training alone: a fine-tuned model may differ in them.
+bool is_of_training(std::string_view option) {
+  if (option == "transformer-depth-scaling") return true;
+  const auto rows = model_config_fields();
+  const auto row = std::ranges::find(rows, option, &ConfigField::option);
+  return row != rows.end() && row->training_only;
 }
 
 // What check_train() would make this configuration of.
@@ -41,8 +45,9 @@ TrainOptions with_config(const ModelConfig& config) {
   static_cast<ModelConfig&>(o) = config;
   if (config.norm == NormPlacement::pre) o.preprocess = "n", o.postprocess = "da";
   o.depth_scaling = config.initialisation == Initialisation::depth_scaled;
-  o.no_average_gates = !config.average_gates;
-  if (config.type == "s2s") o.dec_cell = config.decoder_cell == Cell::lstm ? DecoderCell::lstm : DecoderCell::gru;
+  o.no_average_gates = !config.average.gates;
+  if (config.type == ModelType::s2s)
+    o.dec_cell = config.rnn.decoder.cell == Cell::lstm ? DecoderCell::lstm : DecoderCell::gru;
   return o;
 }
 
@@ -55,7 +60,7 @@ ModelConfig config_of(const std::string& path) {
 }
 
 bool is_implied(const Option& option, const ModelConfig& config) {
-  return option.name.starts_with("tied-embeddings") && config.tied_embeddings_all && option.show() == Strings{"true"};
+  return option.name.starts_with("tied-embeddings") && config.embeddings.tied_all && option.show() == Strings{"true"};
 }
 
 [[noreturn]] void refuse(const TrainOptions& given, const Option& option, const std::string& path,
@@ -94,7 +99,7 @@ void inherit_model(const TrainOptions& given, std::vector<Option>& options) {
     if (!told) {
       option.set(wanted);
       option.given = true;
-    } else if (option.show() != wanted && !is_one_of(of_training, option.name) && !is_implied(option, config)) {
+    } else if (option.show() != wanted && !is_of_training(option.name) && !is_implied(option, config)) {
       refuse(given, option, path, wanted);
     }
   }

@@ -10,7 +10,7 @@
 #include "decode/options.h"
 #include "explain/explanation.h"
 #include "metrics/tokenize.h"
-#include "model/config.h"
+#include "model/presets.h"
 #include "optim/options.h"
 #include "train/options.h"
 #include "vocab/options.h"
@@ -21,9 +21,6 @@ class Engine;
 
 /// One struct a subcommand, filled by its flag table (cli/*_flags.cpp) and checked there. "-" as a file is stdin or
 /// stdout. The command functions return the exit code and throw Error for what the user can mend.
-
-/// Sets of defaults that `--task` names.
-enum class Task { none, base, big, base_prenorm, big_prenorm, tiny, tiny11 };
 
 /// The recurrent unit of a decoder. automatic: the one that the model's type has.
 enum class DecoderCell { automatic, gru, lstm, ssru };
@@ -206,17 +203,6 @@ inline std::span<const EnumName<ExplanationFormat>> enum_names(ExplanationFormat
 inline std::span<const EnumName<Sampling>> enum_names(Sampling) {
   static constexpr EnumName<Sampling> names[] = {
       {Sampling::full, "full"}, {Sampling::topk, "topk"}, {Sampling::nucleus, "nucleus"}};
-  return names;
-}
-inline std::span<const EnumName<Task>> enum_names(Task) {
-  static constexpr EnumName<Task> names[] = {{Task::none, "none"},
-                                             {Task::base, "transformer-base"},
-                                             {Task::big, "transformer-big"},
-                                             {Task::base_prenorm, "transformer-base-prenorm"},
-                                             {Task::big_prenorm, "transformer-big-prenorm"},
-                                             {Task::tiny, "transformer-tiny"},
-                                             {Task::tiny11, "transformer-tiny11"},
-                                             {Task::base, "transformer"}};  // Marian's first name for it
   return names;
 }
 inline std::span<const EnumName<DecoderCell>> enum_names(DecoderCell) {

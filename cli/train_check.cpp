@@ -10,11 +10,13 @@
 #include "base/log.h"
 #include "cli/devices.h"
 #include "cli/train_table.h"
+#include "model/validate.h"
 
 namespace dragoman {
 namespace {
 
-void check_norm_placement(TrainOptions& o) {
+// The spellings that Marian has for fields of the model.
+void take_spellings(TrainOptions& o, const Given& given) {
   const bool post = o.preprocess.empty() && o.postprocess == "dan";
   const bool pre = o.preprocess == "n" && o.postprocess == "da";
   if (!post && !pre)
@@ -22,158 +24,82 @@ void check_norm_placement(TrainOptions& o) {
                             o.preprocess, o.postprocess),
                 "there are '' and dan (norm after each sublayer), n and da (before)");
   o.norm = pre ? NormPlacement::pre : NormPlacement::post;
-}
-
-void check_positions(TrainOptions& o, const Given& given) {
+  if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
+  o.average.gates = !o.no_average_gates;
   if (!o.learned_positions) return;
   require(!given("transformer-positions") || o.positions == Positions::learned,
           "--transformer-train-position-embeddings contradicts --transformer-positions {}", name_of(o.positions));
   o.positions = Positions::learned;
 }
 
-void check_sizes(const TrainOptions& o) {
-  const bool recurrent = o.type == "s2s";
-  if (o.key_size == 0 && o.width() % o.heads != 0)
-    throw Error(fmt::format("--dim-{} {} cannot be divided among --transformer-heads {}", recurrent ? "rnn" : "emb",
-                            o.width(), o.heads),
-                "or say how many columns a head has with --transformer-dim-key");
-  require(recurrent || !sinusoids_added(o.positions) || o.dim % 2 == 0,
-          "--dim-emb {} is odd, but sines and cosines of --transformer-positions {} come in pairs", o.dim,
-          name_of(o.positions));
-  const bool learned = o.positions == Positions::learned || o.attention_score == AttentionScore::location;
+void check_decoder_cell(TrainOptions& o) {
+  if (o.type == ModelType::s2s) {
+    require(o.dec_cell != DecoderCell::ssru,
+            "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm");
+    o.rnn.decoder.cell = o.dec_cell == DecoderCell::lstm ? Cell::lstm : Cell::gru;
+  } else {
+    require(o.dec_cell == DecoderCell::automatic || o.dec_cell == DecoderCell::ssru,
+            "--dec-cell {} is for --type s2s; --transformer-decoder-autoreg rnn has ssru only", name_of(o.dec_cell));
+  }
+}
+
+// What refuse_unused() does for fields of the model, for the options that are not a field by themselves.
+void refuse_unused_spellings(const TrainOptions& o, const Given& given) {
+  if (o.type == ModelType::s2s)
+    for (const char* option : {"transformer-preprocess", "transformer-postprocess", "transformer-depth-scaling",
+                               "transformer-train-position-embeddings"})
+      require(!given.changed(option), "--{} is for --type transformer, not for s2s", option);
+  else
+    require(!given.changed("sentence-ends"), "--sentence-ends is for --type s2s, not for {}", name_of(o.type));
+  require(o.autoregression == Autoregression::average_attention || !given.changed("transformer-aan-nogate"),
+          "--transformer-aan-nogate is for --transformer-decoder-autoreg average-attention, not for {}",
+          name_of(o.autoregression));
+  require(o.rnn.encoder.pooling == EncoderPooling::hierarchical || !given.changed("sentence-ends"),
+          "--sentence-ends is for --encoder-pooling hierarchical, not for {}", name_of(o.rnn.encoder.pooling));
+}
+
+void check_lengths(const TrainOptions& o) {
+  const bool learned = o.positions == Positions::learned || o.attention.score == AttentionScore::location;
   require(!learned || o.max_length < o.max_positions,
           "--max-length {} and the end of sentence do not fit into --transformer-max-positions {}", o.max_length,
           o.max_positions);
-}
-
-void check_type(TrainOptions& o, const Given& given) {
-  if (o.type != "transformer" && o.type != "decoder-only" && o.type != "s2s")
-    throw Error(fmt::format("--type {}: there is no such model, only transformer, decoder-only and s2s", o.type),
-                "leave --type out; --task transformer-base, -big and -tiny are sets of sizes");
-  check_rnn(o, given);
-  const bool alone = o.type == "decoder-only";
-  require(alone || !o.learns_source, "--learn-source is for --type decoder-only, not for {}", o.type);
-  require(alone || o.encoder_layers > 0, "--enc-depth 0 leaves --type {} without an encoder, expected 1 at least",
-          o.type);
-  if (!alone) return;
-  const auto needs_encoder = [&](const char* option, bool asked) {
-    require(!asked, "--{} is for models with an encoder, --type decoder-only has none", option);
-  };
-  needs_encoder("enc-depth", given("enc-depth") && o.encoder_layers > 0);
-  for (const char* option : {"copy", "attention-local", "tied-embeddings-src"})
-    needs_encoder(option, given.changed(option));
-  if (o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
-    throw Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
-                            o.vocabs[0], o.vocabs[1]),
-                "give the same vocabulary twice");
-  require(o.positions != Positions::learned || 2 * o.max_length + 2 <= o.max_positions,
+  require(o.has_encoder() || o.positions != Positions::learned || 2 * o.max_length + 2 <= o.max_positions,
           "--type decoder-only reads source and target as one sequence: twice --max-length {} does not fit into "
           "--transformer-max-positions {}",
           o.max_length, o.max_positions);
-  o.encoder_layers = 0;
 }
 
-// With projections of their own, x·W_q and z·W_k, a bilinear score is the dot product's W = W_q W_kᵀ again.
-void check_attention(const TrainOptions& o, const Given& given) {
-  const auto score = name_of(o.attention_score), projections = name_of(o.attention_projections);
-  const bool bilinear = o.attention_score == AttentionScore::bilinear,
-             low = o.attention_score == AttentionScore::reduced_rank;
-  const bool additive = o.attention_score == AttentionScore::additive;
-  if ((bilinear || low) && o.attention_projections != Projections::none)
-    throw Error(
-        fmt::format("--attention-score {} has matrices of its own, so that --attention-projections {} would only "
-                    "rename them",
-                    score, projections),
-        "give --attention-projections none, or --attention-score dot");
-  if ((additive || o.attention_score == AttentionScore::location) && o.attention_norm != HeadNorm::none)
-    throw Error(fmt::format("--attention-norm {} keeps dot products of queries and keys small, which --attention-score "
-                            "{} does not need",
-                            name_of(o.attention_norm), score),
-                "leave it out, or give --attention-score scaled-dot");
-  require(low || !given.changed("attention-rank"), "--attention-rank is for --attention-score reduced-rank, not for {}",
-          score);
-  require(o.positions == Positions::relative || !given.changed("transformer-relative-positions"),
-          "--transformer-relative-positions is for --transformer-positions relative, not for {}", name_of(o.positions));
-  const int whole = o.width() / o.heads;
-  if (o.attention_projections == Projections::none)
-    require(
-        o.width() % o.heads == 0 && o.head_values() == whole && (low || additive || o.head_keys() == whole),
-        "--attention-projections none takes a head's vectors as they are: --dim-{} {} / --transformer-heads {}; other "
-        "sizes of keys and values cannot be",
-        o.type == "s2s" ? "rnn" : "emb", o.width(), o.heads);
-  require(o.attention_projections != Projections::key_value || o.head_keys() == o.head_values(),
-          "--attention-projections key-value makes one vector of key and value, but --transformer-dim-key {} and "
-          "--transformer-dim-value {} differ",
-          o.head_keys(), o.head_values());
-  require(o.positions != Positions::rotary || o.head_keys() % 2 == 0,
-          "--transformer-positions rotary turns pairs of a head's columns, but a head has {} of them: use an even "
-          "--transformer-dim-key",
-          o.head_keys());
-  require(o.positions != Positions::rotary || !additive,
-          "--transformer-positions rotary turns queries and keys, which tells distances to dot products only: not with "
-          "--attention-score additive");
-}
-
-// What tells distances in the scores would have to know which places a compressed key is of.
-void check_memory(const TrainOptions& o, const Given& given) {
-  const bool compressed = o.attention_memory == AttentionMemory::local_compressed;
-  for (const char* option : {"attention-block", "attention-stride"})
-    require(compressed || !given.changed(option), "--{} is for --attention-memory local-compressed, not for {}", option,
-            name_of(o.attention_memory));
-  if (!compressed) return;
-  if (o.type != "decoder-only")
-    throw Error(fmt::format("--attention-memory local-compressed is for --type decoder-only, not for {}", o.type),
-                "--attention-window limits what other Transformers see of a long text");
-  if (o.positions == Positions::relative || o.positions == Positions::rotary || o.positions == Positions::alibi)
-    throw Error(
-        fmt::format("--transformer-positions {} are of single keys, but --attention-memory local-compressed makes "
-                    "one of several",
-                    name_of(o.positions)),
-        "use positions that are added to embeddings: sinusoidal, interleaved or learned");
-  require(o.attention_score != AttentionScore::location,
-          "--attention-score location has no keys that --attention-memory local-compressed could compress");
-  require(o.attention_window == 0,
-          "--attention-window {} contradicts --attention-memory local-compressed, whose local layers have blocks: give "
-          "--attention-block",
-          o.attention_window);
-  require(
-      o.decoder_layers >= 2,
-      "--attention-memory local-compressed has local and compressed layers in turn, but --dec-depth is {}, expected "
-      "2 at least",
-      o.decoder_layers);
-}
-
-void check_autoregression(TrainOptions& o, const Given& given) {
-  const auto kind = name_of(o.autoregression);
-  const bool average = o.autoregression == Autoregression::average_attention;
-  for (const char* option : {"transformer-dim-aan", "transformer-aan-activation", "transformer-aan-nogate"})
-    require(average || !given.changed(option),
-            "--{} is for --transformer-decoder-autoreg average-attention, not for {}", option, kind);
-  o.average_gates = !o.no_average_gates;
-  if (o.type == "decoder-only" && o.autoregression != Autoregression::self_attention)
-    throw Error(fmt::format("--type decoder-only reads the source by self-attention alone, so "
-                            "--transformer-decoder-autoreg {} would leave it nothing to look with",
-                            kind),
-                "leave --transformer-decoder-autoreg out, or take --type transformer");
+void check_model(TrainOptions& o, const Given& given) {
+  take_spellings(o, given);
+  check_decoder_cell(o);
+  refuse_unused_spellings(o, given);
+  refuse_unused(o, given);
+  complete(o, given);
+  if (!o.has_encoder() && o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
+    throw Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
+                            o.vocabs[0], o.vocabs[1]),
+                "give the same vocabulary twice");
+  check_lengths(o);
+  validate(o);
 }
 
 // One matrix for everything is the default of joint vocabularies only; an explicit wish that cannot be is an error.
 void check_tying(TrainOptions& o, const Given& given) {
   const bool joint = o.vocabs.size() < 2 || o.vocabs[0] == o.vocabs[1];
   if (!given("tied-embeddings-all")) {
-    const bool partial = o.tied_embeddings || o.tied_embeddings_src;
-    o.tied_embeddings_all = joint && !partial;
-    if (!joint && !given("tied-embeddings")) o.tied_embeddings = true;
+    const bool partial = o.embeddings.tied_output || o.embeddings.tied_source;
+    o.embeddings.tied_all = joint && !partial;
+    if (!joint && !given("tied-embeddings")) o.embeddings.tied_output = true;
   }
   if (joint) return;
   if (o.copies)
     throw Error(fmt::format("--copy takes pieces of the source for the target, but --vocabs are two: {}, {}",
                             o.vocabs[0], o.vocabs[1]),
                 "give the same vocabulary twice: where it is not there, it is learned from both sides");
-  if (!o.ties_source()) return;
+  if (!o.embeddings.ties_source()) return;
   throw Error(
       fmt::format("--tied-embeddings-{} shares a matrix between source and target, but --vocabs are two: {}, {}",
-                  o.tied_embeddings_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),
+                  o.embeddings.tied_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),
       "give the same vocabulary twice, or only --tied-embeddings");
 }
 
@@ -288,35 +214,16 @@ void check_pair(std::string_view option, const std::vector<std::string>& files) 
 }
 
 void apply_task(TrainOptions& o) {
-  if (o.task == Task::big || o.task == Task::big_prenorm)
-    o.dim = 1024, o.feed_forward = 4096, o.heads = 16, o.dropout = 0.3;
-  if (o.task == Task::tiny) {
-    o.encoder_layers = o.decoder_layers = 4;
-    o.dim = 128, o.feed_forward = 256, o.heads = 4, o.dropout = 0.3;
-  }
-  if (o.task == Task::tiny11) {  // Marian's: a deep encoder, which works once, and a decoder of little work a step
-    o.encoder_layers = 6, o.decoder_layers = 2;
-    o.dim = 256, o.feed_forward = 1536, o.heads = 8;
-    o.autoregression = Autoregression::rnn;
-  }
-  if (o.task == Task::base_prenorm || o.task == Task::big_prenorm)
-    o.preprocess = std::string("n"), o.postprocess = "da";
+  apply_task(o, o.task);
+  if (o.norm == NormPlacement::pre) o.preprocess = std::string("n"), o.postprocess = "da";
 }
 
 void check_train(TrainOptions& o, const Given& given) {
   o.devices = {backend_name(o.devices, o.fast_math)};
   if (o.mini_batch_fit && o.devices[0] == "cpu")
-    throw Error("--mini-batch-fit is for GPUs: on a CPU, batches of any size go forward and back in parts",
+    throw Error("--mini-batch-fit is for GPUs: on a CPU, batches of any size are split into micro-batches",
                 "give --mini-batch-words, or --devices 0");
-  if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
-  check_norm_placement(o);
-  check_positions(o, given);
-  check_type(o, given);
-  check_sizes(o);
-  check_attention(o, given);
-  check_memory(o, given);
-  check_autoregression(o, given);
-  check_experts(o, given);
+  check_model(o, given);
   check_data(o);
   check_tying(o, given);
   check_optimizer(o);

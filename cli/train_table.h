@@ -20,16 +20,10 @@ std::vector<Flag<TrainOptions>> optimizer_flags();
 std::vector<Flag<TrainOptions>> validation_flags();
 std::vector<Flag<TrainOptions>> run_flags();
 
-/// Writes what `options.task` stands for over the defaults of the model.
+/// Writes the sizes that `options.task` names over the defaults of the model.
 void apply_task(TrainOptions& options);
 
-/// Turns Marian's spellings into the members they mean, and throws Error where options contradict each other.
+/// Turns Marian's spellings into the members they mean, and throws Error for options that contradict each other.
 void check_train(TrainOptions& options, const Given& given);
-
-/// The part of it for recurrent models, with their own defaults (cli/rnn_flags.cpp).
-void check_rnn(TrainOptions& options, const Given& given);
-
-/// The part of it for mixtures of experts (cli/experts_flags.cpp).
-void check_experts(const TrainOptions& options, const Given& given);
 
 }  // namespace dragoman

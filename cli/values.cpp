@@ -9,22 +9,14 @@
 namespace dragoman {
 namespace {
 
-std::string range_text(Bounds bounds) {
-  const bool low = std::isfinite(bounds.low), high = std::isfinite(bounds.high);
-  if (low && high) return fmt::format("from {:.16g} to {:.16g}", bounds.low, bounds.high);
-  if (!low && !high) return "what a number here can hold";
-  return low ? fmt::format("at least {:.16g}", bounds.low) : fmt::format("at most {:.16g}", bounds.high);
-}
-
 template <class T>
 void read_number(T& value, const std::string& word, Bounds bounds, std::string_view kind) {
   const char* end = word.data() + word.size();
   T number{};
   const auto [rest, error] = std::from_chars(word.data(), end, number);
-  require(error != std::errc::result_out_of_range, "{} is out of range, expected {}", word, range_text(bounds));
+  require(error != std::errc::result_out_of_range, "{} is out of range, expected {}", word, to_text(bounds));
   require(error == std::errc{} && rest == end && std::isfinite(double(number)), "'{}' is not {}", word, kind);
-  require(double(number) >= bounds.low && double(number) <= bounds.high, "{} is out of range, expected {}", word,
-          range_text(bounds));
+  require(bounds.contain(double(number)), "{} is out of range, expected {}", word, to_text(bounds));
   value = number;
 }
 
@@ -80,6 +72,30 @@ Strings split_at_commas(const Strings& words) {
     parts.push_back(word.substr(from));
   }
   return parts;
+}
+
+void read_words(const ConfigMember& member, const Strings& words, Bounds bounds) {
+  std::visit(
+      [&]<class T>(const T& at) {
+        if constexpr (std::is_same_v<T, EnumMember>) {
+          if (!at.set(at.value, words.at(0))) fail_choice(words[0], at.names());
+        } else {
+          read_words(*at, words, bounds);
+        }
+      },
+      member);
+}
+
+std::string choices_of(const ConfigField& field) {
+  ModelConfig config;
+  const ConfigMember member = field.member(config);
+  const auto* e = std::get_if<EnumMember>(&member);
+  return e ? e->names() : "";
+}
+
+bool is_boolean(const ConfigField& field) {
+  ModelConfig config;
+  return std::holds_alternative<bool*>(field.member(config));
 }
 
 }  // namespace dragoman

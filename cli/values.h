@@ -1,27 +1,22 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "base/bounds.h"
 #include "base/enum_names.h"
 #include "data/memory_size.h"
 #include "explain/alignment.h"
+#include "model/config_fields.h"
 #include "train/frequency.h"
 
 namespace dragoman {
 
 /// An option's value as it was typed: one word, or several for a list.
 using Strings = std::vector<std::string>;
-
-/// Where a number must lie, both ends included.
-struct Bounds {
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-};
 
 /// read_word() turns one word into a value and throws Error ("'x' is not a whole number") where it is none;
 /// show_word() is its inverse. There is a pair for each type that an option can have.
@@ -97,6 +92,11 @@ Strings show_words(const std::vector<T>& value) {
   for (const T& element : value) words.push_back(show_word(element));
   return words;
 }
+
+/// The same for a field of a model's configuration.
+void read_words(const ConfigMember& member, const Strings& words, Bounds bounds);
+std::string choices_of(const ConfigField& field);
+bool is_boolean(const ConfigField& field);
 
 /// The words an option of type T accepts when they are few: "relu, gelu, swish"; else empty.
 template <class T>

@@ -37,16 +37,17 @@ void check_numbers(const AttentionChoice& choice, int layers, int heads) {
 }
 
 // `maps` show what the model has.
-void check(const AttentionChoice& choice, const std::vector<AttentionMap>& maps, const std::string& type) {
-  require(!maps.empty(), "explain: a model of type {} shows no attention, expected one that has some", type);
+void check(const AttentionChoice& choice, const std::vector<AttentionMap>& maps, ModelType model) {
+  require(!maps.empty(), "explain: a model of type {} shows no attention, expected one that has some", name_of(model));
   const auto sites = layers_of(maps);
   int layers = 0;
   for (const auto& [site, count] : sites) layers = std::max(layers, count);
   for (const AttentionSite site : choice.sites)
-    require(sites.contains(site), "--sites {}: a model of type {} has {} only", name_of(site), type, names_of(sites));
+    require(sites.contains(site), "--sites {}: a model of type {} has {} only", name_of(site), name_of(model),
+            names_of(sites));
   check_numbers(choice, layers, int(maps[0].heads.size()));
   require(
-      choice.method != AttentionMethod::gradient || type != "s2s",
+      choice.method != AttentionMethod::gradient || model != ModelType::s2s,
       "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
       "--method raw");
   const bool of_attention_alone = sites.contains(AttentionSite::decoder_self) &&
@@ -66,8 +67,8 @@ std::vector<std::string> pieces(const Vocabulary& vocabulary, std::span<const in
 
 Explainer::Explainer(const Context& cx, Model& model, const Vocabularies& vocabularies, const AttentionChoice& choice)
     : cx_(cx), model_(model), vocabularies_(vocabularies), choice_(choice) {
-  const std::string_view memory = name_of(model.config().attention_memory);
-  require(model.config().attention_memory == AttentionMemory::full,
+  const std::string_view memory = name_of(model.config().attention.memory);
+  require(model.config().attention.memory == AttentionMemory::full,
           "explain: the model has --attention-memory {}, whose keys are no single pieces, expected full", memory);
   const auto maps = attentions_of(cx, model, {{eos_id}, {eos_id}});  // the shortest pair there is
   check(choice, maps, model.config().type);
@@ -106,7 +107,8 @@ Explanation Explainer::explain(const IdPair& pair) const {
     choose_heads(map);
     e.maps.push_back(std::move(map));
   }
-  const bool joined = model_.config().type == "decoder-only";  // the source is read, and foretold, like the target
+  const bool joined =
+      model_.config().type == ModelType::decoder_only;  // the source is read, and foretold, like the target
   if (joined) e.predicted.insert(e.predicted.begin(), e.source.begin(), e.source.end());
   e.read = {vocabularies_.target.piece(bos_id)};
   e.read.insert(e.read.end(), e.predicted.begin(), e.predicted.end() - (e.predicted.empty() ? 0 : 1));

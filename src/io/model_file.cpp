@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <limits>
 #include <set>
 
 #include "base/threads.h"
@@ -36,40 +35,28 @@ void require_model(const SafetensorsFile& file) {
           format);
 }
 
-// A configuration may ask for nothing that the file cannot hold: a model of a million layers would be found out only
-// when memory has run out.
+// A configuration may ask for nothing that the file cannot hold: without this, a model of a million layers would only
+// be found out when memory has run out.
 void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   const auto tensors = int64_t(file.tensors().size());
   int64_t bytes = 0;
   for (const TensorEntry& t : file.tensors()) bytes += int64_t(t.bytes.size());
-  const auto within = [&](const char* name, int64_t size, int64_t least, int64_t most) {
-    require(size >= least && size <= most,
-            "{}: '{}' is {} in the model's configuration, expected {} to {} in a file of {} tensors", file.path(), name,
-            size, least, most, tensors);
+  const auto within = [&](const char* name, int64_t size, int64_t most) {
+    require(size <= most, "{}: '{}' is {} in the model's configuration, expected at most {} in a file of {} tensors",
+            file.path(), name, size, most, tensors);
   };
-  const int least = c.type == "s2s" ? 1 : 0;  // a recurrent model is nothing without its first layers
-  within("encoder_layers", c.encoder_layers, least, tensors);
-  within("decoder_layers", c.decoder_layers, least, tensors);
-  within("dim", c.dim, 1, bytes);
-  if (c.type == "s2s") within("rnn_dim", c.rnn_dim, 1, bytes);
-  if (c.encoder_type == EncoderType::convolutional) within("encoder_kernel", c.encoder_kernel, 1, bytes);
-  within("feed_forward", c.feed_forward, 1, bytes);
-  within("moe_experts", c.moe_experts, 0, tensors);
-  if (c.moe_experts > 0) within("moe_top_k", c.moe_top_k, 1, c.moe_experts);
-  if (c.moe_experts > 0) within("moe_frequency", c.moe_frequency, 1, std::numeric_limits<int>::max());
-  const bool predictive = c.attention_local_center == LocalCenter::predictive;
-  if (predictive) within("attention_local", c.attention_local, 1, bytes);
-  const bool one_head = predictive || c.attention_choice == AttentionKind::hard;
-  within("heads", c.heads, 1, one_head ? 1 : bytes);
-  within("heads * key_size", c.heads * int64_t{c.head_keys()}, 1, bytes);
-  within("heads * value_size", c.heads * int64_t{c.head_values()}, 1, bytes);
-  const bool knows_positions = c.positions == Positions::learned || c.attention_score == AttentionScore::location;
-  if (knows_positions) within("max_positions", c.max_positions, 1, bytes);
-  if (c.attention_memory == AttentionMemory::local_compressed) {
-    within("attention_block", c.attention_block, 1, std::numeric_limits<int>::max());
-    within("attention_stride", c.attention_stride, 2, bytes);
-  }
-  if (c.positions == Positions::relative) within("relative_positions", c.relative_positions, 1, bytes / 2);
+  within("encoder_layers", c.encoder_layers, tensors);
+  within("decoder_layers", c.decoder_layers, tensors);
+  within("dim", c.dim, bytes);
+  if (c.type == ModelType::s2s) within("rnn_dim", c.rnn.dim, bytes);
+  if (c.rnn.encoder.type == EncoderType::convolutional) within("encoder_kernel", c.rnn.encoder.kernel, bytes);
+  within("feed_forward", c.feed_forward, bytes);
+  within("moe_experts", c.experts.count, tensors);
+  within("heads * key_size", c.heads * int64_t{c.head_keys()}, bytes);
+  within("heads * value_size", c.heads * int64_t{c.head_values()}, bytes);
+  const bool knows_positions = c.positions == Positions::learned || c.attention.score == AttentionScore::location;
+  if (knows_positions) within("max_positions", c.max_positions, bytes);
+  if (c.positions == Positions::relative) within("relative_positions", c.relative_positions, bytes / 2);
 }
 
 ModelConfig read_config(const SafetensorsFile& file) {
@@ -83,7 +70,7 @@ ModelConfig read_config(const SafetensorsFile& file) {
   return config;
 }
 
-// Files of before lack it.
+// An older file has no such entry.
 int read_length(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) return 0;

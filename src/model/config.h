@@ -1,5 +1,4 @@
 #pragma once
-#include <string>
 #include <vector>
 
 #include "backend/cell.h"
@@ -9,6 +8,11 @@
 #include "tensor/activation.h"
 
 namespace dragoman {
+
+/// transformer: encoder and decoder (Vaswani et al. 2017); decoder_only: one stack that reads source and target as one
+/// sequence (Liu et al. 2018); s2s: recurrent, with attention (Bahdanau et al. 2015) or without (Sutskever et al.
+/// 2014).
+enum class ModelType { transformer, decoder_only, s2s };
 
 /// Where layer normalisation stands. post: norm(x + f(x)), as in the paper; pre: x + f(norm(x)).
 enum class NormPlacement { post, pre };
@@ -44,6 +48,11 @@ enum class EncoderPooling { last, sum, mean, attention, hierarchical };
 /// glorot_uniform: Glorot & Bengio 2010; depth_scaled: the same, divided by √layer (Zhang et al. 2019).
 enum class Initialisation { glorot_uniform, depth_scaled };
 
+inline std::span<const EnumName<ModelType>> enum_names(ModelType) {
+  static constexpr EnumName<ModelType> names[] = {
+      {ModelType::transformer, "transformer"}, {ModelType::decoder_only, "decoder-only"}, {ModelType::s2s, "s2s"}};
+  return names;
+}
 inline std::span<const EnumName<NormPlacement>> enum_names(NormPlacement) {
   static constexpr EnumName<NormPlacement> names[] = {{NormPlacement::post, "post"}, {NormPlacement::pre, "pre"}};
   return names;
@@ -89,82 +98,123 @@ inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
   return names;
 }
 
+struct AttentionConfig {
+  AttentionScore score = AttentionScore::scaled_dot;
+  Projections projections = Projections::query_key_value;
+  HeadNorm norm = HeadNorm::none;
+  int rank = 16;                                      // reduced_rank: size of a head's queries and keys
+  int window = 0;                                     // self-attention: keys seen on each side; 0: all
+  int local = 0;                                      // cross-attention: the same around the target's position; 0: all
+  LocalCenter local_center = LocalCenter::monotonic;  // … or around a predicted position (s2s)
+  AttentionMemory memory = AttentionMemory::full;     // decoder-only: keys and values that self-attention keeps
+  int block = 256;                                    // local_compressed: tokens of a block
+  int stride = 3;                                     // local_compressed: keys that are made into one
+  AttentionKind choice = AttentionKind::soft;         // s2s
+  double reward = 0.1;                                // hard: λ_r, weight of the losses that follow a choice
+  double entropy = 0.002;                             // hard: λ_e, weight of the entropy of the attention weights
+};
+
+/// A mixture of experts in the place of feed-forward layers (Shazeer et al. 2017, Fedus et al. 2021).
+struct ExpertsConfig {
+  int count = 0;            // feed-forward networks of such a layer; 0: no layer has experts
+  int top_k = 2;            // experts that a token is sent to
+  int frequency = 2;        // the last of every `frequency` layers has experts
+  double load_loss = 0.01;  // weight of the loss that balances the load
+  double capacity = 1.25;   // in training: tokens that an expert takes, times an even share; 0: no limit
+};
+
+/// The feed-forward layer and the gates of average attention (Zhang et al. 2018).
+struct AverageAttentionConfig {
+  int feed_forward = 2048;  // inner size
+  Activation activation = Activation::swish;
+  bool gates = true;
+};
+
+struct RnnEncoderConfig {
+  EncoderType type = EncoderType::bidirectional;
+  Cell cell = Cell::gru;
+  int kernel = 3;                                 // convolutional: positions that a layer sees together
+  EncoderPooling pooling = EncoderPooling::mean;  // what the decoder begins with
+  std::vector<int> sentence_ends;  // hierarchical: source pieces that a sentence ends with; from the vocabulary
+  bool reverse = false;            // read the source from the last token to the first
+};
+
+struct RnnDecoderConfig {
+  Cell cell = Cell::gru;
+  RnnAttention attention = RnnAttention::bahdanau;
+};
+
+/// Recurrent models, s2s.
+struct RnnConfig {
+  int dim = 1024;     // size of states, both directions of an encoder together
+  bool norm = false;  // layer normalisation of the products of cells
+  RnnEncoderConfig encoder;
+  RnnDecoderConfig decoder;
+};
+
+struct EmbeddingsConfig {
+  bool tied_all = true;      // one matrix for source, target and output; implies the other two
+  bool tied_output = false;  // target embedding = output layer
+  bool tied_source = false;  // source embedding = target embedding
+
+  bool ties_source() const { return tied_all || tied_source; }
+  bool ties_output() const { return tied_all || tied_output; }
+};
+
+/// Probabilities.
+struct DropoutConfig {
+  double sublayer = 0.1;  // of every sublayer's output
+  double attention = 0;   // of the attention weights
+  double activation = 0;  // of the inner activations of feed-forward layers
+  double embedding = -1;  // of embeddings plus positions; -1: as `sublayer`
+  double rnn = 0.1;       // s2s: of embeddings, between layers and of what the output layer reads
+
+  double of_embeddings() const { return embedding < 0 ? sublayer : embedding; }
+};
+
 /// All that decides a model's parameters and its function; stored in the model file. The defaults are the base model
-/// of "Attention Is All You Need" (Vaswani et al. 2017, Table 3).
+/// of "Attention Is All You Need" (Vaswani et al. 2017, Table 3). What files, the command line and the docs say of a
+/// field is in model/config_fields.cpp, which combinations are possible in model/validate.h.
 struct ModelConfig {
-  std::string type = "transformer";  // or "decoder-only", "s2s"
-  int dim = 512;                     // D, columns of every activation between sublayers
+  ModelType type = ModelType::transformer;
+  int dim = 512;  // D, size of embeddings and of every sublayer's output
   int encoder_layers = 6;
   int decoder_layers = 6;
   int heads = 8;            // H
-  int key_size = 0;         // K, columns of a head's queries and keys; 0: dim / heads
-  int value_size = 0;       // columns of a head's values; 0: as key_size
+  int key_size = 0;         // K, size of a head's queries and keys; 0: dim / heads
+  int value_size = 0;       // size of a head's values; 0: as key_size
   int feed_forward = 2048;  // F
   Activation activation = Activation::relu;
-  int moe_experts = 0;          // feed-forward networks of a mixture of experts; 0: no layer has one
-  int moe_top_k = 2;            // how many of them a piece goes to
-  int moe_frequency = 2;        // every so many layers one is a mixture, the last of so many
-  double moe_load_loss = 0.01;  // of the loss that shares out pieces evenly
-  double moe_capacity = 1.25;   // in training: times an even share of the pieces, what an expert takes; 0: no limit
+  ExpertsConfig experts;
   NormPlacement norm = NormPlacement::post;
   NormKind norm_kind = NormKind::layer;
   Positions positions = Positions::sinusoidal;
   int max_positions = 1024;     // rows of the table of learned positions, and of location keys
   int relative_positions = 16;  // distances with a vector of their own, on each side (relative)
-  AttentionScore attention_score = AttentionScore::scaled_dot;
-  Projections attention_projections = Projections::query_key_value;
-  HeadNorm attention_norm = HeadNorm::none;
-  int attention_rank = 16;   // columns of a head's queries and keys for reduced_rank
-  int attention_window = 0;  // self-attention: keys seen on each side; 0: all
-  int attention_local = 0;   // cross-attention: the same around the target's own place; 0: all
-  AttentionMemory attention_memory = AttentionMemory::full;     // decoder-only: of self-attention
-  int attention_block = 256;                                    // local_compressed: pieces of a block
-  int attention_stride = 3;                                     // the same: keys that are made into one
-  LocalCenter attention_local_center = LocalCenter::monotonic;  // … or around another (s2s)
-  AttentionKind attention_choice = AttentionKind::soft;         // s2s
-  double attention_reward = 0.1;                                // hard: λ_r, how much the losses after a choice count
-  double attention_entropy = 0.002;                             // hard: λ_e, what entropy of the weights is worth
+  AttentionConfig attention;
   Autoregression autoregression = Autoregression::self_attention;  // of the decoder
-  int average_feed_forward = 2048;                                 // average attention: inner columns of its own layer
-  Activation average_activation = Activation::swish;
-  bool average_gates = true;
-  int rnn_dim = 1024;  // s2s: columns of states, both directions of an encoder together
-  Cell encoder_cell = Cell::gru, decoder_cell = Cell::gru;
-  EncoderType encoder_type = EncoderType::bidirectional;
-  int encoder_kernel = 3;  // convolutional: words that a layer sees together
-  RnnAttention rnn_attention = RnnAttention::bahdanau;
-  EncoderPooling encoder_pooling = EncoderPooling::mean;
-  std::vector<int> sentence_ends;    // hierarchical: source pieces that a sentence ends with; from the vocabulary
-  bool reverse_source = false;       // read the source's words from the last to the first
-  bool rnn_norm = false;             // layer normalisation of what cells multiply
-  double dropout_rnn = 0.1;          // of embeddings, between layers and of what the output layer reads
-  bool copies = false;               // pieces of the source may be copied (CopyHead)
-  bool learns_source = false;        // decoder-only: the loss of training counts the source's pieces too
-  bool tied_embeddings_all = true;   // one matrix for source, target and output; implies the other two
-  bool tied_embeddings = false;      // target embedding = output layer
-  bool tied_embeddings_src = false;  // source embedding = target embedding
+  AverageAttentionConfig average;
+  RnnConfig rnn;
+  bool copies = false;         // tokens of the source may be copied (CopyHead)
+  bool learns_source = false;  // decoder-only: the training loss counts the source's tokens too
+  EmbeddingsConfig embeddings;
   Initialisation initialisation = Initialisation::glorot_uniform;
-  double dropout = 0.1;           // of every sublayer's output
-  double dropout_attention = 0;   // of the attention weights
-  double dropout_activation = 0;  // of the feed-forward layer's inner columns
-  double dropout_embedding = -1;  // of embeddings plus positions; -1: as `dropout`
-  int source_vocabulary = 0;      // V of each side; filled in from the vocabularies
+  DropoutConfig dropout;
+  int source_vocabulary = 0;  // V of each side; filled in from the vocabularies
   int target_vocabulary = 0;
 
-  /// Columns of what attends and is attended to.
-  int width() const { return type == "s2s" ? rnn_dim : dim; }
+  bool has_encoder() const { return type != ModelType::decoder_only; }
+  /// Size of what attends and is attended to.
+  int width() const { return type == ModelType::s2s ? rnn.dim : dim; }
   int head_keys() const {
-    if (attention_score == AttentionScore::reduced_rank) return attention_rank;
+    if (attention.score == AttentionScore::reduced_rank) return attention.rank;
     return key_size > 0 ? key_size : width() / heads;
   }
   int head_values() const {
     if (value_size > 0) return value_size;
-    return attention_projections == Projections::none ? width() / heads : head_keys();
+    return attention.projections == Projections::none ? width() / heads : head_keys();
   }
-  bool has_experts(int layer) const { return moe_experts > 0 && (layer + 1) % moe_frequency == 0; }
-  double embedding_dropout() const { return dropout_embedding < 0 ? dropout : dropout_embedding; }
-  bool ties_source() const { return tied_embeddings_all || tied_embeddings_src; }
-  bool ties_output() const { return tied_embeddings_all || tied_embeddings; }
+  bool has_experts(int layer) const { return experts.count > 0 && (layer + 1) % experts.frequency == 0; }
 };
 
 }  // namespace dragoman

@@ -16,8 +16,10 @@ DecoderOnly::DecoderOnly(const ModelConfig& config, const Backend& backend, Aren
           config.source_vocabulary, config.target_vocabulary);
   using Use = Parameters::Use;
   const int V = config_.target_vocabulary;
-  embedding_ = make_table(parameters_, "embedding", V, config_.dim, config_.ties_output() ? Use::both : Use::lookup);
-  output_ = config_.ties_output() ? embedding_ : make_table(parameters_, "output", V, config_.dim, Use::product);
+  embedding_ =
+      make_table(parameters_, "embedding", V, config_.dim, config_.embeddings.ties_output() ? Use::both : Use::lookup);
+  output_ =
+      config_.embeddings.ties_output() ? embedding_ : make_table(parameters_, "output", V, config_.dim, Use::product);
   if (config_.positions == Positions::learned) positions_ = make_positions("decoder.positions");
   for (int l = 0; l < config_.decoder_layers; ++l) layers_.push_back(make_layer(fmt::format("decoder.{}", l), l));
   if (config_.norm == NormPlacement::pre) norm_ = make_norm("decoder.norm");

@@ -12,20 +12,20 @@ Var make_table(Parameters& p, const std::string& name, int64_t rows, int64_t dim
 
 Embeddings Embeddings::make(Parameters& p, const ModelConfig& config) {
   using Use = Parameters::Use;
-  require(!config.ties_source() || config.source_vocabulary == config.target_vocabulary,
+  require(!config.embeddings.ties_source() || config.source_vocabulary == config.target_vocabulary,
           "tied source and target embeddings need vocabularies of one size, but they have {} and {} pieces",
           config.source_vocabulary, config.target_vocabulary);
   const int D = config.dim, V = config.target_vocabulary;
   Embeddings e;
-  if (config.ties_source() && config.ties_output()) {
+  if (config.embeddings.ties_source() && config.embeddings.ties_output()) {
     e.source = e.target = e.output = make_table(p, "embedding", V, D, Use::both);
     return e;
   }
   e.source = make_table(p, "source_embedding", config.source_vocabulary, D, Use::lookup);
-  e.target = config.ties_source()
+  e.target = config.embeddings.ties_source()
                  ? e.source
-                 : make_table(p, "target_embedding", V, D, config.ties_output() ? Use::both : Use::lookup);
-  e.output = config.ties_output() ? e.target : make_table(p, "output", V, D, Use::product);
+                 : make_table(p, "target_embedding", V, D, config.embeddings.ties_output() ? Use::both : Use::lookup);
+  e.output = config.embeddings.ties_output() ? e.target : make_table(p, "output", V, D, Use::product);
   return e;
 }
 

@@ -74,23 +74,23 @@ Rnn::Rnn(const ModelConfig& config, const Backend& backend, Arena& arena, DType 
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
   make_encoder();
   make_decoder();
-  if (config_.copies) copy_ = make_copy_head(parameters_, config_, config_.rnn_dim);
+  if (config_.copies) copy_ = make_copy_head(parameters_, config_, config_.rnn.dim);
 }
 
 void Rnn::make_encoder() {
-  const int64_t D = config_.rnn_dim;
-  if (config_.encoder_type == EncoderType::convolutional) {
+  const int64_t D = config_.rnn.dim;
+  if (config_.rnn.encoder.type == EncoderType::convolutional) {
     encoder_input_ = Linear::make(parameters_, {"encoder.input"}, {D}, config_.dim);
     for (int l = 0; l < config_.encoder_layers; ++l)
       convolutions_.push_back(
-          GatedConvolution::make(parameters_, fmt::format("encoder.{}", l), D, config_.encoder_kernel));
+          GatedConvolution::make(parameters_, fmt::format("encoder.{}", l), D, config_.rnn.encoder.kernel));
   } else {
     make_recurrent_encoder();
   }
-  if (config_.encoder_pooling == EncoderPooling::attention)
+  if (config_.rnn.encoder.pooling == EncoderPooling::attention)
     pooling_query_ = make_table(parameters_, "encoder.pooling.query", 1, D, Parameters::Use::lookup);
-  if (config_.encoder_pooling != EncoderPooling::hierarchical) return;
-  require(config_.encoder_type != EncoderType::convolutional,
+  if (config_.rnn.encoder.pooling != EncoderPooling::hierarchical) return;
+  require(config_.rnn.encoder.type != EncoderType::convolutional,
           "hierarchical pooling reads sentences by recurrent layers");
   hierarchy_ = Hierarchy{AttentionPooling::make(parameters_, "encoder.pooling.words", D),
                          make_encoder_layer("encoder.sentences.", D),
@@ -99,66 +99,67 @@ void Rnn::make_encoder() {
 
 void Rnn::make_recurrent_encoder() {
   for (int l = 0; l < config_.encoder_layers; ++l)
-    encoder_.push_back(make_encoder_layer(fmt::format("encoder.{}.", l), l == 0 ? config_.dim : config_.rnn_dim));
+    encoder_.push_back(make_encoder_layer(fmt::format("encoder.{}.", l), l == 0 ? config_.dim : config_.rnn.dim));
 }
 
 Rnn::EncoderLayer Rnn::make_encoder_layer(const std::string& name, int64_t inputs) {
-  const bool both = config_.encoder_type == EncoderType::bidirectional;
-  const int64_t D = config_.rnn_dim;
-  const Recurrence::Design design{config_.encoder_cell, inputs, both ? D / 2 : D, config_.rnn_norm};
+  const bool both = config_.rnn.encoder.type == EncoderType::bidirectional;
+  const int64_t D = config_.rnn.dim;
+  const Recurrence::Design design{config_.rnn.encoder.cell, inputs, both ? D / 2 : D, config_.rnn.norm};
   EncoderLayer layer{Recurrence::make(parameters_, name + "forward", design), {}};
   if (both) layer.backward = Recurrence::make(parameters_, name + "backward", design);
   return layer;
 }
 
 void Rnn::make_decoder() {
-  const int64_t D = config_.rnn_dim, E = config_.dim;
+  const int64_t D = config_.rnn.dim, E = config_.dim;
   for (int l = 0; l < config_.decoder_layers; ++l) {
     const std::string name = fmt::format("decoder.{}.", l);
     initial_.push_back(Linear::make(parameters_, {name + "initial"}, {D}, D));
     decoder_.push_back(
-        Recurrence::make(parameters_, name + "cell", {config_.decoder_cell, l == 0 ? E : D, D, config_.rnn_norm}));
+        Recurrence::make(parameters_, name + "cell", {config_.rnn.decoder.cell, l == 0 ? E : D, D, config_.rnn.norm}));
   }
   read_state_ = Linear::make(parameters_, {"decoder.readout.state"}, {E}, D);
   if (!luong()) read_word_ = make_matrix(parameters_, "decoder.readout.word", E, E);
-  if (config_.rnn_attention == RnnAttention::none) return;
+  if (config_.rnn.decoder.attention == RnnAttention::none) return;
   const AttentionDesign design = attention_design();
   const int64_t values = int64_t{design.sizes.heads} * design.sizes.value;
   attention_ = CrossAttention::make(parameters_, "decoder.0.cross_attention", D, design);
-  feed_ = make_matrix(parameters_, "decoder.0.feed", gates_of(config_.decoder_cell) * D, luong() ? E : values);
+  feed_ = make_matrix(parameters_, "decoder.0.feed", gates_of(config_.rnn.decoder.cell) * D, luong() ? E : values);
   read_context_ = make_matrix(parameters_, "decoder.readout.context", E, values);
 }
 
 AttentionDesign Rnn::attention_design() const {
   return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
-          .score = config_.attention_score,
-          .projections = config_.attention_projections,
-          .norm = config_.attention_norm,
-          .window = config_.attention_local > 0 ? config_.attention_local : -1,
-          .center = config_.attention_local_center,
-          .choice = config_.attention_choice,
+          .score = config_.attention.score,
+          .projections = config_.attention.projections,
+          .norm = config_.attention.norm,
+          .window = config_.attention.local > 0 ? config_.attention.local : -1,
+          .center = config_.attention.local_center,
+          .choice = config_.attention.choice,
           .locations = config_.max_positions,
           .projects_result = false,
-          .dropout = config_.dropout_attention};
+          .dropout = config_.dropout.attention};
 }
 
 Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions, const Var& position_table) {
-  const double rate = config_.dropout_embedding < 0 ? config_.dropout_rnn : config_.dropout_embedding;
-  return embedding(cx, {ids, positions, table, position_table, std::sqrt(double(config_.dim))}, cx.dropout(rate, positions));
+  const double rate = config_.dropout.embedding < 0 ? config_.dropout.rnn : config_.dropout.embedding;
+  return embedding(cx, {ids, positions, table, position_table, std::sqrt(double(config_.dim))},
+                   cx.dropout(rate, positions));
 }
 
 Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences) {
   const Tensor ids = int_tensor(source.ids, {source.spans.rows()});
   const Tensor positions = positions_of(source.spans, sentences, any_position);
   if (!hierarchy_) return encode_rows(cx, ids, positions, source.spans);
-  const auto [rows, lines] = sentences_of(source, config_.sentence_ends);
+  const auto [rows, lines] = sentences_of(source, config_.rnn.encoder.sentence_ends);
   Encoded encoded = encode_rows(cx, ids, positions, rows);
   encoded.summary = summary_of_sentences(cx, encoded.summary, lines, sentences);
   return encoded;
 }
 
 Rnn::Encoded Rnn::encode_rows(Context& cx, const Tensor& ids, const Tensor& positions, const Spans& spans) {
-  if (config_.encoder_type != EncoderType::convolutional)
+  if (config_.rnn.encoder.type != EncoderType::convolutional)
     return recur(cx, embed(cx, embeddings_.source, ids, positions), spans, positions);
   Var position_table;
   if (sinusoids_added(config_.positions)) position_table = Var(positions_.table(cx.arena, cx.backend, spans.longest()));
@@ -173,11 +174,11 @@ Rnn::BothDirections Rnn::EncoderLayer::operator()(Context& cx, const Var& x, con
 }
 
 Rnn::Encoded Rnn::recur(Context& cx, Var x, const Spans& spans, const Tensor& positions) {
-  const Steps first(spans, config_.reverse_source ? Direction::reversed : Direction::forward),
+  const Steps first(spans, config_.rnn.encoder.reverse ? Direction::reversed : Direction::forward),
       second(spans, Direction::backward);
   BothDirections read;
   for (const EncoderLayer& layer : encoder_) {
-    if (read.forward) x = dropout(cx, x, cx.dropout(config_.dropout_rnn, positions));
+    if (read.forward) x = dropout(cx, x, cx.dropout(config_.dropout.rnn, positions));
     read = layer(cx, x, first, second);
     x = read.joined(cx);
   }
@@ -186,12 +187,13 @@ Rnn::Encoded Rnn::recur(Context& cx, Var x, const Spans& spans, const Tensor& po
 
 Rnn::Encoded Rnn::convolve(Context& cx, Var x, const Spans& spans, const Tensor& positions) {
   x = encoder_input_(cx, x);
-  for (const GatedConvolution& layer : convolutions_) x = layer(cx, x, spans, cx.dropout(config_.dropout_rnn, positions));
+  for (const GatedConvolution& layer : convolutions_)
+    x = layer(cx, x, spans, cx.dropout(config_.dropout.rnn, positions));
   return {x, summary(cx, x, x, Var(), spans)};
 }
 
 Var Rnn::summary(Context& cx, const Var& memory, const Var& forward, const Var& backward, const Spans& spans) {
-  switch (config_.encoder_pooling) {
+  switch (config_.rnn.encoder.pooling) {
     case EncoderPooling::last: {
       const Var last = gather_rows(cx, forward, end_rows(spans, true));
       return backward ? join_columns(cx, last, gather_rows(cx, backward, end_rows(spans, false))) : last;
@@ -205,13 +207,13 @@ Var Rnn::summary(Context& cx, const Var& memory, const Var& forward, const Var& 
     case EncoderPooling::hierarchical:
       return hierarchy_->words(cx, memory, spans);
   }
-  fail("an encoder cannot be pooled by {}", name_of(config_.encoder_pooling));
+  fail("an encoder cannot be pooled by {}", name_of(config_.rnn.encoder.pooling));
 }
 
 // Sentences are the words of this level: x (S,D), a span of them for each line.
 Var Rnn::summary_of_sentences(Context& cx, const Var& x, const Spans& lines, std::span<const int32_t> numbers) {
   const Tensor positions = positions_of(lines, numbers, any_position);
-  const BothDirections read = hierarchy_->layer(cx, dropout(cx, x, cx.dropout(config_.dropout_rnn, positions)),
+  const BothDirections read = hierarchy_->layer(cx, dropout(cx, x, cx.dropout(config_.dropout.rnn, positions)),
                                                 {lines, Direction::forward}, {lines, Direction::backward});
   return hierarchy_->sentences(cx, read.joined(cx), lines);
 }
@@ -245,7 +247,7 @@ Rnn::StepOutput Rnn::step(Context& cx, const StepWords& words, const State& befo
   for (size_t l = 0; l < decoder_.size(); ++l) {
     if (l > 0) {
       const Var below = now.state.layers[l - 1].h;
-      gates = decoder_[l].gates(cx, dropout(cx, below, cx.dropout(config_.dropout_rnn, words.positions)));
+      gates = decoder_[l].gates(cx, dropout(cx, below, cx.dropout(config_.dropout.rnn, words.positions)));
     }
     now.state.layers.push_back(decoder_[l].step(cx, gates, before.layers[l]));
   }
@@ -256,7 +258,7 @@ Rnn::StepOutput Rnn::step(Context& cx, const StepWords& words, const State& befo
   }
   now.output = read(cx, h, context, words);
   if (luong()) now.state.feed = now.output;
-  now.output = dropout(cx, now.output, cx.dropout(config_.dropout_rnn, words.positions));
+  now.output = dropout(cx, now.output, cx.dropout(config_.dropout.rnn, words.positions));
   return now;
 }
 
@@ -276,7 +278,7 @@ Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const StepPosit
 }
 
 std::vector<Rnn::StepOutput> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
-                                      const Tensor& signal) {
+                                         const Tensor& signal) {
   const Tensor positions = positions_of(batch.target.spans, batch.sentences, any_position);
   const StepWords all = words(cx, ids_at(shifted(batch.target), steps.rows), positions_at(positions, steps.rows));
   const Keys keys = keys_in_order(cx, source.memory, batch.source.spans, steps.sentences);
@@ -320,7 +322,8 @@ Rnn::HiddenStates Rnn::hidden_states(Context& cx, const Batch& batch) {
 void Rnn::show(Context& cx, const Batch& batch, const Encoded& source, const Var& queries) {
   const Spans &targets = batch.target.spans, &sources = batch.source.spans;
   const Tensor positions = positions_of(targets, {}, any_position);
-  const CrossAttention::KeysAndValues memory = attention_->keys_and_values(cx, source.memory, positions_of(sources, {}, any_position));
+  const CrossAttention::KeysAndValues memory =
+      attention_->keys_and_values(cx, source.memory, positions_of(sources, {}, any_position));
   if (!attention_->one_query_each()) {
     (*attention_)(cx, queries, memory, targets, sources, positions);
     return;
@@ -350,8 +353,9 @@ TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
                                                .weights = weights,
                                                .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
   if (signal && cx.training)
-    cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, loss.loss, weights, positions, batch.target.spans, cx.baseline,
-                                      config_.attention_reward, config_.attention_entropy});
+    cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, loss.loss, weights, positions, batch.target.spans,
+                                                         cx.baseline, config_.attention.reward,
+                                                         config_.attention.entropy});
   return loss;
 }
 

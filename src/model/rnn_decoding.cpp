@@ -44,8 +44,8 @@ class RnnDecoding : public Decoding {
     return int64_t{sizes.heads} * (sizes.key + sizes.value);
   }
   int64_t state_dim() const {
-    const int64_t D = model_.config_.rnn_dim;
-    return std::max<int64_t>(model_.config_.decoder_cell == Cell::lstm ? 2 * D : D, model_.config_.dim);
+    const int64_t D = model_.config_.rnn.dim;
+    return std::max<int64_t>(model_.config_.rnn.decoder.cell == Cell::lstm ? 2 * D : D, model_.config_.dim);
   }
   void keep(const Rnn::State& state, const Tensor& into);
   Rnn::State kept(const Tensor& rows) const;
@@ -64,7 +64,7 @@ class RnnDecoding : public Decoding {
 
 // Puts a state into rows of the cache; what is not there is zero.
 void RnnDecoding::keep(const Rnn::State& state, const Tensor& into) {
-  const int64_t D = model_.config_.rnn_dim;
+  const int64_t D = model_.config_.rnn.dim;
   const auto put = [&](int layer, int64_t column, int64_t columns, const Var& x) {
     Tensor values = x;
     if (!x) cx_.backend.fill(values = cx_.save({into.elements(), columns}, states_.layer(layer).dtype()), 0);
@@ -73,20 +73,20 @@ void RnnDecoding::keep(const Rnn::State& state, const Tensor& into) {
   const int L = model_.config_.decoder_layers;
   for (int l = 0; l < L; ++l) {
     put(l, 0, D, state.layers[l].h);
-    if (model_.config_.decoder_cell == Cell::lstm) put(l, D, D, state.layers[l].c);
+    if (model_.config_.rnn.decoder.cell == Cell::lstm) put(l, D, D, state.layers[l].c);
   }
   if (model_.luong()) put(L, 0, model_.config_.dim, state.feed);
 }
 
 Rnn::State RnnDecoding::kept(const Tensor& rows) const {
-  const int64_t D = model_.config_.rnn_dim;
+  const int64_t D = model_.config_.rnn.dim;
   const auto get = [&](int layer, int64_t column, int64_t columns) {
     return gather_rows(cx_, Var(states_.layer(layer).columns(column, columns)), rows);
   };
   Rnn::State state;
   const int L = model_.config_.decoder_layers;
   for (int l = 0; l < L; ++l)
-    state.layers.push_back({get(l, 0, D), model_.config_.decoder_cell == Cell::lstm ? get(l, D, D) : Var()});
+    state.layers.push_back({get(l, 0, D), model_.config_.rnn.decoder.cell == Cell::lstm ? get(l, D, D) : Var()});
   if (model_.luong()) state.feed = get(L, 0, model_.config_.dim);
   return state;
 }
@@ -106,7 +106,8 @@ int RnnDecoding::add(const PackedIds& source, int width) {
   keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
   if (copies_) copies_->add(first, source, encoded.memory);
   if (!model_.attention_) return first;
-  const auto [k, v] = model_.attention_->keys_and_values(cx_, encoded.memory, positions_of(source.spans, {}, any_position));
+  const auto [k, v] =
+      model_.attention_->keys_and_values(cx_, encoded.memory, positions_of(source.spans, {}, any_position));
   cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), k, v);
   return first;
 }
@@ -131,7 +132,7 @@ Var RnnDecoding::attend_each(const Var& query, std::span<const StepRow> rows) co
   const HeadSizes& sizes = model_.attention_->heads.design.sizes;
   const Tensor cache = memory_.layer(0), which = int_tensor(keys, {int64_t(keys.size())});
   const CrossAttention::KeysAndValues memory{gather_rows(cx_, Var(cache.columns(0, sizes.key)), which),
-                                      gather_rows(cx_, Var(cache.columns(sizes.key, sizes.value)), which)};
+                                             gather_rows(cx_, Var(cache.columns(sizes.key, sizes.value)), which)};
   const Spans spans = Spans::of_lengths(lengths);
   if (model_.attention_->hard()) return model_.attention_->choose(cx_, query, memory, spans, {}, {});
   return (*model_.attention_)(cx_, query, memory, Spans::one_row_each(query.rows()), spans, {});
@@ -164,9 +165,10 @@ Tensor RnnDecoding::step(std::span<const StepRow> rows) {
     ids.push_back(rows[r].token);
     positions.insert(positions.end(), {0, int32_t(past.token[r])});
   }
-  const Rnn::StepWords words = model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
+  const Rnn::StepWords words =
+      model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
   const Rnn::StepOutput now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
-                                       [&](const Var& query) { return attend(query, rows, past.token); });
+                                          [&](const Var& query) { return attend(query, rows, past.token); });
   keep(now.state, past.cached);
   return copies_ ? copies_->mix(rows, now.output, output_(cx_, now.output)) : output_(cx_, now.output);
 }

@@ -30,10 +30,10 @@ AutoregressiveLayer Transformer::make_autoregression(const std::string& name, in
       return {make_self_attention(name, layer)};
     case Autoregression::average_attention:
       return {AverageAttention::make(parameters_, name, config_.dim,
-                                     {.feed_forward = config_.average_feed_forward,
-                                      .activation = config_.average_activation,
-                                      .gated = config_.average_gates,
-                                      .dropout = config_.dropout_activation,
+                                     {.feed_forward = config_.average.feed_forward,
+                                      .activation = config_.average.activation,
+                                      .gated = config_.average.gates,
+                                      .dropout = config_.dropout.activation,
                                       .gain = gain(layer)})};
     case Autoregression::rnn:
       return {Ssru::make(parameters_, name, config_.dim, gain(layer))};
@@ -49,7 +49,7 @@ int64_t Transformer::autoregression_dim() const {
 bool Transformer::steps_on_the_device() const {
   for (int l = 0; l < config_.decoder_layers; ++l)
     if (config_.has_experts(l)) return false;
-  return !copy_ && config_.attention_score != AttentionScore::location;
+  return !copy_ && config_.attention.score != AttentionScore::location;
 }
 
 Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
@@ -58,7 +58,7 @@ Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
   std::ranges::replace(autoregression, '-', '_');
   AttentionDesign cross = attention_design(layer);
   cross.relative = 0;
-  cross.window = config_.attention_local > 0 ? config_.attention_local : -1;
+  cross.window = config_.attention.local > 0 ? config_.attention.local : -1;
   return {make_autoregression(at + autoregression, layer),
           make_norm(at + autoregression + "_norm"),
           CrossAttention::make(parameters_, at + "cross_attention", config_.dim, cross),
@@ -69,10 +69,11 @@ Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
 
 Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& memory, const Rows& target,
                                const Rows& source) {
-  x = sublayer(cx, p.autoregression_norm, x, target.positions, [&](const Var& y) { return p.autoregression(cx, y, target.self()); });
+  x = sublayer(cx, p.autoregression_norm, x, target.positions,
+               [&](const Var& y) { return p.autoregression(cx, y, target.self()); });
   x = sublayer(cx, p.cross_attention_norm, x, target.positions, [&](const Var& y) {
-    return p.cross_attention(cx, y, p.cross_attention.keys_and_values(cx, memory, source.positions), target.spans, source.spans,
-                             target.positions);
+    return p.cross_attention(cx, y, p.cross_attention.keys_and_values(cx, memory, source.positions), target.spans,
+                             source.spans, target.positions);
   });
   return sublayer(cx, p.feed_forward_norm, x, target.positions,
                   [&](const Var& y) { return p.feed_forward(cx, y, target.positions); });

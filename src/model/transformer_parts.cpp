@@ -26,21 +26,21 @@ double TransformerParts::gain(int layer) const {
 
 // Local attention first, then compressed memory: L M L M L in Liu et al. 2018.
 MemoryShape TransformerParts::memory_of(int layer) const {
-  if (config_.attention_memory == AttentionMemory::full) return {};
-  return layer % 2 == 0 ? MemoryShape{.block = config_.attention_block}
-                        : MemoryShape{.stride = config_.attention_stride};
+  if (config_.attention.memory == AttentionMemory::full) return {};
+  return layer % 2 == 0 ? MemoryShape{.block = config_.attention.block}
+                        : MemoryShape{.stride = config_.attention.stride};
 }
 
 AttentionDesign TransformerParts::attention_design(int layer) const {
   return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
-          .score = config_.attention_score,
-          .projections = config_.attention_projections,
-          .norm = config_.attention_norm,
-          .window = config_.attention_window > 0 ? config_.attention_window : -1,
+          .score = config_.attention.score,
+          .projections = config_.attention.projections,
+          .norm = config_.attention.norm,
+          .window = config_.attention.window > 0 ? config_.attention.window : -1,
           .memory = memory_of(layer),
           .relative = config_.positions == Positions::relative ? config_.relative_positions : 0,
           .locations = config_.max_positions,
-          .dropout = config_.dropout_attention,
+          .dropout = config_.dropout.attention,
           .gain = gain(layer)};
 }
 
@@ -53,19 +53,19 @@ SelfAttention TransformerParts::make_self_attention(const std::string& name, int
 }
 
 FeedForwardLayer TransformerParts::make_feed_forward(const std::string& name, int layer) {
-  const int64_t D = config_.dim, F = config_.feed_forward, E = config_.moe_experts;
+  const int64_t D = config_.dim, F = config_.feed_forward, E = config_.experts.count;
   const auto one = [&](const std::string& at) -> FeedForward {
     return {Linear::make(parameters_, {at + ".up"}, {F}, D, gain(layer)),
             Linear::make(parameters_, {at + ".down"}, {D}, F, gain(layer)), config_.activation,
-            config_.dropout_activation};
+            config_.dropout.activation};
   };
   if (!config_.has_experts(layer)) return {one(name)};
   MixtureOfExperts many{.router = parameters_.matrix({{name + ".router.weight", E, Init::glorot(E, D)}}, D,
                                                      Parameters::Use::exact_product),
                         .experts = {},
-                        .top_k = config_.moe_top_k,
-                        .load_loss = config_.moe_load_loss,
-                        .capacity = config_.moe_capacity};
+                        .top_k = config_.experts.top_k,
+                        .load_loss = config_.experts.load_loss,
+                        .capacity = config_.experts.capacity};
   for (int e = 0; e < E; ++e) many.experts.push_back(one(fmt::format("{}.expert.{}", name, e)));
   return {std::move(many)};
 }
@@ -102,13 +102,14 @@ TransformerParts::Rows TransformerParts::step_rows(std::span<const StepRow> rows
 }
 
 // Post-norm: norm(x + dropout(f(x))), section 3.1.  Pre-norm: x + dropout(f(norm(x))).
-Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions, const Function& f) {
+Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions,
+                               const Function& f) {
   if (config_.norm == NormPlacement::pre) {
     const Var y = f(norm(cx, x));
-    return residual(cx, x, y, cx.dropout(config_.dropout, positions));
+    return residual(cx, x, y, cx.dropout(config_.dropout.sublayer, positions));
   }
   const Var y = f(x);
-  return norm.of_sum(cx, x, y, cx.dropout(config_.dropout, positions));
+  return norm.of_sum(cx, x, y, cx.dropout(config_.dropout.sublayer, positions));
 }
 
 void TransformerParts::locate(Context& cx, const Var& learned, Rows& rows) {
@@ -123,7 +124,7 @@ void TransformerParts::locate(Context& cx, const Var& learned, Rows& rows) {
 
 Var TransformerParts::embed(Context& cx, const Var& table, const Rows& rows) {
   return embedding(cx, {rows.ids, rows.positions, table, rows.position_table, std::sqrt(double(config_.dim))},
-                   cx.dropout(config_.embedding_dropout(), rows.positions));
+                   cx.dropout(config_.dropout.of_embeddings(), rows.positions));
 }
 
 Var TransformerParts::layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal) {

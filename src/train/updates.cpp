@@ -58,7 +58,7 @@ void Trainer::learn(std::span<const Batch> of_update) {
 bool Trainer::may_run_ahead() const {
   const TrainingOptions& o = setup_.training;
   const bool begins_alike = o.precision != TrainingPrecision::float16 &&
-                            setup_.model.attention_choice != AttentionKind::hard &&
+                            setup_.model.attention.choice != AttentionKind::hard &&
                             !(average_ && setup_.model.norm_kind == NormKind::batch);
   return backend_.is_device() && begins_alike && !o.check_nan && o.max_skipped != 1 && progress_.skipped_in_a_row == 0;
 }

@@ -97,9 +97,9 @@ ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vo
   ModelConfig config = setup.model;
   config.source_vocabulary = vocabularies.source.size();
   config.target_vocabulary = vocabularies.target.size();
-  if (config.encoder_pooling != EncoderPooling::hierarchical) return config;
-  config.sentence_ends = sentence_ends(vocabularies.source, setup.data.sentence_marks);
-  if (config.sentence_ends.empty())
+  if (config.rnn.encoder.pooling != EncoderPooling::hierarchical) return config;
+  config.rnn.encoder.sentence_ends = sentence_ends(vocabularies.source, setup.data.sentence_marks);
+  if (config.rnn.encoder.sentence_ends.empty())
     throw Error(
         fmt::format("--sentence-ends {}: no piece of {} ends with one of these, so that no line would have more "
                     "than one sentence",

@@ -44,7 +44,7 @@ TEST(TrainFlags, HaveTheBaseModelOfThePaperAsTheDefault) {
   EXPECT_EQ(o.heads, 8);
   EXPECT_EQ(o.head_keys(), 64);
   EXPECT_EQ(o.feed_forward, 2048);
-  EXPECT_EQ(o.dropout, 0.1);
+  EXPECT_EQ(o.dropout.sublayer, 0.1);
   EXPECT_EQ(o.label_smoothing, 0.1);
   EXPECT_EQ(o.norm, NormPlacement::post);
 }
@@ -85,14 +85,14 @@ TEST(TrainFlags, TakeAdamsNumbersTogether) {
 }
 
 TEST(TrainFlags, TieEverythingOnlyWhenTheVocabularyIsJointAndNothingElseIsSaid) {
-  EXPECT_TRUE(train({}).tied_embeddings_all);
+  EXPECT_TRUE(train({}).embeddings.tied_all);
   const TrainOptions apart = train({}, {"v", "w"});
-  EXPECT_FALSE(apart.ties_source());
-  EXPECT_TRUE(apart.ties_output());
+  EXPECT_FALSE(apart.embeddings.ties_source());
+  EXPECT_TRUE(apart.embeddings.ties_output());
   const TrainOptions target = train({"--tied-embeddings"});
-  EXPECT_FALSE(target.ties_source());
-  EXPECT_TRUE(target.ties_output());
-  EXPECT_FALSE(train({"--tied-embeddings-all", "false"}).ties_output());
+  EXPECT_FALSE(target.embeddings.ties_source());
+  EXPECT_TRUE(target.embeddings.ties_output());
+  EXPECT_FALSE(train({"--tied-embeddings-all", "false"}).embeddings.ties_output());
   EXPECT_THAT(error_of([] { train({"--tied-embeddings-all"}, {"v", "w"}); }), HasSubstr("--vocabs are two: v, w"));
   EXPECT_THAT(error_of([] { train({"--tied-embeddings-src"}, {"v", "w"}); }), HasSubstr("--tied-embeddings-src"));
 }

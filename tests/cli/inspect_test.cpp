@@ -58,7 +58,7 @@ TEST_F(InspectCommand, CountsTheParametersOfEachGroup) {
 
 TEST_F(InspectCommand, CountsSeparateEmbeddingsAndTheOutputLayer) {
   ModelConfig config = toy_config();
-  config.tied_embeddings_all = false;
+  config.embeddings.tied_all = false;
   const json groups = json_of({.model = save_toy_model(folder / "m", 1, config)})["parameters"]["groups"];
   EXPECT_EQ(groups["embeddings"], 2 * embeddings);
   EXPECT_EQ(groups["output"], embeddings);

@@ -21,13 +21,13 @@ struct Variant {
 };
 void PrintTo(const Variant& v, std::ostream* out) { *out << v.name; }
 
-ModelConfig small(const char* type = "transformer") {
+ModelConfig small(ModelType type = ModelType::transformer) {
   ModelConfig c;
   c.type = type;
   c.dim = 8, c.encoder_layers = c.decoder_layers = 2, c.heads = 2, c.feed_forward = 12;
-  c.dropout = c.dropout_attention = 0.3;  // which nothing here may meet
+  c.dropout.sublayer = c.dropout.attention = 0.3;  // which nothing here may meet
   c.source_vocabulary = c.target_vocabulary = 11;
-  c.max_positions = 20, c.attention_rank = 3, c.relative_positions = 2;
+  c.max_positions = 20, c.attention.rank = 3, c.relative_positions = 2;
   return c;
 }
 template <class T>
@@ -85,14 +85,14 @@ TEST_P(AttentionMaps, HaveRowsThatSumToOneOrSeeNothing) {
       for (int64_t q = 0; q < map.queries; ++q) {
         const auto row = std::span(head.weights).subspan(size_t(q * map.keys), size_t(map.keys));
         const double sum = std::accumulate(row.begin(), row.end(), 0.0);
-        const bool blind = map.site == AttentionSite::cross && GetParam().config.attention_local > 0 && sum == 0;
+        const bool blind = map.site == AttentionSite::cross && GetParam().config.attention.local > 0 && sum == 0;
         EXPECT_TRUE(blind || std::abs(sum - 1) < 1e-6) << map.name << " " << q << " " << sum;
       }
   }
 }
 
 TEST_P(AttentionMaps, SayWhereTheyAre) {
-  const bool alone = GetParam().config.type == "decoder-only";
+  const bool alone = GetParam().config.type == ModelType::decoder_only;
   std::vector<std::tuple<AttentionSite, int, int64_t, int64_t>> found, expected;
   for (const AttentionMap& map : attentions_of(cx, *model, pair))
     found.emplace_back(map.site, map.layer, map.queries, map.keys);
@@ -111,7 +111,7 @@ TEST_P(AttentionMaps, AreZeroWhereAKeyIsOutOfSight) {
     for (int64_t q = 0; q < map.queries; ++q)
       for (int64_t k = 0; k < map.keys; ++k) {
         const int window =
-            map.site == AttentionSite::cross ? GetParam().config.attention_local : GetParam().config.attention_window;
+            map.site == AttentionSite::cross ? GetParam().config.attention.local : GetParam().config.attention.window;
         const bool sees =
             (map.site != AttentionSite::decoder_self || k <= q) && (window == 0 || std::abs(q - k) <= window);
         EXPECT_EQ(map.heads[1].weights[size_t(q * map.keys + k)] > 0, sees) << map.name << " " << q << " " << k;
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"recurrent", with(&ModelConfig::autoregression, Autoregression::rnn)},
                     Variant{"window", with(&ModelConfig::attention_window, 1)},
                     Variant{"local", with(&ModelConfig::attention_local, 1)},
-                    Variant{"decoder-only", small("decoder-only")}));
+                    Variant{"decoder-only", small(ModelType::decoder_only)}));
 
 TEST(GradientTimesAttention, IsTheSameInFloat32ToItsDigits) {
   Arena arena;

@@ -60,7 +60,7 @@ TEST_F(Explaining, NamesThePiecesOfEachSide) {
 
 TEST_F(Explaining, ReadsADecoderAloneAsOneSequence) {
   ModelConfig config = toy_config();
-  config.type = "decoder-only";
+  config.type = ModelType::decoder_only;
   use(config);
   const Explanation e = explain({});
   EXPECT_THAT(e.keys(AttentionSite::decoder_self), ElementsAre("<s>", a, b, "</s>", c));

@@ -24,7 +24,7 @@ std::vector<std::string> seeds() {
   learned.norm = NormPlacement::pre;
   learned.positions = Positions::learned;
   learned.max_positions = 4;
-  learned.tied_embeddings_all = false;
+  learned.embeddings.tied_all = false;
   return {without_checksum(read_file(save_toy_model(folder / "m", 1, tiny_config()))),
           without_checksum(read_file(save_toy_model(folder / "l", 1, learned))),
           without_checksum(read_file(save_in_int8(folder / "q"))), to_json(tiny_config()), to_json(learned)};

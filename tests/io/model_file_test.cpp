@@ -61,11 +61,11 @@ TEST_F(ModelFileOnDisk, IsRefusedWithoutHeadsOrColumns) {
 
 TEST_F(ModelFileOnDisk, IsRefusedWithExpertsThatCannotBe) {
   ModelConfig config = toy_config();
-  config.moe_experts = 3, config.moe_frequency = 1;
+  config.experts.count = 3, config.experts.frequency = 1;
   EXPECT_EQ(complaint(config), "");
-  config.moe_top_k = 4;
+  config.experts.top_k = 4;
   EXPECT_THAT(complaint(config), HasSubstr("'moe_top_k' is 4 in the model's configuration, expected 1 to 3"));
-  config.moe_top_k = 2, config.moe_frequency = 0;
+  config.experts.top_k = 2, config.experts.frequency = 0;
   EXPECT_THAT(complaint(config), HasSubstr("'moe_frequency' is 0"));
 }
 
@@ -73,7 +73,7 @@ TEST_F(ModelFileOnDisk, IsRefusedWithBlocksOrStridesOfNothing) {
   for (const auto& [name, member] : {std::pair{"attention_block", &ModelConfig::attention_block},
                                      {"attention_stride", &ModelConfig::attention_stride}}) {
     ModelConfig config = toy_config();
-    config.type = "decoder-only", config.attention_memory = AttentionMemory::local_compressed;
+    config.type = ModelType::decoder_only, config.attention.memory = AttentionMemory::local_compressed;
     EXPECT_EQ(complaint(config), "");
     config.*member = 0;
     EXPECT_THAT(complaint(config), HasSubstr(fmt::format("'{}' is 0 in the model's configuration", name)));
@@ -85,8 +85,8 @@ TEST_F(ModelFileOnDisk, IsRefusedAsARecurrentModelWithoutLayersOrStates) {
                                      {"decoder_layers", &ModelConfig::decoder_layers},
                                      {"rnn_dim", &ModelConfig::rnn_dim}}) {
     ModelConfig config = toy_config();
-    config.type = "s2s";
-    config.rnn_dim = 16;
+    config.type = ModelType::s2s;
+    config.rnn.dim = 16;
     EXPECT_EQ(complaint(config), "");
     config.*member = 0;
     EXPECT_THAT(complaint(config), HasSubstr(fmt::format("'{}' is 0 in the model's configuration, expected 1", name)));
@@ -95,12 +95,12 @@ TEST_F(ModelFileOnDisk, IsRefusedAsARecurrentModelWithoutLayersOrStates) {
 
 TEST_F(ModelFileOnDisk, IsRefusedWhereItsAttentionHasNoWindowOrTooManyHeads) {
   ModelConfig config = toy_config();
-  config.type = "s2s", config.rnn_dim = 16, config.heads = 2;
+  config.type = ModelType::s2s, config.rnn.dim = 16, config.heads = 2;
   ASSERT_EQ(complaint(config), "");
   ModelConfig hard = config, predictive = config;
-  hard.attention_choice = AttentionKind::hard;
+  hard.attention.choice = AttentionKind::hard;
   EXPECT_THAT(complaint(hard), HasSubstr("'heads' is 2 in the model's configuration, expected 1 to 1"));
-  predictive.attention_local_center = LocalCenter::predictive;
+  predictive.attention.local_center = LocalCenter::predictive;
   EXPECT_THAT(complaint(predictive), HasSubstr("'attention_local' is 0 in the model's configuration, expected 1 to"));
 }
 

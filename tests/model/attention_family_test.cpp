@@ -18,7 +18,7 @@ struct Variant {
   AttentionScore score = AttentionScore::scaled_dot;
   Projections projections = Projections::query_key_value;
   int window = 0, local = 0;
-  const char* type = "transformer";
+  ModelType type = ModelType::transformer;
   Autoregression autoregression = Autoregression::self_attention;
   bool average_gates = true;
   RnnAttention rnn_attention = RnnAttention::bahdanau;
@@ -35,39 +35,39 @@ struct Variant {
   LocalCenter center = LocalCenter::monotonic;
   AttentionKind choice = AttentionKind::soft;
 
-  bool alone() const { return type == std::string("decoder-only"); }
-  bool recurrent() const { return type == std::string("s2s"); }
+  bool alone() const { return type == ModelType::decoder_only; }
+  bool recurrent() const { return type == ModelType::s2s; }
   ModelConfig config() const {
     ModelConfig c;
     c.type = type;
     c.dim = 8, c.encoder_layers = c.decoder_layers = 2, c.heads = 2, c.feed_forward = 12;
-    c.dropout = 0;
+    c.dropout.sublayer = 0;
     c.source_vocabulary = c.target_vocabulary = 11;
     c.positions = positions;
     c.relative_positions = 2;
     c.max_positions = alone() ? 20 : 9;
-    c.attention_score = score;
-    c.attention_projections = projections;
-    c.attention_rank = 3;
-    c.attention_window = window;
-    c.attention_local = local;
+    c.attention.score = score;
+    c.attention.projections = projections;
+    c.attention.rank = 3;
+    c.attention.window = window;
+    c.attention.local = local;
     c.autoregression = autoregression;
-    c.average_feed_forward = 7;
-    c.average_gates = average_gates;
-    c.rnn_dim = projections == Projections::none && score == AttentionScore::dot ? 8 : 10;
-    c.encoder_cell = cell, c.decoder_cell = cell == Cell::gru && rnn_norm ? Cell::lstm : cell;
-    c.rnn_attention = rnn_attention, c.encoder_type = encoder_type, c.encoder_pooling = pooling;
-    c.reverse_source = reverse_source, c.rnn_norm = rnn_norm;
-    if (pooling == EncoderPooling::hierarchical) c.sentence_ends = {5, 6};
-    c.dropout_rnn = 0;
+    c.average.feed_forward = 7;
+    c.average.gates = average_gates;
+    c.rnn.dim = projections == Projections::none && score == AttentionScore::dot ? 8 : 10;
+    c.rnn.encoder.cell = cell, c.rnn.decoder.cell = cell == Cell::gru && rnn_norm ? Cell::lstm : cell;
+    c.rnn.decoder.attention = rnn_attention, c.rnn.encoder.type = encoder_type, c.rnn.encoder.pooling = pooling;
+    c.rnn.encoder.reverse = reverse_source, c.rnn.norm = rnn_norm;
+    if (pooling == EncoderPooling::hierarchical) c.rnn.encoder.sentence_ends = {5, 6};
+    c.dropout.rnn = 0;
     c.norm_kind = norm_kind;
-    c.attention_norm = head_norm;
-    c.attention_memory = memory, c.attention_block = block, c.attention_stride = stride;
-    c.moe_experts = experts, c.moe_top_k = experts_of_a_row;
-    c.moe_load_loss = 0;  // is no part of what the model says its loss is
+    c.attention.norm = head_norm;
+    c.attention.memory = memory, c.attention.block = block, c.attention.stride = stride;
+    c.experts.count = experts, c.experts.top_k = experts_of_a_row;
+    c.experts.load_loss = 0;  // is no part of what the model says its loss is
     c.copies = copies;
-    c.attention_local_center = center;
-    c.attention_choice = choice;
+    c.attention.local_center = center;
+    c.attention.choice = choice;
     if (center == LocalCenter::predictive || choice == AttentionKind::hard) c.heads = 1;
     return c;
   }
@@ -129,7 +129,7 @@ TEST_P(AttentionFamily, DecodesTheSameWhereADeviceRecordsSteps) {
   const auto logits = forced_logits(*model, cx, small_batch());
   const bool recorded = device.memory->counts().replays > before;
   EXPECT_EQ(recorded,
-            v.type == std::string("transformer") && v.score != AttentionScore::location && v.experts == 0 && !v.copies);
+            v.type == ModelType::transformer && v.score != AttentionScore::location && v.experts == 0 && !v.copies);
   EXPECT_EQ(logits, forced_logits(*model, as_called, small_batch()));
 }
 
@@ -235,25 +235,26 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{"local", Positions::sinusoidal, scaled_dot, full, 0, 2},
         Variant{.name = "rms_norm", .norm_kind = NormKind::rms},
         Variant{.name = "batch_norm", .norm_kind = NormKind::batch},
-        Variant{.name = "batch_norm_decoder_only", .type = "decoder-only", .norm_kind = NormKind::batch},
+        Variant{.name = "batch_norm_decoder_only", .type = ModelType::decoder_only, .norm_kind = NormKind::batch},
         Variant{.name = "ssru", .autoregression = Autoregression::rnn},
         Variant{.name = "ssru_window", .window = 2, .autoregression = Autoregression::rnn},
         Variant{.name = "average_attention", .autoregression = Autoregression::average_attention},
         Variant{.name = "average_attention_ungated",
                 .autoregression = Autoregression::average_attention,
                 .average_gates = false},
-        Variant{.name = "compressed_memory", .type = "decoder-only", .memory = AttentionMemory::local_compressed},
+        Variant{
+            .name = "compressed_memory", .type = ModelType::decoder_only, .memory = AttentionMemory::local_compressed},
         Variant{.name = "compressed_memory_additive_shared",
                 .score = additive,
                 .projections = shared,
-                .type = "decoder-only",
+                .type = ModelType::decoder_only,
                 .memory = AttentionMemory::local_compressed,
                 .block = 2,
                 .stride = 2},
         Variant{.name = "compressed_memory_wider_than_the_text",
                 .positions = Positions::none,
                 .projections = plain,
-                .type = "decoder-only",
+                .type = ModelType::decoder_only,
                 .memory = AttentionMemory::local_compressed,
                 .block = 50,
                 .stride = 30},
@@ -263,27 +264,27 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{.name = "head_norm_relative_plain",
                 .positions = Positions::relative,
                 .projections = plain,
-                .type = "decoder-only",
+                .type = ModelType::decoder_only,
                 .head_norm = HeadNorm::rms},
         Variant{.name = "experts", .experts = 4},
         Variant{.name = "one_expert_a_row", .experts = 3, .experts_of_a_row = 1},
-        Variant{.name = "decoder_only_experts", .type = "decoder-only", .experts = 3},
+        Variant{.name = "decoder_only_experts", .type = ModelType::decoder_only, .experts = 3},
         Variant{.name = "copies", .copies = true},
         Variant{.name = "copies_ssru", .autoregression = Autoregression::rnn, .copies = true},
-        Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, "decoder-only"},
-        Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, "decoder-only"},
-        Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, "decoder-only"}),
+        Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, ModelType::decoder_only},
+        Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, ModelType::decoder_only},
+        Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, ModelType::decoder_only}),
     [](const auto& info) { return std::string(info.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(Hierarchical, AttentionFamily,
                          testing::Values(Variant{.name = "s2s_hierarchical",
-                                                 .type = "s2s",
+                                                 .type = ModelType::s2s,
                                                  .rnn_attention = RnnAttention::none,
                                                  .pooling = EncoderPooling::hierarchical},
                                          Variant{.name = "s2s_hierarchical_attending",
                                                  .score = bilinear,
                                                  .projections = plain,
-                                                 .type = "s2s",
+                                                 .type = ModelType::s2s,
                                                  .rnn_attention = RnnAttention::luong,
                                                  .cell = Cell::lstm,
                                                  .encoder_type = EncoderType::unidirectional,
@@ -293,11 +294,11 @@ INSTANTIATE_TEST_SUITE_P(Hierarchical, AttentionFamily,
 INSTANTIATE_TEST_SUITE_P(
     Copying, AttentionFamily,
     testing::Values(
-        Variant{.name = "s2s_copies", .score = additive, .projections = plain, .type = "s2s", .copies = true},
+        Variant{.name = "s2s_copies", .score = additive, .projections = plain, .type = ModelType::s2s, .copies = true},
         Variant{.name = "s2s_luong_copies",
                 .score = dot,
                 .projections = plain,
-                .type = "s2s",
+                .type = ModelType::s2s,
                 .rnn_attention = RnnAttention::luong,
                 .encoder_type = EncoderType::unidirectional,
                 .pooling = EncoderPooling::last,
@@ -309,24 +310,24 @@ INSTANTIATE_TEST_SUITE_P(OneQueryEach, AttentionFamily,
                                                  .score = additive,
                                                  .projections = plain,
                                                  .local = 1,
-                                                 .type = "s2s",
+                                                 .type = ModelType::s2s,
                                                  .center = LocalCenter::predictive},
                                          Variant{.name = "s2s_luong_predictive",
                                                  .score = scaled_dot,
                                                  .local = 2,
-                                                 .type = "s2s",
+                                                 .type = ModelType::s2s,
                                                  .rnn_attention = RnnAttention::luong,
                                                  .cell = Cell::lstm,
                                                  .center = LocalCenter::predictive},
                                          Variant{.name = "s2s_hard",
                                                  .score = additive,
                                                  .projections = plain,
-                                                 .type = "s2s",
+                                                 .type = ModelType::s2s,
                                                  .choice = AttentionKind::hard},
                                          Variant{.name = "s2s_luong_hard",
                                                  .score = bilinear,
                                                  .projections = plain,
-                                                 .type = "s2s",
+                                                 .type = ModelType::s2s,
                                                  .rnn_attention = RnnAttention::luong,
                                                  .cell = Cell::lstm,
                                                  .choice = AttentionKind::hard}),
@@ -334,50 +335,56 @@ INSTANTIATE_TEST_SUITE_P(OneQueryEach, AttentionFamily,
 
 INSTANTIATE_TEST_SUITE_P(
     Recurrent, AttentionFamily,
-    testing::Values(
-        Variant{.name = "s2s", .score = additive, .projections = plain, .type = "s2s"},
-        Variant{.name = "s2s_luong",
-                .score = bilinear,
-                .projections = plain,
-                .type = "s2s",
-                .rnn_attention = RnnAttention::luong,
-                .cell = Cell::lstm},
-        Variant{.name = "s2s_luong_dot",
-                .score = dot,
-                .projections = plain,
-                .type = "s2s",
-                .rnn_attention = RnnAttention::luong,
-                .encoder_type = EncoderType::unidirectional,
-                .pooling = EncoderPooling::last},
-        Variant{.name = "s2s_luong_local",
-                .score = reduced_rank,
-                .projections = plain,
-                .local = 1,
-                .type = "s2s",
-                .rnn_attention = RnnAttention::luong},
-        Variant{.name = "s2s_heads_norm", .type = "s2s", .rnn_norm = true},
-        Variant{
-            .name = "s2s_head_norm", .type = "s2s", .rnn_attention = RnnAttention::luong, .head_norm = HeadNorm::layer},
-        Variant{.name = "s2s_location",
-                .score = location,
-                .projections = shared,
-                .type = "s2s",
-                .pooling = EncoderPooling::attention},
-        Variant{.name = "s2s_bottleneck",
-                .type = "s2s",
-                .rnn_attention = RnnAttention::none,
-                .cell = Cell::lstm,
-                .encoder_type = EncoderType::unidirectional,
-                .pooling = EncoderPooling::last,
-                .reverse_source = true},
-        Variant{.name = "s2s_conv",
-                .score = additive,
-                .projections = plain,
-                .type = "s2s",
-                .encoder_type = EncoderType::convolutional},
-        Variant{
-            .name = "s2s_last", .type = "s2s", .rnn_attention = RnnAttention::none, .pooling = EncoderPooling::last},
-        Variant{.name = "s2s_sum", .type = "s2s", .rnn_attention = RnnAttention::none, .pooling = EncoderPooling::sum}),
+    testing::Values(Variant{.name = "s2s", .score = additive, .projections = plain, .type = ModelType::s2s},
+                    Variant{.name = "s2s_luong",
+                            .score = bilinear,
+                            .projections = plain,
+                            .type = ModelType::s2s,
+                            .rnn_attention = RnnAttention::luong,
+                            .cell = Cell::lstm},
+                    Variant{.name = "s2s_luong_dot",
+                            .score = dot,
+                            .projections = plain,
+                            .type = ModelType::s2s,
+                            .rnn_attention = RnnAttention::luong,
+                            .encoder_type = EncoderType::unidirectional,
+                            .pooling = EncoderPooling::last},
+                    Variant{.name = "s2s_luong_local",
+                            .score = reduced_rank,
+                            .projections = plain,
+                            .local = 1,
+                            .type = ModelType::s2s,
+                            .rnn_attention = RnnAttention::luong},
+                    Variant{.name = "s2s_heads_norm", .type = ModelType::s2s, .rnn_norm = true},
+                    Variant{.name = "s2s_head_norm",
+                            .type = ModelType::s2s,
+                            .rnn_attention = RnnAttention::luong,
+                            .head_norm = HeadNorm::layer},
+                    Variant{.name = "s2s_location",
+                            .score = location,
+                            .projections = shared,
+                            .type = ModelType::s2s,
+                            .pooling = EncoderPooling::attention},
+                    Variant{.name = "s2s_bottleneck",
+                            .type = ModelType::s2s,
+                            .rnn_attention = RnnAttention::none,
+                            .cell = Cell::lstm,
+                            .encoder_type = EncoderType::unidirectional,
+                            .pooling = EncoderPooling::last,
+                            .reverse_source = true},
+                    Variant{.name = "s2s_conv",
+                            .score = additive,
+                            .projections = plain,
+                            .type = ModelType::s2s,
+                            .encoder_type = EncoderType::convolutional},
+                    Variant{.name = "s2s_last",
+                            .type = ModelType::s2s,
+                            .rnn_attention = RnnAttention::none,
+                            .pooling = EncoderPooling::last},
+                    Variant{.name = "s2s_sum",
+                            .type = ModelType::s2s,
+                            .rnn_attention = RnnAttention::none,
+                            .pooling = EncoderPooling::sum}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -12,11 +12,11 @@ namespace {
 
 constexpr int V = 11;
 
-ModelConfig config_of(const char* type) {
+ModelConfig config_of(ModelType type) {
   ModelConfig c;
   c.type = type;
-  c.dim = 8, c.encoder_layers = c.decoder_layers = 1, c.heads = 2, c.feed_forward = 12, c.rnn_dim = 10;
-  c.dropout = c.dropout_rnn = 0;
+  c.dim = 8, c.encoder_layers = c.decoder_layers = 1, c.heads = 2, c.feed_forward = 12, c.rnn.dim = 10;
+  c.dropout.sublayer = c.dropout.rnn = 0;
   c.source_vocabulary = c.target_vocabulary = V;
   c.copies = true;
   return c;
@@ -98,14 +98,14 @@ TEST_P(CopyingModel, GivesASentenceTheSameBitsAloneAndAmongOthers) {
 
 TEST_P(CopyingModel, RefusesVocabulariesOfTwoSizes) {
   ModelConfig config = config_of(GetParam());
-  config.tied_embeddings_all = false;
+  config.embeddings.tied_all = false;
   config.source_vocabulary = V + 1;
   EXPECT_THAT(message_of([&] { make_model(config, backend("reference"), arena, DType::f64, false); }),
               testing::HasSubstr("copies pieces of one vocabulary, but its vocabularies have 12 and 11"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, CopyingModel, testing::Values("transformer", "s2s"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Types, CopyingModel, testing::Values(ModelType::transformer, ModelType::s2s),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace
 }  // namespace dragoman

@@ -24,9 +24,9 @@ std::vector<std::vector<double>> gradients_of(const ModelConfig& config, const B
 // Learning the source too is learning a target that begins with it.
 TEST(DecoderOnly, LearnsTheSourceAsALanguageModelOfBothSides) {
   ModelConfig config;
-  config.type = "decoder-only";
+  config.type = ModelType::decoder_only;
   config.dim = 8, config.decoder_layers = config.heads = 2, config.feed_forward = 12;
-  config.dropout = 0;
+  config.dropout.sublayer = 0;
   config.source_vocabulary = config.target_vocabulary = 11;
   const Batch batch{
       {{3, 6, 9, 4, 7, 10, 5}, Spans({0, 4, 5, 7})}, {{3, 8, 5, 10, 7, 4}, Spans({0, 2, 5, 6})}, {0, 1, 2}};

@@ -11,14 +11,14 @@ namespace {
 
 ModelConfig small(RnnAttention when) {
   ModelConfig c;
-  c.type = "s2s";
-  c.dim = 4, c.rnn_dim = 6, c.encoder_layers = c.decoder_layers = c.heads = 1;
+  c.type = ModelType::s2s;
+  c.dim = 4, c.rnn.dim = 6, c.encoder_layers = c.decoder_layers = c.heads = 1;
   c.source_vocabulary = c.target_vocabulary = 9;
-  c.dropout_rnn = 0;
-  c.rnn_attention = when;
-  c.attention_score = when == RnnAttention::luong ? AttentionScore::bilinear : AttentionScore::additive;
-  c.attention_projections = Projections::none;
-  c.attention_choice = AttentionKind::hard;
+  c.dropout.rnn = 0;
+  c.rnn.decoder.attention = when;
+  c.attention.score = when == RnnAttention::luong ? AttentionScore::bilinear : AttentionScore::additive;
+  c.attention.projections = Projections::none;
+  c.attention.choice = AttentionKind::hard;
   return c;
 }
 
@@ -117,7 +117,7 @@ double expected_loss(HardModel& m, const std::vector<int32_t>& source) {
 TEST_P(HardAttentionModel, FollowsTheGradientOfTheExpectedLossInTheMean) {
   constexpr int copies = 20'000;
   ModelConfig config = small(GetParam());
-  config.attention_reward = 1, config.attention_entropy = 0;
+  config.attention.reward = 1, config.attention.entropy = 0;
   HardModel m(config);
   const std::vector<int32_t> source = {6, 2};
   Batch many{packed(std::vector(copies, source)), packed(std::vector(copies, std::vector<int32_t>{4})), {}};

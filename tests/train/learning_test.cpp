@@ -12,7 +12,7 @@ using testing::HasSubstr;
 TEST(Training, LearnsToTranslateNumbers) {
   ToyRun run(1000);
   run.setup.data.mini_batch_words = 200;
-  run.setup.model.dropout = 0;
+  run.setup.model.dropout.sublayer = 0;
   run.setup.optimizer.label_smoothing = 0;
   run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::perplexity, ValidMetric::bleu,
                                       ValidMetric::chrf};
@@ -27,7 +27,7 @@ TEST(Training, LearnsToTranslateNumbers) {
 TEST(Training, LearnsInBFloat16) {
   ToyRun run(300);
   run.setup.data.mini_batch_words = 200;
-  run.setup.model.dropout = 0;
+  run.setup.model.dropout.sublayer = 0;
   run.setup.optimizer.label_smoothing = 0;
   run.setup.training.precision = TrainingPrecision::bfloat16;
   run.setup.training.valid_metrics = {ValidMetric::cross_entropy};
@@ -48,7 +48,7 @@ TEST(Training, GivesTheSameBytesForTheSameSeed) {
   ToyRun one, two, other;
   other.setup.training.seed = 2;
   for (ToyRun* run : {&one, &two, &other}) {
-    run->setup.model.dropout_attention = run->setup.model.dropout_activation = 0.1;
+    run->setup.model.dropout.attention = run->setup.model.dropout.activation = 0.1;
     run->train_until(10);
   }
   EXPECT_TRUE(one.model_bytes() == two.model_bytes());
@@ -68,7 +68,7 @@ TEST(Training, MakesTheVocabulariesThatAreMissing) {
   ToyRun run;
   run.setup.data.vocabs = {run.files.path("source.spm"), run.files.path("target.spm")};
   run.setup.data.dim_vocabs = {300, 290};
-  run.setup.model.tied_embeddings_all = false;
+  run.setup.model.embeddings.tied_all = false;
   run.train_until(1);
   EXPECT_EQ(Vocabulary::load(run.setup.data.vocabs[0]).size(), 300);
   EXPECT_EQ(Vocabulary::load(run.setup.data.vocabs[1]).size(), 290);
@@ -117,7 +117,7 @@ TEST(Training, OfWeightsThatAreAllZeroChangesNothingAndIsNoError) {
 TEST(Training, WithADelayOfTwoHalfBatchesHasTheGradientOfTheWhole) {
   ToyRun whole, halves;
   for (ToyRun* run : {&whole, &halves}) {
-    run->setup.model.dropout = 0;
+    run->setup.model.dropout.sublayer = 0;
     run->setup.data.no_shuffle = true;
     run->setup.training.after = {{1, Frequency::updates}};
   }

@@ -46,7 +46,7 @@ const ResumeCase cases[] = {
        s.data.sentencepiece_alphas = {0.1, 0.1};
      }},
     {"WithEveryDropout", 4, 9,
-     [](TrainingSetup& s) { s.model.dropout_attention = s.model.dropout_activation = s.model.dropout = 0.2; }},
+     [](TrainingSetup& s) { s.model.dropout.attention = s.model.dropout.activation = s.model.dropout.sublayer = 0.2; }},
     {"WithValidation", 6, 11,
      [](TrainingSetup& s) {
        s.training.valid_freq = {2, Frequency::updates};

@@ -150,9 +150,9 @@ TEST_F(RunAhead, ComesToTheSameBitsWithAllThatLooksAtARun) {
 // Their next update begins with what the last one said.
 TEST_F(RunAhead, IsNotForHardAttentionNorForAveragedStatistics) {
   EXPECT_EQ(expect_the_same([](TrainingSetup& setup) {
-              setup.model.type = "s2s";
+              setup.model.type = ModelType::s2s;
               setup.model.heads = 1;
-              setup.model.attention_choice = AttentionKind::hard;
+              setup.model.attention.choice = AttentionKind::hard;
             }),
             0);
   EXPECT_EQ(expect_the_same([](TrainingSetup& setup) {

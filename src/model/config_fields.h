@@ -1,0 +1,76 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/bounds.h"
+#include "model/config.h"
+
+namespace dragoman {
+
+/// A member of a configuration that is an enum, whichever enum it is.
+struct EnumMember {
+  void* value;
+  std::string_view (*name)(const void* value);
+  bool (*set)(void* value, std::string_view name);  // false: there is no such name
+  std::string (*names)();                           // "relu, gelu, swish"
+};
+
+/// Where a field lies in a configuration.
+using ConfigMember = std::variant<bool*, int*, double*, std::vector<int>*, EnumMember>;
+
+/// The value as options and messages write it: "true", "0.1", "scaled-dot".
+std::string to_text(const ConfigMember& member);
+
+/// Copies the value of the same field of another configuration.
+void assign(const ConfigMember& to, const ConfigMember& from);
+
+/// Model types, as a set.
+namespace types {
+constexpr unsigned transformer = 1, decoder_only = 2, s2s = 4;
+constexpr unsigned with_encoder = transformer | s2s, all = transformer | decoder_only | s2s;
+constexpr unsigned transformers = transformer | decoder_only;
+}  // namespace types
+
+/// The set that holds one type, and the first type in a set.
+unsigned set_of(ModelType type);
+ModelType first_of(unsigned types);
+
+/// Another field and the value that it must have; an empty value: any but 0.
+struct Requirement {
+  std::string_view option, value;
+};
+
+/// What there is to say of one field of ModelConfig. The JSON of a model file, validate(), the options of `train`,
+/// YAML, `inspect --options` and docs/options.md are made from it; the default is the member's own.
+struct ConfigField {
+  std::string_view key;                  // in the model file
+  ConfigMember (*member)(ModelConfig&);  // valid as long as the configuration
+  std::string_view option = "";          // on the command line, in YAML and in messages; "": it has none
+  std::string_view value = "";           // what --help calls the value: "N", "NAME"
+  std::string_view group = "";           // the heading in --help
+  std::string_view help = "";
+  Bounds bounds = {};
+  unsigned models = types::all;  // models that have it
+  bool of_attention = false;     // models without attention lack it
+  Requirement needs = {};        // it exists only in models whose other field is like this
+  bool training_only = false;    // changes training alone: a fine-tuned model may differ in it
+  bool since_first = true;       // false: added later, and left out of files at its default
+};
+
+/// All fields, in the order of the model file's JSON. To add one: a member of ModelConfig, a row here with
+/// `.since_first = false`, the code that uses it, a test.
+std::span<const ConfigField> model_config_fields();
+
+/// The field of this option. It must exist.
+const ConfigField& field_of_option(std::string_view option);
+
+/// Whether models of this configuration have attention.
+bool attends(const ModelConfig& config);
+
+/// Whether a model of this configuration has the field.
+bool has_field(const ModelConfig& config, const ConfigField& field);
+
+}  // namespace dragoman

@@ -1,0 +1,215 @@
+#include "model/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "model/config_fields.h"
+#include "model/presets.h"
+
+namespace dragoman {
+namespace {
+
+void check_bounds(const ModelConfig& config) {
+  ModelConfig c = config;
+  for (const ConfigField& field : model_config_fields()) {
+    if (!has_field(c, field)) continue;
+    const ConfigMember member = field.member(c);
+    const auto* whole = std::get_if<int*>(&member);
+    const auto* real = std::get_if<double*>(&member);
+    if (!whole && !real) continue;
+    require(field.bounds.contain(whole ? double(**whole) : **real), "--{}: {} is out of range, expected {}",
+            field.option, to_text(member), to_text(field.bounds));
+  }
+}
+
+void check_sizes(const ModelConfig& c) {
+  const bool recurrent = c.type == ModelType::s2s;
+  require(!c.has_encoder() || c.encoder_layers > 0,
+          "--enc-depth 0 leaves --type {} without an encoder, expected 1 at least", name_of(c.type));
+  if (c.key_size == 0 && c.width() % c.heads != 0)
+    throw Error(fmt::format("--dim-{} {} cannot be divided among --transformer-heads {}", recurrent ? "rnn" : "emb",
+                            c.width(), c.heads),
+                "or give the size of a head with --transformer-dim-key");
+  require(recurrent || !sinusoids_added(c.positions) || c.dim % 2 == 0,
+          "--dim-emb {} is odd, but sines and cosines of --transformer-positions {} come in pairs", c.dim,
+          name_of(c.positions));
+}
+
+// A score with matrices of its own, projections and norms of queries and keys.
+void check_score(const ModelConfig& c) {
+  const AttentionConfig& a = c.attention;
+  const bool bilinear = a.score == AttentionScore::bilinear, low = a.score == AttentionScore::reduced_rank;
+  // With projections of their own, x·W_q and z·W_k, a bilinear score is the dot product's W = W_q W_kᵀ again.
+  if ((bilinear || low) && a.projections != Projections::none)
+    throw Error(fmt::format("--attention-score {} has matrices of its own, so --attention-projections {} would only "
+                            "rename them",
+                            name_of(a.score), name_of(a.projections)),
+                "give --attention-projections none, or --attention-score dot");
+  if ((a.score == AttentionScore::additive || a.score == AttentionScore::location) && a.norm != HeadNorm::none)
+    throw Error(fmt::format("--attention-norm {} keeps dot products of queries and keys small, which --attention-score "
+                            "{} does not need",
+                            name_of(a.norm), name_of(a.score)),
+                "leave it out, or give --attention-score scaled-dot");
+}
+
+void check_head_sizes(const ModelConfig& c) {
+  const AttentionConfig& a = c.attention;
+  const bool low = a.score == AttentionScore::reduced_rank, additive = a.score == AttentionScore::additive;
+  if (a.projections == Projections::none) {
+    const bool whole = c.width() % c.heads == 0;
+    const int size = c.width() / c.heads;
+    require(whole && c.head_values() == size && (low || additive || c.head_keys() == size),
+            "--attention-projections none uses the vectors of a head unchanged, of size --dim-{} {} / "
+            "--transformer-heads {}: keys and values cannot have other sizes",
+            c.type == ModelType::s2s ? "rnn" : "emb", c.width(), c.heads);
+  }
+  require(a.projections != Projections::key_value || c.head_keys() == c.head_values(),
+          "--attention-projections key-value makes one vector of key and value, but --transformer-dim-key {} and "
+          "--transformer-dim-value {} differ",
+          c.head_keys(), c.head_values());
+  if (c.positions != Positions::rotary) return;
+  require(c.head_keys() % 2 == 0,
+          "--transformer-positions rotary rotates pairs of numbers, but the keys of a head have size {}: use an even "
+          "--transformer-dim-key",
+          c.head_keys());
+  require(!additive,
+          "--transformer-positions rotary rotates queries and keys, which represents distances in dot products only: "
+          "not with --attention-score additive");
+}
+
+// Distances in the scores would need the positions of the keys that a compressed key is made of.
+void check_compressed_keys(const ModelConfig& c) {
+  if (c.attention.memory != AttentionMemory::local_compressed) return;
+  if (c.type != ModelType::decoder_only)
+    throw Error(
+        fmt::format("--attention-memory local-compressed is for --type decoder-only, not for {}", name_of(c.type)),
+        "--attention-window limits what other Transformers see of a long text");
+  if (c.positions == Positions::relative || c.positions == Positions::rotary || c.positions == Positions::alibi)
+    throw Error(fmt::format("--transformer-positions {} are those of single keys, but --attention-memory "
+                            "local-compressed makes one key of several",
+                            name_of(c.positions)),
+                "use positions that are added to embeddings: sinusoidal, interleaved or learned");
+  require(c.attention.score != AttentionScore::location,
+          "--attention-score location has no keys that --attention-memory local-compressed could compress");
+  require(c.attention.window == 0,
+          "--attention-window {} contradicts --attention-memory local-compressed, whose local layers have blocks: give "
+          "--attention-block",
+          c.attention.window);
+  require(c.decoder_layers >= 2,
+          "--attention-memory local-compressed alternates local and compressed layers, but --dec-depth is {}, expected "
+          "2 at least",
+          c.decoder_layers);
+}
+
+void check_autoregression(const ModelConfig& c) {
+  if (c.type == ModelType::decoder_only && c.autoregression != Autoregression::self_attention)
+    throw Error(fmt::format("--type decoder-only reads the source by self-attention, which "
+                            "--transformer-decoder-autoreg {} replaces",
+                            name_of(c.autoregression)),
+                "leave --transformer-decoder-autoreg out, or use --type transformer");
+}
+
+void check_experts(const ModelConfig& c) {
+  if (c.experts.count == 0) return;
+  if (c.experts.count == 1)
+    throw Error("--moe-experts 1 leaves the router nothing to choose", "2 or more; without it a layer has one network");
+  require(c.experts.top_k <= c.experts.count, "--moe-top-k {} exceeds --moe-experts {}", c.experts.top_k,
+          c.experts.count);
+  const int deepest = std::max(c.encoder_layers, c.decoder_layers);
+  require(c.experts.frequency <= deepest, "--moe-frequency {} gives no layer experts: the model has {} of them",
+          c.experts.frequency, deepest);
+}
+
+void check_rnn_encoder(const ModelConfig& c) {
+  const RnnEncoderConfig& e = c.rnn.encoder;
+  const bool conv = e.type == EncoderType::convolutional, both = e.type == EncoderType::bidirectional;
+  require(!conv || !e.reverse, "--reverse-source is for --enc-type unidirectional, conv reads all at once");
+  require(!both || c.rnn.dim % 2 == 0,
+          "--dim-rnn {} is odd, but --enc-type bidirectional has half of the state in each direction", c.rnn.dim);
+  if (both && e.reverse)
+    throw Error("--reverse-source has no effect: --enc-type bidirectional reads in both directions",
+                "leave it out, or give --enc-type unidirectional");
+  if (e.pooling != EncoderPooling::hierarchical) return;
+  require(!conv, "--encoder-pooling hierarchical reads sentences by recurrent layers, --enc-type conv has none");
+  require(!e.reverse,
+          "--reverse-source brings the first words near the decoder, but --encoder-pooling hierarchical does not read "
+          "the words in order");
+}
+
+void check_hard_attention(const ModelConfig& c) {
+  if (c.attention.choice == AttentionKind::soft) return;
+  require(c.heads == 1,
+          "--attention-choice hard attends to one source token, so --transformer-heads must be 1, found {}", c.heads);
+  require(c.attention.local == 0,
+          "--attention-choice hard samples from the whole source, --attention-local {} is for soft", c.attention.local);
+  require(c.dropout.attention == 0,
+          "--attention-choice hard takes no mean, so --transformer-dropout-attention {} has nothing to drop",
+          c.dropout.attention);
+}
+
+void check_predicted_window(const ModelConfig& c) {
+  if (c.attention.local_center != LocalCenter::predictive) return;
+  if (c.attention.local == 0)
+    throw Error("--attention-local-center predictive is the centre of a window, but --attention-local is 0",
+                "give the source tokens on each side of it, --attention-local 10 in the paper");
+  require(
+      c.heads == 1,
+      "--attention-local-center predictive predicts one position per token, so --transformer-heads must be 1, found "
+      "{}",
+      c.heads);
+}
+
+void check_recurrent(const ModelConfig& c) {
+  if (c.type != ModelType::s2s) return;
+  check_rnn_encoder(c);
+  if (c.rnn.decoder.attention == RnnAttention::none) return;
+  check_hard_attention(c);
+  check_predicted_window(c);
+}
+
+[[noreturn]] void refuse(const ModelConfig& config, const ConfigField& field) {
+  if ((field.models & set_of(config.type)) == 0) {
+    if (field.models == types::with_encoder)
+      fail("--{} is for models with an encoder, --type decoder-only has none", field.option);
+    fail("--{} is for --type {}, not for {}", field.option, name_of(first_of(field.models)), name_of(config.type));
+  }
+  if (field.of_attention && !attends(config))
+    fail("--{} is for models with attention, --rnn-attention none has none", field.option);
+  if (field.needs.value.empty()) fail("--{} is for --{}, which is not given", field.option, field.needs.option);
+  ModelConfig copy = config;
+  fail("--{} is for --{} {}, not for {}", field.option, field.needs.option, field.needs.value,
+       to_text(field_of_option(field.needs.option).member(copy)));
+}
+
+}  // namespace
+
+void validate(const ModelConfig& config) {
+  check_bounds(config);
+  check_sizes(config);
+  check_score(config);
+  check_head_sizes(config);
+  check_compressed_keys(config);
+  check_autoregression(config);
+  check_experts(config);
+  check_recurrent(config);
+}
+
+void validate(const ModelConfig& config, const std::string& where) {
+  try {
+    validate(config);
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: its model configuration is impossible: {}", where, e.what()));
+  }
+}
+
+void refuse_unused(const ModelConfig& config, const std::function<bool(std::string_view option)>& given) {
+  ModelConfig c = config, standard = defaults_of(config);
+  for (const ConfigField& field : model_config_fields()) {
+    if (field.option.empty() || has_field(c, field) || !given(field.option)) continue;
+    if (to_text(field.member(c)) != to_text(field.member(standard))) refuse(c, field);
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,21 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "model/config.h"
+
+namespace dragoman {
+
+/// Throws Error unless a model can have this configuration: numbers within their bounds, sizes that divide, kinds of
+/// layers that go together. Fields are named by their options, and those that such a model lacks are not looked at.
+/// Called for command lines, for model files, and by make_model().
+void validate(const ModelConfig& config);
+
+/// The same for a configuration that was read from `where`, which the message names.
+void validate(const ModelConfig& config, const std::string& where);
+
+/// Throws Error for a field whose option was given a value of its own although such a model has no such field.
+void refuse_unused(const ModelConfig& config, const std::function<bool(std::string_view option)>& given);
+
+}  // namespace dragoman
