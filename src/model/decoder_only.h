@@ -18,7 +18,7 @@ class DecoderOnly : public TransformerParts {
   friend class DecoderOnlyDecoding;
   struct Joined {
     PackedIds input;                   // <s>, source, target without its last id
-    std::vector<int32_t> targets;       // of every row: the id that comes next
+    std::vector<int32_t> targets;      // of every row: the id that comes next
     std::vector<int32_t> target_rows;  // rows whose label is of the target
   };
   static Joined joined(const Batch& batch);

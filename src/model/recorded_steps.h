@@ -13,9 +13,9 @@ namespace dragoman {
 /// What a Transformer's decoding step knows of its rows: integers that the host makes.
 struct StepTables {
   Tensor ids, positions;  // (R) (R,2)
-  Tensor cached;       // (R): cache rows that take this step's keys and values
-  StepKeys past;       // through a table (R,T)
-  StepKeys source;     // from a row on, with places
+  Tensor cached;          // (R): cache rows that take this step's keys and values
+  StepKeys past;          // through a table (R,T)
+  StepKeys source;        // from a row on, with places
   int64_t longest_past = 0, longest_source = 0;
 };
 

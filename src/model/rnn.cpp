@@ -144,7 +144,8 @@ AttentionDesign Rnn::attention_design() const {
 
 Var Rnn::embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions, const Var& position_table) {
   const double rate = config_.dropout_embedding < 0 ? config_.dropout_rnn : config_.dropout_embedding;
-  return embedding(cx, {ids, positions, table, position_table, std::sqrt(double(config_.dim))}, cx.dropout(rate, positions));
+  return embedding(cx, {ids, positions, table, position_table, std::sqrt(double(config_.dim))},
+                   cx.dropout(rate, positions));
 }
 
 Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences) {
@@ -186,7 +187,8 @@ Rnn::Encoded Rnn::recur(Context& cx, Var x, const Spans& spans, const Tensor& po
 
 Rnn::Encoded Rnn::convolve(Context& cx, Var x, const Spans& spans, const Tensor& positions) {
   x = encoder_input_(cx, x);
-  for (const GatedConvolution& layer : convolutions_) x = layer(cx, x, spans, cx.dropout(config_.dropout_rnn, positions));
+  for (const GatedConvolution& layer : convolutions_)
+    x = layer(cx, x, spans, cx.dropout(config_.dropout_rnn, positions));
   return {x, summary(cx, x, x, Var(), spans)};
 }
 
@@ -276,7 +278,7 @@ Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const StepPosit
 }
 
 std::vector<Rnn::StepOutput> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
-                                      const Tensor& signal) {
+                                         const Tensor& signal) {
   const Tensor positions = positions_of(batch.target.spans, batch.sentences, any_position);
   const StepWords all = words(cx, ids_at(shifted(batch.target), steps.rows), positions_at(positions, steps.rows));
   const Keys keys = keys_in_order(cx, source.memory, batch.source.spans, steps.sentences);
@@ -320,7 +322,8 @@ Rnn::HiddenStates Rnn::hidden_states(Context& cx, const Batch& batch) {
 void Rnn::show(Context& cx, const Batch& batch, const Encoded& source, const Var& queries) {
   const Spans &targets = batch.target.spans, &sources = batch.source.spans;
   const Tensor positions = positions_of(targets, {}, any_position);
-  const CrossAttention::KeysAndValues memory = attention_->keys_and_values(cx, source.memory, positions_of(sources, {}, any_position));
+  const CrossAttention::KeysAndValues memory =
+      attention_->keys_and_values(cx, source.memory, positions_of(sources, {}, any_position));
   if (!attention_->one_query_each()) {
     (*attention_)(cx, queries, memory, targets, sources, positions);
     return;
@@ -350,8 +353,9 @@ TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
                                                .weights = weights,
                                                .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
   if (signal && cx.training)
-    cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, loss.loss, weights, positions, batch.target.spans, cx.baseline,
-                                      config_.attention_reward, config_.attention_entropy});
+    cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, loss.loss, weights, positions, batch.target.spans,
+                                                         cx.baseline, config_.attention_reward,
+                                                         config_.attention_entropy});
   return loss;
 }
 

@@ -59,7 +59,7 @@ class Rnn : public Model {
   /// Words of n sentences that a step reads: what they say to the first layer's gates, their embeddings and places.
   struct StepWords {
     Var gates, embedded;  // (n,G·D) (n,E)
-    Tensor positions;        // (n,2)
+    Tensor positions;     // (n,2)
   };
   struct StepOutput {
     State state;
@@ -75,8 +75,8 @@ class Rnn : public Model {
   /// What the queries of a step have in common.
   struct StepPositions {
     Tensor positions;  // (n,2)
-    int64_t t;      // of each in its sentence
-    Tensor signal;  // (n,2) of hard attention, under a tape
+    int64_t t;         // of each in its sentence
+    Tensor signal;     // (n,2) of hard attention, under a tape
   };
 
   void make_encoder();
@@ -86,7 +86,8 @@ class Rnn : public Model {
   AttentionDesign attention_design() const;
   bool luong() const { return config_.rnn_attention == RnnAttention::luong; }
 
-  Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions, const Var& position_table = Var());
+  Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions,
+            const Var& position_table = Var());
   Encoded encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences);
   Encoded encode_rows(Context& cx, const Tensor& ids, const Tensor& positions, const Spans& spans);
   Encoded recur(Context& cx, Var x, const Spans& spans, const Tensor& positions);
@@ -101,11 +102,11 @@ class Rnn : public Model {
   Keys keys_in_order(Context& cx, const Var& memory, const Spans& spans, const std::vector<int>& sentences);
   Var attend(Context& cx, const Var& query, const Keys& keys, const StepPositions& at);
   std::vector<StepOutput> unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
-                              const Tensor& signal);
+                                 const Tensor& signal);
   Var in_target_order(Context& cx, const std::vector<StepOutput>& done, Var StepOutput::*part, const Steps& steps);
   /// What both sides end with, and what hard attention is told afterwards.
   struct HiddenStates {
-    Var memory, x;          // (Ns,D), and (Nt,E) that the output layer reads
+    Var memory, x;             // (Ns,D), and (Nt,E) that the output layer reads
     Tensor signal, positions;  // (Nt,2), in the order of steps, and where in it each target row is (Nt); or empty
   };
   HiddenStates hidden_states(Context& cx, const Batch& batch);

@@ -106,7 +106,8 @@ int RnnDecoding::add(const PackedIds& source, int width) {
   keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
   if (copies_) copies_->add(first, source, encoded.memory);
   if (!model_.attention_) return first;
-  const auto [k, v] = model_.attention_->keys_and_values(cx_, encoded.memory, positions_of(source.spans, {}, any_position));
+  const auto [k, v] =
+      model_.attention_->keys_and_values(cx_, encoded.memory, positions_of(source.spans, {}, any_position));
   cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), k, v);
   return first;
 }
@@ -131,7 +132,7 @@ Var RnnDecoding::attend_each(const Var& query, std::span<const StepRow> rows) co
   const HeadSizes& sizes = model_.attention_->heads.design.sizes;
   const Tensor cache = memory_.layer(0), which = int_tensor(keys, {int64_t(keys.size())});
   const CrossAttention::KeysAndValues memory{gather_rows(cx_, Var(cache.columns(0, sizes.key)), which),
-                                      gather_rows(cx_, Var(cache.columns(sizes.key, sizes.value)), which)};
+                                             gather_rows(cx_, Var(cache.columns(sizes.key, sizes.value)), which)};
   const Spans spans = Spans::of_lengths(lengths);
   if (model_.attention_->hard()) return model_.attention_->choose(cx_, query, memory, spans, {}, {});
   return (*model_.attention_)(cx_, query, memory, Spans::one_row_each(query.rows()), spans, {});
@@ -164,9 +165,10 @@ Tensor RnnDecoding::step(std::span<const StepRow> rows) {
     ids.push_back(rows[r].token);
     positions.insert(positions.end(), {0, int32_t(past.token[r])});
   }
-  const Rnn::StepWords words = model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
+  const Rnn::StepWords words =
+      model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
   const Rnn::StepOutput now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
-                                       [&](const Var& query) { return attend(query, rows, past.token); });
+                                          [&](const Var& query) { return attend(query, rows, past.token); });
   keep(now.state, past.cached);
   return copies_ ? copies_->mix(rows, now.output, output_(cx_, now.output)) : output_(cx_, now.output);
 }

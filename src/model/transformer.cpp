@@ -69,10 +69,11 @@ Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
 
 Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const Var& memory, const Rows& target,
                                const Rows& source) {
-  x = sublayer(cx, p.autoregression_norm, x, target.positions, [&](const Var& y) { return p.autoregression(cx, y, target.self()); });
+  x = sublayer(cx, p.autoregression_norm, x, target.positions,
+               [&](const Var& y) { return p.autoregression(cx, y, target.self()); });
   x = sublayer(cx, p.cross_attention_norm, x, target.positions, [&](const Var& y) {
-    return p.cross_attention(cx, y, p.cross_attention.keys_and_values(cx, memory, source.positions), target.spans, source.spans,
-                             target.positions);
+    return p.cross_attention(cx, y, p.cross_attention.keys_and_values(cx, memory, source.positions), target.spans,
+                             source.spans, target.positions);
   });
   return sublayer(cx, p.feed_forward_norm, x, target.positions,
                   [&](const Var& y) { return p.feed_forward(cx, y, target.positions); });

@@ -34,7 +34,7 @@ class Transformer : public TransformerParts {
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
                     const Rows& source);
   int64_t autoregression_dim() const;  // of a layer's cache
-  bool steps_on_the_device() const;   // whether the host decides nothing between the kernels of a decoding step
+  bool steps_on_the_device() const;    // whether the host decides nothing between the kernels of a decoding step
   /// What both sides end with: (Ns,D), and (Nt,D) before the output layer.
   struct HiddenStates {
     Var memory, x;

@@ -13,7 +13,7 @@ TransformerParts::TransformerParts(const ModelConfig& config, const Backend& bac
     : config_(config),
       parameters_(backend, arena, dtype, gradients),
       sinusoids_(config.dim,
-                 config.position_table == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
+                 config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
                  dtype),
       rotary_(config.head_keys(), SinusoidOrder::halves, dtype),
       bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), dtype) {
@@ -102,7 +102,8 @@ TransformerParts::Rows TransformerParts::step_rows(std::span<const StepRow> rows
 }
 
 // Post-norm: norm(x + dropout(f(x))), section 3.1.  Pre-norm: x + dropout(f(norm(x))).
-Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions, const Function& f) {
+Var TransformerParts::sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions,
+                               const Function& f) {
   if (config_.norm == NormPlacement::pre) {
     const Var y = f(norm(cx, x));
     return residual(cx, x, y, cx.dropout(config_.dropout, positions));

@@ -28,10 +28,10 @@ class TransformerParts : public Model {
   };
   /// Rows of one sequence a sentence: ids, where each stands, and where sentences begin.
   struct Rows {
-    Tensor ids;     // (N) int32
+    Tensor ids;        // (N) int32
     Tensor positions;  // (N,2) int32: sentence of the corpus, token
     Spans spans;
-    Var position_table = {};             // (P,D), added to embeddings; or empty
+    Var position_table = {};        // (P,D), added to embeddings; or empty
     Tensor rotary = {}, bias = {};  // of self-attention: see SelfRows
 
     SelfRows self() const { return {spans, positions, rotary, bias}; }
