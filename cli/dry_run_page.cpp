@@ -33,10 +33,10 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
 void add_epoch(FactPage& page, const DryRun& run) {
   page.heading("An epoch");
   page.fact("updates", about(run, run.updates));
-  page.fact("target pieces", about(run, run.labels));
+  page.fact("target pieces", about(run, run.target_tokens));
   page.fact("speed", fmt::format("{} target pieces/s, measured here and now in {} updates",
                                  rounded(run.target_tokens_per_second), run.measured_updates));
-  page.fact("time", "about " + grouped_seconds(run.labels / run.target_tokens_per_second));
+  page.fact("time", "about " + grouped_seconds(run.target_tokens / run.target_tokens_per_second));
 }
 
 void add_run(FactPage& page, const DryRun& run, const TrainOptions& o) {

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <variant>
 
+#include "backend/registry.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/line_writer.h"

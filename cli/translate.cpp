@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "backend/backend.h"
+#include "backend/registry.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"

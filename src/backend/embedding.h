@@ -6,11 +6,11 @@ namespace dragoman {
 
 /// Table row + position of each token: y = dropout(scale · table[id] + positions[token]).
 struct Embedding {
-  Tensor ids;        // (N) int32
-  Tensor positions;     // (N,2) int32: sentence, token; the token picks the position
-  Tensor table;      // (V,D)
+  Tensor ids;             // (N) int32
+  Tensor positions;       // (N,2) int32: sentence, token; the token picks the position
+  Tensor table;           // (V,D)
   Tensor position_table;  // (P,D) or empty
-  double scale = 1;  // √D
+  double scale = 1;       // √D
   Dropout dropout;
 };
 

@@ -88,8 +88,8 @@ void Search::dismiss_finished() {
   std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });
 }
 
-std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t tokens,
-                                                 std::span<const std::vector<int32_t>> sources,
+std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options,
+                                                 int64_t tokens, std::span<const std::vector<int32_t>> sources,
                                                  const Shortlist* shortlist) {
   std::vector<std::vector<Hypothesis>> found(sources.size());
   std::vector<Ensemble::Member> alone;

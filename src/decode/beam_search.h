@@ -46,9 +46,9 @@ class Search {
     Found found;
   };
   struct Active {
-    int handle;     // of the models
+    int handle;      // of the models
     int64_t tokens;  // its part of the budget
-    int first_row;  // of its live hypotheses in the last step
+    int first_row;   // of its live hypotheses in the last step
     Beam beam;
     Found found;
   };
@@ -75,8 +75,8 @@ class Search {
 };
 
 /// Translates sentences (pieces without </s>, one a line) and gives the n best of each.
-std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t tokens,
-                                                 std::span<const std::vector<int32_t>> sources,
+std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options,
+                                                 int64_t tokens, std::span<const std::vector<int32_t>> sources,
                                                  const Shortlist* shortlist = nullptr);
 
 }  // namespace dragoman

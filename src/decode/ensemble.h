@@ -44,7 +44,7 @@ class Predictions {
   Tensor scores_;              // (R,V), or (R,C) with the candidates of each row from the left; empty: not asked for
   Tensor lse_;                 // (R); none of several models, whose scores are log-probabilities
   Tensor best_, best_scores_;  // (R,k) each
-  std::vector<MemberLogits> by_member_;    // one a model where there are several
+  std::vector<MemberLogits> by_member_;               // one a model where there are several
   std::vector<std::span<const int32_t>> candidates_;  // of each row, in rising order; empty: all pieces
 };
 

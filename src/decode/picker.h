@@ -21,7 +21,7 @@ struct Request {
   static constexpr int32_t free = -1;
   int32_t forced = free;           // the only piece that may follow
   std::vector<int32_t> forbidden;  // else all but these, in rising order
-  int positions;                      // in the beam for the continuations of all hypotheses of the sentence
+  int positions;                   // in the beam for the continuations of all hypotheses of the sentence
   int share;                       // of these places, when each hypothesis has as many as the others
   PhiloxCounter draw;              // of the first random draw; the next ones count its last number up
 };

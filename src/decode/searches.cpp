@@ -26,9 +26,7 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std
 
 }  // namespace
 
-int searches_on(const Backend& backend) {
-  return backend.concurrent ? thread_count() : 1;
-}
+int searches_on(const Backend& backend) { return backend.concurrent ? thread_count() : 1; }
 
 Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options,
                          int64_t tokens, const Shortlist* shortlist, Search::Wanted wanted)

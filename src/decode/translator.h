@@ -72,7 +72,7 @@ class Translator {
   const SearchOptions search_options_;
   const size_t models_;
   const TranslatingModel first_;  // which aligns
-  const int longest_segment_;        // pieces
+  const int longest_segment_;     // pieces
   Searches searches_;
   std::deque<Text> texts_;        // read and not yet written
   uint64_t line_ = 0, part_ = 0;  // of the next text in this run

@@ -42,7 +42,7 @@ RecordedSteps::Step::Step(const Size& size) : values(size_t(size.rows * (8 + siz
             .positions = table({R, 2}),
             .cached = table({R}),
             .past = {.length = table({R}), .table = table({R, size.past})},
-            .source = {.length = table({R}), .begin = table({R}), .address = table({R})},
+            .source = {.length = table({R}), .begin = table({R}), .position = table({R})},
             .longest_past = size.past,
             .longest_source = size.source};
 }
@@ -55,7 +55,7 @@ void RecordedSteps::Step::take(const StepTables& exact, int32_t scrap) {
   put(tables.past.table, exact.past.table, scrap);
   put(tables.source.length, exact.source.length, 1);
   put(tables.source.begin, exact.source.begin, 0);
-  put(tables.source.address, exact.source.address, 0);
+  put(tables.source.position, exact.source.position, 0);
 }
 
 RecordedSteps::RecordedSteps(const Context& cx, int32_t scrap)

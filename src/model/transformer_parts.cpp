@@ -13,7 +13,7 @@ TransformerParts::TransformerParts(const ModelConfig& config, const Backend& bac
     : config_(config),
       parameters_(backend, arena, dtype, gradients),
       sinusoids_(config.dim,
-                 config.position_table == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
+                 config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
                  dtype),
       rotary_(config.head_keys(), SinusoidOrder::halves, dtype),
       bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), dtype) {

@@ -99,7 +99,8 @@ SelfAttention SelfAttention::make(Parameters& p, const std::string& name, int64_
   return a;
 }
 
-SelfAttention::QueryKeyValue SelfAttention::parts(Context& cx, const Var& x, const Tensor& positions, const Tensor& rotary) const {
+SelfAttention::QueryKeyValue SelfAttention::parts(Context& cx, const Var& x, const Tensor& positions,
+                                                  const Tensor& rotary) const {
   const Var all = product.weight ? product(cx, x) : Var();  // (N, 2·H*K + H*V)
   QueryKeyValue p{query.of(all, x), {}, value.of(all, x)};
   p.k = heads.locations ? heads.keys_at_positions(cx, positions) : key_of(key, value, p.v, all, x);
@@ -176,7 +177,8 @@ Var PredictedPosition::operator()(Context& cx, const Var& h, const Spans& source
   return gate(cx, Var(S), linear(cx, linear(cx, h, inner, Var(), Activation::tanh), outer, Var()));
 }
 
-CrossAttention::KeysAndValues CrossAttention::keys_and_values(Context& cx, const Var& memory, const Tensor& positions) const {
+CrossAttention::KeysAndValues CrossAttention::keys_and_values(Context& cx, const Var& memory,
+                                                              const Tensor& positions) const {
   const Var all = key_value_product.weight ? key_value_product(cx, memory) : Var();  // (Ns,H*K + H*V)
   const Var v = value.of(all, memory);
   const Var k = heads.locations ? heads.keys_at_positions(cx, positions) : key_of(key, value, v, all, memory);
@@ -219,8 +221,8 @@ Var CrossAttention::around_center(Context& cx, const Var& q, const Var& position
   return y;
 }
 
-Var CrossAttention::choose(Context& cx, const Var& x, const KeysAndValues& memory, const Spans& keys, const Tensor& positions,
-                           const Tensor& signal) const {
+Var CrossAttention::choose(Context& cx, const Var& x, const KeysAndValues& memory, const Spans& keys,
+                           const Tensor& positions, const Tensor& signal) const {
   const Var q = queries(cx, x);
   const AttentionShape shape{
       .queries = Spans::one_row_each(q.rows()), .keys = keys, .score = heads.design.kernel_score()};
@@ -231,9 +233,9 @@ Var CrossAttention::choose(Context& cx, const Var& x, const KeysAndValues& memor
 Var CrossAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const {
   const int64_t key_dim = heads.design.sizes.heads * heads.design.sizes.key;
   const Var q = queries(cx, x);
-  return heads.result(
-      cx, attention_step(cx, q, cache.columns(0, key_dim), cache.columns(key_dim, cache.cols() - key_dim),
-                         heads.step_shape(keys, longest), heads.score_inputs(cx, q, {})));
+  return heads.result(cx,
+                      attention_step(cx, q, cache.columns(0, key_dim), cache.columns(key_dim, cache.cols() - key_dim),
+                                     heads.step_shape(keys, longest), heads.score_inputs(cx, q, {})));
 }
 
 }  // namespace dragoman

@@ -14,7 +14,7 @@ namespace dragoman {
 /// Rows that attend to rows of their own sequence, and what is known of their places.
 struct SelfRows {
   Spans spans;
-  Tensor positions;                   // (N,2) int32: sentence, token
+  Tensor positions;                // (N,2) int32: sentence, token
   Tensor rotary;                   // (P,K) sinusoids, or empty: queries and keys turn by their place
   Tensor bias;                     // (1,H·(2R+1)) or empty: added to the scores (ALiBi)
   Tensor cache = {}, cached = {};  // (C,H*K + H*V), (N) int32: which of its rows take keys and values; or empty
@@ -23,7 +23,7 @@ struct SelfRows {
 /// Rows of a decoding step, one token each.
 struct StepRows {
   Tensor positions;  // (R,2)
-  Tensor rotary;  // as above
+  Tensor rotary;     // as above
   Tensor bias;
   Tensor cached;  // (R) int32: cache rows that take this step's keys and values
   StepKeys past;  // where they and their past are found
@@ -115,7 +115,8 @@ struct CrossAttention {
 
  private:
   Var queries(Context& cx, const Var& x) const;
-  Var around_center(Context& cx, const Var& q, const Var& center, const KeysAndValues& memory, AttentionShape shape) const;
+  Var around_center(Context& cx, const Var& q, const Var& center, const KeysAndValues& memory,
+                    AttentionShape shape) const;
 };
 
 /// Puts keys and values into rows of a cache (C,H*K + H*V).

@@ -16,7 +16,7 @@ struct Steps {
   std::vector<int> sentences;   // (B): longest first
   std::vector<int64_t> begins;  // (T+1): step t has rows [begins[t], begins[t+1]) …
   Tensor rows;                  // (N) int32: … which are these of the packed rows
-  Tensor positions;                // (N) int32: where each packed row stands in `rows`
+  Tensor positions;             // (N) int32: where each packed row stands in `rows`
 
   Steps(const Spans& spans, Direction direction);
   int64_t count() const { return int64_t(begins.size()) - 1; }

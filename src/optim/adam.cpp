@@ -56,7 +56,8 @@ bool Adam::Outcome::finite() const { return std::isfinite(loss) && std::isfinite
 
 Adam::Outcome Adam::outcome() {
   invariant(pending_loss_ && pending_squares_, "the outcome of a step is asked for once");
-  const Outcome outcome{std::exchange(pending_loss_, {})(), std::sqrt(std::exchange(pending_squares_, {})()) / target_tokens_};
+  const Outcome outcome{std::exchange(pending_loss_, {})(),
+                        std::sqrt(std::exchange(pending_squares_, {})()) / target_tokens_};
   steps += outcome.finite();
   return outcome;
 }

@@ -14,13 +14,13 @@ namespace dragoman {
 /// How far a run has come: all that decides what happens next. Stored in the state file; holds no clock.
 struct Progress {
   int64_t updates = 0;
-  int64_t target_tokens = 0;                  // target tokens learnt from, end of sentence included
+  int64_t target_tokens = 0;           // target tokens learnt from, end of sentence included
   int64_t sentences = 0;               // in all epochs
   int64_t epoch_sentences = 0;         // in the present one
   int64_t skipped = 0;                 // updates left out because loss or gradient was not finite
   int64_t skipped_in_a_row = 0;        // the last ones
-  double baseline = 0;               // of a label: a moving average of updates, for hard attention
-  int64_t rollbacks = 0;                // times that too many of them led back to a checkpoint; each halves the rate
+  double baseline = 0;                 // of a label: a moving average of updates, for hard attention
+  int64_t rollbacks = 0;               // times that too many of them led back to a checkpoint; each halves the rate
   LossScale loss_scale;                // of training in float16; 1 in others
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric
   std::map<std::string, double> best;  // by the name of the metric: a later run may ask for others

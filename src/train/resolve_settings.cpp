@@ -31,7 +31,7 @@ int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend,
 }  // namespace
 
 MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
-                  const Corpus& corpus) {
+                            const Corpus& corpus) {
   setup.model = with_vocabularies(setup, vocabularies);
   setup.training.precision = precision_on(backend, setup.training.precision);
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus);

@@ -6,6 +6,7 @@ namespace dragoman {
 
 /// Completes the setup of a run by what vocabularies, text and memory decide: the model's sizes, and with
 /// --mini-batch-fit the size of batches. Error when there is too little memory.
-MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies, const Corpus& corpus);
+MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
+                            const Corpus& corpus);
 
 }  // namespace dragoman

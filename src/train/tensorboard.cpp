@@ -31,7 +31,7 @@ void TensorBoardLog::take(const RunMoment& now, const RunEvent& event) {
   std::visit(Overloaded{scalars,  //
                         [&](const RunStarted& e) {
                           if (e.resumes) restart();
-                        },                                      //
+                        },                                       //
                         [&](const RunRollback&) { restart(); },  //
                         [](const RunSave&) {}, [](const RunSkip&) {}, [](const RunEnd&) {}},
              event);

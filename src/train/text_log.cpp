@@ -12,7 +12,9 @@
 namespace dragoman {
 namespace {
 
-std::string in_brackets(const std::string& first_nonfinite) { return first_nonfinite.empty() ? "" : fmt::format(" ({})", first_nonfinite); }
+std::string in_brackets(const std::string& first_nonfinite) {
+  return first_nonfinite.empty() ? "" : fmt::format(" ({})", first_nonfinite);
+}
 
 void print(const RunMoment& now, const RunValidation& v) {
   for (const auto& f : v.figures) {
@@ -41,7 +43,8 @@ void print(const RunMoment& now, const RunSkip& skip) {
 
 void print(const RunMoment& now, const RunRollback& rollback) {
   log_warning("nothing is finite any more at update {}{}: back to the checkpoint of update {}, with {} of the rate",
-              grouped(rollback.from_update), in_brackets(rollback.first_nonfinite), grouped(now.updates), rollback.rate_factor);
+              grouped(rollback.from_update), in_brackets(rollback.first_nonfinite), grouped(now.updates),
+              rollback.rate_factor);
 }
 
 // "3 epochs", "0.4 epochs", "0.02 epochs": never 0 of them where there was an update.

@@ -1,9 +1,9 @@
 #pragma once
 #include "train/checkpoint.h"
 #include "train/learner.h"
-#include "train/run_log.h"
 #include "train/resolve_settings.h"
 #include "train/run_control.h"
+#include "train/run_log.h"
 #include "train/validate.h"
 
 namespace dragoman {
@@ -81,7 +81,7 @@ class Trainer {
   Progress progress_;
   Window window_;
   std::optional<Unfinished> unfinished_;  // the last update, while it is not known how it went
-  std::string first_nonfinite_;                   // of the last one that was skipped
+  std::string first_nonfinite_;           // of the last one that was skipped
   bool resumes_ = false;                  // from an earlier call
   bool save_due_ = false;
   bool diverging_ = false;  // and it was said

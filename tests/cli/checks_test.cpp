@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TrainOptions train(Words arguments, const Words& vocabs = {"v", "v"}) {
+TrainOptions train(Strings arguments, const Strings& vocabs = {"v", "v"}) {
   arguments.insert(arguments.end(), {"-m", "m", "-t", "a", "b", "-v"});
   arguments.insert(arguments.end(), vocabs.begin(), vocabs.end());
   TrainOptions options;
@@ -29,7 +29,7 @@ std::string error_of(F f) {
   return "no error";
 }
 
-TranslateCommandOptions translate(Words arguments) {
+TranslateCommandOptions translate(Strings arguments) {
   arguments.insert(arguments.end(), {"-m", "m"});
   TranslateCommandOptions options;
   parse(translate_table(), arguments, options);
@@ -98,7 +98,7 @@ TEST(TrainFlags, TieEverythingOnlyWhenTheVocabularyIsJointAndNothingElseIsSaid) 
 }
 
 TEST(TrainFlags, NameBothOfTwoOptionsThatContradictEachOther) {
-  const auto message = [](const Words& arguments) { return error_of([&] { train(arguments); }); };
+  const auto message = [](const Strings& arguments) { return error_of([&] { train(arguments); }); };
   EXPECT_THAT(message({"--transformer-heads", "7"}),
               HasSubstr("--dim-emb 512 cannot be divided among --transformer-heads 7"));
   EXPECT_EQ(message({"--transformer-heads", "7", "--transformer-dim-key", "64"}), "no error");

@@ -68,13 +68,13 @@ Table<Toy> toy_table() {
           {.name = "rest", .field = &Toy::rest, .value = "WORD...", .group = "G", .help = "h", .positional = true}}};
 }
 
-Toy toy(const Words& arguments) {
+Toy toy(const Strings& arguments) {
   Toy options;
   parse(toy_table(), arguments, options);
   return options;
 }
 
-std::string error_of(const Words& arguments) {
+std::string error_of(const Strings& arguments) {
   try {
     toy(arguments);
   } catch (const Error& e) {
@@ -104,7 +104,7 @@ TEST(CommandLine, LetsTheLastOfTwoScalarsWinAndListsGrow) {
 }
 
 // The command line without the list of words that takes what is left over.
-std::string error_without_rest(const Words& arguments) {
+std::string error_without_rest(const Strings& arguments) {
   Table<Toy> table = toy_table();
   table.flags.pop_back();
   try {

@@ -104,28 +104,28 @@ TEST_F(Yaml, NamesAFileThatIsNotThere) {
 }
 
 TEST_F(Yaml, TheDumpedFileGivesTheSameOptionsAgain) {
-  const Words arguments = {"-m",
-                           "m",
-                           "-t",
-                           "a, b",
-                           "#c",
-                           "-v",
-                           "v",
-                           "w",
-                           "--task",
-                           "transformer-tiny",
-                           "--after",
-                           "10e,20Mt",
-                           "--valid-metrics",
-                           "bleu,chrf",
-                           "--lr-schedule",
-                           "cosine",
-                           "--lr-decay-updates",
-                           "9000u",
-                           "--dump-config"};
+  const Strings arguments = {"-m",
+                             "m",
+                             "-t",
+                             "a, b",
+                             "#c",
+                             "-v",
+                             "v",
+                             "w",
+                             "--task",
+                             "transformer-tiny",
+                             "--after",
+                             "10e,20Mt",
+                             "--valid-metrics",
+                             "bleu,chrf",
+                             "--lr-schedule",
+                             "cosine",
+                             "--lr-decay-updates",
+                             "9000u",
+                             "--dump-config"};
   for (const char* how : {"full", "minimal"}) {
     TrainOptions first, second;
-    Words once = arguments;
+    Strings once = arguments;
     once.push_back(how);
     const auto dump = parse(train_table(), once, first);
     ASSERT_TRUE(dump);

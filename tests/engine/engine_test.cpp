@@ -23,10 +23,11 @@ using testing::Not;
 
 // An engine that keeps what is logged.
 struct LoggedEngine {
-  explicit LoggedEngine(int threads) : engine({.threads = threads, .log = [this](LogLevel, std::string_view line) {
-                                        const std::lock_guard lock(mutex);
-                                        lines.emplace_back(line);
-                                      }}) {}
+  explicit LoggedEngine(int threads)
+      : engine({.threads = threads, .log = [this](LogLevel, std::string_view line) {
+                  const std::lock_guard lock(mutex);
+                  lines.emplace_back(line);
+                }}) {}
   std::mutex mutex;
   std::vector<std::string> lines;
   Engine engine;

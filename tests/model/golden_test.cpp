@@ -69,7 +69,8 @@ TEST_P(Golden, TenAdamUpdatesGoWherePyTorchGoes) {
   const auto target_tokens = double(golden_.batch().target.ids.size());
   for (int t = 1; t <= 10; ++t) {
     EXPECT_NEAR(backward(), golden_.values("adam_losses")[t - 1], 1e-7) << "update " << t;
-    backend_.adam(tensors, AdamStep{1e-3, 0.9, 0.98, 1e-9, 0, 1 - std::pow(0.9, t), 1 - std::pow(0.98, t), target_tokens},
+    backend_.adam(tensors,
+                  AdamStep{1e-3, 0.9, 0.98, 1e-9, 0, 1 - std::pow(0.9, t), 1 - std::pow(0.98, t), target_tokens},
                   AdamTotals{loss_, loss_});
   }
   for (const auto& p : model_->parameters().named()) expect_near(p.value, golden_.values("a/" + p.name), 1e-7, p.name);

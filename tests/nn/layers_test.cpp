@@ -91,7 +91,7 @@ TEST_F(Layers, CrossAttentionWithoutAQueryIsTheMeanOfValues) {
   set("a.output.weight", {1, 0, 0, 1});
   const Var x(matrix({1, 2}, {9, 9})), memory(matrix({2, 2}, {1, 10, 3, 30}));
   const Spans one = Spans::of_lengths(std::vector<int32_t>{1}), two = Spans::of_lengths(std::vector<int32_t>{2});
-  EXPECT_THAT(values(a(cx, x, a.remember(cx, memory, {}), one, two, {})), ElementsAre(2, 20));
+  EXPECT_THAT(values(a(cx, x, a.keys_and_values(cx, memory, {}), one, two, {})), ElementsAre(2, 20));
 }
 
 // One vector in three roles.

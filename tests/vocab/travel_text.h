@@ -8,7 +8,7 @@ namespace dragoman {
 /// Six hundred different lines of two languages, enough to learn a few hundred pieces from.
 inline std::vector<std::string> travel_text() {
   const std::array positions = {"station", "museum", "harbour", "bakery", "castle",
-                             "library", "bridge", "hotel",   "garden", "market"};
+                                "library", "bridge", "hotel",   "garden", "market"};
   const std::array orte = {"Bahnhof",  "Museum", "Hafen", "Bäcker", "Schloß",
                            "Bücherei", "Brücke", "Hotel", "Garten", "Markt"};
   const std::array english = {"Where is the {}, please?",        "We walked to the {} at half past nine.",
