@@ -37,9 +37,8 @@ void complete(ModelConfig& config, const std::function<bool(std::string_view opt
   ModelConfig transformer, standard = defaults_of(config);
   for (const ConfigField& field : model_config_fields()) {
     const ConfigMember value = field.member(standard);
-    const bool differs = to_text(value) != to_text(field.member(transformer));
-    const bool wanted = has_field(config, field) && given(field.option);
-    if (differs && !wanted) assign(field.member(config), value);
+    if (to_text(value) == to_text(field.member(transformer))) continue;
+    if (!has_field(config, field) || !given(field.option)) assign(field.member(config), value);
   }
 }
 

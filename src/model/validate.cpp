@@ -14,7 +14,6 @@ namespace {
 void check_bounds(const ModelConfig& config) {
   ModelConfig c = config;
   for (const ConfigField& field : model_config_fields()) {
-    if (!has_field(c, field)) continue;
     const ConfigMember member = field.member(c);
     const auto* whole = std::get_if<int*>(&member);
     const auto* real = std::get_if<double*>(&member);

@@ -8,7 +8,7 @@
 namespace dragoman {
 
 /// Throws Error unless a model can have this configuration: numbers within their bounds, sizes that divide, kinds of
-/// layers that go together. Fields are named by their options, and those that such a model lacks are not looked at.
+/// layers that go together. Messages name fields by their options.
 /// Called for command lines, for model files, and by make_model().
 void validate(const ModelConfig& config);
 

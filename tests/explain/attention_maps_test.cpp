@@ -31,8 +31,15 @@ ModelConfig small(ModelType type = ModelType::transformer) {
   return c;
 }
 template <class T>
-ModelConfig with(T ModelConfig::*member, T value, ModelConfig config = small()) {
+ModelConfig with(T ModelConfig::*member, T value) {
+  ModelConfig config = small();
   config.*member = value;
+  return config;
+}
+template <class T>
+ModelConfig with(T AttentionConfig::*member, T value) {
+  ModelConfig config = small();
+  config.attention.*member = value;
   return config;
 }
 
@@ -138,16 +145,16 @@ TEST_P(AttentionMaps, TimesGradientAreWhatDifferencesOfEachWeightSay) {
 INSTANTIATE_TEST_SUITE_P(
     Variants, AttentionMaps,
     testing::Values(Variant{"transformer", small()}, Variant{"pre", with(&ModelConfig::norm, NormPlacement::pre)},
-                    Variant{"additive", with(&ModelConfig::attention_score, AttentionScore::additive)},
-                    Variant{"location", with(&ModelConfig::attention_score, AttentionScore::location)},
+                    Variant{"additive", with(&AttentionConfig::score, AttentionScore::additive)},
+                    Variant{"location", with(&AttentionConfig::score, AttentionScore::location)},
                     Variant{"relative", with(&ModelConfig::positions, Positions::relative)},
                     Variant{"rotary", with(&ModelConfig::positions, Positions::rotary)},
                     Variant{"alibi", with(&ModelConfig::positions, Positions::alibi)},
-                    Variant{"no projections", with(&ModelConfig::attention_projections, Projections::none)},
-                    Variant{"head norm", with(&ModelConfig::attention_norm, HeadNorm::layer)},
+                    Variant{"no projections", with(&AttentionConfig::projections, Projections::none)},
+                    Variant{"head norm", with(&AttentionConfig::norm, HeadNorm::layer)},
                     Variant{"recurrent", with(&ModelConfig::autoregression, Autoregression::rnn)},
-                    Variant{"window", with(&ModelConfig::attention_window, 1)},
-                    Variant{"local", with(&ModelConfig::attention_local, 1)},
+                    Variant{"window", with(&AttentionConfig::window, 1)},
+                    Variant{"local", with(&AttentionConfig::local, 1)},
                     Variant{"decoder-only", small(ModelType::decoder_only)}));
 
 TEST(GradientTimesAttention, IsTheSameInFloat32ToItsDigits) {

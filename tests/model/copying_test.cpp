@@ -25,7 +25,7 @@ ModelConfig config_of(ModelType type) {
 // Piece 5 twice in the first source; nothing of the second source in its target but </s>.
 Batch batch() { return {{{5, 3, 5, 8, 2, 4, 4, 2}, Spans({0, 5, 8})}, {{3, 5, 7, 2, 9, 2}, Spans({0, 4, 6})}, {0, 1}}; }
 
-class CopyingModel : public testing::TestWithParam<const char*> {
+class CopyingModel : public testing::TestWithParam<ModelType> {
  protected:
   std::unique_ptr<Model> make(double gate) {
     auto model = make_model(config_of(GetParam()), backend("reference"), arena, DType::f64, false);

@@ -1,0 +1,129 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "io/config_json.h"
+#include "model/config_fields.h"
+#include "model/presets.h"
+#include "model/validate.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+// Converts to whatever an aggregate has as its next member.
+struct Anything {
+  template <class T>
+  operator T() const;  // NOLINT: implicit, and never called
+};
+
+/// How many members an aggregate has.
+template <class T, class... Initialisers>
+consteval int members() {
+  if constexpr (requires { T{Initialisers{}..., Anything{}}; })
+    return members<T, Initialisers..., Anything>();
+  else
+    return sizeof...(Initialisers);
+}
+
+// A member that is added to a group and has no row in config_fields.cpp is found here.
+TEST(ModelConfig, HasARowForEachMember) {
+  constexpr int groups_of_config = 6, groups_of_rnn = 2;
+  constexpr int expected = members<ModelConfig>() - groups_of_config + members<AttentionConfig>() +
+                           members<ExpertsConfig>() + members<AverageAttentionConfig>() + members<RnnConfig>() -
+                           groups_of_rnn + members<RnnEncoderConfig>() + members<RnnDecoderConfig>() +
+                           members<EmbeddingsConfig>() + members<DropoutConfig>();
+  ModelConfig config;
+  std::set<std::string_view> keys;
+  std::set<const void*> addresses;
+  for (const ConfigField& field : model_config_fields()) {
+    keys.insert(field.key);
+    std::visit(
+        [&]<class T>(const T& at) {
+          if constexpr (std::is_same_v<T, EnumMember>)
+            addresses.insert(at.value);
+          else
+            addresses.insert(at);
+        },
+        field.member(config));
+  }
+  EXPECT_EQ(int(addresses.size()), expected);
+  EXPECT_EQ(int(keys.size()), expected);
+}
+
+TEST(ModelConfig, HasHelpAndAHeadingForEachOption) {
+  for (const ConfigField& field : model_config_fields()) {
+    EXPECT_EQ(field.option.empty(), field.help.empty()) << field.key;
+    EXPECT_EQ(field.option.empty(), field.group.empty()) << field.key;
+  }
+}
+
+TEST(ModelConfig, HasDefaultsWithinTheirBounds) {
+  for (const ModelType type : {ModelType::transformer, ModelType::decoder_only, ModelType::s2s}) {
+    ModelConfig config;
+    config.type = type;
+    EXPECT_NO_THROW(validate(defaults_of(config))) << name_of(type);
+  }
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(ModelConfig, GetsTheSameSentenceFromAProgramAndFromAFile) {
+  ModelConfig config;
+  config.heads = 7;
+  const std::string sentence = message_of([&] { validate(config); });
+  EXPECT_EQ(sentence, "--dim-emb 512 cannot be divided among --transformer-heads 7");
+  EXPECT_EQ(message_of([&] { config_from_json(to_json(config), "m"); }),
+            "m: its model configuration is impossible: " + sentence);
+}
+
+TEST(ModelConfig, RefusesNumbersBeyondTheirBounds) {
+  ModelConfig config;
+  config.attention.stride = 1;
+  EXPECT_EQ(message_of([&] { validate(config); }), "--attention-stride: 1 is out of range, expected from 2 to 1000");
+  config.attention.stride = 3, config.dropout.sublayer = 1;
+  EXPECT_EQ(message_of([&] { validate(config); }), "--transformer-dropout: 1 is out of range, expected from 0 to 0.99");
+}
+
+std::string complaint(const ModelConfig& config, std::set<std::string_view> options) {
+  return message_of([&] { refuse_unused(config, [&](std::string_view option) { return options.contains(option); }); });
+}
+
+TEST(ModelConfig, RefusesWhatWasGivenThoughSuchAModelLacksIt) {
+  ModelConfig config;
+  config.rnn.dim = 512, config.attention.rank = 8, config.experts.top_k = 1;
+  EXPECT_EQ(complaint(config, {}), "");
+  EXPECT_EQ(complaint(config, {"dim-rnn"}), "--dim-rnn is for --type s2s, not for transformer");
+  EXPECT_EQ(complaint(config, {"attention-rank"}),
+            "--attention-rank is for --attention-score reduced-rank, not for scaled-dot");
+  EXPECT_EQ(complaint(config, {"moe-top-k"}), "--moe-top-k is for --moe-experts, which is not given");
+  config.type = ModelType::decoder_only;
+  EXPECT_EQ(complaint(config, {"enc-depth"}),
+            "--enc-depth is for models with an encoder, --type decoder-only has none");
+  config.type = ModelType::s2s, config.rnn.decoder.attention = RnnAttention::none;
+  EXPECT_EQ(complaint(config, {"transformer-heads"}),
+            "--transformer-heads is for models with attention, --rnn-attention none has none");
+}
+
+TEST(ModelConfig, TakesTheDefaultsOfItsTypeUnlessTheyAreGiven) {
+  ModelConfig config;
+  config.type = ModelType::s2s, config.rnn.decoder.attention = RnnAttention::luong, config.decoder_layers = 3;
+  complete(config, [](std::string_view option) { return option == "dec-depth"; });
+  EXPECT_EQ(config.encoder_layers, 1);
+  EXPECT_EQ(config.decoder_layers, 3);
+  EXPECT_EQ(config.attention.score, AttentionScore::bilinear);
+  EXPECT_EQ(config.positions, Positions::none);
+}
+
+}  // namespace
+}  // namespace dragoman
