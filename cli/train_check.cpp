@@ -73,7 +73,7 @@ void check_model(TrainOptions& o, const Given& given) {
   take_spellings(o, given);
   check_decoder_cell(o);
   refuse_unused_spellings(o, given);
-  refuse_unused(o, given);
+  refuse_unused(o, [&](std::string_view option) { return given.changed(option); });
   complete(o, given);
   if (!o.has_encoder() && o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
     throw Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",

@@ -15,7 +15,7 @@ void validate(const ModelConfig& config);
 /// The same for a configuration that was read from `where`, which the message names.
 void validate(const ModelConfig& config, const std::string& where);
 
-/// Throws Error for a field whose option was given a value of its own although such a model has no such field.
+/// Throws Error for a field whose option was given although a model of this configuration has no such field.
 void refuse_unused(const ModelConfig& config, const std::function<bool(std::string_view option)>& given);
 
 }  // namespace dragoman
