@@ -23,10 +23,7 @@ struct Field {
 
   explicit Field(const ConfigField& field) requires std::derived_from<Options, ModelConfig>
       : set([&field](Options& o, const Strings& words, Bounds bounds) { read_words(field.member(o), words, bounds); }),
-        show([&field](const Options& o) {
-          ModelConfig config = o;
-          return Strings{to_text(field.member(config))};
-        }),
+        show([&field](const Options& o) { return show_words(field, o); }),
         choices(choices_of(field)),
         list(false),
         boolean(is_boolean(field)) {}

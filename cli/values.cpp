@@ -86,6 +86,8 @@ void read_words(const ConfigMember& member, const Strings& words, Bounds bounds)
       member);
 }
 
+Strings show_words(const ConfigField& field, ModelConfig config) { return {to_text(field.member(config))}; }
+
 std::string choices_of(const ConfigField& field) {
   ModelConfig config;
   const ConfigMember member = field.member(config);

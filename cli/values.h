@@ -95,6 +95,7 @@ Strings show_words(const std::vector<T>& value) {
 
 /// The same for a field of a model's configuration.
 void read_words(const ConfigMember& member, const Strings& words, Bounds bounds);
+Strings show_words(const ConfigField& field, ModelConfig config);
 std::string choices_of(const ConfigField& field);
 bool is_boolean(const ConfigField& field);
 

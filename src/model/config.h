@@ -174,7 +174,7 @@ struct DropoutConfig {
 
 /// All that decides a model's parameters and its function; stored in the model file. The defaults are the base model
 /// of "Attention Is All You Need" (Vaswani et al. 2017, Table 3). What files, the command line and the docs say of a
-/// field is in model/config_fields.cpp, which combinations are possible in model/validate.h.
+/// field is in model/*_fields.cpp, which combinations are possible in model/validate.h.
 struct ModelConfig {
   ModelType type = ModelType::transformer;
   int dim = 512;  // D, size of embeddings and of every sublayer's output
@@ -188,6 +188,7 @@ struct ModelConfig {
   ExpertsConfig experts;
   NormPlacement norm = NormPlacement::post;
   NormKind norm_kind = NormKind::layer;
+  double norm_epsilon = 1e-5;  // added to the variance, or to the mean square
   Positions positions = Positions::sinusoidal;
   int max_positions = 1024;     // rows of the table of learned positions, and of location keys
   int relative_positions = 16;  // distances with a vector of their own, on each side (relative)

@@ -38,9 +38,10 @@ constexpr unsigned transformers = transformer | decoder_only;
 unsigned set_of(ModelType type);
 ModelType first_of(unsigned types);
 
-/// Another field and the value that it must have; an empty value: any but 0.
+/// Another field and the value that it must have (or must not have, with `but`); an empty value: any but 0.
 struct Requirement {
   std::string_view option, value;
+  bool but = false;
 };
 
 /// What there is to say of one field of ModelConfig. The JSON of a model file, validate(), the options of `train`,

@@ -45,7 +45,7 @@ AttentionDesign TransformerParts::attention_design(int layer) const {
 }
 
 Norm TransformerParts::make_norm(const std::string& name) {
-  return Norm::make(parameters_, name, config_.dim, config_.norm_kind);
+  return Norm::make(parameters_, name, config_.dim, config_.norm_kind, config_.norm_epsilon);
 }
 
 SelfAttention TransformerParts::make_self_attention(const std::string& name, int layer) {

@@ -177,6 +177,7 @@ void check_recurrent(const ModelConfig& c) {
   if (field.of_attention && !attends(config))
     fail("--{} is for models with attention, --rnn-attention none has none", field.option);
   if (field.needs.value.empty()) fail("--{} is for --{}, which is not given", field.option, field.needs.option);
+  if (field.needs.but) fail("--{} is for any --{} but {}", field.option, field.needs.option, field.needs.value);
   ModelConfig copy = config;
   fail("--{} is for --{} {}, not for {}", field.option, field.needs.option, field.needs.value,
        to_text(field_of_option(field.needs.option).member(copy)));

@@ -17,8 +17,8 @@ Linear Linear::make(Parameters& p, const std::vector<std::string>& names, const 
 
 Var Linear::operator()(Context& cx, const Var& x, Activation act) const { return linear(cx, x, weight, bias, act); }
 
-Norm Norm::make(Parameters& p, const std::string& name, int64_t dim, NormKind kind) {
-  Norm norm{.weight = p.vector({{name + ".weight", dim, Init::ones()}}), .bias = {}, .running = {}};
+Norm Norm::make(Parameters& p, const std::string& name, int64_t dim, NormKind kind, double epsilon) {
+  Norm norm{.weight = p.vector({{name + ".weight", dim, Init::ones()}}), .bias = {}, .running = {}, .epsilon = epsilon};
   if (kind != NormKind::rms) norm.bias = p.vector({{name + ".bias", dim, Init::zeros()}});
   if (kind == NormKind::batch)
     norm.running = {p.statistic({name + ".running_mean", dim, Init::zeros()}),
@@ -27,11 +27,11 @@ Norm Norm::make(Parameters& p, const std::string& name, int64_t dim, NormKind ki
 }
 
 Var Norm::operator()(Context& cx, const Var& x) const {
-  return running ? batch_norm(cx, x, weight, bias, running) : layer_norm(cx, x, weight, bias);
+  return running ? batch_norm(cx, x, weight, bias, running, epsilon) : layer_norm(cx, x, weight, bias, epsilon);
 }
 
 Var Norm::of_sum(Context& cx, const Var& x, const Var& r, const Dropout& drop) const {
-  return running ? (*this)(cx, residual(cx, x, r, drop)) : residual_norm(cx, x, r, weight, bias, drop);
+  return running ? (*this)(cx, residual(cx, x, r, drop)) : residual_norm(cx, x, r, weight, bias, drop, epsilon);
 }
 
 Var FeedForward::operator()(Context& cx, const Var& x, const Tensor& positions) const {

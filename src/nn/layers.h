@@ -20,8 +20,10 @@ struct Linear {
 struct Norm {
   Var weight, bias;           // (D) (D); rms: no bias
   RunningStatistics running;  // batch alone
+  double epsilon;
 
-  static Norm make(Parameters& p, const std::string& name, int64_t dim, NormKind kind = NormKind::layer);
+  static Norm make(Parameters& p, const std::string& name, int64_t dim, NormKind kind = NormKind::layer,
+                   double epsilon = 1e-5);
   Var operator()(Context& cx, const Var& x) const;
   /// Of x + dropout(r).
   Var of_sum(Context& cx, const Var& x, const Var& r, const Dropout& drop) const;

@@ -54,7 +54,7 @@ PROVOKED = {
     "--devices is '…', expected cpu or the number of a GPU, such as 0": f"{TRAIN} -m new --devices gpu",
     "--fast-math is for GPUs, and --devices is cpu": f"{TRAIN} -m new --fast-math",
     "--precision float16 is for GPUs, and --devices is cpu": f"{TRAIN} -m new --precision float16",
-    "--mini-batch-fit is for GPUs: on a CPU, batches of any size go forward and back in parts":
+    "--mini-batch-fit is for GPUs: on a CPU, batches of any size are split into micro-batches":
         f"{TRAIN} -m new --mini-batch-fit",
     "--devices names … devices (…), expected one: …": f"{TRAIN} -m new --devices 0 1",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
@@ -68,32 +68,33 @@ PROVOKED = {
     "--… is for --type s2s, not for …": f"{TRAIN} -m new --dim-rnn 8",
     "--dec-cell … is for --type s2s; --transformer-decoder-autoreg rnn has ssru only": f"{TRAIN} -m new --dec-cell gru",
     "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm": f"{RNN} --dec-cell ssru",
-    "--dim-rnn … is odd, but --enc-type bidirectional has half of the columns in each direction": f"{RNN} --dim-rnn 9",
-    "--reverse-source changes nothing where --enc-type bidirectional reads from both sides": f"{RNN} --reverse-source",
+    "--dim-rnn … is odd, but --enc-type bidirectional has half of the state in each direction": f"{RNN} --dim-rnn 9",
+    "--reverse-source has no effect: --enc-type bidirectional reads in both directions": f"{RNN} --reverse-source",
     "--reverse-source is for --enc-type unidirectional, conv reads all at once":
         f"{RNN} --enc-type conv --reverse-source",
     "--enc-conv-width is for --enc-type conv, not for …": f"{RNN} --enc-conv-width 5",
-    "--enc-cell is for recurrent encoders, --enc-type conv has no cells": f"{RNN} --enc-type conv --enc-cell lstm",
+    "--enc-cell is for any --enc-type but conv": f"{RNN} --enc-type conv --enc-cell lstm",
     "--encoder-pooling hierarchical reads sentences by recurrent layers, --enc-type conv has none":
         f"{RNN} --encoder-pooling hierarchical --enc-type conv",
-    "--reverse-source brings the first words near the decoder, which --encoder-pooling hierarchical does not read them "
-    "from": f"{RNN} --encoder-pooling hierarchical --enc-type unidirectional --reverse-source",
+    "--reverse-source brings the first words near the decoder, but --encoder-pooling hierarchical does not "
+    "read the words in order": f"{RNN} --encoder-pooling hierarchical --enc-type unidirectional --reverse-source",
     "--sentence-ends is for --encoder-pooling hierarchical, not for …": f"{RNN} --sentence-ends ;",
     "--sentence-ends …: no piece of … ends with one of these, so that no line would have more than one sentence":
         f"{RNN} --encoder-pooling hierarchical --sentence-ends ¶",
-    "--… is for models that attend, --rnn-attention none does not": f"{RNN} --rnn-attention none --attention-score dot",
-    "--attention-local-center predictive is the middle of a window, but --attention-local is 0":
+    "--… is for models with attention, --rnn-attention none has none":
+        f"{RNN} --rnn-attention none --attention-score dot",
+    "--attention-local-center predictive is the centre of a window, but --attention-local is 0":
         f"{RNN} --attention-local-center predictive",
-    "--attention-local-center predictive predicts one place for each word, so --transformer-heads … makes no sense, "
-    "expected 1": f"{RNN} --attention-local 2 --attention-local-center predictive --transformer-heads 2",
+    "--attention-local-center predictive predicts one position per token, so --transformer-heads must be 1, "
+    "found …": f"{RNN} --attention-local 2 --attention-local-center predictive --transformer-heads 2",
     "--… is for --attention-choice hard, not for soft": f"{RNN} --attention-reward 1",
-    "--attention-choice hard looks at one source piece, so --transformer-heads … makes no sense, expected 1":
+    "--attention-choice hard attends to one source token, so --transformer-heads must be 1, found …":
         f"{RNN} --attention-choice hard --transformer-heads 2",
-    "--attention-choice hard draws from all of the source, --attention-local … is for soft":
+    "--attention-choice hard samples from the whole source, --attention-local … is for soft":
         f"{RNN} --attention-choice hard --attention-local 2",
-    "--attention-choice hard has no mean of which --transformer-dropout-attention … could drop weights":
+    "--attention-choice hard takes no mean, so --transformer-dropout-attention … has nothing to drop":
         f"{RNN} --attention-choice hard --transformer-dropout-attention 0.1",
-    "--type …: there is no such model, only transformer, decoder-only and s2s": f"{TRAIN} -m new --type amun",
+    "--type: … is none of transformer, decoder-only, s2s": f"{TRAIN} -m new --type amun",
     "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
     "--method raw": "explain -m s2s --method gradient -t s t",
     "--beam-size … contradicts --output-sampling, which draws translations and searches none":
@@ -139,20 +140,20 @@ PROVOKED = {
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
     "--… and --… are both …: what it holds would be lost": "score -m m -t s t -o s",
     "--… and --… are both …: one would write over the other": f"{TRAIN} -m new --log-json new",
-    "--attention-score … has matrices of its own, so that --attention-projections … would only rename them":
+    "--attention-score … has matrices of its own, so --attention-projections … would only rename them":
         f"{TRAIN} -m new --attention-score bilinear",
     "--attention-norm … keeps dot products of queries and keys small, which --attention-score … does not need":
         f"{TRAIN} -m new --attention-norm rms --attention-score additive",
     "--attention-rank is for --attention-score reduced-rank, not for …": f"{TRAIN} -m new --attention-rank 3",
     "--transformer-relative-positions is for --transformer-positions relative, not for …":
         f"{TRAIN} -m new --transformer-relative-positions 3",
-    "--attention-projections none takes a head's vectors as they are: …":
+    "--attention-projections none uses the vectors of a head unchanged, …":
         f"{TRAIN} -m new --attention-projections none --transformer-dim-key 3",
     "--attention-projections key-value makes one vector of key and value, but …":
         f"{TRAIN} -m new --attention-projections key-value --transformer-dim-value 3",
-    "--transformer-positions rotary turns pairs of a head's columns, but …":
+    "--transformer-positions rotary rotates pairs of numbers, but …":
         f"{TRAIN} -m new --transformer-positions rotary --transformer-dim-key 3",
-    "--transformer-positions rotary turns queries and keys, which tells distances to dot products only: …":
+    "--transformer-positions rotary rotates queries and keys, which represents distances in dot products only: …":
         f"{TRAIN} -m new --transformer-positions rotary --attention-score additive",
     "--valid-metrics translation asks a script, but there is no --valid-script-path":
         f"{VALIDATE} --valid-metrics translation",
@@ -173,26 +174,27 @@ PROVOKED = {
         "train -t s t -v v v -m new --after 1u --enc-depth 0",
     "--… is for models with an encoder, --type decoder-only has none":
         "train -t s t -v v v -m new --after 1u --type decoder-only --enc-depth 3",
-    "--type decoder-only reads the source by self-attention alone, so --transformer-decoder-autoreg … would leave it "
-    "nothing to look with": "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-decoder-autoreg rnn",
+    "--type decoder-only reads the source by self-attention, which --transformer-decoder-autoreg … replaces":
+        "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-decoder-autoreg rnn",
     "--… is for --attention-memory local-compressed, not for …": f"{TRAIN} -m new --attention-block 5",
     "--attention-memory local-compressed is for --type decoder-only, not for …":
         f"{TRAIN} -m new --attention-memory local-compressed",
-    "--transformer-positions … are of single keys, but --attention-memory local-compressed makes one of several":
+    "--transformer-positions … are those of single keys, but --attention-memory local-compressed makes one key of "
+    "several":
         f"{COMPRESSED} --transformer-positions alibi",
     "--attention-score location has no keys that --attention-memory local-compressed could compress":
         f"{COMPRESSED} --attention-score location --transformer-max-positions 600",
     "--attention-window … contradicts --attention-memory local-compressed, whose local layers have blocks: …":
         f"{COMPRESSED} --attention-window 3",
-    "--attention-memory local-compressed has local and compressed layers in turn, but --dec-depth is …, expected 2 at "
-    "least": f"{COMPRESSED} --dec-depth 1",
+    "--attention-memory local-compressed alternates local and compressed layers, but --dec-depth is …, expected 2 "
+    "at least": f"{COMPRESSED} --dec-depth 1",
     "explain: the model has --attention-memory …, whose keys are no single pieces, expected full":
         "explain -m compressed -t s t",
     "--… is for --moe-experts, which is not given": f"{TRAIN} -m new --moe-top-k 1",
     "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
-    "--moe-top-k … is more than there are --moe-experts, …":
+    "--moe-top-k … exceeds --moe-experts …":
         f"{TRAIN} -m new --moe-experts 2 --moe-top-k 3 --moe-frequency 1",
-    "--moe-frequency … gives experts to layer … and no other, but the model has … of them":
+    "--moe-frequency … gives no layer experts: the model has … of them":
         f"{TRAIN} -m new --moe-experts 2",
     "--precision …: this CPU (…) does not multiply bfloat16, or the oneDNN installed has no product for it":
         f"{TRAIN} -m new --precision bfloat16",

@@ -159,7 +159,7 @@ class CommandLines(InFolder):
         for kind in ("amun", "nematus"):
             done = self.call(*shlex.split(f"train -t s t -v v v -m other.npz --type {kind}"))
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn(f"--type {kind}: there is no such model, only transformer", done.stderr)
+            self.assertIn(f"--type: '{kind}' is none of transformer, decoder-only, s2s", done.stderr)
 
     def test_a_single_option_has_its_advice_as_the_hint(self):
         for options, advice in (("--after-epochs 10", "--after 10e ends a run"), ("--sharding global", "computes on the CPU"),

@@ -87,6 +87,15 @@ TEST(ModelConfig, GetsTheSameSentenceFromAProgramAndFromAFile) {
             "m: its model configuration is impossible: " + sentence);
 }
 
+// A field that older programs do not know.
+TEST(ModelConfig, IsWrittenWithoutNewerFieldsAtTheirDefaults) {
+  ModelConfig config;
+  EXPECT_THAT(to_json(config), testing::Not(HasSubstr("norm_epsilon")));
+  config.norm_epsilon = 1e-6;
+  EXPECT_THAT(to_json(config), HasSubstr("\"norm_epsilon\":1e-06"));
+  EXPECT_EQ(config_from_json(to_json(config), "m").norm_epsilon, 1e-6);
+}
+
 TEST(ModelConfig, RefusesNumbersBeyondTheirBounds) {
   ModelConfig config;
   config.attention.stride = 1;

@@ -54,6 +54,13 @@ TEST_F(Layers, NormBeginsAsPlainNormalisation) {
               testing::Pointwise(testing::DoubleNear(1e-5), std::vector<double>{-1, 1}));
 }
 
+// Variance 1 and an epsilon of 3: divided by √4.
+TEST_F(Layers, NormAddsItsEpsilonToTheVariance) {
+  const Norm norm = Norm::make(parameters, "n", 2, NormKind::layer, 3);
+  parameters.initialise(1);
+  EXPECT_THAT(values(norm(cx, Var(matrix({1, 2}, {1, -1})))), ElementsAre(0.5, -0.5));
+}
+
 // up: (2·3, -1·3) = (6, -3), relu: (6, 0), down: 6 + 0 + 0.5.
 TEST_F(Layers, FeedForwardIsDownOfActivatedUp) {
   const FeedForward f{Linear::make(parameters, {"up"}, {2}, 1), Linear::make(parameters, {"down"}, {1}, 2),

@@ -13,7 +13,7 @@ ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim data metric
 ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
 
 FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120
-OPTION_TABLES = re.compile(r"cli/\w+_flags\.cpp")  # functions that return a table of options: data, as long as it is
+OPTION_TABLES = re.compile(r"cli/\w+_flags\.cpp|src/model/\w+_fields\.cpp")  # functions that return a table of options: data, as long as it is
 DEVICE_CONDITIONS = {"src/backend/registry.cpp", "src/comm/communicator.cpp"}
 # Where files may be opened to write: one place for all output, the lock of a model, closed standard streams.
 WRITERS = {"src/base/file.cpp", "src/train/destination.cpp", "cli/main.cpp"}

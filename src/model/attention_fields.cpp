@@ -1,0 +1,128 @@
+#include "model/field_tables.h"
+
+namespace dragoman {
+
+using C = ModelConfig;
+
+std::span<const ConfigField> attention_fields() {
+  static constexpr ConfigField fields[] = {
+      {.key = "attention_score",
+       .member = [](C& c) { return member(c.attention.score); },
+       .option = "attention-score",
+       .value = "NAME",
+       .group = heading::attention,
+       .help = "score function of a query and a key: see docs/attention.md. bilinear and reduced-rank need "
+               "--attention-projections none",
+       .of_attention = true},
+      {.key = "attention_projections",
+       .member = [](C& c) { return member(c.attention.projections); },
+       .option = "attention-projections",
+       .value = "NAME",
+       .group = heading::attention,
+       .help = "roles that have a projection of their own: query, key and value; query, and one for key and value "
+               "together; or none",
+       .of_attention = true},
+      {.key = "attention_norm",
+       .member = [](C& c) { return member(c.attention.norm); },
+       .option = "attention-norm",
+       .value = "NAME",
+       .group = heading::attention,
+       .help =
+           "normalisation of queries and keys in each head (query-key normalisation), for scores that are dot products",
+       .of_attention = true},
+      {.key = "attention_rank",
+       .member = [](C& c) { return member(c.attention.rank); },
+       .option = "attention-rank",
+       .value = "N",
+       .group = heading::attention,
+       .help = "reduced-rank: size of a head's queries and keys",
+       .bounds = {1, 65536},
+       .needs = {"attention-score", "reduced-rank"}},
+      {.key = "attention_window",
+       .member = [](C& c) { return member(c.attention.window); },
+       .option = "attention-window",
+       .value = "N",
+       .group = heading::attention,
+       .help = "self-attention sees N tokens on each side; 0: all",
+       .bounds = {0, 1'000'000},
+       .models = types::transformers},
+      {.key = "attention_local",
+       .member = [](C& c) { return member(c.attention.local); },
+       .option = "attention-local",
+       .value = "N",
+       .group = heading::attention,
+       .help = "a target token sees N source tokens on each side of its own position (local-m of Luong et al.); 0: all",
+       .bounds = {0, 1'000'000},
+       .models = types::with_encoder,
+       .of_attention = true},
+      {.key = "attention_memory",
+       .member = [](C& c) { return member(c.attention.memory); },
+       .option = "attention-memory",
+       .value = "NAME",
+       .group = heading::attention,
+       .help =
+           "decoder-only, for long texts: full, or local-compressed, which alternates layers whose tokens see their "
+           "own block of the text and layers that see all of the text with several keys compressed into one (Liu et "
+           "al. 2018)"},
+      {.key = "attention_block",
+       .member = [](C& c) { return member(c.attention.block); },
+       .option = "attention-block",
+       .value = "N",
+       .group = heading::attention,
+       .help = "local-compressed: tokens of a block",
+       .bounds = {1, 1'000'000},
+       .needs = {"attention-memory", "local-compressed"}},
+      {.key = "attention_stride",
+       .member = [](C& c) { return member(c.attention.stride); },
+       .option = "attention-stride",
+       .value = "N",
+       .group = heading::attention,
+       .help = "local-compressed: keys, and values, that a convolution compresses into one",
+       .bounds = {2, 1000},
+       .needs = {"attention-memory", "local-compressed"}},
+      {.key = "attention_local_center",
+       .member = [](C& c) { return member(c.attention.local_center); },
+       .option = "attention-local-center",
+       .value = "NAME",
+       .group = heading::attention,
+       .help =
+           "--type s2s: centre of the window of --attention-local: the position of the target token, or one that is "
+           "predicted from the decoder's state, with a Gaussian around it (local-p of Luong et al.)",
+       .models = types::s2s,
+       .of_attention = true},
+      {.key = "attention_choice",
+       .member = [](C& c) { return member(c.attention.choice); },
+       .option = "attention-choice",
+       .value = "NAME",
+       .group = heading::attention,
+       .help =
+           "--type s2s: soft, the mean of the values by the attention weights; or hard, one source token, sampled by "
+           "the weights in training and the most likely one in translation (Xu et al. 2015)",
+       .models = types::s2s,
+       .of_attention = true},
+      {.key = "attention_reward",
+       .member = [](C& c) { return member(c.attention.reward); },
+       .option = "attention-reward",
+       .value = "X",
+       .group = heading::attention,
+       .help = "--attention-choice hard: weight of the REINFORCE reward",
+       .bounds = {0, 1000},
+       .models = types::s2s,
+       .needs = {"attention-choice", "hard"},
+       .training_only = true},
+      {.key = "attention_entropy",
+       .member = [](C& c) { return member(c.attention.entropy); },
+       .option = "attention-entropy",
+       .value = "X",
+       .group = heading::attention,
+       .help =
+           "--attention-choice hard: weight of the entropy of the attention weights, which keeps sampling exploratory",
+       .bounds = {0, 1000},
+       .models = types::s2s,
+       .needs = {"attention-choice", "hard"},
+       .training_only = true},
+  };
+  return fields;
+}
+
+}  // namespace dragoman

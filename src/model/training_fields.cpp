@@ -1,0 +1,81 @@
+#include "model/field_tables.h"
+
+namespace dragoman {
+
+using C = ModelConfig;
+
+std::span<const ConfigField> training_fields() {
+  static constexpr ConfigField fields[] = {
+      {.key = "copies",
+       .member = [](C& c) { return member(c.copies); },
+       .option = "copy",
+       .group = heading::model,
+       .help = "let the decoder copy source tokens as well as generate (a pointer-generator, See et al. 2017): for "
+               "names, numbers and code; needs a joint vocabulary",
+       .models = types::with_encoder},
+      {.key = "learns_source",
+       .member = [](C& c) { return member(c.learns_source); },
+       .option = "learn-source",
+       .group = heading::model,
+       .help = "decoder-only: train on the source tokens too, as a language model of both sides",
+       .models = types::decoder_only,
+       .training_only = true},
+      {.key = "tied_embeddings_all",
+       .member = [](C& c) { return member(c.embeddings.tied_all); },
+       .option = "tied-embeddings-all",
+       .group = heading::model,
+       .help = "one matrix for source embedding, target embedding and output layer; false unless the vocabulary is "
+               "joint, or if one of the next two is given"},
+      {.key = "tied_embeddings",
+       .member = [](C& c) { return member(c.embeddings.tied_output); },
+       .option = "tied-embeddings",
+       .group = heading::model,
+       .help = "one matrix for target embedding and output layer"},
+      {.key = "tied_embeddings_src",
+       .member = [](C& c) { return member(c.embeddings.tied_source); },
+       .option = "tied-embeddings-src",
+       .group = heading::model,
+       .help = "one matrix for source and target embedding",
+       .models = types::with_encoder},
+      {.key = "initialisation", .member = [](C& c) { return member(c.initialisation); }},
+      {.key = "dropout",
+       .member = [](C& c) { return member(c.dropout.sublayer); },
+       .option = "transformer-dropout",
+       .value = "P",
+       .group = heading::regularisation,
+       .help = "dropout of each sublayer's output, and of embeddings",
+       .bounds = {0, 0.99},
+       .models = types::transformers,
+       .training_only = true},
+      {.key = "dropout_attention",
+       .member = [](C& c) { return member(c.dropout.attention); },
+       .option = "transformer-dropout-attention",
+       .value = "P",
+       .group = heading::regularisation,
+       .help = "dropout of attention weights",
+       .bounds = {0, 0.99},
+       .training_only = true},
+      {.key = "dropout_activation",
+       .member = [](C& c) { return member(c.dropout.activation); },
+       .option = "transformer-dropout-ffn",
+       .value = "P",
+       .group = heading::regularisation,
+       .help = "dropout inside feed-forward layers",
+       .bounds = {0, 0.99},
+       .models = types::transformers,
+       .training_only = true},
+      {.key = "dropout_embedding",
+       .member = [](C& c) { return member(c.dropout.embedding); },
+       .option = "transformer-dropout-embedding",
+       .value = "P",
+       .group = heading::regularisation,
+       .help = "dropout of embeddings if it is to differ; -1: as --transformer-dropout",
+       .bounds = {-1, 0.99},
+       .training_only = true},
+      {.key = "source_vocabulary", .member = [](C& c) { return member(c.source_vocabulary); }},
+      {.key = "target_vocabulary", .member = [](C& c) { return member(c.target_vocabulary); }},
+  };
+  return fields;
+}
+
+}  // namespace dragoman
