@@ -50,9 +50,12 @@ TEST(Engine, TrainsBesideAnotherOfOtherThreadsAndAnotherLog) {
   std::thread beside([&] { of_three = train(other, three.engine); });
   of_two = train(run, two.engine);
   beside.join();
-  EXPECT_THAT(two.lines, Contains(HasSubstr("2 threads")));
-  EXPECT_THAT(two.lines, Not(Contains(HasSubstr("3 threads"))));
-  EXPECT_THAT(three.lines, Contains(HasSubstr("3 threads")));
+  EXPECT_EQ(two.engine.threads(), 2);
+  EXPECT_EQ(three.engine.threads(), 3);
+  EXPECT_THAT(two.lines, Contains(HasSubstr("Saved " + run.setup.training.model)));
+  EXPECT_THAT(two.lines, Not(Contains(HasSubstr(other.setup.training.model))));
+  EXPECT_THAT(three.lines, Contains(HasSubstr("Saved " + other.setup.training.model)));
+  EXPECT_THAT(three.lines, Not(Contains(HasSubstr(run.setup.training.model))));
   EXPECT_NE(of_two, of_three);
   LoggedEngine again(2);
   EXPECT_TRUE(of_two == train(alone, again.engine)) << "the other engine changed the bits";
