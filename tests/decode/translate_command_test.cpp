@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
-#include <hwy/targets.h>
 
+#include "backend/backend.h"
 #include "base/error.h"
 #include "base/line_reader.h"
 #include "cli/options.h"
