@@ -193,19 +193,18 @@ std::string completion_script(Shell shell, const std::vector<Command>& commands)
 
 Table<CompletionOptions> completion_table() {
   using O = CompletionOptions;
-  return {
-      .about = {.name = "completion",
-                .summary = "print what a shell needs to complete commands and options",
-                .usage = "bash | zsh | fish",
-                .text = "Prints a script for the shell: `source <(dragoman completion bash)`. An installed dragoman "
-                        "has brought it along."},
-      .flags = {{.name = "shell",
-                 .field = &O::shell,
-                 .value = "SHELL",
-                 .group = "Options",
-                 .help = "the shell that is to read it",
-                 .required = true,
-                 .positional = true}}};
+  return {.about = {.name = "completion",
+                    .summary = "print a shell completion script",
+                    .usage = "bash | zsh | fish",
+                    .text = "Prints a completion script for the shell: `source <(dragoman completion bash)`. "
+                            "Installing dragoman installs it as well."},
+          .flags = {{.name = "shell",
+                     .field = &O::shell,
+                     .value = "SHELL",
+                     .group = "Options",
+                     .help = "shell to complete in",
+                     .required = true,
+                     .positional = true}}};
 }
 
 int completion_command(Engine&, const CompletionOptions& options) {
