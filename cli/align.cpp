@@ -21,7 +21,7 @@ Vocabularies vocabularies_of(const AlignOptions& o) {
   return {Vocabulary::load(o.vocabs[0]), Vocabulary::load(o.vocabs[1])};
 }
 
-/// Reads text into pieces, a block at a time. A pair that is too long becomes one of empty sentences.
+/// Reads and encodes text, one block at a time. A pair that is too long becomes a pair of empty sentences.
 class Reading {
  public:
   Reading(const AlignOptions& options, const Vocabularies& vocabularies)

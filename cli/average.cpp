@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// What a weight means depends on all of this; equal shapes alone would average apples and pears.
+// The meaning of weights depends on configuration and vocabularies; equal shapes are not enough.
 void require_same_kind(const std::string& first_path, const ModelFile& first, const std::string& path,
                        const ModelFile& file) {
   static constexpr auto hint = "only models of one run, or of runs with the same options and vocabularies, have a mean";
@@ -27,7 +27,7 @@ void require_same_kind(const std::string& first_path, const ModelFile& first, co
       throw Error(fmt::format("{} and {} have different {} vocabularies", first_path, path, side), hint);
 }
 
-// Sums in double precision, in the order of the parameters' matrices and vectors.
+// Sums in double precision, in the order of the parameters.
 using Sums = std::vector<std::vector<double>>;
 
 void add(Sums& sums, const Parameters& parameters) {
@@ -47,7 +47,7 @@ void set_to_means(const Parameters& parameters, const Sums& sums, size_t models)
 
 }  // namespace
 
-// Holds one model and the sums, however many files there are.
+// Holds only one model and the sums in memory, for any number of files.
 int average_command(Engine& engine, const AverageOptions& options) {
   require(options.output != "-", "--output is a model file, so it cannot be '-'");
   const std::string& first_path = options.models.front();

@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-// What follows "key<blanks>: " in one of the kernel's text files; empty if nothing does.
+// The value after "key<blanks>: " in one of the kernel's text files, or empty.
 std::string field_of(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

@@ -24,8 +24,8 @@ struct TextFile {
 
 struct Work {
   const EvaluateOptions& options;
-  std::vector<TextFile> texts;       // one a system
-  std::vector<Segments> references;  // into the files
+  std::vector<TextFile> texts;       // one per system
+  std::vector<Segments> references;  // refer to the files
 };
 
 TextFile read_text(const std::string& path) {
@@ -57,7 +57,7 @@ std::vector<TextFile> read_references(const std::vector<std::string>& paths) {
   return files;
 }
 
-// Tokenising what is tokenised already gives figures that compare with nobody's. sacreBLEU warns at the same number.
+// Scores of text tokenised twice are not comparable. sacreBLEU warns at the same number of lines.
 void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
   const auto lines =
       std::count_if(system.lines.begin(), system.lines.end(), [](const auto& l) { return l.ends_with(" ."); });
@@ -66,8 +66,8 @@ void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
               grouped(lines));
 }
 
-// One figure for all systems: `lines_of(text)` gives its stats for each line, `score` the figure of a sum of them.
-// Returns the sums over each system's lines.
+// Computes one metric for all systems: `lines_of(text)` returns the stats of each line, `score` the metric of their
+// sum. Returns each system's sum.
 template <class LinesOf, class Score>
 auto judge(const Figure& named, const Work& work, std::vector<SystemFigures>& systems, LinesOf lines_of, Score score) {
   const EvaluateOptions& options = work.options;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t page_width = 90, help_column = 32;
 
-// `text` in lines of at most page_width columns that begin in `column`; the first goes on where `text` stands.
+// Wraps `text` at page_width; lines after the first are indented to `column`.
 std::string wrapped(std::string_view text, size_t column) {
   std::string page;
   size_t used = column;
@@ -43,7 +43,7 @@ std::string line_of(const Option& option) {
   return left + gap + wrapped(notes(option), help_column) + "\n";
 }
 
-// The groups in the order in which the table has them.
+// The groups in the order of the table.
 std::vector<std::string_view> groups_of(const std::vector<Option>& options) {
   std::vector<std::string_view> groups;
   for (const Option& option : options)
@@ -51,7 +51,7 @@ std::vector<std::string_view> groups_of(const std::vector<Option>& options) {
   return groups;
 }
 
-// In a table of Markdown a bar would end the cell.
+// An unescaped bar would end the cell of a Markdown table.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (char c : text) escaped.append(c == '|' ? "\\|" : std::string(1, c));

@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-// Damage would have been an Error when the file was opened.
+// A wrong checksum would have been an Error when the file was opened.
 std::string checksum_in_words(const Metadata& metadata) {
   const auto found = metadata.find("checksum");
   return found == metadata.end() ? "none: not written by dragoman, or edited since" : "ok, " + found->second;

@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// Weights that belong together. The four groups of a Transformer, in the order of the page.
+// A group of weights, a line of the page.
 struct Group {
   std::string name;
   int64_t tensors = 0, parameters = 0;
@@ -27,8 +27,8 @@ struct Counts {
   std::set<std::string> types;
 };
 
-// "encoder.3.feed_forward.up.weight" counts as encoder, "source_embedding.weight" as embeddings. No model here has as
-// many groups as stand alone; a file may have one for each of 100,000 tensors.
+// "encoder.3.feed_forward.up.weight" counts as encoder, "source_embedding.weight" as embeddings. Groups beyond
+// most_groups are merged into "others": a file could have one for each of 100,000 tensors.
 Group& group_of(Counts& counts, const std::string& tensor) {
   const std::string first = tensor.substr(0, tensor.find('.'));
   const std::string name = first.ends_with("embedding") ? "embeddings" : first;
@@ -39,7 +39,7 @@ Group& group_of(Counts& counts, const std::string& tensor) {
               : counts.groups.emplace_back(counts.groups.size() == most_groups - 1 ? Group{"others"} : Group{name});
 }
 
-// Statistics of batch norms are no parameters: nothing learns them.
+// Running statistics of batch norms are not learned, so they are not parameters.
 bool holds_parameters(const std::string& tensor) {
   return !tensor.starts_with("vocabulary.") && !tensor.ends_with(scale_name("weight")) &&
          tensor.find(".running_") == std::string::npos;
@@ -193,7 +193,7 @@ void add_vocabularies(Description& d, const Vocabularies& v) {
 
 void add_lengths(Description& d, const TrainedLengths& trained) {
   d.json["trained"] = {{"longest_source", trained.source}, {"longest_target", trained.target}};
-  if (trained.source == 0) return;  // a file of before
+  if (trained.source == 0) return;  // older files lack the lengths
   d.page.heading("Trained on sentences of up to");
   d.page.fact("source", fmt::format("{} pieces", grouped(trained.source)));
   d.page.fact("target", fmt::format("{} pieces", grouped(trained.target)));

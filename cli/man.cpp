@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// Text as roff takes it literally: no escapes, no requests at the beginning of a line, hyphens that can be copied.
+// Escapes text for roff: backslashes, requests at the beginning of a line, hyphens so that they can be copied.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char32_t c : text::decode(text)) {
@@ -31,7 +31,7 @@ std::string command_section(const Command& command) {
                                  roff(about.name), roff(about.usage), roff(about.text));
   std::string_view group;
   for (const Option& option : command.options()) {
-    if (option.group == common_group) continue;  // the same for all: a section of their own
+    if (option.group == common_group) continue;  // have their own section
     if (option.group != group) page += fmt::format(".SS {}\n", roff(group = option.group));
     page += option_entry(option);
   }

@@ -184,7 +184,7 @@ draw();
 </html>
 )html";
 
-// No name may end the script element that the data stand in.
+// So that no name ends the script element around the data.
 std::string safe_in_script(std::string text) {
   for (size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
   return text;

@@ -82,7 +82,7 @@ std::string table(const QuantizeOptions& o, const std::optional<Comparison>& qua
 
 }  // namespace
 
-// The file is measured before it is written: load_model makes the same weights of the one in float32.
+// Quality is measured before the file is written: load_model quantizes the float32 file to the same weights.
 int quantize_command(Engine&, const QuantizeOptions& o) {
   check_files(o);
   const ModelFile file(o.model);

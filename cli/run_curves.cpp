@@ -32,7 +32,7 @@ class CurveReader {
   RunCurves curves() { return std::move(run_); }
 
  private:
-  // A killed call had reported what it never saved; it was trained again.
+  // After a kill or a rollback, updates reported after the checkpoint are trained again.
   void forget_after(int64_t update) {
     for (Curve& curve : run_.curves)
       std::erase_if(curve.points, [&](const CurvePoint& p) { return p.update > update; });

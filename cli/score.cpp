@@ -16,9 +16,9 @@
 namespace dragoman {
 namespace {
 
-// Sums over all pairs.
+// Totals over all pairs.
 struct Totals {
-  int64_t pairs = 0, pieces = 0;  // pieces of the target, ends of sentences included
+  int64_t pairs = 0, pieces = 0;  // target tokens, ends of sentences included
   double log_prob = 0;
 };
 
@@ -47,10 +47,10 @@ double score_of(const ScoreOptions& options, std::span<const float> pieces) {
   return options.normalize ? sum_of(pieces) / double(pieces.size()) : sum_of(pieces);
 }
 
-// What the model makes of a pair.
+// The model's scores of a pair.
 struct Judgement {
   std::span<const float> pieces;
-  std::string alignment;  // as text; empty: none is asked for
+  std::string alignment;  // as text; empty: not requested
 };
 
 std::string line_of(const ScoreOptions& options, const PairReader::Window&, size_t, const Judgement& judgement) {
@@ -69,7 +69,7 @@ std::string line_of(const ScoreOptions& options, const NBestReader::Window& wind
   return to_line(entry);
 }
 
-// What attention takes of memory and time grows with the square of a length.
+// Memory and time of attention grow with the square of the length.
 void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, int64_t lines_before) {
   for (size_t i = 0; i < pairs.size(); ++i)
     for (const auto& [side, ids] : {std::pair(0, &pairs[i].source), std::pair(1, &pairs[i].target)})
@@ -80,7 +80,7 @@ void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, i
                     "divide it, or raise --max-length as far as there is memory");
 }
 
-// Scores all pairs that the reader gives, a window at a time, and writes a line for each unless a summary is asked for.
+// Scores all pairs of the reader, one window at a time, and writes a line for each unless a summary is requested.
 template <class Reader>
 Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringContext& context, const LoadedModel& loaded,
                  LineWriter& out) {
@@ -128,7 +128,7 @@ void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& r
   const LoadedModel loaded = load_model(options.model, device, arena);
   const ScoringContext context{device, arena, loaded.packed};
 
-  LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
+  LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;
   const Totals totals = std::visit([&](auto& r) { return score_all(r, options, context, loaded, out); }, reader);
   if (options.summary != Summary::none) write_summary(out, options, totals);

@@ -26,11 +26,11 @@ std::string occurrences(const Occurrences& o, int64_t whole) {
 }
 
 struct Bin {
-  size_t from, to;  // both included
+  size_t from, to;  // inclusive
   int64_t count;
 };
 
-// Narrow where most sentences are. Empty bins at the end are left out.
+// Narrow where most sentences lie. There are no empty bins at the end.
 std::vector<Bin> bins(const std::vector<int64_t>& lengths) {
   static constexpr size_t ends[] = {5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000};
   std::vector<Bin> all;

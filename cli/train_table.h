@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// The parts of train_table(), a function a group of --help, in the order shown.
+/// The groups of train_table(), in the order of --help.
 std::vector<Flag<TrainOptions>> file_flags();
 std::vector<Flag<TrainOptions>> vocabulary_flags();
 std::vector<Flag<TrainOptions>> model_flags();
@@ -20,16 +20,16 @@ std::vector<Flag<TrainOptions>> optimizer_flags();
 std::vector<Flag<TrainOptions>> validation_flags();
 std::vector<Flag<TrainOptions>> run_flags();
 
-/// Writes what `options.task` stands for over the defaults of the model.
+/// Overwrites the model's defaults with those of `options.task`.
 void apply_task(TrainOptions& options);
 
-/// Turns Marian's spellings into the members they mean, and throws Error where options contradict each other.
+/// Converts Marian's spellings to the members they stand for. Throws Error if options contradict each other.
 void check_train(TrainOptions& options, const Given& given);
 
-/// The part of it for recurrent models, with their own defaults (cli/rnn_flags.cpp).
+/// The checks for recurrent models, which have their own defaults (cli/rnn_flags.cpp).
 void check_rnn(TrainOptions& options, const Given& given);
 
-/// The part of it for mixtures of experts (cli/experts_flags.cpp).
+/// The checks for mixtures of experts (cli/experts_flags.cpp).
 void check_experts(const TrainOptions& options, const Given& given);
 
 }  // namespace dragoman
