@@ -36,7 +36,7 @@ class Reading {
     }
     encode_into(pairs);
     if (long_pairs_ > 0)
-      log_warning("{} of {} pairs have more than {} pieces on a side and are left out", grouped(long_pairs_),
+      log_warning("{} of {} pairs have more than {} pieces on a side and are skipped", grouped(long_pairs_),
                   grouped(pairs.size()), grouped(options_.max_length));
     return pairs;
   }

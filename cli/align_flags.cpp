@@ -124,9 +124,9 @@ void check(O& o, const Given& given) {
   if (given("train-sets")) text_pairs("train-sets", o.train_sets, o.tsv);
   check_pair("vocabs", o.vocabs);
   if (o.vocabs.empty() == o.model.empty())
-    throw Error(o.model.empty() ? "--vocabs is missing: pieces of which vocabularies are to be aligned?"
+    throw Error(o.model.empty() ? "--vocabs is missing: the vocabularies whose pieces to align"
                                 : "--vocabs and --model both name vocabularies: give one",
-                o.model.empty() ? "give --vocabs SOURCE TARGET, or --model with the model that they belong to" : "");
+                o.model.empty() ? "give --vocabs SOURCE TARGET, or --model to take them from a model" : "");
   require(o.shortlist.empty() || !o.reverse,
           "--reverse contradicts --shortlist, which needs the translations of source pieces");
   for (const char* option : {"first", "best"})

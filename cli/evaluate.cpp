@@ -53,7 +53,7 @@ std::vector<TextFile> read_references(const std::vector<std::string>& paths) {
     require_equal_length(files.back(), files.front());
   }
   if (files.front().lines.empty())
-    throw Error(fmt::format("{} has no lines", files.front().name), "--references names the translations by people");
+    throw Error(fmt::format("{} has no lines", files.front().name), "--references names the reference translations");
   return files;
 }
 
@@ -122,10 +122,10 @@ void judge_trees(const Work& work, std::vector<SystemFigures>& systems) {
     systems[s].figures.back().evalb = evalb(sums[s]);
     const auto& [name, lines] = work.texts[s];
     if (const auto malformed = sums[s].malformed)
-      log_warning("{}: {} of {} lines are no tree; they count as trees without constituents", name, grouped(malformed),
-                  grouped(lines.size()));
+      log_warning("{}: {} of {} lines are not trees; they count as trees without constituents", name,
+                  grouped(malformed), grouped(lines.size()));
     if (const auto other = sums[s].other_words)
-      log_warning("{}: {} of {} lines have other words than their reference; they are left out, as EVALB does", name,
+      log_warning("{}: {} of {} lines differ in words from their reference; they are skipped, as EVALB does", name,
                   grouped(other), grouped(lines.size()));
   }
 }

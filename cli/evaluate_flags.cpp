@@ -13,7 +13,7 @@ void check_oracle(const EvaluateOptions& o, const Given& given) {
                 "--hypotheses names an n-best list, as dragoman translate --n-best writes it");
   for (const char* option :
        {"metrics", "ter-case-sensitive", "rouge-stemmer", "json", "confidence", "paired-bs", "paired-ar"})
-    require(!given.changed(option), "--{} contradicts --oracle, which prints translations and no figures", option);
+    require(!given.changed(option), "--{} contradicts --oracle, which prints translations, not metrics", option);
 }
 
 void check_evaluate(EvaluateOptions& o, const Given& given) {
@@ -25,17 +25,17 @@ void check_evaluate(EvaluateOptions& o, const Given& given) {
   if (std::ranges::count(o.metrics, CorpusMetric::evalb) > 0 && o.references.size() > 1)
     throw Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
                 "a sentence has one tree: give the file that is to hold");
-  if (o.paired_bs && o.paired_ar)
-    throw Error("--paired-bs and --paired-ar are two ways to test one thing", "give one of them");
+  if (o.paired_bs && o.paired_ar) throw Error("--paired-bs and --paired-ar cannot be combined", "give one of them");
   const char* paired = o.paired_bs ? "--paired-bs" : "--paired-ar";
   if ((o.paired_bs || o.paired_ar) && o.hypotheses.size() == 1)
-    throw Error(fmt::format("{} compares systems, --hypotheses names one", paired),
+    throw Error(fmt::format("{} compares systems, but --hypotheses names only one", paired),
                 "give two files or more: the others are compared with the first");
 }
 
 void check_inspect(InspectOptions& o, const Given& given) {
-  require(!o.options || !o.devices, "--options are of a model, --devices lists the hardware");
-  require(!o.options || !o.json, "--options are YAML, --json is another form");
+  require(!o.options || !o.devices,
+          "--options prints the options of a model and --devices lists the hardware: give one");
+  require(!o.options || !o.json, "--options prints YAML and --json prints JSON: give one");
   if (given("model") != o.devices) return;
   if (o.devices) fail("--devices lists the hardware and takes no model, found {}", o.model);
   throw Error("there is nothing to inspect", "give a model file or --devices; see --help");

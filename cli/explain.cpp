@@ -124,7 +124,7 @@ void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, 
   int64_t line = 0;
   for (IdPair pair; pairs.next(pair);) {
     if (o.max_lines > 0 && line == o.max_lines) {
-      log_warning("Lines after number {} are not explained; --max-lines 0 takes all", grouped(line));
+      log_warning("Lines after line {} are not explained; --max-lines 0 explains all", grouped(line));
       break;
     }
     Explanation explanation = explanation_of(o, explainer, pair);

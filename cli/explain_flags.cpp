@@ -123,9 +123,10 @@ ExplanationFormat format_of(const ExplainOptions& o) {
 void check_positions(const O& o, const Given& given) {
   for (const char* of_text : {"train-sets", "input", "method", "sites", "layers", "heads", "average", "max-lines",
                               "beam-size", "no-spm-encode"})
-    require(!given.changed(of_text), "--{} contradicts --positions, which shows the model's places and no text",
+    require(!given.changed(of_text), "--{} contradicts --positions, which shows position embeddings, not text",
             of_text);
-  require(o.format != ExplanationFormat::text, "--format text contradicts --positions, which are a picture or numbers");
+  require(o.format != ExplanationFormat::text,
+          "--format text contradicts --positions, which prints a picture or numbers");
 }
 
 void check(O& o, const Given& given) {
@@ -137,9 +138,9 @@ void check(O& o, const Given& given) {
           "--input and --train-sets: give one; --input is translated, the pairs of --train-sets are explained as they "
           "are");
   require(o.train_sets.empty() || !given.changed("beam-size"),
-          "--beam-size {} is for --input, nothing is translated here", o.beam_size);
+          "--beam-size {} is for --input, --train-sets are not translated", o.beam_size);
   require(o.method != AttentionMethod::rollout || !given("heads"),
-          "--heads contradicts --method rollout, which follows the mean of all heads");
+          "--heads contradicts --method rollout, which uses the mean of all heads");
   if (o.format != ExplanationFormat::text) return;
   if (!given("layers")) o.layers = {-1};
   if (!given("heads")) o.average = true;

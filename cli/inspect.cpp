@@ -25,7 +25,7 @@ Description describe_file(const std::string& path) {
   if (bytes.starts_with('\n')) return describe_vocabulary(path);               // the first field of its messages
   if (const std::string_view kind = kind_of_file(bytes.substr(0, 512)); !kind.empty())
     throw Error(fmt::format("{} is {}, which inspect does not know", path, kind), kinds_hint);
-  throw Error(fmt::format("{} begins like no file that inspect knows", path), kinds_hint);
+  throw Error(fmt::format("{} is not a file that inspect knows", path), kinds_hint);
 }
 
 std::string json_page(const Json& json) {

@@ -67,13 +67,13 @@ std::string embeddings_in_words(const ModelConfig& c) {
 }
 
 std::string heads_in_words(const ModelConfig& c) {
-  if (c.head_keys() == c.head_values()) return fmt::format("{} of {} columns", c.heads, c.head_keys());
-  return fmt::format("{} of {} columns for keys, {} for values", c.heads, c.head_keys(), c.head_values());
+  if (c.head_keys() == c.head_values()) return fmt::format("{} of dim {}", c.heads, c.head_keys());
+  return fmt::format("{} of dim {} for keys, {} for values", c.heads, c.head_keys(), c.head_values());
 }
 
 std::string experts_in_words(const ModelConfig& c) {
   const std::string layers = c.moe_frequency == 1 ? "each layer" : fmt::format("one of {} layers", c.moe_frequency);
-  return fmt::format("{} of {} for each piece in {} (Shazeer et al. 2017)", c.moe_top_k, c.moe_experts, layers);
+  return fmt::format("{} of {} per token in {} (Shazeer et al. 2017)", c.moe_top_k, c.moe_experts, layers);
 }
 
 std::string attention_in_words(const ModelConfig& c) {
@@ -82,11 +82,11 @@ std::string attention_in_words(const ModelConfig& c) {
   if (c.attention_norm != HeadNorm::none) text += fmt::format(", {} norm of each head", name_of(c.attention_norm));
   if (c.attention_window > 0) text += fmt::format(", window ±{}", c.attention_window);
   if (c.attention_memory == AttentionMemory::local_compressed)
-    text += fmt::format(", in blocks of {} and over memory compressed {} to 1 in turn (Liu et al. 2018)",
+    text += fmt::format(", alternating between blocks of {} and keys compressed {} to 1 (Liu et al. 2018)",
                         c.attention_block, c.attention_stride);
   if (c.attention_local > 0) text += fmt::format(", local ±{}", c.attention_local);
   if (c.attention_choice == AttentionKind::hard) text += ", hard";
-  if (c.attention_local_center == LocalCenter::predictive) text += " around a predicted place";
+  if (c.attention_local_center == LocalCenter::predictive) text += " around a predicted position";
   return text;
 }
 
@@ -97,7 +97,7 @@ std::string_view norm_kind_in_words(NormKind kind) {
     case NormKind::rms:
       return ", RMS (Zhang & Sennrich 2019)";
     case NormKind::batch:
-      return ", of columns over batches (Ioffe & Szegedy 2015)";
+      return ", per feature over batches (Ioffe & Szegedy 2015)";
   }
   return "";
 }
@@ -107,9 +107,8 @@ std::string autoregression_in_words(const ModelConfig& c) {
     case Autoregression::self_attention:
       return "by self-attention";
     case Autoregression::average_attention:
-      return fmt::format("by average attention (Zhang et al. 2018), {} columns ({}), {}",
-                         grouped(c.average_feed_forward), name_of(c.average_activation),
-                         c.average_gates ? "gated" : "without gates");
+      return fmt::format("by average attention (Zhang et al. 2018), dim {} ({}), {}", grouped(c.average_feed_forward),
+                         name_of(c.average_activation), c.average_gates ? "gated" : "without gates");
     case Autoregression::rnn:
       return "by a recurrent unit, SSRU (Kim et al. 2019)";
   }
@@ -121,7 +120,7 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   page.fact("type", alone ? "decoder-only (Liu et al. 2018)" : "Transformer (Vaswani et al. 2017)");
   page.fact("layers", alone ? fmt::to_string(c.decoder_layers)
                             : fmt::format("{} encoder, {} decoder", c.encoder_layers, c.decoder_layers));
-  page.fact("columns",
+  page.fact("dim",
             fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
   if (c.moe_experts > 0) page.fact("experts", experts_in_words(c));
   page.fact("heads", heads_in_words(c));
@@ -130,7 +129,7 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
   page.fact("attention", attention_in_words(c));
-  page.fact("decoder looks back", autoregression_in_words(c));
+  page.fact("autoregression", autoregression_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout, c.dropout_attention,
                                    c.dropout_activation, c.embedding_dropout()));
@@ -167,11 +166,11 @@ void add_rnn(FactPage& page, const ModelConfig& c) {
     page.fact("encoder", fmt::format("{}, {}{}", layers(c.encoder_layers, name_of(c.encoder_cell)),
                                      name_of(c.encoder_type), c.reverse_source ? ", source reversed" : ""));
   page.fact("decoder", layers(c.decoder_layers, name_of(c.decoder_cell)));
-  page.fact("columns", fmt::format("{} of states, {} of embeddings", c.rnn_dim, c.dim));
-  page.fact("norm", c.rnn_norm ? "of the products of cells" : "none");
+  page.fact("dim", fmt::format("{} of states, {} of embeddings", c.rnn_dim, c.dim));
+  page.fact("norm", c.rnn_norm ? "on the products of the cells" : "none");
   page.fact("attention", rnn_attention_in_words(c));
   if (c.rnn_attention != RnnAttention::none) page.fact("heads", heads_in_words(c));
-  page.fact("decoder begins with", pooling_in_words(c));
+  page.fact("initial state", pooling_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}", c.dropout_rnn, c.dropout_attention));
 }

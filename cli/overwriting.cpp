@@ -76,8 +76,8 @@ void refuse_two_uses(const NamedFiles& one, const NamedFiles& other) {
       const std::string to = opened(file, "/dev/stdout"), before = opened(from, "/dev/stdout");
       if (is_standard_output(to) && is_standard_output(before)) continue;
       if (is_written_to(to, before) || is_written_to(before, to))
-        throw Error(fmt::format("{} and {} are both {}: one would write over the other", one.what, other.what, file),
-                    "give each a file of its own");
+        throw Error(fmt::format("{} and {} are both {}: one would overwrite the other", one.what, other.what, file),
+                    "name two different files");
     }
 }
 
@@ -90,7 +90,7 @@ void refuse_overwriting(const CommandFiles& files) {
       for (const auto& [what, read] : files.read)
         for (const std::string& from : read)
           if (is_written_to(opened(to, "/dev/stdout"), opened(from, "/dev/stdin")))
-            throw Error(fmt::format("{} and {} are both {}: what it holds would be lost", written.what, what,
+            throw Error(fmt::format("{} and {} are both {}: its content would be lost", written.what, what,
                                     to == "-" || to.find('{') != std::string::npos ? from : to),
                         "write to another file");
     for (size_t before = 0; before < w; ++before) refuse_two_uses(files.written[before], written);

@@ -164,14 +164,14 @@ std::vector<po::option> split(const Strings& arguments, const std::vector<Option
   for (size_t i = 1; i < arguments.size(); ++i) {
     const Option* before = arguments[i] == word ? named_by(options, arguments[i - 1]) : nullptr;
     if (!before || !before->stands_alone()) continue;
-    require(!before->boolean, "--{} stands alone, found '{}' after it", before->name, word);
+    require(!before->boolean, "--{} takes no value, found '{}'", before->name, word);
     try {
       before->set({word});
     } catch (const Error& e) {
       throw Error(fmt::format("--{}: {}", before->name, e.what()), e.hint());
     }
   }
-  throw Error(fmt::format("'{}' follows no option that takes it", word),
+  throw Error(fmt::format("unexpected argument '{}'", word),
               fmt::format("usage: dragoman {} {}", about.name, about.usage));
 }
 

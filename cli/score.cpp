@@ -77,7 +77,7 @@ void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, i
         throw Error(fmt::format("{}, line {}: {} {} pieces, more than --max-length {}", options.train_sets[1],
                                 lines_before + int64_t(i) + 1, side == 0 ? "its source has" : "has", pieces,
                                 options.max_length),
-                    "divide it, or raise --max-length as far as there is memory");
+                    "split it, or raise --max-length if there is enough memory");
 }
 
 // Scores all pairs of the reader, one window at a time, and writes a line for each unless a summary is requested.
@@ -107,8 +107,8 @@ Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringConte
 }
 
 void write_summary(LineWriter& out, const ScoreOptions& options, const Totals& totals) {
-  require(totals.pairs > 0, "--summary {} has nothing to sum up: {} and {} have no lines", name_of(options.summary),
-          options.train_sets[0], options.train_sets[1]);
+  require(totals.pairs > 0, "--summary {}: there is nothing to score, {} and {} have no lines",
+          name_of(options.summary), options.train_sets[0], options.train_sets[1]);
   out.write(fmt::format("{:.6f}", figure(options.summary, totals)));
 }
 

@@ -127,7 +127,7 @@ void check(ScoreOptions& o, const Given& given) {
   require(o.n_best || !given.changed("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
           o.n_best_feature);
   require(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
-          "--n-best-feature: '{}' holds a blank, = or |, or nothing, expected a word", o.n_best_feature);
+          "--n-best-feature: '{}' is empty or contains a space, = or |, expected a word", o.n_best_feature);
   if (o.summary == Summary::none) return;
   const std::string summary(name_of(o.summary));
   require(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);
@@ -135,8 +135,9 @@ void check(ScoreOptions& o, const Given& given) {
   require(o.alignment.kind == AlignmentStyle::none, "--alignment contradicts --summary {}, which prints one figure",
           summary);
   if (o.normalize)
-    throw Error(fmt::format("--normalize contradicts --summary {}, which is of whole log-probabilities", summary),
-                "--summary ce-mean-words is the mean over target pieces");
+    throw Error(
+        fmt::format("--normalize contradicts --summary {}, which is computed from whole log-probabilities", summary),
+        "--summary ce-mean-words is the mean over target pieces");
 }
 
 }  // namespace

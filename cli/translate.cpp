@@ -27,7 +27,7 @@ LoadedModel load_one(const std::string& path, const TranslateCommandOptions& opt
       return load_model(file, backend, arena, DType::bf16);
     case Precision::float16:
       if (!backend.supports(DType::f16))
-        throw Error("--precision float16 is for GPUs, and --devices is cpu", "take bfloat16 or int8");
+        throw Error("--precision float16 is for GPUs, and --devices is cpu", "use bfloat16 or int8");
       return load_model(file, backend, arena, DType::f16);
     case Precision::int8:
       return load_model(file, backend, arena, DType::i8);
@@ -82,7 +82,7 @@ void note_slow_int8(const Models& models, const Backend& backend) {
     return std::ranges::any_of(m.packed, [](const auto& w) { return w.second.dtype() == DType::i8; });
   };
   if (backend.multiplies_int8 || std::ranges::none_of(models.loaded, in_int8)) return;
-  log_info("This CPU ({}) has no VNNI instructions: int8 translates the same, but slower than it could",
+  log_info("This CPU ({}) has no VNNI instructions: int8 gives the same translations, but more slowly",
            backend.instructions);
 }
 

@@ -251,9 +251,10 @@ void check_length(O& o, const Given& given) {
     o.normalize = 0;
   }
   if (o.word_penalty != 0 && o.normalize == 1)
-    throw Error(fmt::format("--word-penalty {} changes nothing with --normalize 1, which makes it one number for all",
-                            o.word_penalty),
-                "give --normalize 0, or another power of the length");
+    throw Error(
+        fmt::format("--word-penalty {} has no effect with --normalize 1, where it adds the same number to every score",
+                    o.word_penalty),
+        "give --normalize 0, or another power of the length");
   require(o.max_length_factor == 0 || o.min_length_factor <= o.max_length_factor,
           "--min-length-factor {} is more than --max-length-factor {} allows", o.min_length_factor,
           o.max_length_factor);
@@ -279,9 +280,9 @@ void check_sampling(O& o, const Given& given) {
   read_sampling(o);
   const int drawn = std::max(1, o.n_best);
   if (given.changed("beam-size") && o.beam_size > drawn)
-    throw Error(fmt::format("--beam-size {} contradicts --output-sampling, which draws translations and searches none",
-                            o.beam_size),
-                "--n-best N draws N translations of a line");
+    throw Error(
+        fmt::format("--beam-size {} contradicts --output-sampling, which samples instead of searching", o.beam_size),
+        "--n-best N draws N translations of a line");
   o.beam_size = drawn;
 }
 
@@ -299,7 +300,7 @@ void check(O& o, const Given& given) {
   check_length(o, given);
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given);
-  require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists hold their scores already");
+  require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists already contain the scores");
   if (o.n_best > o.beam_size)
     throw Error(fmt::format("--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size),
                 fmt::format("give --beam-size {} or more", o.n_best));

@@ -55,8 +55,9 @@ int32_t piece_number(const std::string& word, const Vocabulary& vocabulary, cons
   int32_t id = -1;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
   if (problem != std::errc() || end != word.data() + word.size() || id < 0 || id >= vocabulary.size())
-    throw Error(fmt::format("{}: \"{}\" is no number of a piece, expected 0 to {}", where, word, vocabulary.size() - 1),
-                "leave --ids out if the lines hold pieces");
+    throw Error(
+        fmt::format("{}: \"{}\" is not the id of a piece, expected 0 to {}", where, word, vocabulary.size() - 1),
+        "leave --ids out if the lines hold pieces");
   return id;
 }
 

@@ -101,7 +101,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
     const std::string key = name_of(entry.first);
     require(!key.empty(), "{}: expected the name of an option", place);
     const std::string_view name = key_in(options, key, place);
-    require(!read.contains(name), "{}: '{}' stands in the file twice", place, key);
+    require(!read.contains(name), "{}: '{}' appears twice in the file", place, key);
     const std::string where = fmt::format("{}: {}", place, key);
     read[name] = {words_of(entry.second, where), where};
   }

@@ -103,7 +103,7 @@ class Align(unittest.TestCase):
         self.assertEqual(read("c"), read("b"))
         self.run_command("align -t s t -v vs vt --shortlist few --first 3 --best 2 --quiet")
         self.assertLess(len(read("few")), len(read("a")))
-        self.assertIn("a shortlist, no model", self.run_command("inspect few"))
+        self.assertIn("a shortlist, not a model", self.run_command("inspect few"))
         found = json.loads(self.run_command("inspect few --json"))
         self.assertEqual((found["kind"], found["first"], found["source_pieces"]), ("shortlist", 4, 340))
 

@@ -227,7 +227,7 @@ class Explaining(unittest.TestCase):
                                  ("explain -m m --heads 0 --method rollout", "--heads contradicts --method rollout"),
                                  ("explain -m m -i s -t s t", "--input and --train-sets: give one"),
                                  ("explain -m m -t s t -b 2", "--beam-size 2 is for --input"),
-                                 ("explain -m m -i s -o s", "--output and --input are both s: what it holds would be lost"),
+                                 ("explain -m m -i s -o s", "--output and --input are both s: its content would be lost"),
                                  ("explain -i s", "--model is missing"),
                                  ("explain -m m --positions -i s", "--input contradicts --positions"),
                                  ("explain --positions --format text", "--format text contradicts --positions"),

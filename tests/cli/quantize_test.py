@@ -133,7 +133,7 @@ class Quantize(end_to_end_test.InFolder):
 
     def test_slips(self):
         for command, *said in (
-                ("quantize -m q.safetensors -o new", "q.safetensors is in 8 bits already", "hint: give the float32"),
+                ("quantize -m q.safetensors -o new", "q.safetensors is already in 8 bits", "hint: give the float32"),
                 ("quantize -m broken -o new", "broken: encoder.0.feed_forward.up.weight holds nan", "hint: "),
                 ("quantize -m m.state.safetensors -o new", "is a training state", "hint: "),
                 ("quantize -m m.safetensors -o m.safetensors", "--output and --model are both m.safetensors"),

@@ -166,7 +166,7 @@ class Reports(Logged):
         lines = [json.dumps(event | numbers) for event in events] + ['{"event":"rep']
         (self.folder / "lost.jsonl").write_text("\n".join(lines))
         done = self.call("plot", "lost.jsonl")
-        self.assertIn("1 of 6 lines are no events", done.stderr)
+        self.assertIn("1 of 6 lines are not events", done.stderr)
         [data] = re.findall(r'type="application/json">(.*?)</script>', done.stdout, re.DOTALL)
         self.assertEqual(json.loads(data)[0]["curves"],
                          {"cost": [[10, 1, 2]], "words_per_second": [[10, 1, 3]], "gradient_norm": [[10, 1, 4]],
@@ -191,7 +191,7 @@ class Reports(Logged):
         before = set(self.folder.rglob("*"))
         page = self.succeed(*RUN, *"-m dry.safetensors --after 20e --log-json dry.jsonl --dry-run".split(), *SMALL)
         self.assertEqual(set(self.folder.rglob("*")), before)
-        for words in ("everything is checked and the run can begin; nothing is written", "parameters", "memory",
+        for words in ("all checks passed, nothing was written", "parameters", "memory",
                       "(20 epochs)", "measured"):
             self.assertIn(words, page)
 

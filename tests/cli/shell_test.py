@@ -136,7 +136,7 @@ class Pages(unittest.TestCase):
 
     def test_a_surplus_word_is_said_of_the_option_that_it_was_meant_for(self):
         done = run(BINARY, "score", "-m", "m", "--summary", "ce-men", "-t", "s", "t")
-        self.assertIn("error: --summary: 'ce-men' is none of none, cross-entropy, ce-mean, ", done.stderr)
+        self.assertIn("error: --summary: 'ce-men' is not one of none, cross-entropy, ce-mean, ", done.stderr)
 
 
 class Colours(unittest.TestCase):

@@ -78,8 +78,8 @@ TEST_F(Yaml, SaysWhatAValueShouldBe) {
 }
 
 TEST_F(Yaml, RefusesAKeyThatStandsTwiceUnderEitherOfItsNames) {
-  EXPECT_EQ(error_of("beam-size: 3\nbeam-size: 3\n"), "a.yml, line 2: 'beam-size' stands in the file twice | ");
-  EXPECT_EQ(error_of("model: a\nmodels: b\n"), "a.yml, line 2: 'models' stands in the file twice | ");
+  EXPECT_EQ(error_of("beam-size: 3\nbeam-size: 3\n"), "a.yml, line 2: 'beam-size' appears twice in the file | ");
+  EXPECT_EQ(error_of("model: a\nmodels: b\n"), "a.yml, line 2: 'models' appears twice in the file | ");
 }
 
 TEST_F(Yaml, RefusesWhatIsNoMapAndWhatIsNoYaml) {

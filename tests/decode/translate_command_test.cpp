@@ -82,7 +82,7 @@ TEST_F(TranslateCommand, SaysOnceThatInt8IsSlowerWithoutItsInstructions) {
     lines_for("Where is the castle?\n");
     return log.lines();
   };
-  const auto note = HasSubstr("has no VNNI instructions: int8 translates the same, but slower");
+  const auto note = HasSubstr("has no VNNI instructions: int8 gives the same translations, but more slowly");
   const int64_t plain = HWY_STATIC_TARGET;  // what every CPU has that this was compiled for
   hwy::SetSupportedTargetsForTest(plain);
   hwy::GetChosenTarget().Update(plain);
