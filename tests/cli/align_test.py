@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dragoman align` as a user drives it: links of each pair, in either direction, and shortlists.
+"""End-to-end test of `dragoman align`: links of each pair, in either direction, and shortlists.
 
     align_test.py BINARY
 """
@@ -57,7 +57,7 @@ class Align(unittest.TestCase):
         return [line.split() for line in self.run_command(f"vocab encode -m v{side} -i {file or side}").splitlines()]
 
     def share_of_right(self, output):
-        """Of links between pieces that are whole words."""
+        """Share of correct links between whole-word pieces."""
         lines = output.splitlines()
         self.assertEqual(len(lines), len(self.source))
         right = found = 0

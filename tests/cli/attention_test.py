@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Models with each kind of attention and positions as a user drives them: trained, resumed, translating alone and
-together, scoring, quantized, averaged.
+"""End-to-end test of models with each kind of attention and positions: training, resuming, translating alone and in
+ensembles, scoring, quantizing, averaging.
 
     attention_test.py BINARY
 """
@@ -102,7 +102,7 @@ class Attention(unittest.TestCase):
                                  [l.split(" ||| ")[1:] for l in together])
                 (self.folder / "out").write_text("".join(l.split(" ||| ")[1] + "\n" for l in together))
                 scores = self.succeed(f"score -m {model} -t s out").split()
-                for line, score in zip(together, scores):  # search and scoring take different ways to one number
+                for line, score in zip(together, scores):  # search and scoring compute it differently
                     self.assertAlmostEqual(float(line.split("F0= ")[1].split()[0]), float(score), delta=2e-3)
                 for precision in ("bfloat16", "int8"):
                     self.assertEqual(len(self.succeed(f"translate --quiet -m {model} --precision {precision}",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/errors.md against the binary: each of its messages has a command here that provokes it, and the other way round.
+"""docs/errors.md against the binary: every message has a command here that provokes it, and vice versa.
 
     errors_test.py BINARY
 """
@@ -291,7 +291,7 @@ def safetensors(metadata):
 
 
 def with_lists(shortlist, version=b"1", **tensors):
-    """A shortlist with other numbers, without its checksum."""
+    """The shortlist with some tensors replaced and no checksum."""
     [length] = struct.unpack("<Q", shortlist[:8])
     header = json.loads(shortlist[8:8 + length])
     data = shortlist[8 + length:]
@@ -308,7 +308,7 @@ def with_lists(shortlist, version=b"1", **tensors):
 
 
 def with_nan(model):
-    """Without its checksum, and the first number of its data is none."""
+    """The model without its checksum and with NaN as the first number."""
     [length] = struct.unpack("<Q", model[:8])
     header, data = model[:8 + length].replace(b'"checksum"', b'"checksun"'), model[8 + length:]
     return header + struct.pack("<f", float("nan")) + data[4:]
@@ -391,9 +391,9 @@ class Errors(unittest.TestCase):
     def test_each_message_comes(self):
         for message, command in PROVOKED.items():
             if "Permission denied" in message and os.geteuid() == 0:
-                continue  # root may read everything
+                continue  # root can read every file
             if "bfloat16" in message and "avx512_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
-                continue  # this CPU can
+                continue  # this CPU supports it
             with self.subTest(command):
                 done = self.call(command)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)

@@ -103,7 +103,7 @@ TEST(CommandLine, LetsTheLastOfTwoScalarsWinAndListsGrow) {
   EXPECT_THAT(toy({"-p", "a", "-p", "b", "c"}).pair, ElementsAre("a", "b", "c"));
 }
 
-// The command line without the list of words that takes what is left over.
+// The error of a command line for a table without the positional list.
 std::string error_without_rest(const Words& arguments) {
   Table<Toy> table = toy_table();
   table.flags.pop_back();

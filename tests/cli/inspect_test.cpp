@@ -146,7 +146,7 @@ TEST_F(InspectCommand, PutsTheRestOfManyGroupsTogether) {
   for (int i = 0; i < 3000; ++i) weights.push_back({fmt::format("l{}.weight", i), one});
   save_model(folder / "m", toy_config(), {toy_vocabulary(), toy_vocabulary()}, weights);
   const json groups = json_of({.model = folder / "m"})["parameters"]["groups"];
-  // Embeddings, encoder, decoder, 11 of the many, and the others; the output is tied to the embeddings.
+  // Embeddings, encoder, decoder, 11 more groups, and "others"; the output layer is tied to the embeddings.
   EXPECT_EQ(groups.size(), 15u);
   EXPECT_EQ(groups["l0"], 1);
   EXPECT_EQ(groups["others"], 3000 - 11);

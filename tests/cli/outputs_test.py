@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What becomes of the files that commands write to, and of errors that nobody can read.
+"""Tests what commands do to their output files, and errors that cannot be printed.
 
     outputs_test.py BINARY
 """
@@ -39,7 +39,7 @@ class Outputs(unittest.TestCase):
 
     @classmethod
     def call(cls, command, shell=None):
-        """Exit code and stderr; `shell` stands behind the command, as a user would type it."""
+        """Exit code and stderr; `shell` is appended to the command line."""
         words = [BINARY, *command.split()]
         if shell is not None:
             words = ["sh", "-c", f'"$@" {shell}', "sh", *words]

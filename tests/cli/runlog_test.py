@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a training run writes down, what is made of it, and what signals do to a run, as a user sees it.
+"""End-to-end test of the logs of a training run, the pages made from them, and signals.
 
     runlog_test.py BINARY
 """
@@ -89,7 +89,7 @@ def scalars(folder):
 
 
 class Logged(InFolder):
-    """With logs of a run of 60 updates that was called twice."""
+    """Has logs of a run of 60 updates that was resumed once."""
 
     @classmethod
     def setUpClass(cls):
@@ -202,7 +202,7 @@ class Signals(InFolder):
     def start(self, model):
         """The process, and a function that gives the next event of the log called `name`."""
         path = self.folder / f"{model}.jsonl"
-        # A file: a pipe that nobody empties would be full soon, and the run would wait for ever.
+        # A file: a pipe without a reader would fill up, and the run would block forever.
         log = (self.folder / f"{model}.log").open("w")
         self.addCleanup(log.close)
         run = subprocess.Popen([end_to_end_test.BINARY, *RUN, "-m", f"{model}.safetensors", "--valid-freq", "0",
