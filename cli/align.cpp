@@ -87,8 +87,8 @@ void write_shortlist(const AlignOptions& options, const Aligner& aligner, const 
   const auto& [source, target] = vocabularies;
   const Shortlist shortlist = make_shortlist(aligner.table(), pairs, source, target, options);
   save_shortlist(options.shortlist, shortlist, source, target);
-  log_info("Wrote {}: {} pieces for every sentence, {:.1f} for each source piece", options.shortlist,
-           shortlist.first.size(), double(shortlist.best.size()) / source.size());
+  log_info("Wrote {}: {} pieces for all sentences, {:.1f} per source piece", options.shortlist, shortlist.first.size(),
+           double(shortlist.best.size()) / source.size());
 }
 
 }  // namespace

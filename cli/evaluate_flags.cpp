@@ -24,7 +24,7 @@ void check_evaluate(EvaluateOptions& o, const Given& given) {
   require(!o.metrics.empty(), "--metrics needs a value");
   if (std::ranges::count(o.metrics, CorpusMetric::evalb) > 0 && o.references.size() > 1)
     throw Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
-                "a sentence has one tree: give the file that is to hold");
+                "a sentence has one tree: give one file");
   if (o.paired_bs && o.paired_ar) throw Error("--paired-bs and --paired-ar cannot be combined", "give one of them");
   const char* paired = o.paired_bs ? "--paired-bs" : "--paired-ar";
   if ((o.paired_bs || o.paired_ar) && o.hypotheses.size() == 1)

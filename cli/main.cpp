@@ -26,7 +26,7 @@ const Command& command_called(const std::string& name) {
   }
   const std::string near = did_you_mean(name, names);
   throw Error(fmt::format("there is no command '{}', only {}", name, fmt::join(names, ", ")),
-              near.empty() ? "dragoman --help lists them" : near);
+              near.empty() ? "dragoman --help lists the commands" : near);
 }
 
 int help(const Strings& topics) {
@@ -42,7 +42,7 @@ int help(const Strings& topics) {
 }
 
 int run(const Strings& arguments) {
-  if (arguments.empty()) throw Error("no command given", "dragoman --help lists them");
+  if (arguments.empty()) throw Error("no command given", "dragoman --help lists the commands");
   const std::string& first = arguments[0];
   const Strings rest(arguments.begin() + 1, arguments.end());
   if (first == "--version" || first == "-V" || first == "version") return print_page(version_page()), 0;
