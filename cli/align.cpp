@@ -21,7 +21,7 @@ Vocabularies vocabularies_of(const AlignOptions& o) {
   return {Vocabulary::load(o.vocabs[0]), Vocabulary::load(o.vocabs[1])};
 }
 
-/// Reads text into pieces, a block at a time. A pair that is too long becomes one of empty sentences.
+/// Reads and encodes text, one block at a time. A pair that is too long becomes a pair of empty sentences.
 class Reading {
  public:
   Reading(const AlignOptions& options, const Vocabularies& vocabularies)
@@ -36,7 +36,7 @@ class Reading {
     }
     encode_into(pairs);
     if (long_pairs_ > 0)
-      log_warning("{} of {} pairs have more than {} pieces on a side and are left out", grouped(long_pairs_),
+      log_warning("{} of {} pairs have more than {} pieces on a side and are skipped", grouped(long_pairs_),
                   grouped(pairs.size()), grouped(options_.max_length));
     return pairs;
   }
@@ -87,8 +87,8 @@ void write_shortlist(const AlignOptions& options, const Aligner& aligner, const 
   const auto& [source, target] = vocabularies;
   const Shortlist shortlist = make_shortlist(aligner.table(), pairs, source, target, options);
   save_shortlist(options.shortlist, shortlist, source, target);
-  log_info("Wrote {}: {} pieces for every sentence, {:.1f} for each source piece", options.shortlist,
-           shortlist.first.size(), double(shortlist.best.size()) / source.size());
+  log_info("Wrote {}: {} pieces for all sentences, {:.1f} per source piece", options.shortlist, shortlist.first.size(),
+           double(shortlist.best.size()) / source.size());
 }
 
 }  // namespace

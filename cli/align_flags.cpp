@@ -15,12 +15,12 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::train_sets,
        .value = "SOURCE TARGET...",
        .group = group,
-       .help = "text to learn from and to align; .gz, .xz and .zst are read as they are",
+       .help = "text to learn from and to align; .gz, .xz and .zst are decompressed",
        .required = true},
       {.name = "tsv",
        .field = &O::tsv,
        .group = group,
-       .help = "each file has both sides: lines are SOURCE tab TARGET"},
+       .help = "each file holds both sides: SOURCE tab TARGET on each line"},
       {.name = "vocabs",
        .letter = 'v',
        .field = &O::vocabs,
@@ -38,8 +38,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::output,
        .value = "FILE",
        .group = group,
-       .help = "links of each pair as 'i-j i-j …', source and target pieces counted from 0; - is stdout; otherwise "
-               "stdout, with --shortlist none"},
+       .help = "alignment links of each pair as 'i-j i-j …', source and target positions counted from 0; - is stdout; "
+               "default: stdout, or none with --shortlist"},
       {.name = "shortlist",
        .field = &O::shortlist,
        .value = "FILE",
@@ -48,7 +48,7 @@ std::vector<Flag<O>> file_flags() {
       {.name = "no-spm-encode",
        .field = &O::no_spm_encode,
        .group = group,
-       .help = "the text is already pieces, separated by blanks"},
+       .help = "the text is already split into pieces, separated by spaces"},
   };
 }
 
@@ -59,37 +59,37 @@ std::vector<Flag<O>> learning_flags() {
        .field = &O::iterations,
        .value = "N",
        .group = group,
-       .help = "times that the text is looked at",
+       .help = "number of passes over the text",
        .range = {1, 100}},
       {.name = "reverse",
        .field = &O::reverse,
        .group = group,
-       .help = "find for each source piece the target piece it comes from, instead of the other way round; links are "
-               "written source first all the same"},
+       .help =
+           "align each source token to a target token instead of the reverse; links are still written source first"},
       {.name = "variational-bayes",
        .field = &O::alpha,
        .value = "A",
        .group = group,
-       .help = "Dirichlet prior on translations, which keeps rare pieces from taking all; 0: none",
+       .help = "Dirichlet prior on translations, so that rare pieces do not attract too many links; 0: off",
        .range = {0, 100}},
       {.name = "null",
        .field = &O::nothing,
        .value = "P",
        .group = group,
-       .help = "probability that a piece comes from none",
+       .help = "probability that a token is aligned to nothing",
        .range = {0.0001, 0.9999}},
       {.name = "tension",
        .field = &O::tension,
        .value = "X",
        .group = group,
-       .help = "how near to the diagonal links are at first; learned from the second iteration on",
+       .help = "how close links stay to the diagonal in the first iteration; learned in later ones",
        .range = {0.1, 14}},
-      {.name = "fixed-tension", .field = &O::fixed_tension, .group = group, .help = "keep it as it is"},
+      {.name = "fixed-tension", .field = &O::fixed_tension, .group = group, .help = "do not learn --tension"},
       {.name = "max-length",
        .field = &O::max_length,
        .value = "N",
        .group = group,
-       .help = "pairs with more pieces on a side are left out and have no links",
+       .help = "skip pairs with more than N pieces on a side; they get no links",
        .range = {1, 65'000}},
   };
 }
@@ -102,21 +102,21 @@ std::vector<Flag<O>> shortlist_flags() {
        .field = &O::first,
        .value = "N",
        .group = group,
-       .help = "the N most frequent target pieces may come in every translation",
+       .help = "allow the N most frequent target pieces in every translation",
        .range = {0, 1'000'000}},
       {.name = "best",
        .field = &O::best,
        .value = "N",
        .group = group,
-       .help = "… and the N most probable translations of each piece of its source",
+       .help = "allow the N most probable translations of each source piece",
        .range = {1, 1'000'000}},
       {.name = "cpu-threads",
        .field = &O::cpu_threads,
        .value = "N",
        .group = run,
-       .help = "threads; 0: one a core",
+       .help = "number of threads; 0: one per core",
        .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "report only warnings and errors"},
+      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
   };
 }
 
@@ -124,9 +124,9 @@ void check(O& o, const Given& given) {
   if (given("train-sets")) text_pairs("train-sets", o.train_sets, o.tsv);
   check_pair("vocabs", o.vocabs);
   if (o.vocabs.empty() == o.model.empty())
-    throw Error(o.model.empty() ? "--vocabs is missing: pieces of which vocabularies are to be aligned?"
+    throw Error(o.model.empty() ? "--vocabs is missing: the vocabularies whose pieces to align"
                                 : "--vocabs and --model both name vocabularies: give one",
-                o.model.empty() ? "give --vocabs SOURCE TARGET, or --model with the model that they belong to" : "");
+                o.model.empty() ? "give --vocabs SOURCE TARGET, or --model to take them from a model" : "");
   require(o.shortlist.empty() || !o.reverse,
           "--reverse contradicts --shortlist, which needs the translations of source pieces");
   for (const char* option : {"first", "best"})
@@ -141,9 +141,8 @@ Table<O> align_table() {
       .about = {.name = "align",
                 .summary = "learn which pieces translate which",
                 .usage = "-t SOURCE TARGET -v VOCAB VOCAB [OPTION...]",
-                .text = "Learns from parallel text which target pieces come from which source pieces, as fast_align "
-                        "does (Dyer et al. 2013), and prints the links of each pair, or writes a shortlist that makes "
-                        "translating faster."},
+                .text = "Learns word alignments from parallel text like fast_align (Dyer et al. 2013), then prints the "
+                        "links of each pair or writes a shortlist that makes translation faster."},
       .check = check};
   for (auto part : {file_flags, learning_flags, shortlist_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));

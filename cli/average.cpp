@@ -11,10 +11,11 @@
 namespace dragoman {
 namespace {
 
-// What a weight means depends on all of this; equal shapes alone would average apples and pears.
+// The meaning of weights depends on configuration and vocabularies; equal shapes are not enough.
 void require_same_kind(const std::string& first_path, const ModelFile& first, const std::string& path,
                        const ModelFile& file) {
-  static constexpr auto hint = "only models of one run, or of runs with the same options and vocabularies, have a mean";
+  static constexpr auto hint =
+      "only models of one run, or of runs with the same options and vocabularies, can be averaged";
   std::string list;  // "dim is 128 and 256, heads is 4 and 8"
   for (const auto& [member, ours, theirs] : differences(first.config(), file.config()))
     list += fmt::format("{}{} is {} and {}", list.empty() ? "" : ", ", member, ours, theirs);
@@ -27,7 +28,7 @@ void require_same_kind(const std::string& first_path, const ModelFile& first, co
       throw Error(fmt::format("{} and {} have different {} vocabularies", first_path, path, side), hint);
 }
 
-// Sums in double precision, in the order of the parameters' matrices and vectors.
+// Sums in double precision, in the order of the parameters.
 using Sums = std::vector<std::vector<double>>;
 
 void add(Sums& sums, const Parameters& parameters) {
@@ -47,7 +48,7 @@ void set_to_means(const Parameters& parameters, const Sums& sums, size_t models)
 
 }  // namespace
 
-// Holds one model and the sums, however many files there are.
+// Holds only one model and the sums in memory, for any number of files.
 int average_command(Engine& engine, const AverageOptions& options) {
   require(options.output != "-", "--output is a model file, so it cannot be '-'");
   const std::string& first_path = options.models.front();
@@ -60,7 +61,7 @@ int average_command(Engine& engine, const AverageOptions& options) {
     const ModelFile file(path);
     require_same_kind(first_path, first, path, file);
     if (file.stored_type() == DType::i8)
-      log_warning("{} is in 8 bits: the mean, in float32, keeps what rounding did to it", path);
+      log_warning("{} is in 8 bits: its rounding errors remain in the float32 mean", path);
     trained = {std::max(trained.source, file.trained().source), std::max(trained.target, file.trained().target)};
     file.load_weights(model->parameters());
     add(sums, model->parameters());

@@ -24,7 +24,7 @@ inline std::span<const EnumName<Dump>> enum_names(Dump) {
 
 constexpr std::string_view common_group = "General";
 
-/// Options that every subcommand has besides its own; they are no keys of a configuration file.
+/// Options that every subcommand has besides its own. They are not allowed in configuration files.
 struct CommonOptions {
   bool help = false;
   bool version = false;
@@ -34,9 +34,9 @@ struct CommonOptions {
 
 const std::vector<Flag<CommonOptions>>& common_flags();
 
-/// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
-/// over the one before; then checks. Returns what is to be printed in place of running, if --help, --version or
-/// --dump-config asked for that; with the first two nothing is checked. `configs` becomes the configuration files.
+/// Fills `options` from its defaults, the preset, the configuration files in order, and the command line, each
+/// overriding the one before, then checks them. With --help, --version or --dump-config, returns the page to print
+/// instead of running; the first two check nothing. `configs` is set to the configuration files.
 template <class Options>
 std::optional<std::string> parse(const Table<Options>& table, const Strings& arguments, Options& options,
                                  Strings* configs = nullptr) {
@@ -51,7 +51,7 @@ std::optional<std::string> parse(const Table<Options>& table, const Strings& arg
   if (table.preset) {
     assign_only(table.preset_flag, all, own);
     table.preset(options);
-    for (Option& option : own)  // what it set is no wish of the user
+    for (Option& option : own)  // values of the preset do not count as given
       if (option.name != table.preset_flag) {
         option.preset = option.show() != option.standard;
         option.standard = option.show();
@@ -66,21 +66,21 @@ std::optional<std::string> parse(const Table<Options>& table, const Strings& arg
   return std::nullopt;
 }
 
-/// A subcommand whatever its options: a row in the table of main().
+/// A subcommand with its option types erased.
 struct Command {
   About about;
   std::function<int(const Strings& arguments)> run;
-  std::function<std::vector<Option>()> options;  // its own and the common ones at their defaults, for docs/options.md
+  std::function<std::vector<Option>()> options;  // own and common ones at their defaults
 };
 
-/// Writes a page to stdout; BrokenPipe when nobody reads it.
+/// Writes a page to stdout. Throws BrokenPipe if the reader has gone.
 void print_page(const std::string& page);
 
 /// Calls f with the engine of a command.
 int run_on(EngineOptions options, const std::function<int(Engine&)>& f);
 
-/// Joins a table with the function that does the work. What several subcommands have is put into effect here:
-/// which files are not written over, how much is logged and how many threads there are.
+/// Joins a table with the function that does the work. Applies what subcommands share: protection of input files from
+/// being overwritten, the log level and the number of threads.
 template <class Options>
 Command make_command(Table<Options> given_table, int (*body)(Engine&, const Options&)) {
   const auto table = std::make_shared<const Table<Options>>(std::move(given_table));

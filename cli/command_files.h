@@ -7,14 +7,14 @@
 
 namespace dragoman {
 
-/// An option, as messages call it, and the files that it names; "-" is stdin or stdout, an empty name none. {U}, {E},
-/// {B} and {T} in the name of what is written stand for numbers.
+/// An option, as messages call it, and its files; "-" is stdin or stdout, an empty name is no file. {U}, {E}, {B} and
+/// {T} in the names of written files stand for numbers.
 struct NamedFiles {
   std::string what;
   std::vector<std::string> files;
 };
 
-/// All files that a call of a command reads and writes.
+/// All files that a command reads and writes.
 struct CommandFiles {
   std::vector<NamedFiles> read, written;
 };
@@ -33,9 +33,8 @@ CommandFiles files_of(const EvaluateOptions& options);
 CommandFiles files_of(const InspectOptions& options);
 CommandFiles files_of(const CompletionOptions& options);
 
-/// Throws Error where a file that is to be written is also one that is read, or written for another reason, under
-/// whatever name: what one of the two needs would be lost. Devices and pipes may have any number of names. To be called
-/// before anything is opened.
+/// Throws Error if a file to be written is also read, or written for another purpose, whatever its names: one of the
+/// two would be lost. Devices and pipes are exempt. Call before anything is opened.
 void refuse_overwriting(const CommandFiles& files);
 
 }  // namespace dragoman

@@ -9,23 +9,25 @@ const std::vector<Flag<CommonOptions>>& common_flags() {
        .field = &CommonOptions::config,
        .value = "FILE...",
        .group = common_group,
-       .help = "YAML files of options, 'name: value' a line; later files win, the command line wins over all"},
+       .help = "YAML files of options, one 'name: value' per line; later files override earlier ones, the command line "
+               "overrides all"},
       {.name = "dump-config",
        .field = &CommonOptions::dump_config,
        .value = "HOW",
        .group = common_group,
-       .help = "print the options in effect as such a file and end: full, or minimal for what is no default",
+       .help = "print the options in effect as such a file and exit: full, or minimal (only those that differ from the "
+               "default)",
        .implicit = "full"},
       {.name = "help",
        .letter = 'h',
        .field = &CommonOptions::help,
        .group = common_group,
-       .help = "print this page and end"},
+       .help = "print this page and exit"},
       {.name = "version",
        .letter = 'V',
        .field = &CommonOptions::version,
        .group = common_group,
-       .help = "print the version and those of the libraries, and end"},
+       .help = "print the versions of dragoman and its libraries and exit"},
   };
   return flags;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view own_words = "help --help --version";
 
-// "--beam-size", "-b" and whatever else names an option; a positional one has no name to type.
+// "--beam-size", "-b" and aliases of an option; a positional one has none.
 std::vector<std::string> spellings(const Option& option) {
   if (option.positional) return {};
   std::vector<std::string> names{fmt::format("--{}", option.name)};
@@ -46,7 +46,7 @@ std::string names_of(const std::vector<Command>& commands) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// ---- bash: words after an option belong to it until the next option; where nothing is known, files.
+// ---- bash: words after an option belong to it until the next option; without fixed choices, complete files.
 
 std::string bash_command(const Command& command) {
   std::string options, values;
@@ -85,7 +85,7 @@ std::string bash_script(const std::vector<Command>& commands) {
          "complete -o default -F _dragoman dragoman\n";
 }
 
-// ---- zsh: specifications of _arguments. What follows an option up to the next belongs to a list.
+// ---- zsh: specifications of _arguments. Words after a list option belong to it until the next option.
 
 std::string zsh_text(std::string_view text) {
   std::string out = replaced(replaced(text, '\\', "\\\\"), '\'', "'\\''");
@@ -143,7 +143,7 @@ std::string zsh_script(const std::vector<Command>& commands) {
          "if [[ $funcstack[1] == _dragoman ]]; then _dragoman \"$@\"; else compdef _dragoman dragoman; fi\n";
 }
 
-// ---- fish: one `complete` a word.
+// ---- fish: one `complete` per word.
 
 std::string fish_text(std::string_view text) {
   return fmt::format("'{}'", replaced(replaced(text, '\\', "\\\\"), '\'', "\\'"));
@@ -193,19 +193,18 @@ std::string completion_script(Shell shell, const std::vector<Command>& commands)
 
 Table<CompletionOptions> completion_table() {
   using O = CompletionOptions;
-  return {
-      .about = {.name = "completion",
-                .summary = "print what a shell needs to complete commands and options",
-                .usage = "bash | zsh | fish",
-                .text = "Prints a script for the shell: `source <(dragoman completion bash)`. An installed dragoman "
-                        "has brought it along."},
-      .flags = {{.name = "shell",
-                 .field = &O::shell,
-                 .value = "SHELL",
-                 .group = "Options",
-                 .help = "the shell that is to read it",
-                 .required = true,
-                 .positional = true}}};
+  return {.about = {.name = "completion",
+                    .summary = "print a shell completion script",
+                    .usage = "bash | zsh | fish",
+                    .text = "Prints a completion script for the shell: `source <(dragoman completion bash)`. "
+                            "Installing dragoman installs it as well."},
+          .flags = {{.name = "shell",
+                     .field = &O::shell,
+                     .value = "SHELL",
+                     .group = "Options",
+                     .help = "shell to complete in",
+                     .required = true,
+                     .positional = true}}};
 }
 
 int completion_command(Engine&, const CompletionOptions& options) {

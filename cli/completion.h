@@ -8,7 +8,7 @@ namespace dragoman {
 
 struct Command;
 
-/// What a shell reads to complete the names of commands and options, values that are few, and files.
+/// A shell script that completes commands, options, enumerated values and files.
 std::string completion_script(Shell shell, const std::vector<Command>& commands);
 
 }  // namespace dragoman

@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-// What follows "key<blanks>: " in one of the kernel's text files; empty if nothing does.
+// The value after "key<blanks>: " in one of the kernel's text files, or empty.
 std::string field_of(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -45,7 +45,7 @@ Devices find_devices() {
                .kernels = backend("cpu").instructions};
   try {
     here.gpus = load_cuda_module(cuda_module_files()).devices();
-    if (here.gpus.empty()) here.no_gpu = "none: the driver knows of none";
+    if (here.gpus.empty()) here.no_gpu = "none: the driver reports no device";
   } catch (const Error& error) {
     here.no_gpu = std::string("none: ") + error.what();
   }
@@ -65,7 +65,7 @@ std::string backend_name(const std::vector<std::string>& devices, bool fast_math
       !number.empty() && number.size() < 4 && std::ranges::all_of(number, [](char c) { return '0' <= c && c <= '9'; });
   if (!digits)
     throw Error(fmt::format("--devices is '{}', expected cpu or the number of a GPU, such as 0", device),
-                "dragoman inspect --devices lists what there is");
+                "dragoman inspect --devices lists the devices");
   return fmt::format("cuda:{}{}", std::stoi(number), fast_math ? fast_backend : "");
 }
 

@@ -5,22 +5,22 @@
 
 namespace dragoman {
 
-/// What this process may compute on and what its kernels make of it. Sizes are bytes.
+/// The hardware available to this process and the instruction sets its kernels use. Sizes are bytes.
 struct Devices {
-  std::string cpu;     // the name that its maker gave it
-  int cores = 0;       // that the system has
-  int threads = 0;     // that kernels use: the cores that this process may use, unless OMP_NUM_THREADS says otherwise
-  int64_t memory = 0;  // of the machine
-  int64_t available = 0;               // of it, without swapping; 0: the system does not tell
-  std::string onednn;                  // "2.6.3 on AVX2": version, and the instruction set it has chosen
-  std::string kernels;                 // the instruction set that our own kernels have chosen
-  std::vector<std::string> gpus = {};  // a line each …
+  std::string cpu;                     // model name
+  int cores = 0;                       // of the system
+  int threads = 0;                     // used by kernels: the cores available to this process, or OMP_NUM_THREADS
+  int64_t memory = 0;                  // of the machine
+  int64_t available = 0;               // without swapping; 0: unknown
+  std::string onednn;                  // "2.6.3 on AVX2": version and selected instruction set
+  std::string kernels;                 // instruction set selected by our own kernels
+  std::vector<std::string> gpus = {};  // one line each …
   std::string no_gpu = {};             // … or why there is none
 };
 Devices find_devices();
 
-/// The backend that --devices and --fast-math ask for: "cpu", or "cuda:1" for "1" and "cuda:1". Error for what names no
-/// device, or several, and for fast mathematics on a CPU.
+/// The backend for --devices and --fast-math: "cpu", or "cuda:1" for "1" and "cuda:1". Error for an invalid device, for
+/// several, and for fast math on a CPU.
 std::string backend_name(const std::vector<std::string>& devices, bool fast_math);
 
 std::string devices_page(const Devices& devices);

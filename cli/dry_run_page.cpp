@@ -16,7 +16,7 @@ std::string about(const DryRun& run, double number) { return (run.sampled ? "abo
 
 void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
   page.heading("Model");
-  page.fact("parameters", fmt::format("{}, {} + {} layers of {} columns", grouped(run.parameters), o.encoder_layers,
+  page.fact("parameters", fmt::format("{}, {} + {} layers of dim {}", grouped(run.parameters), o.encoder_layers,
                                       o.decoder_layers, o.dim));
   page.fact("memory", fmt::format("{} for weights, gradients and optimiser, {} with the largest batch{}",
                                   in_mebibytes(run.memory.parameters), in_mebibytes(run.memory.peak),
@@ -26,15 +26,15 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
             fmt::format("{} for the model, {} for the state; {} are free", in_mebibytes(run.checkpoint.model),
                         in_mebibytes(run.checkpoint.state), in_mebibytes(run.free_disk)));
   for (const std::string& path : run.missing_vocabularies)
-    page.fact("vocabulary", path + " is not there and would be made; made for this report and not kept");
-  if (run.resumes) page.fact("goes on", fmt::format("from the training state of {}", o.model));
+    page.fact("vocabulary", path + " is missing and would be created; this report uses a temporary one");
+  if (run.resumes) page.fact("resumes", fmt::format("from the training state of {}", o.model));
 }
 
 void add_epoch(FactPage& page, const DryRun& run) {
   page.heading("An epoch");
   page.fact("updates", about(run, run.updates));
   page.fact("target pieces", about(run, run.target_tokens));
-  page.fact("speed", fmt::format("{} target pieces/s, measured here and now in {} updates",
+  page.fact("speed", fmt::format("{} target pieces/s, measured over {} updates on this machine",
                                  rounded(run.target_tokens_per_second), run.measured_updates));
   page.fact("time", "about " + grouped_seconds(run.target_tokens / run.target_tokens_per_second));
 }
@@ -44,19 +44,19 @@ void add_run(FactPage& page, const DryRun& run, const TrainOptions& o) {
   const bool stops_early = !o.valid_sets.empty() && o.early_stopping > 0 && o.valid_freq.count > 0;
   if (const auto length = length_of_run(run, o.after))
     page.fact("ends",
-              fmt::format("after {} updates ({:.3g} epochs), about {}, without validating and saving",
+              fmt::format("after {} updates ({:.3g} epochs), about {}, without validation and saving",
                           rounded(length->updates), length->updates / run.updates, grouped_seconds(length->seconds)));
   else if (!stops_early)
     page.fact("ends", "never: give --after, or --valid-sets with --early-stopping");
   if (stops_early)
     page.fact(o.after.empty() ? "ends" : "or ends",
-              fmt::format("after {} validations without improvement; when, nobody knows", o.early_stopping));
+              fmt::format("after {} validations without improvement, at an unknown time", o.early_stopping));
 }
 
 }  // namespace
 
 std::string dry_run_page(const DryRun& run, const TrainOptions& o) {
-  FactPage page("Dry run: everything is checked and the run can begin; nothing is written");
+  FactPage page("Dry run: all checks passed, nothing was written");
   add_run(page, run, o);
   add_model(page, run, o);
   add_epoch(page, run);

@@ -24,8 +24,8 @@ struct TextFile {
 
 struct Work {
   const EvaluateOptions& options;
-  std::vector<TextFile> texts;       // one a system
-  std::vector<Segments> references;  // into the files
+  std::vector<TextFile> texts;       // one per system
+  std::vector<Segments> references;  // refer to the files
 };
 
 TextFile read_text(const std::string& path) {
@@ -53,11 +53,11 @@ std::vector<TextFile> read_references(const std::vector<std::string>& paths) {
     require_equal_length(files.back(), files.front());
   }
   if (files.front().lines.empty())
-    throw Error(fmt::format("{} has no lines", files.front().name), "--references names the translations by people");
+    throw Error(fmt::format("{} has no lines", files.front().name), "--references names the reference translations");
   return files;
 }
 
-// Tokenising what is tokenised already gives figures that compare with nobody's. sacreBLEU warns at the same number.
+// Scores of text tokenised twice are not comparable. sacreBLEU warns at the same number of lines.
 void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
   const auto lines =
       std::count_if(system.lines.begin(), system.lines.end(), [](const auto& l) { return l.ends_with(" ."); });
@@ -66,8 +66,8 @@ void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
               grouped(lines));
 }
 
-// One figure for all systems: `lines_of(text)` gives its stats for each line, `score` the figure of a sum of them.
-// Returns the sums over each system's lines.
+// Computes one metric for all systems: `lines_of(text)` returns the stats of each line, `score` the metric of their
+// sum. Returns each system's sum.
 template <class LinesOf, class Score>
 auto judge(const Figure& named, const Work& work, std::vector<SystemFigures>& systems, LinesOf lines_of, Score score) {
   const EvaluateOptions& options = work.options;
@@ -122,10 +122,10 @@ void judge_trees(const Work& work, std::vector<SystemFigures>& systems) {
     systems[s].figures.back().evalb = evalb(sums[s]);
     const auto& [name, lines] = work.texts[s];
     if (const auto malformed = sums[s].malformed)
-      log_warning("{}: {} of {} lines are no tree; they count as trees without constituents", name, grouped(malformed),
-                  grouped(lines.size()));
+      log_warning("{}: {} of {} lines are not trees; they count as trees without constituents", name,
+                  grouped(malformed), grouped(lines.size()));
     if (const auto other = sums[s].other_words)
-      log_warning("{}: {} of {} lines have other words than their reference; they are left out, as EVALB does", name,
+      log_warning("{}: {} of {} lines differ in words from their reference; they are skipped, as EVALB does", name,
                   grouped(other), grouped(lines.size()));
   }
 }

@@ -13,7 +13,7 @@ void check_oracle(const EvaluateOptions& o, const Given& given) {
                 "--hypotheses names an n-best list, as dragoman translate --n-best writes it");
   for (const char* option :
        {"metrics", "ter-case-sensitive", "rouge-stemmer", "json", "confidence", "paired-bs", "paired-ar"})
-    require(!given.changed(option), "--{} contradicts --oracle, which prints translations and no figures", option);
+    require(!given.changed(option), "--{} contradicts --oracle, which prints translations, not metrics", option);
 }
 
 void check_evaluate(EvaluateOptions& o, const Given& given) {
@@ -24,18 +24,18 @@ void check_evaluate(EvaluateOptions& o, const Given& given) {
   require(!o.metrics.empty(), "--metrics needs a value");
   if (std::ranges::count(o.metrics, CorpusMetric::evalb) > 0 && o.references.size() > 1)
     throw Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
-                "a sentence has one tree: give the file that is to hold");
-  if (o.paired_bs && o.paired_ar)
-    throw Error("--paired-bs and --paired-ar are two ways to test one thing", "give one of them");
+                "a sentence has one tree: give one file");
+  if (o.paired_bs && o.paired_ar) throw Error("--paired-bs and --paired-ar cannot be combined", "give one of them");
   const char* paired = o.paired_bs ? "--paired-bs" : "--paired-ar";
   if ((o.paired_bs || o.paired_ar) && o.hypotheses.size() == 1)
-    throw Error(fmt::format("{} compares systems, --hypotheses names one", paired),
+    throw Error(fmt::format("{} compares systems, but --hypotheses names only one", paired),
                 "give two files or more: the others are compared with the first");
 }
 
 void check_inspect(InspectOptions& o, const Given& given) {
-  require(!o.options || !o.devices, "--options are of a model, --devices lists the hardware");
-  require(!o.options || !o.json, "--options are YAML, --json is another form");
+  require(!o.options || !o.devices,
+          "--options prints the options of a model and --devices lists the hardware: give one");
+  require(!o.options || !o.json, "--options prints YAML and --json prints JSON: give one");
   if (given("model") != o.devices) return;
   if (o.devices) fail("--devices lists the hardware and takes no model, found {}", o.model);
   throw Error("there is nothing to inspect", "give a model file or --devices; see --help");
@@ -47,12 +47,13 @@ Table<EvaluateOptions> evaluate_table() {
   using O = EvaluateOptions;
   static constexpr auto files = "Files", figures = "Figures", significance = "Significance";
   return {
-      .about = {.name = "evaluate",
-                .summary = "compare output with references: BLEU, chrF, TER, ROUGE, EVALB",
-                .usage = "--references FILE... [--hypotheses FILE...] [OPTION...]",
-                .text = "Prints corpus BLEU, chrF2, chrF2++ or TER for each file of translations. The figures equal "
-                        "sacreBLEU's, those of its significance tests too. For summaries there is ROUGE, for code "
-                        "exact match, for trees EVALB's F1."},
+      .about =
+          {.name = "evaluate",
+           .summary = "compare output with references: BLEU, chrF, TER, ROUGE, EVALB",
+           .usage = "--references FILE... [--hypotheses FILE...] [OPTION...]",
+           .text =
+               "Prints corpus BLEU, chrF2, chrF2++ or TER for each file of translations. Scores and significance tests "
+               "equal sacreBLEU's. There is also ROUGE for summaries, exact match for code, and EVALB's F1 for trees."},
       .flags =
           {
               {.name = "references",
@@ -60,25 +61,25 @@ Table<EvaluateOptions> evaluate_table() {
                .field = &O::references,
                .value = "FILE...",
                .group = files,
-               .help = "translations by people; of several files, any may be matched",
+               .help = "reference translations; several files are alternatives for each line",
                .required = true},
               {.name = "hypotheses",
                .letter = 'i',
                .field = &O::hypotheses,
                .value = "FILE...",
                .group = files,
-               .help = "translations to be judged, a file a system; - is stdin"},
+               .help = "translations to evaluate, one file per system; - is stdin"},
               {.name = "metrics",
                .field = &O::metrics,
                .value = "NAME...",
                .group = figures,
-               .help = "what to compute; rouge: ROUGE-1, -2 and -L; exact: equal lines, in per cent; evalb: labelled "
-                       "F1 of trees in brackets"},
+               .help = "metrics to compute; rouge: ROUGE-1, -2 and -L; exact: percentage of equal lines; evalb: "
+                       "labelled F1 of bracketed trees"},
               {.name = "tokenize",
                .field = &O::tokenize,
                .value = "NAME",
                .group = figures,
-               .help = "how BLEU finds words: 13a is WMT's, none is for text that is tokenised already"},
+               .help = "tokenizer for BLEU: 13a is WMT's, none is for text that is already tokenised"},
               {.name = "lowercase",
                .field = &O::lowercase,
                .group = figures,
@@ -90,33 +91,36 @@ Table<EvaluateOptions> evaluate_table() {
               {.name = "rouge-stemmer",
                .field = &O::rouge_stemmer,
                .group = figures,
-               .help = "ROUGE compares words by their stems (Porter's), as most published figures do"},
+               .help = "compare words by their Porter stems in ROUGE, as most published results do"},
               {.name = "json", .field = &O::json, .group = figures, .help = "print one JSON object"},
               {.name = "oracle",
                .field = &O::oracle,
                .group = figures,
-               .help =
-                   "take --hypotheses as an n-best list ('line ||| translation ||| features') and print no figures, "
-                   "but the translation of each line that has the best sentence BLEU"},
+               .help = "read --hypotheses as an n-best list ('line ||| translation ||| features') and print, instead "
+                       "of metrics, each line's translation with the best sentence BLEU"},
               {.name = "confidence",
                .field = &O::confidence,
                .group = significance,
-               .help = "give 95 % confidence intervals, by bootstrap resampling"},
+               .help = "print 95 % confidence intervals by bootstrap resampling"},
               {.name = "paired-bs",
                .field = &O::paired_bs,
                .group = significance,
-               .help = "compare each system with the first, by paired bootstrap resampling; with intervals"},
+               .help = "compare each system with the first by paired bootstrap resampling; also prints intervals"},
               {.name = "paired-ar",
                .field = &O::paired_ar,
                .group = significance,
-               .help = "compare each system with the first, by paired approximate randomization"},
+               .help = "compare each system with the first by paired approximate randomization"},
               {.name = "samples",
                .field = &O::samples,
                .value = "N",
                .group = significance,
-               .help = "resamples or randomizations; 0: 1,000 resamples, 10,000 randomizations",
+               .help = "number of resamples or randomizations; 0: 1,000 resamples, 10,000 randomizations",
                .range = {0, 10'000'000}},
-              {.name = "seed", .field = &O::seed, .value = "N", .group = significance, .help = "of the draws"},
+              {.name = "seed",
+               .field = &O::seed,
+               .value = "N",
+               .group = significance,
+               .help = "random seed of the resampling"},
           },
       .check = check_evaluate};
 }
@@ -125,7 +129,7 @@ Table<InspectOptions> inspect_table() {
   using O = InspectOptions;
   static constexpr auto group = "Options";
   return {.about = {.name = "inspect",
-                    .summary = "say what a model file holds, or what hardware there is",
+                    .summary = "show what a model file holds, or what hardware is available",
                     .usage = "MODEL | --devices",
                     .text = "Prints the configuration, the vocabularies and the parameters of a model."},
           .flags = {{.name = "model",
@@ -139,11 +143,11 @@ Table<InspectOptions> inspect_table() {
                      .letter = 'd',
                      .field = &O::devices,
                      .group = group,
-                     .help = "list the hardware that can be used instead"},
+                     .help = "list the available hardware instead"},
                     {.name = "options",
                      .field = &O::options,
                      .group = group,
-                     .help = "print the options that make such a model, as YAML for train -c"},
+                     .help = "print the options that define such a model, as YAML for train -c"},
                     {.name = "json", .field = &O::json, .group = group, .help = "print one JSON object"}},
           .check = check_inspect};
 }

@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-/// Of the translations of a line, the first that is nearest to the reference.
+/// Finds the translation of a line with the best sentence BLEU, the first of equals.
 class Nearest {
  public:
   Nearest(const EvaluateOptions& options, std::string_view reference) : options_(options), reference_(reference) {}

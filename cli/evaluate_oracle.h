@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// What `evaluate --oracle` prints: of the n-best list of each line, the translation with the best sentence BLEU. A
-/// line of the reference, with its translations, is in memory.
+/// Prints the result of `evaluate --oracle`: the translation with the best sentence BLEU in each line's n-best list.
+/// Holds one reference line and its translations in memory.
 void print_oracle(const EvaluateOptions& options);
 
 }  // namespace dragoman

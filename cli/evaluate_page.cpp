@@ -33,7 +33,7 @@ std::string_view title_of(CorpusMetric metric) {
   return "EVALB";
 }
 
-// What a figure depends on, in the form that sacreBLEU gave the field: to be quoted with the figure.
+// The parameters of a metric in the format of sacreBLEU's signatures, to be quoted with the score.
 std::string signature_of(CorpusMetric metric, const EvaluateOptions& o) {
   std::string text = fmt::format("nrefs:{}", o.references.size());
   if (o.paired_ar) text += fmt::format("|ar:{}", randomization_of(o).samples);
@@ -72,7 +72,7 @@ size_t width_of_names(const std::vector<SystemFigures>& systems) {
 
 size_t width_of(const Figure& figure) { return std::max<size_t>(6, figure.title.size()); }
 
-// A row a system, a column a figure; BLEU and EVALB show what they are made of.
+// One row per system, one column per metric; BLEU and EVALB also show their components.
 std::string score_table(const std::vector<SystemFigures>& systems) {
   const size_t width = width_of_names(systems);
   std::string page = fmt::format("{:<{}}", "system", width);
@@ -96,7 +96,7 @@ std::string score_table(const std::vector<SystemFigures>& systems) {
   return page + "\n";
 }
 
-// A row a system and figure: where the figure would lie for other lines, and whether it differs from the first's.
+// One row per system and metric: the confidence interval, and the p-value of the difference from the first system.
 std::string significance_table(const EvaluateOptions& options, const std::vector<SystemFigures>& systems) {
   const bool intervals = options.confidence || options.paired_bs, paired = options.paired_bs || options.paired_ar;
   const size_t width = width_of_names(systems);
@@ -170,7 +170,7 @@ std::string figures_json(const EvaluateOptions& options, const std::vector<Syste
     for (const auto& system : systems) page["systems"].push_back(to_json(system));
   for (const CorpusMetric metric : metrics_of(options))
     page[fmt::format("{}_signature", name_of(metric))] = signature_of(metric, options);
-  return page.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be any bytes
+  return page.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be invalid UTF-8
 }
 
 }  // namespace dragoman

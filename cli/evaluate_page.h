@@ -10,32 +10,32 @@
 
 namespace dragoman {
 
-/// What `evaluate` found for one system.
+/// A metric of one system.
 struct Figure {
   std::string name, title;  // in JSON and in tables
   double score = 0;
   std::optional<Interval> interval;
-  std::optional<double> p_value;  // of the difference to the first system
-  std::optional<Bleu> bleu;       // what it is made of
+  std::optional<double> p_value;  // of the difference from the first system
+  std::optional<Bleu> bleu;       // its components
   std::optional<Evalb> evalb;
 };
 
 struct SystemFigures {
   std::string system;           // the file's name
-  std::vector<Figure> figures;  // the same ones for each system
+  std::vector<Figure> figures;  // the same metrics for every system
 };
 
-/// Those that were asked for, each once, in one order whatever that of the request.
+/// The requested metrics, without repetition, in a fixed order.
 std::vector<CorpusMetric> metrics_of(const EvaluateOptions& options);
 
-/// The options but for what does not concern the figures' meaning; see evaluate_command.
+/// Samples and seed of each significance test.
 Resampling bootstrap_of(const EvaluateOptions& options);
 Resampling randomization_of(const EvaluateOptions& options);
 
-/// A table for people: figures, then how sure they are, then signatures to quote with them.
+/// A table of scores, then significance, then the signatures to quote with them.
 std::string figures_page(const EvaluateOptions& options, const std::vector<SystemFigures>& systems);
 
-/// The same as one JSON object; with several systems they stand in an array "systems".
+/// The same as one JSON object; several systems form an array "systems".
 std::string figures_json(const EvaluateOptions& options, const std::vector<SystemFigures>& systems);
 
 }  // namespace dragoman

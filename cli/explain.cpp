@@ -19,18 +19,18 @@
 namespace dragoman {
 namespace {
 
-// Passes without a tape use packed weights, as in translate; those with one need the weights themselves.
+// Passes without a tape use packed weights, as in translate; those with a tape need the original weights.
 LoadedModel load(const std::string& path, const Backend& cpu, Arena& arena) {
   const ModelFile file(path);
   ModelConfig config = file.config();
-  config.learns_source = false;  // gradients are of the target's log-probabilities
+  config.learns_source = false;  // gradients are those of the target's log-probabilities
   LoadedModel loaded{make_model(config, cpu, arena, DType::f32, false), file.vocabularies(), {}};
   file.load_weights(loaded.model->parameters());
   loaded.packed = loaded.model->parameters().pack();
   return loaded;
 }
 
-/// Where explanations go, one after another.
+/// Writes explanations one after another.
 class Report {
  public:
   Report(const ExplainOptions& options, LineWriter& out) : options_(options), out_(out) {
@@ -63,7 +63,7 @@ class Report {
   LineWriter& out_;
 };
 
-/// Pairs of ids, one by one: of two files, or lines with their translations.
+/// Reads pairs of ids one by one: from two files, or lines and their translations.
 class Pairs {
  public:
   Pairs(const ExplainOptions& options, Context& cx, LoadedModel& loaded) : options_(options), cx_(cx), loaded_(loaded) {
@@ -94,7 +94,7 @@ class Pairs {
     return true;
   }
 
-  // Of what is too long to be explained, or empty, nothing.
+  // Just </s> for a line that is empty or too long to explain.
   std::vector<int32_t> translation_of(const std::vector<int32_t>& ids) {
     if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return {eos_id};
     const SearchOptions search{.beam_size = options_.beam_size};
@@ -111,7 +111,7 @@ class Pairs {
 };
 
 Explanation explanation_of(const ExplainOptions& o, const Explainer& explainer, const IdPair& pair) {
-  const bool source = pair.source.size() >= pair.target.size();  // is the longer one
+  const bool source = pair.source.size() >= pair.target.size();  // whether the source is longer
   const auto pieces = int64_t(source ? pair.source.size() : pair.target.size());
   if (pieces <= o.max_length) return explainer.explain(pair);
   Explanation left_out{.method = o.method};
@@ -124,7 +124,7 @@ void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, 
   int64_t line = 0;
   for (IdPair pair; pairs.next(pair);) {
     if (o.max_lines > 0 && line == o.max_lines) {
-      log_warning("Lines after number {} are not explained; --max-lines 0 takes all", grouped(line));
+      log_warning("Lines after line {} are not explained; --max-lines 0 explains all", grouped(line));
       break;
     }
     Explanation explanation = explanation_of(o, explainer, pair);
@@ -136,7 +136,7 @@ void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, 
 }
 
 int explain_positions(const ExplainOptions& o) {
-  constexpr int64_t columns = 128;  // of the paper's formula, without a model
+  constexpr int64_t columns = 128;  // of the paper's sinusoids, without a model
   std::vector<PositionVectors> positions;
   if (o.model.empty())
     positions = {sinusoids(o.max_length, columns, SinusoidOrder::interleaved)};
@@ -163,7 +163,7 @@ int explain_command(Engine& engine, const ExplainOptions& options) {
   Context cx{.backend = cpu, .arena = arena, .packed = &loaded.packed};
   const Explainer explainer(cx, *loaded.model, loaded.vocabularies, options);
   Pairs pairs(options, cx, loaded);
-  LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
+  LineWriter out(options.output);  // truncated only now, after all other errors
   Report report(options, out);
   explain(options, pairs, explainer, report, out);
   return 0;

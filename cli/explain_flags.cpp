@@ -14,19 +14,19 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::model,
        .value = "FILE",
        .group = group,
-       .help = "the model; it holds its vocabularies"},
+       .help = "the model, which holds its vocabularies"},
       {.name = "train-sets",
        .letter = 't',
        .field = &O::train_sets,
        .value = "SOURCE TARGET",
        .group = group,
-       .help = "pairs of lines to be explained"},
+       .help = "pairs of lines to explain"},
       {.name = "input",
        .letter = 'i',
        .field = &O::input,
        .value = "FILE",
        .group = group,
-       .help = "without --train-sets: text that is translated, and the translations explained; - is stdin"},
+       .help = "without --train-sets: text to translate and explain; - is stdin"},
       {.name = "output",
        .letter = 'o',
        .field = &O::output,
@@ -37,12 +37,12 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::format,
        .value = "FORMAT",
        .group = group,
-       .help = "html: a web page that needs no network; json: an object a line (docs/explain.md); text: shades for a "
-               "terminal; auto: as the name of --output ends (.html, .json, .jsonl), else text (--positions: html)"},
+       .help = "html: a self-contained web page; json: one object per line (docs/explain.md); text: shades for a "
+               "terminal; auto: by the extension of --output (.html, .json, .jsonl), else text (--positions: html)"},
       {.name = "no-spm-encode",
        .field = &O::no_spm_encode,
        .group = group,
-       .help = "the text is already pieces, separated by blanks"},
+       .help = "the text is already split into pieces, separated by spaces"},
   };
 }
 
@@ -54,37 +54,37 @@ std::vector<Flag<O>> choice_flags() {
        .value = "METHOD",
        .group = group,
        .help =
-           "raw: the weights themselves; rollout: how much of each input is in each vector, layer by layer (Abnar & "
-           "Zuidema 2020); gradient: each weight times the gradient of the sum of the target's log-probabilities"},
+           "raw: the weights themselves; rollout: the share of each input in each vector, propagated through the "
+           "layers (Abnar & Zuidema 2020); gradient: each weight times the gradient of the target's log-probability"},
       {.name = "positions",
        .field = &O::positions,
        .group = group,
-       .help = "instead of attention, the vectors that are added to embeddings, of --max-length places, as a page or "
-               "JSON; without --model, 128 columns of the sinusoids of Vaswani et al. 2017"},
+       .help = "show the position embeddings of --max-length positions instead of attention, as a page or JSON; "
+               "without --model: the sinusoids of Vaswani et al. 2017 with dim 128"},
       {.name = "sites",
        .field = &O::sites,
        .value = "SITE...",
        .group = group,
-       .help = "which attentions: encoder-self, decoder-self, cross; otherwise all that the model has"},
+       .help = "attentions to show: encoder-self, decoder-self, cross; default: all that the model has"},
       {.name = "layers",
        .field = &O::layers,
        .value = "N...",
        .group = group,
-       .help = "layers, counted from 0, or from the last, which is -1; otherwise all, in text the last",
+       .help = "layers to show, counted from 0, or backwards from -1, the last; default: all, in text the last",
        .range = {-1000, 1000}},
       {.name = "heads",
        .field = &O::heads,
        .value = "N...",
        .group = group,
-       .help = "heads, counted from 0; otherwise all, in text their mean",
+       .help = "heads to show, counted from 0; default: all, in text their mean",
        .range = {0, 1000}},
-      {.name = "average", .field = &O::average, .group = group, .help = "the mean of these heads instead of each"},
+      {.name = "average", .field = &O::average, .group = group, .help = "show the mean of these heads instead of each"},
       {.name = "max-length",
        .field = &O::max_length,
        .value = "N",
        .group = group,
-       .help =
-           "leave out lines of more than N pieces on one side and say so: each head has a number for each two pieces",
+       .help = "skip lines of more than N pieces on one side, with a warning: each head has a number for every pair of "
+               "positions",
        .range = {1, 100'000}},
       {.name = "max-lines",
        .field = &O::max_lines,
@@ -103,15 +103,15 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::beam_size,
        .value = "N",
        .group = group,
-       .help = "hypotheses a sentence, where lines are translated",
+       .help = "hypotheses per sentence when lines are translated",
        .range = {1, 1024}},
       {.name = "cpu-threads",
        .field = &O::cpu_threads,
        .value = "N",
        .group = group,
-       .help = "threads; 0: one a core",
+       .help = "number of threads; 0: one per core",
        .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = group, .help = "report only warnings and errors"},
+      {.name = "quiet", .field = &O::quiet, .group = group, .help = "print only warnings and errors"},
   };
 }
 
@@ -123,9 +123,10 @@ ExplanationFormat format_of(const ExplainOptions& o) {
 void check_positions(const O& o, const Given& given) {
   for (const char* of_text : {"train-sets", "input", "method", "sites", "layers", "heads", "average", "max-lines",
                               "beam-size", "no-spm-encode"})
-    require(!given.changed(of_text), "--{} contradicts --positions, which shows the model's places and no text",
+    require(!given.changed(of_text), "--{} contradicts --positions, which shows position embeddings, not text",
             of_text);
-  require(o.format != ExplanationFormat::text, "--format text contradicts --positions, which are a picture or numbers");
+  require(o.format != ExplanationFormat::text,
+          "--format text contradicts --positions, which prints a picture or numbers");
 }
 
 void check(O& o, const Given& given) {
@@ -137,9 +138,9 @@ void check(O& o, const Given& given) {
           "--input and --train-sets: give one; --input is translated, the pairs of --train-sets are explained as they "
           "are");
   require(o.train_sets.empty() || !given.changed("beam-size"),
-          "--beam-size {} is for --input, nothing is translated here", o.beam_size);
+          "--beam-size {} is for --input, --train-sets are not translated", o.beam_size);
   require(o.method != AttentionMethod::rollout || !given("heads"),
-          "--heads contradicts --method rollout, which follows the mean of all heads");
+          "--heads contradicts --method rollout, which uses the mean of all heads");
   if (o.format != ExplanationFormat::text) return;
   if (!given("layers")) o.layers = {-1};
   if (!given("heads")) o.average = true;
@@ -150,10 +151,10 @@ void check(O& o, const Given& given) {
 Table<ExplainOptions> explain_table() {
   Table<ExplainOptions> table{
       .about = {.name = "explain",
-                .summary = "show what a model looks at",
+                .summary = "show what a model attends to",
                 .usage = "-m MODEL [-o page.html] [OPTION...] < TEXT",
-                .text = "Translates lines, or takes pairs of them, and shows the attention of the model over each: of "
-                        "every layer and head as a web page or JSON, or as shades in the terminal."},
+                .text = "Translates lines, or reads pairs of lines, and shows the model's attention in each: every "
+                        "layer and head as a web page or JSON, or shades in the terminal."},
       .check = check};
   for (auto part : {file_flags, choice_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));

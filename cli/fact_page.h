@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// A page for people: a title, headings, and under them facts whose values stand in one column.
+/// A text page with a title and headings; the facts under them have their values aligned in one column.
 class FactPage {
  public:
   explicit FactPage(std::string title) : title_(std::move(title)) {}

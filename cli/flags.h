@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// How to set and show one member of Options (or of a struct that it inherits), whatever the member's type.
+/// Sets and shows one member of Options (or of a base of it), whatever the member's type.
 template <class Options>
 struct Field {
   template <class T, class B>
@@ -30,30 +30,30 @@ struct Field {
 
   std::function<void(Options&, const Strings&, Bounds)> set;
   std::function<Strings(const Options&)> show;
-  std::string choices;  // "relu, gelu, swish", empty when any word of the type will do
+  std::string choices;  // "relu, gelu, swish"; empty if the type has no fixed set of words
   bool list;
   bool boolean;
 };
 
-/// A row: one option of a subcommand. From it come the parser, --help, the YAML key, docs/options.md and the advice on
-/// slips. Its default is the member's own.
+/// A row: one option of a subcommand. The parser, --help, the YAML key, docs/options.md and "did you mean" are derived
+/// from it. Its default is the member's own.
 template <class Options>
 struct Flag {
   std::string_view name;        // --name, and the key in YAML
   char letter = 0;              // -l, or none
   std::string_view alias = "";  // a second --name
   Field<Options> field;
-  std::string_view value = "";  // what --help calls the value: "N", "FILE"
+  std::string_view value = "";  // placeholder in --help: "N", "FILE"
   std::string_view group;
   std::string_view help;
   Bounds range = {};
-  std::string_view implicit = "";  // the value when the option stands alone
-  std::string_view unit = "";      // a suffix that may follow a number: 4000u
+  std::string_view implicit = "";  // the value if the option is given without one
+  std::string_view unit = "";      // optional suffix of a number: 4000u
   bool required = false;
-  bool positional = false;  // its words need no name before them
+  bool positional = false;  // given without --name
 };
 
-/// A row bound to the struct that its values go to.
+/// A row bound to the struct that holds its value.
 struct Option {
   std::string_view name;
   char letter;
@@ -64,9 +64,9 @@ struct Option {
   std::string choices;
   std::function<void(const Strings&)> set;
   std::function<Strings()> show;
-  Strings standard;     // what it shows before anything is set
+  Strings standard;     // the default, as show() prints it
   bool given = false;   // on the command line or in a file
-  bool preset = false;  // a preset, such as --task, has changed it
+  bool preset = false;  // changed by a preset, such as --task
 
   bool stands_alone() const { return boolean || !implicit.empty(); }
 };
@@ -92,8 +92,7 @@ class Given {
  public:
   explicit Given(const std::vector<Option>& options) : options_(options) {}
   bool operator()(std::string_view name) const;
-  /// Given, and another value than the default: a configuration that was written in full names options that change
-  /// nothing.
+  /// Given, with a value other than the default: a full configuration file also lists options at their defaults.
   bool changed(std::string_view name) const;
 
  private:
@@ -102,7 +101,7 @@ class Given {
   const std::vector<Option>& options_;
 };
 
-/// What help pages say of a subcommand.
+/// Texts of a subcommand in help pages.
 struct About {
   std::string_view name;
   std::string_view summary;  // one line for `dragoman --help`
@@ -110,15 +109,15 @@ struct About {
   std::string_view text;     // a paragraph or two for its own page
 };
 
-/// A subcommand's options and what holds between them.
+/// A subcommand's options and the checks between them.
 template <class Options>
 struct Table {
   About about;
   std::vector<Flag<Options>> flags;
   void (*check)(Options&, const Given&) = nullptr;  // throws Error for contradictions; resolves alternative spellings
-  std::string_view preset_flag = "";                // when there is one it is set first, then `preset` runs,
+  std::string_view preset_flag = "";                // if there is one, it is set first, then `preset` runs,
   void (*preset)(Options&) = nullptr;               // then all other options
-  void (*inherit)(const Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
+  void (*inherit)(const Options&, std::vector<Option>&) = nullptr;  // finally, values from a file named by an option
 };
 
 }  // namespace dragoman

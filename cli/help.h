@@ -14,10 +14,10 @@ std::string overview(const std::vector<Command>& commands);
 /// `dragoman train --help`: every option by group with its default, at most 90 columns wide.
 std::string help_page(const About& about, const std::vector<Option>& options);
 
-/// "-b, --beam-size N"; an option that may stand alone has its value in brackets.
+/// "-b, --beam-size N"; an optional value is in brackets.
 std::string signature(const Option& option);
 
-/// What the option does, its choices, its default.
+/// The option's help, choices and default.
 std::string notes(const Option& option);
 
 /// docs/options.md: the same as tables, for all subcommands.

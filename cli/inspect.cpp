@@ -15,21 +15,21 @@ constexpr auto kinds_hint =
     "inspect knows models and training states of dragoman, other safetensors files, and "
     "SentencePiece vocabularies";
 
-// What there is to say about a file, by how it begins.
+// Recognises a file by its first bytes.
 Description describe_file(const std::string& path) {
   if (path == "-") throw Error("inspect reads files, not stdin", "give the name of a model file");
   const MappedFile file(path);
   const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
   if (bytes.empty()) throw Error(path + " is empty", kinds_hint);
-  if (bytes.size() > 8 && bytes[8] == '{') return describe_safetensors(path);  // after the header's length
+  if (bytes.size() > 8 && bytes[8] == '{') return describe_safetensors(path);  // after the header length
   if (bytes.starts_with('\n')) return describe_vocabulary(path);               // the first field of its messages
   if (const std::string_view kind = kind_of_file(bytes.substr(0, 512)); !kind.empty())
     throw Error(fmt::format("{} is {}, which inspect does not know", path, kind), kinds_hint);
-  throw Error(fmt::format("{} begins like no file that inspect knows", path), kinds_hint);
+  throw Error(fmt::format("{} is not a file that inspect knows", path), kinds_hint);
 }
 
 std::string json_page(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names in files may be any bytes
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";  // names in files may be invalid UTF-8
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-// Damage would have been an Error when the file was opened.
+// A wrong checksum would have been an Error when the file was opened.
 std::string checksum_in_words(const Metadata& metadata) {
   const auto found = metadata.find("checksum");
   return found == metadata.end() ? "none: not written by dragoman, or edited since" : "ok, " + found->second;
@@ -57,7 +57,7 @@ void add_file_facts(FactPage& page, const SafetensorsFile& file) {
 
 Description describe_model(const SafetensorsFile& file) {
   const ModelFile model(file.path());
-  Description d{FactPage(file.path() + ": a model of dragoman"), json_of(file, "model")};
+  Description d{FactPage(file.path() + ": a dragoman model"), json_of(file, "model")};
   add_model(d, model);
   add_file_facts(d.page, file);
   add_tensors(d.json, file);
@@ -84,12 +84,12 @@ void add_progress(Description& d, const Json& progress) {
 }
 
 Description describe_state(const SafetensorsFile& file) {
-  Description d{FactPage(file.path() + ": a training state, no model"), json_of(file, "training-state")};
+  Description d{FactPage(file.path() + ": a training state, not a model"), json_of(file, "training-state")};
   const Json progress = parse_json<Json>(text_of(file.metadata(), "progress"));
   if (progress.is_object()) add_progress(d, progress);
   d.page.heading("Use");
-  d.page.fact("train", "goes on from it when --model names " + model_beside(file.path()));
-  d.page.fact("translate", "wants " + model_beside(file.path()));
+  d.page.fact("train", "resumes from it with --model " + model_beside(file.path()));
+  d.page.fact("translate", "needs " + model_beside(file.path()));
   d.page.heading("Contents");
   d.page.fact("tensors", grouped(file.tensors().size()));
   d.page.fact("numbers", grouped(elements(file)));
@@ -105,12 +105,12 @@ std::string shortened(const std::string& text) {
 
 Description describe_shortlist(const SafetensorsFile& file) {
   const auto numbers = [&](const char* name) { return elements(file.get(name)); };
-  Description d{FactPage(file.path() + ": a shortlist, no model"), json_of(file, "shortlist")};
+  Description d{FactPage(file.path() + ": a shortlist, not a model"), json_of(file, "shortlist")};
   const int64_t source = numbers("begins") - 1;
   d.page.heading("Contents");
   d.page.fact("source pieces", grouped(source));
-  d.page.fact("for every sentence", grouped(numbers("first")) + " target pieces");
-  d.page.fact("for a source piece",
+  d.page.fact("per sentence", grouped(numbers("first")) + " target pieces");
+  d.page.fact("per source piece",
               fmt::format("{:.1f} target pieces", double(numbers("best")) / double(std::max<int64_t>(1, source))));
   d.json.update({{"source_pieces", source}, {"first", numbers("first")}, {"best", numbers("best")}});
   add_file_facts(d.page, file);
@@ -118,7 +118,7 @@ Description describe_shortlist(const SafetensorsFile& file) {
 }
 
 Description describe_foreign(const SafetensorsFile& file) {
-  Description d{FactPage(file.path() + ": a safetensors file of another program, no model of dragoman"),
+  Description d{FactPage(file.path() + ": a safetensors file of another program, not a dragoman model"),
                 json_of(file, "safetensors")};
   d.page.heading(fmt::format("Tensors ({}, {} numbers)", grouped(file.tensors().size()), grouped(elements(file))));
   for (const TensorEntry& t : file.tensors())
@@ -144,7 +144,7 @@ Description describe_safetensors(const std::string& path) {
 
 Description describe_vocabulary(const std::string& path) {
   const Vocabulary vocabulary = Vocabulary::load(path);
-  Description d{FactPage(path + ": a SentencePiece vocabulary, no model"),
+  Description d{FactPage(path + ": a SentencePiece vocabulary, not a model"),
                 {{"file", path}, {"kind", "vocabulary"}, {"bytes", std::filesystem::file_size(path)}}};
   d.json.update(vocabulary_json(vocabulary));
   d.page.heading("Vocabulary");

@@ -8,14 +8,14 @@ namespace dragoman {
 
 using Json = nlohmann::ordered_json;
 
-/// What `dragoman inspect` says of a file, for people and for programs. "kind" in the JSON object tells what it is:
-/// model, training-state, safetensors (of another program) or vocabulary.
+/// The report of `dragoman inspect` on a file, as text and as JSON. "kind" in the JSON object is model, training-state,
+/// shortlist, safetensors (of another program) or vocabulary.
 struct Description {
   FactPage page;
   Json json;
 };
 
-/// Throw Error when the file is damaged or, for models, from a newer version.
+/// Throw Error if the file is damaged or, for models, from a newer version.
 Description describe_safetensors(const std::string& path);  // a model, a training state or another program's file
 Description describe_vocabulary(const std::string& path);   // SentencePiece
 

@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// Weights that belong together. The four groups of a Transformer, in the order of the page.
+// A group of weights, a line of the page.
 struct Group {
   std::string name;
   int64_t tensors = 0, parameters = 0;
@@ -27,8 +27,8 @@ struct Counts {
   std::set<std::string> types;
 };
 
-// "encoder.3.feed_forward.up.weight" counts as encoder, "source_embedding.weight" as embeddings. No model here has as
-// many groups as stand alone; a file may have one for each of 100,000 tensors.
+// "encoder.3.feed_forward.up.weight" counts as encoder, "source_embedding.weight" as embeddings. Groups beyond
+// most_groups are merged into "others": a file could have one for each of 100,000 tensors.
 Group& group_of(Counts& counts, const std::string& tensor) {
   const std::string first = tensor.substr(0, tensor.find('.'));
   const std::string name = first.ends_with("embedding") ? "embeddings" : first;
@@ -39,7 +39,7 @@ Group& group_of(Counts& counts, const std::string& tensor) {
               : counts.groups.emplace_back(counts.groups.size() == most_groups - 1 ? Group{"others"} : Group{name});
 }
 
-// Statistics of batch norms are no parameters: nothing learns them.
+// Running statistics of batch norms are not learned, so they are not parameters.
 bool holds_parameters(const std::string& tensor) {
   return !tensor.starts_with("vocabulary.") && !tensor.ends_with(scale_name("weight")) &&
          tensor.find(".running_") == std::string::npos;
@@ -67,14 +67,14 @@ std::string embeddings_in_words(const ModelConfig& c) {
 }
 
 std::string heads_in_words(const ModelConfig& c) {
-  if (c.head_keys() == c.head_values()) return fmt::format("{} of {} columns", c.heads, c.head_keys());
-  return fmt::format("{} of {} columns for keys, {} for values", c.heads, c.head_keys(), c.head_values());
+  if (c.head_keys() == c.head_values()) return fmt::format("{} of dim {}", c.heads, c.head_keys());
+  return fmt::format("{} of dim {} for keys, {} for values", c.heads, c.head_keys(), c.head_values());
 }
 
 std::string experts_in_words(const ModelConfig& c) {
   const std::string layers =
       c.experts.frequency == 1 ? "each layer" : fmt::format("one of {} layers", c.experts.frequency);
-  return fmt::format("{} of {} for each piece in {} (Shazeer et al. 2017)", c.experts.top_k, c.experts.count, layers);
+  return fmt::format("{} of {} per token in {} (Shazeer et al. 2017)", c.experts.top_k, c.experts.count, layers);
 }
 
 std::string attention_in_words(const ModelConfig& c) {
@@ -83,11 +83,11 @@ std::string attention_in_words(const ModelConfig& c) {
   if (c.attention.norm != HeadNorm::none) text += fmt::format(", {} norm of each head", name_of(c.attention.norm));
   if (c.attention.window > 0) text += fmt::format(", window ±{}", c.attention.window);
   if (c.attention.memory == AttentionMemory::local_compressed)
-    text += fmt::format(", in blocks of {} and over memory compressed {} to 1 in turn (Liu et al. 2018)",
+    text += fmt::format(", alternating between blocks of {} and keys compressed {} to 1 (Liu et al. 2018)",
                         c.attention.block, c.attention.stride);
   if (c.attention.local > 0) text += fmt::format(", local ±{}", c.attention.local);
   if (c.attention.choice == AttentionKind::hard) text += ", hard";
-  if (c.attention.local_center == LocalCenter::predictive) text += " around a predicted place";
+  if (c.attention.local_center == LocalCenter::predictive) text += " around a predicted position";
   return text;
 }
 
@@ -98,7 +98,7 @@ std::string_view norm_kind_in_words(NormKind kind) {
     case NormKind::rms:
       return ", RMS (Zhang & Sennrich 2019)";
     case NormKind::batch:
-      return ", of columns over batches (Ioffe & Szegedy 2015)";
+      return ", per feature over batches (Ioffe & Szegedy 2015)";
   }
   return "";
 }
@@ -108,9 +108,8 @@ std::string autoregression_in_words(const ModelConfig& c) {
     case Autoregression::self_attention:
       return "by self-attention";
     case Autoregression::average_attention:
-      return fmt::format("by average attention (Zhang et al. 2018), {} columns ({}), {}",
-                         grouped(c.average.feed_forward), name_of(c.average.activation),
-                         c.average.gates ? "gated" : "without gates");
+      return fmt::format("by average attention (Zhang et al. 2018), dim {} ({}), {}", grouped(c.average.feed_forward),
+                         name_of(c.average.activation), c.average.gates ? "gated" : "without gates");
     case Autoregression::rnn:
       return "by a recurrent unit, SSRU (Kim et al. 2019)";
   }
@@ -122,7 +121,7 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   page.fact("type", alone ? "decoder-only (Liu et al. 2018)" : "Transformer (Vaswani et al. 2017)");
   page.fact("layers", alone ? fmt::to_string(c.decoder_layers)
                             : fmt::format("{} encoder, {} decoder", c.encoder_layers, c.decoder_layers));
-  page.fact("columns",
+  page.fact("dim",
             fmt::format("{}, in feed-forward layers {} ({})", c.dim, grouped(c.feed_forward), name_of(c.activation)));
   if (c.experts.count > 0) page.fact("experts", experts_in_words(c));
   page.fact("heads", heads_in_words(c));
@@ -131,7 +130,7 @@ void add_transformer(FactPage& page, const ModelConfig& c) {
   page.fact("positions", c.positions == Positions::learned ? fmt::format("learned, up to {}", grouped(c.max_positions))
                                                            : std::string(name_of(c.positions)));
   page.fact("attention", attention_in_words(c));
-  page.fact("decoder looks back", autoregression_in_words(c));
+  page.fact("autoregression", autoregression_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}, activation {}, embedding {}", c.dropout.sublayer,
                                    c.dropout.attention, c.dropout.activation, c.dropout.of_embeddings()));
@@ -168,11 +167,11 @@ void add_rnn(FactPage& page, const ModelConfig& c) {
     page.fact("encoder", fmt::format("{}, {}{}", layers(c.encoder_layers, name_of(c.rnn.encoder.cell)),
                                      name_of(c.rnn.encoder.type), c.rnn.encoder.reverse ? ", source reversed" : ""));
   page.fact("decoder", layers(c.decoder_layers, name_of(c.rnn.decoder.cell)));
-  page.fact("columns", fmt::format("{} of states, {} of embeddings", c.rnn.dim, c.dim));
-  page.fact("norm", c.rnn.norm ? "of the products of cells" : "none");
+  page.fact("dim", fmt::format("{} of states, {} of embeddings", c.rnn.dim, c.dim));
+  page.fact("norm", c.rnn.norm ? "on the products of the cells" : "none");
   page.fact("attention", rnn_attention_in_words(c));
   if (c.rnn.decoder.attention != RnnAttention::none) page.fact("heads", heads_in_words(c));
-  page.fact("decoder begins with", pooling_in_words(c));
+  page.fact("initial state", pooling_in_words(c));
   page.fact("embeddings", embeddings_in_words(c));
   page.fact("dropout", fmt::format("{}; attention {}", c.dropout.rnn, c.dropout.attention));
 }
@@ -194,7 +193,7 @@ void add_vocabularies(Description& d, const Vocabularies& v) {
 
 void add_lengths(Description& d, const TrainedLengths& trained) {
   d.json["trained"] = {{"longest_source", trained.source}, {"longest_target", trained.target}};
-  if (trained.source == 0) return;  // a file of before
+  if (trained.source == 0) return;  // older files lack the lengths
   d.page.heading("Trained on sentences of up to");
   d.page.fact("source", fmt::format("{} pieces", grouped(trained.source)));
   d.page.fact("target", fmt::format("{} pieces", grouped(trained.target)));

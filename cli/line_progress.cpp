@@ -28,7 +28,7 @@ void LineProgress::clear() {
   drawn_ = false;
 }
 
-// Lines that are read and not yet done count as still to come.
+// Lines that are read but not yet done count as remaining.
 std::string progress_line(int64_t done, int64_t read, double share, double seconds) {
   std::string line = fmt::format("{} lines  {:.1f} lines/s", grouped(done), double(done) / seconds);
   const double part = read > 0 ? share * double(done) / double(read) : 0;

@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-/// "12,345 lines  67.8 lines/s  42%  ETA 0:12:34" on stderr, redrawn in place while a file is worked through for more
-/// than a moment. Only where stderr is a terminal and stdout is none: results and a bar would mix.
+/// "12,345 lines  67.8 lines/s  42%  ETA 0:12:34" on stderr, redrawn in place, from 2 s on. Only if stderr is a
+/// terminal and stdout is not, so that results and progress do not mix.
 class LineProgress {
  public:
   explicit LineProgress(bool quiet);
@@ -19,7 +19,7 @@ class LineProgress {
   double next_ = 2;  // seconds
 };
 
-/// What it says. `share` of the input is read, as far as `read` lines; below 0: nobody knows how much there is.
+/// The text shown. `share` is the fraction of the input that has been read, which is `read` lines; below 0: unknown.
 std::string progress_line(int64_t done, int64_t read, double share, double seconds);
 
 }  // namespace dragoman

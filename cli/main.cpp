@@ -26,7 +26,7 @@ const Command& command_called(const std::string& name) {
   }
   const std::string near = did_you_mean(name, names);
   throw Error(fmt::format("there is no command '{}', only {}", name, fmt::join(names, ", ")),
-              near.empty() ? "dragoman --help lists them" : near);
+              near.empty() ? "dragoman --help lists the commands" : near);
 }
 
 int help(const Strings& topics) {
@@ -42,7 +42,7 @@ int help(const Strings& topics) {
 }
 
 int run(const Strings& arguments) {
-  if (arguments.empty()) throw Error("no command given", "dragoman --help lists them");
+  if (arguments.empty()) throw Error("no command given", "dragoman --help lists the commands");
   const std::string& first = arguments[0];
   const Strings rest(arguments.begin() + 1, arguments.end());
   if (first == "--version" || first == "-V" || first == "version") return print_page(version_page()), 0;
@@ -50,15 +50,15 @@ int run(const Strings& arguments) {
   return command_called(first).run(rest);
 }
 
-// A file that is opened where one of these is closed would get its number, and warnings with it. What nobody can read
-// or write stays an error, except that warnings go nowhere.
+// If one of these is closed, the next file opened would get its number, and warnings would be written to that file.
+// Reading a closed stdin and writing to a closed stdout stay errors; only messages to a closed stderr are dropped.
 void open_standard_streams() {
   constexpr int modes[] = {O_WRONLY, O_RDONLY, O_RDWR};
   for (int number = 0; number < 3; ++number)
     if (fcntl(number, F_GETFD) < 0) open("/dev/null", modes[number]);
 }
 
-// Where stderr is closed or full nobody hears of it: the exit code stays.
+// A failure to write to stderr is ignored: the exit code remains.
 void report(const std::string& what, const std::string& hint) {
   std::string text = fmt::format("error: {}\n", what);
   if (!hint.empty()) text += fmt::format("  hint: {}\n", hint);
@@ -68,10 +68,10 @@ void report(const std::string& what, const std::string& hint) {
 }  // namespace
 }  // namespace dragoman
 
-// 0: done, also when nobody read the output to its end; 2: something the user can mend; 1: a bug, or no memory.
+// 0: done, even if the reader of stdout left early; 2: an error that the user can correct; 1: a bug, or out of memory.
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe then throws BrokenPipe
-  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the limit (ulimit -f) is then an error like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit (ulimit -f) is then an error like a full disk
   dragoman::open_standard_streams();
   const dragoman::LogSink messages = dragoman::stderr_log(false);
   const dragoman::LogScope log(&messages);

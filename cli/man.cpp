@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// Text as roff takes it literally: no escapes, no requests at the beginning of a line, hyphens that can be copied.
+// Escapes text for roff: backslashes, requests at the beginning of a line, hyphens so that they can be copied.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char32_t c : text::decode(text)) {
@@ -31,7 +31,7 @@ std::string command_section(const Command& command) {
                                  roff(about.name), roff(about.usage), roff(about.text));
   std::string_view group;
   for (const Option& option : command.options()) {
-    if (option.group == common_group) continue;  // the same for all: a section of their own
+    if (option.group == common_group) continue;  // have their own section
     if (option.group != group) page += fmt::format(".SS {}\n", roff(group = option.group));
     page += option_entry(option);
   }
@@ -46,9 +46,9 @@ std::string man_page(const std::vector<Command>& commands) {
       "\" \"User Commands\"\n"
       ".SH NAME\ndragoman \\- train translation models and translate with them\n"
       ".SH SYNOPSIS\n.B dragoman\n.I COMMAND\n[\\fIOPTION\\fR...]\n"
-      ".SH DESCRIPTION\nFrom parallel text to a translation model, and from text to translations.\n"
+      ".SH DESCRIPTION\nTrains neural translation models on parallel text and translates with them.\n"
       "Results go to standard output, messages to standard error.\n"
-      "Options in brackets may stand alone. A file named \\- is standard input or output; text files may be plain or\n"
+      "Values in brackets may be omitted. A file named \\- is standard input or output; text files may be plain or\n"
       "compressed (.gz, .xz, .zst).\n"
       ".SH COMMANDS\n";
   for (const Command& command : commands)
@@ -59,12 +59,12 @@ std::string man_page(const std::vector<Command>& commands) {
   for (const Command& command : commands) page += command_section(command);
   return page +
          ".SH \"EXIT STATUS\"\n"
-         ".TP\n.B 0\nDone; also when the reader of a pipe has gone.\n"
-         ".TP\n.B 1\nA bug in dragoman, or no memory left.\n"
-         ".TP\n.B 2\nSomething that the caller can mend: an option, a file. The message says how.\n"
+         ".TP\n.B 0\nSuccess, also if the reader of a pipe has gone.\n"
+         ".TP\n.B 1\nA bug in dragoman, or out of memory.\n"
+         ".TP\n.B 2\nAn error that the user can correct, in an option or a file. The message says how.\n"
          ".SH ENVIRONMENT\n"
-         ".TP\n.B NO_COLOR\nWhen set and not empty, messages have no colours on a terminal either.\n"
-         ".TP\n.B OMP_NUM_THREADS\nThreads where \\-\\-cpu\\-threads is not given.\n"
+         ".TP\n.B NO_COLOR\nIf set and not empty, messages have no colours, even on a terminal.\n"
+         ".TP\n.B OMP_NUM_THREADS\nNumber of threads if \\-\\-cpu\\-threads is not given.\n"
          ".SH EXAMPLES\n.nf\n"
          "dragoman train \\-t train.en train.de \\-v vocab.spm vocab.spm \\-m model.safetensors\n"
          "dragoman translate \\-m model.safetensors < input.en > output.de\n"

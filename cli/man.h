@@ -6,7 +6,7 @@ namespace dragoman {
 
 struct Command;
 
-/// dragoman(1) in the macros of man(7), made of the same tables as --help.
+/// dragoman(1) in the macros of man(7), generated from the same tables as --help.
 std::string man_page(const std::vector<Command>& commands);
 
 }  // namespace dragoman

@@ -19,13 +19,13 @@ namespace dragoman {
 
 class Engine;
 
-/// One struct a subcommand, filled by its flag table (cli/*_flags.cpp) and checked there. "-" as a file is stdin or
-/// stdout. The command functions return the exit code and throw Error for what the user can mend.
+/// One struct per subcommand, filled and checked by its flag table (cli/*_flags.cpp). The file "-" is stdin or stdout.
+/// The command functions return the exit code and throw Error for mistakes that the user can correct.
 
-/// The recurrent unit of a decoder. automatic: the one that the model's type has.
+/// The recurrent unit of a decoder. automatic: the default of the model type.
 enum class DecoderCell { automatic, gru, lstm, ssru };
 
-/// The members here are only spellings that Marian has: the table's check turns them into the inherited ones.
+/// The members that stand for Marian's spellings are converted to the inherited ones by the table's check.
 struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOptions {
   Task task = Task::none;
   std::string preprocess;           // "n": pre-norm, together with …
@@ -43,7 +43,7 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
 struct DataCommandOptions : SurveyOptions {
   std::vector<std::string> train_sets;  // as DataOptions::train_sets
   bool tsv = false;
-  std::vector<std::string> vocabs;  // {source, target}; empty: words are counted and no pieces
+  std::vector<std::string> vocabs;  // {source, target}; empty: counts words only
   bool json = false;
 };
 
@@ -51,71 +51,71 @@ struct PlotOptions {
   std::vector<std::string> logs;  // of train --log-json
 };
 
-/// What products are computed in when decoding; automatic: what the file was made for.
+/// Type of the factors of products when decoding; automatic: by the type the file stores.
 enum class Precision { automatic, float32, bfloat16, float16, int8 };
 
 struct TranslateCommandOptions : SearchOptions, TranslateOptions {
   Precision precision = Precision::automatic;
-  std::string shortlist;  // file of `dragoman align`; empty: all pieces may follow
+  std::string shortlist;  // file written by `dragoman align`; empty: all pieces are allowed
   bool profile = false;
   std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
-  std::vector<std::string> output_sampling;       // {"topk", "10"}, becomes sampling and what it draws from
+  std::vector<std::string> output_sampling;       // {"topk", "10"}, becomes sampling and its parameter
 };
 
-/// What `score --summary` prints in place of one line a pair.
+/// What `score --summary` prints instead of one line per pair.
 enum class Summary { none, cross_entropy, ce_mean, ce_mean_words, perplexity };
 
 struct ScoreOptions {
   std::string model;
   std::vector<std::string> train_sets;  // {source, target}, as Marian calls them; with n_best {source, list}
   std::string output = "-";
-  bool n_best = false;                   // the target is an n-best list, which gets another feature …
+  bool n_best = false;                   // the target is an n-best list, to which a feature is added …
   std::string n_best_feature = "Score";  // … of this name
-  bool word_scores = false;              // log-probabilities of the pieces too
-  AlignmentStyle alignment;              // which source pieces each target piece looks at
+  bool word_scores = false;              // also log-probabilities of the tokens
+  AlignmentStyle alignment;              // source positions attended to by each target position
   Summary summary = Summary::none;
   bool normalize = false;                      // divide each log-probability by the target's length
-  bool no_spm_encode = false;                  // the text is already pieces, split at blanks
+  bool no_spm_encode = false;                  // the text is already split into pieces
   int64_t mini_batch_words = 4096;             // target tokens
   int64_t maxi_batch_lines = 10000;            // lines read ahead and sorted by length
-  int max_length = 10'000;                     // pieces of a side; longer ones are an Error
+  int max_length = 10'000;                     // pieces per side; longer ones are an Error
   std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
-  bool fast_math = false;                      // of a GPU: products of float32 in TF32
-  int cpu_threads = 0;                         // 0: one a core
+  bool fast_math = false;                      // on a GPU: products of float32 in TF32
+  int cpu_threads = 0;                         // 0: one per core
   bool profile = false;
   bool quiet = false;
 };
 
-/// How explanations are written; automatic: as the name of --output ends, else as text.
+/// Output format; automatic: by the extension of --output, else text.
 enum class ExplanationFormat { automatic, html, json, text };
 
 struct ExplainOptions : AttentionChoice {
   std::string model;                    // empty, with `positions`: the sinusoids of the paper
-  bool positions = false;               // show these instead of attention
+  bool positions = false;               // show position embeddings instead of attention
   std::vector<std::string> train_sets;  // {source, target}; empty: …
   std::string input = "-";              // … these lines are translated
   std::string output = "-";
   ExplanationFormat format = ExplanationFormat::automatic;
-  int max_length = 100;                       // pieces of each side; longer pairs are left out
+  int max_length = 100;                       // pieces per side; longer pairs are skipped
   int64_t max_lines = 100;                    // 0: all
   int beam_size = SearchOptions{}.beam_size;  // as in translate
-  bool no_spm_encode = false;                 // the text is already pieces, split at blanks
-  int cpu_threads = 0;                        // 0: one a core
+  bool no_spm_encode = false;                 // the text is already split into pieces
+  int cpu_threads = 0;                        // 0: one per core
   bool quiet = false;
 };
 
 struct AlignOptions : AlignerOptions, ShortlistOptions {
   std::vector<std::string> train_sets;  // {source, target} of each corpus
-  bool tsv = false;                     // each file has both sides
-  std::vector<std::string> vocabs;      // {source, target}; else those of …
+  bool tsv = false;                     // each file holds both sides
+  std::vector<std::string> vocabs;      // {source, target}; empty: those of …
   std::string model;                    // … this file
-  std::string output;                   // of links; empty: they are not written
-  std::string shortlist;                // to be written; empty: none
-  bool no_spm_encode = false;           // the text is already pieces, split at blanks
+  std::string output;                   // for links; empty: they are not written
+  std::string shortlist;                // file to write; empty: none
+  bool no_spm_encode = false;           // the text is already split into pieces
   int iterations = 5;
   bool reverse = false;  // from the target to the source
   int max_length = 200;  // pieces
-  int cpu_threads = 0;   // 0: one a core
+  int cpu_threads = 0;   // 0: one per core
   bool quiet = false;
 };
 
@@ -127,10 +127,10 @@ struct AverageOptions {
 struct QuantizeOptions {
   std::string model, output;
   std::vector<std::string> valid_sets;         // {source, target}; empty: quality is not measured
-  double gate = 100;                           // BLEU may fall by this much
+  double gate = 100;                           // largest drop of BLEU allowed
   int beam_size = SearchOptions{}.beam_size;   // as in translate
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
-  int cpu_threads = 0;                         // 0: one a core
+  int cpu_threads = 0;                         // 0: one per core
   bool quiet = false;
 };
 
@@ -138,13 +138,13 @@ enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter, rouge, exact, evalb }
 
 struct EvaluateOptions {
   std::vector<std::string> references;          // several: each line may match any of them
-  std::vector<std::string> hypotheses = {"-"};  // one file a system; "-": stdin
+  std::vector<std::string> hypotheses = {"-"};  // one file per system; "-": stdin
   std::vector<CorpusMetric> metrics = {CorpusMetric::bleu, CorpusMetric::chrf};
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
   bool lowercase = false;                      // for BLEU, chrF and exact match
   bool ter_case_sensitive = false;
   bool rouge_stemmer = false;  // Porter's
-  bool oracle = false;         // of n-best lists, print the translations nearest to the references instead
+  bool oracle = false;         // print the translations of an n-best list that are nearest to the references
   bool confidence = false;     // intervals from bootstrap resampling
   bool paired_bs = false;      // compare with the first system by bootstrap resampling, …
   bool paired_ar = false;      // … by approximate randomisation
@@ -156,7 +156,7 @@ struct EvaluateOptions {
 struct InspectOptions {
   std::string model;
   bool devices = false;  // list the hardware instead
-  bool options = false;  // print those of train that make such a model, and nothing else
+  bool options = false;  // print only the options of train that define such a model
   bool json = false;
 };
 
@@ -170,10 +170,10 @@ enum class VocabAction { train, encode, decode, inspect };
 
 struct VocabOptions {
   VocabAction action = VocabAction::inspect;
-  std::string model;                // the SentencePiece file; made by train
+  std::string model;                // the SentencePiece file; written by train
   std::vector<std::string> inputs;  // train: text files; encode, decode: stdin when empty
   std::string output = "-";         // encode, decode, inspect
-  int size = 32000;                 // train: pieces, bytes and special ones included
+  int size = 32000;                 // train: number of pieces, including bytes and special ones
   VocabularyType type = VocabularyType::bpe;
   std::string normalization = "nmt_nfkc";
   double character_coverage = 1;
@@ -181,8 +181,8 @@ struct VocabOptions {
   std::vector<std::string> protected_symbols;  // pieces that are never split
   double alpha = 0;                            // encode: subword sampling; 0: the best segmentation
   uint64_t seed = 1;                           // of sampling and training
-  bool ids = false;                            // encode, decode: numbers in place of pieces
-  int cpu_threads = 0;                         // 0: one a core
+  bool ids = false;                            // encode, decode: ids instead of pieces
+  int cpu_threads = 0;                         // 0: one per core
 };
 
 inline std::span<const EnumName<Precision>> enum_names(Precision) {

@@ -9,11 +9,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that a chain of symbolic links ends at, which need not be there yet.
+// The end of a chain of symbolic links, which need not exist yet.
 fs::path without_links(fs::path path) {
   std::error_code ignored;
   for (int links = 0; links < 40 && fs::is_symlink(path, ignored); ++links)
-    path = path.parent_path() / fs::read_symlink(path, ignored);  // an absolute target replaces all
+    path = path.parent_path() / fs::read_symlink(path, ignored);  // an absolute target replaces the path
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   return fs::weakly_canonical(folder, ignored) / path.filename();
 }
@@ -23,7 +23,7 @@ bool is_placeholder(std::string_view text) {
          std::string_view("UEBT").find(text[1]) != std::string_view::npos;
 }
 
-// Whether numbers in the places of {U}, {E}, {B} and {T} make `name` of `pattern`.
+// Whether `name` is `pattern` with numbers for {U}, {E}, {B} and {T}.
 bool may_become(std::string_view pattern, std::string_view name) {
   while (!pattern.empty() && !is_placeholder(pattern)) {
     if (name.empty() || name[0] != pattern[0]) return false;
@@ -37,9 +37,9 @@ bool may_become(std::string_view pattern, std::string_view name) {
   return false;
 }
 
-// Under one name, or two for one file on disk: links of either kind.
+// Whether both names mean the same file, also through hard or symbolic links.
 bool is_same(const fs::path& one, const fs::path& other) {
-  std::error_code ignored;  // what is not to be seen is the same as nothing
+  std::error_code ignored;  // an inaccessible file counts as missing
   if (fs::exists(one, ignored) && fs::exists(other, ignored))
     return fs::is_regular_file(one, ignored) && fs::equivalent(one, other, ignored);
   const fs::path real = without_links(one), another = without_links(other);
@@ -47,7 +47,7 @@ bool is_same(const fs::path& one, const fs::path& other) {
                              may_become(real.filename().string(), another.filename().string()));
 }
 
-// The name itself, and what is there of the names that numbers make of it.
+// The name itself, and the existing files that match it as a pattern.
 std::vector<fs::path> names_of(const std::string& written) {
   std::vector<fs::path> names = {written};
   if (written.find('{') == std::string::npos) return names;
@@ -58,7 +58,7 @@ std::vector<fs::path> names_of(const std::string& written) {
   return names;
 }
 
-// Where the shell took stdin or stdout from, which may be a file, too.
+// stdin and stdout may be files, redirected by the shell.
 std::string opened(const std::string& file, const char* standard) { return file == "-" ? standard : file; }
 
 bool is_written_to(const std::string& written, const std::string& other) {
@@ -76,8 +76,8 @@ void refuse_two_uses(const NamedFiles& one, const NamedFiles& other) {
       const std::string to = opened(file, "/dev/stdout"), before = opened(from, "/dev/stdout");
       if (is_standard_output(to) && is_standard_output(before)) continue;
       if (is_written_to(to, before) || is_written_to(before, to))
-        throw Error(fmt::format("{} and {} are both {}: one would write over the other", one.what, other.what, file),
-                    "give each a file of its own");
+        throw Error(fmt::format("{} and {} are both {}: one would overwrite the other", one.what, other.what, file),
+                    "name two different files");
     }
 }
 
@@ -90,7 +90,7 @@ void refuse_overwriting(const CommandFiles& files) {
       for (const auto& [what, read] : files.read)
         for (const std::string& from : read)
           if (is_written_to(opened(to, "/dev/stdout"), opened(from, "/dev/stdin")))
-            throw Error(fmt::format("{} and {} are both {}: what it holds would be lost", written.what, what,
+            throw Error(fmt::format("{} and {} are both {}: its content would be lost", written.what, what,
                                     to == "-" || to.find('{') != std::string::npos ? from : to),
                         "write to another file");
     for (size_t before = 0; before < w; ++before) refuse_two_uses(files.written[before], written);

@@ -20,7 +20,7 @@ const Option* find(const std::vector<Option>& options, std::string_view name) {
   return nullptr;
 }
 
-// The option that `argument` names ("--normalize", "-n"), when that is all it says.
+// The option that `argument` names ("--normalize", "-n"); null if it also holds a value.
 const Option* named_by(const std::vector<Option>& options, const std::string& argument) {
   if (argument.starts_with("--")) return find(options, std::string_view(argument).substr(2));
   if (argument.size() != 2 || argument[0] != '-') return nullptr;
@@ -29,13 +29,13 @@ const Option* named_by(const std::vector<Option>& options, const std::string& ar
   return nullptr;
 }
 
-// "devices" of "--devices=0", "d" of "-d" and "-d0"; empty for what is no option.
+// "devices" of "--devices=0", "d" of "-d" and "-d0"; empty if it is not an option.
 std::string name_in(const std::string& argument) {
   if (argument.starts_with("--")) return argument.substr(2, argument.find('=') - 2);
   return argument.size() > 1 && argument[0] == '-' ? argument.substr(1, 1) : "";
 }
 
-// All that Marian's command lines have and dragoman has not, at once.
+// Reports all unsupported Marian options at once.
 void refuse_left_out(const Strings& arguments, const std::vector<Option>& options) {
   std::vector<const LeftOut*> found;
   Strings shown;
@@ -60,8 +60,8 @@ bool succeeds(const F& f) {
   return true;
 }
 
-// Whether a word after an option that may stand alone is its value: a choice, a truth, a number (which may turn out to
-// be out of range) or what else its type reads, for a list anything.
+// Whether the word after an option with an optional value is its value: a choice, a boolean, a number (even one out of
+// range) or whatever its type reads; for a list any word that is not an option.
 bool is_value_of(const Option& option, const std::string& word) {
   if (option.list) return !word.starts_with('-');
   static const std::string truths = "true, false, yes, no, on, off";
@@ -76,12 +76,12 @@ bool is_negative_number(const std::string& word) {
   return word.starts_with('-') && succeeds([&] { read_word(number, word, {}); });
 }
 
-// Boost takes an optional value only after '='. Here each option that may stand alone gets its value that way: the
-// next argument when that is one, else what standing alone means. So `--normalize 0.6` and `--quiet file` both work.
-// Nor does it take negative numbers in a list for anything but options: they get the name of theirs.
+// Boost takes an optional value only after '='. So each option with an optional value gets it that way: the next
+// argument if it is a value, else the implicit one. Then `--normalize 0.6` and `--quiet file` both work.
+// Boost also takes negative numbers in a list for options, so they are prefixed with the name of their option.
 Strings with_values_attached(const Strings& arguments, const std::vector<Option>& options) {
   Strings attached;
-  const Option* list = nullptr;  // the one that takes the words that come
+  const Option* list = nullptr;  // the list option that the next words belong to
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--") {
       attached.insert(attached.end(), arguments.begin() + i, arguments.end());
@@ -99,7 +99,7 @@ Strings with_values_attached(const Strings& arguments, const std::vector<Option>
       continue;
     }
     const bool follows = i + 1 < arguments.size() && is_value_of(*option, arguments[i + 1]);
-    if (follows && option->list) {  // which takes all words up to the next option by itself
+    if (follows && option->list) {  // Boost assigns it all words up to the next option
       attached.push_back(arguments[i]);
       continue;
     }
@@ -133,7 +133,7 @@ po::positional_options_description positions(const std::vector<Option>& options)
     positions.add(std::string(option.name).c_str(), option.list ? -1 : 1);
     endless |= option.list;
   }
-  if (!endless) positions.add("(surplus)", -1);  // is no option, so that read_command_line() can name the word
+  if (!endless) positions.add("(surplus)", -1);  // not an option: read_command_line() reports the word
   return positions;
 }
 
@@ -158,20 +158,20 @@ std::vector<po::option> split(const Strings& arguments, const std::vector<Option
   }
 }
 
-// A word that no option takes was meant for the one before it, if that may stand alone.
+// A surplus word after an option with an optional value was probably meant as its value.
 [[noreturn]] void refuse_surplus(const std::string& word, const Strings& arguments, const std::vector<Option>& options,
                                  const About& about) {
   for (size_t i = 1; i < arguments.size(); ++i) {
     const Option* before = arguments[i] == word ? named_by(options, arguments[i - 1]) : nullptr;
     if (!before || !before->stands_alone()) continue;
-    require(!before->boolean, "--{} stands alone, found '{}' after it", before->name, word);
+    require(!before->boolean, "--{} takes no value, found '{}'", before->name, word);
     try {
       before->set({word});
     } catch (const Error& e) {
       throw Error(fmt::format("--{}: {}", before->name, e.what()), e.hint());
     }
   }
-  throw Error(fmt::format("'{}' follows no option that takes it", word),
+  throw Error(fmt::format("unexpected argument '{}'", word),
               fmt::format("usage: dragoman {} {}", about.name, about.usage));
 }
 

@@ -11,13 +11,13 @@ Table<PlotOptions> plot_table() {
   return {.about = {.name = "plot",
                     .summary = "draw the curves of training runs as a web page",
                     .usage = "RUN.jsonl... > run.html",
-                    .text = "Reads what train --log-json wrote and prints one HTML page that needs no network: cost, "
-                            "validation, learning rate and speed, a line for each run."},
+                    .text = "Reads the logs of train --log-json and prints one self-contained HTML page with the "
+                            "curves of cost, validation, learning rate and speed of each run."},
           .flags = {{.name = "logs",
                      .field = &O::logs,
                      .value = "FILE...",
                      .group = "Options",
-                     .help = "logs of train --log-json; several are compared",
+                     .help = "logs of train --log-json; several runs are compared",
                      .required = true,
                      .positional = true}}};
 }

@@ -54,7 +54,7 @@ constexpr const char* after_data = R"html(</script>
 const runs = JSON.parse(document.getElementById('data').textContent);
 const colours = ['#2f7ed8', '#e4672b', '#1f9d6b', '#b05cc6', '#d9a400', '#4bb4d8', '#d8496b', '#7a8699'];
 const titles = {
-  cost: ['Cost', 'training, label-smoothed, a target piece'],
+  cost: ['Cost', 'training, label-smoothed, per target piece'],
   learning_rate: ['Learning rate', ''],
   words_per_second: ['Words/s', 'target pieces'],
   gradient_norm: ['Gradient norm', 'before clipping'],
@@ -64,7 +64,7 @@ const W = 560, H = 250, left = 58, right = 16, top = 10, bottom = 26;
 const hidden = new Set();
 let axis = 0;
 
-// What people like to read along an axis: multiples of 1, 2 or 5 times a power of ten.
+// Round tick values: multiples of 1, 2 or 5 times a power of ten.
 function ticks(low, high, wanted) {
   const raw = (high - low) / wanted || 1, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= raw * 0.999);
@@ -184,7 +184,7 @@ draw();
 </html>
 )html";
 
-// No name may end the script element that the data stand in.
+// So that no name ends the script element around the data.
 std::string safe_in_script(std::string text) {
   for (size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
   return text;

@@ -10,7 +10,7 @@ struct CurvePoint {
   double value;
 };
 
-/// Values of one kind in a run: "cost", "bleu", …
+/// One quantity of a run: "cost", "bleu", …
 struct Curve {
   std::string name;
   std::vector<CurvePoint> points;  // by update
@@ -21,7 +21,7 @@ struct RunCurves {
   std::vector<Curve> curves;
 };
 
-/// One HTML page that needs nothing else: a chart for each name, with a line for each run that has it.
+/// A self-contained HTML page: a chart for each curve name, with a line for each run that has it.
 std::string plot_page(const std::vector<RunCurves>& runs);
 
 }  // namespace dragoman

@@ -64,7 +64,7 @@ void pass_gate(const Comparison& c, const QuantizeOptions& o) {
   if (fall <= o.gate) return;
   throw Error(fmt::format("BLEU falls by {:.3f}, from {:.2f} to {:.2f}, more than --gate {} allows; {} was not written",
                           fall, c.float32.bleu, c.int8.bleu, o.gate, o.output),
-              "translate in float32, or allow more");
+              "translate in float32, or raise --gate");
 }
 
 std::string table(const QuantizeOptions& o, const std::optional<Comparison>& quality) {
@@ -82,12 +82,12 @@ std::string table(const QuantizeOptions& o, const std::optional<Comparison>& qua
 
 }  // namespace
 
-// The file is measured before it is written: load_model makes the same weights of the one in float32.
+// Quality is measured before the file is written: load_model quantizes the float32 file to the same weights.
 int quantize_command(Engine&, const QuantizeOptions& o) {
   check_files(o);
   const ModelFile file(o.model);
   if (file.stored_type() == DType::i8)
-    throw Error(fmt::format("{} is in 8 bits already", o.model), "give the float32 model that it was made from");
+    throw Error(fmt::format("{} is already in 8 bits", o.model), "give the float32 model that it was made from");
   const LinePairs lines = read_valid_set(o.valid_sets);
   Arena arena;
   const auto weights = rounded(file, arena);

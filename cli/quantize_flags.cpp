@@ -21,7 +21,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::output,
        .value = "FILE",
        .group = group,
-       .help = "the model to be written",
+       .help = "model file to write",
        .required = true},
   };
 }
@@ -33,32 +33,32 @@ std::vector<Flag<O>> quality_flags() {
        .field = &O::valid_sets,
        .value = "SOURCE TARGET",
        .group = group,
-       .help = "text to translate in float32 and in int8, to show BLEU and chrF of both"},
+       .help = "text to translate in float32 and in int8, to compare BLEU and chrF"},
       {.name = "gate",
        .field = &O::gate,
        .value = "X",
        .group = group,
-       .help = "write nothing when BLEU falls by more than X; 100: write in any case",
+       .help = "write nothing if BLEU falls by more than X; 100: always write",
        .range = {0, 100}},
       {.name = "beam-size",
        .letter = 'b',
        .field = &O::beam_size,
        .value = "N",
        .group = group,
-       .help = "hypotheses a sentence",
+       .help = "hypotheses per sentence",
        .range = {1, 1024}},
       {.name = "tokenize",
        .field = &O::tokenize,
        .value = "NAME",
        .group = group,
-       .help = "how BLEU finds words: 13a is WMT's, none is for text that is tokenised already"},
+       .help = "tokenizer for BLEU: 13a is WMT's, none is for text that is already tokenised"},
       {.name = "cpu-threads",
        .field = &O::cpu_threads,
        .value = "N",
        .group = run,
-       .help = "threads; 0: one a core",
+       .help = "number of threads; 0: one per core",
        .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "report only warnings and errors"},
+      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
   };
 }
 
@@ -75,11 +75,10 @@ void check(O& o, const Given& given) {
 Table<O> quantize_table() {
   Table<O> table{
       .about = {.name = "quantize",
-                .summary = "make a model file smaller: weights in 8 bits",
+                .summary = "make a model file smaller with 8-bit weights",
                 .usage = "-m MODEL -o OUT [--valid-sets SOURCE TARGET [--gate X]]",
-                .text = "Writes the model with its matrices in 8 bits, about a quarter of the size. translate "
-                        "then computes in int8 unless told otherwise, exactly as with --precision int8 from "
-                        "the file in float32."},
+                .text = "Writes the model with its matrices in 8 bits, about a quarter of the size. translate then "
+                        "computes in int8 by default, with the same result as --precision int8 on the float32 file."},
       .check = check};
   for (auto part : {file_flags, quality_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));

@@ -32,7 +32,7 @@ class CurveReader {
   RunCurves curves() { return std::move(run_); }
 
  private:
-  // A killed call had reported what it never saved; it was trained again.
+  // After a kill or a rollback, updates reported after the checkpoint are trained again.
   void forget_after(int64_t update) {
     for (Curve& curve : run_.curves)
       std::erase_if(curve.points, [&](const CurvePoint& p) { return p.update > update; });
@@ -64,8 +64,8 @@ RunCurves read_curves(const std::string& path) {
   RunCurves run = reader.curves();
   if (run.curves.empty())
     throw Error(fmt::format("{} has no report and no validation in its {} lines", path, lines.lines()),
-                "plot draws what dragoman train --log-json FILE wrote, from the first --disp-freq on");
-  if (broken > 0) log_warning("{}: {} of {} lines are no events and left out", path, broken, lines.lines());
+                "plot draws logs of dragoman train --log-json, from the first report (--disp-freq) on");
+  if (broken > 0) log_warning("{}: {} of {} lines are not events and are skipped", path, broken, lines.lines());
   return run;
 }
 

@@ -5,8 +5,8 @@
 
 namespace dragoman {
 
-/// The curves of a log of train --log-json. Lines that are no events are left out with a warning: a process that was
-/// killed may leave half a line. Error when nothing is left to draw.
+/// The curves of a log of train --log-json. Lines that are not events are skipped with a warning: a killed process may
+/// leave an incomplete line. Error if there is nothing to draw.
 RunCurves read_curves(const std::string& path);
 
 }  // namespace dragoman

@@ -17,9 +17,9 @@
 namespace dragoman {
 namespace {
 
-// Sums over all pairs.
+// Totals over all pairs.
 struct Totals {
-  int64_t pairs = 0, pieces = 0;  // pieces of the target, ends of sentences included
+  int64_t pairs = 0, pieces = 0;  // target tokens, ends of sentences included
   double log_prob = 0;
 };
 
@@ -48,10 +48,10 @@ double score_of(const ScoreOptions& options, std::span<const float> pieces) {
   return options.normalize ? sum_of(pieces) / double(pieces.size()) : sum_of(pieces);
 }
 
-// What the model makes of a pair.
+// The model's scores of a pair.
 struct Judgement {
   std::span<const float> pieces;
-  std::string alignment;  // as text; empty: none is asked for
+  std::string alignment;  // as text; empty: not requested
 };
 
 std::string line_of(const ScoreOptions& options, const PairReader::Window&, size_t, const Judgement& judgement) {
@@ -70,7 +70,7 @@ std::string line_of(const ScoreOptions& options, const NBestReader::Window& wind
   return to_line(entry);
 }
 
-// What attention takes of memory and time grows with the square of a length.
+// Memory and time of attention grow with the square of the length.
 void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, int64_t lines_before) {
   for (size_t i = 0; i < pairs.size(); ++i)
     for (const auto& [side, ids] : {std::pair(0, &pairs[i].source), std::pair(1, &pairs[i].target)})
@@ -78,10 +78,10 @@ void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, i
         throw Error(fmt::format("{}, line {}: {} {} pieces, more than --max-length {}", options.train_sets[1],
                                 lines_before + int64_t(i) + 1, side == 0 ? "its source has" : "has", pieces,
                                 options.max_length),
-                    "divide it, or raise --max-length as far as there is memory");
+                    "split it, or raise --max-length if there is enough memory");
 }
 
-// Scores all pairs that the reader gives, a window at a time, and writes a line for each unless a summary is asked for.
+// Scores all pairs of the reader, one window at a time, and writes a line for each unless a summary is requested.
 template <class Reader>
 Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringContext& context, const LoadedModel& loaded,
                  LineWriter& out) {
@@ -108,8 +108,8 @@ Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringConte
 }
 
 void write_summary(LineWriter& out, const ScoreOptions& options, const Totals& totals) {
-  require(totals.pairs > 0, "--summary {} has nothing to sum up: {} and {} have no lines", name_of(options.summary),
-          options.train_sets[0], options.train_sets[1]);
+  require(totals.pairs > 0, "--summary {}: there is nothing to score, {} and {} have no lines",
+          name_of(options.summary), options.train_sets[0], options.train_sets[1]);
   out.write(fmt::format("{:.6f}", figure(options.summary, totals)));
 }
 
@@ -129,7 +129,7 @@ void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& r
   const LoadedModel loaded = load_model(options.model, device, arena);
   const ScoringContext context{device, arena, loaded.packed};
 
-  LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
+  LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;
   const Totals totals = std::visit([&](auto& r) { return score_all(r, options, context, loaded, out); }, reader);
   if (options.summary != Summary::none) write_summary(out, options, totals);

@@ -14,14 +14,14 @@ std::vector<Flag<ScoreOptions>> file_flags() {
        .field = &O::model,
        .value = "FILE",
        .group = group,
-       .help = "the model; it holds its vocabularies",
+       .help = "the model, which holds its vocabularies",
        .required = true},
       {.name = "train-sets",
        .letter = 't',
        .field = &O::train_sets,
        .value = "SOURCE TARGET",
        .group = group,
-       .help = "the text to be scored; with --n-best, TARGET is an n-best list",
+       .help = "text to score; with --n-best, TARGET is an n-best list",
        .required = true},
       {.name = "output",
        .letter = 'o',
@@ -33,17 +33,17 @@ std::vector<Flag<ScoreOptions>> file_flags() {
        .field = &O::n_best,
        .group = group,
        .help = "score each entry of an n-best list ('line ||| translation ||| features', lines of SOURCE counted from "
-               "0) and print the list with the score as another feature; each with its end of sentence, which what "
-               "translate cut at the limit of length has not"},
+               "0) and append the score to its features; scores include the end of sentence, which translations cut at "
+               "the length limit lack"},
       {.name = "n-best-feature",
        .field = &O::n_best_feature,
        .value = "NAME",
        .group = group,
-       .help = "what that feature is called"},
+       .help = "name of the feature that --n-best adds"},
       {.name = "no-spm-encode",
        .field = &O::no_spm_encode,
        .group = group,
-       .help = "the text is already pieces, separated by blanks"},
+       .help = "the text is already split into pieces, separated by spaces"},
   };
 }
 
@@ -56,67 +56,68 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
        .field = &O::summary,
        .value = "KIND",
        .group = group,
-       .help = "print one figure for all pairs instead: cross-entropy is the negative log-probability a sentence "
-               "(so is ce-mean), ce-mean-words that a target piece, perplexity its exponential; alone: "
+       .help = "print one number for all pairs; cross-entropy and ce-mean: negative log-probability per sentence; "
+               "ce-mean-words: per target token; perplexity: the exponential of ce-mean-words; without a value: "
                "cross-entropy",
        .implicit = "cross-entropy"},
       {.name = "normalize",
        .letter = 'n',
        .field = &O::normalize,
        .group = group,
-       .help = "divide each log-probability by the pieces of the target, end of sentence included"},
+       .help = "divide each log-probability by the number of target tokens, end of sentence included"},
       {.name = "word-scores",
        .field = &O::word_scores,
        .group = group,
-       .help = "put ' ||| WordScores=' and the log-probability of each piece after each score, in n-best lists before "
+       .help = "append ' ||| WordScores=' and the log-probability of each token to each score; in n-best lists, before "
                "the features"},
       {.name = "alignment",
        .field = &O::alignment,
        .value = "hard|soft|X",
        .group = group,
-       .help = "put ' ||| ' and which source pieces each target piece looks at after each score, in n-best lists "
-               "before the features, as Marian does: hard has a pair i-j for each target piece j, a number X all pairs "
-               "with a weight above it, soft the weights; </s> counts as a piece (docs/explain.md); alone: hard",
+       .help =
+           "append ' ||| ' and the word alignment to each score (in n-best lists, before the features), as Marian "
+           "does; hard: a pair i-j of source and target positions for each target position j; a number X: all pairs "
+           "with a weight above X; soft: all weights; </s> counts as a token (docs/explain.md); without a value: hard",
        .implicit = "hard"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",
        .group = run,
-       .help = "target pieces scored at once",
+       .help = "target tokens scored at once",
        .range = {1, 10'000'000}},
       {.name = "maxi-batch-lines",
        .field = &O::maxi_batch_lines,
        .value = "N",
        .group = run,
-       .help = "lines read ahead to be sorted by length",
+       .help = "lines read ahead and sorted by length",
        .range = {1, 10'000'000}},
       {.name = "max-length",
        .field = &O::max_length,
        .value = "N",
        .group = run,
-       .help = "refuse a pair with more than N pieces on a side",
+       .help = "refuse pairs with more than N pieces on a side",
        .range = {1, 1'000'000}},
       {.name = "cpu-threads",
        .field = &O::cpu_threads,
        .value = "N",
        .group = run,
-       .help = "threads; 0: one a core",
+       .help = "number of threads; 0: one per core",
        .range = {0, 1024}},
       {.name = "devices",
        .letter = 'd',
        .field = &O::devices,
        .value = "DEVICE...",
        .group = run,
-       .help = "where to compute: cpu, or the number of a GPU, counted from 0"},
+       .help = "device to compute on: cpu, or the number of a GPU, counted from 0"},
       {.name = "fast-math",
        .field = &O::fast_math,
        .group = run,
-       .help = "on a GPU, products of float32 see 10 bits behind the point (TF32) instead of 23: faster"},
+       .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"},
       {.name = "profile",
        .field = &O::profile,
        .group = run,
-       .help = "in the end, write to stderr where the time went, kernel by kernel"},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "report only warnings and errors"},
+       .help = "at the end, print the time spent in each kernel to stderr"},
+      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
   };
 }
 
@@ -126,7 +127,7 @@ void check(ScoreOptions& o, const Given& given) {
   require(o.n_best || !given.changed("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
           o.n_best_feature);
   require(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
-          "--n-best-feature: '{}' holds a blank, = or |, or nothing, expected a word", o.n_best_feature);
+          "--n-best-feature: '{}' is empty or contains a space, = or |, expected a word", o.n_best_feature);
   if (o.summary == Summary::none) return;
   const std::string summary(name_of(o.summary));
   require(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);
@@ -134,20 +135,20 @@ void check(ScoreOptions& o, const Given& given) {
   require(o.alignment.kind == AlignmentStyle::none, "--alignment contradicts --summary {}, which prints one figure",
           summary);
   if (o.normalize)
-    throw Error(fmt::format("--normalize contradicts --summary {}, which is of whole log-probabilities", summary),
-                "--summary ce-mean-words is the mean over target pieces");
+    throw Error(
+        fmt::format("--normalize contradicts --summary {}, which is computed from whole log-probabilities", summary),
+        "--summary ce-mean-words is the mean over target pieces");
 }
 
 }  // namespace
 
 Table<ScoreOptions> score_table() {
-  Table<ScoreOptions> table{
-      .about = {.name = "score",
-                .summary = "give the log-probability of translations",
-                .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
-                .text = "Prints the log-probability (base e) that the model gives to each target line for its source "
-                        "line, a number a line."},
-      .check = check};
+  Table<ScoreOptions> table{.about = {.name = "score",
+                                      .summary = "print the log-probability of translations",
+                                      .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
+                                      .text = "Prints the log-probability (base e) that the model assigns to each "
+                                              "target line given its source line, one number per line."},
+                            .check = check};
   for (auto part : {file_flags, scoring_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
@@ -158,21 +159,21 @@ Table<AverageOptions> average_table() {
   return {.about = {.name = "average",
                     .summary = "average the weights of several models",
                     .usage = "-o OUT MODEL...",
-                    .text = "Writes a model whose weights are the means of those given; they must be of one shape, as "
-                            "the checkpoints of a run are."},
+                    .text = "Writes a model whose weights are the means of the given models' weights. The models must "
+                            "be of the same shape, like the checkpoints of one run."},
           .flags = {{.name = "output",
                      .letter = 'o',
                      .field = &O::output,
                      .value = "FILE",
                      .group = "Files",
-                     .help = "the model to be written",
+                     .help = "model file to write",
                      .required = true},
                     {.name = "models",
                      .letter = 'm',
                      .field = &O::models,
                      .value = "MODEL...",
                      .group = "Files",
-                     .help = "the models to be averaged",
+                     .help = "models to average",
                      .required = true,
                      .positional = true}}};
 }

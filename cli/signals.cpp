@@ -9,11 +9,11 @@
 namespace dragoman {
 namespace {
 
-// Of the run that signals are for: a process has one at a time.
+// The run that receives signals: a process has one at a time.
 RunControl* run = nullptr;
 volatile std::sig_atomic_t stops = 0;
 
-// The signal that comes while its handler runs is delivered after it, and then ends the process.
+// The raised signal is delivered after its handler returns, and then ends the process.
 void ask_to_stop(int signal) {
   if (stops != 0) {
     std::signal(signal, SIG_DFL);
@@ -27,9 +27,8 @@ void take_hangup(int) { run->stop = true; }
 
 void take_request(int signal) { (signal == SIGUSR1 ? run->save : run->validate) = true; }
 
-// The matrix product of oneDNN 2.6 keeps data further below the stack pointer than the 128 bytes that a signal spares,
-// so a handler that ran on the stack of the thread it interrupts would write over them. Of this program's threads only
-// the one that trains takes signals.
+// The matrix product of oneDNN 2.6 keeps data further below the stack pointer than the 128-byte red zone, so a handler
+// on the interrupted thread's stack would overwrite it. Only the training thread of this program takes signals.
 void give_handlers_a_stack() {
   alignas(64) static std::byte memory[65536];
   const stack_t stack = {.ss_sp = memory, .ss_flags = 0, .ss_size = sizeof memory};
@@ -43,7 +42,7 @@ void set_handler(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
-// A shell starts background jobs with SIGINT ignored, so that Ctrl-C in its terminal is not for them.
+// A shell starts background jobs with SIGINT ignored, so that Ctrl-C in its terminal does not reach them.
 void handle(std::initializer_list<int> signals, void (*handler)(int)) {
   give_handlers_a_stack();
   for (int signal : signals) {

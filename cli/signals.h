@@ -3,16 +3,16 @@
 
 namespace dragoman {
 
-/// While this lives, SIGINT, SIGTERM and SIGHUP ask the run to end after the update at hand; a second SIGINT or SIGTERM
-/// ends the process at once. A terminal that closes may send SIGHUP more than once, and a SIGTERM after it, so those
-/// are no second ones. A signal that the process was started to ignore, as SIGHUP under nohup, stays ignored.
+/// While this lives, SIGINT, SIGTERM and SIGHUP stop the run after the current update; a second SIGINT or SIGTERM ends
+/// the process at once. SIGHUP does not count as a first signal, because a closing terminal may repeat it or send
+/// SIGTERM after it. Signals that the process was started to ignore, such as SIGHUP under nohup, stay ignored.
 class StopSignals {
  public:
   explicit StopSignals(RunControl& control);
   ~StopSignals();
 };
 
-/// While this lives, SIGUSR1 asks for a save and SIGUSR2 for a validation, instead of ending the process.
+/// While this lives, SIGUSR1 requests a save and SIGUSR2 a validation instead of ending the process.
 class RequestSignals {
  public:
   explicit RequestSignals(RunControl& control);

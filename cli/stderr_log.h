@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// Messages on stderr, `[date time] message`; warnings in colour on a terminal (https://no-color.org). With `quiet`
-/// warnings only.
+/// Writes messages to stderr as `[date time] message`; warnings in colour on a terminal (https://no-color.org). With
+/// `quiet`, warnings only.
 LogSink stderr_log(bool quiet);
 
 }  // namespace dragoman

@@ -26,11 +26,11 @@ std::string occurrences(const Occurrences& o, int64_t whole) {
 }
 
 struct Bin {
-  size_t from, to;  // both included
+  size_t from, to;  // inclusive
   int64_t count;
 };
 
-// Narrow where most sentences are. Empty bins at the end are left out.
+// Narrow where most sentences lie. There are no empty bins at the end.
 std::vector<Bin> bins(const std::vector<int64_t>& lengths) {
   static constexpr size_t ends[] = {5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000};
   std::vector<Bin> all;
@@ -67,7 +67,7 @@ void add_side(FactPage& page, const SurveyedSide& side, const CorpusSurvey& surv
   page.fact("pieces",
             fmt::format("{}, {:.1f} a line", grouped(side.pieces), double(side.pieces) / double(survey.encoded)));
   page.fact("unknown pieces", share(side.unknown, side.pieces));
-  page.fact("spelt in bytes", share(side.byte_pieces, side.pieces));
+  page.fact("encoded as bytes", share(side.byte_pieces, side.pieces));
 }
 
 Json to_json(const Occurrences& o) { return {{"count", o.count}, {"first_lines", o.lines}}; }
@@ -92,17 +92,17 @@ Json to_json(const SurveyedSide& side, bool encoded) {
 void add_survey(FactPage& page, const CorpusSurvey& survey, int max_length) {
   page.heading("Pairs");
   page.fact("lines", grouped(survey.lines));
-  page.fact("left out, a side is empty", occurrences(survey.empty, survey.lines));
+  page.fact("skipped, a side is empty", occurrences(survey.empty, survey.lines));
   if (survey.encoded > 0)
-    page.fact(fmt::format("left out, more than {} pieces", max_length), occurrences(survey.too_long, survey.encoded));
+    page.fact(fmt::format("skipped, more than {} pieces", max_length), occurrences(survey.too_long, survey.encoded));
   page.fact("duplicates of earlier pairs", share(survey.duplicates, survey.lines));
-  page.fact("both sides are the same", occurrences(survey.copies, survey.lines));
+  page.fact("identical sides", occurrences(survey.copies, survey.lines));
   page.fact("very uneven lengths", occurrences(survey.uneven, survey.lines));
   const int64_t full = survey.lines - survey.empty.count;
   if (survey.encoded > 0)
-    page.fact("pieces are counted in", survey.encoded == full
-                                           ? "all pairs that are not empty"
-                                           : fmt::format("{} pairs, chosen at random", grouped(survey.encoded)));
+    page.fact("pieces counted in", survey.encoded == full
+                                       ? "all pairs that are not empty"
+                                       : fmt::format("{} pairs, chosen at random", grouped(survey.encoded)));
   for (const SurveyedSide& side : survey.sides) add_side(page, side, survey);
   for (const SurveyedSide& side : survey.sides)
     add_histogram(page, fmt::format("Lines by {}, {}", survey.encoded > 0 ? "pieces" : "words", side.path),

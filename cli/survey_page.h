@@ -6,10 +6,10 @@
 
 namespace dragoman {
 
-/// Adds what `dragoman data` and `dragoman train --dry-run` say of training text.
+/// Adds the report on training text of `dragoman data` and `dragoman train --dry-run`.
 void add_survey(FactPage& page, const CorpusSurvey& survey, int max_length);
 
-/// The same for programs.
+/// The same as JSON.
 nlohmann::ordered_json to_json(const CorpusSurvey& survey);
 
 }  // namespace dragoman

@@ -4,7 +4,8 @@
 
 namespace dragoman {
 
-/// The options of each subcommand, a file a table. To add an option: a member in its options struct, a row here.
+/// The options of each subcommand, one file per table. To add an option, add a member to the options struct and a row
+/// to the table.
 Table<TrainOptions> train_table();
 Table<DataCommandOptions> data_table();
 Table<PlotOptions> plot_table();

@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// The parts of train_table(), a function a group of --help, in the order shown.
+/// The groups of train_table(), in the order of --help.
 std::vector<Flag<TrainOptions>> file_flags();
 std::vector<Flag<TrainOptions>> vocabulary_flags();
 std::vector<Flag<TrainOptions>> model_flags();
@@ -20,10 +20,10 @@ std::vector<Flag<TrainOptions>> optimizer_flags();
 std::vector<Flag<TrainOptions>> validation_flags();
 std::vector<Flag<TrainOptions>> run_flags();
 
-/// Writes the sizes that `options.task` names over the defaults of the model.
+/// Overwrites the model's defaults with those of `options.task`.
 void apply_task(TrainOptions& options);
 
-/// Turns Marian's spellings into the members they mean, and throws Error for options that contradict each other.
+/// Converts Marian's spellings to the members they stand for. Throws Error if options contradict each other.
 void check_train(TrainOptions& options, const Given& given);
 
 }  // namespace dragoman

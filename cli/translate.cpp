@@ -28,7 +28,7 @@ LoadedModel load_one(const std::string& path, const TranslateCommandOptions& opt
       return load_model(file, backend, arena, DType::bf16);
     case Precision::float16:
       if (!backend.supports(DType::f16))
-        throw Error("--precision float16 is for GPUs, and --devices is cpu", "take bfloat16 or int8");
+        throw Error("--precision float16 is for GPUs, and --devices is cpu", "use bfloat16 or int8");
       return load_model(file, backend, arena, DType::f16);
     case Precision::int8:
       return load_model(file, backend, arena, DType::i8);
@@ -48,14 +48,14 @@ void require_same(const char* side, const Vocabulary& a, const std::string& a_mo
               "train models of an ensemble with the same --vocabs");
 }
 
-/// The models that translate together, each with what it computes in. They stay where they are in memory.
+/// The models of an ensemble, each with its context. Their addresses are stable.
 struct Models {
   std::deque<LoadedModel> loaded;
   std::deque<Context> contexts;
   std::vector<TranslatingModel> all;
 };
 
-// Of a model that copies, what may follow stands in the source and in no list.
+// A copying model may generate any piece of the source, which the shortlist may lack.
 void require_all_pieces(const LoadedModel& model, const std::string& path, const TranslateCommandOptions& options) {
   if (options.shortlist.empty() || !model.model->config().copies) return;
   throw Error(fmt::format("--shortlist {} leaves out pieces that {} would copy: it was trained with --copy",
@@ -77,13 +77,13 @@ void load(Models& models, const TranslateCommandOptions& options, const Backend&
   }
 }
 
-// Said once: who wonders about the speed should know.
+// Logged once, to explain the speed.
 void note_slow_int8(const Models& models, const Backend& backend) {
   const auto in_int8 = [](const LoadedModel& m) {
     return std::ranges::any_of(m.packed, [](const auto& w) { return w.second.dtype() == DType::i8; });
   };
   if (backend.multiplies_int8 || std::ranges::none_of(models.loaded, in_int8)) return;
-  log_info("This CPU ({}) has no VNNI instructions: int8 translates the same, but slower than it could",
+  log_info("This CPU ({}) has no VNNI instructions: int8 gives the same translations, but more slowly",
            backend.instructions);
 }
 
@@ -99,7 +99,7 @@ void translate(const TranslateCommandOptions& options, LineReader& in, const Bac
   Translator translator(models.all, vocabularies, options, options, shortlist ? &*shortlist : nullptr,
                         searches_on(device));
 
-  LineWriter out(options.output);  // emptied last, when nothing that was asked for can be wrong any more
+  LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;
   LineProgress progress(options.quiet);
   const int64_t lines = translator.translate(in, out, [&](int64_t done) { progress.draw(done, in); });

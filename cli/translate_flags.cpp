@@ -20,56 +20,60 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::models,
        .value = "FILE...",
        .group = group,
-       .help = "the model, which holds its vocabularies; several translate together by the mean of their "
-               "log-probabilities, of whatever kinds they are, if they share the vocabularies",
+       .help = "the model, which holds its vocabularies; several form an ensemble that averages log-probabilities; "
+               "they may differ in kind but not in vocabularies",
        .required = true},
       {.name = "weights",
        .field = &O::weights,
        .value = "X...",
        .group = group,
-       .help = "one for each model: log-probabilities are added up with these weights instead",
+       .help = "weights of an ensemble, one per model: sum the log-probabilities with these weights instead",
        .range = {0, 1000}},
-      {.name = "input", .letter = 'i', .field = &O::input, .value = "FILE", .group = group, .help = "text; - is stdin"},
+      {.name = "input",
+       .letter = 'i',
+       .field = &O::input,
+       .value = "FILE",
+       .group = group,
+       .help = "text to translate; - is stdin"},
       {.name = "output",
        .letter = 'o',
        .field = &O::output,
        .value = "FILE",
        .group = group,
-       .help = "translations, a line for every line of the input, in its order; - is stdout"},
+       .help = "translations, one line per input line, in the same order; - is stdout"},
       {.name = "no-spm-encode",
        .field = &O::no_spm_encode,
        .group = group,
-       .help = "the input is already pieces, separated by blanks"},
+       .help = "the input is already split into pieces, separated by spaces"},
       {.name = "force-decode",
        .field = &O::force_decode,
        .group = group,
-       .help = "what follows the first tab in a line is text that its translation has to begin with; a tab in that "
-               "text is a blank"},
+       .help = "force each translation to begin with the text after the first tab of its line; further tabs count as "
+               "spaces"},
       {.name = "n-best",
        .field = &O::n_best,
        .value = "N",
        .group = group,
-       .help =
-           "give the N best translations of a line as 'line ||| translation ||| scores'; alone: as many as the beam "
-           "is wide",
+       .help = "print the N best translations of each line as 'line ||| translation ||| scores'; without a value: N is "
+               "the beam size",
        .range = {-1, 1024},
        .implicit = "-1"},
       {.name = "scores",
        .field = &O::scores,
        .group = group,
-       .help = "put the log-probability and a tab before each translation"},
+       .help = "print the log-probability and a tab before each translation"},
       {.name = "alignment",
        .field = &O::alignment,
        .value = "hard|soft|X",
        .group = group,
-       .help = "put ' ||| ' and which source pieces each target piece was made from after each translation, as Marian "
-               "does: hard has a pair i-j for each target piece j, a number X all pairs with a weight above it, soft "
-               "the weights; </s> counts as a piece (docs/explain.md); alone: hard",
+       .help = "append ' ||| ' and the word alignment to each translation, as Marian does; hard: a pair i-j of source "
+               "and target positions for each target position j; a number X: all pairs with a weight above X; soft: "
+               "all weights; </s> counts as a token (docs/explain.md); without a value: hard",
        .implicit = "hard"},
       {.name = "word-scores",
        .field = &O::word_scores,
        .group = group,
-       .help = "put ' ||| WordScores=' and the log-probability of each piece after each translation"},
+       .help = "append ' ||| WordScores=' and the log-probability of each token to each translation"},
   };
 }
 
@@ -81,70 +85,69 @@ std::vector<Flag<O>> search_flags() {
        .field = &O::beam_size,
        .value = "N",
        .group = group,
-       .help = "hypotheses a sentence; 1 is greedy search (Marian: 12)",
+       .help = "hypotheses per sentence; 1 is greedy search (Marian: 12)",
        .range = {1, 1024}},
       {.name = "normalize",
        .letter = 'n',
        .field = &O::normalize,
        .value = "A",
        .group = group,
-       .help = "divide scores by length to the power A; 0: compare plain sums, which favours short translations "
-               "(Marian: 0); alone: 1",
+       .help = "divide scores by length to the power A; 0: off, which favours short translations (Marian: 0); without "
+               "a value: 1",
        .range = {0, 10},
        .implicit = "1"},
       {.name = "length-penalty",
        .field = &O::length_penalty_words,
        .value = "gnmt A",
        .group = group,
-       .help = "divide scores by ((5 + length) / 6) to the power A instead (Wu et al. 2016); the paper has A = 0.6"},
+       .help = "divide scores by ((5 + length) / 6) to the power A instead (Wu et al. 2016, with A = 0.6)"},
       {.name = "word-penalty",
        .field = &O::word_penalty,
        .value = "X",
        .group = group,
-       .help = "take X from the score for every piece, before --normalize: above 0 for shorter, below for longer "
-               "translations",
+       .help = "subtract X from the score for each token, before --normalize: above 0 favours shorter translations, "
+               "below 0 longer ones",
        .range = {-1000, 1000}},
       {.name = "min-length",
        .field = &O::min_length,
        .value = "N",
        .group = group,
-       .help = "a translation has at least N pieces, but never more than the limits that follow allow",
+       .help = "minimum length of translations in tokens; the limits below take precedence",
        .range = {0, 100'000}},
       {.name = "min-length-factor",
        .field = &O::min_length_factor,
        .value = "X",
        .group = group,
-       .help = "… and at least X times as many as its source",
+       .help = "minimum length as a multiple X of the source length",
        .range = {0, 1000}},
       {.name = "max-length-add",
        .field = &O::max_length_add,
        .value = "N",
        .group = group,
-       .help = "a translation has at most N pieces more than its source",
+       .help = "maximum length: N tokens more than the source",
        .range = {0, 100'000}},
       {.name = "max-length-factor",
        .field = &O::max_length_factor,
        .value = "X",
        .group = group,
-       .help = "… or, above 0 and in place of that, at most X times as many (Marian: 3)",
+       .help = "if above 0, maximum length: X times the source length, instead of --max-length-add (Marian: 3)",
        .range = {0, 1000}},
       {.name = "max-length",
        .field = &O::max_length,
        .value = "N",
        .group = group,
-       .help =
-           "lines of more than N pieces are translated in parts, cut where a sentence ends if there is such a place",
+       .help = "split lines of more than N pieces into segments, at the end of a sentence if possible",
        .range = {1, 100'000}},
       {.name = "no-repeat-ngram",
        .field = &O::no_repeat_ngram,
        .value = "N",
        .group = group,
-       .help = "no N pieces in a row come twice in a translation; 0: they may",
+       .help = "forbid repeated n-grams of this length; 0: off",
        .range = {0, 1000}},
       {.name = "allow-unk",
        .field = &O::allow_unk,
        .group = group,
-       .help = "let translations hold the unknown piece, written as ⁇"},
+       .help = "allow the unknown piece in translations, printed as ⁇"},
   };
 }
 
@@ -155,21 +158,21 @@ std::vector<Flag<O>> sampling_flags() {
        .field = &O::output_sampling,
        .value = "full|topk K|nucleus P",
        .group = group,
-       .help =
-           "draw each piece at random instead of searching: from all pieces, from the K most probable (10), or from "
-           "the fewest that have the probability P (0.9) together; alone: full. --n-best N draws N translations",
+       .help = "sample translations instead of searching: from all pieces, from the K most probable (default 10), or "
+               "from the smallest set with a total probability of P (default 0.9); without a value: full. --n-best N "
+               "draws N translations",
        .implicit = "full"},
       {.name = "temperature",
        .field = &O::temperature,
        .value = "T",
        .group = group,
-       .help = "divide logits by T before a draw: below 1 for likelier, above for wilder translations",
+       .help = "divide logits by T before sampling: below 1 favours likely pieces, above 1 unlikely ones",
        .range = {0.001, 1000}},
       {.name = "seed",
        .field = &O::seed,
        .value = "N",
        .group = group,
-       .help = "of the draws; a line's translation depends on the line, its number and the seed"},
+       .help = "random seed of sampling; a line's translation depends on the line, its number and the seed"},
   };
 }
 
@@ -180,50 +183,49 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::precision,
        .value = "TYPE",
        .group = group,
-       .help = "what products are computed in; auto: int8 if dragoman quantize wrote the model, else float32; bfloat16 "
-               "rounds weights to 16 bits: half of the memory; float16 likewise, on GPUs only; int8 rounds weights and "
-               "activations to 8 bits: a quarter of the memory, faster on CPUs, translations differ a little"},
+       .help =
+           "type of the factors of matrix products; auto: int8 if dragoman quantize wrote the model, else float32; "
+           "bfloat16: weights rounded to 16 bits, half the memory; float16: likewise, on GPUs only; int8: weights and "
+           "activations rounded to 8 bits, a quarter of the memory, faster on CPUs, slightly different translations"},
       {.name = "shortlist",
        .field = &O::shortlist,
        .value = "FILE",
        .group = group,
-       .help = "let translations hold only the pieces that this file of dragoman align names for their source: faster, "
-               "translations differ a little"},
+       .help = "restrict translations to the pieces that this shortlist, written by dragoman align, lists for the "
+               "source: faster, slightly different translations"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",
        .group = group,
-       .help =
-           "source pieces that each thread, or a GPU, translates at once; changes speed and memory, never the result",
+       .help = "source tokens in flight per thread or GPU; changes speed and memory, never the result",
        .range = {1, 10'000'000}},
       {.name = "maxi-batch-lines",
        .field = &O::maxi_batch_lines,
        .value = "N",
        .group = group,
-       .help = "lines held at once: read ahead, or done and waiting for one before them; bounds memory",
+       .help = "maximum number of lines in memory: read ahead, or translated and waiting for earlier lines",
        .range = {1, 10'000'000}},
       {.name = "cpu-threads",
        .field = &O::cpu_threads,
        .value = "N",
        .group = group,
-       .help = "threads; 0: one a core",
+       .help = "number of threads; 0: one per core",
        .range = {0, 1024}},
       {.name = "devices",
        .letter = 'd',
        .field = &O::devices,
        .value = "DEVICE...",
        .group = group,
-       .help = "where to compute: cpu, or the number of a GPU, counted from 0"},
+       .help = "device to compute on: cpu, or the number of a GPU, counted from 0"},
       {.name = "fast-math",
        .field = &O::fast_math,
        .group = group,
-       .help = "on a GPU, products of float32 see 10 bits behind the point (TF32) instead of 23: faster"},
+       .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"},
       {.name = "profile",
        .field = &O::profile,
        .group = group,
-       .help = "in the end, write to stderr where the time went, kernel by kernel, of one search that has all "
-               "threads"},
-      {.name = "quiet", .field = &O::quiet, .group = group, .help = "report only warnings and errors"},
+       .help = "at the end, print the time spent in each kernel to stderr; a single search runs, with all threads"},
+      {.name = "quiet", .field = &O::quiet, .group = group, .help = "print only warnings and errors"},
   };
 }
 
@@ -249,9 +251,10 @@ void check_length(O& o, const Given& given) {
     o.normalize = 0;
   }
   if (o.word_penalty != 0 && o.normalize == 1)
-    throw Error(fmt::format("--word-penalty {} changes nothing with --normalize 1, which makes it one number for all",
-                            o.word_penalty),
-                "give --normalize 0, or another power of the length");
+    throw Error(
+        fmt::format("--word-penalty {} has no effect with --normalize 1, where it adds the same number to every score",
+                    o.word_penalty),
+        "give --normalize 0, or another power of the length");
   require(o.max_length_factor == 0 || o.min_length_factor <= o.max_length_factor,
           "--min-length-factor {} is more than --max-length-factor {} allows", o.min_length_factor,
           o.max_length_factor);
@@ -277,9 +280,9 @@ void check_sampling(O& o, const Given& given) {
   read_sampling(o);
   const int drawn = std::max(1, o.n_best);
   if (given.changed("beam-size") && o.beam_size > drawn)
-    throw Error(fmt::format("--beam-size {} contradicts --output-sampling, which draws translations and searches none",
-                            o.beam_size),
-                "--n-best N draws N translations of a line");
+    throw Error(
+        fmt::format("--beam-size {} contradicts --output-sampling, which samples instead of searching", o.beam_size),
+        "--n-best N draws N translations of a line");
   o.beam_size = drawn;
 }
 
@@ -297,7 +300,7 @@ void check(O& o, const Given& given) {
   check_length(o, given);
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given);
-  require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists hold their scores already");
+  require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists already contain the scores");
   if (o.n_best > o.beam_size)
     throw Error(fmt::format("--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size),
                 fmt::format("give --beam-size {} or more", o.n_best));
@@ -309,8 +312,8 @@ Table<O> translate_table() {
   Table<O> table{.about = {.name = "translate",
                            .summary = "translate text, line by line",
                            .usage = "-m MODEL [OPTION...] < SOURCE > TARGET",
-                           .text = "Translates every line of the input into a line of the output. A line comes back as "
-                                   "soon as it is done, also when the pipe stays open."},
+                           .text = "Translates every line of the input into a line of the output. Lines are written as "
+                                   "soon as they are translated, even while the input stays open."},
                  .check = check};
   for (auto part : {file_flags, search_flags, sampling_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));

@@ -60,7 +60,7 @@ std::string show_word(const AlignmentStyle& value) { return to_string(value); }
 void fail_choice(const std::string& word, const std::string& choices) {
   Strings names;
   for (const std::string& name : split_at_commas({choices})) names.push_back(name.substr(name.find_first_not_of(' ')));
-  throw Error(fmt::format("'{}' is none of {}", word, choices), did_you_mean(word, names));
+  throw Error(fmt::format("'{}' is not one of {}", word, choices), did_you_mean(word, names));
 }
 
 Strings split_at_commas(const Strings& words) {

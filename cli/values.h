@@ -15,11 +15,11 @@
 
 namespace dragoman {
 
-/// An option's value as it was typed: one word, or several for a list.
+/// An option's value as typed: one word, or several for a list.
 using Strings = std::vector<std::string>;
 
-/// read_word() turns one word into a value and throws Error ("'x' is not a whole number") where it is none;
-/// show_word() is its inverse. There is a pair for each type that an option can have.
+/// read_word() converts a word to a value and throws Error ("'x' is not a whole number") if it cannot; show_word() is
+/// its inverse. There is a pair for each type that an option can have.
 void read_word(std::string& value, const std::string& word, Bounds bounds);
 void read_word(bool& value, const std::string& word, Bounds bounds);
 void read_word(int& value, const std::string& word, Bounds bounds);
@@ -65,7 +65,7 @@ struct ElementOf<std::vector<T>> {
 template <class T>
 concept List = !std::same_as<T, typename ElementOf<T>::type>;
 
-/// The parts of `words` between commas: "bleu,chrf" is two values. Not for file names, which may hold commas.
+/// Splits `words` at commas: "bleu,chrf" is two values. Not for file names, which may contain commas.
 Strings split_at_commas(const Strings& words);
 
 template <class T>
@@ -99,7 +99,7 @@ Strings show_words(const ConfigField& field, ModelConfig config);
 std::string choices_of(const ConfigField& field);
 bool is_boolean(const ConfigField& field);
 
-/// The words an option of type T accepts when they are few: "relu, gelu, swish"; else empty.
+/// The words that an option of an enum type T accepts: "relu, gelu, swish"; else empty.
 template <class T>
 std::string choices_of() {
   using Element = typename ElementOf<T>::type;

@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// `dragoman --version`: the release, the libraries it runs with, the instruction sets they use here.
+/// `dragoman --version`: the release, its libraries, and the instruction sets they use on this machine.
 std::string version_page();
 
 }  // namespace dragoman

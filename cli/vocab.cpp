@@ -19,7 +19,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Lines that are worked on together. What is sampled depends on it, so it is the same for every input and machine.
+// Lines processed together. Sampling depends on it, so it is the same for every input and machine.
 constexpr size_t block_lines = 1024;
 
 int train(const VocabOptions& options) {
@@ -55,8 +55,9 @@ int32_t piece_number(const std::string& word, const Vocabulary& vocabulary, cons
   int32_t id = -1;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
   if (problem != std::errc() || end != word.data() + word.size() || id < 0 || id >= vocabulary.size())
-    throw Error(fmt::format("{}: \"{}\" is no number of a piece, expected 0 to {}", where, word, vocabulary.size() - 1),
-                "leave --ids out if the lines hold pieces");
+    throw Error(
+        fmt::format("{}: \"{}\" is not the id of a piece, expected 0 to {}", where, word, vocabulary.size() - 1),
+        "leave --ids out if the lines hold pieces");
   return id;
 }
 
@@ -66,7 +67,7 @@ std::string decode_numbers(const Vocabulary& vocabulary, const std::string& line
   return vocabulary.decode(ids);
 }
 
-// Reads one line and what else is there without waiting, at most a block; a full block where `wait` says so.
+// Reads one line and all others available without waiting, at most a block; with `wait`, a full block.
 Lines next_block(LineReader& reader, bool wait) {
   Lines block;
   for (std::string line; block.size() < block_lines && reader.next(line);) {
@@ -76,7 +77,7 @@ Lines next_block(LineReader& reader, bool wait) {
   return block;
 }
 
-// Changes every line of a block in place. `number` counts the blocks, `first` is the number of its first line.
+// Lines to be changed in place. `number` counts blocks, `first` is the number of the first line.
 struct Block {
   Lines& lines;
   int64_t number, first;
@@ -108,7 +109,7 @@ void decode_lines(const Vocabulary& vocabulary, const VocabOptions& options, Blo
   }
 }
 
-// A line in is a line out; flushed whenever the next line would have to be waited for.
+// Writes one line per input line; flushes before waiting for input.
 int filter(const VocabOptions& options) {
   const Vocabulary vocabulary = Vocabulary::load(options.model);
   const auto change = options.action == VocabAction::encode ? encode_lines : decode_lines;
@@ -130,7 +131,7 @@ int characters(const std::string& text) {
   return int(std::count_if(text.begin(), text.end(), [](char c) { return (uint8_t(c) & 0xC0) != 0x80; }));
 }
 
-// What is neither special nor protected nor a byte.
+// The pieces that are neither special nor protected nor bytes.
 std::vector<int32_t> learned_pieces(const Vocabulary& vocabulary, const ModelFacts& facts) {
   std::vector<int32_t> learned;
   for (int32_t id = 0; id < vocabulary.size(); ++id)

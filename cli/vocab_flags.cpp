@@ -17,7 +17,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::action,
        .value = "ACTION",
        .group = group,
-       .help = "what to do",
+       .help = "action",
        .required = true,
        .positional = true},
       {.name = "model",
@@ -25,15 +25,20 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::model,
        .value = "FILE",
        .group = group,
-       .help = "the SentencePiece model; train makes it",
+       .help = "SentencePiece model; train writes it",
        .required = true},
       {.name = "input",
        .letter = 'i',
        .field = &O::inputs,
        .value = "FILE...",
        .group = group,
-       .help = "text to learn from; text to encode or pieces to decode, without it stdin"},
-      {.name = "output", .letter = 'o', .field = &O::output, .value = "FILE", .group = group, .help = "- is stdout"},
+       .help = "text to learn from; text to encode or pieces to decode (default: stdin)"},
+      {.name = "output",
+       .letter = 'o',
+       .field = &O::output,
+       .value = "FILE",
+       .group = group,
+       .help = "output file; - is stdout"},
   };
 }
 
@@ -44,19 +49,19 @@ std::vector<Flag<O>> training_flags() {
        .field = &O::size,
        .value = "N",
        .group = group,
-       .help = "pieces, the 256 bytes and the special ones included",
+       .help = "number of pieces, including the 256 byte pieces and the special ones",
        .range = {16, 1'000'000}},
-      {.name = "type", .field = &O::type, .value = "TYPE", .group = group, .help = "how pieces are learned"},
+      {.name = "type", .field = &O::type, .value = "TYPE", .group = group, .help = "algorithm that learns the pieces"},
       {.name = "normalization",
        .field = &O::normalization,
        .value = "RULE",
        .group = group,
-       .help = "what is done to text first: nmt_nfkc, nmt_nfkc_cf (lower case), nfkc, nfkc_cf or identity"},
+       .help = "normalization of the text: nmt_nfkc, nmt_nfkc_cf (lower case), nfkc, nfkc_cf or identity"},
       {.name = "character-coverage",
        .field = &O::character_coverage,
        .value = "P",
        .group = group,
-       .help = "share of the text's characters that get pieces of their own; the rest is spelt in bytes",
+       .help = "share of the text's characters that get pieces of their own; the rest is encoded as bytes",
        .range = {0.9, 1}},
       {.name = "protected-symbols",
        .alias = "user-symbols",
@@ -72,7 +77,7 @@ std::vector<Flag<O>> training_flags() {
        .field = &O::cpu_threads,
        .value = "N",
        .group = group,
-       .help = "threads; 0: one a core",
+       .help = "number of threads; 0: one per core",
        .range = {0, 1024}},
   };
 }
@@ -80,14 +85,14 @@ std::vector<Flag<O>> training_flags() {
 std::vector<Flag<O>> encoding_flags() {
   static constexpr auto group = "Encoding and decoding";
   return {
-      {.name = "ids", .field = &O::ids, .group = group, .help = "numbers in place of pieces"},
+      {.name = "ids", .field = &O::ids, .group = group, .help = "print or read the pieces' ids instead of their text"},
       {.name = "alpha",
        .field = &O::alpha,
        .value = "A",
        .group = group,
        .help = "encode: sample segmentations (unigram: 0.1 is usual; bpe: dropout of merges); 0: the best one",
        .range = {0, 10}},
-      {.name = "seed", .field = &O::seed, .value = "N", .group = group, .help = "of that sampling and of train"},
+      {.name = "seed", .field = &O::seed, .value = "N", .group = group, .help = "random seed of --alpha and of train"},
   };
 }
 
@@ -118,13 +123,12 @@ void check(O& o, const Given& given) {
 }  // namespace
 
 Table<O> vocab_table() {
-  Table<O> table{
-      .about = {.name = "vocab",
-                .summary = "make and use SentencePiece vocabularies",
-                .usage = "train|encode|decode|inspect -m FILE [OPTION...]",
-                .text = "train learns a vocabulary from text; encode turns lines into pieces and decode turns "
-                        "pieces into lines; inspect says what a vocabulary holds."},
-      .check = check};
+  Table<O> table{.about = {.name = "vocab",
+                           .summary = "train and use SentencePiece vocabularies",
+                           .usage = "train|encode|decode|inspect -m FILE [OPTION...]",
+                           .text = "train learns a vocabulary from text; encode turns lines into pieces, decode turns "
+                                   "pieces into lines; inspect shows what a vocabulary holds."},
+                 .check = check};
   for (auto part : {file_flags, training_flags, encoding_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;

@@ -12,8 +12,8 @@
 namespace dragoman {
 namespace {
 
-// YAML::Load() takes the first document and leaves the rest unread; YAML::LoadAll() does not end on some broken text.
-// At the beginning of a line "---" can be nothing but a border.
+// YAML::Load() reads only the first document; YAML::LoadAll() does not terminate on some broken text. At the beginning
+// of a line, "---" is always a document separator.
 void refuse_second_document(const std::string& text, const std::string& path) {
   std::istringstream lines(text);
   bool begun = false;
@@ -46,7 +46,7 @@ Strings words_of(const YAML::Node& value, const std::string& where) {
   return words;
 }
 
-// A key as it is written, empty if it is no plain one: YAML takes null, an option of align, for nothing.
+// A key as written, or empty if it is not a scalar. YAML reads `null`, an option of align, as no value.
 std::string name_of(const YAML::Node& key) { return key.IsNull() ? "null" : key.IsScalar() ? key.Scalar() : ""; }
 
 // The name of the option that a key stands for, or empty.
@@ -62,7 +62,7 @@ std::string_view key_in(const std::vector<Option>& options, const std::string& k
   throw Error(fmt::format("{}: there is no option '{}'", place, key), advice_on(key, all_names(options), ""));
 }
 
-// All that Marian's files have and dragoman has not, at once.
+// Reports all unsupported Marian options at once.
 void refuse_left_out(const YAML::Node& file, const std::string& path, const std::vector<Option>& options) {
   std::vector<const LeftOut*> found;
   std::string shown;
@@ -101,11 +101,11 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
     const std::string key = name_of(entry.first);
     require(!key.empty(), "{}: expected the name of an option", place);
     const std::string_view name = key_in(options, key, place);
-    require(!read.contains(name), "{}: '{}' stands in the file twice", place, key);
+    require(!read.contains(name), "{}: '{}' appears twice in the file", place, key);
     const std::string where = fmt::format("{}: {}", place, key);
     read[name] = {words_of(entry.second, where), where};
   }
-  read.merge(into);  // what the file says wins over what was there
+  read.merge(into);  // the file overrides earlier values
   into = std::move(read);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dragoman align` as a user drives it: links of each pair, in either direction, and shortlists.
+"""End-to-end test of `dragoman align`: links of each pair, in either direction, and shortlists.
 
     align_test.py BINARY
 """
@@ -57,7 +57,7 @@ class Align(unittest.TestCase):
         return [line.split() for line in self.run_command(f"vocab encode -m v{side} -i {file or side}").splitlines()]
 
     def share_of_right(self, output):
-        """Of links between pieces that are whole words."""
+        """Share of correct links between whole-word pieces."""
         lines = output.splitlines()
         self.assertEqual(len(lines), len(self.source))
         right = found = 0
@@ -103,7 +103,7 @@ class Align(unittest.TestCase):
         self.assertEqual(read("c"), read("b"))
         self.run_command("align -t s t -v vs vt --shortlist few --first 3 --best 2 --quiet")
         self.assertLess(len(read("few")), len(read("a")))
-        self.assertIn("a shortlist, no model", self.run_command("inspect few"))
+        self.assertIn("a shortlist, not a model", self.run_command("inspect few"))
         found = json.loads(self.run_command("inspect few --json"))
         self.assertEqual((found["kind"], found["first"], found["source_pieces"]), ("shortlist", 4, 340))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Models with each kind of attention and positions as a user drives them: trained, resumed, translating alone and
-together, scoring, quantized, averaged.
+"""End-to-end test of models with each kind of attention and positions: training, resuming, translating alone and in
+ensembles, scoring, quantizing, averaging.
 
     attention_test.py BINARY
 """
@@ -102,7 +102,7 @@ class Attention(unittest.TestCase):
                                  [l.split(" ||| ")[1:] for l in together])
                 (self.folder / "out").write_text("".join(l.split(" ||| ")[1] + "\n" for l in together))
                 scores = self.succeed(f"score -m {model} -t s out").split()
-                for line, score in zip(together, scores):  # search and scoring take different ways to one number
+                for line, score in zip(together, scores):  # search and scoring compute it differently
                     self.assertAlmostEqual(float(line.split("F0= ")[1].split()[0]), float(score), delta=2e-3)
                 for precision in ("bfloat16", "int8"):
                     self.assertEqual(len(self.succeed(f"translate --quiet -m {model} --precision {precision}",
@@ -145,7 +145,7 @@ class Attention(unittest.TestCase):
 
     def test_batch_norms_are_quantized_averaged_and_inspected_like_others(self):
         self.train("b", KINDS["batch-norm"], "20u")
-        self.assertIn("of columns over batches", self.succeed("inspect b.safetensors"))
+        self.assertIn("per feature over batches", self.succeed("inspect b.safetensors"))
         self.succeed("quantize -m b.safetensors -o b8.safetensors")
         self.assertEqual(self.succeed("translate --quiet -m b8.safetensors", self.lines),
                          self.succeed("translate --quiet -m b.safetensors --precision int8", self.lines))
@@ -156,7 +156,7 @@ class Attention(unittest.TestCase):
 
     def test_compressed_memory_is_quantized_averaged_inspected_and_not_explained(self):
         self.train("c", KINDS["memory"], "20u")
-        self.assertIn("in blocks of 8 and over memory compressed 3 to 1", self.succeed("inspect c.safetensors"))
+        self.assertIn("alternating between blocks of 8 and keys compressed 3 to 1", self.succeed("inspect c.safetensors"))
         self.succeed("quantize -m c.safetensors -o c8.safetensors")
         self.assertEqual(self.succeed("translate --quiet -m c8.safetensors", self.lines),
                          self.succeed("translate --quiet -m c.safetensors --precision int8", self.lines))
@@ -169,7 +169,7 @@ class Attention(unittest.TestCase):
 
     def test_mixtures_of_experts_are_quantized_averaged_and_inspected_like_others(self):
         self.train("e", KINDS["experts"], "20u")
-        self.assertIn("2 of 4 for each piece in each layer", self.succeed("inspect e.safetensors"))
+        self.assertIn("2 of 4 per token in each layer", self.succeed("inspect e.safetensors"))
         self.succeed("quantize -m e.safetensors -o e8.safetensors")
         self.assertEqual(self.succeed("translate --quiet -m e8.safetensors", self.lines),
                          self.succeed("translate --quiet -m e.safetensors --precision int8", self.lines))

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class AverageCommand : public testing::Test {
  protected:
-  // A model all of whose weights are `value`.
+  // A model with all weights equal to `value`.
   std::string constant(const std::string& name, float value) {
     Arena arena;
     const auto model = toy_model(arena, 1);
@@ -55,7 +55,7 @@ TEST_F(AverageCommand, TakesEachWeightFromItsOwnPosition) {
     EXPECT_EQ(mean[i], float((double(from_a[i]) + double(from_b[i])) / 2));  // one rounding
 }
 
-// In float the 1 would be lost beside 1e8.
+// In float, 1e8 + 1 would round to 1e8.
 TEST_F(AverageCommand, SumsInDoublePrecision) {
   average_command(engine, {out, {constant("a", 1e8), constant("b", 1), constant("c", -1e8)}});
   EXPECT_THAT(weights(out), Each(float(1.0 / 3)));

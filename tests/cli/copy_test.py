@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dragoman train --copy` as a user drives it: what has never been a label comes through, in every way to translate.
+"""End-to-end test of `dragoman train --copy`: pieces never seen as targets are copied, in every way to translate.
 
     copy_test.py BINARY
 """
@@ -32,8 +32,8 @@ def with_a_new_letter(sentences, draw):
 
 
 class Copying(unittest.TestCase):
-    """Training has letters from a to m, the same on both sides, and a word before them that is translated. Each line of
-    the test has a letter besides that training has not."""
+    """Training pairs have a word that is translated, then letters from a to m, the same on both sides. Each test line
+    also has a letter that training lacks."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The text that `dragoman train` reads, as a user gives it: several corpora, files with both sides, weights, limited memory,
-pieces that are never split.
+"""End-to-end test of the text that `dragoman train` reads: several corpora, files with both sides, weights, limited
+memory, protected pieces.
 
     corpora_test.py BINARY
 """
@@ -20,7 +20,7 @@ SMALL = ("--dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 16 --enc-depth
 
 
 class WithText(unittest.TestCase):
-    """A folder with text (s, t), the same in two parts (s1, t1, s2, t2), with both sides in a file (tsv, tsv1, tsv2),
+    """A folder with text (s, t), the same in two halves (s1, t1, s2, t2), with both sides in one file (tsv, tsv1, tsv2),
     and its vocabulary (v)."""
 
     @classmethod
@@ -57,7 +57,7 @@ class WithText(unittest.TestCase):
 
     @classmethod
     def trained(cls, options, vocabs="v v", model="m"):
-        """The bytes of the state after training with these options, which go before the usual ones."""
+        """The bytes of the state after training with these options before the usual ones."""
         cls.succeed(f"train {options} -v {vocabs} -m {model}.safetensors", *SMALL)
         return (cls.folder / f"{model}.state.safetensors").read_bytes()
 

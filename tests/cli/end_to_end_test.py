@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The binary as a user drives it: from text to a model, translations and scores, and what becomes of common slips.
+"""End-to-end test of the binary: from text to a model, translations and scores, and common mistakes.
 
     end_to_end_test.py BINARY
 """
@@ -60,7 +60,7 @@ class InFolder(unittest.TestCase):
 
 
 class Way(InFolder):
-    """From text to figures."""
+    """From text to scores."""
 
     def test_a_vocabulary_and_a_model_come_about_without_a_word_on_stdout(self):
         for done in (self.made, self.trained):
@@ -104,7 +104,7 @@ class Way(InFolder):
         said, translations = zip(*(line.split("\t") for line in lines))
         scores = self.numbers(*"score -m m.safetensors -t s -".split(), text="\n".join(translations) + "\n")
         equal = [abs(float(a) - b) < 1e-4 * abs(b) for a, b in zip(said, scores)]
-        # The search may find a text in other pieces than the vocabulary would choose.
+        # The search may segment a text differently from the vocabulary.
         self.assertGreaterEqual(sum(equal), 0.9 * len(lines))
 
     def test_score_answers_a_pipe_that_stays_open(self):
@@ -173,7 +173,7 @@ class Configurations(InFolder):
 
 
 class Slips(InFolder):
-    """Exit code 2, nothing on stdout; on stderr what was found and what to do."""
+    """Exit code 2, nothing on stdout; stderr says what was found and what to do."""
 
     def fails(self, command, *said, text=""):
         done = self.call(*command.split(), text=text)

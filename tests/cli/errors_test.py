@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/errors.md against the binary: each of its messages has a command here that provokes it, and the other way round.
+"""docs/errors.md against the binary: every message has a command here that provokes it, and vice versa.
 
     errors_test.py BINARY
 """
@@ -32,7 +32,7 @@ PROVOKED = {
     "--… needs a value": "translate --beam-size",
     "--…: '…' is not a whole number": "translate -m m --beam-size x",
     "--…: … is out of range, expected from … to …": "translate -m m --beam-size 0",
-    "--…: '…' is none of …": "evaluate -r t -i t --tokenize words",
+    "--…: '…' is not one of …": "evaluate -r t -i t --tokenize words",
     "--… is missing: …": "translate",
     "--… is empty, expected …": "translate -c nameless.yml",
     "--… takes two files, source and target, found …": "score -m m -t s",
@@ -57,11 +57,11 @@ PROVOKED = {
     "--mini-batch-fit is for GPUs: on a CPU, batches of any size are split into micro-batches":
         f"{TRAIN} -m new --mini-batch-fit",
     "--devices names … devices (…), expected one: …": f"{TRAIN} -m new --devices 0 1",
-    "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
+    "--paired-bs and --paired-ar cannot be combined": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--metrics evalb takes one file of --references, found …": "evaluate -r t t -i t --metrics evalb",
     "--oracle takes one file of --references and one of --hypotheses, found … and …": "evaluate -r t -i s t --oracle",
-    "--… contradicts --oracle, which prints translations and no figures": "evaluate -r t -i far --oracle --json",
-    "--paired-bs compares systems, --hypotheses names one": "evaluate -r t -i t --paired-bs",
+    "--… contradicts --oracle, which prints translations, not metrics": "evaluate -r t -i far --oracle --json",
+    "--paired-bs compares systems, but --hypotheses names only one": "evaluate -r t -i t --paired-bs",
     "--dim-emb … cannot be divided among --transformer-heads …": f"{TRAIN} -m new --dim-emb 9",
     "--dim-rnn … cannot be divided among --transformer-heads …": f"{RNN} --dim-rnn 10 --transformer-heads 3",
     "--… is for --type transformer, not for …": f"{RNN} --transformer-positions alibi",
@@ -94,10 +94,10 @@ PROVOKED = {
         f"{RNN} --attention-choice hard --attention-local 2",
     "--attention-choice hard takes no mean, so --transformer-dropout-attention … has nothing to drop":
         f"{RNN} --attention-choice hard --transformer-dropout-attention 0.1",
-    "--type: … is none of transformer, decoder-only, s2s": f"{TRAIN} -m new --type amun",
+    "--type: … is not one of transformer, decoder-only, s2s": f"{TRAIN} -m new --type amun",
     "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
     "--method raw": "explain -m s2s --method gradient -t s t",
-    "--beam-size … contradicts --output-sampling, which draws translations and searches none":
+    "--beam-size … contradicts --output-sampling, which samples instead of searching":
         "translate -m m --output-sampling -b 6",
     "--alignment: '…' is none of hard, soft, none and no number above 0 and at most 1":
         "translate -m m --alignment 1.5",
@@ -107,23 +107,23 @@ PROVOKED = {
         "translate -m m --min-length-factor 2 --max-length-factor 1",
     "--weights has … numbers, --model … files, expected one for each": "translate -m m --weights 1 2",
     "--weights are all 0, expected one above 0 at least": "translate -m m --weights 0",
-    "--scores and --n-best: give one; n-best lists hold their scores already": "translate -m m --scores --n-best",
+    "--scores and --n-best: give one; n-best lists already contain the scores": "translate -m m --scores --n-best",
     "--n-best … is more than --beam-size … can find": "translate -m m --n-best 9",
     "--length-penalty and --normalize … are two ways to divide scores by length: give one":
         "translate -m m --length-penalty gnmt 0.6 --normalize 1",
-    "--word-penalty … changes nothing with --normalize 1, which makes it one number for all":
+    "--word-penalty … has no effect with --normalize 1, where it adds the same number to every score":
         "translate -m m --word-penalty 1",
     "--input and --train-sets: give one; …": "explain -m m -i s -t s t",
-    "--beam-size … is for --input, nothing is translated here": "explain -m m -t s t -b 2",
-    "--heads contradicts --method rollout, which follows the mean of all heads":
+    "--beam-size … is for --input, --train-sets are not translated": "explain -m m -t s t -b 2",
+    "--heads contradicts --method rollout, which uses the mean of all heads":
         "explain -m m --method rollout --heads 0",
     "--layers …: the model has … layers, expected 0 to …, or -1 for the last": "explain -m m --layers 9",
     "--heads …: the model has … heads a layer, expected 0 to …": "explain -m m --heads 9",
     "--sites …: a model of type … has … only": "explain -m alone --sites cross",
     "--method rollout follows what attention moves, but in a model that has … only other things move it too":
         "explain -m recurrent --method rollout",
-    "--… contradicts --positions, which shows the model's places and no text": "explain --positions -i s",
-    "--format text contradicts --positions, which are a picture or numbers": "explain --positions --format text",
+    "--… contradicts --positions, which shows position embeddings, not text": "explain --positions -i s",
+    "--format text contradicts --positions, which prints a picture or numbers": "explain --positions --format text",
     "--positions: … adds no vectors to embeddings, its positions are …; expected sinusoidal, interleaved or learned ones":
         "explain -m placeless --positions",
     "--vocabs and --model both name vocabularies: give one": "align -t s t -v v v -m m",
@@ -136,10 +136,10 @@ PROVOKED = {
     "--alignment contradicts --summary …, which prints one figure": "score -m m -t s t --alignment --summary",
     "--alignment: the model has no cross-attention, expected one whose decoder looks at the source":
         "score -m alone -t s t --alignment",
-    "--normalize contradicts --summary …, which is of whole log-probabilities": "score -m m -t s t -n --summary",
+    "--normalize contradicts --summary …, which is computed from whole log-probabilities": "score -m m -t s t -n --summary",
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
-    "--… and --… are both …: what it holds would be lost": "score -m m -t s t -o s",
-    "--… and --… are both …: one would write over the other": f"{TRAIN} -m new --log-json new",
+    "--… and --… are both …: its content would be lost": "score -m m -t s t -o s",
+    "--… and --… are both …: one would overwrite the other": f"{TRAIN} -m new --log-json new",
     "--attention-score … has matrices of its own, so --attention-projections … would only rename them":
         f"{TRAIN} -m new --attention-score bilinear",
     "--attention-norm … keeps dot products of queries and keys small, which --attention-score … does not need":
@@ -209,7 +209,7 @@ PROVOKED = {
     "…, line …: not YAML: …": "translate -m m -c broken.yml",
     "…, line …: a second YAML document begins, expected one": "translate -m m -c documents.yml",
     "…, line …: there is no option '…'": "translate -m m -c slip.yml",
-    "…, line …: '…' stands in the file twice": "translate -m m -c twice.yml",
+    "…, line …: '…' appears twice in the file": "translate -m m -c twice.yml",
     "…: cannot be opened: No such file or directory": "translate -m m -i nowhere",
     "…: cannot be opened: Permission denied": "inspect locked",
     "… is a folder, expected a file": "translate -m folder",
@@ -240,8 +240,8 @@ PROVOKED = {
     "--train-sets: the name of … says that it holds both sides, expected files of one side":
         "train -t s.tsv t -v v v -m new",
     "… is …, expected a model or another safetensors file": "translate -m s",
-    "'…' follows no option that takes it": "evaluate t s",
-    "--… stands alone, found '…' after it": "score --quiet s",
+    "unexpected argument '…'": "evaluate t s",
+    "--… takes no value, found '…'": "score --quiet s",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
@@ -270,9 +270,9 @@ PROVOKED = {
     "…: 'begins' does not cut the … numbers of 'best' into parts for … source pieces":
         "translate -m m --shortlist list.cut",
     "… and … are models of different kinds: …": "average -o new m deep",
-    "… is in 8 bits already": "quantize -m small -o new",
+    "… is already in 8 bits": "quantize -m small -o new",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
-    "… begins like no file that inspect knows": "inspect noise",
+    "… is not a file that inspect knows": "inspect noise",
     "… is …, which inspect does not know": "inspect s",
 }
 
@@ -293,7 +293,7 @@ def safetensors(metadata):
 
 
 def with_lists(shortlist, version=b"1", **tensors):
-    """A shortlist with other numbers, without its checksum."""
+    """The shortlist with some tensors replaced and no checksum."""
     [length] = struct.unpack("<Q", shortlist[:8])
     header = json.loads(shortlist[8:8 + length])
     data = shortlist[8 + length:]
@@ -310,7 +310,7 @@ def with_lists(shortlist, version=b"1", **tensors):
 
 
 def with_nan(model):
-    """Without its checksum, and the first number of its data is none."""
+    """The model without its checksum and with NaN as the first number."""
     [length] = struct.unpack("<Q", model[:8])
     header, data = model[:8 + length].replace(b'"checksum"', b'"checksun"'), model[8 + length:]
     return header + struct.pack("<f", float("nan")) + data[4:]
@@ -393,9 +393,9 @@ class Errors(unittest.TestCase):
     def test_each_message_comes(self):
         for message, command in PROVOKED.items():
             if "Permission denied" in message and os.geteuid() == 0:
-                continue  # root may read everything
+                continue  # root can read every file
             if "bfloat16" in message and "avx512_bf16" in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
-                continue  # this CPU can
+                continue  # this CPU supports it
             with self.subTest(command):
                 done = self.call(command)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)

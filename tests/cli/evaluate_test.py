@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""evaluate for what is no translation: summaries, code, trees.
+"""End-to-end test of evaluate beyond translation: summaries, code, trees.
 
     evaluate_test.py BINARY
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 BINARY = ""  # from the command line
 GOLD = "(ROOT (S (NP (NN a)) (VP (VB b) (NP (NN c))) (. .)))\n" * 2 + "(ROOT (NP (NN d)))\n(ROOT (NP (NN e)))\n"
-# S and NP of three words' tree are right, VP and its NP are not there; a whole tree; a broken one; one of other words
+# a tree with S and NP right but VP and its NP missing; a correct tree; a broken one; one with other words
 PARSED = ("(S (NP (XX a)) (XX b) (XX c) (XX .))\n" + GOLD.splitlines()[0] + "\n(NP (XX d)\n(NP (XX x))\n")
 
 
@@ -71,7 +71,7 @@ class Evaluate(unittest.TestCase):
         self.assertAlmostEqual(page["evalb_complete"], 100 / 3)
         self.assertEqual((page["evalb_malformed"], page["evalb_other_words"]), (1, 1))
         self.assertIn("parsed: 1 of 4 lines are no tree", done.stderr)
-        self.assertIn("parsed: 1 of 4 lines have other words than their reference", done.stderr)
+        self.assertIn("parsed: 1 of 4 lines differ in words from their reference", done.stderr)
         self.assertRegex(self.call("-r gold -i parsed --metrics evalb").stdout,
                          "EVALB  precision  recall  complete\nparsed +80.00 +100.00 +66.67 +33.33\n")
 

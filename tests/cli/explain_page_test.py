@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of `dragoman explain` in a browser without a screen; skipped where there is none (chromium, google-chrome).
+"""Tests the page of `dragoman explain` in a headless browser (chromium, google-chrome); skipped if there is none.
 
     explain_page_test.py BINARY
 """
@@ -22,7 +22,7 @@ SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 16 --enc-dept
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 EVIL = "</script><b>&\"' \u2028 ~"
 
-# Waits for nothing: what the page shows depends on its events alone. What `probe` returns comes out in an element.
+# Needs no waiting: the page changes only on events. The result of `probe` is written to an element.
 PROBE = """<script>
 const event = name => new PointerEvent(name, { pointerType: 'mouse', bubbles: true });
 const texts = selector => [...document.querySelectorAll(selector)].map(e => e.textContent);

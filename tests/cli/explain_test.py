@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Attention as a user sees it: `--alignment` of translate and score, and `dragoman explain`, with a model that has learned
-to write words of one alphabet in another. The page is looked at in explain_page_test.py.
+"""End-to-end test of `--alignment` of translate and score, and of `dragoman explain`, with a model that has learned to
+transliterate words. The page is tested in explain_page_test.py.
 
     explain_test.py BINARY
 """
@@ -104,7 +104,7 @@ class Explaining(unittest.TestCase):
             (self.folder / "out").write_text("".join(l.split(" ||| ")[0] + "\n" for l in found), encoding="utf-8")
             scored = self.succeed("score -m m -t few out --alignment", how).splitlines()
             same = [a.split(" ||| ")[1] == b.split(" ||| ")[1] for a, b in zip(found, scored)]
-            self.assertGreater(sum(same), 25)  # text may be cut into other pieces than the model chose
+            self.assertGreater(sum(same), 25)  # the text may be segmented differently from the model's output
 
     def test_lists_have_alignments_before_scores_and_can_be_scored_again(self):
         lists = self.translate(self.lines[:3], "--n-best", "--alignment", "--word-scores")
@@ -123,7 +123,7 @@ class Explaining(unittest.TestCase):
         self.assertEqual(len(found), 3)
         self.assertEqual(found[0], " ||| ")
         pairs = re.findall(r"(\d+)-(\d+)", found[2].split(" ||| ")[1])
-        self.assertGreater(max(int(source) for source, _ in pairs), 16)  # pieces of all parts are counted
+        self.assertGreater(max(int(source) for source, _ in pairs), 16)  # positions count across segments
         self.assertEqual(len({target for _, target in pairs}), len(pairs))
 
     def explain(self, lines, *options):
@@ -227,7 +227,7 @@ class Explaining(unittest.TestCase):
                                  ("explain -m m --heads 0 --method rollout", "--heads contradicts --method rollout"),
                                  ("explain -m m -i s -t s t", "--input and --train-sets: give one"),
                                  ("explain -m m -t s t -b 2", "--beam-size 2 is for --input"),
-                                 ("explain -m m -i s -o s", "--output and --input are both s: what it holds would be lost"),
+                                 ("explain -m m -i s -o s", "--output and --input are both s: its content would be lost"),
                                  ("explain -i s", "--model is missing"),
                                  ("explain -m m --positions -i s", "--input contradicts --positions"),
                                  ("explain --positions --format text", "--format text contradicts --positions"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fine-tuning and going on as a user drives them: a run that begins with another model's weights, parts that stay as
-they are, another text, another optimiser.
+"""End-to-end test of fine-tuning and resuming: starting from another model's weights, frozen parameters, other text,
+a reset optimiser.
 
     fine_tuning_test.py BINARY
 """
@@ -77,7 +77,7 @@ class FineTuning(InFolder):
         for model, more in (("kind", []), ("prenorm", ["--transformer-preprocess", "n", "--transformer-postprocess", "da",
                                                        "--transformer-decoder-autoreg", "rnn"])):
             self.train(f"{model}-first", *more, "--after", "1u")
-            for updates in ("2u", "3u"):  # begun, and gone on with
+            for updates in ("2u", "3u"):  # started, then resumed
                 done = self.call(*FEW, "-v", "v", "v", "--pretrained-model", f"{model}-first.safetensors", "-m", f"{model}.safetensors",
                                  "--after", updates)
                 self.assertEqual(done.returncode, 0, done.stderr)

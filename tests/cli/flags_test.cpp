@@ -103,7 +103,7 @@ TEST(CommandLine, LetsTheLastOfTwoScalarsWinAndListsGrow) {
   EXPECT_THAT(toy({"-p", "a", "-p", "b", "c"}).pair, ElementsAre("a", "b", "c"));
 }
 
-// The command line without the list of words that takes what is left over.
+// The error of a command line for a table without the positional list.
 std::string error_without_rest(const Strings& arguments) {
   Table<Toy> table = toy_table();
   table.flags.pop_back();
@@ -119,8 +119,8 @@ std::string error_without_rest(const Strings& arguments) {
 TEST(CommandLine, NamesTheOptionThatASurplusWordWasMeantFor) {
   EXPECT_EQ(error_without_rest({"--power", "green"}), "--power: 'green' is not a number | ");
   EXPECT_EQ(error_without_rest({"-n", "green"}), "--power: 'green' is not a number | ");
-  EXPECT_EQ(error_without_rest({"--quiet", "green"}), "--quiet stands alone, found 'green' after it | ");
-  EXPECT_EQ(error_without_rest({"green"}), "'green' follows no option that takes it | usage: dragoman toy [OPTION...]");
+  EXPECT_EQ(error_without_rest({"--quiet", "green"}), "--quiet takes no value, found 'green' | ");
+  EXPECT_EQ(error_without_rest({"green"}), "unexpected argument 'green' | usage: dragoman toy [OPTION...]");
 }
 
 TEST(CommandLine, TakesVersionAfterACommand) {
@@ -206,7 +206,7 @@ TEST(CommandLine, NamesTheOptionTheWordAndWhatIsExpected) {
   EXPECT_THAT(error_of({"--seed", "-1"}), HasSubstr("--seed: '-1' is not a whole number of at least 0"));
   EXPECT_THAT(error_of({"--tied=perhaps"}), HasSubstr("--tied: 'perhaps' is neither true nor false"));
   EXPECT_THAT(error_of({"--every", "10x"}), HasSubstr("--every: '10x' is not a number of updates"));
-  EXPECT_EQ(error_of({"--colour", "gren"}), "--colour: 'gren' is none of red, green | did you mean green?");
+  EXPECT_EQ(error_of({"--colour", "gren"}), "--colour: 'gren' is not one of red, green | did you mean green?");
 }
 
 TEST(CommandLine, NamesTheOptionWhoseValueIsMissing) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`--devices` as a user drives it: training, translating and scoring on a GPU give what they give on a CPU, runs go on to
-the same bits, and what is missing is named. The library for GPUs is the one that runs on the host (tests/cuda_on_host).
+"""End-to-end test of `--devices`: training, translating and scoring give the same results on GPU and CPU, runs resume
+to the same bits, and errors say what is missing. The library for GPUs is the one that runs on the host (tests/cuda_on_host).
 
     gpu_test.py BINARY LIBRARY
 """
@@ -109,7 +109,7 @@ class Training(Gpu):
         self.assertIn("update 1 skipped: its gradient is too large for float16; losses are multiplied by 64 from here on",
                       done.stderr)
         costs = [float(cost) for cost in re.findall(r"Cost ([\d.]+)", done.stderr)]
-        learnt = [cost for cost in costs if cost > 0]  # what was skipped has none
+        learnt = [cost for cost in costs if cost > 0]  # skipped updates have none
         self.assertTrue(4 <= len(learnt) < 12, done.stderr)
         self.assertEqual(costs[-len(learnt):], learnt)
         self.assertLess(learnt[-1], learnt[0])
@@ -129,7 +129,7 @@ class Training(Gpu):
         self.assertIn("attention_backward", done.stderr)
 
     def test_gives_each_tensor_memory_of_its_own_where_that_is_asked_for(self):
-        """For compute-sanitizer, which sees no end of a tensor in a range that all share."""
+        """For compute-sanitizer, which cannot see the bounds of tensors in one shared range."""
         usual = self.train("m.usual.safetensors", TRANSFORMER)
         with unittest.mock.patch.dict(os.environ, DRAGOMAN_GPU_MEMORY="tensors"):
             self.assertEqual(self.train("m.alone.safetensors", TRANSFORMER), usual)
@@ -138,7 +138,7 @@ class Training(Gpu):
             self.assertEqual(*texts)
         self.assertEqual(*((self.folder / f"m.{name}.safetensors").read_bytes() for name in ("usual", "alone")))
 
-    # A run of 16 updates has as many allocations as one of 8, and waits no more.
+    # A run of 16 updates has as many allocations and waits as one of 8.
     def test_allocates_nothing_once_a_run_is_under_way(self):
         allocations, waits = [], []
         for updates in (8, 16):
@@ -171,9 +171,9 @@ class Decoding(Gpu):
                 cpu, gpu = self.both("translate --quiet " + options)
                 self.assertEqual(gpu, cpu)
 
-    # Steps are recorded for pasts of up to 64 pieces, of up to 128, … (src/model/recorded_steps.h).
+    # Steps are recorded for up to 64 past positions, up to 128, … (src/model/recorded_steps.h).
     def test_translates_at_length_as_a_cpu_does(self):
-        self.succeed(f"train -t s t -v v v -m u.safetensors --after 1u --quiet {RUN} {TRANSFORMER}")  # knows no end
+        self.succeed(f"train -t s t -v v v -m u.safetensors --after 1u --quiet {RUN} {TRANSFORMER}")  # never predicts </s>
         for options in ("--beam-size 1", "--beam-size 3 --mini-batch-words 30"):
             cpu, gpu = self.both("translate --quiet -m u.safetensors --word-scores --max-length-add 70 " + options,
                                  lines=self.lines[:4])
@@ -189,7 +189,7 @@ class Decoding(Gpu):
             same = sum(a == b for a, b in zip(cpu.splitlines(), gpu.splitlines()))
             self.assertGreater(same, 0.9 * len(self.lines), precision)
 
-    # A few rows at a time and more than 16: their products take different ways.
+    # Few rows and more than 16 rows: their products use different kernels.
     def test_in_8_bits_as_a_cpu_does(self):
         texts = lambda said: [line.split(" ||| ")[0] for line in said.splitlines()]
         for model, options in (("a", "--beam-size 1 --mini-batch-words 1"), ("a", "--beam-size 3"), ("r", "--beam-size 3"),
@@ -199,7 +199,7 @@ class Decoding(Gpu):
                 command = f"translate --quiet --word-scores {options} -m {model}"
                 cpu, gpu = self.both(f"{command}.safetensors --precision int8")
                 same = sum(a == b for a, b in zip(texts(cpu), texts(gpu)))
-                # Of the same x products are the same to the bit; but the norms before them may round otherwise on a GPU.
+                # Products of equal x are equal bit by bit, but the norms before them may round differently on a GPU.
                 self.assertGreaterEqual(same, (1 if "on_host" in LIBRARY else 0.9) * len(self.lines))
                 self.assertEqual(self.both(f"{command}8.safetensors"), [cpu, gpu])
                 self.assertNotEqual(self.both(f"{command}.safetensors")[1], gpu)

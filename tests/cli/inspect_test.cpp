@@ -66,8 +66,8 @@ TEST_F(InspectCommand, CountsSeparateEmbeddingsAndTheOutputLayer) {
 
 TEST_F(InspectCommand, DescribesAModelInWords) {
   const std::string page = output_of({.model = save_toy_model(folder / "m", 1)});
-  EXPECT_THAT(page, StartsWith(folder / "m: a model of dragoman\n"));
-  for (const char* words : {"1 encoder, 1 decoder\n", "2 of 8 columns\n", "post-norm", "340 pieces, bpe, with byte",
+  EXPECT_THAT(page, StartsWith(folder / "m: a dragoman model\n"));
+  for (const char* words : {"1 encoder, 1 decoder\n", "2 of dim 8\n", "post-norm", "340 pieces, bpe, with byte",
                             "the same\n", "5,440", "in 43 tensors of F32\n", "version 1\n", "ok, "})
     EXPECT_THAT(page, HasSubstr(words));
 }
@@ -76,16 +76,16 @@ TEST_F(InspectCommand, TellsATrainingStateAndWhereItsModelIs) {
   write_safetensors(folder / "m.state.safetensors", {},
                     {{"format", "dragoman-state"}, {"version", "1"}, {"progress", R"({"updates":1200,"epoch":0})"}});
   const std::string page = output_of({.model = folder / "m.state.safetensors"});
-  EXPECT_THAT(page, HasSubstr("a training state, no model"));
+  EXPECT_THAT(page, HasSubstr("a training state, not a model"));
   EXPECT_THAT(page, HasSubstr("updates    1,200\n"));
   EXPECT_THAT(page, HasSubstr("epoch      1\n"));
-  EXPECT_THAT(page, HasSubstr("wants " + folder / "m.safetensors\n"));
+  EXPECT_THAT(page, HasSubstr("needs " + folder / "m.safetensors\n"));
   EXPECT_EQ(json_of({.model = folder / "m.state.safetensors"})["progress"]["updates"], 1200);
 }
 
 TEST_F(InspectCommand, ListsTheTensorsOfAnotherProgramsFile) {
   const InspectOptions options{.model = DRAGOMAN_SOURCE_DIR "/tests/io/python.safetensors"};
-  EXPECT_THAT(output_of(options), HasSubstr("no model of dragoman"));
+  EXPECT_THAT(output_of(options), HasSubstr("not a dragoman model"));
   const json page = json_of(options);
   EXPECT_EQ(page["kind"], "safetensors");
   EXPECT_FALSE(page["tensors"].empty());
@@ -94,7 +94,7 @@ TEST_F(InspectCommand, ListsTheTensorsOfAnotherProgramsFile) {
 
 TEST_F(InspectCommand, KnowsAVocabulary) {
   const InspectOptions options{.model = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/unigram.spm"};
-  EXPECT_THAT(output_of(options), HasSubstr("a SentencePiece vocabulary, no model"));
+  EXPECT_THAT(output_of(options), HasSubstr("a SentencePiece vocabulary, not a model"));
   EXPECT_EQ(json_of(options)["type"], "unigram");
 }
 
@@ -146,7 +146,7 @@ TEST_F(InspectCommand, PutsTheRestOfManyGroupsTogether) {
   for (int i = 0; i < 3000; ++i) weights.push_back({fmt::format("l{}.weight", i), one});
   save_model(folder / "m", toy_config(), {toy_vocabulary(), toy_vocabulary()}, weights);
   const json groups = json_of({.model = folder / "m"})["parameters"]["groups"];
-  // Embeddings, encoder, decoder, 11 of the many, and the others; the output is tied to the embeddings.
+  // Embeddings, encoder, decoder, 11 more groups, and "others"; the output layer is tied to the embeddings.
   EXPECT_EQ(groups.size(), 15u);
   EXPECT_EQ(groups["l0"], 1);
   EXPECT_EQ(groups["others"], 3000 - 11);

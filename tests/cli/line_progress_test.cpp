@@ -9,7 +9,7 @@ TEST(ProgressLine, SaysWhatIsDoneAndHowFast) {
   EXPECT_EQ(progress_line(1234, 1300, -1, 10), "1,234 lines  123.4 lines/s");
 }
 
-// 100 of 200 lines that were read are done, and half of the input is read: a quarter in 10 s, so 30 s are left.
+// 100 of 200 lines read are done, and half of the input is read: a quarter in 10 s, so 30 s remain.
 TEST(ProgressLine, TakesLinesThatAreReadAndNotYetDoneForComing) {
   EXPECT_EQ(progress_line(100, 200, 0.5, 10), "100 lines  10.0 lines/s  25%  ETA 0:00:30");
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Command lines as Marian's users have them, word by word but for the files: what is left out here on purpose is named,
-all of it at once with what to do; without that, they run.
+"""Command lines of Marian's users, verbatim except for files: unsupported options are reported all at once with advice;
+without them the commands run.
 
     marian_test.py BINARY
 """
@@ -96,7 +96,7 @@ class CommandLines(InFolder):
             (cls.folder / name).write_text(text, encoding="utf-8")
 
     def run_as_given_then_mended(self, words, text=""):
-        """The command once as it is, which names what is left out, and once without that: stdout. Not on Marian's GPUs."""
+        """Runs the command as it is, which reports unsupported options, then without them and on the CPU; returns stdout."""
         for name in ("--devices", "-d", "--mini-batch-fit"):
             words = self.without(words, name)
         done = self.call(*words, text=text)
@@ -159,7 +159,7 @@ class CommandLines(InFolder):
         for kind in ("amun", "nematus"):
             done = self.call(*shlex.split(f"train -t s t -v v v -m other.npz --type {kind}"))
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn(f"--type: '{kind}' is none of transformer, decoder-only, s2s", done.stderr)
+            self.assertIn(f"--type: '{kind}' is not one of transformer, decoder-only, s2s", done.stderr)
 
     def test_a_single_option_has_its_advice_as_the_hint(self):
         for options, advice in (("--after-epochs 10", "--after 10e ends a run"), ("--sharding global", "computes on the CPU"),

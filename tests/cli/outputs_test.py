@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What becomes of the files that commands write to, and of errors that nobody can read.
+"""Tests what commands do to their output files, and errors that cannot be printed.
 
     outputs_test.py BINARY
 """
@@ -39,7 +39,7 @@ class Outputs(unittest.TestCase):
 
     @classmethod
     def call(cls, command, shell=None):
-        """Exit code and stderr; `shell` stands behind the command, as a user would type it."""
+        """Exit code and stderr; `shell` is appended to the command line."""
         words = [BINARY, *command.split()]
         if shell is not None:
             words = ["sh", "-c", f'"$@" {shell}', "sh", *words]
@@ -82,7 +82,7 @@ class Outputs(unittest.TestCase):
                 ("quantize -m m -o s --valid-sets s t", "--output and --valid-sets", "s")):
             code, error = self.call(command)
             self.assertEqual((code, error.splitlines()[0]),
-                             (2, f"error: {options} are both {file}: what it holds would be lost"), command)
+                             (2, f"error: {options} are both {file}: its content would be lost"), command)
         code, error = self.call("translate -m m -o s", "< s")
         self.assertEqual(code, 2)
         self.assertIn("--output and --input are both s", error)
@@ -93,7 +93,7 @@ class Outputs(unittest.TestCase):
         for command in ("data -t s t", "evaluate -r t -i s", "plot s", "inspect s"):
             code, error = self.call(command, ">> s")
             self.assertEqual(code, 2, command)
-            self.assertRegex(error, "error: stdout and --[a-z-]+ are both s: what it holds would be lost")
+            self.assertRegex(error, "error: stdout and --[a-z-]+ are both s: its content would be lost")
         self.assertEqual(self.files(), before)
 
     def test_of_one_run_are_different_files(self):
@@ -116,10 +116,10 @@ class Outputs(unittest.TestCase):
             options, file = (text.replace("{folder}", self.folder.name) for text in (options, file))
             code, error = self.call(f"{TRAIN} -m m {options}")
             self.assertEqual((code, error.splitlines()[0]),
-                             (2, f"error: {both} are both {file}: one would write over the other"), options)
+                             (2, f"error: {both} are both {file}: one would overwrite the other"), options)
         code, error = self.call("align -m m -t s t -o new --shortlist ./new")
         self.assertEqual(code, 2)
-        self.assertIn("--output and --shortlist are both ./new: one would write over the other", error)
+        self.assertIn("--output and --shortlist are both ./new: one would overwrite the other", error)
         self.assertEqual(self.files(), before)
 
     def test_may_be_one_device(self):

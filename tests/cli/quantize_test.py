@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dragoman quantize as a user drives it, and what other commands make of the file.
+"""End-to-end test of `dragoman quantize` and of other commands on its output.
 
     quantize_test.py BINARY
 """
@@ -33,8 +33,8 @@ def edited(model, changes):
 
 
 def spoil(name, values, columns):
-    """The first value of cross-attention becomes 0, and the weights that it meets huge: the same translations in
-    float32, but beside those weights 8 bits round all others, and with them the source sentence, to 0."""
+    """Sets the first value of cross-attention to 0 and the weights multiplied by it to huge numbers: float32 translations
+    stay the same, but in 8 bits all other weights, and so the source sentence, are rounded to 0."""
     if name == "decoder.0.cross_attention.value.weight":
         values[:columns] = [0] * columns
     if name == "decoder.0.cross_attention.value.bias":
@@ -133,7 +133,7 @@ class Quantize(end_to_end_test.InFolder):
 
     def test_slips(self):
         for command, *said in (
-                ("quantize -m q.safetensors -o new", "q.safetensors is in 8 bits already", "hint: give the float32"),
+                ("quantize -m q.safetensors -o new", "q.safetensors is already in 8 bits", "hint: give the float32"),
                 ("quantize -m broken -o new", "broken: encoder.0.feed_forward.up.weight holds nan", "hint: "),
                 ("quantize -m m.state.safetensors -o new", "is a training state", "hint: "),
                 ("quantize -m m.safetensors -o m.safetensors", "--output and --model are both m.safetensors"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a training run writes down, what is made of it, and what signals do to a run, as a user sees it.
+"""End-to-end test of the logs of a training run, the pages made from them, and signals.
 
     runlog_test.py BINARY
 """
@@ -89,7 +89,7 @@ def scalars(folder):
 
 
 class Logged(InFolder):
-    """With logs of a run of 60 updates that was called twice."""
+    """Has logs of a run of 60 updates that was resumed once."""
 
     @classmethod
     def setUpClass(cls):
@@ -166,7 +166,7 @@ class Reports(Logged):
         lines = [json.dumps(event | numbers) for event in events] + ['{"event":"rep']
         (self.folder / "lost.jsonl").write_text("\n".join(lines))
         done = self.call("plot", "lost.jsonl")
-        self.assertIn("1 of 6 lines are no events", done.stderr)
+        self.assertIn("1 of 6 lines are not events", done.stderr)
         [data] = re.findall(r'type="application/json">(.*?)</script>', done.stdout, re.DOTALL)
         self.assertEqual(json.loads(data)[0]["curves"],
                          {"cost": [[10, 1, 2]], "words_per_second": [[10, 1, 3]], "gradient_norm": [[10, 1, 4]],
@@ -191,7 +191,7 @@ class Reports(Logged):
         before = set(self.folder.rglob("*"))
         page = self.succeed(*RUN, *"-m dry.safetensors --after 20e --log-json dry.jsonl --dry-run".split(), *SMALL)
         self.assertEqual(set(self.folder.rglob("*")), before)
-        for words in ("everything is checked and the run can begin; nothing is written", "parameters", "memory",
+        for words in ("all checks passed, nothing was written", "parameters", "memory",
                       "(20 epochs)", "measured"):
             self.assertIn(words, page)
 
@@ -202,7 +202,7 @@ class Signals(InFolder):
     def start(self, model):
         """The process, and a function that gives the next event of the log called `name`."""
         path = self.folder / f"{model}.jsonl"
-        # A file: a pipe that nobody empties would be full soon, and the run would wait for ever.
+        # A file: a pipe without a reader would fill up, and the run would block forever.
         log = (self.folder / f"{model}.log").open("w")
         self.addCleanup(log.close)
         run = subprocess.Popen([end_to_end_test.BINARY, *RUN, "-m", f"{model}.safetensors", "--valid-freq", "0",

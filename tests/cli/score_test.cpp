@@ -14,7 +14,7 @@
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
-// The subcommand as a user meets it: two files and a model in, numbers out.
+// Runs the subcommand on two files and a model, and checks the numbers it prints.
 namespace dragoman {
 namespace {
 
@@ -38,7 +38,7 @@ class ScoreCommand : public testing::Test {
     return values;
   }
 
-  // Target pieces of each line, end of sentence included.
+  // Target tokens of each line, end of sentence included.
   std::vector<double> lengths() const {
     std::vector<double> values;
     for (const std::string& line : read_lines(options.train_sets[1]))

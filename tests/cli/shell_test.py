@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What shells, terminals and man are told: completion, the manual page, the version, colours.
+"""Tests the output for shells, terminals and man: completion, the manual page, the version, colours.
 
     shell_test.py BINARY
 """
@@ -86,7 +86,7 @@ class OtherShells(unittest.TestCase):
     def test_zsh_offers_commands_options_and_values(self):
         for line, words in (("dragoman tr", {"train", "translate"}), ("dragoman translate --beam", {"--beam-size"}),
                             ("dragoman train --task transformer-t", {"transformer-tiny"})):
-            for seconds in (1, 4, 16):  # for a machine that is busy
+            for seconds in (1, 4, 16):  # longer on a busy machine
                 offers = self.offers_of_zsh(line, seconds)
                 if words <= offers:
                     break
@@ -136,13 +136,13 @@ class Pages(unittest.TestCase):
 
     def test_a_surplus_word_is_said_of_the_option_that_it_was_meant_for(self):
         done = run(BINARY, "score", "-m", "m", "--summary", "ce-men", "-t", "s", "t")
-        self.assertIn("error: --summary: 'ce-men' is none of none, cross-entropy, ce-mean, ", done.stderr)
+        self.assertIn("error: --summary: 'ce-men' is not one of none, cross-entropy, ce-mean, ", done.stderr)
 
 
 class Colours(unittest.TestCase):
     @staticmethod
     def all_of(descriptor):
-        """What was written to the other end, in however many pieces it comes. A closed terminal is an error to read."""
+        """Everything written to the other end. Reading a closed terminal is an error."""
         text = b""
         try:
             while piece := os.read(descriptor, 4096):

@@ -58,7 +58,7 @@ TEST(StopSignals, TakeATerminalThatClosesForOneThatAsks) {
   const StopSignals signals(run);
   std::raise(SIGHUP);
   EXPECT_TRUE(run.stop);
-  std::raise(SIGHUP);  // from the shell, and from the system once the shell has gone
+  std::raise(SIGHUP);  // from the shell, and again from the system after the shell has exited
   std::raise(SIGTERM);
   EXPECT_TRUE(run.stop);
 }
@@ -73,7 +73,7 @@ TEST(RequestSignals, AskForASaveOrAValidation) {
   EXPECT_TRUE(run.validate);
 }
 
-// The products of oneDNN 2.6 keep data where a handler's frame would go: this once ended in a corrupted heap.
+// oneDNN 2.6 keeps data where a handler's frame would be: this once corrupted the heap.
 TEST(RequestSignals, LeaveAMatrixProductAlone) {
   RunControl run;
   const RequestSignals signals(run);

@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// The laws below hold for the table of every subcommand.
+// The tests below run on the table of every subcommand.
 template <class Options>
 Table<Options> table_of();
 template <>
@@ -123,7 +123,7 @@ TYPED_TEST(EveryTable, TakesItsOwnDefaultsAndStandingAloneValues) {
   }
 }
 
-// Where temporary files go, --tempdir, is no file of anybody's.
+// --tempdir does not count: its files are temporary.
 bool names_files(const Option& row) {
   for (const char* kind : {"FILE", "FOLDER", "SOURCE", "MODEL", "COMMAND"})
     if (row.value.starts_with(kind) && row.name != "tempdir" && row.name != "config") return true;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`dragoman translate` as a user drives it: every line in is a line out, sampling, ensembles, forced beginnings, n-best
-lists and their scores, and the options that contradict each other.
+"""End-to-end test of `dragoman translate`: one output line per input line, sampling, ensembles, forced prefixes, n-best
+lists and their scores, and contradicting options.
 
     translate_test.py BINARY
 """
@@ -155,7 +155,7 @@ class Lines(WithModels):
                 status = Path(f"/proc/{program.pid}/status").read_text(encoding="utf-8")
                 return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
             readings = [resident_after(30) for _ in range(5)]
-            # Lines meet in batches as they happen to come, so the largest may be late; a leak shows in every window.
+            # Batches depend on timing, so the largest may come late; a leak would show in every window.
             self.assertLess(min(b / a for a, b in zip(readings, readings[1:])), 1.002, readings)
             program.stdin.close()
 
@@ -214,7 +214,7 @@ class Ensembles(WithModels):
             pieces = [float(x) for x in words.removeprefix("WordScores= ").split()]
             self.assertAlmostEqual(sum(pieces), (of_a + of_b) / 2, delta=1e-2)
             self.assertAlmostEqual(float(total), (of_a + of_b) / 2 / len(pieces), delta=1e-3)
-            if len(self.pieces(text)) + 1 == len(pieces):  # the text may have been said in other pieces
+            if len(self.pieces(text)) + 1 == len(pieces):  # the text may be segmented differently
                 compared += 1
                 self.assertAlmostEqual(of_a, float(a), delta=2e-3)
                 self.assertAlmostEqual(of_b, float(b), delta=2e-3)
@@ -243,7 +243,7 @@ class Options(WithModels):
         found = self.translate([f"{line}\tein Anfang" for line in self.lines], "--force-decode")
         self.assertTrue(all(line.startswith("ein Anfang") for line in found), found)
         self.assertEqual(self.translate([line + "\t" for line in self.lines], "--force-decode"), free)
-        # the beginning of what is found anyway changes nothing
+        # forcing a prefix of the best translation changes nothing
         begun = [f"{line}\t{best.split()[0]}" for line, best in zip(self.lines, free)]
         self.assertEqual(self.translate(begun, "--force-decode", "-b", "1"), self.translate(self.lines, "-b", "1"))
 
@@ -272,8 +272,8 @@ class Options(WithModels):
             program.stdin.close()
             self.assertEqual(program.wait(60), 0)
         said = b""
-        with contextlib.suppress(OSError):  # a closed terminal is an error to read
-            while piece := os.read(terminal, 1 << 16):  # in however many pieces it comes
+        with contextlib.suppress(OSError):  # reading a closed terminal is an error
+            while piece := os.read(terminal, 1 << 16):  # until the end
                 said += piece
         os.close(terminal)
         said = said.decode()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Validation by a script of the user's own, with the command lines of Marian's users, and the translations it judges.
+"""Validation with a user's script, with command lines of Marian's users, and the translations that it evaluates.
 
     validation_test.py BINARY
 """

@@ -23,7 +23,7 @@ class Yaml : public testing::Test {
     return folder / name;
   }
 
-  // What is wrong with the file, without its folder.
+  // The error for a file with this text, without the folder in its path.
   std::string error_of(const std::string& text) const {
     TranslateCommandOptions options;
     try {
@@ -78,8 +78,8 @@ TEST_F(Yaml, SaysWhatAValueShouldBe) {
 }
 
 TEST_F(Yaml, RefusesAKeyThatStandsTwiceUnderEitherOfItsNames) {
-  EXPECT_EQ(error_of("beam-size: 3\nbeam-size: 3\n"), "a.yml, line 2: 'beam-size' stands in the file twice | ");
-  EXPECT_EQ(error_of("model: a\nmodels: b\n"), "a.yml, line 2: 'models' stands in the file twice | ");
+  EXPECT_EQ(error_of("beam-size: 3\nbeam-size: 3\n"), "a.yml, line 2: 'beam-size' appears twice in the file | ");
+  EXPECT_EQ(error_of("model: a\nmodels: b\n"), "a.yml, line 2: 'models' appears twice in the file | ");
 }
 
 TEST_F(Yaml, RefusesWhatIsNoMapAndWhatIsNoYaml) {
@@ -142,7 +142,7 @@ TEST_F(Yaml, TheMinimalDumpHoldsOnlyWhatIsNoDefault) {
   EXPECT_EQ(dump, "model: [x]\nnormalize: 0.6\n");  // 5 is the default beam
 }
 
-// What a preset gives is no wish: a recurrent model is not asked for its Transformer's feed-forward layers.
+// Values of a preset do not count as given: a recurrent model is not rejected for the task's Transformer options.
 TEST_F(Yaml, ReadsBackWhatWasDumpedOfATaskAndAnotherType) {
   for (const char* task : {"transformer-tiny", "transformer-tiny11", "transformer-big-prenorm"})
     for (const char* how : {"--dump-config=full", "--dump-config=minimal"}) {
