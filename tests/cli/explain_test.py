@@ -181,7 +181,7 @@ class Explaining(unittest.TestCase):
         found = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(["missing" in e for e in found], [False, True, False])
         self.assertRegex(done.stderr, r"line 2: \d+ source pieces, more than --max-length 6")
-        self.assertIn("Lines after number 3 are not explained", done.stderr)
+        self.assertIn("Lines after line 3 are not explained", done.stderr)
 
     def test_text_shows_the_mean_of_the_last_layer_in_shades(self):
         text = self.succeed("explain --quiet -m m", text="abgd\n")

@@ -179,7 +179,7 @@ class Reports(Logged):
 
     def test_data_reports_on_text(self):
         page = self.succeed(*"data -t s t -v v v".split())
-        for words in ("lines                           150", "Lines by pieces, s", "unknown pieces"):
+        for words in ("lines                          150", "Lines by pieces, s", "unknown pieces"):
             self.assertIn(words, page)
         figures = json.loads(self.succeed(*"data -t s t -v v v --json".split()))
         self.assertEqual((figures["lines"], figures["encoded"], figures["duplicates"]), (150, 150, 0))
