@@ -18,7 +18,7 @@ void Search::add(Sentence sentence, Found found) {
   waiting_tokens_ += tokens_of(waiting_.back());
 }
 
-// Encoding one sentence at a time would waste the machine, so it waits until a quarter of it is free.
+// Encoding one sentence at a time is inefficient, so this waits until a quarter of the token budget is free.
 void Search::admit() {
   if (active_tokens_ > tokens_ / 4 * 3) return;
   PackedIds source;
@@ -88,8 +88,8 @@ void Search::dismiss_finished() {
   std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });
 }
 
-std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options, int64_t tokens,
-                                                 std::span<const std::vector<int32_t>> sources,
+std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options,
+                                                 int64_t tokens, std::span<const std::vector<int32_t>> sources,
                                                  const Shortlist* shortlist) {
   std::vector<std::vector<Hypothesis>> found(sources.size());
   std::vector<Ensemble::Member> alone;
