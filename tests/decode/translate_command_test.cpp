@@ -83,7 +83,7 @@ TEST_F(TranslateCommand, SaysOnceThatInt8IsSlowerWithoutItsInstructions) {
     return log.lines();
   };
   const auto note = HasSubstr("has no VNNI instructions: int8 translates the same, but slower");
-  const int64_t plain = HWY_STATIC_TARGET;  // what every CPU has that this was compiled for
+  const int64_t plain = HWY_STATIC_TARGET;  // what every supported CPU has
   hwy::SetSupportedTargetsForTest(plain);
   hwy::GetChosenTarget().Update(plain);
   EXPECT_THAT(said(Precision::int8), testing::Contains(note).Times(1));
