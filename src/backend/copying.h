@@ -32,7 +32,7 @@ struct TargetMixture {
 /// p = g s + (1 - g) c of softmax s and copied c:  d -log p / d gate = g - share,  d -log p / d c = -(1 - g) / p.
 template <class T>
 constexpr TargetMixture<T> target_mixture(T log_softmax, T gate, T copied) {
-  constexpr T most = 80;  // of a logarithm that e is raised to: a label that nobody foretells has a huge gradient
+  constexpr T most = 80;  // limit of exponents: a target token of tiny probability has a huge gradient
   const T generates = log_sigmoid(gate), copies = log_sigmoid(-gate);
   const T log_prob = log_add(generates + log_softmax, copies + std::log(copied));
   const T share = std::exp(generates + log_softmax - log_prob);

@@ -13,11 +13,11 @@ struct RoundedRows {
   Tensor scales;  // (D) f32
 };
 
-/// Slots of the kernel table (backend/backend.h): matrix products, of training and of decoding.
+/// Slots of the kernel table (backend/backend.h): matrix products for training and decoding.
 struct ProductKernels {
   // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). Factors may be bf16 (or f16, except on a CPU), both of
   // the same type; sums and results are then f32.  Backward through act (none or relu) and b, in one pass over dy: dz
-  // (N,D) = dy ⊙ act'(y), in dy's memory or in the type that is multiplied;  db (D) = or += Σ_n of it, before rounding.
+  // (N,D) = dy ⊙ act'(y), in dy's memory or in the type of the factors;  db (D) = or += Σ_n of it, before rounding.
   // Without act, y is not read.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear",
                                                                                                           work::linear};
@@ -36,10 +36,10 @@ struct ProductKernels {
   //   sums of these are exact, then y = act((Σ · scale of x) · scale of w + b).
   Kernel<int64_t(int64_t D, int64_t K, DType packed)> packed_elements{"packed_elements"};
   Kernel<void(const Tensor& packed, const Tensor& w)> pack{"pack"};
-  //   pack_rounded: into I8 from rows that are rounded already, those of several parts one after the other. Where the
-  //   largest integer of each row is ±127, or all are 0 with a scale of 0, it is what `pack` makes of scales · q.
+  //   pack_rounded: into I8 from rows already rounded, several slices concatenated. If the largest integer of each row
+  //   is ±127, or all are 0 with a scale of 0, the result equals `pack` of scales · q.
   Kernel<void(const Tensor& packed, std::span<const RoundedRows> parts)> pack_rounded{"pack_rounded"};
-  //   select_packed: some rows of w (D,K), packed as if they were all of it. rows (R) int32, in rising order.
+  //   select_packed: some rows of w (D,K), packed as if they were the whole matrix. rows (R) int32, in ascending order.
   Kernel<void(const Tensor& selected, const Tensor& packed, const Tensor& rows, int64_t D, int64_t K)> select_packed{
       "select_packed"};
   Kernel<int64_t(int64_t N, int64_t K, DType packed)> linear_packed_scratch{"linear_packed_scratch"};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int no_node = -1;
 
-// A prefix is never cut short.
+// A forced prefix is never truncated.
 int limit_of(const SearchOptions& options, const Sentence& sentence) {
   return std::max(length_limit(options, int(sentence.source.size())), int(sentence.prefix.size()) + 1);
 }
@@ -59,7 +59,7 @@ std::vector<int32_t> Beam::pieces(int node) const {
   return ids;
 }
 
-// As many as there are places left, best first.
+// At most positions() of them, best first.
 std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<Continuation>> continuations) const {
   std::vector<Candidate> all;
   for (size_t i = 0; i < continuations.size(); ++i)
@@ -92,8 +92,8 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
   if (!can_improve()) live_.clear();
 }
 
-// Live hypotheses stand in the order of their probability, so the first has the highest bound. Equal scores leave the
-// one that ended first in front.
+// Live hypotheses are sorted by probability, so the first has the highest bound. Among equal scores, the hypothesis
+// that ended first ranks first.
 bool Beam::can_improve() const {
   if (live_.empty() || ended_.size() < wanted()) return !live_.empty();
   return score_bound(*options_, live_[0].log_prob, length_, limit_) > ended_[wanted() - 1].score;

@@ -8,44 +8,43 @@
 
 namespace dragoman {
 
-/// What is to be translated.
+/// A sentence to translate.
 struct Sentence {
   std::vector<int32_t> source;       // pieces without </s>
-  std::vector<int32_t> prefix = {};  // what its translation must begin with
-  uint64_t line = 0, part = 0;       // key random draws: which line of the input, which part of a long one
+  std::vector<int32_t> prefix = {};  // forced beginning of the translation
+  uint64_t line = 0, part = 0;       // key random draws: line of the input, segment of a long one
 };
 
-/// A translation that was found.
+/// A translation found by a search.
 struct Hypothesis {
-  std::vector<int32_t> ids;  // without </s>
-  double log_prob = 0;       // of all pieces, </s> included
-  double score = 0;          // by which hypotheses are compared (decode/scoring.h)
-  int length = 0;            // pieces that were predicted: the ids and </s>, which is missing at the length limit
-  std::vector<float> piece_log_probs = {};  // of each of these
-  std::vector<double> by_model = {};        // log_prob under each model, unweighted; empty: there is one
+  std::vector<int32_t> ids;                 // without </s>
+  double log_prob = 0;                      // of all tokens, </s> included
+  double score = 0;                         // for ranking hypotheses (decode/scoring.h)
+  int length = 0;                           // predicted tokens: the ids and </s>, which is missing at the length limit
+  std::vector<float> piece_log_probs = {};  // of each predicted token
+  std::vector<double> by_model = {};        // log_prob under each model, unweighted; empty for one model
   bool operator==(const Hypothesis&) const = default;
 };
 
-/// The hypotheses of one sentence as they grow by a piece a step. The rule is Marian's: a hypothesis that ends takes
-/// its place in the beam with it, so a search is over when `beam_size` have ended. It is over sooner when no live one
-/// can still come among the n best, which changes nothing in the result. At the length limit live ones are taken as
-/// they are, also where no piece may follow. Equal probabilities are ordered by hypothesis, then by id: the result
-/// depends on its arguments only.
+/// The hypotheses of one sentence, extended by one token per step. As in Marian, each hypothesis that ends narrows the
+/// beam by one, so a search is over when `beam_size` have ended. It stops earlier, with the same result, when no live
+/// hypothesis can still reach the n best. Live hypotheses are taken as they are at the length limit, or when no token
+/// may follow. Equal probabilities are ordered by hypothesis, then by id: the result depends on the arguments only.
 class Beam {
  public:
-  /// A hypothesis to continue: `parent` is its place in live() one step before, -1 at the start.
+  /// A hypothesis to continue: `parent` is its index in live() one step before, -1 at the start.
   struct Live {
     int parent;
     int32_t token;
     double log_prob;
-    int node;  // of its last piece
+    int node;  // of its last token
   };
 
   Beam(const SearchOptions& options, const Sentence& sentence);
 
   const std::vector<Live>& live() const { return live_; }                  // best first; empty when the search is over
-  std::vector<Request> requests() const;                                   // one for each of live()
-  void advance(std::span<const std::vector<Continuation>> continuations);  // answers to them
+  std::vector<Request> requests() const;                                   // one per live() hypothesis
+  void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best that ended, best first
 
  private:
@@ -81,7 +80,7 @@ class Beam {
   int limit_, least_;  // pieces
   int length_ = 0;     // steps done
   std::vector<Live> live_;
-  std::vector<Node> nodes_;   // pieces of all hypotheses, each with the one before it
+  std::vector<Node> nodes_;   // tokens of all hypotheses, each linked to its predecessor
   std::vector<Ended> ended_;  // best first
 };
 

@@ -18,7 +18,7 @@ void Search::add(Sentence sentence, Found found) {
   waiting_tokens_ += tokens_of(waiting_.back());
 }
 
-// Encoding one sentence at a time would waste the machine, so it waits until a quarter of it is free.
+// Encoding one sentence at a time is inefficient, so this waits until a quarter of the token budget is free.
 void Search::admit() {
   if (active_tokens_ > tokens_ / 4 * 3) return;
   PackedIds source;

@@ -10,34 +10,34 @@
 
 namespace dragoman {
 
-/// Search, or sampling, over many sentences at once. It knows no model, only predictions for the rows of handles.
-/// Sentences that end leave at once and waiting ones take their place (continuous batching), in the order they were
-/// added. What is found for a sentence depends on that sentence and the options alone, to the bit.
+/// Search or sampling over many sentences at once, independent of the kind of model. When a sentence ends, the next
+/// queued one starts immediately, in the order they were added (continuous batching). The result for a sentence depends
+/// on that sentence and the options alone, bit for bit.
 class Search {
  public:
   using Found = std::function<void(std::vector<Hypothesis> best)>;  // n_best of them, best first
 
-  /// What is wanted of hypotheses: their pieces alone, or their log-probabilities as well. Those are 0 where neither
-  /// the caller wants them nor hypotheses are compared.
+  /// What the caller needs of hypotheses: only their pieces, or also their log-probabilities. These are 0 if neither
+  /// the caller nor the search (to compare hypotheses) needs them.
   enum class Wanted { pieces, log_probs };
 
-  /// `words` bounds source pieces (with </s>) in the machine at once, and twice as many hypotheses, which binds where a
-  /// beam is wide for its sentences; a sentence that alone is more runs alone. With a shortlist a
-  /// translation has its candidates, and what it must begin with, to choose from. Options and shortlist outlive the
-  /// search.
+  /// `tokens` limits the source tokens in flight (with </s>); twice as many hypotheses are allowed, which is the
+  /// tighter limit for wide beams over short sentences. A sentence that exceeds the budget runs alone. With a
+  /// shortlist, a translation is limited to the shortlist's candidates and its forced prefix. Options and shortlist
+  /// must outlive the search.
   Search(Ensemble models, const SearchOptions& options, int64_t tokens, const Shortlist* shortlist = nullptr,
          Wanted wanted = Wanted::log_probs);
 
-  /// Puts a sentence in the queue. `found` is called by the step in which its search ends.
+  /// Queues a sentence. `found` is called by the step in which its search ends.
   void add(Sentence sentence, Found found);
   bool idle() const { return active_.empty() && waiting_.empty(); }
-  /// What sentences that are not done have of the budget.
+  /// Token budget taken by unfinished sentences.
   int64_t tokens() const { return waiting_tokens_ + active_tokens_; }
-  /// Whether sentences wait in the queue.
+  /// Whether sentences are queued.
   bool queues() const { return !waiting_.empty(); }
-  /// Whether the queue is short: then more sentences would help to fill the machine.
+  /// Whether the queue is short, so that more sentences would improve throughput.
   bool wants_more() const { return waiting_tokens_ < tokens_; }
-  /// Takes in waiting sentences where there is room, and continues all hypotheses by one piece.
+  /// Starts queued sentences that fit the budget, then extends all hypotheses by one token.
   void step();
 
  private:
@@ -47,13 +47,13 @@ class Search {
   };
   struct Active {
     int handle;      // of the models
-    int64_t tokens;  // its part of the budget
+    int64_t tokens;  // its share of the budget
     int first_row;   // of its live hypotheses in the last step
     Beam beam;
     Found found;
   };
 
-  // Its part of the budget.
+  // Its share of the budget.
   int64_t tokens_of(const Waiting& w) const {
     return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{options_.beam_size} + 1) / 2);
   }
@@ -66,7 +66,7 @@ class Search {
   Ensemble models_;
   const SearchOptions& options_;
   const std::unique_ptr<const Picker> picker_;
-  const bool log_probs_;  // are needed
+  const bool log_probs_;  // whether they are needed
   const int64_t tokens_;
   const Shortlist* const shortlist_;  // null: all pieces may follow
   std::deque<Waiting> waiting_;
@@ -74,7 +74,7 @@ class Search {
   int64_t waiting_tokens_ = 0, active_tokens_ = 0;
 };
 
-/// Translates sentences (pieces without </s>, one a line) and gives the n best of each.
+/// Translates sentences (pieces without </s>, one per line) and returns the n best of each.
 std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, const SearchOptions& options,
                                                  int64_t tokens, std::span<const std::vector<int32_t>> sources,
                                                  const Shortlist* shortlist = nullptr);

@@ -7,21 +7,21 @@
 
 namespace dragoman {
 
-/// Which pieces may follow in each sentence of a search, where a shortlist says so; and all of them together, since a
-/// step computes one matrix for all sentences. What a sentence sees are its own pieces only, in the same places
-/// whatever it is translated together with: its translation depends on nothing else.
+/// The pieces that a shortlist allows in each sentence of a search, and their union, since a step computes one matrix
+/// for all sentences. A sentence sees only its own pieces, always at the same positions, so its translation does not
+/// depend on the other sentences of the batch.
 class Candidates {
  public:
   bool empty() const { return sentences_.empty(); }
-  void add(int sentence, std::vector<int32_t> pieces);  // in rising order
+  void add(int sentence, std::vector<int32_t> pieces);  // in ascending order
   void remove(int sentence) { sentences_.erase(sentence); }
 
-  /// Puts together what the sentences have, in rising order; valid for them until the next call.
+  /// The union of these sentences' pieces, in ascending order; valid until the next call.
   const std::vector<int32_t>& join();
 
   std::span<const int32_t> pieces(int sentence) const { return sentences_.at(sentence).pieces; }
-  /// From scores of what join() gave, row by row: those of each row's sentence, side by side, and a score that counts
-  /// nothing behind them. out (R,C) with C = columns(), joint (R,U).
+  /// From the scores of the union (see join()), gathers for each row those of its sentence's pieces, contiguous and
+  /// padded with a negligible score. out (R,C) with C = columns(), joint (R,U).
   void take(const Tensor& out, const Tensor& joint, std::span<const int> sentence_of_row) const;
   int64_t columns() const;
 
@@ -33,7 +33,7 @@ class Candidates {
   std::vector<int32_t> together_;
 };
 
-/// A score so low that its exponential is nothing, and finite, which kernels want.
+/// A score so low that its exponential is 0, but finite, as kernels require.
 constexpr float impossible = -1e37f;
 
 }  // namespace dragoman

@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-// One number of each row shows whether all are sound: their lse, or the largest.
+// One number per row shows whether all are finite: their lse, or the largest.
 void require_numbers(const Tensor& of_rows) {
   const auto x = of_rows.view<float>();
   for (int64_t r = 0; r < x.rows; ++r)
@@ -19,7 +19,7 @@ void require_numbers(const Tensor& of_rows) {
                   "take an earlier checkpoint; dragoman inspect shows what a model file holds");
 }
 
-// Rounding must not make a probability larger than 1.
+// Rounding must not raise a probability above 1.
 float log_prob_of(float logit, float lse) { return std::min(0.f, logit - lse); }
 
 }  // namespace
@@ -123,7 +123,7 @@ Ensemble::Top Ensemble::find_best(const Tensor& logits, int64_t count, bool with
   return top;
 }
 
-// Logits of the candidates of each row, where there are any.
+// Logits of the candidates of each row, if there are any.
 Tensor Ensemble::narrowed(const Tensor& logits, std::span<const StepRow> rows) const {
   if (candidates_.empty()) return logits;
   std::vector<int> sentences;
@@ -157,7 +157,7 @@ Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::Memb
   return joint;
 }
 
-// What top_k found are places among the candidates.
+// top_k returned indices into the candidates.
 void Ensemble::name_best(Predictions& predictions) const {
   for (size_t r = 0; r < predictions.candidates_.size(); ++r) {
     int32_t* ids = predictions.best_.view<int32_t>().row(int64_t(r));

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// Beam search takes the best continuations of all hypotheses, so any of them may have to fill all places.
+// Beam search takes the best continuations of all hypotheses, so any single hypothesis may have to fill the whole beam.
 class BestPieces : public Picker {
   int64_t most_probable(std::span<const Request> requests) const override {
     const auto positions = [](const Request& r) { return r.positions; };

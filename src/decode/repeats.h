@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// The pieces that must not follow so that no n pieces in a row come twice; n > 0. Some may be named more than once.
+/// The pieces that would complete an n-gram that occurs already; n > 0. May contain duplicates.
 std::vector<int32_t> repeating_pieces(std::span<const int32_t> pieces, int n);
 
 }  // namespace dragoman

@@ -8,7 +8,7 @@ namespace dragoman {
 namespace {
 
 struct Weighed {
-  double weight;  // probability but for a factor
+  double weight;  // probability up to a factor
   int32_t id;
   bool operator<(const Weighed& other) const { return weight != other.weight ? weight < other.weight : id > other.id; }
 };
@@ -19,7 +19,7 @@ double sum(std::span<const Weighed> pieces) {
   return sum;
 }
 
-// The fewest pieces, the most probable first and at least one, that have `mass` of the probability of all.
+// The fewest pieces, most probable first and at least one, that together have `mass` of the total probability.
 std::vector<Weighed> nucleus(std::vector<Weighed> pieces, double mass) {
   const double wanted = mass * sum(pieces);
   std::make_heap(pieces.begin(), pieces.end());
@@ -38,15 +38,15 @@ double uniform(PhiloxCounter counter, uint64_t seed) {
   return double((uint64_t{bits[0]} << 32 | bits[1]) >> 11) * 0x1p-53;
 }
 
-// Rounding may leave the sum a little below `at`: then it is the last piece.
+// If rounding leaves the sum slightly below `at`, the last piece is drawn.
 int32_t piece_at(std::span<const Weighed> pieces, double at) {
   for (const Weighed& w : pieces)
     if ((at -= w.weight) < 0) return w.id;
   return pieces.back().id;
 }
 
-/// Each hypothesis is one draw after the other. A draw is a function of (seed, line, part of it, step, place in the
-/// beam), so the text of a line does not depend on what it is translated together with.
+/// Samples each hypothesis token by token. A draw is a function of (seed, line, segment, step, index in the beam), so
+/// the translation of a line does not depend on the other lines of its batch.
 class Sampler : public Picker {
  public:
   explicit Sampler(const SearchOptions& options) : options_(options) {}
@@ -68,7 +68,7 @@ class Sampler : public Picker {
     return drawn;
   }
 
-  // Weights are relative to the best piece that is allowed: at low temperatures others vanish, this one never.
+  // Weights are relative to the best allowed piece: at low temperatures other weights may underflow, but never its own.
   std::vector<Weighed> weighed(const Predictions& predictions, int64_t row, const Request& request) const {
     std::vector<Weighed> pieces = options_.sampling == Sampling::topk ? allowed_of_best(predictions, row, request)
                                                                       : allowed_of_all(predictions, row, request);
@@ -78,7 +78,7 @@ class Sampler : public Picker {
     return options_.sampling == Sampling::nucleus ? nucleus(std::move(pieces), options_.sampling_mass) : pieces;
   }
 
-  // With their scores for weights, as below.
+  // With scores as weights, as below.
   std::vector<Weighed> allowed_of_best(const Predictions& predictions, int64_t row, const Request& request) const {
     const auto ids = predictions.best(row);
     const auto scores = predictions.best_scores(row);

@@ -6,7 +6,7 @@
 namespace dragoman {
 namespace {
 
-// Grows with the length, or is 1.
+// Increases with the length, or is 1.
 double normaliser(const SearchOptions& options, int length) {
   if (options.length_penalty > 0) return std::pow((5.0 + length) / 6.0, options.length_penalty);
   return options.normalize > 0 ? std::pow(length, options.normalize) : 1;
@@ -18,7 +18,7 @@ double score(const SearchOptions& options, double log_prob, int length) {
   return (log_prob - options.word_penalty * length) / normaliser(options, length);
 }
 
-// Numerator and normaliser are each taken at the length that is best for them, between the next piece and the limit.
+// Numerator and normaliser are each taken at their most favourable length, from the next token to the limit.
 double score_bound(const SearchOptions& options, double log_prob, int length, int limit) {
   const int next = std::min(length + 1, limit);
   const double most = log_prob - options.word_penalty * (options.word_penalty > 0 ? next : limit);

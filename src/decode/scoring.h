@@ -3,19 +3,19 @@
 
 namespace dragoman {
 
-/// What a hypothesis is worth: (log p - word_penalty · length) / normaliser(length), the normaliser being
-/// length^normalize (Marian) or ((5 + length) / 6)^length_penalty (Wu et al. 2016, eq. 14). `length` counts the pieces
-/// that were predicted, </s> included, so it is at least 1.
+/// Score of a hypothesis: (log p - word_penalty · length) / normaliser(length), where the normaliser is
+/// length^normalize (Marian) or ((5 + length) / 6)^length_penalty (Wu et al. 2016, eq. 14). `length` counts the
+/// predicted tokens, </s> included, so it is at least 1.
 double score(const SearchOptions& options, double log_prob, int length);
 
-/// The most that can become of an unfinished hypothesis of `length` pieces when it may grow to `limit`: its
-/// probability only falls.
+/// Upper bound on the score of an unfinished hypothesis of `length` tokens that may grow to `limit`: its probability
+/// can only fall.
 double score_bound(const SearchOptions& options, double log_prob, int length, int limit);
 
-/// How many pieces a translation may have, given those of its source (both without </s>); at least 1.
+/// Maximum length of a translation for a source of this many pieces (both without </s>); at least 1.
 int length_limit(const SearchOptions& options, int source);
 
-/// How many it must have, at most `limit` of them.
+/// Minimum length of a translation, at most `limit`.
 int least_length(const SearchOptions& options, int source, int limit);
 
 }  // namespace dragoman

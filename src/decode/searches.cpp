@@ -9,7 +9,7 @@
 namespace dragoman {
 namespace {
 
-// Until threads wait for each other, and what is found is written, where more sentences wait than fit.
+// Steps between synchronisations of the threads, after which results are written, while more sentences wait than fit.
 constexpr int steps_at_once = 16;
 
 Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std::deque<Context>& contexts) {
@@ -52,7 +52,7 @@ void Searches::step() {
     return;
   }
   const int steps = std::ranges::all_of(busy, &Search::queues) ? steps_at_once : 1;
-  const auto some_steps = [&](int i) {  // in a part: each search's kernels run on its own thread
+  const auto some_steps = [&](int i) {  // in a parallel region: each search's kernels run on its own thread
     for (int step = 0; step < steps && !busy[size_t(i)]->idle(); ++step) busy[size_t(i)]->step();
   };
   run_parts(

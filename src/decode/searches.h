@@ -10,32 +10,31 @@ namespace dragoman {
 
 /// One of the models that translate together.
 struct TranslatingModel {
-  Context* cx;  // float32, no tape; with the model's weights packed decoding is faster
+  Context* cx;  // float32, no tape; decoding is faster with packed weights
   Model* model;
   double weight = 1;
-  int longest_source = 0;  // pieces of the longest sentence it was trained on; 0: not known
+  int longest_source = 0;  // pieces of the longest training sentence; 0: unknown
 };
 
-/// How many searches are fastest there: one for each thread, where kernels may run side by side. A GPU is one search's,
-/// and times of kernels that overlap would not add up.
+/// The fastest number of searches: one per thread if kernels may run concurrently. On a GPU it is one; when profiling
+/// as well, because times of overlapping kernels would not add up.
 int searches_on(const Backend& backend);
 
-/// Searches side by side, which share the models' weights and nothing else: each goes on in a thread and in memory of
-/// its own, so that threads wait for each other once in some steps and not in every kernel. Where few of them have
-/// work, they take turns, with all threads for their kernels. What is found for a sentence does not depend on their
-/// number.
+/// Concurrent searches that share only the models' weights. Each runs on its own thread with its own memory, so threads
+/// synchronise once every few steps instead of in every kernel. When few searches have work, they take turns and their
+/// kernels use all threads. The result for a sentence does not depend on the number of searches.
 class Searches {
  public:
-  /// As of Search; `words` is the budget of each. One search computes where the models' contexts say; of several
-  /// each has memory of its own, so their backend must be one that threads may share: the CPU's, not profiled.
+  /// As of Search; `tokens` is the budget of each search. A single search uses the models' contexts; several have their
+  /// own memory each, so the backend must be one that threads may share: the CPU's, not profiled.
   Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t tokens,
            const Shortlist* shortlist, Search::Wanted wanted);
 
-  /// The one with the least to do. What one search has found comes one after the other, what two have found may come in
-  /// two threads at once: what shares state goes to one.
+  /// The search with the least work. One search calls `found` sequentially, two searches may call it from two threads
+  /// at once: callbacks that share state must go to the same search.
   Search& next();
   bool wants_more() { return next().wants_more(); }
-  /// Takes all searches a step further; some steps, where more sentences wait than fit.
+  /// Advances all searches by one step, or by several if more sentences wait than fit.
   void step();
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 bool starts_word(std::string_view piece) { return piece.starts_with("▁"); }
 
-// Full stops of scripts with blanks end a sentence only before one: not in 3.5.
+// In scripts that use spaces, a full stop ends a sentence only before a space: not in 3.5.
 bool ends_sentence(std::string_view piece, std::string_view next) {
   constexpr std::array<std::string_view, 5> with_blank = {".", "!", "?", "…", "।"},
                                             without = {"。", "！", "？", "．", "؟"};
@@ -17,7 +17,7 @@ bool ends_sentence(std::string_view piece, std::string_view next) {
   return std::ranges::any_of(without, ends) || (starts_word(next) && std::ranges::any_of(with_blank, ends));
 }
 
-// Pieces of the first part. There are more than `longest`.
+// Number of pieces in the first segment. Requires more than `longest` pieces.
 int first_part(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
   int word = longest;
   bool word_found = false;

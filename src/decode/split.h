@@ -6,8 +6,8 @@
 
 namespace dragoman {
 
-/// Cuts pieces into parts of at most `longest`, each to be translated alone. In the second half of a part it looks for
-/// the last end of a sentence, else for the last blank; without either the cut is where the part is full.
+/// Splits pieces into segments of at most `longest`, to be translated separately. A segment ends at the last end of a
+/// sentence in its second half, else at the last space there, else at `longest` pieces.
 std::vector<std::vector<int32_t>> split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest);
 
 }  // namespace dragoman

@@ -6,19 +6,19 @@
 
 namespace dragoman {
 
-/// Translations as lines of a file: plain text, with log-probabilities, or n-best lists in Marian's format
-/// (`line ||| text ||| F0= a F1= b ||| score`). A line that comes in parts is written part by part where it is plain
-/// text, so its length costs no memory; scores are known at its end only.
+/// Writes translations as lines: plain text, with log-probabilities, or n-best lists in Marian's format
+/// (`line ||| text ||| F0= a F1= b ||| score`). Plain text is written chunk by chunk, so memory does not grow with the
+/// length of a line; with scores, the line is held until its end, because they are known only then.
 class TranslationWriter {
  public:
-  /// All outlive the writer.
+  /// All arguments must outlive the writer.
   TranslationWriter(LineWriter& out, const TranslateOptions& options, const SearchOptions& search)
       : out_(out), options_(options), search_(search) {}
 
-  /// The n best of the next line or of a part of it, at least one; `more`: another part follows.
+  /// The n best of the next line or chunk of a line, at least one; `more`: another chunk of the line follows.
   void write(std::vector<Translation> best, bool more);
   void flush() { out_.flush(); }
-  int64_t lines() const { return lines_; }  // that are whole
+  int64_t lines() const { return lines_; }  // complete ones
 
  private:
   bool plain() const {
@@ -35,7 +35,7 @@ class TranslationWriter {
   const TranslateOptions& options_;
   const SearchOptions& search_;
   int64_t lines_ = 0;
-  bool begun_ = false;             // some text of the present line is out
+  bool begun_ = false;             // some text of the current line is written
   std::vector<Translation> line_;  // so far
 };
 

@@ -13,9 +13,9 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t longest_text = 1 << 20;  // bytes of a line that are read at once
+constexpr size_t longest_text = 1 << 20;  // bytes of a line read at once
 
-// A table of learned positions ends somewhere; one row is for </s>.
+// A table of learned positions is finite; one row is for </s>.
 int longest_segment(const TranslateOptions& options, std::span<const TranslatingModel> models) {
   int longest = options.max_length;
   for (const TranslatingModel& m : models) {
@@ -25,7 +25,7 @@ int longest_segment(const TranslateOptions& options, std::span<const Translating
   return longest;
 }
 
-// What the least experienced of them has seen.
+// The smallest longest_source of the models that know theirs.
 int longest_trained(std::span<const TranslatingModel> models) {
   int longest = 0;
   for (const TranslatingModel& m : models)
@@ -38,7 +38,7 @@ Search::Wanted wanted(const TranslateOptions& options, const SearchOptions& sear
   return shown ? Search::Wanted::log_probs : Search::Wanted::pieces;
 }
 
-// Not every vocabulary passes over all of these.
+// Not every vocabulary ignores all of these characters.
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == std::string_view::npos; }
 
 }  // namespace
@@ -71,7 +71,7 @@ std::vector<std::string> Translator::translate(std::span<const std::string> line
 }
 
 int64_t Translator::translate(LineReader& in, LineWriter& out, const std::function<void(int64_t)>& written) {
-  // How a translation begins stands at the end of its line, so such a line is read whole.
+  // The forced prefix is at the end of its line, so such a line is read whole.
   const size_t longest = options_.force_decode ? std::numeric_limits<size_t>::max() : longest_text;
   TranslationWriter writer(out, options_, search_options_);
   run({.ready = [&] { return in.ready(longest); },
@@ -91,14 +91,14 @@ void Translator::run(const Flow& flow) {
     try {
       searches_.step();
     } catch (...) {
-      write_finished(flow);  // nothing that is done is lost
+      write_finished(flow);  // finished translations are not lost
       throw;
     }
     write_finished(flow);
   }
 }
 
-// Waits for a line only when there is nothing else to do, and then for one.
+// Blocks only when there is nothing else to do, and then only for one line.
 void Translator::read(const Flow& flow) {
   std::string text;
   bool more = false;
@@ -116,7 +116,7 @@ void Translator::take(std::string content, bool more) {
   if (options_.alignment.kind != AlignmentStyle::none)
     for (const Sentence& sentence : sentences) text.sources.push_back(sentence.source);
   Search& search = searches_.next();
-  for (size_t i = 0; i < sentences.size(); ++i)  // texts stay where they are in memory until they are written
+  for (size_t i = 0; i < sentences.size(); ++i)  // references to texts stay valid until they are written
     search.add(sentences[i], [&text, i](std::vector<Hypothesis> found) {
       text.found[i] = std::move(found);
       --text.unfinished;
@@ -183,7 +183,7 @@ std::vector<Translation> Translator::best(Text text) {
   return line;
 }
 
-// The hypotheses once more, all their pieces at once: decoding keeps no weights.
+// A forced pass over the hypotheses, because decoding keeps no attention weights.
 std::vector<Alignment> Translator::align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) {
   std::vector<IdPair> pairs;
   for (const Hypothesis& h : hypotheses) {

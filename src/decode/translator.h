@@ -13,14 +13,13 @@
 
 namespace dragoman {
 
-/// Text to text, a line for a line, whatever a line holds: one without pieces (empty, blanks only) has the empty
-/// translation, one longer than `max_length` pieces is translated in parts. What becomes of a line depends on nothing
-/// but the line; of a sampled one, on its number too.
+/// Translates text line by line. A line without pieces (empty or only white space) has the empty translation; one
+/// longer than `max_length` pieces is translated in segments. Lines are translated independently; sampling also depends
+/// on the line number.
 class Translator {
  public:
-  /// Contexts, models, vocabularies and the shortlist, which there need not be, outlive the translator; the
-  /// vocabularies are those of all models. More searches than one (searches.h) are faster where there are threads for
-  /// them.
+  /// Contexts, models, vocabularies and the optional shortlist must outlive the translator; all models share the
+  /// vocabularies. Several searches (searches.h) are faster if there are threads for them.
   Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
              const TranslateOptions& options, const SearchOptions& search, const Shortlist* shortlist = nullptr,
              int searches = 1);
@@ -30,31 +29,32 @@ class Translator {
   /// The best translation of each line.
   std::vector<std::string> translate(std::span<const std::string> lines);
 
-  /// All lines of a file or pipe, in its order; returns their number. Holds at most `maxi_batch_lines` lines, and of a
-  /// line longer than a mebibyte a part at a time. Reads ahead what is there, never waits for more while a line is
-  /// unfinished, and flushes a translation as soon as all before it are out: fit for talking to through two pipes.
-  /// `written` hears how many lines are out.
+  /// Translates all lines of a file or pipe in order; returns their number. Holds at most `maxi_batch_lines` lines;
+  /// lines longer than a mebibyte are processed in chunks. Reads ahead available input, never waits for more while a
+  /// line is unfinished, and flushes a translation once all before it are written, so it works interactively over two
+  /// pipes. `written` receives the number of lines written so far.
   int64_t translate(LineReader& in, LineWriter& out, const std::function<void(int64_t lines)>& written = {});
 
-  /// Where lines come from and translations go, in the same order. A long line may come in parts: it goes on while
-  /// `more` is true, on both sides.
+  /// Source of lines and sink of translations, in the same order. A long line may come in chunks: on both sides, `more`
+  /// says that another chunk of it follows.
   struct Flow {
-    std::function<bool()> ready;                                          // next() would not wait
-    std::function<bool(std::string& text, bool& more)> next;              // false at the end
-    std::function<void(std::vector<Translation> best, bool more)> write;  // n best of the next part, at least one
+    std::function<bool()> ready;                              // next() would not block
+    std::function<bool(std::string& text, bool& more)> next;  // false at the end
+    std::function<void(std::vector<Translation> best, bool more)>
+        write;  // n best of the next line or chunk, at least one
     std::function<void()> flush;
   };
   void run(const Flow& flow);
 
-  /// Lines so far with sentences longer than any that a model was trained on.
+  /// Number of lines so far that are longer than any training sentence of a model.
   int64_t beyond_training() const { return beyond_training_; }
 
  private:
-  struct Text {  // a line, or a part of one
+  struct Text {  // a line or a chunk of one
     bool more;
     size_t unfinished;                           // sentences
     std::vector<std::vector<Hypothesis>> found;  // for each
-    std::vector<std::vector<int32_t>> sources;   // of each, if translations are to be aligned
+    std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
   };
 
   void read(const Flow& flow);
@@ -71,14 +71,14 @@ class Translator {
   const TranslateOptions options_;
   const SearchOptions search_options_;
   const size_t models_;
-  const TranslatingModel first_;  // which aligns
+  const TranslatingModel first_;  // computes alignments
   const int longest_segment_;     // pieces
   Searches searches_;
   std::deque<Text> texts_;        // read and not yet written
   uint64_t line_ = 0, part_ = 0;  // of the next text in this run
-  const int longest_source_;      // that all models were trained on; 0: not known
+  const int longest_source_;      // that all models were trained on; 0: unknown
   int64_t beyond_training_ = 0;   // lines with longer sentences
-  bool warned_ = false;           // of a line in parts
+  bool warned_ = false;           // of a line split into segments
 };
 
 }  // namespace dragoman

@@ -10,25 +10,25 @@ struct Backend;
 
 struct EngineOptions {
   std::string device = "cpu";  // or "cuda:0", the first GPU
-  bool fast_math = false;      // on a GPU, float32 products may round what they multiply to TF32
-  int threads = 0;             // 0: one a core that the process may use, or what OMP_NUM_THREADS says
-  LogSink log = {};            // empty: messages go nowhere
+  bool fast_math = false;      // on a GPU, float32 products may round their factors to TF32
+  int threads = 0;             // 0: OMP_NUM_THREADS, or else one per core that the process may use
+  LogSink log = {};            // empty: messages are discarded
 };
 
-/// What one use of dragoman needs of the machine: a backend, threads, and a place for messages. Engines are independent
-/// of each other: several may live in a process, with other thread counts and logs. GPUs are the exception: all engines
-/// of a process compute on the same one. Destroying an engine ends its threads. Thread-safe.
+/// The resources of one use of dragoman: a backend, threads and a log. Engines are independent: several may exist in a
+/// process, with different thread counts and logs. GPUs are the exception: all engines of a process compute on the same
+/// one. Destroying an engine ends its threads. Thread-safe.
 class Engine {
  public:
   explicit Engine(EngineOptions options = {});
   ~Engine();
   Engine(const Engine&) = delete;
 
-  /// Loads what the device needs when it is first called. Error for devices that cannot be used; says what is missing.
+  /// Loads what the device needs on the first call. Throws Error for an unusable device and says what is missing.
   const Backend& backend() const;
   int threads() const;
 
-  /// Binds the engine's threads and log to the calling thread while it lives. Whoever calls kernels has made one.
+  /// Binds the engine's threads and log to the calling thread for its lifetime. Required for calling kernels.
   class Scope {
    public:
     explicit Scope(Engine& engine);

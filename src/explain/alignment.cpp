@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-// weights (H · Σ nq·nk), of each sentence and head a matrix (nq,nk): its mean over heads.
+// weights (H · Σ nq·nk): a matrix (nq,nk) for each sentence and head. Returns the mean over heads.
 Alignment mean_over_heads(const AttentionShape& shape, int sentence, const float* weights) {
   const Range queries = shape.queries[sentence], keys = shape.keys[sentence];
   const int64_t pairs = (queries.end - queries.begin) * (keys.end - keys.begin);
@@ -99,7 +99,7 @@ std::string to_text(const Alignment& alignment, const AlignmentStyle& style) {
 AlignmentObserver::AlignmentObserver()
     : observer_([this](const ObservedAttention& a) {
         if (!a.name.ends_with("cross_attention")) return;
-        last_.clear();  // a later layer's take the place of an earlier one's
+        last_.clear();  // later layers replace earlier ones
         const Tensor weights = a.weights.on_host();
         for (int s = 0; s < a.shape.queries.sentences(); ++s)
           last_.push_back(mean_over_heads(a.shape, s, weights.as<float>()));
@@ -119,9 +119,9 @@ std::vector<Alignment> align(const Context& cx, Model& model, std::span<const Id
   std::vector<Alignment> alignments(pairs.size());
   AlignmentObserver aligner;
   for_each_batch(pairs, batch_words, [&](const Batch& batch, std::span<const size_t> numbers) {
-    if (batch.target.ids.empty()) return;  // no row that could look at anything
+    if (batch.target.ids.empty()) return;  // no queries
     Context observed{.backend = cx.backend, .arena = cx.arena, .packed = cx.packed, .observer = aligner.observer()};
-    model.logits(observed, batch);  // not the loss, which knows no weights in 8 bits
+    model.logits(observed, batch);  // not the loss, which does not support 8-bit weights
     put(aligner.take(), numbers, alignments);
   });
   return alignments;

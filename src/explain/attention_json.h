@@ -5,10 +5,10 @@
 
 namespace dragoman {
 
-/// An explanation as one line of JSON (docs/explain.md). Weights have six digits; one that is not finite is null.
+/// An explanation as one line of JSON (docs/explain.md). Weights have six digits; non-finite ones are null.
 std::string to_json(const Explanation& explanation);
 
-/// A matrix as a list of rows, with the same digits.
+/// A matrix as a list of rows, formatted likewise.
 std::string json_rows(const std::vector<float>& values, int64_t cols);
 
 }  // namespace dragoman

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// What is kept of an attention until the pass is over.
+// What is recorded of an attention until the end of the pass.
 struct Seen {
   std::string name;
   AttentionShape shape;
@@ -58,7 +58,7 @@ AttentionMap map_of(const Seen& seen) {
   return map;
 }
 
-// With y = weights · v the gradient of the weights is dy · vᵀ. Tapes go back from the loss, which is -Σ log p.
+// As y = weights · v, the gradient of the weights is dy · vᵀ. The backward pass starts at the loss, which is -Σ log p.
 void multiply_by_gradient(const Context& cx, const Seen& seen, AttentionMap& map) {
   const Node& node = *seen.y.node();
   const int64_t size = seen.value.cols() / seen.shape.heads;
@@ -67,7 +67,7 @@ void multiply_by_gradient(const Context& cx, const Seen& seen, AttentionMap& map
     if (node.written) {
       cx.backend.linear(gradient, node.gradient.columns(head.head * size, size),
                         seen.value.value().columns(head.head * size, size), Tensor(), Activation::none);
-    } else {  // nothing that counts comes of it
+    } else {  // it does not influence the loss
       cx.backend.fill(gradient, 0);
     }
     const std::vector<float> of_loss = floats_of(gradient);

@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// Who looks at whom: source pieces at each other, what the decoder has read at itself, the decoder at the source.
+/// Encoder self-attention over the source, decoder self-attention, and cross-attention from decoder to source.
 enum class AttentionSite { encoder_self, decoder_self, cross };
 
 inline std::span<const EnumName<AttentionSite>> enum_names(AttentionSite) {
@@ -18,14 +18,14 @@ inline std::span<const EnumName<AttentionSite>> enum_names(AttentionSite) {
   return names;
 }
 
-/// One number for each query and key.
+/// One number per query and key.
 struct HeadMap {
   static constexpr int mean = -1;
   int head = mean;             // counted from 0
   std::vector<float> weights;  // (nq,nk)
 };
 
-/// What one attention of a model did over one sentence pair.
+/// The weights of one attention of a model over one sentence pair.
 struct AttentionMap {
   std::string name;  // "decoder.3.cross_attention"
   AttentionSite site = AttentionSite::cross;
@@ -34,15 +34,15 @@ struct AttentionMap {
   std::vector<HeadMap> heads;
 };
 
-/// All attentions of a forced pass over a pair, in the order in which the model computes them. Rows of weights sum to
-/// 1; a key that a query may not see has 0, and a query that may see none has a row of 0.
+/// All attentions of a forced pass over a pair, in the order in which the model computes them. Rows of weights sum
+/// to 1. Masked keys have weight 0, and a query whose keys are all masked has a row of zeros.
 std::vector<AttentionMap> attentions_of(const Context& cx, Model& model, const IdPair& pair);
 
-/// Each weight times the gradient of Σ log p(target piece) with respect to it: to first order, what the sum would lose
-/// if the weight were 0 and all else stayed. The pass is recorded, so packed weights are of no use to it.
+/// Each weight times the gradient of Σ log p(target token) with respect to it: to first order, how much the sum would
+/// drop if only this weight became 0. The pass is recorded on a tape, so it cannot use packed weights.
 std::vector<AttentionMap> gradient_times_attention(const Context& cx, Model& model, const IdPair& pair);
 
-/// The mean of the heads that are there.
+/// Replaces the heads of each map by their mean.
 HeadMap mean_of(const AttentionMap& map);
 
 }  // namespace dragoman

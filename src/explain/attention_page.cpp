@@ -24,7 +24,7 @@ const char* words_for(AttentionMethod method) {
   return "weight × gradient of the sum of log-probabilities";
 }
 
-// Two letters a weight: 12 bits, 2048 is 0 and 4095 is `scale`.
+// Two letters per weight: 12 bits, where 2048 is 0 and 4095 is `scale`.
 std::string packed(const std::vector<float>& weights, float scale) {
   static constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
   std::string text;
@@ -35,8 +35,8 @@ std::string packed(const std::vector<float>& weights, float scale) {
   return text;
 }
 
-// What the darkest colour stands for: 1 for raw weights, else the largest of each site, so that heads and layers can be
-// compared.
+// The value of the darkest colour: 1 for raw weights, else the largest weight of each site, so that heads and layers
+// are comparable.
 std::map<AttentionSite, float> scales(const Explanation& e) {
   std::map<AttentionSite, float> largest;
   for (const AttentionMap& map : e.maps)

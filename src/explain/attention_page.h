@@ -5,9 +5,9 @@
 
 namespace dragoman {
 
-/// A web page of explanations that needs nothing but itself: heads as small pictures, the one that is picked as a
-/// table, and the pieces, each of which shows where it looks. Written part by part: page_begin(), page_part() of each
-/// explanation, page_end(). Weights are rounded to 1/2047 of the largest that their colour can show.
+/// A self-contained web page of explanations: heads as thumbnails, the selected one as a table, and the tokens, each of
+/// which shows what it attends to. Written piecewise: page_begin(), page_part() for each explanation, page_end().
+/// Weights are rounded to 1/2047 of the largest value their colour can show.
 std::string page_begin(const std::string& model, AttentionMethod method);
 std::string page_part(const Explanation& explanation);
 std::string page_end();

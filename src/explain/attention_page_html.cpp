@@ -121,7 +121,7 @@ function element(parent, name, attributes = {}, text) {
   return parent.appendChild(made);
 }
 
-// Two letters a weight, 12 bits: -2047 … 2047 parts of `scale`.
+// Two letters per weight, 12 bits: -2047 … 2047, where 2047 is `scale`.
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-';
 const digits = Object.fromEntries([...letters].map((letter, i) => [letter, i]));
 function decode(text, scale) {
@@ -149,7 +149,7 @@ function load(source) {
   return loaded;
 }
 
-// Where heads cancel out, their means are much smaller; those of a site have a scale of their own.
+// Means are much smaller than the heads if these cancel out, so the means of a site have their own scale.
 function widenMeans(maps) {
   const largest = {}, means = maps.filter(m => m.heads[0].name === 'mean');
   for (const m of means)
@@ -162,11 +162,11 @@ const keysOf = () => site === 1 ? pair.read : pair.source;
 const weightAt = (q, k) => head.weights[q * keysOf().length + k];
 const number = w => signed ? String(+w.toPrecision(2)) : `${+(w * 100).toPrecision(w < 0.1 ? 1 : 2)} %`;
 
-// Small weights are to be seen too, so strength is no straight line.
+// Strength is nonlinear so that small weights are visible.
 const strength = w => Math.min(1, Math.abs(w) / head.scale) ** 0.6;
 const colour = w => `rgb(var(--${w < 0 ? 'against' : 'ink'}) / ${strength(w).toFixed(3)})`;
 
-// The mark of a blank is kept apart from text; names in angle brackets are no text.
+// The mark of a space is styled apart from text; names in angle brackets are not text.
 function write(parent, piece) {
   if (/^<.+>$/.test(piece)) parent.classList.add('special');
   const text = piece.replace(/^\u2581+/, '');
@@ -191,7 +191,7 @@ function tokens(axis, pieces) {
   });
 }
 
-// Arrow keys move among the pieces or heads of a group; only one of them is reached with the tabulator.
+// Arrow keys move among the tokens or heads of a group; only one of them is in the tab order.
 function walk(event) {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (!step || event.target.tagName !== 'BUTTON') return;
@@ -203,7 +203,7 @@ function walk(event) {
   to.focus();
 }
 
-// Shows where one piece looks (axis 0), or who looks at it (axis 1); nothing, without arguments.
+// Shows what one token attends to (axis 0), or what attends to it (axis 1); without arguments, nothing.
 function look(axis, index) {
   const sides = [$('queries').children, $('keys').children], pieces = [queriesOf(), keysOf()];
   for (const side of sides)
@@ -264,7 +264,7 @@ function thumbnails() {
   }
 }
 
-const cells = 40000;  // as many as a table of them stays quick
+const cells = 40000;  // limit for a responsive table
 
 function table() {
   const box = $('map'), queries = queriesOf(), keys = keysOf();

@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-// Whether it is asked for: nothing named is everything.
+// Whether it is chosen: an empty choice means everything.
 template <class T>
 bool among(const std::vector<T>& wanted, const T& x) {
   return wanted.empty() || std::ranges::find(wanted, x) != wanted.end();
@@ -36,7 +36,7 @@ void check_numbers(const AttentionChoice& choice, int layers, int heads) {
     require(n < heads, "--heads {}: the model has {} heads a layer, expected 0 to {}", n, heads, heads - 1);
 }
 
-// `maps` show what the model has.
+// `maps` tell which attentions the model has.
 void check(const AttentionChoice& choice, const std::vector<AttentionMap>& maps, ModelType model) {
   require(!maps.empty(), "explain: a model of type {} shows no attention, expected one that has some", name_of(model));
   const auto sites = layers_of(maps);
@@ -70,7 +70,7 @@ Explainer::Explainer(const Context& cx, Model& model, const Vocabularies& vocabu
   const std::string_view memory = name_of(model.config().attention.memory);
   require(model.config().attention.memory == AttentionMemory::full,
           "explain: the model has --attention-memory {}, whose keys are no single pieces, expected full", memory);
-  const auto maps = attentions_of(cx, model, {{eos_id}, {eos_id}});  // the shortest pair there is
+  const auto maps = attentions_of(cx, model, {{eos_id}, {eos_id}});  // the shortest possible pair
   check(choice, maps, model.config().type);
   layers_ = layers_of(maps);
 }
@@ -93,7 +93,7 @@ bool Explainer::chosen(const AttentionMap& map) const {
 }
 
 void Explainer::choose_heads(AttentionMap& map) const {
-  if (choice_.method == AttentionMethod::rollout) return;  // it is of the mean anyway
+  if (choice_.method == AttentionMethod::rollout) return;  // it uses the mean anyway
   std::erase_if(map.heads, [&](const HeadMap& head) { return !among(choice_.heads, head.head); });
   if (choice_.average) map.heads = {mean_of(map)};
 }
@@ -108,7 +108,7 @@ Explanation Explainer::explain(const IdPair& pair) const {
     e.maps.push_back(std::move(map));
   }
   const bool joined =
-      model_.config().type == ModelType::decoder_only;  // the source is read, and foretold, like the target
+      model_.config().type == ModelType::decoder_only;  // the source is read and predicted like the target
   if (joined) e.predicted.insert(e.predicted.begin(), e.source.begin(), e.source.end());
   e.read = {vocabularies_.target.piece(bos_id)};
   e.read.insert(e.read.end(), e.predicted.begin(), e.predicted.end() - (e.predicted.empty() ? 0 : 1));

@@ -8,8 +8,8 @@
 
 namespace dragoman {
 
-/// What is made of attention weights: nothing, attention rollout (explain/rollout.h), or their products with their
-/// gradients.
+/// How attention weights are processed: shown unchanged, as attention rollout (explain/rollout.h), or multiplied by
+/// their gradients.
 enum class AttentionMethod { raw, rollout, gradient };
 
 inline std::span<const EnumName<AttentionMethod>> enum_names(AttentionMethod) {
@@ -22,20 +22,20 @@ inline std::span<const EnumName<AttentionMethod>> enum_names(AttentionMethod) {
 struct AttentionChoice {
   AttentionMethod method = AttentionMethod::raw;
   std::vector<AttentionSite> sites;  // empty: all that the model has
-  std::vector<int> layers, heads;    // counted from 0, layers below 0 from the last, which is -1; empty: all
-  bool average = false;              // show the mean of these heads in their place
+  std::vector<int> layers, heads;    // counted from 0; negative layers from the end, -1 being the last; empty: all
+  bool average = false;              // show the mean of these heads instead
 };
 
-/// A sentence pair with what the model looked at while it read and predicted it.
+/// A sentence pair with the model's attention while it read and predicted the pair.
 struct Explanation {
   int64_t line = 0;  // of the input, counted from 1
   AttentionMethod method = AttentionMethod::raw;
-  std::string missing;                       // why there are no maps; empty: there are
+  std::string missing;                       // why there are no maps; empty if there are
   std::vector<std::string> source;           // S pieces, </s> included
-  std::vector<std::string> read, predicted;  // what the decoder read, and what it was to say next: as many
+  std::vector<std::string> read, predicted;  // decoder inputs and the tokens to predict, equally many
   std::vector<AttentionMap> maps;
 
-  /// Pieces that stand for the rows and columns of a map.
+  /// Tokens that label the rows and columns of a map.
   const std::vector<std::string>& queries(AttentionSite site) const {
     return site == AttentionSite::encoder_self ? source : predicted;
   }
@@ -44,12 +44,12 @@ struct Explanation {
   }
 };
 
-/// Explains pairs one by one. Weights are used both packed (raw weights do not differ from those that translate) and as
-/// they are (recorded passes), so the model has both.
+/// Explains pairs one by one. The model needs both packed weights (so that raw attention equals that of translation)
+/// and unpacked ones (for passes recorded on a tape).
 class Explainer {
  public:
-  /// Error if the model lacks what is chosen; the hint says what it has. All arguments outlive the explainer; `cx` has
-  /// no tape.
+  /// Throws Error if the model lacks a chosen attention; the hint says what it has. All arguments must outlive the
+  /// explainer; `cx` has no tape.
   Explainer(const Context& cx, Model& model, const Vocabularies& vocabularies, const AttentionChoice& choice);
 
   /// Memory and time grow with (S + T)² for each head.

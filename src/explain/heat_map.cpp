@@ -11,13 +11,13 @@
 namespace dragoman {
 namespace {
 
-constexpr int label_columns = 14, heading_rows = 8;  // of a piece beside its row, above its column
+constexpr int label_columns = 14, heading_rows = 8;  // of a token beside its row, above its column
 
-// From which part of the scale on a cell has which shade.
+// Lower bounds of the shades, as fractions of the scale.
 constexpr std::array<std::pair<float, std::string_view>, 4> shades = {
     {{0.7f, "█"}, {0.4f, "▓"}, {0.15f, "▒"}, {0.05f, "░"}}};
 
-// What may be written to a terminal as it is: one that obeys no character of a vocabulary.
+// Whether a character is safe to print: terminals must not interpret a vocabulary's characters as control sequences.
 std::u32string characters(std::string_view piece) {
   std::u32string characters = text::decode(piece);
   for (char32_t& c : characters)
@@ -30,7 +30,7 @@ std::string utf8(char32_t c) {
   return {bytes.begin(), bytes.begin() + utf8proc_encode_char(int32_t(c), bytes.data())};
 }
 
-// The first characters of a piece that fit, then blanks.
+// The first characters of a piece that fit, padded with spaces.
 std::string label(std::string_view piece) {
   std::string text;
   int width = 0;
@@ -42,7 +42,7 @@ std::string label(std::string_view piece) {
   return text + std::string(size_t(label_columns - width), ' ');
 }
 
-// Pieces written downwards, so that each is as wide as its column.
+// Tokens written vertically, so that each fits its column.
 std::string heading(const std::vector<std::string>& pieces) {
   std::vector<std::u32string> columns;
   size_t rows = 0;

@@ -5,12 +5,11 @@
 
 namespace dragoman {
 
-/// An explanation as text for a terminal: of each head a row of shades for each piece that looks, two columns wide for
-/// each piece that is looked at, and at its end the piece that it looks at most. No character of a piece is an order to
-/// the terminal.
+/// An explanation as text for a terminal. Each head is a grid of shades: a row per query, ending with the key of the
+/// largest weight, and two characters per key. Control characters in pieces are not passed to the terminal.
 std::string heat_map(const Explanation& explanation);
 
-/// What the shades stand for, once before all: "░ 0.05, …".
+/// The legend of the shades, printed once at the start: "░ 0.05, …".
 std::string heat_map_legend(AttentionMethod method);
 
 }  // namespace dragoman

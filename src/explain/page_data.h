@@ -4,7 +4,7 @@
 
 namespace dragoman {
 
-/// JSON for a script element of a page: data whatever it holds, as nothing in it ends the element.
+/// JSON for a script element of a page, escaped so that no data can end the element.
 std::string safe_in_script(const nlohmann::ordered_json& data);
 
 }  // namespace dragoman

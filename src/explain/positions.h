@@ -7,24 +7,24 @@
 
 namespace dragoman {
 
-/// Vectors of places 0, 1, … that are added to embeddings, so that a model knows the order of words.
+/// Vectors for positions 0, 1, … that are added to embeddings, so that a model knows the order of tokens.
 struct PositionVectors {
-  std::string name;  // "sinusoidal" and "interleaved", or where learned ones stand: "encoder.positions"
+  std::string name;  // "sinusoidal", "interleaved", or the tensor of learned ones: "encoder.positions"
   int64_t columns = 0;
   std::vector<float> values;  // (P,D)
 };
 
-/// Those of Vaswani et al. 2017, section 3.5.
+/// The sinusoids of Vaswani et al. 2017, section 3.5.
 PositionVectors sinusoids(int64_t positions, int64_t columns, SinusoidOrder order);
 
-/// Those of a model: of both sides where they are learned, and then of no more places than it has learned. Error if
-/// the model adds none.
+/// The vectors that a model adds. Learned ones are given for both sides, and only for the learned positions. Throws
+/// Error if the model adds none.
 std::vector<PositionVectors> positions_of(const ModelFile& model, int64_t positions);
 
-/// One line of JSON each (docs/explain.md).
+/// One line of JSON (docs/explain.md).
 std::string to_json(const PositionVectors& vectors);
 
-/// A web page that needs nothing but itself: for each, the matrix as a picture and the cosines of its rows.
+/// A self-contained web page: for each, the matrix as an image and the cosines between its rows.
 std::string positions_page(const std::string& title, const std::vector<PositionVectors>& all);
 
 }  // namespace dragoman

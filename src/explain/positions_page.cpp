@@ -60,12 +60,12 @@ function element(parent, name, attributes = {}, text) {
   return parent.appendChild(made);
 }
 
-// From orange for -1 over the colour of the card for 0 to blue for 1.
+// From orange for -1 through the background colour for 0 to blue for 1.
 const opacity = x => Math.min(1, Math.abs(x));
 const tone = x => x < 0 ? [214, 96, 20] : [35, 95, 205];
 const colour = x => `rgb(${tone(x).join(' ')} / ${opacity(x)})`;
 
-// `rows` as a picture, a pixel a number; `say(row, column)` stands in the status while the pointer is there.
+// `rows` as an image, one pixel per number; the status shows `say(row, column)` for the number under the pointer.
 function picture(parent, rows, scale, status, say) {
   const canvas = element(parent, 'canvas', { width: rows[0].length, height: rows.length, role: 'img',
     'aria-label': `${rows.length} rows of ${rows[0].length} numbers between ${number(-scale)} and ${number(scale)}` });

@@ -3,7 +3,7 @@
 namespace dragoman {
 namespace {
 
-// What vectors know: a row for each, a column for each input.
+// Composition of vectors: a row per vector, a column per input.
 struct Known {
   int64_t rows = 0, inputs = 0;
   std::vector<double> shares;  // (rows,inputs)
@@ -20,8 +20,9 @@ Known themselves(int64_t n) {
   return known;
 }
 
-// known ← (known + A · seen) / (1 + Σ_j A_ij); seen may be `known` as it was. Where nothing is seen of these inputs
-// (`seen` is null), what is known of them is only thinned.
+// known ← (known + A · seen) / (1 + Σ_j A_ij); `seen` may be the old `known`. If the attention sees none of these
+// inputs
+// (`seen` is null), `known` is only divided.
 Known mixed(const Known& known, const AttentionMap& map, const HeadMap& mean, const Known* seen) {
   Known mix = known;
   for (int64_t i = 0; i < map.queries; ++i) {

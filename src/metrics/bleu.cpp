@@ -17,7 +17,7 @@ std::u32string prepare(std::string_view line, Tokenizer tokenizer, Case letters)
   return tokenize(text::strip_right(text), tokenizer);
 }
 
-// `length` where it is closest to the hypothesis's so far; of two as close the shorter.
+// Keeps the length closest to the hypothesis's; of two equally close, the shorter.
 bool closer(int64_t length, int64_t closest, int64_t hypothesis) {
   const int64_t difference = std::abs(length - hypothesis), least = std::abs(closest - hypothesis);
   return difference < least || (difference == least && length < closest);
@@ -60,8 +60,8 @@ double Bleu::ratio() const {
 
 BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references, Tokenizer tokenizer,
                      Case letters) {
-  invariant(!references.empty(), "bleu_stats: a reference");
-  std::vector<std::u32string> texts{prepare(hypothesis, tokenizer, letters)};  // WordNumbers looks into them
+  invariant(!references.empty(), "bleu_stats: no reference");
+  std::vector<std::u32string> texts{prepare(hypothesis, tokenizer, letters)};  // WordNumbers keeps views of them
   for (const auto reference : references) texts.push_back(prepare(reference, tokenizer, letters));
   WordNumbers numbers;
   std::vector<std::u32string> words;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\n\v\f\r", ends = " \t\n\v\f\r()";
 
-/// Brackets, and what stands between brackets and blanks.
+/// Splits a line into brackets and atoms, which are delimited by brackets and white space.
 class Tokens {
  public:
   explicit Tokens(std::string_view line) : rest_(line) { skip_blanks(); }

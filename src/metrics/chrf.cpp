@@ -11,7 +11,7 @@ bool is_ascii_punctuation(char32_t c) {
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-// Popović's chrF++.py: one mark is taken off the end of a word, else one off its beginning.
+// As in Popović's chrF++.py: splits one punctuation mark off the end of a word, else one off its beginning.
 void append_word(std::vector<std::u32string_view>& words, std::u32string_view word) {
   size_t cut = 0;
   if (word.size() > 1 && is_ascii_punctuation(word.back())) {
@@ -26,7 +26,7 @@ void append_word(std::vector<std::u32string_view>& words, std::u32string_view wo
 struct Line {
   std::u32string text;
   std::u32string characters;               // without white space
-  std::vector<std::u32string_view> words;  // into `text`; empty unless word n-grams are asked for
+  std::vector<std::u32string_view> words;  // into `text`; empty unless word n-grams are requested
 
   Line(std::string_view utf8, Case letters, int word_order) : text(text::decode(utf8)) {
     if (letters == Case::lower) text = text::lower(text);
@@ -44,7 +44,7 @@ void add_orders(ChrfStats& stats, int first, std::u32string_view hypothesis, con
   const NgramCounts of_hypothesis = ngram_counts(hypothesis.size(), order);
   const NgramCounts of_reference = ngram_counts(reference.size(), order);
   for (int n = 0; n < order; ++n) {
-    const bool counts = of_reference[n] > 0;  // n-grams that nothing could match are no mistakes
+    const bool counts = of_reference[n] > 0;  // n-grams that could not match anything are not errors
     stats.orders[first + n] = {counts ? of_hypothesis[n] : 0, of_reference[n], matches[n]};
   }
 }

@@ -11,13 +11,15 @@ namespace dragoman {
 
 /// Corpus chrF2 (Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation"):
 ///   chrF = 100 · (1 + β²) · P · R / (β² P + R),  β = 2
-/// P, R: precision and recall of character n-grams, white space left out, each the mean over n = 1 … 6. Word n-grams up
-/// to `word_order` join the mean: 2 is chrF++ (Popović 2017). Orders of which either side has no n-gram are left out.
-/// All as sacreBLEU has it by default. Of several references each line takes the one with the best score.
+/// P, R: precision and recall of character n-grams without white space, each the mean over n = 1 … 6. Word n-grams up
+/// to `word_order` are included in the mean: 2 is chrF++ (Popović 2017). Orders for which either side has no n-gram are
+/// skipped. Scores equal those of sacreBLEU's defaults. Of several references, the best-scoring one counts for each
+/// line.
 
 constexpr int chrf_character_order = 6, chrf_longest_word_order = 2;
 
-/// What chrF needs to know of a line: n-grams of characters, then of words. Sums make the chrF of any set of lines.
+/// Sufficient statistics of a line: n-grams of characters, then of words. chrF of any set of lines is computed from
+/// their sum.
 struct ChrfStats {
   struct Order {
     int64_t hypothesis = 0, reference = 0, matches = 0;
@@ -31,11 +33,11 @@ ChrfStats chrf_stats(std::string_view hypothesis, std::span<const std::string_vi
                      Case letters = Case::mixed, int word_order = 0);
 double chrf(const ChrfStats& stats);  // 0 … 100
 
-/// One for each line. Throws Error when the sides differ in length. About 20 µs a line of 130 characters.
+/// One per line. Throws Error if the sides differ in length. About 20 µs for a line of 130 characters.
 std::vector<ChrfStats> chrf_of_lines(Segments hypotheses, const std::vector<Segments>& references,
                                      Case letters = Case::mixed, int word_order = 0);
 
-/// The chrF of a corpus, 0 … 100: of the sum of its lines.
+/// The chrF of a corpus, 0 … 100, from the sum over its lines.
 double chrf(Segments hypotheses, const std::vector<Segments>& references, Case letters = Case::mixed,
             int word_order = 0);
 

@@ -34,7 +34,7 @@ int EditDistance::cost(const std::vector<int>& costs, int row, int column) const
   return column < band.begin || column >= band.end ? outside_band : costs[band.offset + size_t(column - band.begin)];
 }
 
-// One row of the table from the row over it, which is in `above`.
+// Computes one row of the table from the previous row, `above`.
 void EditDistance::fill(std::vector<int>& costs, const std::vector<int>& above, int row, char32_t word) const {
   const Band& band = bands_[size_t(row)];
   int* const out = costs.data() + band.offset;
@@ -61,7 +61,7 @@ int EditDistance::to_changed(std::u32string_view hypothesis, size_t same) {
   return same < hypothesis.size() ? trial_.back() : costs_.back();
 }
 
-// tercom prefers keeping and replacing, then insertion, then deletion, and looks at the edits the other way round.
+// tercom prefers keeping and replacing, then insertion, then deletion, and defines the edits in the opposite direction.
 EditDistance::Edit EditDistance::last_edit(int row, int column) const {
   if (row == 0) return Edit::insert;
   if (column == 0) return Edit::remove;

@@ -6,28 +6,27 @@
 
 namespace dragoman {
 
-/// Which words of a reference a hypothesis has where, after its cheapest edit into it.
+/// Alignment of a hypothesis with a reference, from the cheapest edit between them.
 struct EditAlignment {
-  std::vector<int> position;              // of the hypothesis: where each word of the reference is, or would follow
-  std::vector<bool> reference_is_wrong;   // words that are inserted or replace another
+  std::vector<int> position;              // in the hypothesis: of each reference word, or the one it would follow
+  std::vector<bool> reference_is_wrong;   // words inserted or replacing another
   std::vector<bool> hypothesis_is_wrong;  // words that are deleted or replaced
 };
 
 /// Word edit distance of one reference to hypotheses of one length: insertions, deletions and replacements cost 1.
-/// Only a band around the diagonal is looked at, 25 words to either side as in tercom, more where the lengths differ
-/// much: time and memory are linear in the lengths. A symbol is the number of a word.
+/// Computes only a band around the diagonal, 25 words to either side as in tercom and wider if the lengths differ much:
+/// time and memory are linear in the lengths. A symbol is the number of a word.
 class EditDistance {
  public:
   EditDistance(std::u32string_view reference, size_t hypothesis_length);
 
-  /// The distance, and what align() and that_with() start from. O(50 · words).
+  /// The distance; align() and to_changed() refer to this hypothesis. O(50 · words).
   int to(std::u32string_view hypothesis);
 
-  /// The distance to a hypothesis that equals the last one of to() in its first `same` words: only the rest is
-  /// computed.
+  /// The distance to a hypothesis whose first `same` words equal those of the last to(): only the rest is computed.
   int to_changed(std::u32string_view hypothesis, size_t same);
 
-  /// How the last hypothesis of to() becomes the reference. Of equally cheap ways the one that tercom takes.
+  /// Alignment of the last hypothesis of to(). Among equally cheap edits, chooses as tercom does.
   EditAlignment align() const;
 
  private:
@@ -43,7 +42,7 @@ class EditDistance {
 
   std::u32string_view reference_;
   std::u32string hypothesis_;
-  std::vector<Band> bands_;         // a row for each word of the hypothesis, and row 0 before them
+  std::vector<Band> bands_;         // row 0, then one row per word of the hypothesis
   std::vector<int> costs_, trial_;  // of hypothesis_ and of the one in to_changed()
 };
 

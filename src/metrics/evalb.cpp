@@ -24,7 +24,7 @@ std::string_view compared(std::string_view label) {
 
 bool counts(std::string_view label) { return !label.empty() && label != "TOP" && label != "ROOT"; }
 
-// [i]: whether word i of those that are no traces is punctuation.
+// [i]: whether word i is punctuation, not counting traces.
 std::vector<bool> punctuation_of(const BracketedTree& tree) {
   std::vector<bool> marks;
   for (const auto& word : tree.words)
@@ -40,7 +40,7 @@ std::vector<std::string_view> words_of(const BracketedTree& tree, const std::vec
   return words;
 }
 
-// Those that count, sorted. Places are among the words that are not left out.
+// Those that count, sorted. Positions refer to the words that are kept.
 Constituents constituents_of(const BracketedTree& tree, const std::vector<bool>& left_out) {
   std::vector<size_t> place{0};  // [i]: of word i and of what follows the last
   size_t i = 0;
@@ -59,7 +59,7 @@ size_t common(const Constituents& a, const Constituents& b) {
   return both.size();
 }
 
-// What to leave out of the hypothesis so that its words are the reference's; nothing if they cannot be.
+// Words to leave out of the hypothesis to make its words equal the reference's; empty if impossible.
 std::optional<std::vector<bool>> punctuation_as_in(const BracketedTree& reference, const BracketedTree& hypothesis) {
   const std::vector<bool> own = punctuation_of(hypothesis), expected = punctuation_of(reference);
   if (words_of(hypothesis, own) == words_of(reference, expected)) return own;

@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// Exact match: 100 · lines that are equal to a reference / lines. White space at either end does not count.
+/// Exact match: 100 · lines equal to a reference / lines. Leading and trailing white space is ignored.
 struct ExactStats {
   int64_t equal = 0, lines = 0;
 
@@ -19,7 +19,7 @@ ExactStats exact_stats(std::string_view hypothesis, std::span<const std::string_
                        Case letters = Case::mixed);
 double exact(const ExactStats& stats);  // 0 … 100
 
-/// One for each line. Throws Error when the sides differ in length.
+/// One per line. Throws Error if the sides differ in length.
 std::vector<ExactStats> exact_of_lines(Segments hypotheses, const std::vector<Segments>& references,
                                        Case letters = Case::mixed);
 

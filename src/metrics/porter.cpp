@@ -9,7 +9,7 @@
 namespace dragoman {
 namespace {
 
-// y is a vowel behind a consonant. One pass, since a letter's kind rests on the one before it.
+// y is a vowel after a consonant. One pass, since a letter's kind depends on the one before it.
 std::vector<bool> consonants_of(std::string_view word) {
   std::vector<bool> consonant(word.size());
   for (size_t i = 0; i < word.size(); ++i)
@@ -36,7 +36,7 @@ bool ends_in_double_consonant(std::string_view word) {
   return word.size() >= 2 && word[word.size() - 1] == word[word.size() - 2] && consonants_of(word).back();
 }
 
-// *o of the paper, as in -wil and -hop; NLTK's also takes words of a vowel and a consonant.
+// *o of the paper, as in -wil and -hop; NLTK also accepts words of one vowel and one consonant.
 bool ends_in_short_syllable(std::string_view word) {
   const auto consonant = consonants_of(word);
   const size_t n = word.size();
@@ -51,7 +51,7 @@ struct Rule {
   std::string_view suffix, replacement;
 };
 
-// The first rule whose suffix the word has decides, though its stem may be too short for a change.
+// Only the first rule with a matching suffix is considered, even if the stem is too short for it to apply.
 template <class Allowed>
 std::string changed(const std::string& word, std::span<const Rule> rules, Allowed allowed) {
   for (const auto& [suffix, replacement] : rules)
@@ -71,7 +71,7 @@ std::string step_1a(const std::string& word) {
   return changed(word, rules, [](auto, auto) { return true; });
 }
 
-// What -ed or -ing was taken from gets its e back, or loses a doubled letter.
+// After removal of -ed or -ing, restores an e or drops a doubled letter.
 std::string mended(std::string stem) {
   if (stem.ends_with("at") || stem.ends_with("bl") || stem.ends_with("iz")) return stem + "e";
   if (ends_in_double_consonant(stem)) {
@@ -91,7 +91,7 @@ std::string step_1b(const std::string& word) {
   return word;
 }
 
-// -y becomes -i behind a consonant, unless that is the first letter.
+// -y becomes -i after a consonant, unless that is the first letter.
 std::string step_1c(std::string word) {
   const auto stem = word.ends_with("y") ? without(word, 1) : std::string_view();
   if (stem.size() > 1 && consonants_of(stem).back()) word.back() = 'i';
@@ -127,7 +127,7 @@ std::string step_4(const std::string& word) {
   });
 }
 
-// A last e goes, and one of two l.
+// Drops a final e, and one l of a final ll.
 std::string step_5(std::string word) {
   if (word.ends_with('e')) {
     const auto stem = without(word, 1);

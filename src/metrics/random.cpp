@@ -8,7 +8,8 @@ namespace {
 
 constexpr int pool_words = 4;
 
-// NumPy's SeedSequence (O'Neill's randutils::seed_seq_fe128): a seed's bits spread over a pool, drawn out again.
+// NumPy's SeedSequence (O'Neill's randutils::seed_seq_fe128): mixes the bits of a seed into a pool and generates from
+// it.
 class SeedSequence {
  public:
   explicit SeedSequence(uint64_t seed) : pool_{uint32_t(seed), uint32_t(seed >> 32), 0, 0} {

@@ -3,9 +3,9 @@
 
 namespace dragoman {
 
-/// The numbers of NumPy's default_rng(seed), so that resampling draws the lines that sacreBLEU draws: PCG64 (O'Neill
+/// The numbers of NumPy's default_rng(seed), so that resampling draws the same lines as sacreBLEU: PCG64 (O'Neill
 /// 2014, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation",
-/// XSL-RR 128/64), seeded by NumPy's SeedSequence. About 3 ns a number.
+/// XSL-RR 128/64), seeded by NumPy's SeedSequence. About 3 ns per number.
 class NumpyRandom {
  public:
   explicit NumpyRandom(uint64_t seed);

@@ -32,7 +32,7 @@ std::vector<std::u32string> words_of(std::string_view line, Stemmer stemmer) {
   return words;
 }
 
-// Row by row of the table of Cormen et al., of which one row is kept.
+// Computes the table of Cormen et al. row by row, keeping one row.
 int64_t longest_common_subsequence(const std::u32string& a, const std::u32string& b) {
   std::vector<int64_t> longest(b.size() + 1);  // [j]: of a so far and the first j of b
   for (const char32_t word : a) {
@@ -71,8 +71,8 @@ RougeStats& RougeStats::operator+=(const RougeStats& other) {
 
 RougeStats rouge_stats(std::string_view hypothesis, std::span<const std::string_view> references, Rouge kind,
                        Stemmer stemmer) {
-  invariant(!references.empty(), "rouge_stats: a reference");
-  std::vector<std::vector<std::u32string>> texts{words_of(hypothesis, stemmer)};  // WordNumbers looks into them
+  invariant(!references.empty(), "rouge_stats: no reference");
+  std::vector<std::vector<std::u32string>> texts{words_of(hypothesis, stemmer)};  // WordNumbers keeps views of them
   for (const auto reference : references) texts.push_back(words_of(reference, stemmer));
   WordNumbers numbers;
   std::vector<std::u32string> words;

@@ -7,17 +7,17 @@
 
 namespace dragoman {
 
-/// What every corpus metric takes: the lines of one file, UTF-8. References are one such set a file, or more where a
-/// line has several good translations: `bleu(hypotheses, {references}, …)`.
+/// Input of all corpus metrics: the lines of one file, UTF-8. References are one such set, or several if lines have
+/// several good translations: `bleu(hypotheses, {references}, …)`.
 using Segments = std::span<const std::string>;
 
-/// Whether capitals count. `lower`: both sides go through text::lower first.
+/// Whether case matters. `lower`: text::lower is applied to both sides first.
 enum class Case { mixed, lower };
 
-/// Throws Error unless there are references, each with as many lines as the hypotheses.
+/// Throws Error unless there is a reference set and each has as many lines as the hypotheses.
 void require_parallel(Segments hypotheses, const std::vector<Segments>& references);
 
-/// Line `line` of each reference set.
+/// This line of each reference set.
 std::vector<std::string_view> references_of(const std::vector<Segments>& references, size_t line);
 
 /// stats_of(line) for every line, computed on all threads.
@@ -28,7 +28,7 @@ std::vector<Stats> stats_of_lines(size_t lines, F stats_of) {
   return stats;
 }
 
-/// In the order of the lines, so that figures do not depend on the number of threads.
+/// Sums in line order, so that scores do not depend on the number of threads.
 template <class Stats>
 Stats sum_of(const std::vector<Stats>& lines) {
   Stats sum;

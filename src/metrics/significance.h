@@ -9,25 +9,25 @@
 
 namespace dragoman {
 
-/// How sure a figure is, and a difference between two: by computing it again over lines drawn at random. Draws,
-/// intervals and p-values are those of sacreBLEU for the same seed. It sums in float32 where we sum exactly: a p-value
-/// may differ by one count where a resample lies within a millionth of the limit, a mean in the sixth digit.
-/// A metric takes part with a vector of its stats, one a line, and a function that makes the figure of their sum.
+/// Confidence of a score, and of the difference between two, by resampling lines. Draws, intervals and p-values are
+/// those of sacreBLEU for the same seed. sacreBLEU sums in float32, this code exactly: a p-value may differ by one
+/// count if a resample lies within a millionth of the limit, a mean in the sixth digit. A metric supplies a vector of
+/// its stats, one per line, and a function that computes the score of their sum.
 
 struct Resampling {
   int samples = 1000;
   uint64_t seed = 12345;  // sacreBLEU's
 };
 
-/// Where 95 % of the resampled figures lie: mean ± half_width.
+/// Interval of 95 % of the resampled scores: mean ± half_width.
 struct Interval {
   double mean = 0, half_width = 0;
 };
 Interval interval_of(std::vector<double> scores);
 
-/// The figure of `samples` corpora, each of as many lines as there are, drawn with replacement (Koehn 2004,
-/// "Statistical Significance Tests for Machine Translation Evaluation"). Corpora of equal length are drawn equally:
-/// what makes the test below a paired one. Costs samples · lines additions.
+/// The scores of `samples` corpora of the original size, drawn with replacement (Koehn 2004, "Statistical Significance
+/// Tests for Machine Translation Evaluation"). Corpora of equal length get the same draws, which makes the test below
+/// paired. Costs samples · lines additions.
 template <class Stats, class Score>
 std::vector<double> bootstrap_scores(const std::vector<Stats>& lines, Score score, Resampling how) {
   NumpyRandom random(how.seed);
@@ -40,16 +40,16 @@ std::vector<double> bootstrap_scores(const std::vector<Stats>& lines, Score scor
   return scores;
 }
 
-/// The share of `by_chance`, the differences that chance makes, that are beyond the one found; itself counted among
-/// them, so never 0 (Riezler and Maxwell 2005).
+/// The fraction of `by_chance`, the differences produced by chance, that exceed the observed one; this one is counted
+/// among them, so the result is never 0 (Riezler and Maxwell 2005).
 double p_value(std::span<const double> by_chance, double found);
 
-/// Paired bootstrap: how likely a difference of `found` is if the systems are as good as each other. Both series are
-/// of bootstrap_scores. Sample differences are moved to have mean 0, as chance would have them.
+/// Paired bootstrap: the probability of a difference of `found` if the systems are equally good. Both series come from
+/// bootstrap_scores. Sample differences are shifted to mean 0, as under the null hypothesis.
 double bootstrap_p_value(std::span<const double> baseline, std::span<const double> system, double found);
 
 /// Paired approximate randomisation (Riezler and Maxwell 2005, "On Some Pitfalls in Automatic Evaluation and
-/// Significance Testing for MT"): chance deals each line's two translations out to two systems.
+/// Significance Testing for MT"): randomly assigns each line's two translations to the two systems.
 template <class Stats, class Score>
 double randomization_p_value(const std::vector<Stats>& baseline, const std::vector<Stats>& system, Score score,
                              Resampling how) {

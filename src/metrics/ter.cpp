@@ -15,7 +15,7 @@ namespace {
 
 constexpr int longest_move = 10, farthest_move = 50, most_tries = 1000;  // tercom's, and sacreBLEU's for the last
 
-// `length` words from `from` on go before the word `to` stands at.
+// Moves `length` words starting at `from` before the word at `to`.
 struct Move {
   int from, length, to;
 
@@ -38,14 +38,14 @@ struct Candidate {
   int saved = 0;
   Move move{};
 
-  // Ranks of tercom: saves more, is longer, comes from earlier, goes to earlier.
+  // Ranking as in tercom: saves more, is longer, starts earlier, goes to an earlier position.
   bool better_than(const Candidate& other) const {
     const auto rank = [](const Candidate& c) { return std::array{c.saved, c.move.length, -c.move.from, -c.move.to}; };
     return rank(*this) > rank(other);
   }
 };
 
-// Section 2.2 of the paper: the moves that bring words to where the reference has them, and their gain.
+// Section 2.2 of the paper: the moves that bring words to their position in the reference, and their gain.
 class MoveSearch {
  public:
   MoveSearch(std::u32string words, const std::u32string& reference)
@@ -78,7 +78,7 @@ class MoveSearch {
     return best;
   }
 
-  // How many words from `from` on are those of the reference from `target` on.
+  // Number of words starting at `from` that equal those of the reference starting at `target`.
   int equal_words(int from, int target) const {
     const int most = std::min({longest_move, int(words_.size()) - from, int(reference_.size()) - target});
     int length = 0;
@@ -86,7 +86,7 @@ class MoveSearch {
     return length;
   }
 
-  // Both the words and the place in the reference are wrong as yet, and the place is not within the words.
+  // Both the words and their position in the reference are still wrong, and the position is not within the words.
   bool is_worth_trying(int from, int target, int length) const {
     const auto any = [&](const std::vector<bool>& wrong, int begin) {
       return std::find(wrong.begin() + begin, wrong.begin() + begin + length, true) != wrong.begin() + begin + length;
@@ -96,7 +96,7 @@ class MoveSearch {
            !(from <= place && place < from + length);
   }
 
-  // The run can go behind the word before its place in the reference, or behind any word aligned to its own.
+  // The run can go after the word before its position in the reference, or after any word aligned to its own.
   void try_moves(int from, int target, int length, int cost, std::optional<Candidate>& best) {
     int last = -1;
     for (int word = target - 1; word < target + length; ++word) {
@@ -132,8 +132,8 @@ TerStats& TerStats::operator+=(const TerStats& other) {
 }
 
 TerStats ter_stats(std::string_view hypothesis, std::span<const std::string_view> references, Case letters) {
-  invariant(!references.empty(), "ter_stats: a reference");
-  std::vector<std::u32string> texts{prepare(hypothesis, letters)};  // WordNumbers looks into them
+  invariant(!references.empty(), "ter_stats: no reference");
+  std::vector<std::u32string> texts{prepare(hypothesis, letters)};  // WordNumbers keeps views of them
   for (const auto reference : references) texts.push_back(prepare(reference, letters));
   WordNumbers numbers;
   const std::u32string words = numbers(text::split(texts[0]));

@@ -9,7 +9,7 @@
 namespace dragoman::text {
 namespace {
 
-// The two properties of Unicode that the rule of the final sigma names, section 3.13, definitions D135 and D136.
+// The two Unicode properties used by the final sigma rule, section 3.13, definitions D135 and D136.
 bool is_cased(char32_t c) {
   switch (utf8proc_category(utf8proc_int32_t(c))) {
     case UTF8PROC_CATEGORY_LU:
@@ -41,7 +41,7 @@ bool is_case_ignorable(char32_t c) {
   return marks.find(c) != marks.npos;
 }
 
-// Whether the sigma at `at` ends a word: a cased letter before it, none after it, whatever is ignorable between.
+// Whether the sigma at `at` ends a word: a cased letter precedes it and none follows, skipping ignorable characters.
 bool is_final_sigma(std::u32string_view text, size_t at) {
   size_t before = at, after = at + 1;
   while (before > 0 && is_case_ignorable(text[before - 1])) --before;

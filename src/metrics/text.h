@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-/// Text as code points, with the string functions of Python 3 that sacreBLEU's figures rest on: a "character", white
-/// space and lower case are what Python takes them for. Properties of characters come from utf8proc.
+/// Text as code points, with the Python 3 string functions that sacreBLEU's scores depend on: characters, white space
+/// and lower case are as in Python. Properties of characters come from utf8proc.
 namespace dragoman::text {
 
 /// UTF-8 to code points. Ill-formed bytes become U+FFFD as in clean_utf8, so any bytes are text.
@@ -13,7 +13,7 @@ std::u32string decode(std::string_view utf8);
 /// str.lower(): full case mapping, with the final sigma and the dotted capital I.
 std::u32string lower(std::u32string_view text);
 
-/// str.isspace() of one character: what str.split() and str.rstrip() take away. U+3000 and the no-break space count.
+/// str.isspace() of one character: what str.split() and str.rstrip() remove. U+3000 and the no-break space count.
 bool is_space(char32_t c);
 
 /// str.rstrip().

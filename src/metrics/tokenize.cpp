@@ -10,7 +10,7 @@ namespace {
 bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
 bool is_period_or_comma(char32_t c) { return c == '.' || c == ','; }
 
-// ASCII punctuation but for the apostrophe, the period, the comma and the hyphen.
+// ASCII punctuation except the apostrophe, the period, the comma and the hyphen.
 bool is_punctuation_13a(char32_t c) {
   return (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
          (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
@@ -29,9 +29,9 @@ bool is_symbol(char32_t c) {
   return category >= UTF8PROC_CATEGORY_SM && category <= UTF8PROC_CATEGORY_SO;
 }
 
-enum class Aside { first, second };  // which of two neighbours gets a blank on either side
+enum class Aside { first, second };  // which of two neighbours gets a space on either side
 
-// s/(A)(B)/\1 \2 /g or s/(A)(B)/ \1 \2/g: pairs are found from the left and do not overlap, as in a regular expression.
+// s/(A)(B)/\1 \2 /g or s/(A)(B)/ \1 \2/g: pairs match from the left without overlap, as in a regular expression.
 template <class A, class B>
 std::u32string set_aside(std::u32string_view text, A is_first, B is_second, Aside aside) {
   std::u32string out;
@@ -87,8 +87,8 @@ std::u32string thirteen_a(std::u32string_view line) {
       text, is_digit, [](char32_t c) { return c == '-'; }, Aside::second);
 }
 
-// Unlike thirteen_a it puts no blanks around the line, so that a period after a number at the very end stays with it:
-// mteval-v14 does so, and figures have to agree.
+// Unlike thirteen_a, adds no spaces around the line, so a period after a number at the very end is not split off, as in
+// mteval-v14.
 std::u32string international(std::u32string_view line) {
   std::u32string text = set_aside(line, std::not_fn(is_number), is_punctuation, Aside::second);
   text = set_aside(text, is_punctuation, std::not_fn(is_number), Aside::first);

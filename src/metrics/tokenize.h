@@ -6,12 +6,12 @@
 
 namespace dragoman {
 
-/// How BLEU cuts lines into words. The names are sacreBLEU's, and so is every detail (Post 2018, "A Call for Clarity in
-/// Reporting BLEU Scores"): equal names give equal figures.
+/// How BLEU splits lines into words. Names and details are sacreBLEU's (Post 2018, "A Call for Clarity in Reporting
+/// BLEU Scores"): equal names give equal scores.
 ///   thirteen_a  mteval-v13a of the NIST, which WMT reports: splits ASCII punctuation, keeps 1,000.5 whole
 ///   intl        mteval-v14's international one: splits the punctuation and symbols of all of Unicode
-///   character   every character is a word: for Chinese, Japanese and other writing without blanks
-///   none        words are what stands between white space: for text that is tokenised already
+///   character   every character is a word: for Chinese, Japanese and other scripts without spaces
+///   none        words are separated by white space: for text that is tokenised already
 enum class Tokenizer { thirteen_a, intl, character, none };
 
 inline std::span<const EnumName<Tokenizer>> enum_names(Tokenizer) {
@@ -22,7 +22,7 @@ inline std::span<const EnumName<Tokenizer>> enum_names(Tokenizer) {
   return names;
 }
 
-/// `text` with white space put between words: text::split gives them.
+/// `text` with words separated by white space, for text::split.
 std::u32string tokenize(std::u32string_view text, Tokenizer tokenizer);
 
 }  // namespace dragoman

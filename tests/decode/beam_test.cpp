@@ -12,7 +12,7 @@ constexpr int32_t eos = 2, a = 3, b = 4;
 
 const Sentence four_pieces{{a, a, b, b}}, two_pieces{{a, b}};
 
-// Possible next pieces of a hypothesis, with the logarithms of their probabilities.
+// Possible next pieces of a hypothesis, with their log-probabilities.
 struct Row {
   std::vector<float> log_probs;
   std::vector<int32_t> ids;
@@ -107,7 +107,7 @@ TEST(Beam, ForcesThePrefixAndThenNothing) {
     advance(beam, {{{-2}, {id}}});
   }
   EXPECT_EQ(beam.requests()[0].forced, Request::free);
-  advance(beam, {{{-1, -3}, {eos, a}}});  // the limit is moved behind the prefix
+  advance(beam, {{{-1, -3}, {eos, a}}});  // the limit is moved past the prefix
   ASSERT_THAT(beam.best(), SizeIs(1));
   EXPECT_THAT(beam.best()[0].ids, ElementsAre(b, a));
   EXPECT_EQ(beam.best()[0].log_prob, -5);

@@ -36,7 +36,7 @@ TEST(Candidates, TakeTheirScoresOutOfThoseOfAll) {
   EXPECT_THAT(row(2), ElementsAre(10, impossible, impossible, impossible));
 }
 
-TEST(Candidates, FillWholeVectors) {  // or top_k would sum them up in another order where more columns follow
+TEST(Candidates, FillWholeVectors) {  // otherwise top_k would sum them in another order if more columns follow
   Candidates c;
   c.add(0, {2});
   EXPECT_EQ(c.columns(), 64);

@@ -77,7 +77,7 @@ TEST_F(Ensembles, GiveAModelOfWeightZeroNoSay) {
   for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(both[i][0].ids, alone[i][0].ids);
 }
 
-// The best of two models together is not the best of each: with a wide beam it beats both.
+// The best translation of two models together is the best of neither: with a wide beam it beats both.
 TEST_F(Ensembles, FindWhatIsBestForBothTogether) {
   const auto best_of = [&](Ensemble models) {
     return found_by(std::move(models), {.beam_size = 100, .normalize = 0, .max_length_add = 2}, sentences());
@@ -126,7 +126,7 @@ TEST_F(Ensembles, FindTheSamePiecesWhereNobodyWantsLogProbabilities) {
     }
 }
 
-// Logits that lie where the host has to fetch them from.
+// Logits in memory from which the host has to fetch them.
 class FarDecoding : public ToyDecoding {
  public:
   static inline int64_t fetched = 0;  // bytes

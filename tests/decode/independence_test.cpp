@@ -18,8 +18,8 @@ struct Case {
   bool shortlist = false;
 };
 
-// A Transformer and 200 sentences of its pieces. What is found must be the same to the last bit of every
-// log-probability, however sentences are put together.
+// A Transformer and 200 sentences of its pieces. Results must be identical, to the last bit of every log-probability,
+// however sentences are batched.
 class Independence : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
@@ -40,7 +40,7 @@ class Independence : public testing::TestWithParam<Case> {
         .beam_size = 4, .max_length_add = 10, .n_best = 4, .sampling = GetParam().sampling, .sampling_pieces = 20};
     return beam_search(cx, *model, options, tokens, some, GetParam().shortlist ? &shortlist : nullptr);
   }
-  // Of each source piece two target pieces.
+  // Two target pieces for each source piece.
   Shortlist some_pieces(std::mt19937& random) const {
     Shortlist s{.first = {eos_id}, .begins = {0}, .target_vocabulary = model->config().target_vocabulary};
     for (int piece = 0; piece < model->config().source_vocabulary; ++piece) {

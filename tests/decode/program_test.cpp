@@ -44,7 +44,7 @@ class TranslateProgram {
   void close_input() {
     if (in_ >= 0) close(std::exchange(in_, -1));
   }
-  /// The next line, as soon as it is there; "timeout" after half a minute.
+  /// The next line, as soon as it is available; "timeout" after half a minute.
   std::string line() {
     std::string line;
     for (char c = 0;; line += c) {
@@ -68,7 +68,7 @@ class TranslateProgram {
 class Program : public testing::Test {
  protected:
   Program() {
-    std::signal(SIGPIPE, SIG_IGN);  // a program that ended early is a failed test, not the end of all
+    std::signal(SIGPIPE, SIG_IGN);  // a program that ends early fails one test instead of ending the test run
     TinyModel().save(model);
   }
   TemporaryFolder folder;
@@ -82,7 +82,7 @@ TEST_F(Program, AnswersEveryLineWhileThePipeStaysOpen) {
     EXPECT_THAT(program.line(), testing::AllOf(testing::Ne("timeout"), testing::Ne("end")));
     ASSERT_TRUE(program.send("\n"));
     EXPECT_EQ(program.line(), "");
-    ASSERT_TRUE(program.send("a\nb\n\nc"));  // the last line is not whole yet
+    ASSERT_TRUE(program.send("a\nb\n\nc"));  // the last line is incomplete
     for (int i = 0; i < 3; ++i) EXPECT_THAT(program.line(), testing::Ne("timeout"));
     ASSERT_TRUE(program.send("\n"));
     EXPECT_THAT(program.line(), testing::Ne("timeout"));

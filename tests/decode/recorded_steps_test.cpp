@@ -21,8 +21,8 @@ Backend without_recordings(const Backend& b) {
   return plain;
 }
 
-/// The kernels for GPUs on the host, whose products do not care how many rows they have: what recordings compute is to
-/// the bit what their kernels compute when they are called.
+/// The GPU kernels on the host, whose products do not depend on the number of rows: replayed recordings compute the
+/// same as direct calls of their kernels, bit for bit.
 class RecordedDecoding : public testing::Test {
  protected:
   RecordedDecoding() {
@@ -56,8 +56,8 @@ class RecordedDecoding : public testing::Test {
   PackedWeights packed;
 };
 
-// Few words at once: sentences go and others come. Many: the caches grow under way. Some translations are longer than
-// the shortest past that steps are recorded for.
+// With few tokens in flight, sentences leave and others enter; with many, the caches grow during decoding. Some
+// translations are longer than the shortest past for which steps are recorded.
 TEST_F(RecordedDecoding, FindsWhatStepsFindThatRunAsTheyAreCalled) {
   const Sources some = sources(12, 16);
   for (const auto& [beam, tokens] : {std::pair(1, 40), std::pair(4, 1000)}) {
@@ -88,7 +88,7 @@ TEST_F(RecordedDecoding, FollowsWhatASentenceMaySay) {
   EXPECT_EQ(found, find(plain, options, some, 30, &shortlist));
 }
 
-/// Steps of one decoding, whose rows go on with pieces of no meaning.
+/// Steps of one decoding, whose rows continue with arbitrary pieces.
 class Steps {
  public:
   Steps(Model& model, Context& cx) : decoding_(model.decode(cx)) {}
@@ -164,7 +164,7 @@ TEST_F(RecordedDecoding, IsRecordedAnewWhenCachesHaveGrownOrOtherPiecesAreAskedF
   EXPECT_TRUE(recorded_anew());
   both([](Steps& s) { (*s).restrict({}); });
   EXPECT_TRUE(recorded_anew());
-  agree(60);  // past the first 64 places
+  agree(60);  // past the first 64 positions
   EXPECT_FALSE(recorded_anew());
 }
 
@@ -182,7 +182,7 @@ TEST_F(RecordedDecoding, WritesToNoMemoryThatOthersTookMeanwhile) {
   EXPECT_EQ(std::count(values.as<float>(), values.as<float>() + values.elements(), 7.f), values.elements());
 }
 
-// As in training, whose arena has taken what there is.
+// As in training, whose arena has taken all free memory.
 TEST_F(RecordedDecoding, RunsAsItIsCalledWhereThereIsNoMemoryForIt) {
   static bool none_left;
   none_left = false;
@@ -241,7 +241,7 @@ TEST_F(RecordedDecoding, GoesOnAsItIsCalledWhereAKernelFailsWhileItIsRecorded) {
   EXPECT_EQ(counts().recordings, before.recordings + 1) << "what was begun has been given up";
 }
 
-// A driver may refuse to capture or to instantiate what it has captured, and a library to be captured.
+// A driver may refuse to capture, or to instantiate what it captured, and a library may refuse to be captured.
 TEST_F(RecordedDecoding, GoesOnAsItIsCalledWhereTheDeviceCannotRecord) {
   Recorder no_begin = *device.recorder, no_end = no_begin, no_run = no_begin;
   no_begin.begin = [] { throw RecordingFailed("as if"); };

@@ -40,7 +40,7 @@ using Weights = std::vector<std::pair<double, int32_t>>;
 
 Weights first(Weights weights, size_t count) { return {weights.begin(), weights.begin() + count}; }
 
-// What may be drawn first, the most probable first, with p^(1/temperature).
+// The candidates of the first draw, most probable first, with p^(1/temperature).
 Weights weights(double temperature = 1) {
   const auto z = ToyDecoding::logits(source_with_end, {});
   Weights weights;
@@ -50,7 +50,7 @@ Weights weights(double temperature = 1) {
   return weights;
 }
 
-// Counts of n draws from what has these weights: each within five standard deviations.
+// Counts of n draws with these weights: each within five standard deviations.
 void expect_counts(const std::map<int32_t, int>& counts, const Weights& weights, int n) {
   double sum = 0;
   for (const auto& [weight, id] : weights) sum += weight;
@@ -87,7 +87,7 @@ TEST_F(SamplingTest, DrawsFromTheFewestPiecesOfAProbability) {
   double total = 0, reached = 0;
   for (const auto& [weight, id] : all) total += weight;
   for (size_t k = 1; k <= all.size(); ++k) {
-    reached += all[k - 1].first;  // a little less than what k pieces have needs all k
+    reached += all[k - 1].first;  // slightly less than the mass of k pieces needs all k
     expect_counts(
         first_pieces({.max_length_add = 0, .sampling = Sampling::nucleus, .sampling_mass = reached / total - 1e-4},
                      draws),

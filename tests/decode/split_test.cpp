@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The parts of a line of pieces, each written as its pieces again.
+// The segments of a line of pieces, each written as its pieces again.
 std::vector<std::string> split(const std::string& pieces, int longest) {
   std::vector<std::string> parts;
   for (const auto& ids : split_long(tiny_vocabulary(), tiny_vocabulary().encode_given_pieces(pieces), longest)) {

@@ -9,7 +9,7 @@ inline const Vocabulary& tiny_vocabulary() {
   return vocabulary;
 }
 
-/// A Transformer with random weights over that vocabulary of 340 pieces, bytes among them: it can say anything.
+/// A Transformer with random weights over that vocabulary of 340 pieces, including bytes: it can produce any text.
 struct TinyModel {
   explicit TinyModel(Positions positions = Positions::sinusoidal, int max_positions = 1024)
       : config{.dim = 16,

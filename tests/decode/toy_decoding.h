@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-/// Stands for a model: logits over six pieces that are random, but a function of the source, of the pieces before, and
-/// of a number that makes it another model. Also checks what Search promises to Decoding.
+/// Stands in for a model: pseudo-random logits over six pieces, a function of the source, the previous pieces and a
+/// number that identifies the model. Also checks Search's contract with Decoding.
 class ToyDecoding : public Decoding {
  public:
   static constexpr int vocabulary = 6;
@@ -69,7 +69,7 @@ class ToyDecoding : public Decoding {
 
   void remove(int sentence) override { EXPECT_EQ(sources_.erase(sentence), 1u); }
 
-  int most_sentences = 0;  // together in the machine
+  int most_sentences = 0;  // in flight at once
 
  private:
   const int model_;
@@ -87,7 +87,7 @@ inline double log_prob(const std::vector<float>& logits, int32_t id) {
   return logits[id] - std::log(sum);
 }
 
-/// What a search through the models finds for each of the sentences.
+/// The result of a search with the models for each sentence.
 inline std::vector<std::vector<Hypothesis>> found_by(Ensemble models, const SearchOptions& options,
                                                      const std::vector<Sentence>& sentences, int64_t tokens = 1 << 20,
                                                      const Shortlist* shortlist = nullptr,

@@ -19,7 +19,7 @@ class TranslatorTest : public testing::Test {
     return Translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search).translate(lines);
   }
 
-  // Short parts and translations: a random model ends none by itself, and 12,000 words are many.
+  // Short segments and translations: a random model never ends one by itself, and 12,000 words are many.
   void expect_hostile_lines() {
     options.max_length = 200;
     search.max_length_factor = 0.3;
@@ -74,7 +74,7 @@ TEST_F(TranslatorTest, GivesALineTheSameTranslationAloneAndAmongOthers) {
   EXPECT_EQ(translate(lines), together);
 }
 
-// Long lines make tables of positions grow under the eyes of all.
+// Long lines make tables of positions grow while all sentences use them.
 TEST_F(TranslatorTest, TranslatesTheSameWithSeveralSearches) {
   expect_hostile_lines();
   options.max_length = 400;
@@ -99,7 +99,7 @@ TEST_F(TranslatorTest, TranslatesTheSameWithSeveralSearches) {
     }
 }
 
-// A decoding and a model for which memory runs out at a source of more than 30 pieces.
+// A decoding and a model that run out of memory for a source of more than 30 pieces.
 class ScantDecoding : public Decoding {
  public:
   explicit ScantDecoding(std::unique_ptr<Decoding> decoding) : decoding_(std::move(decoding)) {}

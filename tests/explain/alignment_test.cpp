@@ -18,7 +18,7 @@ using testing::HasSubstr;
 const Alignment example{2, {0.25f, 0.75f, 0.9f, 0.1f, 0.5f, 0.5f}};
 
 TEST(AlignmentText, HardHasOnePairATargetPieceSortedBySource) {
-  EXPECT_EQ(to_text(example, {AlignmentStyle::hard}), "0-1 0-2 1-0");  // of equal weights the first, as in Marian
+  EXPECT_EQ(to_text(example, {AlignmentStyle::hard}), "0-1 0-2 1-0");  // the first of equal weights, as in Marian
 }
 
 TEST(AlignmentText, AboveHasAllPairsAboveTheThreshold) {
@@ -109,7 +109,7 @@ TEST_F(Alignments, OfAnEmptyTargetAreEmpty) {
   EXPECT_EQ(of(pairs)[0].targets(), 0);
 }
 
-// What the watch keeps is the last layer's mean over heads, computed here from all that a pass shows.
+// The observer records the last layer's mean over heads, computed here from all observed weights.
 TEST_F(Alignments, AreTheMeanOverHeadsOfTheLastLayer) {
   ModelConfig config = toy_config();
   config.decoder_layers = 3;

@@ -25,7 +25,7 @@ ModelConfig small(ModelType type = ModelType::transformer) {
   ModelConfig c;
   c.type = type;
   c.dim = 8, c.encoder_layers = c.decoder_layers = 2, c.heads = 2, c.feed_forward = 12;
-  c.dropout.sublayer = c.dropout.attention = 0.3;  // which nothing here may meet
+  c.dropout.sublayer = c.dropout.attention = 0.3;  // must not be applied here
   c.source_vocabulary = c.target_vocabulary = 11;
   c.max_positions = 20, c.attention.rank = 3, c.relative_positions = 2;
   return c;
@@ -127,7 +127,7 @@ TEST_P(AttentionMaps, AreZeroWhereAKeyIsOutOfSight) {
 
 TEST_P(AttentionMaps, TimesGradientAreWhatDifferencesOfEachWeightSay) {
   const auto raw = attentions_of(cx, *model, pair), found = gradient_times_attention(cx, *model, pair);
-  EXPECT_GT(std::ranges::max(found.back().heads[0].weights), 1e-4);  // so that the tolerance below means something
+  EXPECT_GT(std::ranges::max(found.back().heads[0].weights), 1e-4);  // so that the tolerance below is meaningful
   constexpr double step = 2e-5;
   for (int a = 0; a < int(raw.size()); ++a)
     for (int h = 0; h < 2; ++h)

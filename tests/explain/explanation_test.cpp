@@ -50,7 +50,7 @@ TEST_F(Explaining, NamesThePiecesOfEachSide) {
   const Explanation e = explain({});
   EXPECT_THAT(e.queries(AttentionSite::encoder_self), ElementsAre(a, b, "</s>"));
   EXPECT_THAT(e.keys(AttentionSite::cross), ElementsAre(a, b, "</s>"));
-  EXPECT_THAT(e.queries(AttentionSite::cross), ElementsAre(c, "</s>"));     // what is to be said …
+  EXPECT_THAT(e.queries(AttentionSite::cross), ElementsAre(c, "</s>"));     // what is to be predicted …
   EXPECT_THAT(e.keys(AttentionSite::decoder_self), ElementsAre("<s>", c));  // … after what was read
   for (const AttentionMap& map : e.maps) {
     EXPECT_EQ(size_t(map.queries), e.queries(map.site).size());
@@ -115,7 +115,7 @@ TEST_F(Explaining, OfAPairDoesNotDependOnThoseBefore) {
     EXPECT_EQ(first.maps[i].heads[0].weights, again.maps[i].heads[0].weights);
 }
 
-// Two queries over two keys; pieces hold all that is hostile.
+// Two queries over two keys; pieces contain hostile characters.
 Explanation hostile() {
   Explanation e{.line = 3};
   e.source = {"\xE2\x96\x81</script><b>&\"'", "\xE2\x80\xA8\x1B[31m"};
@@ -181,7 +181,7 @@ TEST(HeatMap, GivesNoOrdersToATerminal) { EXPECT_EQ(heat_map(hostile()).find('\x
 TEST(HeatMap, MarksWhatIsBelowZero) {
   Explanation e = hostile();
   e.method = AttentionMethod::gradient;
-  e.maps[0].heads[0].weights = {-4, 0, 2, 1};  // parts of 4
+  e.maps[0].heads[0].weights = {-4, 0, 2, 1};  // relative to 4
   EXPECT_THAT(heat_map(e), HasSubstr(" -█    "));
   EXPECT_THAT(heat_map(e), HasSubstr(" ▓▓▒▒  "));
 }

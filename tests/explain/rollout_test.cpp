@@ -30,8 +30,8 @@ TEST(Rollout, FollowsTheMeanOfHeads) {
   EXPECT_THAT(rollout({two})[0].heads[0].weights, ElementsAre(1, 0, 0.25f, 0.75f));
 }
 
-// Two source pieces, two read. The second read vector keeps half and takes half of the first: (½ ½) of what was read.
-// Then cross-attention halves that and adds half of what its row says of the encoder's vectors.
+// Two source tokens, two decoder inputs. The second decoder vector keeps half and takes half of the first: (½ ½).
+// Then cross-attention halves that and adds half of its row's mixture of encoder vectors.
 TEST(Rollout, OfADecoderSharesWhatWasReadWithTheSource) {
   const auto rolled = rollout({map(Site::encoder_self, 0, 2, {0, 1, 0, 1}),  // known: (½ ½; 0 1)
                                map(Site::decoder_self, 0, 2, {1, 0, 1, 0}), map(Site::cross, 0, 2, {1, 0, 0, 1})});

@@ -55,7 +55,7 @@ TEST(Evalb, CountsEveryConstituentOfAnEqualTree) {
   EXPECT_EQ(stats_of(telescope, telescope).complete, 1);
 }
 
-// The phrase with "with" hangs on the verb: S, NP 0-2, VP, NP 3-5, PP, NP 6-7 are right, NP 3-7 is missing.
+// The phrase with "with" is attached to the verb: S, NP 0-2, VP, NP 3-5, PP, NP 6-7 are right, NP 3-7 is missing.
 TEST(Evalb, CountsWhatIsMissing) {
   EXPECT_EQ(
       counts_of("(S (NP (DT The) (NN man)) (VP (VBD saw) (NP (DT a) (NN girl)) (PP (IN with) (NP (NNS eyes)))) (. .))",
@@ -103,7 +103,7 @@ TEST(Evalb, TakesAdvpAndPrtForOneLabel) {
   EXPECT_EQ(counts_of("(VP (VB give) (ADVP (RB up)))", "(VP (VB give) (PRT (RP up)))"), (Counts{2, 2, 2}));
 }
 
-// EVALB would delete one "," and not the other, and leave the line out.
+// EVALB would delete one "," but not the other, and skip the line.
 TEST(Evalb, TakesTheTagsOfTheReferenceWhereThoseOfTheHypothesisNameOtherPunctuation) {
   EXPECT_EQ(counts_of("(S (NP (XX a)) (XX ,) (VP (XX b)))", "(S (NP (NN a) (, ,)) (VP (VB b)))"), (Counts{3, 3, 3}));
   EXPECT_EQ(counts_of("(S (NP (NN a)) (. b))", "(S (NP (NN a)) (VP (VB b)))"), (Counts{2, 2, 3}));

@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "tests/engine.h"
 
-// The subcommand as a user meets it: files in, a page on stdout.
+// The subcommand as users run it: files in, a page on stdout.
 namespace dragoman {
 namespace {
 

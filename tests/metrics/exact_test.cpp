@@ -12,7 +12,7 @@ TEST(ExactMatch, IsTheShareOfLinesThatAreEqual) {
   const Lines hypotheses = {"int x = 1 ;", "return ;", "a b", "a  b"},
               references = {"int x = 1 ;", "return x ;", "a b ", "a b"};
   const auto lines = exact_of_lines(hypotheses, {references});
-  EXPECT_EQ(exact(sum_of(lines)), 50);  // blanks at the end do not count, those within do
+  EXPECT_EQ(exact(sum_of(lines)), 50);  // spaces at the end are ignored, those inside are not
 }
 
 TEST(ExactMatch, TakesAnyOfTheReferences) {

@@ -6,7 +6,7 @@
 #include "metrics/porter.h"
 #include "tests/metrics/sacrebleu_files.h"
 
-// Figures and stems of the rouge-score package are in rouge.json, which make_rouge.py wrote.
+// Scores and stems of the rouge-score package are in rouge.json, written by make_rouge.py.
 namespace dragoman {
 namespace {
 

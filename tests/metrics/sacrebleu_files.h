@@ -10,7 +10,7 @@ namespace dragoman {
 
 using Lines = std::vector<std::string>;
 
-/// A file of stored figures that tests/metrics/make.py wrote.
+/// A file of stored scores, written by tests/metrics/make.py.
 inline nlohmann::json sacrebleu_figures(const std::string& name) {
   return nlohmann::json::parse(read_file(DRAGOMAN_SOURCE_DIR "/tests/metrics/" + name));
 }

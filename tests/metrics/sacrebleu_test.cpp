@@ -6,7 +6,7 @@
 #include "metrics/ter.h"
 #include "tests/metrics/sacrebleu_files.h"
 
-// Whole corpora, and the figures that sacreBLEU itself has for them: sacrebleu.json, which make.py wrote.
+// Whole corpora, and sacreBLEU's own scores for them: sacrebleu.json, written by make.py.
 namespace dragoman {
 namespace {
 

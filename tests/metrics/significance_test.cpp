@@ -13,7 +13,7 @@ namespace {
 // sacreBLEU sums counts in float32, hence its means and intervals are good to about seven digits.
 constexpr double exact = 1e-9, single = 1e-4;
 
-// All figures of one metric for one corpus.
+// All scores of one metric for one corpus.
 template <class LinesOf, class Score>
 void expect_figures(const std::vector<Lines>& systems, const nlohmann::json& expected, LinesOf lines_of, Score score) {
   const Resampling how{.samples = 1000};

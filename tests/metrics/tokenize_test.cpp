@@ -50,7 +50,7 @@ TEST(TokenizeIntl, KeepsPunctuationBetweenNumbersOfAnyScript) {
   EXPECT_THAT(words(U"1.5 ٣٫٥ Ⅷ,½", Tokenizer::intl), ElementsAre(U"1.5", U"٣٫٥", U"Ⅷ,½"));
 }
 
-// As mteval-v14 has it, and unlike 13a.
+// As in mteval-v14, unlike 13a.
 TEST(TokenizeIntl, LeavesThePeriodAfterANumberAtTheVeryEnd) {
   EXPECT_THAT(words(U"in 2014.", Tokenizer::intl), ElementsAre(U"in", U"2014."));
 }

@@ -7,7 +7,7 @@
 namespace dragoman::cpu {
 namespace {
 
-// The reference's formulas on all threads; relu, the common one, is part of `linear` and never comes here forward.
+// The reference's formulas on all threads; the forward pass of relu, the common case, is part of `linear`.
 void forward(const Tensor& y, const Tensor& x, Activation act) {
   const auto Y = y.view<float>(), X = x.view<float>();
   parallel_blocks(X.rows, 16, [&](Range rows, int) {
@@ -16,14 +16,14 @@ void forward(const Tensor& y, const Tensor& x, Activation act) {
   });
 }
 
-// The slope of relu chooses; as a factor it would be a branch at each number, and half of them are guessed wrong.
+// The slope of relu selects; as a factor it would be a branch per number, half of them mispredicted.
 template <Activation act>
 float backward_of(float dy, float saved) {
   if constexpr (act == Activation::relu) return saved > 0 ? dy : 0.0f;
   return dy * reference::slope(saved, act);
 }
 
-// Rows by pointer, so that the compiler makes vectors of them. dx may be dy.
+// Rows by pointer, so that the compiler vectorises. dx may be dy.
 template <Activation act, bool adds>
 void slope_rows(View<float> DX, View<const float> DY, View<const float> S, Range rows) {
   for (int64_t n = rows.begin; n < rows.end; ++n) {

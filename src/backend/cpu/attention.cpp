@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// Columns of four rows of x from row j on, as rows of four at `to`.
+// Transposes four rows of x starting at row j: columns become rows of four at `to`.
 HWY_INLINE void TransposeFour(float* to, int64_t stride, View<const float> x, int64_t j) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
@@ -27,8 +27,8 @@ HWY_INLINE void TransposeFour(float* to, int64_t stride, View<const float> x, in
   }
 }
 
-// Transposed copy of x: out (cols, stride), zeros behind the last row, so that scores of neighbouring keys are
-// neighbours and no sum runs across a vector. Zeros first and everywhere: one long fill instead of one a column.
+// Transposed copy of x: out (cols, stride), zero-padded, so that scores of adjacent keys are adjacent and no sum runs
+// across a vector. Zeroing everything first takes one long fill instead of one per column.
 void TransposeInto(float* out, int64_t stride, View<const float> x) {
   std::fill_n(out, x.cols * stride, 0.0f);
   int64_t j = 0;
@@ -37,14 +37,14 @@ void TransposeInto(float* out, int64_t stride, View<const float> x) {
     for (int64_t c = 0; c < x.cols; ++c) out[c * stride + j] = x(j, c);
 }
 
-// A matrix of which single numbers are read: that of row r and column k lies at `at[r * row + k * step]`.
+// A matrix read element by element: row r, column k is `at[r * row + k * step]`.
 struct Scattered {
   const float* at;
   int64_t row, step;
 };
 
-// Four rows, of which `rows` exist, × P vectors of out = or += a · b (K rows from b on), each number one chain in the
-// order of k. `last` numbers of the last vector exist.
+// Four rows, of which `rows` exist, × P vectors of out = or += a · b (K rows starting at b), each element one chain in
+// the order of k. The last vector has `last` elements.
 template <int P>
 HWY_INLINE void FourRows(View<float> out, const Scattered& a, int64_t rows, const float* b, int64_t b_stride, int64_t K,
                          int64_t last, bool adds) {
@@ -127,7 +127,7 @@ void AdditiveScores(float* out, View<const float> a, const float* t, int64_t str
     }
 }
 
-// Backward from ds (rows,stride), which is 0 for unseen keys: dq = or += …, key_gradients (K,stride) and dw +=.
+// Backward from ds (rows,stride), which is 0 for masked keys: dq = or += …, key_gradients (K,stride) and dw +=.
 void AdditiveBackward(View<float> dq, bool dq_adds, float* key_gradients, float* dw, View<const float> q,
                       const float* keys, const float* w, const float* ds, int64_t stride, Range of) {
   const F32 d;
@@ -147,7 +147,7 @@ void AdditiveBackward(View<float> dq, bool dq_adds, float* key_gradients, float*
     }
 }
 
-// What a head's q and k give, for a block of queries.
+// Scores of a head's q and k for a block of queries.
 void RawScores(const AttentionHead& h, int64_t first, int64_t count, const AttentionScratch& scratch, Range of) {
   const auto q = rows_of(h.q, first, count);
   if (h.additive()) {
@@ -157,7 +157,7 @@ void RawScores(const AttentionHead& h, int64_t first, int64_t count, const Atten
   }
 }
 
-// f(j, j - i clipped to ±R) for each key, so that the loop over those within R has neighbours for neighbours.
+// Calls f(j, j - i clipped to ±R) for each key; within R, adjacent keys have adjacent distances.
 template <class F>
 HWY_INLINE void ByDistance(Range keys, int64_t i, int64_t R, const F& f) {
   const int64_t near = std::clamp(i - R, keys.begin, keys.end), far = std::clamp(i + R + 1, near, keys.end);
@@ -166,7 +166,7 @@ HWY_INLINE void ByDistance(Range keys, int64_t i, int64_t R, const F& f) {
   for (int64_t j = far; j < keys.end; ++j) f(j, R);
 }
 
-// Scores become scale · (score + bias), or -inf where the query does not see the key.
+// Scores become scale · (score + bias), or -inf for masked keys.
 void FinishScores(float* s, const AttentionHead& h, int64_t i, Range of) {
   const F32 d;
   const Range seen = h.a.shape.visible.keys(i, h.k.rows);
@@ -186,7 +186,7 @@ void FinishScores(float* s, const AttentionHead& h, int64_t i, Range of) {
   }
 }
 
-// s becomes exp(s - lse); hidden keys become 0.
+// s becomes exp(s - lse), 0 for masked keys.
 void Weights(float* s, Range of, float lse) {
   const F32 d;
   for (int64_t j = of.begin; j < of.end; j += int64_t(hn::Lanes(d)))
@@ -211,7 +211,8 @@ void MaskFactors(float* factors, const Mask& mask, const int32_t* position, Rang
     MaskGroup(mask, position[0], position[1], uint32_t(from / 128), factors + from);
 }
 
-// One head of one sentence, in blocks of queries whose weights stay in L1. Keys that a block cannot see cost nothing.
+// One head of one sentence, in blocks of queries whose weights stay in L1. Skips keys that are masked for a whole
+// block.
 void AttendHead(View<float> y, float* weights, const AttentionHead& h, AttentionScratch scratch) {
   const F32 d;
   const int64_t stride = scratch.stride;
@@ -243,8 +244,7 @@ void AttendHead(View<float> y, float* weights, const AttentionHead& h, Attention
   }
 }
 
-// ds (query,key) from dp = dy · v, which it replaces, and p, which becomes p · mask: as the reference's
-// attend_backward.
+// ds (query,key) from dp = dy · v, in place, and p, which becomes p · mask: as the reference's attend_backward.
 void ScoreGradients(float* ds, float* p, const float* factors, float c, float scale, Range of) {
   for (int64_t j = of.begin; j < of.end; ++j) {
     ds[j] = p[j] * (ds[j] * factors[j] - c) * scale;
@@ -339,7 +339,7 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
   const auto backward = HWY_DYNAMIC_DISPATCH(AttendHeadBackward);
   const AttentionKernels::Attention& a = b.forward;
   const int heads = a.shape.heads, sentences = a.shape.queries.sentences();
-  // One value as query and key: dk comes to rows of dq whose block has not had its turn.
+  // The same values are queries and keys: dk is added to rows of dq whose block is not processed yet.
   const bool shared = b.dq && (b.dq.tensor.data() == b.dk.tensor.data() || b.dq.tensor.data() == b.dv.tensor.data());
   float* vectors = vector_gradients(a.scratch, a.shape, a.q.cols() / heads, a.v.cols() / heads);
   if (b.dbias && !b.dbias.adds()) zero(b.dbias.tensor.view<float>());

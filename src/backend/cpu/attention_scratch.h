@@ -4,7 +4,7 @@
 
 namespace dragoman::cpu {
 
-constexpr int64_t query_block = 16;  // queries whose weights are held at a time
+constexpr int64_t query_block = 16;  // queries whose weights are held at once
 
 template <class T>
 View<T> head_dim(View<T> x, Range rows, int head, int heads) {
@@ -18,7 +18,7 @@ View<T> rows_of(View<T> x, int64_t first, int64_t count) {
   return {x.row(first), count, x.cols, x.stride};
 }
 
-/// One head of one sentence. Rows are counted from the sentence's first, `row` of lse, bias and places.
+/// One head of one sentence. Rows are counted from the sentence's first, which is `row` in lse, bias and positions.
 struct AttentionHead {
   const AttentionKernels::Attention& a;
   int head;
@@ -41,7 +41,7 @@ struct AttentionHead {
   float* bias(const Tensor& of, int64_t i) const {
     return of.view<float>().row(DistanceBias::row(of, row + i)) + DistanceBias::column(of, a.shape.heads, head, 0);
   }
-  /// Keys that some query of a block sees, from a multiple of 16 on: all that the block computes with.
+  /// Keys visible to some query of a block, starting at a multiple of 16: the block uses no others.
   Range keys_of_block(int64_t first, int64_t count) const {
     const Range a_first = a.shape.visible.keys(first, k.rows), a_last = a.shape.visible.keys(first + count - 1, k.rows);
     return {std::min(a_first.begin, a_last.begin) / 16 * 16, std::max(a_first.end, a_last.end)};
@@ -56,7 +56,7 @@ struct HeadGradients {
   bool dq_adds;
 };
 
-/// One thread's working memory: transposed keys and values, weights and gradients of a block of queries.
+/// One thread's scratch: transposed keys and values, weights and gradients of a block of queries.
 struct AttentionScratch {
   float *keys, *values;        // (K,stride) (V,stride)
   float *weights, *gradients;  // (query_block,stride)
@@ -72,7 +72,7 @@ inline int64_t thread_floats(const AttentionShape& a, int64_t key_size, int64_t 
   return padded_keys(a.keys.longest()) * columns + 128;
 }
 
-/// Behind the threads' own: a gradient of the score vector for every sentence and head, to be added up in order.
+/// After the threads' scratch: a gradient of the score vector per sentence and head, to be summed in order.
 inline float* vector_gradients(const Tensor& scratch, const AttentionShape& a, int64_t key_size, int64_t value_size) {
   return static_cast<float*>(scratch.data()) + thread_count() * thread_floats(a, key_size, value_size);
 }

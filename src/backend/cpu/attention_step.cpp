@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// A row of a step. A key is contiguous, all heads side by side, and so are its values: each is read once, from end to
-// end, four keys at a time.
+// A row of a step. All heads of a key are contiguous, and so are those of its values: each is read once, sequentially,
+// four keys at a time.
 struct StepRow {
   const float *q, *vector;  // (H*K), vector only of additive scores
   View<const float> k, v;   // (C,H*K) (C,H*V)
@@ -67,7 +67,7 @@ HWY_INLINE void FourScores(const float* q, [[maybe_unused]] const float* vector,
     const VF x = LoadN(d, q + c, n);
     if constexpr (additive) {
       const VF w = LoadN(d, vector + c, n);
-#pragma GCC unroll 4  // else GCC 12 keeps the sums in memory
+#pragma GCC unroll 4  // otherwise GCC 12 keeps the sums in memory
       for (int i = 0; i < 4; ++i) sums[i] = hn::MulAdd(w, Tanh(hn::Add(x, LoadN(d, keys[i] + c, n))), sums[i]);
     } else {
 #pragma GCC unroll 4
@@ -77,13 +77,13 @@ HWY_INLINE void FourScores(const float* q, [[maybe_unused]] const float* vector,
   StoreSums(sums, p);
 }
 
-// The rows of x that hold four keys from the t-th on; behind the last comes the last again.
+// The rows of x that hold four keys starting at the t-th; the last is repeated as padding.
 template <class RowOf>
 HWY_INLINE void FourRows(const float* (&rows)[4], View<const float> x, Range seen, int64_t t, RowOf row_of) {
   for (int64_t i = 0; i < 4; ++i) rows[i] = x.row(row_of(std::min(seen.begin + t + i, seen.end - 1)));
 }
 
-// p (H,count) = scores of the keys whose rows `row_of` names. Behind the last key stand some of no meaning.
+// p (H,count) = scores of the keys in the rows given by `row_of`, padded with arbitrary ones.
 template <bool additive, class RowOf>
 HWY_INLINE void Scores(const StepRow& r, RowOf row_of) {
   for (int64_t t = 0; t < r.count(); t += 4) {
@@ -94,7 +94,7 @@ HWY_INLINE void Scores(const StepRow& r, RowOf row_of) {
   }
 }
 
-// p (count) = softmax(scale · p), zeros behind up to a multiple of four.
+// p (count) = softmax(scale · p), zero-padded to a multiple of four.
 HWY_INLINE void Softmax(float* p, int64_t count, float scale) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
@@ -112,12 +112,12 @@ HWY_INLINE void Softmax(float* p, int64_t count, float scale) {
     sums = hn::Add(sums, e);
     hn::StoreU(e, d, p + t);
   }
-  for (int64_t t = count; L < 4 && t % 4 != 0; ++t) p[t] = 0;  // wider vectors have done so
+  for (int64_t t = count; L < 4 && t % 4 != 0; ++t) p[t] = 0;  // wider vectors have done this already
   const VF share = hn::Div(hn::Set(d, 1), hn::SumOfLanes(d, sums));
   for (int64_t t = 0; t < count; t += L) hn::StoreU(hn::Mul(hn::LoadU(d, p + t), share), d, p + t);
 }
 
-// y (H*V) += Σ p · v over four keys from the t-th on.
+// y (H*V) += Σ p · v over four keys starting at the t-th.
 HWY_INLINE void AddFourValues(float* y, const StepRow& r, int64_t t, const float* const* v) {
   const F32 d;
   const int64_t V = r.v.cols / r.heads;

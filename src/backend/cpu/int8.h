@@ -3,18 +3,18 @@
 
 namespace dragoman::cpu {
 
-constexpr int64_t int8_panel = 64;  // columns that are computed together
+constexpr int64_t int8_panel = 64;  // columns computed together
 constexpr int64_t int8_quad = 4;    // numbers of x and w that one 32-bit lane multiplies and adds
 
 /// What the integer kernels compute: 64 columns of y = act(row_scale · column_scale · (x · wᵀ) + bias), for all rows.
 /// x holds -128…127, w -127…127. Sums of products are exact in 32 bits up to K = 133,000, and no intermediate sum of
-/// any kernel saturates, so each kernel gives the same integers and the choice of one changes no result.
+/// any kernel saturates, so all kernels give the same integers and the result does not depend on the kernel.
 struct Int8Panel {
   const uint8_t* x;  // (rows, stride) bytes in the kernel's form, zeros up to a multiple of 4
   int64_t rows, stride;
   const int8_t* w;  // (quads, 64, 4): four k of each column together
   int64_t quads;
-  const int32_t* below;              // (rows): the sum of |x| of what is negative, with Int8Form::apart
+  const int32_t* below;              // (rows): the sum of |x| over negative x, with Int8Form::apart
   const int32_t* sums;               // (64): of the column's weights
   const float *row_scales, *scales;  // (rows) (64)
   const float* bias;                 // (64)
@@ -23,10 +23,10 @@ struct Int8Panel {
   int64_t y_stride, columns;  // how many of the 64 exist
 };
 
-/// How a kernel wants the numbers of a row of x: 4 · quads bytes, or twice as many.
+/// The format in which a kernel expects a row of x: 4 · quads bytes, or twice as many.
 enum class Int8Form {
   plain,
-  offset,  // x + 128: VNNI multiplies unsigned by signed bytes; 128 · sums is taken off in the end
+  offset,  // x + 128: VNNI multiplies unsigned by signed bytes; 128 · sums is subtracted at the end
   apart,   // |x| of the whole row, then 255 where x is negative and 0 elsewhere
 };
 

@@ -6,7 +6,7 @@
 /// int8 kernels with vectors of 256 bits. Two instruction sets have one; they differ in a `Multiply`:
 ///   rows, parts       maximum size of a tile: rows, and parts of 8 columns; its sums then stay in registers
 ///   rest(p, row, at)  the final addend to the sums of eight columns
-///   Quad, quad(x, n)  four numbers of x in each lane, as add() wants them; n is how many a row has
+///   Quad, quad(x, n)  four numbers of x in each lane, as add() expects them; a row has n
 ///   add(sum, x, w)    sum + x · w, four products in each lane, exact
 /// Only for files compiled for AVX2. Contains only templates, each used with one file's own Multiply, and
 /// always-inlined functions, so that no other file links code compiled for more than AVX2.
@@ -18,8 +18,8 @@ namespace dragoman::cpu {
   return _mm256_set1_epi32(quad);
 }
 
-// M rows × some columns of the panel, from column `from` on. Of many rows, y lies in no cache that is near: its lines
-// are fetched while the sums are computed.
+// M rows × some columns of the panel, starting at column `from`. With many rows, y is not in a near cache: its lines
+// are prefetched while the sums are computed.
 template <class Multiply, int M>
 inline void tile_256(const Int8Panel& p, int64_t row, int64_t from) {
   constexpr int parts = Multiply::parts;
@@ -37,9 +37,9 @@ inline void tile_256(const Int8Panel& p, int64_t row, int64_t from) {
       for (int i = 0; i < parts; ++i) sums[m][i] = Multiply::add(sums[m][i], x, w[i]);
     }
   }
-  const Int8Panel to = p;  // else each store to y, of a type that may be anything, has p read again
+  const Int8Panel to = p;  // a copy: stores to y could alias p and force it to be reloaded
   const int64_t exist = to.columns - from;
-#pragma GCC unroll 8  // else GCC 12 keeps the accumulators in memory
+#pragma GCC unroll 8  // otherwise GCC 12 keeps the accumulators in memory
   for (int m = 0; m < M; ++m) {
     // `least` comes first in the maximum, so that NaN stays NaN.
     const __m256 row_scale = _mm256_set1_ps(to.row_scales[row + m]),
@@ -67,7 +67,7 @@ inline void tile_of_256(int64_t rows, const Int8Panel& p, int64_t row, int64_t f
   }
 }
 
-/// Rows are shared out evenly to tiles.
+/// Rows are divided evenly into tiles.
 template <class Multiply>
 inline void panel_256(const Int8Panel& p) {
   const int64_t tiles = (p.rows + Multiply::rows - 1) / Multiply::rows;

@@ -1,15 +1,15 @@
-// Compiled for AVX2 and FMA and called only where the CPU has them. No standard header: an inline function compiled
-// here could become the one that the whole program uses.
+// Compiled for AVX2 and FMA, called only if the CPU has them. Includes no standard headers: the linker could choose an
+// inline function compiled here for the whole program.
 #include "backend/cpu/int8_256.h"
 
 namespace dragoman::cpu {
 namespace {
 
 // The instruction multiplies unsigned by signed bytes and adds pairs in 16 bits, saturating. So x · w is computed as
-// |x| · (w with the sign of x): no pair exceeds 2 · 127 · 128 = 32,512, which 16 bits hold. Where x is negative, all
-// bits of w are turned, which gives -w - 1 in place of -w: for every w |x| too little, which is added in the end. An
-// instruction changes signs exactly, but goes through the two units that multiply.
-// A tile is a row of the whole panel: what is done to x serves all columns.
+// |x| · (w with the sign of x): no pair exceeds 2 · 127 · 128 = 32,512, which fits 16 bits. Where x is negative, all
+// bits of w are inverted, which gives -w - 1 instead of -w: the sum lacks |x| for each such w, which is added at the
+// end. The instruction that changes signs exactly would occupy the two multiplier ports. A tile is a row of the whole
+// panel, so x is prepared once for all columns.
 struct SignsMoved {
   static constexpr int rows = 1, parts = 8;
   struct Quad {

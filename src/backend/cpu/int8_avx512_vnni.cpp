@@ -1,5 +1,5 @@
-// Compiled for AVX-512 VNNI and called only where the CPU has it. No standard header: an inline function compiled here
-// could become the one that the whole program uses.
+// Compiled for AVX-512 VNNI, called only if the CPU has it. Includes no standard headers: the linker could choose an
+// inline function compiled here for the whole program.
 #include "backend/cpu/int8.h"
 
 #include <immintrin.h>
@@ -13,16 +13,16 @@ inline __m512i broadcast_quad(const uint8_t* x) {
   return _mm512_set1_epi32(quad);
 }
 
-// What a tile asks for while it computes: its share of the panel that lies behind this one. Where the last is behind,
-// it asks in vain. Of a large model each panel comes from memory, which would wait with the first tile and idle after
-// it.
+// What a tile prefetches while it computes: its share of the next panel; useless but harmless after the last. In a
+// large model each panel comes from memory; without prefetching, the first tile would wait for it and memory would idle
+// afterwards.
 struct Ahead {
   const int8_t* from;
   int64_t step;  // bytes at each quad
 };
 
-// M rows × 64 columns: 4·M accumulators stay in registers over the whole of K. Of all tiles with so many, this one
-// loads least.
+// M rows × 64 columns: 4·M accumulators stay in registers over all of K. Of all tiles with as many accumulators, this
+// one needs the fewest loads.
 template <int M>
 inline void tile(const Int8Panel& p, int64_t row, const Ahead& next) {
   constexpr int parts = 4;  // of 16 columns
@@ -42,8 +42,8 @@ inline void tile(const Int8Panel& p, int64_t row, const Ahead& next) {
     }
   }
   const uint64_t exist = p.columns >= 64 ? ~uint64_t{0} : (uint64_t{1} << p.columns) - 1;
-  const Int8Panel to = p;  // else each store to y, of a type that may be anything, has p read again
-#pragma GCC unroll 8       // else GCC 12 keeps the accumulators in memory
+  const Int8Panel to = p;  // a copy: stores to y could alias p and force it to be reloaded
+#pragma GCC unroll 8       // otherwise GCC 12 keeps the accumulators in memory
   for (int m = 0; m < M; ++m) {
     // `least` comes first in the maximum, so that NaN stays NaN.
     const __m512 row_scale = _mm512_set1_ps(to.row_scales[row + m]),
@@ -70,7 +70,7 @@ inline void tile_of(int64_t rows, const Int8Panel& p, int64_t row, const Ahead& 
 
 }  // namespace
 
-// Rows are shared out evenly: a tile of few rows waits for its own sums, as long as one of three.
+// Rows are divided evenly: a tile of few rows waits for its own sums and takes as long as one of three.
 void int8_avx512_vnni(const Int8Panel& p) {
   constexpr int most = 6;
   const int64_t tiles = (p.rows + most - 1) / most;

@@ -1,11 +1,11 @@
-// Compiled for AVX-VNNI, AVX2 and FMA and called only where the CPU has them. No standard header: an inline function
-// compiled here could become the one that the whole program uses.
+// Compiled for AVX-VNNI, AVX2 and FMA, called only if the CPU has them. Includes no standard headers: the linker could
+// choose an inline function compiled here for the whole program.
 #include "backend/cpu/int8_256.h"
 
 namespace dragoman::cpu {
 namespace {
 
-// CPUs without AVX-512 may have VNNI's instruction, too, for half of the width.
+// CPUs without AVX-512 may also have the VNNI instruction, at half the width.
 struct Vnni {
   static constexpr int rows = 6, parts = 2;
   using Quad = __m256i;

@@ -70,9 +70,9 @@ std::pair<float, int32_t> QuantizeRow(uint8_t* q, int64_t stride, const float* x
   return {top / 127, below};
 }
 
-// Up to 64 rows of integers become a panel. They go through a small block, a row of it at a time, which
-// `fill(r, from, count, stride, row)` writes: numbers [from, from + count) of row r, zeros up to `stride`. From it
-// lines of the panel take four bytes a row. What no row fills is zero.
+// Packs up to 64 rows of integers into a panel, through a small block whose rows `fill(r, from, count, stride, row)`
+// writes: numbers [from, from + count) of row r, zeros up to `stride`. Each line of the panel takes four bytes per row;
+// missing rows are zero.
 template <class Fill>
 HWY_INLINE void WritePanel(int8_t* panel, int32_t* sums, int64_t rows, int64_t cols, const Fill& fill) {
   constexpr int64_t width = 256;  // numbers of each row at a time
@@ -132,7 +132,7 @@ HWY_EXPORT(KernelOfTarget);
 
 constexpr int64_t rounded_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
-// A packed weight: for each column, 64 to a panel, its scale and the sum of its integers, then the panels.
+// A packed weight: the scale and the sum of the integers of each column, 64 per panel, then the panels.
 template <class Byte>
 struct Packed {
   using Float = std::conditional_t<std::is_const_v<Byte>, const float, float>;
@@ -215,14 +215,14 @@ void select_int8(const Tensor& selected, const Tensor& packed, const Tensor& row
 }
 
 int64_t linear_int8_scratch(int64_t N, int64_t K) {
-  constexpr int64_t bytes = 2;  // that a number takes at most
+  constexpr int64_t bytes = 2;  // at most, per number
   return rounded_up(N * int64_t{sizeof(float) + sizeof(int32_t)}, 64) + N * bytes * rounded_up(K, int8_quad);
 }
 
-// Integer sums are exact, so the number of threads changes no result.
+// Integer sums are exact, so the result does not depend on the number of threads.
 void linear_int8(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act,
                  const Tensor& scratch) {
-  static_assert(int8_panel == packed_panel);  // int8.h can include nothing
+  static_assert(int8_panel == packed_panel);  // int8.h must not include anything
   const auto X = x.view<const float>();
   const auto Y = y.view<float>();
   const auto quantize = HWY_DYNAMIC_DISPATCH(QuantizeRow);

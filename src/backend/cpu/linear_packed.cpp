@@ -25,8 +25,8 @@ HWY_INLINE hn::Vec<D> Weights(D d, const bfloat16* w) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, halves)));
 }
 
-// Rows and vectors of columns that a tile has. Its accumulators fill the registers, and of such shapes it is the one
-// that loads least.
+// Size of a tile, in rows and vectors of columns. Its accumulators fill the registers; of all such shapes it needs the
+// fewest loads.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int tile_rows = 6;  // 24 accumulators of 32 registers
 template <int M>
@@ -34,20 +34,20 @@ constexpr int tile_vectors = 4;
 #else
 constexpr int tile_rows = 3;  // 12 accumulators of 16
 template <int M>
-constexpr int tile_vectors = M == 1 ? 8 : 4;  // a single row needs them for its multipliers to be busy
+constexpr int tile_vectors = M == 1 ? 8 : 4;  // a single row needs them to keep the multipliers busy
 #endif
 
-// What a tile asks for while it computes: its share of the panel behind this one, which comes from an outer cache or
-// from memory. One line of 64 bytes at each k, so few tiles leave a part of it to the hardware. Where the last panel is
-// behind, a tile asks in vain.
+// What a tile prefetches while it computes: its share of the next panel, which comes from an outer cache or from
+// memory. One line of 64 bytes at each k, so with few tiles the hardware prefetches the rest. After the last panel the
+// prefetch is useless but harmless.
 template <class Weight>
 struct Ahead {
   const Weight* from;
   int64_t step;  // weights at each k
 };
 
-// Some rows × some columns of a panel: accumulators stay in registers over the whole of K, each one chain of
-// multiply-adds in the order of k. One load of w serves all rows.
+// Some rows × some columns of a panel: accumulators stay in registers over all of K, each one chain of multiply-adds in
+// the order of k. One load of w serves all rows.
 template <int M, int P, class Weight>
 HWY_INLINE void Tile(View<float> y, const float* x, int64_t x_stride, const Weight* w, const float* bias, int64_t K,
                      Activation act, Ahead<Weight> next) {
@@ -58,7 +58,7 @@ HWY_INLINE void Tile(View<float> y, const float* x, int64_t x_stride, const Weig
   for (int m = 0; m < M; ++m)
     for (int p = 0; p < P; ++p) sums[m][p] = hn::Zero(d);
   for (int64_t k = 0; k < K; ++k) {
-    __builtin_prefetch(next.from + k * next.step, 0, 2);  // into the second cache
+    __builtin_prefetch(next.from + k * next.step, 0, 2);  // into L2
     V column[P];
     for (int p = 0; p < P; ++p) column[p] = Weights(d, w + k * packed_panel + p * L);
     for (int m = 0; m < M; ++m) {
@@ -79,7 +79,7 @@ HWY_INLINE void Tile(View<float> y, const float* x, int64_t x_stride, const Weig
   }
 }
 
-// Some rows × a panel, of which y has the columns that exist.
+// Some rows × a panel; writes only the columns that exist.
 template <int M, class Weight>
 HWY_INLINE void Tiles(View<float> y, const float* x, int64_t x_stride, const Weight* w, const float* bias, int64_t K,
                       Activation act, Ahead<Weight> next) {
@@ -93,7 +93,7 @@ HWY_INLINE void Tiles(View<float> y, const float* x, int64_t x_stride, const Wei
   }
 }
 
-// One panel of y. Its rows are shared out evenly to tiles, and the panel of w stays in L2 while x passes by.
+// One panel of y. Its rows are divided evenly into tiles, and the panel of w stays in L2 while x streams through.
 template <class Weight>
 HWY_INLINE void Panel(View<float> y, View<const float> x, const Weight* w, const float* bias, Activation act) {
   const int64_t K = x.cols, tiles = (x.rows + tile_rows - 1) / tile_rows;
@@ -107,7 +107,7 @@ HWY_INLINE void Panel(View<float> y, View<const float> x, const Weight* w, const
   }
 }
 
-// Columns of y from panel p on, of one panel, for some rows.
+// The columns of panel p of y, for some rows.
 void PackedPanel(View<float> y, View<const float> x, const Tensor& packed, int64_t p, const float* bias,
                  Activation act) {
   const int64_t first = p * packed_panel * x.cols;
@@ -127,7 +127,7 @@ namespace {
 
 HWY_EXPORT(PackedPanel);
 
-// (D,K) becomes (panels, K, 64), zeros behind the last column.
+// (D,K) becomes (panels, K, 64), zero-padded after the last column.
 template <class Weight>
 void pack(Weight* out, const Tensor& w) {
   const auto W = w.view<const float>();
@@ -140,7 +140,7 @@ void pack(Weight* out, const Tensor& w) {
   });
 }
 
-// Rising rows lie in few panels, one after the other, so a panel is read while it is in the cache.
+// Ascending rows visit panels one after the other, so a panel is read while it is in the cache.
 template <class Weight>
 void select(Weight* selected, const Weight* packed, const Tensor& rows, int64_t K) {
   const auto* wanted = rows.as<int32_t>();
@@ -160,8 +160,8 @@ void select(Weight* selected, const Weight* packed, const Tensor& rows, int64_t 
 
 }  // namespace
 
-// Threads share the panels of columns, and the rows as well if panels are few. No sum is split between threads, so
-// their number changes nothing.
+// Threads share the panels of columns, and also the rows if panels are few. No sum is split between threads, so the
+// result does not depend on their number.
 void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const Tensor& b, Activation act) {
   invariant(act == Activation::none || act == Activation::relu, "linear_packed fuses relu only");
   const auto X = x.view<const float>();

@@ -7,11 +7,11 @@
 
 namespace dragoman::cpu {
 
-constexpr int64_t packed_panel = 64;  // columns that lie and are computed together
+constexpr int64_t packed_panel = 64;  // columns stored and computed together
 inline int64_t panels_of(int64_t D) { return (D + packed_panel - 1) / packed_panel; }
 
-/// Calls f(panel, rows) on all threads until each row has met each panel of D columns. Threads share the panels and,
-/// where these are few, the rows as well; each gets at least `worth` multiply-adds of N·D·K.
+/// Calls f(panel, rows) on all threads, covering each row with each panel of D columns. Threads share the panels and,
+/// if these are few, also the rows; each gets at least `worth` multiply-adds of N·D·K.
 template <class F>
 void each_panel(int64_t N, int64_t K, int64_t D, int64_t worth, const F& f) {
   const int64_t panels = panels_of(D);

@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// y = (s - mean) · rstd · gamma + beta over one row that lies in L1; without beta nothing is subtracted.
+// y = (s - mean) · rstd · gamma + beta over one row in L1; without beta, no mean is subtracted.
 HWY_INLINE void NormRow(float* y, float& mean, float& rstd, const float* s, const float* gamma, const float* beta,
                         int64_t D, float eps) {
   const F32 d;
@@ -130,8 +130,8 @@ void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const T
   });
 }
 
-// One pass: residual + dropout + layer norm. A row stays in L1 between the loops, so memory sees x and r once and sum
-// and y once: 16 bytes an element instead of 36.
+// One pass: residual + dropout + layer norm. A row stays in L1 between the loops, so x and r are read once and sum and
+// y written once: 16 bytes per element instead of 36.
 void residual_norm(const NormKernels::ResidualNorm& a) {
   const auto rows_of = HWY_DYNAMIC_DISPATCH(ResidualNormRows);
   parallel_blocks(a.x.rows(), 16, [&](Range rows, int) { rows_of(a, rows); });
@@ -142,7 +142,7 @@ void add_or_put(const Grad& g, float sum, int64_t d) {
   position = g.adds() ? position + sum : sum;
 }
 
-// Partial sums a thread, then over threads in order: the same bits for the same number of threads.
+// Partial sums per thread, then over threads in order: deterministic for a given number of threads.
 void norm_backward(const NormKernels::NormBackward& b) {
   const auto rows_of = HWY_DYNAMIC_DISPATCH(NormBackwardRows);
   const int64_t D = b.sum.cols();

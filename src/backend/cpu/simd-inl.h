@@ -1,4 +1,4 @@
-// What the vector kernels share. Included once for every instruction set by Highway's foreach_target, hence the guard.
+// Shared by the vector kernels. Highway's foreach_target includes this once per instruction set, hence the guard.
 #if defined(DRAGOMAN_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
   #ifdef DRAGOMAN_CPU_SIMD_INL_H_
     #undef DRAGOMAN_CPU_SIMD_INL_H_
@@ -22,10 +22,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F32 = hn::ScalableTag<float>;
 using VF = hn::Vec<F32>;
 
-/// The first min(n, lanes) floats at p, n >= 0, zeros behind: reads nothing beyond p + n.
+/// The first min(n, lanes) floats at p, n >= 0, zero-padded; reads nothing beyond p + n.
 HWY_INLINE VF LoadN(F32 d, const float* p, int64_t n) {
   if (n >= int64_t(hn::Lanes(d))) return hn::LoadU(d, p);
-  #if HWY_TARGET <= HWY_AVX2  // from there on what a mask leaves out is not touched, as compilers assume, too
+  #if HWY_TARGET <= HWY_AVX2  // from there on masked-out elements are not accessed, as compilers assume as well
   return hn::MaskedLoad(hn::FirstN(d, size_t(n)), d, p);
   #else
   HWY_ALIGN float padded[HWY_MAX_BYTES / sizeof(float)] = {};
@@ -61,23 +61,23 @@ HWY_INLINE void StoreRounded(VF v, bfloat16* p) {
   hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, bits)), d16, reinterpret_cast<uint16_t*>(p));
 }
 
-/// exp(x) of x <= 0, off by 3e-7 at most, and 0 from -87.7 on: half the instructions of hn::Exp, which bears every x.
-/// x = q ln 2 + r; where the sum with a large number ends, its lowest bits are q, so they make an exponent at once.
+/// exp(x) for x <= 0, with an error of at most 3e-7, and 0 below -87.7: half the instructions of hn::Exp, which accepts
+/// any x. x = q ln 2 + r; adding a large number leaves q in the lowest bits, from which the exponent follows directly.
 HWY_INLINE VF ExpOfNegative(VF x) {
   const F32 d;
   const hn::RebindToSigned<F32> di;
   const VF large = hn::Set(d, 0x1.8p23f + 127), least = hn::Set(d, -88.0f), one = hn::Set(d, 1.0f);
-  x = hn::IfThenElse(hn::Lt(x, least), least, x);  // unlike a maximum it lets a NaN through everywhere
+  x = hn::IfThenElse(hn::Lt(x, least), least, x);  // unlike a maximum, keeps NaN on all targets
   const VF sum = hn::MulAdd(x, hn::Set(d, 1.44269504f), large);
   const VF r = hn::NegMulAdd(hn::Sub(sum, large), hn::Set(d, 0.693147181f), x);
-  VF y = hn::MulAdd(r, hn::Set(d, 0.00831252057f), hn::Set(d, 0.0418901555f));  // least largest relative error
+  VF y = hn::MulAdd(r, hn::Set(d, 0.00831252057f), hn::Set(d, 0.0418901555f));  // minimax in relative error
   y = hn::MulAdd(r, y, hn::Set(d, 0.166671142f));
   y = hn::MulAdd(r, y, hn::Set(d, 0.499992311f));
   y = hn::MulAdd(r, hn::MulAdd(r, y, one), one);
   return hn::Mul(y, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, sum))));
 }
 
-/// 1 / (1 + exp(-x)), from e = exp(-|x|): e / (1 + e) where x < 0. Like exp it lets a NaN through.
+/// 1 / (1 + exp(-x)), from e = exp(-|x|): e / (1 + e) where x < 0. Keeps NaN, like exp.
 HWY_INLINE VF Sigmoid(VF x) {
   const F32 d;
   const VF one = hn::Set(d, 1.0f), e = ExpOfNegative(hn::Neg(hn::Abs(x)));
@@ -91,7 +91,7 @@ HWY_INLINE VF Tanh(VF x) {
   return hn::CopySign(hn::Div(hn::Sub(one, e), hn::Add(one, e)), x);
 }
 
-/// A dropout mask's constants, read once a kernel call.
+/// A dropout mask's constants, read once per kernel call.
 struct Mask {
   PhiloxKey key;
   uint32_t stream, threshold;

@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// Keeps (value, id) sorted, best first; equal values stay in the order they came, so the lower id wins.
+// Keeps (value, id) sorted, best first; equal values keep their order of arrival, so the lower id wins.
 HWY_INLINE void Insert(float* values, int32_t* ids, int64_t k, float value, int32_t id) {
   int64_t at = k - 1;
   for (; at > 0 && values[at - 1] < value; --at) {
@@ -28,7 +28,7 @@ HWY_INLINE void Insert(float* values, int32_t* ids, int64_t k, float value, int3
   ids[at] = id;
 }
 
-// Those of the numbers from z[v] on whose bit is set, if they still belong to the best.
+// Inserts the numbers starting at z[v] whose bit is set, if they still belong to the best.
 HWY_NOINLINE void Take(float* values, int32_t* ids, int64_t k, const float* z, int64_t v, uint64_t which) {
   for (; which; which &= which - 1) {
     const int64_t i = v + std::countr_zero(which);
@@ -46,9 +46,9 @@ HWY_INLINE uint64_t Bits(Mask mask) {
   return bits;
 }
 
-// Reads a row once. A vector is looked into only when one of its lanes beats the worst value kept: after the first few,
-// seldom. That is also where a new largest number shows; what was summed is then made relative to it.
-// Returns log Σ exp(z) if it is wanted, else the largest number, or a NaN if there is one.
+// Reads a row once. A vector is examined only if one of its lanes beats the worst value kept, which is rare after the
+// first few. A new maximum is found there too; the sums are then rescaled relative to it.
+// Returns log Σ exp(z) if requested, else the maximum, or NaN if there is one.
 template <bool log_sum_exp>
 float Scan(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
   const F32 d;

@@ -13,7 +13,7 @@ View<T> part(View<T> x, Range rows, int64_t head, int64_t size) {
   return {x.row(rows.begin) + head * size, rows.end - rows.begin, size, x.stride};
 }
 
-// Columns of one head in the rows of one sentence; nothing of nothing.
+// Columns of one head in the rows of one sentence; empty for an empty tensor.
 template <class T>
 View<T> head_of(const Tensor& x, Range rows, int head, int heads) {
   return x ? part(x.view<T>(), rows, head, x.cols() / heads) : View<T>{};
@@ -58,7 +58,7 @@ struct Head {
   }
 };
 
-// y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij)  (Vaswani et al. 2017, eq. 1). A query that sees no key gives 0.
+// y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij)  (Vaswani et al. 2017, eq. 1). If all keys are masked, y_i = 0.
 template <class T>
 void attend(const Head<T>& h, View<T> y, View<T> lse, T* weights) {
   for (int64_t i = 0; i < h.q.rows; ++i) {

@@ -41,7 +41,7 @@ void forward(const NormKernels::BatchNorm& a) {
 }
 
 // With n = (x - mean) · rstd:  dgamma = Σ dy · n,  dbeta = Σ dy,  dx = gamma · rstd · (dy - dbeta / N - n · dgamma /
-// N). Where mean and rstd are no functions of x, dx = gamma · rstd · dy.
+// N). If mean and rstd do not depend on x, dx = gamma · rstd · dy.
 void backward(const NormKernels::BatchNormBackward& b) {
   for_dtype(b.dy.dtype(), [&]<class T>() {
     const auto DX = b.dx.tensor.view<T>(), DG = b.dgamma.tensor.view<T>(), DB = b.dbeta.tensor.view<T>();

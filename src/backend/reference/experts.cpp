@@ -66,8 +66,8 @@ std::vector<T> softmax(std::vector<T> z) {
   return z;
 }
 
-// Shazeer et al. 2017, eq. 5: -inf for all but the best. One alone keeps them all: its softmax would be 1 whatever the
-// logits (Fedus et al. 2021, eq. 2).
+// Shazeer et al. 2017, eq. 5: -inf for all but the best. For k = 1 all are kept: a softmax over one would be 1 whatever
+// the logits (Fedus et al. 2021, eq. 2).
 template <class T>
 std::vector<T> keep_top(std::span<const T> z, std::span<const int32_t> best) {
   if (best.size() == 1) return {z.begin(), z.end()};

@@ -8,7 +8,7 @@
 namespace dragoman::reference {
 namespace {
 
-// Which of the weights p (n) that sum to 1: of the largest, or at `share` of the way through them.
+// Chooses one of the weights p (n) that sum to 1: the largest, or the one at `share` of their cumulative sum.
 template <class T>
 int64_t heaviest(const T* p, int64_t n) {
   return std::max_element(p, p + n) - p;
@@ -25,14 +25,14 @@ int64_t drawn(const T* p, int64_t n, double share) {
     so_far += p[j];
     if (so_far > share * all) return j;
   }
-  return heaviest(p, n);  // of weights that are no numbers
+  return heaviest(p, n);  // weights are NaN
 }
 
-// Back from y = Σ_j p_j z_j with dy, a softmax gives each score p_j (dy · z_j - dy · y). For z_j = [j = s] / p_s that
-// is dy ([j = s] - p_j), the gradient of log p_s; for z_j = -log p_j it is dy p_j (-log p_j - H), that of H.
+// For y = Σ_j p_j z_j with gradient dy, the gradient of each score is p_j (dy · z_j - dy · y). For z_j = [j = s] / p_s
+// it is dy ([j = s] - p_j), the gradient of log p_s; for z_j = -log p_j it is dy p_j (-log p_j - H), that of H.
 void choose(const AttentionKernels::Choice& c) {
   for_dtype(c.weights.dtype(), [&]<class T>() {
-    constexpr T least = T(1e-30);  // weights of 0 have a slope, which counts nothing
+    constexpr T least = T(1e-30);  // avoids an infinite slope at weights of 0, where it does not matter
     const auto slopes = c.slopes.view<T>(), means = c.means.view<T>();
     for (int s = 0; s < c.spans.sentences(); ++s) {
       const auto [begin, end] = c.spans[s];

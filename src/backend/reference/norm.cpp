@@ -26,7 +26,7 @@ void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const T
   });
 }
 
-// sum = x + mask · r, y = norm(sum): the composed form, as it stands in the paper.
+// sum = x + mask · r, y = norm(sum): the unfused form, as in the paper.
 void residual_norm(const NormKernels::ResidualNorm& a) {
   for_dtype(a.x.dtype(), [&]<class T>() {
     const auto S = a.sum.view<T>(), X = a.x.view<T>(), R = a.r.view<T>();
@@ -38,7 +38,7 @@ void residual_norm(const NormKernels::ResidualNorm& a) {
 }
 
 // With n = (x - mean) · rstd and g = dy · gamma:  dx = rstd · (g - mean(g) - n · mean(g · n)),
-// dgamma = Σ dy · n,  dbeta = Σ dy,  dr = mask · dx.  What nothing was subtracted from has no mean(g) either.
+// dgamma = Σ dy · n,  dbeta = Σ dy,  dr = mask · dx.  Without beta, the term mean(g) is absent.
 template <class T>
 void norm_backward_rows(const NormKernels::NormBackward& b) {
   const auto DX = b.dx.tensor.view<T>(), DR = b.dr.tensor.view<T>(), DG = b.dgamma.tensor.view<T>(),

@@ -12,7 +12,7 @@ T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// How much of the average so far stays when row t of a sentence joins it: a_t, t counted from 0.
+// a_t: the factor of the previous average when row t of a sentence is added, t counted from 0.
 template <class T>
 T kept(View<T> gate, int64_t row, int64_t column, int64_t t) {
   return gate ? sigmoid(gate(row, column)) : T(t) / T(t + 1);
@@ -33,7 +33,7 @@ void running_average(const Tensor& c, const Tensor& x, const Tensor& gate, const
   });
 }
 
-// With e_t = dc_t + a_{t+1} · e_{t+1}, all that reaches c_t:  dx_t = (1 - a_t) · e_t,
+// With e_t = dc_t + a_{t+1} · e_{t+1}, the total gradient of c_t:  dx_t = (1 - a_t) · e_t,
 // dgate_t = e_t · (c_{t-1} - x_t) · a_t · (1 - a_t).
 template <class T>
 void average_backward(const RecurrentKernels::RunningAverageBackward& b) {
