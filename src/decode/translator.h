@@ -38,10 +38,9 @@ class Translator {
   /// Source of lines and sink of translations, in the same order. A long line may come in chunks: on both sides, `more`
   /// says that another chunk of it follows.
   struct Flow {
-    std::function<bool()> ready;                              // next() would not block
-    std::function<bool(std::string& text, bool& more)> next;  // false at the end
-    std::function<void(std::vector<Translation> best, bool more)>
-        write;  // n best of the next line or chunk, at least one
+    std::function<bool()> ready;                                          // next() would not block
+    std::function<bool(std::string& text, bool& more)> next;              // false at the end
+    std::function<void(std::vector<Translation> best, bool more)> write;  // at least one, best first
     std::function<void()> flush;
   };
   void run(const Flow& flow);

@@ -60,7 +60,7 @@ double Bleu::ratio() const {
 
 BleuStats bleu_stats(std::string_view hypothesis, std::span<const std::string_view> references, Tokenizer tokenizer,
                      Case letters) {
-  invariant(!references.empty(), "bleu_stats: no reference");
+  invariant(!references.empty(), "bleu_stats: at least one reference");
   std::vector<std::u32string> texts{prepare(hypothesis, tokenizer, letters)};  // WordNumbers keeps views of them
   for (const auto reference : references) texts.push_back(prepare(reference, tokenizer, letters));
   WordNumbers numbers;

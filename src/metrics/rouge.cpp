@@ -71,7 +71,7 @@ RougeStats& RougeStats::operator+=(const RougeStats& other) {
 
 RougeStats rouge_stats(std::string_view hypothesis, std::span<const std::string_view> references, Rouge kind,
                        Stemmer stemmer) {
-  invariant(!references.empty(), "rouge_stats: no reference");
+  invariant(!references.empty(), "rouge_stats: at least one reference");
   std::vector<std::vector<std::u32string>> texts{words_of(hypothesis, stemmer)};  // WordNumbers keeps views of them
   for (const auto reference : references) texts.push_back(words_of(reference, stemmer));
   WordNumbers numbers;

@@ -132,7 +132,7 @@ TerStats& TerStats::operator+=(const TerStats& other) {
 }
 
 TerStats ter_stats(std::string_view hypothesis, std::span<const std::string_view> references, Case letters) {
-  invariant(!references.empty(), "ter_stats: no reference");
+  invariant(!references.empty(), "ter_stats: at least one reference");
   std::vector<std::u32string> texts{prepare(hypothesis, letters)};  // WordNumbers keeps views of them
   for (const auto reference : references) texts.push_back(prepare(reference, letters));
   WordNumbers numbers;

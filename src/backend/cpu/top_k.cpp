@@ -57,7 +57,7 @@ float Scan(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
   std::fill_n(values, k, hn::GetLane(never));
   std::fill_n(ids, k, 0);
   VF worst = never, top = hn::Set(d, std::numeric_limits<float>::lowest());
-  VF sums = hn::Zero(d), sound = hn::Zero(d);  // Σ exp(z - top); equal to itself as long as there was no NaN
+  VF sums = hn::Zero(d), sound = hn::Zero(d);  // Σ exp(z - top); equal to itself unless there was a NaN
   for (int64_t v = 0; v < V; v += L) {
     const int64_t count = std::min(L, V - v);
     VF x = LoadN(d, z + v, count);
