@@ -250,14 +250,6 @@ void check_length(O& o, const Given& given) {
             "--length-penalty and --normalize {} are two ways to divide scores by length: give one", o.normalize);
     o.normalize = 0;
   }
-  if (o.word_penalty != 0 && o.normalize == 1)
-    throw Error(
-        fmt::format("--word-penalty {} has no effect with --normalize 1, where it adds the same number to every score",
-                    o.word_penalty),
-        "give --normalize 0, or another power of the length");
-  require(o.max_length_factor == 0 || o.min_length_factor <= o.max_length_factor,
-          "--min-length-factor {} is more than --max-length-factor {} allows", o.min_length_factor,
-          o.max_length_factor);
 }
 
 void read_sampling(O& o) {
@@ -301,9 +293,7 @@ void check(O& o, const Given& given) {
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given);
   require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists already contain the scores");
-  if (o.n_best > o.beam_size)
-    throw Error(fmt::format("--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size),
-                fmt::format("give --beam-size {} or more", o.n_best));
+  validate(o);
 }
 
 }  // namespace

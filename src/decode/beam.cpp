@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "decode/repeats.h"
 #include "decode/scoring.h"
 
 namespace dragoman {
@@ -16,24 +15,39 @@ int limit_of(const SearchOptions& options, const Sentence& sentence) {
   return std::max(length_limit(options, int(sentence.source.size())), int(sentence.prefix.size()) + 1);
 }
 
+// The prefix comes first, since it decides alone.
+Constraints constraints_of(const SearchOptions& options, const Sentence& sentence, int limit) {
+  Constraints all;
+  if (!sentence.prefix.empty()) all.push_back(begins_with(sentence.prefix));
+  if (options.no_repeat_ngram > 0) all.push_back(repeats_no_ngram(options.no_repeat_ngram));
+  all.push_back(options.allow_unk ? without({bos_id}) : without({unk_id, bos_id}));
+  const int least = least_length(options, int(sentence.source.size()), limit);
+  if (least > 0) all.push_back(has_at_least(least));
+  all.insert(all.end(), sentence.constraints.begin(), sentence.constraints.end());
+  return all;
+}
+
 }  // namespace
 
 Beam::Beam(const SearchOptions& options, const Sentence& sentence)
     : options_(&options),
-      prefix_(sentence.prefix),
-      draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.part << 16), 0, 0},
       limit_(limit_of(options, sentence)),
-      least_(least_length(options, int(sentence.source.size()), limit_)),
-      live_{{-1, bos_id, 0, no_node}} {}
+      constraints_(constraints_of(options, sentence, limit_)),
+      stateful_(std::ranges::any_of(
+          constraints_, &Constraint::stateful, [](const auto& c) -> auto& { return *c; })),
+      draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.part << 16), 0, 0} {
+  std::vector<Constraint::State> states;
+  for (const auto& constraint : constraints_)
+    if (stateful_) states.push_back(constraint->begin());
+  live_.push_back({-1, bos_id, 0, no_node, std::move(states)});
+}
 
-std::vector<Request> Beam::requests() const {
-  std::vector<Request> requests;
+std::vector<RowRequest> Beam::requests() const {
+  std::vector<RowRequest> requests;
   for (const Live& l : live_) {
     PhiloxCounter draw = draw_;
     draw[2] = uint32_t(length_), draw[3] = uint32_t(requests.size());
-    const bool forced = size_t(length_) < prefix_.size();
-    requests.push_back({.forced = forced ? prefix_[length_] : Request::free,
-                        .forbidden = forced ? std::vector<int32_t>() : forbidden(l),
+    requests.push_back({.allowed = allowed(l),
                         .positions = int(positions()),
                         .share = std::max(1, int(positions() / live_.size())),
                         .draw = draw});
@@ -41,15 +55,20 @@ std::vector<Request> Beam::requests() const {
   return requests;
 }
 
-std::vector<int32_t> Beam::forbidden(const Live& hypothesis) const {
-  std::vector<int32_t> ids;
-  if (options_->no_repeat_ngram > 0) ids = repeating_pieces(pieces(hypothesis.node), options_->no_repeat_ngram);
-  ids.push_back(bos_id);
-  if (!options_->allow_unk) ids.push_back(unk_id);
-  if (length_ < least_) ids.push_back(eos_id);
-  std::ranges::sort(ids);
-  ids.erase(std::ranges::unique(ids).begin(), ids.end());
-  return ids;
+Allowed Beam::allowed(const Live& hypothesis) const {
+  const Past past{length_, [this, node = hypothesis.node] { return pieces(node); }};
+  Allowed allowed;
+  for (size_t i = 0; i < constraints_.size(); ++i) {
+    allowed.narrow(constraints_[i]->next(stateful_ ? hypothesis.states[i] : 0, past));
+    if (constraints_[i]->decides(past)) break;
+  }
+  return allowed;
+}
+
+std::vector<Constraint::State> Beam::advanced(const Live& parent, int32_t token) const {
+  std::vector<Constraint::State> states = parent.states;
+  for (size_t i = 0; i < states.size(); ++i) states[i] = constraints_[i]->advance(states[i], token);
+  return states;
 }
 
 std::vector<int32_t> Beam::pieces(int node) const {
@@ -85,7 +104,7 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
     if (c.next->id == eos_id)
       end(node, c.log_prob);
     else
-      next.push_back({c.parent, c.next->id, c.log_prob, node});
+      next.push_back({c.parent, c.next->id, c.log_prob, node, advanced(live_[size_t(c.parent)], c.next->id)});
   }
   live_ = std::move(next);
   if (length_ == limit_) return end_all();

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "decode/constraint.h"
 #include "decode/options.h"
 #include "decode/picker.h"
 
@@ -13,7 +14,12 @@ struct Sentence {
   std::vector<int32_t> source;       // pieces without </s>
   std::vector<int32_t> prefix = {};  // forced beginning of the translation
   uint64_t line = 0, part = 0;       // key random draws: line of the input, segment of a long one
+  Constraints constraints = {};      // beside those of the options
 };
+
+/// What the caller needs of hypotheses: only their pieces, or also their log-probabilities, which are 0 otherwise,
+/// unless the search needs them to compare hypotheses.
+enum class Wanted { pieces, log_probs };
 
 /// A translation found by a search.
 struct Hypothesis {
@@ -37,13 +43,15 @@ class Beam {
     int parent;
     int32_t token;
     double log_prob;
-    int node;  // of its last token
+    int node;                               // of its last token
+    std::vector<Constraint::State> states;  // of each constraint; empty: none has any
   };
 
+  /// The options must outlive the beam.
   Beam(const SearchOptions& options, const Sentence& sentence);
 
   const std::vector<Live>& live() const { return live_; }                  // best first; empty when the search is over
-  std::vector<Request> requests() const;                                   // one per live() hypothesis
+  std::vector<RowRequest> requests() const;                                // one per live() hypothesis
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best that ended, best first
 
@@ -65,7 +73,8 @@ class Beam {
   };
 
   std::vector<Candidate> best_candidates(std::span<const std::vector<Continuation>> continuations) const;
-  std::vector<int32_t> forbidden(const Live& hypothesis) const;
+  Allowed allowed(const Live& hypothesis) const;
+  std::vector<Constraint::State> advanced(const Live& parent, int32_t token) const;
   std::vector<int32_t> pieces(int node) const;
   Hypothesis hypothesis(const Ended& ended) const;
   bool can_improve() const;
@@ -75,10 +84,11 @@ class Beam {
   size_t wanted() const { return size_t(std::max(1, options_->n_best)); }
 
   const SearchOptions* options_;
-  std::vector<int32_t> prefix_;
+  int limit_;  // tokens
+  Constraints constraints_;
+  bool stateful_;  // one of them is
   PhiloxCounter draw_;
-  int limit_, least_;  // pieces
-  int length_ = 0;     // steps done
+  int length_ = 0;  // steps done
   std::vector<Live> live_;
   std::vector<Node> nodes_;   // tokens of all hypotheses, each linked to its predecessor
   std::vector<Ended> ended_;  // best first

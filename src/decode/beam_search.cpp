@@ -2,53 +2,104 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+
+#include "base/error.h"
+#include "base/threads.h"
 
 namespace dragoman {
 
-Search::Search(Ensemble models, const SearchOptions& options, int64_t tokens, const Shortlist* shortlist, Wanted wanted)
-    : models_(std::move(models)),
-      options_(options),
-      picker_(make_picker(options)),
-      log_probs_(wanted == Wanted::log_probs || options.beam_size > 1),
-      tokens_(tokens),
-      shortlist_(shortlist) {}
+Search::Search(Ensemble models, int64_t tokens, const Shortlist* shortlist)
+    : models_(std::move(models)), tokens_(tokens), shortlist_(shortlist) {}
 
-void Search::add(Sentence sentence, Found found) {
-  waiting_.push_back({std::move(sentence), std::move(found)});
-  waiting_tokens_ += tokens_of(waiting_.back());
+int64_t Search::tokens_of(const Waiting& w) {
+  return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{w.options->beam_size} + 1) / 2);
 }
 
-// Encoding one sentence at a time is inefficient, so this waits until a quarter of the token budget is free.
+Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed) {
+  waiting_.push_back(
+      {++last_ticket_, std::move(sentence), std::move(options), wanted, std::move(found), std::move(failed)});
+  waiting_tokens_ += tokens_of(waiting_.back());
+  return last_ticket_;
+}
+
+bool Search::cancel(Ticket ticket) {
+  const auto queued = std::ranges::find(waiting_, ticket, &Waiting::ticket);
+  if (queued != waiting_.end()) {
+    waiting_tokens_ -= tokens_of(*queued);
+    waiting_.erase(queued);
+    return true;
+  }
+  const auto begun = std::ranges::find(active_, ticket, &Active::ticket);
+  if (begun == active_.end()) return false;
+  models_.remove(begun->handle);
+  active_tokens_ -= begun->tokens;
+  active_.erase(begun);
+  return true;
+}
+
+// Encoding one sentence at a time would be inefficient, so this waits until a quarter of the budget is free. Sentences
+// that are encoded together have beams of one size.
 void Search::admit() {
   if (active_tokens_ > tokens_ / 4 * 3) return;
+  int64_t taken = active_tokens_;
+  const auto fits = [&] { return !waiting_.empty() && (taken == 0 || taken + tokens_of(waiting_.front()) <= tokens_); };
+  while (fits()) {
+    std::vector<Waiting> together;
+    const int width = waiting_.front().options->beam_size;
+    while (fits() && waiting_.front().options->beam_size == width) {
+      const int64_t tokens = tokens_of(waiting_.front());
+      waiting_tokens_ -= tokens;
+      taken += tokens;
+      together.push_back(std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+    admit(std::move(together));
+  }
+}
+
+// Where there is no memory for all of them, those that have enough by themselves begin.
+void Search::admit(std::vector<Waiting> sentences) {
   PackedIds source;
   std::vector<int32_t> lengths;
   std::vector<std::vector<int32_t>> choices;
-  const size_t before = active_.size();
-  while (!waiting_.empty() && (active_.empty() || active_tokens_ + tokens_of(waiting_.front()) <= tokens_)) {
-    Waiting& next = waiting_.front();
-    const int64_t tokens = tokens_of(next);
-    const auto& pieces = next.sentence.source;
+  for (const Waiting& w : sentences) {
+    const auto& pieces = w.sentence.source;
     source.ids.insert(source.ids.end(), pieces.begin(), pieces.end());
     source.ids.push_back(eos_id);
     lengths.push_back(int32_t(pieces.size() + 1));
-    if (shortlist_) choices.push_back(candidates(next.sentence));
-    active_.push_back({0, tokens, 0, Beam(options_, next.sentence), std::move(next.found)});
-    waiting_tokens_ -= tokens;
-    active_tokens_ += tokens;
-    waiting_.pop_front();
+    if (shortlist_) choices.push_back(candidates(w));
   }
-  if (lengths.empty()) return;
   source.spans = Spans::of_lengths(lengths);
-  const int first = models_.add(source, options_.beam_size, std::move(choices));
-  for (size_t i = before; i < active_.size(); ++i) active_[i].handle = first + int(i - before);
+  int handle = 0;
+  try {
+    handle = models_.add(source, sentences[0].options->beam_size, std::move(choices));
+  } catch (const Error&) {
+    if (sentences.size() == 1 && !sentences[0].failed) throw;
+    if (sentences.size() == 1) return sentences[0].failed(std::current_exception());
+    for (Waiting& w : sentences) {
+      std::vector<Waiting> alone;
+      alone.push_back(std::move(w));
+      admit(std::move(alone));
+    }
+    return;
+  }
+  for (Waiting& w : sentences) {
+    const int64_t tokens = tokens_of(w);
+    active_tokens_ += tokens;
+    Beam beam(*w.options, w.sentence);
+    auto picker = make_picker(*w.options);
+    const bool log_probs = w.wanted == Wanted::log_probs || w.options->beam_size > 1;
+    active_.push_back({w.ticket, handle++, tokens, 0, std::move(w.options), log_probs, std::move(picker),
+                       std::move(beam), std::move(w.found)});
+  }
 }
 
-std::vector<int32_t> Search::candidates(const Sentence& sentence) const {
-  std::vector<int32_t> more = sentence.prefix;
+std::vector<int32_t> Search::candidates(const Waiting& waiting) const {
+  std::vector<int32_t> more = waiting.sentence.prefix;
   more.push_back(eos_id);
-  if (options_.allow_unk) more.push_back(unk_id);
-  return shortlist_->candidates(sentence.source, more);
+  if (waiting.options->allow_unk) more.push_back(unk_id);
+  return shortlist_->candidates(waiting.sentence.source, more);
 }
 
 std::vector<StepRow> Search::rows() {
@@ -60,21 +111,39 @@ std::vector<StepRow> Search::rows() {
   return rows;
 }
 
-std::vector<Request> Search::requests() const {
-  std::vector<Request> requests;
-  for (const Active& s : active_) std::ranges::move(s.beam.requests(), std::back_inserter(requests));
-  return requests;
+// What all of them together need to know.
+PredictionRequest Search::request_of(std::span<const RowRequest> requests) const {
+  PredictionRequest all{.best = 1, .all = false, .log_probs = false};
+  for (const Active& s : active_) {
+    const PredictionRequest one = s.picker->request(requests.subspan(size_t(s.first_row), s.beam.live().size()));
+    all = {std::max(all.best, one.best), all.all || one.all, all.log_probs || s.log_probs};
+  }
+  return all;
+}
+
+std::vector<std::vector<Continuation>> Search::continuations(const Predictions& predictions,
+                                                             std::span<const RowRequest> requests) const {
+  std::vector<const Active*> of_row;
+  for (const Active& s : active_) of_row.insert(of_row.end(), s.beam.live().size(), &s);
+  std::vector<std::vector<Continuation>> picked(requests.size());
+  parallel_items(int64_t(requests.size()), [&](int64_t row, int) {
+    const Active& s = *of_row[size_t(row)];
+    picked[size_t(row)] = s.picker->pick(predictions, row, requests[size_t(row)]);
+    if (!s.log_probs)
+      for (Continuation& c : picked[size_t(row)]) c.log_prob = 0;  // whether or not others want theirs
+  });
+  return picked;
 }
 
 void Search::step() {
   admit();
   if (active_.empty()) return;
-  const std::vector<Request> wanted = requests();
-  PredictionRequest request = picker_->request(wanted);
-  request.log_probs = log_probs_;
-  const Predictions predictions = models_.step(rows(), request);
-  const auto continuations = picker_->pick(predictions, wanted);
-  for (Active& s : active_) s.beam.advance(std::span(continuations).subspan(size_t(s.first_row), s.beam.live().size()));
+  const auto step_rows = rows();
+  std::vector<RowRequest> requests;
+  for (const Active& s : active_) std::ranges::move(s.beam.requests(), std::back_inserter(requests));
+  const Predictions predictions = models_.step(step_rows, request_of(requests));
+  const auto picked = continuations(predictions, requests);
+  for (Active& s : active_) s.beam.advance(std::span(picked).subspan(size_t(s.first_row), s.beam.live().size()));
   dismiss_finished();
 }
 
@@ -94,9 +163,10 @@ std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, cons
   std::vector<std::vector<Hypothesis>> found(sources.size());
   std::vector<Ensemble::Member> alone;
   alone.push_back({model.decode(cx)});
-  Search search(Ensemble(cx, std::move(alone)), options, tokens, shortlist);
+  Search search(Ensemble(cx, std::move(alone)), tokens, shortlist);
+  const auto shared = std::make_shared<const SearchOptions>(options);
   for (size_t i = 0; i < sources.size(); ++i)
-    search.add({.source = sources[i], .line = i},
+    search.add({.source = sources[i], .line = i}, shared, Wanted::log_probs,
                [&found, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
   while (!search.idle()) search.step();
   return found;

@@ -1,35 +1,39 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 
 #include "align/shortlist.h"
 #include "decode/beam.h"
 #include "decode/ensemble.h"
+#include "decode/picker.h"
 
 namespace dragoman {
 
-/// Search or sampling over many sentences at once, independent of the kind of model. When a sentence ends, the next
-/// queued one starts immediately, in the order they were added (continuous batching). The result for a sentence depends
-/// on that sentence and the options alone, bit for bit.
+/// Search or sampling over many sentences at once, independent of the kind of model. Sentences may be added and
+/// cancelled between steps, each with options of its own. When one ends, the next queued one starts immediately, in the
+/// order they were added (continuous batching). The result for a sentence depends on that sentence and its options
+/// alone, bit for bit. Not thread-safe.
 class Search {
  public:
+  using Options = std::shared_ptr<const SearchOptions>;
   using Found = std::function<void(std::vector<Hypothesis> best)>;  // n_best of them, best first
-
-  /// What the caller needs of hypotheses: only their pieces, or also their log-probabilities. These are 0 if neither
-  /// the caller nor the search (to compare hypotheses) needs them.
-  enum class Wanted { pieces, log_probs };
+  using Failed = std::function<void(std::exception_ptr error)>;
+  using Ticket = uint64_t;
 
   /// `tokens` limits the source tokens in flight (with </s>); twice as many hypotheses are allowed, which is the
   /// tighter limit for wide beams over short sentences. A sentence that exceeds the budget runs alone. With a
-  /// shortlist, a translation is limited to the shortlist's candidates and its forced prefix. Options and shortlist
-  /// must outlive the search.
-  Search(Ensemble models, const SearchOptions& options, int64_t tokens, const Shortlist* shortlist = nullptr,
-         Wanted wanted = Wanted::log_probs);
+  /// shortlist, which must outlive the search, translations are limited to its candidates and their forced prefix.
+  Search(Ensemble models, int64_t tokens, const Shortlist* shortlist = nullptr);
 
-  /// Queues a sentence. `found` is called by the step in which its search ends.
-  void add(Sentence sentence, Found found);
+  /// Queues a sentence. `found` is called by the step in which its search ends. `failed` is called instead by the step
+  /// in which there is no memory to begin with it; without it that step throws.
+  Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {});
+  /// Gives a sentence up, in the queue or half translated: neither of its functions is called. False if it has ended.
+  bool cancel(Ticket ticket);
   bool idle() const { return active_.empty() && waiting_.empty(); }
   /// Token budget taken by unfinished sentences.
   int64_t tokens() const { return waiting_tokens_ + active_tokens_; }
@@ -37,41 +41,48 @@ class Search {
   bool queues() const { return !waiting_.empty(); }
   /// Whether the queue is short, so that more sentences would improve throughput.
   bool wants_more() const { return waiting_tokens_ < tokens_; }
-  /// Starts queued sentences that fit the budget, then extends all hypotheses by one token.
+  /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. If it throws, for lack of
+  /// memory in the middle of translations, the search is of no further use.
   void step();
 
  private:
   struct Waiting {
+    Ticket ticket;
     Sentence sentence;
+    Options options;
+    Wanted wanted;
     Found found;
+    Failed failed;
   };
   struct Active {
+    Ticket ticket;
     int handle;      // of the models
     int64_t tokens;  // its share of the budget
     int first_row;   // of its live hypotheses in the last step
+    Options options;
+    bool log_probs;
+    std::unique_ptr<const Picker> picker;
     Beam beam;
     Found found;
   };
 
-  // Its share of the budget.
-  int64_t tokens_of(const Waiting& w) const {
-    return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{options_.beam_size} + 1) / 2);
-  }
+  static int64_t tokens_of(const Waiting& w);
   void admit();
-  std::vector<int32_t> candidates(const Sentence& sentence) const;
+  void admit(std::vector<Waiting> sentences);
+  std::vector<int32_t> candidates(const Waiting& waiting) const;
   std::vector<StepRow> rows();
-  std::vector<Request> requests() const;
+  std::vector<std::vector<Continuation>> continuations(const Predictions& predictions,
+                                                       std::span<const RowRequest> requests) const;
+  PredictionRequest request_of(std::span<const RowRequest> requests) const;
   void dismiss_finished();
 
   Ensemble models_;
-  const SearchOptions& options_;
-  const std::unique_ptr<const Picker> picker_;
-  const bool log_probs_;  // whether they are needed
   const int64_t tokens_;
   const Shortlist* const shortlist_;  // null: all pieces may follow
   std::deque<Waiting> waiting_;
   std::vector<Active> active_;
   int64_t waiting_tokens_ = 0, active_tokens_ = 0;
+  Ticket last_ticket_ = 0;
 };
 
 /// Translates sentences (pieces without </s>, one per line) and returns the n best of each.

@@ -32,6 +32,10 @@ int64_t Predictions::choices(int64_t row) const {
   return candidates_.empty() ? scores_.cols() : int64_t(candidates_[row].size());
 }
 
+bool Predictions::knows(int64_t row, int32_t id) const {
+  return candidates_.empty() || std::ranges::binary_search(candidates_[row], id);
+}
+
 size_t Predictions::choice(int64_t row, int32_t id) const {
   if (candidates_.empty()) return size_t(id);
   const auto found = std::ranges::lower_bound(candidates_[row], id);
@@ -77,9 +81,15 @@ Ensemble::Ensemble(Context& cx, std::vector<Member> members) : cx_(cx), members_
 }
 
 int Ensemble::add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates) {
-  const int first = members_[0].decoding->add(source, width);
-  for (size_t m = 1; m < members_.size(); ++m)
-    invariant(members_[m].decoding->add(source, width) == first, "models number sentences alike");
+  const int first = next_, count = int(source.spans.sentences());
+  try {
+    for (const Member& m : members_) m.decoding->add(first, source, width);
+  } catch (...) {
+    for (const Member& m : members_)
+      for (int s = 0; s < count; ++s) m.decoding->remove(first + s);
+    throw;
+  }
+  next_ += count;
   for (size_t i = 0; i < candidates.size(); ++i) candidates_.add(first + int(i), std::move(candidates[i]));
   if (candidates.empty()) return first;
   const std::vector<int32_t>& together = candidates_.join();

@@ -29,6 +29,7 @@ class Predictions {
   std::vector<float> by_model(int64_t row,
                               int32_t id) const;    // log-probabilities, unweighted; empty for one model
   int32_t piece(int64_t row, size_t choice) const;  // those that may follow, in ascending order: all, or the candidates
+  bool knows(int64_t row, int32_t id) const;        // whether it may follow
   std::span<const float> scores(int64_t row) const;  // of each of these, if all were requested
 
  private:
@@ -61,8 +62,9 @@ class Ensemble {
   Ensemble(Context& cx, std::vector<Member> members);
 
   size_t size() const { return members_.size(); }
-  /// As Decoding::add. `candidates`, in ascending order, are the only pieces allowed in each sentence; either all
-  /// sentences of an ensemble have candidates or none.
+  /// Encodes more sentences with at most `width` rows each and returns the handle of the first; those of the others
+  /// follow. `candidates`, in ascending order, are the only pieces allowed in each sentence; either all sentences of an
+  /// ensemble have candidates or none. If it throws, all is as before.
   int add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates = {});
   Predictions step(std::span<const StepRow> rows, const PredictionRequest& request);
   void remove(int sentence);
@@ -79,6 +81,7 @@ class Ensemble {
   Context& cx_;
   std::vector<Member> members_;
   Candidates candidates_;
+  int next_ = 0;  // handle
 };
 
 }  // namespace dragoman

@@ -31,6 +31,10 @@ struct SearchOptions {
   uint64_t seed = 1;           // of draws, together with the line number
 };
 
+/// Throws Error for options that no search can have, or that contradict each other; they are named as on the command
+/// line.
+void validate(const SearchOptions& options);
+
 /// Options of `translate` that do not concern the search.
 struct TranslateOptions {
   std::vector<std::string> models;

@@ -1,22 +1,21 @@
 #include "decode/picker.h"
 
 #include <algorithm>
-
-#include "base/threads.h"
+#include <iterator>
 
 namespace dragoman {
 namespace {
 
-// Beam search takes the best continuations of all hypotheses, so any single hypothesis may have to fill the whole beam.
+// Beam search takes the best continuations of all hypotheses, so any of them may have to fill all positions.
 class BestPieces : public Picker {
-  int64_t most_probable(std::span<const Request> requests) const override {
-    const auto positions = [](const Request& r) { return r.positions; };
+  int64_t most_probable(std::span<const RowRequest> requests) const override {
+    const auto positions = [](const RowRequest& r) { return r.positions; };
     return std::ranges::max(requests, {}, positions).positions + most_forbidden(requests);
   }
   bool looks_at_all() const override { return false; }
 
-  std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const override {
-    return first_allowed(predictions.best(row), request.forbidden, size_t(request.positions));
+  std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const override {
+    return best_allowed(predictions, row, request.allowed, size_t(request.positions));
   }
 };
 
@@ -27,33 +26,38 @@ std::unique_ptr<const Picker> make_picker(const SearchOptions& options) {
   return std::make_unique<BestPieces>();
 }
 
-PredictionRequest Picker::request(std::span<const Request> requests) const {
-  const auto forced = [](const Request& r) { return r.forced != Request::free; };
-  return {.best = most_probable(requests), .all = looks_at_all() || std::ranges::any_of(requests, forced)};
+PredictionRequest Picker::request(std::span<const RowRequest> requests) const {
+  const auto lists = [](const RowRequest& r) { return r.allowed.only; };
+  return {.best = most_probable(requests), .all = looks_at_all() || std::ranges::any_of(requests, lists)};
 }
 
-std::vector<std::vector<Continuation>> Picker::pick(const Predictions& predictions,
-                                                    std::span<const Request> requests) const {
-  std::vector<std::vector<Continuation>> picked(requests.size());
-  parallel_items(int64_t(requests.size()), [&](int64_t row, int) {
-    const Request& request = requests[row];
-    const auto ids = request.forced == Request::free ? choose(predictions, row, request) : std::vector{request.forced};
-    for (const int32_t id : ids)
-      picked[row].push_back({id, predictions.log_prob(row, id), predictions.by_model(row, id)});
-  });
+std::vector<Continuation> Picker::pick(const Predictions& predictions, int64_t row, const RowRequest& request) const {
+  const bool forced = request.allowed.only && request.allowed.ids.size() == 1;
+  std::vector<Continuation> picked;
+  for (const int32_t id :
+       forced ? best_allowed(predictions, row, request.allowed, 1) : choose(predictions, row, request))
+    picked.push_back({id, predictions.log_prob(row, id), predictions.by_model(row, id)});
   return picked;
 }
 
-std::vector<int32_t> first_allowed(std::span<const int32_t> ids, std::span<const int32_t> forbidden, size_t count) {
-  std::vector<int32_t> allowed;
-  for (size_t i = 0; i < ids.size() && allowed.size() < count; ++i)
-    if (!std::ranges::binary_search(forbidden, ids[i])) allowed.push_back(ids[i]);
-  return allowed;
+std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, const Allowed& allowed, size_t count) {
+  std::vector<int32_t> ids;
+  if (!allowed.only) {
+    for (const int32_t id : predictions.best(row))
+      if (ids.size() < count && allowed.contains(id)) ids.push_back(id);
+    return ids;
+  }
+  std::ranges::copy_if(allowed.ids, std::back_inserter(ids), [&](int32_t id) { return predictions.knows(row, id); });
+  const auto better = [&](int32_t a, int32_t b) { return predictions.score(row, a) > predictions.score(row, b); };
+  std::ranges::stable_sort(ids, better);  // equal scores: the lower id first, as in best()
+  if (ids.size() > count) ids.resize(count);
+  return ids;
 }
 
-int64_t most_forbidden(std::span<const Request> requests) {
+int64_t most_forbidden(std::span<const RowRequest> requests) {
   size_t most = 0;
-  for (const Request& r : requests) most = std::max(most, r.forbidden.size());
+  for (const RowRequest& r : requests)
+    if (!r.allowed.only) most = std::max(most, r.allowed.ids.size());
   return int64_t(most);
 }
 

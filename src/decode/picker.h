@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "decode/constraint.h"
 #include "decode/ensemble.h"
 #include "decode/options.h"
 
@@ -17,13 +18,11 @@ struct Continuation {
 };
 
 /// Which continuations a hypothesis may have, and how many.
-struct Request {
-  static constexpr int32_t free = -1;
-  int32_t forced = free;           // the only piece that may follow
-  std::vector<int32_t> forbidden;  // otherwise all but these, in ascending order
-  int positions;                   // left in the beam, for the continuations of all hypotheses of the sentence
-  int share;                       // this hypothesis's equal share of the positions
-  PhiloxCounter draw;              // of the first random draw; later ones increment its last number
+struct RowRequest {
+  Allowed allowed = {};
+  int positions;       // left in the beam, for the continuations of all hypotheses of the sentence
+  int share;           // this hypothesis's equal share of the positions
+  PhiloxCounter draw;  // of the first random draw; later ones increment its last number
 };
 
 /// Chooses the continuations of hypotheses, for beam search or for sampling. Beam decides when a hypothesis ends and
@@ -32,14 +31,14 @@ class Picker {
  public:
   virtual ~Picker() = default;
   /// What `pick` needs to know to answer the requests.
-  PredictionRequest request(std::span<const Request> requests) const;
-  /// The continuations of each row, one row per request.
-  std::vector<std::vector<Continuation>> pick(const Predictions& predictions, std::span<const Request> requests) const;
+  PredictionRequest request(std::span<const RowRequest> requests) const;
+  /// The continuations of a row.
+  std::vector<Continuation> pick(const Predictions& predictions, int64_t row, const RowRequest& request) const;
 
  private:
-  virtual int64_t most_probable(std::span<const Request> requests) const = 0;
+  virtual int64_t most_probable(std::span<const RowRequest> requests) const = 0;
   virtual bool looks_at_all() const = 0;  // pieces, not only the most probable
-  virtual std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const = 0;
+  virtual std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const = 0;
 };
 
 /// The picker for these options, which must outlive it.
@@ -48,10 +47,11 @@ std::unique_ptr<const Picker> make_picker(const SearchOptions& options);
 /// Samples from the model's distribution (decode/sampling.cpp).
 std::unique_ptr<const Picker> make_sampler(const SearchOptions& options);
 
-/// The first `count` of `ids` that are not in `forbidden`, which is in ascending order.
-std::vector<int32_t> first_allowed(std::span<const int32_t> ids, std::span<const int32_t> forbidden, size_t count);
+/// The `count` most probable pieces that the request allows, best first; fewer if there are no more among
+/// Predictions::best or among the only ones that it allows.
+std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, const Allowed& allowed, size_t count);
 
 /// The largest number of pieces that one request forbids.
-int64_t most_forbidden(std::span<const Request> requests);
+int64_t most_forbidden(std::span<const RowRequest> requests);
 
 }  // namespace dragoman

@@ -52,13 +52,13 @@ class Sampler : public Picker {
   explicit Sampler(const SearchOptions& options) : options_(options) {}
 
  private:
-  int64_t most_probable(std::span<const Request> requests) const override {
+  int64_t most_probable(std::span<const RowRequest> requests) const override {
     return options_.sampling == Sampling::topk ? options_.sampling_pieces + most_forbidden(requests) : 1;
   }
   bool looks_at_all() const override { return options_.sampling != Sampling::topk; }
 
-  std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const Request& request) const override {
-    const std::vector<Weighed> pieces = weighed(predictions, row, request);
+  std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const override {
+    const std::vector<Weighed> pieces = weighed(predictions, row, request.allowed);
     if (pieces.empty()) return {};
     const double total = sum(pieces);
     std::vector<int32_t> drawn;
@@ -69,34 +69,34 @@ class Sampler : public Picker {
   }
 
   // Weights are relative to the best allowed piece: at low temperatures other weights may underflow, but never its own.
-  std::vector<Weighed> weighed(const Predictions& predictions, int64_t row, const Request& request) const {
-    std::vector<Weighed> pieces = options_.sampling == Sampling::topk ? allowed_of_best(predictions, row, request)
-                                                                      : allowed_of_all(predictions, row, request);
+  std::vector<Weighed> weighed(const Predictions& predictions, int64_t row, const Allowed& allowed) const {
+    std::vector<Weighed> pieces = choices(predictions, row, allowed);
     if (pieces.empty()) return {};
     const float top = float(std::max_element(pieces.begin(), pieces.end())->weight);
     for (Weighed& w : pieces) w.weight = std::exp((float(w.weight) - top) / float(options_.temperature));
     return options_.sampling == Sampling::nucleus ? nucleus(std::move(pieces), options_.sampling_mass) : pieces;
   }
 
-  // With scores as weights, as below.
-  std::vector<Weighed> allowed_of_best(const Predictions& predictions, int64_t row, const Request& request) const {
-    const auto ids = predictions.best(row);
-    const auto scores = predictions.best_scores(row);
+  // With scores as weights.
+  std::vector<Weighed> choices(const Predictions& predictions, int64_t row, const Allowed& allowed) const {
+    if (options_.sampling != Sampling::topk && !allowed.only) return all_but(predictions, row, allowed.ids);
+    const bool topk = options_.sampling == Sampling::topk;
+    const size_t count = topk ? size_t(options_.sampling_pieces) : allowed.ids.size();
     std::vector<Weighed> pieces;
-    for (size_t i = 0; i < ids.size() && pieces.size() < size_t(options_.sampling_pieces); ++i)
-      if (!std::ranges::binary_search(request.forbidden, ids[i])) pieces.push_back({scores[i], ids[i]});
+    for (const int32_t id : best_allowed(predictions, row, allowed, count))
+      pieces.push_back({predictions.score(row, id), id});
     return pieces;
   }
 
-  static std::vector<Weighed> allowed_of_all(const Predictions& predictions, int64_t row, const Request& request) {
+  static std::vector<Weighed> all_but(const Predictions& predictions, int64_t row, std::span<const int32_t> ids) {
     const auto scores = predictions.scores(row);
     std::vector<Weighed> pieces;
     pieces.reserve(scores.size());
-    auto forbidden = request.forbidden.begin();
+    auto forbidden = ids.begin();
     for (size_t i = 0; i < scores.size(); ++i) {
       const int32_t id = predictions.piece(row, i);
-      while (forbidden != request.forbidden.end() && *forbidden < id) ++forbidden;
-      if (forbidden == request.forbidden.end() || *forbidden != id) pieces.push_back({scores[i], id});
+      while (forbidden != ids.end() && *forbidden < id) ++forbidden;
+      if (forbidden == ids.end() || *forbidden != id) pieces.push_back({scores[i], id});
     }
     return pieces;
   }

@@ -28,15 +28,18 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std
 
 int searches_on(const Backend& backend) { return backend.concurrent ? thread_count() : 1; }
 
-Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options,
-                         int64_t tokens, const Shortlist* shortlist, Search::Wanted wanted)
+Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, int64_t tokens,
+                         const Shortlist* shortlist)
     : arena(memory > 0 ? std::make_unique<Arena>(Arena::Reserve::memory, memory) : nullptr),
-      search(ensemble_of(models, arena.get(), contexts), options, tokens, shortlist, wanted) {}
+      search(ensemble_of(models, arena.get(), contexts), tokens, shortlist) {}
 
-Searches::Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t tokens,
-                   const Shortlist* shortlist, Search::Wanted wanted) {
+Searches::Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, const Shortlist* shortlist) {
   const int64_t memory = count > 1 ? machine_memory() / count : 0;
-  for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, options, tokens, shortlist, wanted);
+  for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, tokens, shortlist);
+}
+
+bool Searches::idle() const {
+  return std::ranges::all_of(workers_, [](const Worker& w) { return w.search.idle(); });
 }
 
 Search& Searches::next() {

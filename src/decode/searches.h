@@ -27,20 +27,19 @@ class Searches {
  public:
   /// As of Search; `tokens` is the budget of each search. A single search uses the models' contexts; several have their
   /// own memory each, so the backend must be one that threads may share: the CPU's, not profiled.
-  Searches(int count, std::span<const TranslatingModel> models, const SearchOptions& options, int64_t tokens,
-           const Shortlist* shortlist, Search::Wanted wanted);
+  Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, const Shortlist* shortlist);
 
   /// The search with the least work. One search calls `found` sequentially, two searches may call it from two threads
   /// at once: callbacks that share state must go to the same search.
   Search& next();
   bool wants_more() { return next().wants_more(); }
+  bool idle() const;
   /// Advances all searches by one step, or by several if more sentences wait than fit.
   void step();
 
  private:
   struct Worker {
-    Worker(std::span<const TranslatingModel> models, int64_t memory, const SearchOptions& options, int64_t tokens,
-           const Shortlist* shortlist, Search::Wanted wanted);
+    Worker(std::span<const TranslatingModel> models, int64_t memory, int64_t tokens, const Shortlist* shortlist);
     const std::unique_ptr<Arena> arena;  // null: the models'
     std::deque<Context> contexts;
     Search search;

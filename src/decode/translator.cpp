@@ -33,9 +33,9 @@ int longest_trained(std::span<const TranslatingModel> models) {
   return longest;
 }
 
-Search::Wanted wanted(const TranslateOptions& options, const SearchOptions& search) {
+Wanted wanted(const TranslateOptions& options, const SearchOptions& search) {
   const bool shown = options.scores || options.word_scores || search.n_best > 0;
-  return shown ? Search::Wanted::log_probs : Search::Wanted::pieces;
+  return shown ? Wanted::log_probs : Wanted::pieces;
 }
 
 // Not every vocabulary ignores all of these characters.
@@ -48,12 +48,11 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
                        int searches)
     : vocabularies_(vocabularies),
       options_(options),
-      search_options_(search),
+      search_options_(std::make_shared<const SearchOptions>(search)),
       models_(models.size()),
       first_(models[0]),
       longest_segment_(longest_segment(options_, models)),
-      searches_(searches, models, search_options_, options_.mini_batch_words, shortlist,
-                wanted(options_, search_options_)),
+      searches_(searches, models, options_.mini_batch_words, shortlist),
       longest_source_(longest_trained(models)) {}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
@@ -73,7 +72,7 @@ std::vector<std::string> Translator::translate(std::span<const std::string> line
 int64_t Translator::translate(LineReader& in, LineWriter& out, const std::function<void(int64_t)>& written) {
   // The forced prefix is at the end of its line, so such a line is read whole.
   const size_t longest = options_.force_decode ? std::numeric_limits<size_t>::max() : longest_text;
-  TranslationWriter writer(out, options_, search_options_);
+  TranslationWriter writer(out, options_, *search_options_);
   run({.ready = [&] { return in.ready(longest); },
        .next = [&](std::string& text, bool& more) { return in.next_segment(text, longest, more); },
        .write = [&](auto best, bool more) { writer.write(std::move(best), more); },
@@ -108,20 +107,67 @@ void Translator::read(const Flow& flow) {
 }
 
 void Translator::take(std::string content, bool more) {
-  const auto sentences = sentences_of(std::move(content));
-  Text& text = texts_.emplace_back();
-  text.more = more;
+  auto sentences = sentences_of(std::move(content));
+  texts_.push_back({.more = more,
+                    .search = search_options_,
+                    .wanted = wanted(options_, *search_options_),
+                    .alignment = options_.alignment.kind != AlignmentStyle::none});
+  start(texts_.back(), std::move(sentences));  // texts stay where they are in memory until they are written
+  if (!more) ++line_, part_ = 0;
+}
+
+Translator::Ticket Translator::submit(TextRequest request, Done done, Failed failed) {
+  validate(request.search);
+  clean_utf8(request.text), clean_utf8(request.prefix);
+  auto sentences =
+      segments_of(ids_of(vocabularies_.source, request.text), ids_of(vocabularies_.target, request.prefix), 0, 0);
+  for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
+  Text text{.search = std::make_shared<const SearchOptions>(request.search),
+            .wanted = request.wanted,
+            .alignment = request.alignment};
+  auto& pending = requests_[++last_ticket_];
+  pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
+  start(pending->text, std::move(sentences));
+  return last_ticket_;
+}
+
+bool Translator::cancel(Ticket ticket) {
+  const auto found = requests_.find(ticket);
+  if (found == requests_.end()) return false;
+  const Text& text = found->second->text;
+  for (const Search::Ticket of_sentence : text.tickets) text.on->cancel(of_sentence);
+  requests_.erase(found);
+  return true;
+}
+
+void Translator::step() {
+  searches_.step();
+  std::vector<std::unique_ptr<Pending>> finished;  // whose functions may submit and cancel others
+  for (auto at = requests_.begin(); at != requests_.end();) {
+    const bool done = at->second->text.unfinished == 0;
+    if (done) finished.push_back(std::move(at->second));
+    at = done ? requests_.erase(at) : std::next(at);
+  }
+  for (auto& p : finished) p->text.error ? p->failed(p->text.error) : p->done(best(std::move(p->text)));
+}
+
+// All sentences of a text are in one search, so that only one thread counts them.
+void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.unfinished = sentences.size();
   text.found.resize(sentences.size());
-  if (options_.alignment.kind != AlignmentStyle::none)
-    for (const Sentence& sentence : sentences) text.sources.push_back(sentence.source);
-  Search& search = searches_.next();
-  for (size_t i = 0; i < sentences.size(); ++i)  // references to texts stay valid until they are written
-    search.add(sentences[i], [&text, i](std::vector<Hypothesis> found) {
-      text.found[i] = std::move(found);
+  text.on = &searches_.next();
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    if (text.alignment) text.sources.push_back(sentences[i].source);
+    const auto found = [&text, i](std::vector<Hypothesis> best) {
+      text.found[i] = std::move(best);
       --text.unfinished;
-    });
-  if (!more) ++line_, part_ = 0;
+    };
+    const auto failed = [&text](std::exception_ptr error) {
+      text.error = std::move(error);
+      --text.unfinished;
+    };
+    text.tickets.push_back(text.on->add(std::move(sentences[i]), text.search, text.wanted, found, failed));
+  }
 }
 
 std::vector<Sentence> Translator::sentences_of(std::string text) {
@@ -131,16 +177,26 @@ std::vector<Sentence> Translator::sentences_of(std::string text) {
     prefix = source.substr(tab + 1);
     source = source.substr(0, tab);
   }
-  const auto forced = is_blank(prefix) ? std::vector<int32_t>() : encode(vocabularies_.target, prefix);
-  const auto ids = is_blank(source) ? std::vector<int32_t>() : encode(vocabularies_.source, source);
-  auto parts = split_long(vocabularies_.source, ids, longest_segment_);
-  if (parts.size() > 1) warn_of_segments(ids.size());
+  const auto ids = ids_of(vocabularies_.source, source);
+  auto sentences = segments_of(ids, ids_of(vocabularies_.target, prefix), line_, part_);
+  if (sentences.size() > 1) warn_of_segments(ids.size());
   warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
-  if (parts.empty() && !forced.empty()) parts.emplace_back();
-  std::vector<Sentence> sentences;
-  for (auto& part : parts) sentences.push_back({std::move(part), {}, line_, part_++});
-  if (!sentences.empty()) sentences[0].prefix = forced;
+  part_ += sentences.size();
   return sentences;
+}
+
+std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix,
+                                              uint64_t line, uint64_t first_part) const {
+  auto segments = split_long(vocabularies_.source, source, longest_segment_);
+  if (segments.empty() && !prefix.empty()) segments.emplace_back();
+  std::vector<Sentence> sentences;
+  for (auto& segment : segments) sentences.push_back({std::move(segment), {}, line, first_part++});
+  if (!sentences.empty()) sentences[0].prefix = std::move(prefix);
+  return sentences;
+}
+
+std::vector<int32_t> Translator::ids_of(const Vocabulary& vocabulary, std::string_view text) const {
+  return is_blank(text) ? std::vector<int32_t>() : encode(vocabulary, text);
 }
 
 std::vector<int32_t> Translator::encode(const Vocabulary& vocabulary, std::string_view text) const {
@@ -163,11 +219,14 @@ void Translator::warn_of_segments(size_t pieces) {
 
 void Translator::write_finished(const Flow& flow) {
   if (texts_.empty() || texts_.front().unfinished > 0) return;
-  for (; !texts_.empty() && texts_.front().unfinished == 0; texts_.pop_front()) {
+  std::exception_ptr error;
+  for (; !texts_.empty() && texts_.front().unfinished == 0 && !error; texts_.pop_front()) {
+    error = texts_.front().error;
     const bool more = texts_.front().more;
-    flow.write(best(std::move(texts_.front())), more);
+    if (!error) flow.write(best(std::move(texts_.front())), more);
   }
   flow.flush();
+  if (error) std::rethrow_exception(error);
 }
 
 std::vector<Translation> Translator::best(Text text) {
@@ -177,7 +236,7 @@ std::vector<Translation> Translator::best(Text text) {
     if (!text.sources.empty()) alignments = align(text.sources[i], text.found[i]);
     auto translations = translations_of(vocabularies_.target, std::move(text.found[i]));
     for (size_t rank = 0; rank < alignments.size(); ++rank) translations[rank].alignment = std::move(alignments[rank]);
-    append(line, std::move(translations), search_options_);
+    append(line, std::move(translations), *text.search);
   }
   if (line.empty()) line.emplace_back().by_model.resize(models_ > 1 ? models_ : 0);
   return line;

@@ -1,6 +1,9 @@
 #pragma once
 #include <deque>
+#include <exception>
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,11 +16,25 @@
 
 namespace dragoman {
 
+/// A text to translate with options of its own.
+struct TextRequest {
+  std::string text;  // one line
+  SearchOptions search = {};
+  std::string prefix = "";  // how the translation begins
+  Wanted wanted = Wanted::log_probs;
+  bool alignment = false;        // which source tokens each target token was made from
+  Constraints constraints = {};  // for each segment of a long text
+};
+
 /// Translates text line by line. A line without pieces (empty or only white space) has the empty translation; one
 /// longer than `max_length` pieces is translated in segments. Lines are translated independently; sampling also depends
 /// on the line number.
 class Translator {
  public:
+  using Ticket = uint64_t;
+  using Done = std::function<void(std::vector<Translation> best)>;  // n best, at least one
+  using Failed = std::function<void(std::exception_ptr error)>;
+
   /// Contexts, models, vocabularies and the optional shortlist must outlive the translator; all models share the
   /// vocabularies. Several searches (searches.h) are faster if there are threads for them.
   Translator(std::span<const TranslatingModel> models, const Vocabularies& vocabularies,
@@ -45,20 +62,46 @@ class Translator {
   };
   void run(const Flow& flow);
 
+  /// Queues a text with options of its own, beside all others. A step() calls `done`, or `failed` if there is no memory
+  /// for it, which leaves the others as they are. Error for options that make no sense. The translation depends on the
+  /// request alone.
+  Ticket submit(TextRequest request, Done done, Failed failed);
+  /// Gives a text up: none of its functions is called any more. False if it is done.
+  bool cancel(Ticket ticket);
+  /// Whether no request is unfinished.
+  bool idle() const { return requests_.empty(); }
+  /// Extends all translations by one or more tokens and answers the requests that are done.
+  void step();
+
   /// Number of lines so far that are longer than any training sentence of a model.
   int64_t beyond_training() const { return beyond_training_; }
 
  private:
-  struct Text {  // a line or a chunk of one
-    bool more;
-    size_t unfinished;                           // sentences
+  struct Text {  // a line, a segment of one, or a request
+    bool more = false;
+    Search::Options search;
+    Wanted wanted;
+    bool alignment;
+    size_t unfinished = 0;                       // sentences
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
+    std::exception_ptr error;                    // if one of them has failed
+    Search* on = nullptr;                        // where its sentences are
+    std::vector<Search::Ticket> tickets;
+  };
+  struct Pending {
+    Text text;
+    Done done;
+    Failed failed;
   };
 
   void read(const Flow& flow);
   void take(std::string text, bool more);
+  void start(Text& text, std::vector<Sentence> sentences);
   std::vector<Sentence> sentences_of(std::string text);
+  std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, uint64_t line,
+                                    uint64_t first_part) const;
+  std::vector<int32_t> ids_of(const Vocabulary& vocabulary, std::string_view text) const;
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
   void warn_of_segments(size_t pieces);
@@ -68,12 +111,14 @@ class Translator {
 
   const Vocabularies& vocabularies_;
   const TranslateOptions options_;
-  const SearchOptions search_options_;
+  const Search::Options search_options_;  // of lines
   const size_t models_;
   const TranslatingModel first_;  // computes alignments
   const int longest_segment_;     // pieces
   Searches searches_;
-  std::deque<Text> texts_;        // read and not yet written
+  std::deque<Text> texts_;  // read and not yet written
+  std::map<Ticket, std::unique_ptr<Pending>> requests_;
+  Ticket last_ticket_ = 0;
   uint64_t line_ = 0, part_ = 0;  // of the next text in this run
   const int longest_source_;      // that all models were trained on; 0: unknown
   int64_t beyond_training_ = 0;   // lines with longer sentences

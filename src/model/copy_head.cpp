@@ -91,9 +91,10 @@ void CopySources::add(int first, const PackedIds& source, const Var& memory) {
 }
 
 void CopySources::remove(int sentence) {
-  const Source& source = sources_.at(sentence);
-  keys_.give_back(source.first, int64_t(source.pieces.size()));
-  sources_.erase(sentence);
+  const auto found = sources_.find(sentence);
+  if (found == sources_.end()) return;
+  keys_.give_back(found->second.first, int64_t(found->second.pieces.size()));
+  sources_.erase(found);
 }
 
 Tensor CopySources::mix(std::span<const StepRow> rows, const Var& x, const Tensor& logits) const {

@@ -91,7 +91,7 @@ class DecoderOnlyDecoding : public Decoding {
         past_(cache_),
         output_(cx, model.output_) {}
 
-  int add(const PackedIds& source, int width) override;
+  void add(int first, const PackedIds& source, int width) override;
   void restrict(std::span<const int32_t> pieces) override { output_.restrict(pieces); }
   Tensor step(std::span<const StepRow> rows) override;
   void remove(int sentence) override;
@@ -108,13 +108,11 @@ class DecoderOnlyDecoding : public Decoding {
   DecodedPast past_;
   OutputLayer output_;
   std::map<int, Prefix> prefixes_;
-  int next_handle_ = 0;
 };
 
-int DecoderOnlyDecoding::add(const PackedIds& source, int width) {
+void DecoderOnlyDecoding::add(int first, const PackedIds& source, int width) {
   const DecoderOnly::Joined text =
       DecoderOnly::joined({source, {{}, Spans::of_lengths(std::vector<int32_t>(source.spans.sentences(), 0))}, {}});
-  const int first = next_handle_;
   std::vector<int32_t> into;
   for (int s = 0; s < text.input.spans.sentences(); ++s) {
     const Range span = text.input.spans[s];
@@ -122,8 +120,8 @@ int DecoderOnlyDecoding::add(const PackedIds& source, int width) {
     std::vector<int32_t> rows(prefix.length);
     for (int64_t i = 0; i < prefix.length; ++i) rows[i] = int32_t(prefix.first + i);
     into.insert(into.end(), rows.begin(), rows.end());
-    prefixes_.emplace(next_handle_, prefix);
-    past_.add(next_handle_++, width, std::move(rows));
+    prefixes_.emplace(first + s, prefix);
+    past_.add(first + s, width, std::move(rows));
   }
   const Tensor cached = int_tensor(std::move(into), {int64_t(text.input.ids.size())});
   DecoderOnly::Rows rows = model_.rows_of(text.input, {});
@@ -134,14 +132,15 @@ int DecoderOnlyDecoding::add(const PackedIds& source, int width) {
     self.cache = cache_.layer(l);
     x = model_.layer(cx_, model_.layers_[l], x, self, true);
   }
-  return first;
 }
 
 void DecoderOnlyDecoding::remove(int handle) {
-  const Prefix prefix = prefixes_.at(handle);
+  const auto found = prefixes_.find(handle);
+  if (found == prefixes_.end()) return;
+  const Prefix prefix = found->second;
   past_.remove(handle);
   cache_.give_back(prefix.first, prefix.length);
-  prefixes_.erase(handle);
+  prefixes_.erase(found);
 }
 
 Tensor DecoderOnlyDecoding::step(std::span<const StepRow> rows) {

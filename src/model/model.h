@@ -22,14 +22,15 @@ struct StepRow {
 class Decoding {
  public:
   virtual ~Decoding() = default;
-  /// Encodes more sentences; `width` bounds the rows of each in any step. Gives consecutive handles from the first.
-  virtual int add(const PackedIds& source, int width) = 0;
+  /// Encodes more sentences, whose handles are first, first + 1, …; `width` bounds the rows of each in any step. If it
+  /// throws, remove() takes back what it has begun.
+  virtual void add(int first, const PackedIds& source, int width) = 0;
   /// Of which target pieces the logits are from now on: of these, in rising order, or of all when there are none.
   virtual void restrict(std::span<const int32_t> pieces) = 0;
   /// Next-token logits (R,V) of each row, log-probabilities where a model copies, V all pieces or those of restrict().
   /// Rows of a sentence stand together. The logits are to be read before the next step, which may take their place.
   virtual Tensor step(std::span<const StepRow> rows) = 0;
-  virtual void remove(int sentence) = 0;
+  virtual void remove(int sentence) = 0;  // does nothing for a handle that it does not know
 };
 
 /// A sequence-to-sequence model: what training, scoring and decoding need to know of one.

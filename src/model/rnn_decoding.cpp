@@ -24,7 +24,7 @@ class RnnDecoding : public Decoding {
     if (model.copy_) copies_.emplace(cx, *model.copy_, model.embeddings_.target.dtype());
   }
 
-  int add(const PackedIds& source, int width) override;
+  void add(int first, const PackedIds& source, int width) override;
   void restrict(std::span<const int32_t> pieces) override {
     invariant(!copies_ || pieces.empty(), "a model that copies needs all pieces");
     output_.restrict(pieces);
@@ -59,7 +59,6 @@ class RnnDecoding : public Decoding {
   OutputLayer output_;
   std::optional<CopySources> copies_;
   std::map<int, Sentence> sentences_;
-  int next_handle_ = 0;
 };
 
 // Puts a state into rows of the cache; what is not there is zero.
@@ -91,34 +90,34 @@ Rnn::State RnnDecoding::kept(const Tensor& rows) const {
   return state;
 }
 
-int RnnDecoding::add(const PackedIds& source, int width) {
+void RnnDecoding::add(int first, const PackedIds& source, int width) {
   const Rnn::Encoded encoded = model_.encode(cx_, source, {});
-  const int first = next_handle_;
   std::vector<int32_t> rows, states;
   for (int s = 0; s < source.spans.sentences(); ++s) {
     const Range span = source.spans[s];
     const Sentence sentence{memory_.take(span.end - span.begin), span.end - span.begin, states_.take(1)};
     for (int64_t i = 0; i < sentence.length; ++i) rows.push_back(int32_t(sentence.memory + i));
     states.push_back(int32_t(sentence.first_state));
-    past_.add(next_handle_, width, {states.back()});
-    sentences_.emplace(next_handle_++, sentence);
+    past_.add(first + s, width, {states.back()});
+    sentences_.emplace(first + s, sentence);
   }
   keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
   if (copies_) copies_->add(first, source, encoded.memory);
-  if (!model_.attention_) return first;
+  if (!model_.attention_) return;
   const auto [k, v] =
       model_.attention_->keys_and_values(cx_, encoded.memory, positions_of(source.spans, {}, any_position));
   cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), k, v);
-  return first;
 }
 
 void RnnDecoding::remove(int handle) {
-  const Sentence& sentence = sentences_.at(handle);
+  const auto found = sentences_.find(handle);
+  if (found == sentences_.end()) return;
+  const Sentence& sentence = found->second;
   memory_.give_back(sentence.memory, sentence.length);
   past_.remove(handle);
   if (copies_) copies_->remove(handle);
   states_.give_back(sentence.first_state, 1);
-  sentences_.erase(handle);
+  sentences_.erase(found);
 }
 
 // As in training, with a copy of its keys for each row.

@@ -28,7 +28,7 @@ class TransformerDecoding : public Decoding {
     if (cx.backend.recorder && model.steps_on_the_device()) record_steps();
   }
 
-  int add(const PackedIds& source, int width) override;
+  void add(int first, const PackedIds& source, int width) override;
   void restrict(std::span<const int32_t> pieces) override {
     invariant(!copies_ || pieces.empty(), "a model that copies needs all pieces");
     output_.restrict(pieces);
@@ -57,7 +57,6 @@ class TransformerDecoding : public Decoding {
   std::optional<CopySources> copies_;
   std::optional<RecordedSteps> recorded_;  // none: steps run as they are called
   std::map<int, Sentence> sentences_;
-  int next_handle_ = 0;
 };
 
 // Where memory for it is left.
@@ -70,17 +69,16 @@ void TransformerDecoding::record_steps() {
   }
 }
 
-int TransformerDecoding::add(const PackedIds& source, int width) {
+void TransformerDecoding::add(int first, const PackedIds& source, int width) {
   Transformer::Rows source_rows = model_.rows_of(source, {});
   const Var memory = model_.encode(cx_, source_rows);
-  const int first = next_handle_;
   std::vector<int32_t> rows;
   for (int s = 0; s < source.spans.sentences(); ++s) {
     const Range span = source.spans[s];
     const Sentence sentence{memory_.take(span.end - span.begin), span.end - span.begin};
     for (int64_t i = 0; i < sentence.length; ++i) rows.push_back(int32_t(sentence.memory + i));
-    past_.add(next_handle_, width);
-    sentences_.emplace(next_handle_++, sentence);
+    past_.add(first + s, width);
+    sentences_.emplace(first + s, sentence);
   }
   if (copies_) copies_->add(first, source, memory);
   const Tensor into = int_tensor(rows, {int64_t(rows.size())});
@@ -88,15 +86,16 @@ int TransformerDecoding::add(const PackedIds& source, int width) {
     const auto [k, v] = model_.decoder_[l].cross_attention.keys_and_values(cx_, memory, source_rows.positions);
     cache_rows(cx_, memory_.layer(l), into, k, v);
   }
-  return first;
 }
 
 void TransformerDecoding::remove(int handle) {
-  const Sentence& sentence = sentences_.at(handle);
+  const auto found = sentences_.find(handle);
+  if (found == sentences_.end()) return;
+  const Sentence& sentence = found->second;
   memory_.give_back(sentence.memory, sentence.length);
   past_.remove(handle);
   if (copies_) copies_->remove(handle);
-  sentences_.erase(handle);
+  sentences_.erase(found);
 }
 
 StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows) {

@@ -26,9 +26,11 @@ class BeamSearch : public testing::Test {
     std::vector<Ensemble::Member> members;
     members.push_back({std::move(toy)});
     std::vector<std::vector<Hypothesis>> found(sources.size());
-    Search search(Ensemble(cx, std::move(members)), options, tokens);
+    Search search(Ensemble(cx, std::move(members)), tokens);
+    const auto shared = std::make_shared<const SearchOptions>(options);
     for (size_t i = 0; i < sources.size(); ++i)
-      search.add({sources[i]}, [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
+      search.add({sources[i]}, shared, Wanted::log_probs,
+                 [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
     while (!search.idle()) search.step();
     most_sentences = observed.most_sentences;
     return found;

@@ -77,25 +77,25 @@ TEST(Beam, TakesTheLowerHypothesisAndIdOfEqualOnes) {
 
 TEST(Beam, ForbidsBeginOfSentenceAndUnknownPiecesUnlessTheyAreAllowed) {
   const SearchOptions strict, lenient{.allow_unk = true};
-  EXPECT_THAT(Beam(strict, four_pieces).requests()[0].forbidden, ElementsAre(0, 1));
-  EXPECT_THAT(Beam(lenient, four_pieces).requests()[0].forbidden, ElementsAre(1));
+  EXPECT_THAT(Beam(strict, four_pieces).requests()[0].allowed.ids, ElementsAre(0, 1));
+  EXPECT_THAT(Beam(lenient, four_pieces).requests()[0].allowed.ids, ElementsAre(1));
 }
 
 TEST(Beam, ForbidsTheEndUntilATranslationIsLongEnough) {
   const SearchOptions options{.beam_size = 1, .min_length = 1, .min_length_factor = 0.5};  // 2 of 4 pieces
   Beam beam(options, four_pieces);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(beam.requests()[0].forbidden, ElementsAre(0, 1, eos));
+    EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(0, 1, eos));
     advance(beam, {{{-1}, {a}}});
   }
-  EXPECT_THAT(beam.requests()[0].forbidden, ElementsAre(0, 1));
+  EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(0, 1));
 }
 
 TEST(Beam, ForbidsWhatWouldRepeatSomePieces) {
   const SearchOptions options{.beam_size = 1, .no_repeat_ngram = 2};
   Beam beam(options, four_pieces);
   for (const int32_t id : {a, b, a}) advance(beam, {{{-1}, {id}}});
-  EXPECT_THAT(beam.requests()[0].forbidden, ElementsAre(0, 1, b));
+  EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(0, 1, b));
 }
 
 TEST(Beam, ForcesThePrefixAndThenNothing) {
@@ -103,10 +103,11 @@ TEST(Beam, ForcesThePrefixAndThenNothing) {
   Beam beam(options, {{a, b}, {b, a}});
   for (const int32_t id : {b, a}) {
     ASSERT_THAT(beam.live(), SizeIs(1));
-    EXPECT_EQ(beam.requests()[0].forced, id);
+    EXPECT_TRUE(beam.requests()[0].allowed.only);
+    EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(id));
     advance(beam, {{{-2}, {id}}});
   }
-  EXPECT_EQ(beam.requests()[0].forced, Request::free);
+  EXPECT_FALSE(beam.requests()[0].allowed.only);
   advance(beam, {{{-1, -3}, {eos, a}}});  // the limit is moved past the prefix
   ASSERT_THAT(beam.best(), SizeIs(1));
   EXPECT_THAT(beam.best()[0].ids, ElementsAre(b, a));
@@ -119,7 +120,7 @@ TEST(Beam, SharesItsWidthAmongHypotheses) {
   EXPECT_EQ(beam.requests()[0].share, 3);
   advance(beam, {{{-1, -2, -3}, {a, b, eos}}});
   ASSERT_THAT(beam.requests(), SizeIs(2));
-  for (const Request& r : beam.requests()) {
+  for (const RowRequest& r : beam.requests()) {
     EXPECT_EQ(r.positions, 2);
     EXPECT_EQ(r.share, 1);
   }

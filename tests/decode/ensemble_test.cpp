@@ -111,9 +111,8 @@ TEST_F(Ensembles, RefuseOutputThatIsNotANumber) {
 TEST_F(Ensembles, RefuseItAlsoWhereNobodyWantsLogProbabilities) {
   std::vector<Ensemble::Member> broken;
   broken.push_back({std::make_unique<BrokenDecoding>()});
-  EXPECT_THROW(
-      found_by({cx, std::move(broken)}, {.beam_size = 1}, sentences(), 1 << 20, nullptr, Search::Wanted::pieces),
-      Error);
+  EXPECT_THROW(found_by({cx, std::move(broken)}, {.beam_size = 1}, sentences(), 1 << 20, nullptr, Wanted::pieces),
+               Error);
 }
 
 TEST_F(Ensembles, FindTheSamePiecesWhereNobodyWantsLogProbabilities) {
@@ -121,7 +120,7 @@ TEST_F(Ensembles, FindTheSamePiecesWhereNobodyWantsLogProbabilities) {
     for (const int beam_size : {1, 3}) {
       const SearchOptions options{.beam_size = beam_size};
       const auto all = found_by(of(models), options, sentences());
-      const auto pieces = found_by(of(models), options, sentences(), 1 << 20, nullptr, Search::Wanted::pieces);
+      const auto pieces = found_by(of(models), options, sentences(), 1 << 20, nullptr, Wanted::pieces);
       for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(pieces[i][0].ids, all[i][0].ids);
     }
 }

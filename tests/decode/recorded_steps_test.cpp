@@ -95,8 +95,8 @@ class Steps {
   void add(int sentences, int32_t length) {
     PackedIds source{{}, Spans::of_lengths(std::vector<int32_t>(size_t(sentences), length))};
     for (int32_t i = 0; i < source.spans.rows(); ++i) source.ids.push_back(3 + i % 7);
-    const int first = decoding_->add(source, 1);
-    for (int s = 0; s < sentences; ++s) rows_.push_back({first + s, -1, bos_id});
+    decoding_->add(next_, source, 1);
+    for (int s = 0; s < sentences; ++s) rows_.push_back({next_++, -1, bos_id});
   }
   void remove_last() {
     decoding_->remove(rows_.back().sentence);
@@ -114,6 +114,7 @@ class Steps {
   Decoding& operator*() { return *decoding_; }
 
  private:
+  int next_ = 0;
   std::unique_ptr<Decoding> decoding_;
   std::vector<StepRow> rows_;
   size_t pieces_ = 0;

@@ -33,13 +33,14 @@ class ToyDecoding : public Decoding {
     return z;
   }
 
-  int add(const PackedIds& source, int width) override {
-    width_ = width;
-    const int first = next_;
-    for (int s = 0; s < source.spans.sentences(); ++s)
-      sources_[next_++] = {source.ids.begin() + source.spans[s].begin, source.ids.begin() + source.spans[s].end};
+  void add(int first, const PackedIds& source, int width) override {
+    for (int s = 0; s < source.spans.sentences(); ++s) {
+      if (fails_at > 0 && source.spans[s].end - source.spans[s].begin > fails_at)
+        throw OutOfMemory("the toy", "shorten the line");
+      widths_[first + s] = width;
+      sources_[first + s] = {source.ids.begin() + source.spans[s].begin, source.ids.begin() + source.spans[s].end};
+    }
     most_sentences = std::max(most_sentences, int(sources_.size()));
-    return first;
   }
 
   void restrict(std::span<const int32_t> pieces) override { pieces_.assign(pieces.begin(), pieces.end()); }
@@ -57,7 +58,7 @@ class ToyDecoding : public Decoding {
       } else {
         EXPECT_EQ(row.token, bos_id);
       }
-      EXPECT_LE(++rows_of[row.sentence], width_);
+      EXPECT_LE(++rows_of[row.sentence], widths_.at(row.sentence));
       const auto z = logits(sources_.at(row.sentence), prefix, model_);
       for (const int32_t piece : pieces_) logits_.push_back(z[piece]);
       prefixes.emplace_back(row.sentence, std::move(prefix));
@@ -67,13 +68,14 @@ class ToyDecoding : public Decoding {
     return Tensor::borrow(logits_.data(), {int64_t(rows.size()), int64_t(pieces_.size())});
   }
 
-  void remove(int sentence) override { EXPECT_EQ(sources_.erase(sentence), 1u); }
+  void remove(int sentence) override { sources_.erase(sentence); }
 
   int most_sentences = 0;  // in flight at once
+  int fails_at = 0;        // memory runs out for longer sources, </s> included; 0: never
 
  private:
   const int model_;
-  int next_ = 0, width_ = 0;
+  std::map<int, int> widths_;
   Pieces pieces_ = {0, 1, 2, 3, 4, 5};  // that logits are of
   std::map<int, Pieces> sources_;
   std::vector<std::pair<int, Pieces>> prefixes_;  // of the rows of the last step
@@ -91,11 +93,12 @@ inline double log_prob(const std::vector<float>& logits, int32_t id) {
 inline std::vector<std::vector<Hypothesis>> found_by(Ensemble models, const SearchOptions& options,
                                                      const std::vector<Sentence>& sentences, int64_t tokens = 1 << 20,
                                                      const Shortlist* shortlist = nullptr,
-                                                     Search::Wanted wanted = Search::Wanted::log_probs) {
+                                                     Wanted wanted = Wanted::log_probs) {
   std::vector<std::vector<Hypothesis>> found(sentences.size());
-  Search search(std::move(models), options, tokens, shortlist, wanted);
+  Search search(std::move(models), tokens, shortlist);
+  const auto shared = std::make_shared<const SearchOptions>(options);
   for (size_t i = 0; i < sentences.size(); ++i)
-    search.add(sentences[i], [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
+    search.add(sentences[i], shared, wanted, [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
   while (!search.idle()) search.step();
   return found;
 }

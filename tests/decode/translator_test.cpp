@@ -99,14 +99,77 @@ TEST_F(TranslatorTest, TranslatesTheSameWithSeveralSearches) {
     }
 }
 
+// What a request is answered with does not depend on what else is translated, on threads, or on when it came.
+TEST_F(TranslatorTest, AnswersRequestsWithOptionsOfTheirOwn) {
+  std::vector<TextRequest> requests = {
+      {.text = "The old castle stands on a hill.", .search = {.beam_size = 2, .max_length_add = 3}},
+      {.text = ""},
+      {.text = "the", .search = {.beam_size = 4, .max_length_add = 2, .n_best = 3}, .alignment = true},
+      {.text = "a b c", .search = {.beam_size = 1, .max_length_add = 5}, .prefix = "the", .wanted = Wanted::pieces},
+      {.text = "a b", .search = {.beam_size = 2, .max_length_add = 4, .n_best = 2, .sampling = Sampling::full}}};
+  const auto answers = [&](const std::vector<TextRequest>& wanted, int searches) {
+    Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search, searches);
+    std::vector<std::vector<Translation>> found(wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      translator.submit(
+          wanted[i], [&found, i](std::vector<Translation> best) { found[i] = std::move(best); },
+          [](std::exception_ptr) { FAIL(); });
+      translator.step();
+    }
+    while (!translator.idle()) translator.step();
+    return found;
+  };
+  const auto together = answers(requests, 1);
+  const Threads threads(3);
+  const auto in_threads = answers(requests, 3);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const auto alone = answers({requests[i]}, 1)[0];
+    for (const auto& found : {together[i], in_threads[i]}) {
+      ASSERT_EQ(found.size(), std::max<size_t>(1, size_t(requests[i].search.n_best))) << i;
+      for (size_t rank = 0; rank < found.size(); ++rank) {
+        EXPECT_EQ(found[rank].text, alone[rank].text) << i;
+        EXPECT_EQ(found[rank].log_prob, alone[rank].log_prob) << i;
+      }
+    }
+  }
+  EXPECT_EQ(together[1][0].text, "");
+  EXPECT_FALSE(together[2][0].alignment.weights.empty());
+  EXPECT_THAT(together[3][0].text, testing::StartsWith("the"));
+}
+
+TEST_F(TranslatorTest, ForgetsRequestsThatAreCancelled) {
+  Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search);
+  int answered = 0;
+  const auto count = [&](std::vector<Translation>) { ++answered; };
+  const auto fail = [](std::exception_ptr) { FAIL(); };
+  const auto first = translator.submit({.text = "the castle", .search = search}, count, fail);
+  const auto second = translator.submit({.text = "the hill", .search = search}, count, fail);
+  translator.step();
+  EXPECT_TRUE(translator.cancel(second));
+  EXPECT_FALSE(translator.cancel(second));
+  while (!translator.idle()) translator.step();
+  EXPECT_EQ(answered, 1);
+  EXPECT_FALSE(translator.cancel(first)) << "it is done";
+}
+
+TEST_F(TranslatorTest, RefusesRequestsThatMakeNoSense) {
+  Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search);
+  const auto submit = [&](const SearchOptions& wanted) {
+    return message_of([&] { translator.submit({.text = "the", .search = wanted}, {}, {}); });
+  };
+  EXPECT_EQ(submit({.beam_size = 0}), "--beam-size: 0 is out of range, expected from 1 to 1024");
+  EXPECT_EQ(submit({.beam_size = 2, .n_best = 3}), "--n-best 3 is more than --beam-size 2 can find");
+  EXPECT_TRUE(translator.idle());
+}
+
 // A decoding and a model that run out of memory for a source of more than 30 pieces.
 class ScantDecoding : public Decoding {
  public:
   explicit ScantDecoding(std::unique_ptr<Decoding> decoding) : decoding_(std::move(decoding)) {}
-  int add(const PackedIds& source, int width) override {
+  void add(int first, const PackedIds& source, int width) override {
     for (int s = 0; s < source.spans.sentences(); ++s)
       if (source.spans[s].end - source.spans[s].begin > 30) throw OutOfMemory("31 pieces", "shorten the line");
-    return decoding_->add(source, width);
+    decoding_->add(first, source, width);
   }
   void restrict(std::span<const int32_t> pieces) override { decoding_->restrict(pieces); }
   Tensor step(std::span<const StepRow> rows) override { return decoding_->step(rows); }

@@ -11,7 +11,8 @@ std::vector<double> row_of(const Tensor& x, int64_t n) {
 std::vector<std::vector<double>> forced_logits(Model& model, Context& cx, const Batch& batch) {
   std::vector<std::vector<double>> out(batch.target.ids.size());
   const auto decoding = model.decode(cx);
-  const int first = decoding->add(batch.source, 1);
+  constexpr int first = 0;
+  decoding->add(first, batch.source, 1);
   std::vector<int> previous(batch.target.spans.sentences(), -1);
   for (int64_t t = 0; t < batch.target.spans.longest(); ++t) {
     std::vector<StepRow> rows;

@@ -1,0 +1,34 @@
+#include "decode/options.h"
+
+#include "base/bounds.h"
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+void check_range(std::string_view option, double value, Bounds bounds) {
+  require(bounds.contain(value), "--{}: {} is out of range, expected {}", option, value, to_text(bounds));
+}
+
+}  // namespace
+
+void validate(const SearchOptions& o) {
+  check_range("beam-size", o.beam_size, {1, 1024});
+  check_range("normalize", o.normalize, {0, 10});
+  check_range("max-length-add", o.max_length_add, {0, 100'000});
+  check_range("no-repeat-ngram", o.no_repeat_ngram, {0, 1000});
+  if (o.sampling != Sampling::none) check_range("temperature", o.temperature, {1e-3, 100});
+  if (o.word_penalty != 0 && o.normalize == 1)
+    throw Error(
+        fmt::format("--word-penalty {} has no effect with --normalize 1, where it adds the same number to every score",
+                    o.word_penalty),
+        "give --normalize 0, or another power of the length");
+  require(o.max_length_factor == 0 || o.min_length_factor <= o.max_length_factor,
+          "--min-length-factor {} is more than --max-length-factor {} allows", o.min_length_factor,
+          o.max_length_factor);
+  if (o.n_best > o.beam_size)
+    throw Error(fmt::format("--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size),
+                fmt::format("give --beam-size {} or more", o.n_best));
+}
+
+}  // namespace dragoman
