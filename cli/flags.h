@@ -72,6 +72,7 @@ struct Option {
   bool preset = false;  // a preset, such as --task, has changed it
 
   bool stands_alone() const { return boolean || !implicit.empty(); }
+  bool takes_files() const;
 };
 
 /// The rows of `flags`, bound. The result refers to both arguments.
@@ -122,6 +123,7 @@ struct Table {
   std::string_view preset_flag = "";                // when there is one it is set first, then `preset` runs,
   void (*preset)(Options&) = nullptr;               // then all other options
   void (*inherit)(const Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
+  std::vector<std::string_view> essentials = {};                    // what -h shows; none: all
 };
 
 }  // namespace dragoman

@@ -220,9 +220,12 @@ void apply_task(TrainOptions& o) {
 
 void check_train(TrainOptions& o, const Given& given) {
   o.devices = {backend_name(o.devices, o.fast_math)};
-  if (o.mini_batch_fit && o.devices[0] == "cpu")
-    throw Error("--mini-batch-fit is for GPUs: on a CPU, batches of any size are split into micro-batches",
-                "give --mini-batch-words, or --devices 0");
+  if (o.mini_batch_fit && o.devices[0] == "cpu") {
+    log_warning(
+        "--mini-batch-fit is ignored on a CPU, which splits batches of any size: they have --mini-batch-words {}",
+        o.mini_batch_words);
+    o.mini_batch_fit = false;
+  }
   check_model(o, given);
   check_data(o);
   check_tying(o, given);

@@ -54,7 +54,7 @@ TEST(TrainFlags, ATaskIsASetOfDefaultsThatOptionsOverride) {
   EXPECT_EQ(big.dim, 1024);
   EXPECT_EQ(big.feed_forward, 4096);
   EXPECT_EQ(big.heads, 8);
-  EXPECT_EQ(big.dropout, 0.3);
+  EXPECT_EQ(big.dropout.sublayer, 0.3);
   EXPECT_EQ(big.norm, NormPlacement::pre);
   const TrainOptions tiny = train({"--dec-depth", "2", "--task", "transformer-tiny"});
   EXPECT_EQ(tiny.encoder_layers, 4);
@@ -62,7 +62,7 @@ TEST(TrainFlags, ATaskIsASetOfDefaultsThatOptionsOverride) {
   EXPECT_EQ(tiny.dim, 128);
   EXPECT_EQ(tiny.feed_forward, 256);
   EXPECT_EQ(tiny.heads, 4);
-  EXPECT_EQ(tiny.dropout, 0.3);
+  EXPECT_EQ(tiny.dropout.sublayer, 0.3);
 }
 
 TEST(TrainFlags, TakeMariansSpellingsOfNormPlacementAndPositions) {

@@ -28,8 +28,12 @@ VALIDATE = f"{TRAIN} -m new --valid-sets s t"
 PROVOKED = {
     "no command given": "",
     "there is no command '…', only …": "trasnlate",
-    "there is no option --…": "train --lern-rate 1",
-    "--… needs a value": "translate --beam-size",
+    "there is no command '…'": "generate",
+    "there is no option --…": f"{TRAIN} -m new --lern-rate 1",
+    "… problems with the options of dragoman …": "train",
+    "--… '…' is not taken here": "score -m m -t s t --summary ce-sum",
+    "no option of dragoman … has to do with '…'": "train --help elephant",
+    "--… needs a value": "translate -m m --beam-size",
     "--…: '…' is not a whole number": "translate -m m --beam-size x",
     "--…: … is out of range, expected from … to …": "translate -m m --beam-size 0",
     "--…: '…' is none of …": "evaluate -r t -i t --tokenize words",
@@ -54,8 +58,6 @@ PROVOKED = {
     "--devices is '…', expected cpu or the number of a GPU, such as 0": f"{TRAIN} -m new --devices gpu",
     "--fast-math is for GPUs, and --devices is cpu": f"{TRAIN} -m new --fast-math",
     "--precision float16 is for GPUs, and --devices is cpu": f"{TRAIN} -m new --precision float16",
-    "--mini-batch-fit is for GPUs: on a CPU, batches of any size go forward and back in parts":
-        f"{TRAIN} -m new --mini-batch-fit",
     "--devices names … devices (…), expected one: …": f"{TRAIN} -m new --devices 0 1",
     "--paired-bs and --paired-ar are two ways to test one thing": "evaluate -r t -i s t --paired-bs --paired-ar",
     "--metrics evalb takes one file of --references, found …": "evaluate -r t t -i t --metrics evalb",
@@ -238,7 +240,7 @@ PROVOKED = {
     "--train-sets: the name of … says that it holds both sides, expected files of one side":
         "train -t s.tsv t -v v v -m new",
     "… is …, expected a model or another safetensors file": "translate -m s",
-    "'…' follows no option that takes it": "evaluate t s",
+    "'…' follows no option that takes it": "completion bash zsh",
     "--… stands alone, found '…' after it": "score --quiet s",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",

@@ -1,0 +1,56 @@
+#include "cli/foreign.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+
+namespace dragoman {
+namespace {
+
+// Those that stand for a program of Marian. Elsewhere an option of another toolkit is a mistake, whatever its value.
+constexpr std::string_view stand_ins = "train translate score";
+
+const Foreign* find(std::span<const Foreign> rows, std::string_view name, std::string_view command) {
+  for (const Foreign& row : rows)
+    if (has_word(row.names, name) && (row.commands.empty() || has_word(row.commands, command))) return &row;
+  return nullptr;
+}
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
+
+}  // namespace
+
+bool has_word(std::string_view list, std::string_view word) {
+  return !word.empty() && fmt::format(" {} ", list).find(fmt::format(" {} ", word)) != std::string::npos;
+}
+
+const Foreign* foreign_option(std::string_view name, std::string_view command) {
+  const Foreign* row = find(marian_options(), name, command);
+  return row ? row : find(fairseq_options(), name, command);
+}
+
+std::string_view foreign_program(std::string_view name) {
+  const Foreign* row = find(marian_programs(), name, "");
+  if (!row) row = find(fairseq_programs(), name, "");
+  return row ? row->answer : "";
+}
+
+bool is_ignored(const Foreign& option, std::string_view command, const std::vector<std::string>& words) {
+  if (!has_word(stand_ins, command)) return false;
+  const std::string value = joined(words);
+  if (option.ignored == "*" || value.empty() || value == "false") return true;
+  return fmt::format(",{},", option.ignored).find(fmt::format(",{},", value)) != std::string::npos;
+}
+
+const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,
+                                  std::string_view command) {
+  const std::string value = joined(words);
+  for (const ForeignValue& row : marian_values()) {
+    if (row.option != option || (!row.commands.empty() && !has_word(row.commands, command))) continue;
+    if (fnmatch(std::string(row.value).c_str(), value.c_str(), 0) == 0) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace dragoman
