@@ -19,8 +19,9 @@ void Findings::add_option(std::string_view name, const std::vector<std::string>&
   const Foreign* foreign = foreign_option(name, command_);
   if (!foreign) return add_unread(Error(message, nearest));
   if (!is_ignored(*foreign, command_, words)) return add(Error(message, std::string(foreign->answer)));
-  auto same = std::ranges::find(ignored_, foreign->answer, &Ignored::why);
-  if (same == ignored_.end()) same = ignored_.insert(same, {foreign->answer, {}});
+  const std::string_view why = is_off(words) ? "what is off is off here too" : foreign->answer;
+  auto same = std::ranges::find(ignored_, why, &Ignored::why);
+  if (same == ignored_.end()) same = ignored_.insert(same, {why, {}});
   same->options.push_back(shown);
 }
 

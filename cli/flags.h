@@ -99,6 +99,8 @@ class Given {
   /// Given, and another value than the default: a configuration that was written in full names options that change
   /// nothing.
   bool changed(std::string_view name) const;
+  /// Changed, and not to 0 or false: what a model lacks may be off.
+  bool turned_on(std::string_view name) const;
 
  private:
   const Option& option(std::string_view name) const;

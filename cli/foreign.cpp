@@ -36,11 +36,15 @@ std::string_view foreign_program(std::string_view name) {
   return row ? row->answer : "";
 }
 
+bool is_off(const std::vector<std::string>& words) {
+  const std::string value = joined(words);
+  return value.empty() || value == "false";
+}
+
 bool is_ignored(const Foreign& option, std::string_view command, const std::vector<std::string>& words) {
   if (!has_word(stand_ins, command)) return false;
-  const std::string value = joined(words);
-  if (option.ignored == "*" || value.empty() || value == "false") return true;
-  return fmt::format(",{},", option.ignored).find(fmt::format(",{},", value)) != std::string::npos;
+  if (option.ignored == "*" || is_off(words)) return true;
+  return fmt::format(",{},", option.ignored).find(fmt::format(",{},", joined(words))) != std::string::npos;
 }
 
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,

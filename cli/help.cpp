@@ -113,12 +113,10 @@ std::string overview(const std::vector<Command>& commands) {
   page += "usage: dragoman COMMAND [OPTION...]\n\n";
   for (const Command& command : commands)
     page += fmt::format("  {:<10} {}\n", command.about.name, command.about.summary);
-  page += fmt::format("  {:<10} {}\n\n", "help",
-                      "explain a command: dragoman help train, or a word: dragoman help train dropout");
+  page += fmt::format("  {:<10} {}\n\n", "help", "explain a command: dragoman help train");
   page +=
-      "after a command: -h shows the options that matter most, --help all, --help WORD those that have to do with a "
-      "word\n"
-      "the manual: dragoman help --man | man -l -\n\n";
+      "dragoman COMMAND -h shows the options that matter most, --help all, --help WORD those that\n"
+      "have to do with a word; dragoman help --man | man -l - is the manual\n\n";
   return page +
          "examples:\n"
          "  dragoman train -t train.en train.de -v vocab.spm vocab.spm -m model.safetensors\n"

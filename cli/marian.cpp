@@ -169,6 +169,8 @@ constexpr ForeignValue values[] = {
     {"dim-vocabs", "0", "", "", "train"},
     {"dim-vocabs", "0 0", "", "", "train"},
     {"after", "0e", "", "", "train"},
+    {"optimizer-params", "", "", "", "train"},
+    {"data-weighting", "", "", "", "train"},
     {"optimizer-delay", "0.*", "", "a batch is never divided: give that part of --mini-batch-words", "train"},
     {"lr-decay-inv-sqrt", "* *", "", "it takes one number; the rate falls from the end of --lr-warmup on", "train"},
     {"valid-metrics", "*bleu-segmented*", "", "bleu is of text that has no pieces any more", "train"},

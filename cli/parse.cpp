@@ -10,11 +10,6 @@
 namespace dragoman {
 namespace {
 
-void check_word_count(const Option& option, const Strings& words, const std::string& where) {
-  if (option.list || words.size() == 1) return;
-  throw Error(fmt::format("{} takes one value, found {}: {}", where, words.size(), fmt::join(words, " ")));
-}
-
 // "16000" of "16000u" and "16ku", where the number counts updates.
 std::string without_unit(const std::string& word, std::string_view unit) {
   if (unit.empty() || word.size() < 2 || !std::isalpha(uint8_t(word.back()))) return word;
@@ -29,14 +24,18 @@ std::string without_unit(const std::string& word, std::string_view unit) {
               "an update has about as many target tokens as --mini-batch-words times --optimizer-delay");
 }
 
+// An empty list in a file says nothing of an option that takes one value.
 void set_value(Option& option, const Assignment& assignment) {
-  check_word_count(option, assignment.words, assignment.where);
+  const auto& [words, where, refused] = assignment;
+  if (!option.list && words.empty()) return;
+  if (!option.list && words.size() > 1)
+    throw Error(fmt::format("{} takes one value, found {}: {}", where, words.size(), fmt::join(words, " ")));
   try {
     Strings bare;
-    for (const std::string& word : assignment.words) bare.push_back(without_unit(word, option.unit));
+    for (const std::string& word : words) bare.push_back(without_unit(word, option.unit));
     option.set(bare);
   } catch (const Error& e) {
-    throw Error(fmt::format("{}: {}", assignment.where, e.what()), e.hint());
+    throw Error(fmt::format("{}: {}", where, e.what()), e.hint());
   }
 }
 
@@ -65,6 +64,11 @@ bool Given::operator()(std::string_view name) const { return option(name).given;
 bool Given::changed(std::string_view name) const {
   const Option& asked = option(name);
   return asked.given && asked.show() != asked.standard;
+}
+
+bool Given::turned_on(std::string_view name) const {
+  const Strings value = option(name).show();
+  return changed(name) && value != Strings{"0"} && value != Strings{"false"};
 }
 
 std::vector<Option> joined(std::vector<Option> first, const std::vector<Option>& second) {

@@ -57,7 +57,8 @@ std::string program_table(std::span<const Foreign> rows) {
 std::string value_table(std::span<const ForeignValue> rows) {
   std::string table = "| option | value | here |\n|---|---|---|\n";
   for (const ForeignValue& row : rows)
-    table += fmt::format("| `--{}`{} | `{}` | {} |\n", row.option, of_commands(row.commands), row.value,
+    table += fmt::format("| `--{}`{} | `{}` | {} |\n", row.option, of_commands(row.commands),
+                         row.value.empty() ? "[]" : row.value,
                          !row.answer.empty()   ? std::string(row.answer)
                          : row.becomes.empty() ? "left out"
                                                : fmt::format("`{}`", row.becomes));

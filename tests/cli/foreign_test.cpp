@@ -166,6 +166,13 @@ TEST_F(Files, OfADecoderNameWhatLiesBesideThem) {
   EXPECT_EQ(options.beam_size, 6);
 }
 
+// What Marian writes with --dump-config full for a Transformer, but for the device.
+TEST(MariansOptions, OfADumpedConfigurationAreTaken) {
+  const Answer<TrainOptions> answer(train_table(), {"-c", DRAGOMAN_SOURCE_DIR "/tests/cli/marian_training.yml"});
+  EXPECT_EQ(answer.outcome(), ignored) << answer.said;
+  EXPECT_THAT(answer.said, HasSubstr("are ignored: what is off is off here too\n"));
+}
+
 TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
   const Answer<TrainOptions> answer(
       train_table(), split("--enc-depth six --workspace 1000 --log l --lern-rate 1 --max-tokens 4000 -m m -t s t -c " +
