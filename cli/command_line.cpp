@@ -110,6 +110,7 @@ class CommandLine {
     for (const Option* place : places_) {
       Assignment& assignment = assignments_[place->name];
       if (!place->list && !assignment.words.empty()) continue;
+      finish_option();
       if (assignment.where.empty()) assignment.where = place->value;
       assignment.words.push_back(word);
       return;
@@ -144,9 +145,10 @@ class CommandLine {
   }
 
   void finish_unknown() {
+    const std::string message = fmt::format("there is no option {}", shown_);
+    for (const std::string& word : words_) shown_ += " " + word;
     if (words_.empty()) words_ = {"true"};
-    findings_.add_option(unknown_, words_, fmt::format("there is no option {}", shown_), shown_,
-                         did_you_mean(unknown_, all_names(options_), "--"));
+    findings_.add_option(unknown_, words_, message, shown_, did_you_mean(unknown_, all_names(options_), "--"));
     unknown_.clear();
     words_.clear();
   }

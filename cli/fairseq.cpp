@@ -13,7 +13,7 @@ constexpr Foreign options[] = {
     {"path save-dir", "--model names the model's file"},
     {"restore-file finetune-from-model",
      "--pretrained-model begins with another model; a run goes on from --model itself"},
-    {"source-lang target-lang s t lang-pairs", "languages have no names; --train-sets takes the two files"},
+    {"source-lang target-lang s t lang-pairs", "languages have no names; train takes the two files with --train-sets"},
     {"trainpref validpref testpref", "--train-sets and --valid-sets take two files each, source and target"},
     {"destdir dataset-impl only-source workers", text},
     {"joined-dictionary", "--vocabs with the same name twice is a joint vocabulary"},
@@ -25,7 +25,7 @@ constexpr Foreign options[] = {
     {"no-epoch-checkpoints no-last-checkpoints", "only --keep-last keeps checkpoints beside the model", all_values},
     {"keep-best-checkpoints", "--keep-best keeps the best model of each of --valid-metrics"},
     // Model
-    {"arch a", "--task names a set of defaults, such as transformer-base; --type the kind of model"},
+    {"arch", "--task names a set of defaults, such as transformer-base; --type the kind of model"},
     {"encoder-layers", "--enc-depth"},
     {"decoder-layers", "--dec-depth"},
     {"encoder-embed-dim decoder-embed-dim", "--dim-emb"},

@@ -18,8 +18,8 @@ void Findings::add_option(std::string_view name, const std::vector<std::string>&
                           const std::string& shown, const std::string& nearest) {
   const Foreign* foreign = foreign_option(name, command_);
   if (!foreign) return add_unread(Error(message, nearest));
-  if (!is_ignored(*foreign, command_, words)) return add(Error(message, std::string(foreign->answer)));
-  const std::string_view why = is_off(words) ? "what is off is off here too" : foreign->answer;
+  const std::string_view why = reason_to_ignore(*foreign, command_, words);
+  if (why.empty()) return add(Error(message, std::string(foreign->answer)));
   auto same = std::ranges::find(ignored_, why, &Ignored::why);
   if (same == ignored_.end()) same = ignored_.insert(same, {why, {}});
   same->options.push_back(shown);

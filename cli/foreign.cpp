@@ -36,23 +36,25 @@ std::string_view foreign_program(std::string_view name) {
   return row ? row->answer : "";
 }
 
-bool is_off(const std::vector<std::string>& words) {
+std::string_view reason_to_ignore(const Foreign& option, std::string_view command,
+                                  const std::vector<std::string>& words) {
+  if (!has_word(stand_ins, command)) return "";
   const std::string value = joined(words);
-  return value.empty() || value == "false";
+  const bool off = value.empty() || value == "false";
+  if (off || fmt::format(",{},", option.ignored).find(fmt::format(",{},", value)) != std::string::npos)
+    return "such a value changes nothing here";
+  return option.ignored == "*" ? option.answer : "";
 }
 
-bool is_ignored(const Foreign& option, std::string_view command, const std::vector<std::string>& words) {
-  if (!has_word(stand_ins, command)) return false;
-  if (option.ignored == "*" || is_off(words)) return true;
-  return fmt::format(",{},", option.ignored).find(fmt::format(",{},", joined(words))) != std::string::npos;
-}
-
+// A blank in a pattern is the end of a word, which a blank in the name of a file is not.
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,
                                   std::string_view command) {
-  const std::string value = joined(words);
+  const std::string value = fmt::format("{}", fmt::join(words, "\n"));
   for (const ForeignValue& row : marian_values()) {
     if (row.option != option || (!row.commands.empty() && !has_word(row.commands, command))) continue;
-    if (fnmatch(std::string(row.value).c_str(), value.c_str(), 0) == 0) return &row;
+    std::string pattern(row.value);
+    std::ranges::replace(pattern, ' ', '\n');
+    if (fnmatch(pattern.c_str(), value.c_str(), 0) == 0) return &row;
   }
   return nullptr;
 }

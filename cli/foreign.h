@@ -41,11 +41,9 @@ const Foreign* foreign_option(std::string_view name, std::string_view command);
 /// What a program of another toolkit is called here; empty for a word that is none.
 std::string_view foreign_program(std::string_view name);
 
-/// Whether the words of an option turn it off, or give it nothing.
-bool is_off(const std::vector<std::string>& words);
-
-/// Whether the option may be left out of a command that stands for one of the other toolkit's. What is off may.
-bool is_ignored(const Foreign& option, std::string_view command, const std::vector<std::string>& words);
+/// Why the option may be left out of a command that stands for one of the other toolkit's; empty: it may not.
+std::string_view reason_to_ignore(const Foreign& option, std::string_view command,
+                                  const std::vector<std::string>& words);
 
 /// The row for these words of an option that the command has; null if they need none.
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,

@@ -158,6 +158,7 @@ constexpr Foreign options[] = {
 constexpr ForeignValue values[] = {
     {"dump-config", "expand", "full"},
     {"input", "stdin", "-"},
+    {"input", "* *", "", "it takes one file; with --force-decode its lines are SOURCE tab PREFIX", "translate"},
     {"output", "stdout", "-"},
     {"train-sets", "stdin", "-"},
     {"precision", "float32 float32*", "float32", "", "train"},

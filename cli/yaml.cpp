@@ -89,8 +89,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
       if (!option)
         return findings.add_option(key, words_of(entry.second, fmt::format("{}: {}", place, key)),
                                    fmt::format("{}: there is no option '{}'", place, key),
-                                   fmt::format("{} ({}, line {})", key, path, line),
-                                   did_you_mean(key, all_names(options)));
+                                   fmt::format("{} ({}:{})", key, path, line), did_you_mean(key, all_names(options)));
       require(!read.contains(option->name), "{}: '{}' stands in the file twice", place, key);
       Assignment& assignment = read[option->name];
       assignment = {.words = {}, .where = fmt::format("{}: {}", place, key), .refused = true};

@@ -166,11 +166,17 @@ TEST_F(Files, OfADecoderNameWhatLiesBesideThem) {
   EXPECT_EQ(options.beam_size, 6);
 }
 
+TEST(Blanks, InTheNameOfAFileDoNotMakeTwoWordsOfIt) {
+  TranslateCommandOptions options;
+  parse(translate_table(), {"-m", "m", "-i", "my file", "--shortlist", "my list"}, options);
+  EXPECT_EQ(options.input, "my file");
+}
+
 // What Marian writes with --dump-config full for a Transformer, but for the device.
 TEST(MariansOptions, OfADumpedConfigurationAreTaken) {
   const Answer<TrainOptions> answer(train_table(), {"-c", DRAGOMAN_SOURCE_DIR "/tests/cli/marian_training.yml"});
   EXPECT_EQ(answer.outcome(), ignored) << answer.said;
-  EXPECT_THAT(answer.said, HasSubstr("are ignored: what is off is off here too\n"));
+  EXPECT_THAT(answer.said, HasSubstr("are ignored: such a value changes nothing here\n"));
 }
 
 TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
@@ -193,10 +199,10 @@ TEST(MariansOptions, AreIgnoredWithOneLineForEachReason) {
                                                split("-m m -v v v --mini-batch 1 --maxi-batch 8 -w 9"));
   EXPECT_EQ(
       answer.said,
-      "-v is ignored: the model file holds its vocabularies\n"
-      "--mini-batch, --maxi-batch are ignored: sentences are put together by length and --mini-batch-words, which "
+      "-v v v is ignored: the model file holds its vocabularies\n"
+      "--mini-batch 1, --maxi-batch 8 are ignored: sentences are put together by length and --mini-batch-words, which "
       "changes speed only\n"
-      "-w is ignored: memory is taken as it is needed\n");
+      "-w 9 is ignored: memory is taken as it is needed\n");
 }
 
 TEST(MariansOptions, AreNotIgnoredByCommandsThatMarianHasNot) {

@@ -156,7 +156,7 @@ class CommandLines(InFolder):
     def test_what_is_ignored_is_said(self):
         done = self.call(*shlex.split("translate -m m.safetensors -v v v -w 2500 --mini-batch 64"), text="a b\n")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"(?m)-w is ignored: memory is taken as it is needed$")
+        self.assertRegex(done.stderr, r"(?m)-w 2500 is ignored: memory is taken as it is needed$")
 
     def test_models_of_other_kinds_are_refused(self):
         for kind in ("amun", "nematus"):
