@@ -26,7 +26,8 @@ constexpr std::string_view common_group = "General";
 
 /// Options that every subcommand has besides its own. They are not allowed in configuration files.
 struct CommonOptions {
-  bool help = false;
+  bool short_help = false;
+  std::string help;  // "all", or what the options shown have to do with
   bool version = false;
   std::vector<std::string> config;
   Dump dump_config = Dump::none;
@@ -34,34 +35,57 @@ struct CommonOptions {
 
 const std::vector<Flag<CommonOptions>>& common_flags();
 
-/// Fills `options` from its defaults, the preset, the configuration files in order, and the command line, each
-/// overriding the one before, then checks them. With --help, --version or --dump-config, returns the page to print
-/// instead of running; the first two check nothing. `configs` is set to the configuration files.
+/// The page that -h, --help or --version asks for; nothing if none of them is given.
+template <class Options>
+std::optional<std::string> page_asked_for(const CommonOptions& common, const Table<Options>& table,
+                                          const std::vector<Option>& all) {
+  if (common.short_help) return short_help_page(table.about, all, table.essentials);
+  if (common.help == every_option) return help_page(table.about, all);
+  if (!common.help.empty()) return search_page(table.about, all, common.help);
+  if (common.version) return version_page();
+  return std::nullopt;
+}
+
+/// What a preset sets is no wish of the user.
+template <class Options>
+void apply_preset(const Table<Options>& table, Assignments& all, Options& options, std::vector<Option>& own,
+                  Findings& findings) {
+  if (!table.preset) return;
+  assign_only(table.preset_flag, all, own, findings);
+  table.preset(options);
+  for (Option& option : own)
+    if (option.name != table.preset_flag) {
+      option.preset = option.show() != option.standard;
+      option.standard = option.show();
+    }
+}
+
+/// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
+/// over the one before; then checks. All that is wrong is one Error. Returns what is to be printed in place of running,
+/// if --help, --version or --dump-config asked for that; with the first two nothing is checked. `configs` becomes the
+/// configuration files.
 template <class Options>
 std::optional<std::string> parse(const Table<Options>& table, const Strings& arguments, Options& options,
                                  Strings* configs = nullptr) {
   CommonOptions common;
+  Findings findings(table.about.name);
   std::vector<Option> own = bind_flags(table.flags, options), shared = bind_flags(common_flags(), common);
-  const Assignments line = read_command_line(arguments, joined(own, shared), table.about);
-  assign(line, shared);
-  if (common.help) return help_page(table.about, joined(own, shared));
-  if (common.version) return version_page();
+  Assignments line = read_command_line(arguments, joined(own, shared), table.about, findings);
+  assign(line, shared, findings);
+  if (const auto page = page_asked_for(common, table, joined(own, shared))) return page;
 
-  const Assignments all = with_configs(common.config, own, line);
-  if (table.preset) {
-    assign_only(table.preset_flag, all, own);
-    table.preset(options);
-    for (Option& option : own)  // values of the preset do not count as given
-      if (option.name != table.preset_flag) {
-        option.preset = option.show() != option.standard;
-        option.standard = option.show();
-      }
+  Assignments all = with_configs(common.config, own, line, findings);
+  apply_preset(table, all, options, own, findings);
+  assign(all, own, findings);
+  if (common.dump_config == Dump::none) add_missing(own, findings);
+  if (findings.all_read()) {
+    findings.attempt([&] {
+      if (table.inherit) table.inherit(options, own);
+      if (table.check) table.check(options, Given(own));
+    });
   }
-  assign(all, own);
-  if (table.inherit) table.inherit(options, own);
-  if (table.check) table.check(options, Given(own));
+  findings.finish();
   if (common.dump_config != Dump::none) return to_yaml(own, common.dump_config == Dump::full);
-  require_all(own);
   if (configs) *configs = common.config;
   return std::nullopt;
 }

@@ -28,12 +28,6 @@ std::string choice_words(const Option& option) {
   return words;
 }
 
-bool takes_files(const Option& option) {
-  for (const std::string_view kind : {"FILE", "MODEL", "FOLDER", "SOURCE"})
-    if (option.value.starts_with(kind)) return true;
-  return false;
-}
-
 std::string replaced(std::string_view text, char from, std::string_view to) {
   std::string out;
   for (const char c : text) c == from ? out.append(to) : out.append(1, c);
@@ -95,7 +89,7 @@ std::string zsh_text(std::string_view text) {
 
 std::string zsh_values(const Option& option) {
   if (!option.choices.empty()) return fmt::format("({})", choice_words(option));
-  return takes_files(option) ? "_files" : " ";
+  return option.takes_files() ? "_files" : " ";
 }
 
 std::string zsh_option(const Option& option) {
@@ -159,7 +153,7 @@ std::string fish_option(std::string_view command, const Option& option) {
   if (choices)
     text += fmt::format(" -x -a {}", fish_text(choice_words(option)));
   else if (!option.boolean && option.implicit.empty())
-    text += takes_files(option) ? " -r -F" : " -x";
+    text += option.takes_files() ? " -r -F" : " -x";
   return text + fmt::format(" -d {}\n", fish_text(option.help));
 }
 

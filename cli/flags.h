@@ -69,6 +69,7 @@ struct Option {
   bool preset = false;  // changed by a preset, such as --task
 
   bool stands_alone() const { return boolean || !implicit.empty(); }
+  bool takes_files() const;
 };
 
 /// The rows of `flags`, bound. The result refers to both arguments.
@@ -94,6 +95,8 @@ class Given {
   bool operator()(std::string_view name) const;
   /// Given, with a value other than the default: a full configuration file also lists options at their defaults.
   bool changed(std::string_view name) const;
+  /// Changed, and not to 0 or false: what a model lacks may be off.
+  bool turned_on(std::string_view name) const;
 
  private:
   const Option& option(std::string_view name) const;
@@ -117,7 +120,8 @@ struct Table {
   void (*check)(Options&, const Given&) = nullptr;  // throws Error for contradictions; resolves alternative spellings
   std::string_view preset_flag = "";                // if there is one, it is set first, then `preset` runs,
   void (*preset)(Options&) = nullptr;               // then all other options
-  void (*inherit)(const Options&, std::vector<Option>&) = nullptr;  // finally, values from a file named by an option
+  void (*inherit)(const Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
+  std::vector<std::string_view> essentials = {};                    // what -h shows; none: all
 };
 
 }  // namespace dragoman

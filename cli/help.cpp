@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -51,7 +52,26 @@ std::vector<std::string_view> groups_of(const std::vector<Option>& options) {
   return groups;
 }
 
-// An unescaped bar would end the cell of a Markdown table.
+std::string heading(const About& about) {
+  return fmt::format("usage: dragoman {} {}\n\n{}\n", about.name, about.usage, wrapped(about.text, 0));
+}
+
+std::string groups_page(const std::vector<Option>& options) {
+  std::string page;
+  for (const std::string_view group : groups_of(options)) {
+    page += fmt::format("\n{}:\n", group);
+    for (const Option& option : options)
+      if (option.group == group) page += line_of(option);
+  }
+  return page;
+}
+
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = char(std::tolower(uint8_t(c)));
+  return text;
+}
+
+// In a table of Markdown a bar would end the cell.
 std::string cell(std::string_view text) {
   std::string escaped;
   for (char c : text) escaped.append(c == '|' ? "\\|" : std::string(1, c));
@@ -94,6 +114,9 @@ std::string overview(const std::vector<Command>& commands) {
   for (const Command& command : commands)
     page += fmt::format("  {:<10} {}\n", command.about.name, command.about.summary);
   page += fmt::format("  {:<10} {}\n\n", "help", "explain a command: dragoman help train");
+  page +=
+      "dragoman COMMAND -h shows the options that matter most, --help all, --help WORD those that\n"
+      "have to do with a word; dragoman help --man | man -l - is the manual\n\n";
   return page +
          "examples:\n"
          "  dragoman train -t train.en train.de -v vocab.spm vocab.spm -m model.safetensors\n"
@@ -102,13 +125,34 @@ std::string overview(const std::vector<Command>& commands) {
 }
 
 std::string help_page(const About& about, const std::vector<Option>& options) {
-  std::string page = fmt::format("usage: dragoman {} {}\n\n{}\n", about.name, about.usage, wrapped(about.text, 0));
-  for (const std::string_view group : groups_of(options)) {
-    page += fmt::format("\n{}:\n", group);
-    for (const Option& option : options)
-      if (option.group == group) page += line_of(option);
-  }
-  return page;
+  return heading(about) + groups_page(options);
+}
+
+std::string short_help_page(const About& about, const std::vector<Option>& options,
+                            const std::vector<std::string_view>& essentials) {
+  if (essentials.empty()) return help_page(about, options);
+  std::vector<Option> shown;
+  for (const Option& option : options)
+    if (option.group == common_group || std::ranges::count(essentials, option.name) > 0) shown.push_back(option);
+  return heading(about) + groups_page(shown) +
+         wrapped(
+             fmt::format("\nThese are {} of {} options: dragoman {} --help shows all, --help WORD those that have to "
+                         "do with a word.",
+                         shown.size(), options.size(), about.name),
+             0) +
+         "\n";
+}
+
+std::string search_page(const About& about, const std::vector<Option>& options, const std::string& word) {
+  std::vector<Option> found;
+  for (const Option& option : options)
+    if (in_lower_case(fmt::format("{} {} {}", signature(option), notes(option), option.group))
+            .find(in_lower_case(word)) != std::string::npos)
+      found.push_back(option);
+  if (found.empty())
+    throw Error(fmt::format("no option of dragoman {} has to do with '{}'", about.name, word),
+                fmt::format("dragoman {} --help shows them all", about.name));
+  return fmt::format("dragoman {}: options that have to do with '{}'\n{}", about.name, word, groups_page(found));
 }
 
 std::string options_page(const std::vector<Command>& commands) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/foreign.h"
 #include "cli/man.h"
 #include "cli/stderr_log.h"
 #include "cli/suggest.h"
@@ -24,6 +25,8 @@ const Command& command_called(const std::string& name) {
     if (command.about.name == name) return command;
     names.emplace_back(command.about.name);
   }
+  if (const std::string_view here = foreign_program(name); !here.empty())
+    throw Error(fmt::format("there is no command '{}'", name), std::string(here));
   const std::string near = did_you_mean(name, names);
   throw Error(fmt::format("there is no command '{}', only {}", name, fmt::join(names, ", ")),
               near.empty() ? "dragoman --help lists the commands" : near);
@@ -37,7 +40,7 @@ int help(const Strings& topics) {
   else if (topics[0] == "--man")
     print_page(man_page(all_commands()));
   else
-    return command_called(topics[0]).run({"--help"});
+    return command_called(topics[0]).run({fmt::format("--help={}", topics.size() > 1 ? topics[1] : every_option)});
   return 0;
 }
 

@@ -1,170 +1,211 @@
-#include "cli/marian.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
+#include "cli/foreign.h"
 
 namespace dragoman {
 namespace {
 
-constexpr std::string_view one_device = "a process computes on the CPU, or on one GPU: --devices; leave it out";
-constexpr std::string_view memory = "memory is taken as it is needed; leave it out";
-constexpr std::string_view batches = "batches are as large as --mini-batch-words says; leave it out";
-constexpr std::string_view sorted = "sentences are always sorted by length; leave it out";
-constexpr std::string_view no_files = "shuffling writes no temporary files; leave it out";
-constexpr std::string_view in_model = "the model file holds it; leave it out";
-constexpr std::string_view not_finite = "updates that are not finite are always skipped: --max-skipped; leave it out";
-constexpr std::string_view one_cell =
-    "a step of a recurrent model (--type s2s) is one cell in each layer; leave it out";
-constexpr std::string_view average_attention =
-    "average attention has one feed-forward layer, of two matrices; leave it out";
-constexpr std::string_view standard_layer = "layers are those of the paper; leave it out";
-constexpr std::string_view guided = "attention cannot be guided by alignments; leave it out";
+constexpr std::string_view decoding = "translate score", training = "train", all_values = "*";
+
+constexpr std::string_view batches = "batches are as large as --mini-batch-words says";
+constexpr std::string_view no_files = "shuffling writes no temporary files, unless --ram says so";
+constexpr std::string_view no_factors = "vocabularies have no factors";
+constexpr std::string_view one_cell = "a step of a recurrent model (--type s2s) is one cell in each layer";
+constexpr std::string_view guided = "attention cannot be guided by alignments";
 constexpr std::string_view schedule = "--lr-schedule says how the rate falls: inverse-sqrt, noam, cosine, linear";
-constexpr std::string_view warmup = "--lr-warmup rises from 0, once; leave it out";
-constexpr std::string_view fixed = "--freeze 'PATTERN' leaves parameters as they are";
-constexpr std::string_view no_vectors =
-    "there are no vectors from outside; --pretrained-model begins with a whole model";
-constexpr std::string_view word_dropout = "there is no dropout of words; --transformer-dropout-embedding is near";
-constexpr std::string_view factors = "there are no factors";
-constexpr std::string_view log_file = "messages go to stderr: 2> FILE; --log-json writes a log for programs";
-constexpr std::string_view quantize = "dragoman quantize makes a model in 8 bits, which translate then uses";
+constexpr std::string_view warmup = "--lr-warmup rises from 0, once";
+constexpr std::string_view quantize = "--precision int8, or a model that dragoman quantize made";
 constexpr std::string_view in_translate =
     "an option of translate; validation searches with --beam-size and --normalize";
-constexpr std::string_view spm = "dragoman vocab train has the options of learning vocabularies";
 constexpr std::string_view augment = "write such lines into the training text";
-constexpr std::string_view paths = "names in files are as seen from where the command runs; leave it out";
+constexpr std::string_view one_device = "a process computes on the CPU, or on one GPU: --devices";
+constexpr std::string_view in_float32 = "scores are computed in float32";
+constexpr std::string_view alone = "one device has nothing to exchange with others";
 
-// By name. Marian has more, for experiments; for those there is "there is no option".
-constexpr LeftOut table[] = {
-    {"after-batches", "--after 8000u ends a run after 8,000 updates"},
-    {"after-epochs", "--after 10e ends a run after ten epochs"},
-    {"all-caps-every", augment},
-    {"allow-special", "a translation never holds a line break; leave it out"},
-    {"best-deep", "--enc-depth and --dec-depth say how deep a recurrent model is; leave it out"},
-    {"check-gradient-nan", not_finite},
-    {"clip-gemm", "products are never clipped; leave it out"},
-    {"cost-scaling", "--precision float16 scales losses by itself; leave it out"},
-    {"cost-type", "training minimises cross-entropy a target piece; leave it out"},
-    {"dec-cell-base-depth", one_cell},
-    {"dec-cell-high-depth", one_cell},
-    {"disp-first", "--disp-freq 1u reports every update"},
-    {"disp-label-counts", "reports count target pieces; leave it out"},
-    {"dropout-src", word_dropout},
-    {"dropout-trg", word_dropout},
-    {"dynamic-gradient-scaling", "--clip-norm bounds the gradient"},
-    {"e", "--after 10e ends a run after ten epochs"},
-    {"early-stopping-on", "the first of --valid-metrics decides --early-stopping"},
-    {"embedding-fix-src", fixed},
-    {"embedding-fix-trg", fixed},
-    {"embedding-normalization", no_vectors},
-    {"embedding-vectors", no_vectors},
-    {"enc-cell-depth", one_cell},
-    {"english-title-case-every", augment},
-    {"factor-weight", factors},
-    {"factors-combine", factors},
-    {"factors-dim-emb", factors},
-    {"fp16", "--precision float16 on a GPU; on a CPU --precision bfloat16"},
-    {"g", quantize},
-    {"gemm-type", quantize},
-    {"gradient-checkpointing", "not needed: a batch goes forward and back in parts, so that its size costs no memory"},
-    {"gradient-norm-average-window", "--clip-norm bounds the gradient"},
-    {"guided-alignment", guided},
-    {"guided-alignment-cost", guided},
-    {"guided-alignment-weight", guided},
-    {"ignore-model-config", in_model},
-    {"input-types", "sides are source and target; --tsv reads both from one file"},
-    {"interpolate-env-vars", paths},
-    {"lemma-dim-emb", factors},
-    {"log", log_file},
-    {"log-level", "--quiet leaves warnings and errors only"},
-    {"log-time-zone", "times are those of the machine: TZ=… dragoman; leave it out"},
-    {"logical-epoch", "--valid-freq, --save-freq and --after count updates, epochs or target tokens as you like"},
-    {"lr-decay", schedule},
-    {"lr-decay-freq", schedule},
-    {"lr-decay-repeat-warmup", schedule},
-    {"lr-decay-reset-optimizer", schedule},
-    {"lr-decay-start", schedule},
-    {"lr-decay-strategy", schedule},
-    {"lr-report", "reports always have the learning rate; leave it out"},
-    {"lr-warmup-at-reload", warmup},
-    {"lr-warmup-cycle", warmup},
-    {"lr-warmup-start-rate", warmup},
-    {"max-length-crop", "longer pairs are left out and counted, longer lines translated in parts; leave it out"},
-    {"maxi-batch", "translate and score put sentences together by --mini-batch-words; leave it out"},
-    {"maxi-batch-sort", sorted},
-    {"mini-batch", "translate and score put sentences together by --mini-batch-words; leave it out"},
-    {"mini-batch-fit-step", batches},
-    {"mini-batch-round-up", batches},
-    {"mini-batch-track-lr", batches},
-    {"mini-batch-warmup", batches},
-    {"mini-batch-words-ref", "give the rate for the batch that you train with; leave it out"},
-    {"model-mmap", "model files are always mapped; leave it out"},
-    {"multi-loss-type", "there is one loss; leave it out"},
-    {"no-nccl", one_device},
-    {"no-spm-decode", "translations are text; dragoman vocab encode splits them into pieces"},
-    {"normalize-gradient", "gradients are always means over target pieces; leave it out"},
-    {"num-devices", one_device},
-    {"optimize", quantize},
-    {"optimizer", "the optimizer is adam; leave it out"},
-    {"output-approx-knn", "--shortlist has translate look at likely pieces only"},
-    {"output-omit-bias", standard_layer},
-    {"quantize-biases", quantize},
-    {"quantize-bits", quantize},
-    {"quantize-log-based", quantize},
-    {"quantize-optimization-steps", quantize},
-    {"quantize-range", quantize},
-    {"quiet-translation", "validation logs no translations: --valid-translation-output keeps them; leave it out"},
-    {"relative-paths", paths},
+// The first row for a name and a command counts. The values are Marian's defaults, and those that change nothing here.
+constexpr Foreign options[] = {
+    // General
+    {"authors cite build-info", "dragoman --version says which version this is"},
+    {"version", "it says which Marian wrote the file", all_values},
+    {"workspace w", "memory is taken as it is needed", all_values},
+    {"log valid-log", "messages go to stderr: 2> FILE; train --log-json writes a log for programs"},
+    {"log-level", "--quiet leaves warnings and errors only", "trace,debug,info"},
+    {"log-time-zone", "times are those of the machine: TZ=… dragoman", all_values},
+    {"quiet-translation", "no translations are logged; --valid-translation-output keeps those of validation",
+     all_values},
+    {"check-nan", "an option of train", "", decoding},
+    {"seed", "scoring draws nothing at random", all_values, "score"},
+    {"interpolate-env-vars", "write names as they are; on a command line the shell fills in $NAME"},
+    {"relative-paths", "a key of configuration files; names on the command line are as seen from where it runs"},
+    {"sigterm", "SIGTERM saves and ends a run; kill -KILL ends it at once", "save-and-exit", training},
+    {"port p", "there is no server; translate answers each line of a pipe as soon as it is done"},
+    // Model
+    {"vocabs v", "the model file holds its vocabularies", all_values, decoding},
+    {"ignore-model-config", "the model file says what the model is"},
+    {"type dim-vocabs dim-emb factors-dim-emb factors-combine lemma-dependency lemma-dim-emb dim-rnn enc-type enc-cell "
+     "enc-cell-depth enc-depth dec-cell dec-cell-base-depth dec-cell-high-depth dec-depth skip layer-normalization "
+     "right-left best-deep tied-embeddings tied-embeddings-src tied-embeddings-all output-omit-bias "
+     "transformer-heads transformer-no-projection transformer-rnn-projection transformer-pool transformer-dim-ffn "
+     "transformer-decoder-dim-ffn transformer-ffn-depth transformer-decoder-ffn-depth transformer-ffn-activation "
+     "transformer-dim-aan transformer-aan-depth transformer-aan-activation transformer-aan-nogate "
+     "transformer-decoder-autoreg transformer-tied-layers transformer-guided-alignment-layer transformer-preprocess "
+     "transformer-postprocess-emb transformer-postprocess transformer-postprocess-top "
+     "transformer-train-position-embeddings transformer-depth-scaling",
+     "the model file says what the model is", all_values, decoding},
+    {"bert-mask-symbol bert-sep-symbol bert-class-symbol bert-masking-fraction bert-train-type-embeddings "
+     "bert-type-vocab-size",
+     "there are no models of one text with gaps (BERT)", "[MASK],[SEP],[CLS],0.15,0.150000006,true,2"},
+    {"char-stride char-highway char-conv-filters-num char-conv-filters-widths", "there are no models of characters",
+     "5,4,200 200 250 250 300 300 300 300,1 2 3 4 5 6 7 8"},
+    {"factors-dim-emb factors-combine lemma-dependency lemma-dim-emb factor-weight", no_factors, "0,1,sum"},
+    {"enc-cell-depth dec-cell-high-depth", one_cell, "1"},
+    {"dec-cell-base-depth", one_cell, "1,2"},
+    {"skip", "recurrent layers have no connections around them"},
+    {"best-deep", "--enc-depth and --dec-depth say how deep a recurrent model (--type s2s) is"},
     {"right-left", "turn the words of the target text round: awk, perl"},
-    {"sentencepiece-max-lines", spm},
-    {"sentencepiece-options", spm},
-    {"sharding", one_device},
-    {"shuffle", "--no-shuffle keeps the order of the text"},
-    {"shuffle-in-ram", no_files},
-    {"skip", "recurrent layers have no connections around them; leave it out"},
-    {"skip-cost", "the scores of a search are the model's; leave it out"},
-    {"sqlite", no_files},
-    {"sqlite-drop", no_files},
-    {"stat-freq", "translate says how fast it is on a terminal; leave it out"},
-    {"sync-freq", one_device},
-    {"sync-sgd", "updates are always synchronous; leave it out"},
-    {"transformer-aan-depth", average_attention},
-    {"transformer-ffn-depth", standard_layer},
-    {"transformer-guided-alignment-layer", guided},
-    {"transformer-no-projection", standard_layer},
-    {"transformer-postprocess-emb", "embeddings have dropout, --transformer-dropout-embedding; leave it out"},
-    {"transformer-postprocess-top", "pre-norm ends in a norm, post-norm needs none; leave it out"},
-    {"transformer-tied-layers", "every layer has weights of its own; leave it out"},
-    {"tsv-fields", "--tsv has two fields, source and target; leave it out"},
-    {"unlikelihood-loss", "training minimises cross-entropy a target piece; leave it out"},
-    {"v", in_model},
-    {"valid-log", log_file},
-    {"valid-max-length", "validation takes sentences up to --max-length pieces; leave it out"},
-    {"valid-mini-batch", "validation chooses its batches itself; leave it out"},
-    {"valid-reset-stalled", "raise --early-stopping to go on after it has ended a run"},
-    {"version", "a configuration file of Marian has it; leave it out"},
-    {"vocabs", in_model},
-    {"w", memory},
-    {"word-penalty", in_translate},
-    {"workspace", memory},
+    {"input-types", "sides are source and target; --tsv reads both from one file, --data-weighting weights from others",
+     "sequence,sequence sequence"},
+    {"output-omit-bias", "the output layer has a bias"},
+    {"transformer-no-projection transformer-rnn-projection transformer-pool", "layers are those of the paper"},
+    {"transformer-decoder-dim-ffn", "encoder and decoder have the same --transformer-dim-ffn", "0"},
+    {"transformer-ffn-depth transformer-decoder-ffn-depth", "a feed-forward network has two matrices", "0,2"},
+    {"transformer-aan-depth", "average attention has one feed-forward network, of two matrices", "2"},
+    {"transformer-postprocess-emb", "embeddings have dropout: --transformer-dropout-embedding", "d"},
+    {"transformer-postprocess-top", "pre-norm ends in a norm, post-norm needs none", "n"},
+    {"transformer-tied-layers", "every layer has weights of its own"},
+    {"transformer-guided-alignment-layer", guided, "last"},
+    {"dropout-src dropout-trg", "whole words are never dropped; --transformer-dropout-embedding is near", "0"},
+    // Devices and batches
+    {"num-devices", one_device, "0,1"},
+    {"no-nccl sharding sync-freq", alone, all_values},
+    {"data-threads", "reading has a thread of its own", all_values},
+    {"mini-batch maxi-batch maxi-batch-sort",
+     "sentences are put together by length and --mini-batch-words, which changes speed only", all_values, decoding},
+    {"maxi-batch-sort",
+     "sentences of --maxi-batch batches are sorted by length; --maxi-batch 1 leaves them as they come", "src,trg",
+     training},
+    {"mini-batch-fit-step mini-batch-round-up", batches, all_values},
+    {"mini-batch-warmup mini-batch-track-lr", batches, "0,0u,0t"},
+    {"mini-batch-words-ref", "give the rate for the batches that you train with", "0"},
+    {"gradient-checkpointing", "a batch goes forward and back in parts, so that its size costs no memory", all_values},
+    {"shuffle", "--no-shuffle keeps the order of the text", "data"},
+    {"shuffle-in-ram sqlite sqlite-drop", no_files, all_values},
+    {"all-caps-every english-title-case-every", augment, "0"},
+    {"max-length-crop", "longer lines are translated in parts", all_values, "translate"},
+    {"max-length-crop", "pairs longer than --max-length are left out and counted; cut them in the text", "", "train"},
+    {"max-length-crop", "longer pairs are an error; raise --max-length", "", "score"},
+    {"tsv-fields", "--tsv has two fields, source and target", "0,2"},
+    {"tsv", "a line is one source: cut -f 1 takes a column; --force-decode reads 'SOURCE tab PREFIX' without --tsv", "",
+     "translate"},
+    {"tsv", "--train-sets takes two files: cut -f 1 and cut -f 2 write them", "", "score"},
+    // Training
+    {"cost-type", "training minimises cross-entropy; Adam does not see its scale", "ce-sum,ce-mean,ce-mean-words"},
+    {"multi-loss-type", "there is one loss", all_values},
+    {"unlikelihood-loss", "training minimises cross-entropy, with weights of pairs: --data-weighting"},
+    {"sentencepiece-options", "dragoman vocab train has the options of learning vocabularies"},
+    {"sentencepiece-max-lines",
+     "vocabularies are learned from all lines; dragoman vocab train takes a part of the text", "0,2000000"},
+    {"after-epochs e", "--after 10e ends a run after ten epochs", "0"},
+    {"after-batches", "--after 8000u ends a run after 8,000 updates", "0"},
+    {"disp-first", "--disp-freq 1u reports every update", all_values},
+    {"disp-label-counts", "reports count target pieces", all_values},
+    {"logical-epoch", "--valid-freq, --save-freq and --after count updates, epochs or target pieces as you like",
+     "1e,1e 0"},
+    {"optimizer o", "the optimizer is Adam", "adam", training},
+    {"sync-sgd", "updates are always synchronous", all_values},
+    {"lr-report", "reports always have the learning rate", all_values},
+    {"lr-decay lr-decay-strategy lr-decay-start lr-decay-freq lr-decay-reset-optimizer lr-decay-repeat-warmup",
+     schedule, "0,epoch+stalled,10 1,50000"},
+    {"lr-warmup-start-rate lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
+    {"guided-alignment", guided, "none", training},
+    {"guided-alignment-cost guided-alignment-weight", guided, all_values, training},
+    {"data-weighting-type", "weights are of pairs, not of words", "sentence", training},
+    {"embedding-vectors embedding-normalization",
+     "embeddings do not come from other files; --pretrained-model begins with a whole model"},
+    {"embedding-fix-src embedding-fix-trg", "--freeze 'PATTERN' leaves parameters as they are"},
+    {"fp16", "--precision float16 on a GPU; on a CPU --precision bfloat16", "", "train translate"},
+    {"fp16", in_float32, "", "score"},
+    {"precision", in_float32, "float32", "score"},
+    {"cost-scaling", "--precision float16 scales losses by itself", all_values},
+    {"gradient-norm-average-window", "--clip-norm bounds the gradient", all_values},
+    {"dynamic-gradient-scaling", "--clip-norm bounds the gradient"},
+    {"check-gradient-nan", "updates that are not finite are always skipped: --max-skipped", all_values},
+    {"normalize-gradient", "gradients are always means over target pieces", all_values},
+    {"train-embedder-rank", "models translate; there are none that compare sentences"},
+    {"quantize-bits quantize-optimization-steps quantize-log-based quantize-biases",
+     "dragoman quantize makes a model in 8 bits of one that is trained", "0"},
+    {"ulr ulr-query-vectors ulr-keys-vectors ulr-trainable-transformation ulr-dim-emb ulr-dropout "
+     "ulr-softmax-temperature",
+     "embeddings are not made of universal ones", "0,1"},
+    // Validation
+    {"valid-reset-stalled valid-reset-all", "raise --early-stopping to go on after it has ended a run"},
+    {"early-stopping-on", "the first of --valid-metrics decides --early-stopping", "first"},
+    {"valid-mini-batch", "validation chooses its batches itself", all_values},
+    {"valid-max-length", "validation takes pairs up to --max-length pieces", all_values},
+    {"max-length-factor", in_translate, "3", training},
+    {"word-penalty allow-unk n-best word-scores", in_translate, "0", training},
+    // Translating and scoring
+    {"model-mmap", "model files are always mapped", all_values},
+    {"no-reload", "scoring reads --model and never writes it", all_values, "score"},
+    {"allow-special", "a translation never holds a line break", all_values},
+    {"stat-freq", "translate shows its speed on a terminal", all_values},
+    {"no-spm-decode", "translations are text; dragoman vocab encode splits them into pieces"},
+    {"skip-cost", "the scores of a search are the model's"},
+    {"output-approx-knn", "--shortlist has translate look at likely pieces only"},
+    {"gemm-type g", quantize, "float32", "translate"},
+    {"optimize quantize-range", quantize, "0", "translate"},
+    {"gemm-type g optimize quantize-range", in_float32, "float32,0", "score"},
+};
+
+constexpr ForeignValue values[] = {
+    {"dump-config", "expand", "full"},
+    {"input", "stdin", "-"},
+    {"input", "* *", "", "it takes one file; with --force-decode its lines are SOURCE tab PREFIX", "translate"},
+    {"output", "stdout", "-"},
+    {"train-sets", "stdin", "-"},
+    {"precision", "float32 float32*", "float32", "", "train"},
+    {"precision", "float16 float*", "float16", "", "train"},
+    {"type", "amun", "", "--type s2s is the recurrent model", "train"},
+    {"type", "nematus", "", "--type s2s is the recurrent model", "train"},
+    {"type", "multi-*", "", "a model has one source; join several in one line, with a mark between", "train"},
+    {"type", "*lm*", "", "--type decoder-only reads source and target as one text", "train"},
+    {"dim-vocabs", "0", "", "", "train"},
+    {"dim-vocabs", "0 0", "", "", "train"},
+    {"after", "0e", "", "", "train"},
+    {"optimizer-params", "", "", "", "train"},
+    {"data-weighting", "", "", "", "train"},
+    {"optimizer-delay", "0.*", "", "a batch is never divided: give that part of --mini-batch-words", "train"},
+    {"lr-decay-inv-sqrt", "* *", "", "it takes one number; the rate falls from the end of --lr-warmup on", "train"},
+    {"valid-metrics", "*bleu-segmented*", "", "bleu is of text that has no pieces any more", "train"},
+    {"valid-metrics", "*valid-script*", "", "translation asks --valid-script-path, and hands it a file of translations",
+     "train"},
+    {"n-best", "true", "-1", "", "translate"},
+    {"n-best", "false", "", "", "translate"},
+    {"shortlist", "* *", "", "it takes one file, which dragoman align --shortlist writes", "translate"},
+    {"output-sampling", "full *", "", "--temperature T divides the logits", "translate"},
+    {"output-sampling", "topk * *", "", "--temperature T divides the logits", "translate"},
+    {"summary", "ce-sum", "", "--summary ce-mean is the mean of the pairs: their number times that is the sum",
+     "score"},
+};
+
+constexpr Foreign programs[] = {
+    {"marian marian-train", "dragoman train"},
+    {"marian-decoder decode decoder", "dragoman translate; pieces become text with dragoman vocab decode"},
+    {"marian-scorer scorer", "dragoman score"},
+    {"marian-vocab spm_train",
+     "dragoman vocab train, or dragoman train alone: it makes vocabularies that are not there"},
+    {"spm_encode", "dragoman vocab encode"},
+    {"spm_decode", "dragoman vocab decode"},
+    {"spm_export_vocab", "dragoman vocab inspect"},
+    {"marian-conv", "dragoman quantize"},
+    {"marian-server server serve",
+     "there is no server; dragoman translate answers each line of a pipe as soon as it is done"},
+    {"fast_align eflomal extract_lex", "dragoman align"},
+    {"sacrebleu bleu multi-bleu", "dragoman evaluate"},
 };
 
 }  // namespace
 
-std::span<const LeftOut> left_out_of_marian() { return table; }
-
-const LeftOut* left_out(std::string_view option) {
-  const auto found = std::ranges::find(table, option, &LeftOut::option);
-  return found == std::end(table) ? nullptr : &*found;
-}
-
-std::string advice_on(const std::vector<const LeftOut*>& options, std::string_view prefix) {
-  if (options.size() == 1) return std::string(options[0]->instead);
-  std::string lines = "Marian's options that are none here:";
-  for (const LeftOut* o : options)
-    lines += fmt::format("\n    {}{}: {}", o->option.size() == 1 ? prefix.substr(0, 1) : prefix, o->option, o->instead);
-  return lines;
-}
+std::span<const Foreign> marian_options() { return options; }
+std::span<const Foreign> marian_programs() { return programs; }
+std::span<const ForeignValue> marian_values() { return values; }
 
 }  // namespace dragoman

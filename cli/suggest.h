@@ -8,7 +8,4 @@ namespace dragoman {
 /// A hint for an Error: "did you mean --beam-size?", or empty. `prefix` goes before the name.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names, std::string_view prefix = "");
 
-/// The same for an option. For one of Marian's that dragoman lacks: what to do instead.
-std::string advice_on(std::string_view option, const std::vector<std::string>& names, std::string_view prefix);
-
 }  // namespace dragoman

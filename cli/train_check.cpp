@@ -37,6 +37,9 @@ void check_decoder_cell(TrainOptions& o) {
     require(o.dec_cell != DecoderCell::ssru,
             "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm");
     o.rnn.decoder.cell = o.dec_cell == DecoderCell::lstm ? Cell::lstm : Cell::gru;
+  } else if (o.dec_cell == DecoderCell::gru && o.autoregression != Autoregression::rnn) {
+    log_warning("--dec-cell gru is ignored: a decoder of --type {} has no cells", name_of(o.type));  // Marian's default
+    o.dec_cell = DecoderCell::automatic;
   } else {
     require(o.dec_cell == DecoderCell::automatic || o.dec_cell == DecoderCell::ssru,
             "--dec-cell {} is for --type s2s; --transformer-decoder-autoreg rnn has ssru only", name_of(o.dec_cell));
@@ -73,7 +76,7 @@ void check_model(TrainOptions& o, const Given& given) {
   take_spellings(o, given);
   check_decoder_cell(o);
   refuse_unused_spellings(o, given);
-  refuse_unused(o, [&](std::string_view option) { return given.changed(option); });
+  refuse_unused(o, [&](std::string_view option) { return given.turned_on(option); });
   complete(o, given);
   if (!o.has_encoder() && o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
     throw Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
@@ -220,9 +223,12 @@ void apply_task(TrainOptions& o) {
 
 void check_train(TrainOptions& o, const Given& given) {
   o.devices = {backend_name(o.devices, o.fast_math)};
-  if (o.mini_batch_fit && o.devices[0] == "cpu")
-    throw Error("--mini-batch-fit is for GPUs: on a CPU, batches of any size are split into micro-batches",
-                "give --mini-batch-words, or --devices 0");
+  if (o.mini_batch_fit && o.devices[0] == "cpu") {
+    log_warning(
+        "--mini-batch-fit is ignored on a CPU, which splits batches of any size: they have --mini-batch-words {}",
+        o.mini_batch_words);
+    o.mini_batch_fit = false;
+  }
   check_model(o, given);
   check_data(o);
   check_tying(o, given);

@@ -299,12 +299,15 @@ void check(O& o, const Given& given) {
 }  // namespace
 
 Table<O> translate_table() {
-  Table<O> table{.about = {.name = "translate",
-                           .summary = "translate text, line by line",
-                           .usage = "-m MODEL [OPTION...] < SOURCE > TARGET",
-                           .text = "Translates every line of the input into a line of the output. Lines are written as "
-                                   "soon as they are translated, even while the input stays open."},
-                 .check = check};
+  Table<O> table{
+      .about = {.name = "translate",
+                .summary = "translate text, line by line",
+                .usage = "-m MODEL [OPTION...] < SOURCE > TARGET",
+                .text = "Translates every line of the input into a line of the output. Lines are written as "
+                        "soon as they are translated, even while the input stays open."},
+      .check = check,
+      .essentials = {"model", "input", "output", "n-best", "scores", "alignment", "beam-size", "normalize",
+                     "output-sampling", "precision", "shortlist", "mini-batch-words", "cpu-threads", "devices"}};
   for (auto part : {file_flags, search_flags, sampling_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;

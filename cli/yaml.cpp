@@ -1,11 +1,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <cctype>
+#include <filesystem>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/marian.h"
 #include "cli/parse.h"
 #include "cli/suggest.h"
 
@@ -49,34 +49,17 @@ Strings words_of(const YAML::Node& value, const std::string& where) {
 // A key as written, or empty if it is not a scalar. YAML reads `null`, an option of align, as no value.
 std::string name_of(const YAML::Node& key) { return key.IsNull() ? "null" : key.IsScalar() ? key.Scalar() : ""; }
 
-// The name of the option that a key stands for, or empty.
-std::string_view name_of_key(const std::vector<Option>& options, const std::string& key) {
-  for (const Option& option : options)
-    if (option.name == key || (!option.alias.empty() && option.alias == key)) return option.name;
-  return "";
+// Marian's key that says that names of files are as seen from the folder of the configuration.
+constexpr std::string_view relative_paths = "relative-paths";
+
+bool has_relative_paths(const YAML::Node& file) {
+  const YAML::Node value = file[std::string(relative_paths)];
+  return value && value.IsScalar() && value.Scalar() == "true";
 }
 
-std::string_view key_in(const std::vector<Option>& options, const std::string& key, const std::string& place) {
-  const std::string_view name = name_of_key(options, key);
-  if (!name.empty()) return name;
-  throw Error(fmt::format("{}: there is no option '{}'", place, key), advice_on(key, all_names(options), ""));
-}
-
-// Reports all unsupported Marian options at once.
-void refuse_left_out(const YAML::Node& file, const std::string& path, const std::vector<Option>& options) {
-  std::vector<const LeftOut*> found;
-  std::string shown;
-  int line = 0;
-  for (const auto& entry : file) {
-    const std::string key = name_of(entry.first);
-    const LeftOut* option = left_out(key);
-    if (!option || !name_of_key(options, key).empty()) continue;
-    if (found.empty()) line = entry.first.Mark().line + 1;
-    found.push_back(option);
-    shown += fmt::format("{}'{}'", shown.empty() ? "" : ", ", key);
-  }
-  if (!found.empty())
-    throw Error(fmt::format("{}, line {}: there is no option {}", path, line, shown), advice_on(found, ""));
+void make_relative_to(const std::filesystem::path& folder, Strings& files) {
+  for (std::string& file : files)
+    if (!file.empty() && file != "-" && file != "stdin" && file != "stdout") file = folder / file;
 }
 
 std::string quoted(const Strings& words, bool list) {
@@ -90,22 +73,34 @@ std::string quoted(const Strings& words, bool list) {
 
 }  // namespace
 
-void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into) {
+void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into, Findings& findings) {
   const YAML::Node file = load(path);
   if (file.IsNull()) return;  // empty, or only comments
   require(file.IsMap(), "{}: expected lines of the form 'option: value'", path);
-  refuse_left_out(file, path, options);
+  const bool relative = has_relative_paths(file);
   Assignments read;
   for (const auto& entry : file) {
-    const std::string place = fmt::format("{}, line {}", path, entry.first.Mark().line + 1);
-    const std::string key = name_of(entry.first);
-    require(!key.empty(), "{}: expected the name of an option", place);
-    const std::string_view name = key_in(options, key, place);
-    require(!read.contains(name), "{}: '{}' appears twice in the file", place, key);
-    const std::string where = fmt::format("{}: {}", place, key);
-    read[name] = {words_of(entry.second, where), where};
+    findings.attempt([&] {
+      const int line = entry.first.Mark().line + 1;
+      const std::string place = fmt::format("{}, line {}", path, line), key = name_of(entry.first);
+      require(!key.empty(), "{}: expected the name of an option", place);
+      if (key == relative_paths) return;
+      const Option* option = find(options, key);
+      if (!option)
+        return findings.add_option(key, words_of(entry.second, fmt::format("{}: {}", place, key)),
+                                   fmt::format("{}: there is no option '{}'", place, key),
+                                   fmt::format("{} ({}:{})", key, path, line), did_you_mean(key, all_names(options)));
+      require(!read.contains(option->name), "{}: '{}' appears twice in the file", place, key);
+      Assignment& assignment = read[option->name];
+      assignment = {.words = {}, .where = fmt::format("{}: {}", place, key), .refused = true};
+      assignment.words = words_of(entry.second, assignment.where);
+      assignment.refused = false;
+      if (relative && option->takes_files())
+        make_relative_to(std::filesystem::path(path).parent_path(), assignment.words);
+    });
   }
-  read.merge(into);  // the file overrides earlier values
+  take_foreign_values(read, findings);
+  read.merge(into);  // what the file says wins over what was there
   into = std::move(read);
 }
 

@@ -13,6 +13,7 @@ constexpr std::string_view unit_letters = "uetm";  // in the order of Frequency:
 double scale_of(char letter) {
   switch (letter) {
     case 'k':
+    case 'K':
       return 1e3;
     case 'M':
       return 1e6;

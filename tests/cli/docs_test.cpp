@@ -1,41 +1,92 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "cli/command.h"
-#include "cli/marian.h"
+#include "cli/foreign.h"
 
 namespace dragoman {
 namespace {
 
-TEST(OptionsPage, IsUpToDate) {
-  std::ifstream file(DRAGOMAN_SOURCE_DIR "/docs/options.md");
+std::string page(const char* name) {
+  std::ifstream file(std::string(DRAGOMAN_SOURCE_DIR "/docs/") + name);
   std::stringstream text;
   text << file.rdbuf();
-  EXPECT_TRUE(text.str() == options_page(all_commands()))
+  return text.str();
+}
+
+// "--workspace, -w" between backticks; programs have no dashes.
+std::string code(std::string_view names, bool options) {
+  std::string cell;
+  std::istringstream words{std::string(names)};
+  for (std::string name; words >> name;) {
+    const char* dashes = !options ? "" : name.size() == 1 ? "-" : "--";
+    cell += fmt::format("{}`{}{}`", cell.empty() ? "" : ", ", dashes, name);
+  }
+  return cell;
+}
+
+// "all" for *, "`0`, `1`" for "0,1".
+std::string ignored_values(const Foreign& row) {
+  if (row.ignored == "*") return "always";
+  std::string cell;
+  std::istringstream words{std::string(row.ignored)};
+  for (std::string value; std::getline(words, value, ',');)
+    cell += fmt::format("{}`{}`", cell.empty() ? "with " : ", ", value);
+  return cell;
+}
+
+std::string of_commands(std::string_view commands) { return commands.empty() ? "" : fmt::format(" ({})", commands); }
+
+std::string option_table(std::span<const Foreign> rows) {
+  std::string table = "| option | ignored | here |\n|---|---|---|\n";
+  for (const Foreign& row : rows)
+    table += fmt::format("| {}{} | {} | {} |\n", code(row.names, true), of_commands(row.commands), ignored_values(row),
+                         row.answer);
+  return table;
+}
+
+std::string program_table(std::span<const Foreign> rows) {
+  std::string table = "| program | here |\n|---|---|\n";
+  for (const Foreign& row : rows) table += fmt::format("| {} | {} |\n", code(row.names, false), row.answer);
+  return table;
+}
+
+std::string value_table(std::span<const ForeignValue> rows) {
+  std::string table = "| option | value | here |\n|---|---|---|\n";
+  for (const ForeignValue& row : rows)
+    table += fmt::format("| `--{}`{} | `{}` | {} |\n", row.option, of_commands(row.commands),
+                         row.value.empty() ? "[]" : row.value,
+                         !row.answer.empty()   ? std::string(row.answer)
+                         : row.becomes.empty() ? "left out"
+                                               : fmt::format("`{}`", row.becomes));
+  return table;
+}
+
+TEST(OptionsPage, IsUpToDate) {
+  EXPECT_TRUE(page("options.md") == options_page(all_commands()))
       << "docs/options.md is stale: build/release/dragoman help --markdown > docs/options.md";
 }
 
-TEST(ComingFromMarian, HasEachOptionThatIsLeftOutWithItsAdvice) {
-  std::ifstream file(DRAGOMAN_SOURCE_DIR "/docs/coming_from_marian.md");
-  std::vector<std::string> rows;
-  for (std::string line; std::getline(file, line);) rows.push_back(line);
-  for (const LeftOut& o : left_out_of_marian()) {
-    const std::string name = fmt::format("`{}{}`", o.option.size() == 1 ? "-" : "--", o.option);
-    const std::string advice = fmt::format(" | {} |", o.instead);
-    EXPECT_TRUE(std::ranges::any_of(
-        rows, [&](const std::string& row) { return row.find(name) < row.find(advice) && row.ends_with(advice); }))
-        << "docs/coming_from_marian.md has no row of " << name << advice;
-  }
+TEST(ComingFromMarian, HasTheTablesThatTheBinaryGoesBy) {
+  const std::string text = page("coming_from_marian.md");
+  for (const std::string& table :
+       {program_table(marian_programs()), option_table(marian_options()), value_table(marian_values())})
+    EXPECT_TRUE(text.find(table) != text.npos) << "docs/coming_from_marian.md lacks this table:\n" << table;
+}
+
+TEST(ComingFromFairseq, HasTheTablesThatTheBinaryGoesBy) {
+  const std::string text = page("coming_from_fairseq.md");
+  for (const std::string& table : {program_table(fairseq_programs()), option_table(fairseq_options())})
+    EXPECT_TRUE(text.find(table) != text.npos) << "docs/coming_from_fairseq.md lacks this table:\n" << table;
 }
 
 TEST(Overview, HasALineForEveryCommand) {
-  const std::string page = overview(all_commands());
+  const std::string text = overview(all_commands());
   for (const Command& command : all_commands())
-    EXPECT_THAT(page, testing::HasSubstr(fmt::format("  {:<10} {}\n", command.about.name, command.about.summary)));
+    EXPECT_THAT(text, testing::HasSubstr(fmt::format("  {:<10} {}\n", command.about.name, command.about.summary)));
 }
 
 }  // namespace

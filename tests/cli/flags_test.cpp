@@ -159,6 +159,7 @@ TEST(CommandLine, TakesAnOptionalValueAfterABlankOrNone) {
 TEST(CommandLine, LeavesAWordAfterAnOptionThatStandsAloneToOthers) {
   EXPECT_THAT(toy({"--quiet", "file"}).rest, ElementsAre("file"));
   EXPECT_THAT(toy({"--power", "file"}).rest, ElementsAre("file"));
+  EXPECT_THAT(toy({"--quiet", "file", "true"}).rest, ElementsAre("file", "true"));
   EXPECT_FALSE(toy({"--tied", "false"}).tied);
   EXPECT_TRUE(toy({"--tied"}).tied);
 }

@@ -119,7 +119,7 @@ class Pages(unittest.TestCase):
         known = set(OPTION.findall(run("help", "--markdown").stdout)) | {"--markdown", "--version"}
 
         def unknown(page, text):
-            if page.name == "coming_from_marian.md":  # names what is not here; tests/cli/docs_test.cpp keeps it true
+            if page.name.startswith("coming_from_"):  # name what is not here; tests/cli/docs_test.cpp keeps them true
                 return
             for span in spans(text):
                 if span.startswith("--") or span.startswith("dragoman "):

@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/parse.h"
+#include "cli/suggest.h"
+
+namespace dragoman {
+namespace {
+
+template <class F>
+bool succeeds(const F& f) {
+  try {
+    f();
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+bool is_number(const std::string& word) {
+  double number;
+  return succeeds([&] { read_word(number, word, {}); });
+}
+
+// Whether a word after an option that may stand alone is its value: a choice, a truth, a number (which may turn out to
+// be out of range) or what else its type reads, for a list anything.
+bool is_value_of(const Option& option, const std::string& word) {
+  if (option.list) return true;
+  static const std::string truths = "true, false, yes, no, on, off";
+  const std::string& choices = option.boolean ? truths : option.choices;
+  if (!choices.empty()) return fmt::format(", {},", choices).find(fmt::format(" {},", word)) != std::string::npos;
+  return is_number(word) || succeeds([&] { option.set({word}); });
+}
+
+class CommandLine {
+ public:
+  CommandLine(const std::vector<Option>& options, const About& about, Findings& findings)
+      : options_(options), about_(about), findings_(findings) {
+    for (const Option& option : options)
+      if (option.positional) places_.push_back(&option);
+  }
+
+  Assignments read(const Strings& arguments) {
+    bool only_words = false;
+    for (const std::string& argument : arguments) {
+      if (only_words || !begins_option(argument))
+        take_word(argument);
+      else if (argument == "--")
+        only_words = true, finish_option();
+      else
+        begin_option(argument);
+    }
+    finish_option();
+    if (!surplus_.empty())
+      findings_.add_unread(Error(fmt::format("unexpected argument '{}'", fmt::join(surplus_, " ")),
+                                 fmt::format("usage: dragoman {} {}", about_.name, about_.usage)));
+    return std::move(assignments_);
+  }
+
+ private:
+  // A negative number is one where a value may stand.
+  bool begins_option(const std::string& word) const {
+    if (word.size() < 2 || word[0] != '-') return false;
+    const bool takes_words = !unknown_.empty() || (option_ && (option_->list || count_ == 0));
+    return !takes_words || !is_number(word);
+  }
+
+  // "--name", "--name=value", "-l", "-lvalue".
+  void begin_option(const std::string& argument) {
+    finish_option();
+    const bool is_long = argument.starts_with("--");
+    const size_t end = is_long ? std::min(argument.find('='), argument.size()) : 2;
+    const std::string name = argument.substr(is_long ? 2 : 1, end - (is_long ? 2 : 1));
+    option_ = is_long ? find(options_, name) : with_letter(name[0]);
+    if (!option_) unknown_ = name, shown_ = argument.substr(0, end);
+    if (option_) open(fmt::format("--{}", option_->name));
+    if (end < argument.size()) take_word(argument.substr(is_long ? end + 1 : end), true);
+  }
+
+  const Option* with_letter(char letter) const {
+    for (const Option& option : options_)
+      if (option.letter == letter) return &option;
+    return nullptr;
+  }
+
+  // A later scalar begins anew.
+  void open(const std::string& where) {
+    Assignment& assignment = assignments_[option_->name];
+    assignment.where = where;
+    if (!option_->list) assignment = {.words = {}, .where = where};
+    count_ = 0;
+  }
+
+  void take_word(const std::string& word, bool attached = false) {
+    if (!unknown_.empty()) {
+      words_.push_back(word);
+    } else if (option_ && (attached || (count_ == 0 && (!option_->stands_alone() || is_value_of(*option_, word))) ||
+                           (count_ > 0 && option_->list))) {
+      assignments_[option_->name].words.push_back(word);
+      ++count_;
+    } else {
+      take_loose_word(word);
+    }
+  }
+
+  // Words without an option before them have places; a list takes all that are left over.
+  void take_loose_word(const std::string& word) {
+    for (const Option* place : places_) {
+      Assignment& assignment = assignments_[place->name];
+      if (!place->list && !assignment.words.empty()) continue;
+      finish_option();
+      if (assignment.where.empty()) assignment.where = place->value;
+      assignment.words.push_back(word);
+      return;
+    }
+    take_surplus(word);
+  }
+
+  // It was meant for the option before it, which then says what it takes.
+  void take_surplus(const std::string& word) {
+    if (!option_) {
+      surplus_.push_back(word);
+    } else if (option_->boolean) {
+      findings_.add_unread(Error(fmt::format("--{} takes no value, found '{}'", option_->name, word)));
+    } else {
+      assignments_[option_->name].words.push_back(word);
+      ++count_;
+    }
+  }
+
+  void finish_option() {
+    if (!unknown_.empty()) finish_unknown();
+    if (option_ && count_ == 0) {
+      Assignment& assignment = assignments_[option_->name];
+      if (option_->stands_alone()) {
+        assignment.words.push_back(option_->boolean ? "true" : std::string(option_->implicit));
+      } else {
+        findings_.add_unread(Error(fmt::format("{} needs a value", assignment.where)));
+        assignment.refused = true;
+      }
+    }
+    option_ = nullptr;
+  }
+
+  void finish_unknown() {
+    const std::string message = fmt::format("there is no option {}", shown_);
+    for (const std::string& word : words_) shown_ += " " + word;
+    if (words_.empty()) words_ = {"true"};
+    findings_.add_option(unknown_, words_, message, shown_, did_you_mean(unknown_, all_names(options_), "--"));
+    unknown_.clear();
+    words_.clear();
+  }
+
+  const std::vector<Option>& options_;
+  const About& about_;
+  Findings& findings_;
+  Assignments assignments_;
+  std::vector<const Option*> places_;
+  const Option* option_ = nullptr;  // that the next words may belong to, …
+  int count_ = 0;                   // … after so many; or one that does not exist …
+  std::string unknown_, shown_;     // … "workspace", "--workspace"
+  Strings words_;
+  Strings surplus_;
+};
+
+}  // namespace
+
+Assignments read_command_line(const Strings& arguments, const std::vector<Option>& options, const About& about,
+                              Findings& findings) {
+  Assignments assignments = CommandLine(options, about, findings).read(arguments);
+  take_foreign_values(assignments, findings);
+  return assignments;
+}
+
+}  // namespace dragoman

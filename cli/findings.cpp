@@ -1,0 +1,42 @@
+#include "cli/findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "cli/foreign.h"
+
+namespace dragoman {
+
+void Findings::add_unread(Error problem) {
+  all_read_ = false;
+  add(std::move(problem));
+}
+
+void Findings::add_option(std::string_view name, const std::vector<std::string>& words, const std::string& message,
+                          const std::string& shown, const std::string& nearest) {
+  const Foreign* foreign = foreign_option(name, command_);
+  if (!foreign) return add_unread(Error(message, nearest));
+  const std::string_view why = reason_to_ignore(*foreign, command_, words);
+  if (why.empty()) return add(Error(message, std::string(foreign->answer)));
+  auto same = std::ranges::find(ignored_, why, &Ignored::why);
+  if (same == ignored_.end()) same = ignored_.insert(same, {why, {}});
+  same->options.push_back(shown);
+}
+
+void Findings::finish() const {
+  if (problems_.size() == 1) throw problems_[0];
+  if (!problems_.empty()) {
+    std::string text = fmt::format("{} problems with the options of dragoman {}", problems_.size(), command_);
+    for (const Error& problem : problems_) {
+      text += fmt::format("\n  {}", problem.what());
+      if (!problem.hint().empty()) text += fmt::format("\n    hint: {}", problem.hint());
+    }
+    throw Error(text, fmt::format("dragoman {} --help WORD shows the options that have to do with WORD", command_));
+  }
+  for (const auto& [why, options] : ignored_)
+    log_warning("{} {} ignored: {}", fmt::join(options, ", "), options.size() == 1 ? "is" : "are", why);
+}
+
+}  // namespace dragoman

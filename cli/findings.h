@@ -1,0 +1,51 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+/// What a command cannot take of its command line and configuration files, gathered so that one answer names all.
+class Findings {
+ public:
+  explicit Findings(std::string_view command) : command_(command) {}
+
+  std::string_view command() const { return command_; }
+  void add(Error problem) { problems_.push_back(std::move(problem)); }
+
+  /// A value that nobody knows now, so that what depends on several options cannot be judged.
+  void add_unread(Error problem);
+
+  template <class F>
+  void attempt(const F& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      add_unread(e);
+    }
+  }
+
+  /// An option that the command lacks. `message` says so, `shown` is what a warning calls it where it is ignored.
+  void add_option(std::string_view name, const std::vector<std::string>& words, const std::string& message,
+                  const std::string& shown, const std::string& nearest);
+
+  bool all_read() const { return all_read_; }
+
+  /// Throws Error if there are problems: the only one as it is, several as a list. Else warns of what is ignored.
+  void finish() const;
+
+ private:
+  struct Ignored {
+    std::string_view why;
+    std::vector<std::string> options;
+  };
+
+  std::string_view command_;
+  std::vector<Error> problems_;
+  std::vector<Ignored> ignored_;
+  bool all_read_ = true;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,62 @@
+#include "cli/foreign.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+
+namespace dragoman {
+namespace {
+
+// Those that stand for a program of Marian. Elsewhere an option of another toolkit is a mistake, whatever its value.
+constexpr std::string_view stand_ins = "train translate score";
+
+const Foreign* find(std::span<const Foreign> rows, std::string_view name, std::string_view command) {
+  for (const Foreign& row : rows)
+    if (has_word(row.names, name) && (row.commands.empty() || has_word(row.commands, command))) return &row;
+  return nullptr;
+}
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
+
+}  // namespace
+
+bool has_word(std::string_view list, std::string_view word) {
+  return !word.empty() && fmt::format(" {} ", list).find(fmt::format(" {} ", word)) != std::string::npos;
+}
+
+const Foreign* foreign_option(std::string_view name, std::string_view command) {
+  const Foreign* row = find(marian_options(), name, command);
+  return row ? row : find(fairseq_options(), name, command);
+}
+
+std::string_view foreign_program(std::string_view name) {
+  const Foreign* row = find(marian_programs(), name, "");
+  if (!row) row = find(fairseq_programs(), name, "");
+  return row ? row->answer : "";
+}
+
+std::string_view reason_to_ignore(const Foreign& option, std::string_view command,
+                                  const std::vector<std::string>& words) {
+  if (!has_word(stand_ins, command)) return "";
+  const std::string value = joined(words);
+  const bool off = value.empty() || value == "false";
+  if (off || fmt::format(",{},", option.ignored).find(fmt::format(",{},", value)) != std::string::npos)
+    return "such a value changes nothing here";
+  return option.ignored == "*" ? option.answer : "";
+}
+
+// A blank in a pattern is the end of a word, which a blank in the name of a file is not.
+const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,
+                                  std::string_view command) {
+  const std::string value = fmt::format("{}", fmt::join(words, "\n"));
+  for (const ForeignValue& row : marian_values()) {
+    if (row.option != option || (!row.commands.empty() && !has_word(row.commands, command))) continue;
+    std::string pattern(row.value);
+    std::ranges::replace(pattern, ' ', '\n');
+    if (fnmatch(pattern.c_str(), value.c_str(), 0) == 0) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,260 @@
+#include "cli/foreign.h"
+
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/tables.h"
+#include "tests/cli/marian_cases.h"
+#include "tests/cli/marian_training_cases.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+Strings split(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+// What a command makes of a command line and of the files in it.
+template <class Options>
+class Answer {
+ public:
+  Answer(Table<Options> table, const Strings& arguments) {
+    table.inherit = nullptr;  // reads --pretrained-model
+    const LogSink sink = [this](LogLevel, std::string_view message) { said += fmt::format("{}\n", message); };
+    const LogScope scope(&sink);
+    try {
+      Options options;
+      parse(table, arguments, options);
+    } catch (const Error& e) {
+      said = fmt::format("{} | {}", e.what(), e.hint());
+      fails = true;
+    }
+  }
+
+  Outcome outcome() const {
+    if (fails) return refused;
+    return said.find(" ignored") != said.npos ? ignored : runs;
+  }
+
+  std::string said;
+  bool fails = false;
+};
+
+template <class Options>
+void expect(const Table<Options>& table, const std::string& before, const Case& c, Outcome outcome) {
+  const Strings words = split(c.words);
+  const Answer<Options> answer(table, split(before + " " + c.words));
+  EXPECT_EQ(answer.outcome(), outcome) << table.about.name << " " << c.words << "\n" << answer.said;
+  if (outcome == runs) return;
+  const std::string name = words[0].substr(0, words[0].find('='));
+  EXPECT_THAT(answer.said, HasSubstr(name.size() > 2 ? name : "-")) << c.words;
+  EXPECT_EQ(answer.said.find("did you mean"), answer.said.npos) << answer.said;
+  EXPECT_FALSE(answer.said.find("there is no option") != answer.said.npos && answer.said.ends_with("| "))
+      << answer.said;
+}
+
+constexpr const char* train_line = "-m m -t s t -v v v";
+constexpr const char* translate_line = "-m m";
+constexpr const char* score_line = "-m m -t s t";
+
+TEST(MariansOptions, OfEveryProgramRunOrAreIgnoredOrRefused) {
+  for (const Case& c : general) {
+    expect(train_table(), train_line, c, c.outcome);
+    expect(translate_table(), translate_line, c, c.outcome);
+    expect(score_table(), score_line, c, c.outcome);
+  }
+}
+
+TEST(MariansOptions, OfModelsAreForTrainingAndOtherwiseInTheModelFile) {
+  for (const Case& c : model) {
+    expect(train_table(), train_line, c, c.outcome);
+    expect(translate_table(), translate_line, c, ignored);
+    expect(score_table(), score_line, c, ignored);
+  }
+}
+
+TEST(MariansOptions, ThatACommandNeeds) {
+  expect(train_table(), "", {"--train-sets s t --vocabs v v --model m"}, runs);
+  expect(translate_table(), "", {"--models m n"}, runs);
+  expect(score_table(), "", {"--train-sets s t --model m"}, runs);
+}
+
+TEST(MariansOptions, OfTraining) {
+  for (const Case& c : training) expect(train_table(), train_line, c, c.outcome);
+}
+
+TEST(MariansOptions, OfTranslating) {
+  for (const Case& c : translating) expect(translate_table(), translate_line, c, c.outcome);
+}
+
+TEST(MariansOptions, OfScoring) {
+  for (const Case& c : scoring) expect(score_table(), score_line, c, c.outcome);
+}
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder); }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  std::string file(const std::string& text) const {
+    std::ofstream(folder / "a.yml") << text;
+    return folder / "a.yml";
+  }
+
+  // The first option as a line of a file, what follows it on the command line.
+  template <class Options>
+  void expect_in_file(const Table<Options>& table, const std::string& before, const Case& c, Outcome outcome) {
+    const Strings words = split(c.words);
+    if (!words[0].starts_with("--") || words[0].find('=') != std::string::npos || words[0] == "--dump-config") return;
+    Strings values, rest = split(before);
+    size_t i = 1;
+    for (; i < words.size() && !words[i].starts_with("--"); ++i) values.push_back(fmt::format("\"{}\"", words[i]));
+    rest.insert(rest.end(), words.begin() + i, words.end());
+    const bool number =
+        words[0] == "--exponential-smoothing" || (words[0] == "--normalize" && table.about.name != "score");
+    if (values.empty()) values = {number ? "1" : "true"};
+    if (words[0] == "--alignment" || words[0] == "--summary" || words[0] == "--output-sampling") {
+      if (values[0] == "true") return;  // in a file it has a value
+    }
+    const std::string line = fmt::format("{}: {}\n", words[0].substr(2),
+                                         values.size() == 1 ? values[0] : fmt::format("[{}]", fmt::join(values, ", ")));
+    rest.insert(rest.end(), {"-c", file(line)});
+    const Answer<Options> answer(table, rest);
+    EXPECT_EQ(answer.outcome(), outcome) << table.about.name << ": " << line << answer.said;
+    if (outcome == refused) {
+      EXPECT_THAT(answer.said, HasSubstr(words[0].substr(2))) << line;
+    }
+  }
+
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() /
+      fmt::format("dragoman_foreign_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(Files, OfMarianAreReadAsItsCommandLines) {
+  for (const Case& c : general) {
+    expect_in_file(train_table(), train_line, c, c.outcome);
+    expect_in_file(translate_table(), translate_line, c, c.outcome);
+  }
+  for (const Case& c : model) expect_in_file(train_table(), train_line, c, c.outcome);
+  for (const Case& c : training) expect_in_file(train_table(), train_line, c, c.outcome);
+  for (const Case& c : translating) expect_in_file(translate_table(), translate_line, c, c.outcome);
+  for (const Case& c : scoring) expect_in_file(score_table(), score_line, c, c.outcome);
+}
+
+TEST_F(Files, OfADecoderNameWhatLiesBesideThem) {
+  TranslateCommandOptions options;
+  parse(translate_table(),
+        {"-c", file("models:\n  - model.npz\n  - /else/where\nvocabs: [v, v]\nbeam-size: 6\nnormalize: 1\n"
+                    "word-penalty: 0\nmini-batch: 1\nmaxi-batch: 1\nmaxi-batch-sort: src\nrelative-paths: true\n"
+                    "input: stdin\n")},
+        options);
+  EXPECT_THAT(options.models, testing::ElementsAre((folder / "model.npz").string(), "/else/where"));
+  EXPECT_EQ(options.input, "-");
+  EXPECT_EQ(options.beam_size, 6);
+}
+
+TEST(Blanks, InTheNameOfAFileDoNotMakeTwoWordsOfIt) {
+  TranslateCommandOptions options;
+  parse(translate_table(), {"-m", "m", "-i", "my file", "--shortlist", "my list"}, options);
+  EXPECT_EQ(options.input, "my file");
+}
+
+// What Marian writes with --dump-config full for a Transformer, but for the device.
+TEST(MariansOptions, OfADumpedConfigurationAreTaken) {
+  const Answer<TrainOptions> answer(train_table(), {"-c", DRAGOMAN_SOURCE_DIR "/tests/cli/marian_training.yml"});
+  EXPECT_EQ(answer.outcome(), ignored) << answer.said;
+  EXPECT_THAT(answer.said, HasSubstr("are ignored: such a value changes nothing here\n"));
+}
+
+TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
+  const Answer<TrainOptions> answer(
+      train_table(), split("--enc-depth six --workspace 1000 --log l --lern-rate 1 --max-tokens 4000 -m m -t s t -c " +
+                           file("lr: 3\ndec-depth: many\nwrite-home: 1\nsqlite: temporary\n")));
+  EXPECT_EQ(answer.outcome(), refused);
+  EXPECT_THAT(answer.said, testing::StartsWith("8 problems with the options of dragoman train\n"));
+  for (const char* part :
+       {"there is no option --log\n    hint: messages go to stderr", "there is no option --max-tokens",
+        "there is no option --lern-rate\n    hint: did you mean --learn-rate?",
+        "--enc-depth: 'six' is not a whole number", "line 1: there is no option 'lr'\n    hint: --learn-rate",
+        "line 2: dec-depth: 'many' is not a whole number", "line 3: there is no option 'write-home'",
+        "--vocabs SOURCE TARGET is missing"})
+    EXPECT_THAT(answer.said, HasSubstr(part));
+}
+
+TEST(MariansOptions, AreIgnoredWithOneLineForEachReason) {
+  const Answer<TranslateCommandOptions> answer(translate_table(),
+                                               split("-m m -v v v --mini-batch 1 --maxi-batch 8 -w 9"));
+  EXPECT_EQ(
+      answer.said,
+      "-v v v is ignored: the model file holds its vocabularies\n"
+      "--mini-batch 1, --maxi-batch 8 are ignored: sentences are put together by length and --mini-batch-words, which "
+      "changes speed only\n"
+      "-w 9 is ignored: memory is taken as it is needed\n");
+}
+
+TEST(MariansOptions, AreNotIgnoredByCommandsThatMarianHasNot) {
+  EXPECT_EQ(Answer<AverageOptions>(average_table(), split("-o a b --workspace 9")).outcome(), refused);
+}
+
+TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
+  const std::pair<const char*, const char*> called[] = {{"--lr 1", "--learn-rate"},
+                                                        {"--max-tokens 4096", "--mini-batch-words"},
+                                                        {"--max-update 9", "--after"},
+                                                        {"--arch transformer", "--task"},
+                                                        {"--patience 10", "--early-stopping"},
+                                                        {"--update-freq 4", "--optimizer-delay"},
+                                                        {"-s de", "--train-sets"}};
+  for (const auto& [words, name] : called) {
+    const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
+    EXPECT_EQ(answer.outcome(), refused) << words;
+    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
+  }
+  for (const auto& [words, name] :
+       {std::pair("--lenpen 0.6", "--normalize"), std::pair("--max-len-b 50", "--max-length-add"),
+        std::pair("--remove-bpe", "SentencePiece"), std::pair("--beam 5", "--beam-size")}) {
+    const Answer<TranslateCommandOptions> answer(translate_table(), split(std::string("-m m ") + words));
+    EXPECT_EQ(answer.outcome(), refused) << words;
+    EXPECT_THAT(answer.said.substr(answer.said.find(" | ")), HasSubstr(name));
+  }
+}
+
+TEST(ForeignPrograms, SayWhatTheyAreCalledHere) {
+  for (const char* name : {"generate", "decode", "marian-decoder"})
+    EXPECT_TRUE(foreign_program(name).starts_with("dragoman translate")) << name;
+  EXPECT_EQ(foreign_program("marian-scorer"), "dragoman score");
+  EXPECT_TRUE(foreign_program("marian-vocab").starts_with("dragoman vocab train"));
+  EXPECT_TRUE(foreign_program("spm_train").starts_with("dragoman vocab train"));
+  EXPECT_TRUE(foreign_program("preprocess").starts_with("not needed"));
+  EXPECT_EQ(foreign_program("elephant"), "");
+}
+
+// Options in an answer, without those of the row itself.
+TEST(ForeignOptions, HaveAnswersThatNameOptionsThatExist) {
+  std::set<std::string> known{"--version"};
+  for (const Command& command : all_commands())
+    for (const std::string& name : all_names(command.options())) known.insert("--" + name);
+  for (const auto& rows : {marian_options(), fairseq_options(), marian_programs(), fairseq_programs()})
+    for (const Foreign& row : rows)
+      for (std::string word : split(std::string(row.answer))) {
+        while (!word.empty() && std::ispunct(uint8_t(word.back()))) word.pop_back();
+        if (word.starts_with("--")) {
+          EXPECT_TRUE(known.contains(word)) << word << " in: " << row.answer;
+        }
+      }
+}
+
+}  // namespace
+}  // namespace dragoman

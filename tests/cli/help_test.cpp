@@ -1,0 +1,59 @@
+#include "cli/help.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/tables.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+template <class Options>
+std::string page(const Table<Options>& table, const Strings& arguments) {
+  Options options;
+  return parse(table, arguments, options).value_or("no page");
+}
+
+template <class Options>
+void expect_rows_of_essentials(const Table<Options>& table) {
+  for (const std::string_view name : table.essentials)
+    EXPECT_TRUE(std::ranges::any_of(table.flags, [&](const auto& row) { return row.name == name; })) << name;
+}
+
+TEST(ShortHelp, NamesOptionsThatExist) {
+  expect_rows_of_essentials(train_table());
+  expect_rows_of_essentials(translate_table());
+}
+
+TEST(ShortHelp, HasTheOptionsThatMatterAndTheWayToTheRest) {
+  const std::string text = page(train_table(), {"-h"});
+  EXPECT_THAT(text, HasSubstr("-v, --vocabs SOURCE TARGET"));
+  EXPECT_THAT(text, Not(HasSubstr("--moe-experts")));
+  EXPECT_THAT(text, HasSubstr("dragoman train --help shows all, --help WORD"));
+  EXPECT_LT(std::ranges::count(text, '\n'), 100);
+}
+
+TEST(ShortHelp, IsTheWholePageOfACommandWithFewOptions) {
+  EXPECT_EQ(page(average_table(), {"-h"}), page(average_table(), {"--help"}));
+}
+
+TEST(Help, HasAllOptions) { EXPECT_THAT(page(train_table(), {"--help"}), HasSubstr("--moe-experts")); }
+
+TEST(Help, SearchesNamesAndMeanings) {
+  const std::string text = page(train_table(), {"--help", "WarmUp"});
+  EXPECT_THAT(text, HasSubstr("--lr-warmup N"));
+  EXPECT_THAT(text, HasSubstr("--lr-schedule NAME"));  // whose help speaks of --lr-warmup
+  EXPECT_THAT(text, Not(HasSubstr("--vocabs")));
+}
+
+TEST(Help, SaysThatNothingHasToDoWithAWord) { EXPECT_THROW(page(train_table(), {"--help", "elephant"}), Error); }
+
+}  // namespace
+}  // namespace dragoman
