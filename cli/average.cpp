@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/options.h"
-#include "engine/engine.h"
+#include "dragoman/engine.h"
 #include "io/config_json.h"
 #include "io/model_file.h"
 

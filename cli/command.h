@@ -11,7 +11,7 @@
 #include "cli/parse.h"
 #include "cli/stderr_log.h"
 #include "cli/version.h"
-#include "engine/engine.h"
+#include "dragoman/engine.h"
 
 namespace dragoman {
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "cli/options.h"
 #include "decode/beam_search.h"
-#include "engine/engine.h"
+#include "dragoman/engine.h"
 #include "explain/attention_json.h"
 #include "explain/attention_page.h"
 #include "explain/heat_map.h"

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "backend/profile.h"
-#include "engine/engine.h"
+#include "dragoman/engine.h"
 
 namespace dragoman {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "engine/engine.h"
+#include "dragoman/engine.h"
 
 namespace dragoman {
 

@@ -56,8 +56,10 @@ void* open_library(const std::string& file) {
 const char* cuda_build_id() { return DRAGOMAN_CUDA_BUILD_ID; }
 
 std::vector<std::string> cuda_module_files() {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-  return {folder / "libdragoman_cuda.so", (folder / "../lib/dragoman/libdragoman_cuda.so").lexically_normal()};
+  Dl_info here{};
+  dladdr(reinterpret_cast<const void*>(&cuda_build_id), &here);
+  const fs::path folder = fs::canonical(here.dli_fname).parent_path();
+  return {folder / "libdragoman_cuda.so", folder / "dragoman/libdragoman_cuda.so"};
 }
 
 std::vector<std::string> cublas_lt_files(std::string_view path) {

@@ -9,7 +9,7 @@ struct Backend;
 
 /// The cuda backend is a separate library, libdragoman_cuda.so, loaded when a GPU is requested: a program linked
 /// against CUDA would not start on a machine without it. The library exports this struct as the symbol
-/// `dragoman_cuda_module`. It uses the core of the program that loads it, so both must come from the same build.
+/// `dragoman_cuda_module`. It links libdragoman.so.0, so both must come from the same build.
 struct CudaModule {
   const char* build;  // equals cuda_build_id()
   /// Throws Error when there is no such GPU. `fast`: products of f32 may be of TF32.
@@ -17,13 +17,13 @@ struct CudaModule {
   std::vector<std::string> (*devices)();  // one line a GPU; throws Error when CUDA does not work here
 };
 
-/// Identifies the build of the interface between program and library.
+/// Identifies the build of the interface between libdragoman.so.0 and the cuda backend.
 const char* cuda_build_id();
 
 /// Loads the library, once, from the first of the given files that exists. Throws Error that lists all files tried and
 /// what is missing.
 const CudaModule& load_cuda_module(const std::vector<std::string>& files);
-/// Beside the program, and in ../lib/dragoman from there.
+/// Beside libdragoman.so.0 (a build folder), and in dragoman/ from there (an installation).
 std::vector<std::string> cuda_module_files();
 
 /// Copies of cuBLASLt in the Python installations on a search path such as "/opt/torch/bin:/usr/bin": the first one is

@@ -5,6 +5,8 @@
 
 namespace dragoman {
 
+Error::~Error() = default;
+
 void invariant(bool condition, const char* what, std::source_location where) {
   if (condition) [[likely]]
     return;

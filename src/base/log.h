@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/log_sink.h"
+#include "dragoman/log_sink.h"
 
 namespace dragoman {
 

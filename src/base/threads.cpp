@@ -128,7 +128,8 @@ class ThreadPool::Workers {
 };
 
 ThreadPool::ThreadPool(int threads) : workers_(std::make_unique<Workers>(threads > 0 ? threads : cores_to_use())) {
-  invariant(size() <= most_threads, "a pool has at most 4095 threads");
+  require(threads >= 0 && size() <= most_threads, "{} threads, expected 1 to {}, or 0 for one a core", threads,
+          most_threads);
 }
 ThreadPool::~ThreadPool() = default;
 

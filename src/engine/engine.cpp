@@ -1,4 +1,4 @@
-#include "engine/engine.h"
+#include "dragoman/engine.h"
 
 #include "backend/registry.h"
 #include "base/log.h"

@@ -32,6 +32,7 @@ def setUpModule():
     for name in ("with", "alone"):
         (Gpu.folder / name).mkdir()
         shutil.copy(BINARY, Gpu.folder / name / "dragoman")
+        shutil.copy(Path(BINARY).parent / "libdragoman.so.0", Gpu.folder / name)
     shutil.copy(LIBRARY, Gpu.folder / "with" / "libdragoman_cuda.so")
     words = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
     Gpu.lines = ["the {} {} is {}".format(*w) for w in words]
@@ -224,7 +225,7 @@ class Choosing(Gpu):
         self.assertIn("no library for GPUs", self.call("inspect --devices", program="alone").stdout)
 
     def test_names_what_is_missing(self):
-        self.fails(["no library for GPUs", "alone/libdragoman_cuda.so", "lib/dragoman/libdragoman_cuda.so", "DRAGOMAN_CUDA"],
+        self.fails(["no library for GPUs", "alone/libdragoman_cuda.so", "alone/dragoman/libdragoman_cuda.so", "DRAGOMAN_CUDA"],
                    self.command + "0", program="alone")
         self.fails(["no GPU 1", "has 1"], self.command + "1")
         for wrong in ("gpu", "cuda", "1x", "cuda:x"):
@@ -235,6 +236,7 @@ class Choosing(Gpu):
     def test_refuses_a_library_of_another_build_or_none_at_all(self):
         (self.folder / "broken").mkdir()
         shutil.copy(BINARY, self.folder / "broken" / "dragoman")
+        shutil.copy(Path(BINARY).parent / "libdragoman.so.0", self.folder / "broken")
         library = self.folder / "broken" / "libdragoman_cuda.so"
         whole = Path(LIBRARY).read_bytes()
         build = next(digits for digits in re.findall(rb"\0([0-9a-f]{16})(?=\0)", whole) if digits != b"0123456789abcdef")

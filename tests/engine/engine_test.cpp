@@ -1,4 +1,4 @@
-#include "engine/engine.h"
+#include "dragoman/engine.h"
 
 #include <gmock/gmock.h>
 
@@ -86,6 +86,10 @@ TEST(Engine, BindsItsThreadsAndLogForAScope) {
   }
   log_info("outside");
   EXPECT_EQ(three.lines, std::vector<std::string>{"inside"});
+}
+
+TEST(Engine, RefusesNumbersOfThreadsThatNoPoolCanHave) {
+  for (int threads : {-1, 4096}) EXPECT_THROW(Engine({.threads = threads}), Error);
 }
 
 TEST(Engine, SaysWhichDevicesThereAre) {

@@ -1,7 +1,5 @@
 #include "tests/op_check/gpu.h"
 
-#include <filesystem>
-
 #include "backend/backend.h"
 #include "backend/cuda_module.h"
 #include "backend/registry.h"
@@ -13,10 +11,8 @@ const Backend& gpu_on_host() {
   return one;
 }
 
-// Where it was built, or, in a build folder that has moved, two folders above this program.
 const Backend& gpu() {
-  const auto moved = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../../libdragoman_cuda.so";
-  static const Backend one = cuda_backend(load_cuda_module({DRAGOMAN_CUDA_MODULE, moved.string()}), 0);
+  static const Backend one = cuda_backend(load_cuda_module(cuda_module_files()), 0);
   return one;
 }
 

@@ -25,6 +25,7 @@ class GpuBundle(unittest.TestCase):
         (cls.folder / "build/tests/ops").mkdir(parents=True)
         for path, name in zip(BUILT, ("dragoman", "libdragoman_cuda.so", "tests/ops/test_ops")):
             shutil.copy(path, cls.folder / "build" / name)
+        shutil.copy(Path(BUILT[0]).parent / "libdragoman.so.0", cls.folder / "build")
         cls.made = cls.bundle("build", "-o", "gpu.tar.xz", "--try-out", "--compression", "0", "--most", "400")
         subprocess.run(["tar", "-C", cls.folder, "-xf", cls.folder / "gpu.tar.xz"], check=True)
         shutil.rmtree(cls.folder / "build")
@@ -39,6 +40,8 @@ class GpuBundle(unittest.TestCase):
         here = self.folder / "dragoman-gpu"
         names = {path.name for path in (here / "lib").rglob("*.so*")}
         self.assertTrue(any(name.startswith("libsentencepiece.so") for name in names), names)
+        self.assertNotIn("libdragoman.so.0", names)  # it looks for the library for GPUs where it lies itself
+        self.assertTrue((here / "build/release/libdragoman.so.0").is_file())
         self.assertIn("libstdc++.so.6", {path.name for path in (here / "lib/base").iterdir()})
         for name in ("libc.so.6", "libm.so.6", "libcuda.so.1", "libcublasLt.so.13"):
             self.assertNotIn(name, names)

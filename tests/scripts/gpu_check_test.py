@@ -40,6 +40,7 @@ class GpuCheck(unittest.TestCase):
         for name in ("with", "alone"):
             (cls.folder / name).mkdir()
             shutil.copy(BINARY, cls.folder / name / "dragoman")
+            shutil.copy(Path(BINARY).parent / "libdragoman.so.0", cls.folder / name)
         shutil.copy(LIBRARY, cls.folder / "with" / "libdragoman_cuda.so")
 
     def check(self, *arguments):

@@ -11,6 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim data metrics io explain align decode score train "
          "engine serve cli").split()
 ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
+# Public headers (include/dragoman) belong to the engine, and these to base. They include each other alone.
+PUBLIC_ROOMS = {"dragoman/error.h": "base", "dragoman/log_sink.h": "base"}
 
 FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120
 OPTION_TABLES = re.compile(r"cli/\w+_flags\.cpp|src/model/\w+_fields\.cpp")  # functions that return a table of options: data, as long as it is
@@ -31,9 +33,15 @@ def room_of(path):
 def bad_includes(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         included = re.match(r'\s*#\s*include "([^"]+)"', line)
-        if not included or not room_of(path):
+        if not included:
             continue
         target = included[1].split("/")[0]
+        if path.startswith("include/") and target != "dragoman":
+            yield f'{path}:{number}: a public header may not include "{included[1]}"'
+        if not room_of(path):
+            continue
+        if target == "dragoman":
+            target = PUBLIC_ROOMS.get(included[1], "engine")
         if target not in ROOMS:
             yield f'{path}:{number}: "{included[1]}" is not written from src/ or the root'
         elif target not in ALLOWED[room_of(path)]:
@@ -100,8 +108,18 @@ def stray_writers(path, text):
             yield f"{path}:{number}: {found[0]}: files are written by base/file.h, which tells every failure"
 
 
+def endings(path, text):
+    """A library leaves it to its program to end. What only a bug can break may end it: invariant() in base/error.cpp."""
+    if path.split("/")[0] not in ("src", "vocab", "include") or path == "src/base/error.cpp":
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.search(r"\b(_?_?exit|_Exit|quick_exit|abort|terminate)\(", line)
+        if found:
+            yield f"{path}:{number}: {found[1]}: the library ends no program; throw Error"
+
+
 def sources():
-    for top in ("src", "vocab", "cli", "tests"):
+    for top in ("include", "src", "vocab", "cli", "tests"):
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
                 yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
@@ -127,6 +145,9 @@ class Tree(unittest.TestCase):
     def test_files_are_written_in_one_place(self):
         self.check(stray_writers)
 
+    def test_the_library_ends_no_program(self):
+        self.check(endings)
+
     def test_each_folder_of_the_tree_has_its_place_in_the_order(self):
         folders = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
         self.assertEqual(folders - set(ROOMS), set())
@@ -142,6 +163,14 @@ class Rules(unittest.TestCase):
                           'src/nn/linear.cpp:4: "linear.h" is not written from src/ or the root'])
         self.assertEqual(len(list(bad_includes("vocab/encode.cpp", '#include "tensor/tensor.h"\n'))), 1)
         self.assertEqual(list(bad_includes("tests/nn/linear_test.cpp", '#include "train/trainer.h"\n')), [])
+
+    def test_public_headers_stand_alone_and_belong_to_rooms(self):
+        text = '#include "dragoman/error.h"\n#include "dragoman/engine.h"\n#include "base/error.h"\n'
+        self.assertEqual(list(bad_includes("include/dragoman/a.h", text)),
+                         ['include/dragoman/a.h:3: a public header may not include "base/error.h"'])
+        self.assertEqual(list(bad_includes("src/base/a.cpp", text)),
+                         ['src/base/a.cpp:2: base may not include "dragoman/engine.h"'])
+        self.assertEqual(list(bad_includes("cli/a.cpp", text)), [])
 
     def test_functions_are_measured_from_signature_to_brace(self):
         text = ("namespace dragoman {\n\nconst int table[] = {\n    1,\n};\n\ntemplate <class T>\nint f(int a,\n"
@@ -163,6 +192,11 @@ class Rules(unittest.TestCase):
         self.assertEqual([message.split(":")[1] for message in stray_writers("src/nn/a.cpp", text)],
                          ["3", "4", "5", "6"])
         self.assertEqual(list(stray_writers("src/base/file.cpp", text)), [])
+
+    def test_an_ending_is_found(self):
+        text = "std::exit(2);\nabort();\nat_exit_of(f);\nstd::terminate();\n"
+        self.assertEqual([message.split(":")[1] for message in endings("src/nn/a.cpp", text)], ["1", "2", "4"])
+        self.assertEqual(list(endings("src/base/error.cpp", text)) + list(endings("cli/main.cpp", text)), [])
 
     def test_device_conditions_and_function_macros_are_found(self):
         text = "#ifdef DRAGOMAN_CUDA\n#endif\n#define SQUARE(x) x\n"

@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "base/log_sink.h"
+#include "dragoman/log_sink.h"
 
 namespace dragoman {
 
@@ -11,24 +11,26 @@ struct Backend;
 struct EngineOptions {
   std::string device = "cpu";  // or "cuda:0", the first GPU
   bool fast_math = false;      // on a GPU, float32 products may round their factors to TF32
-  int threads = 0;             // 0: OMP_NUM_THREADS, or else one per core that the process may use
+  int threads = 0;             // at most 4,095; 0: OMP_NUM_THREADS, or else one per core that the process may use
   LogSink log = {};            // empty: messages are discarded
 };
 
 /// The resources of one use of dragoman: a backend, threads and a log. Engines are independent: several may exist in a
 /// process, with different thread counts and logs. GPUs are the exception: all engines of a process compute on the same
 /// one. Destroying an engine ends its threads. Thread-safe.
-class Engine {
+class [[gnu::visibility("default")]] Engine {
  public:
   explicit Engine(EngineOptions options = {});
   ~Engine();
   Engine(const Engine&) = delete;
 
   /// Loads what the device needs on the first call. Throws Error for an unusable device and says what is missing.
+  /// The definition of Backend is internal to the library.
   const Backend& backend() const;
   int threads() const;
 
-  /// Binds the engine's threads and log to the calling thread for its lifetime. Required for calling kernels.
+  /// Binds the engine's threads and log to the calling thread for its lifetime. Required for calling
+  /// kernels; the public classes make their own. It ends in the same thread.
   class Scope {
    public:
     explicit Scope(Engine& engine);
