@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "decode/translator.h"
 #include "dragoman/engine.h"
 #include "tests/decode/tiny_translator.h"
 #include "tests/temporary_folder.h"
