@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/foreign.h"
 
 namespace dragoman {
 namespace {
@@ -149,9 +150,11 @@ std::string search_page(const About& about, const std::vector<Option>& options, 
     if (in_lower_case(fmt::format("{} {} {}", signature(option), notes(option), option.group))
             .find(in_lower_case(word)) != std::string::npos)
       found.push_back(option);
-  if (found.empty())
+  if (found.empty()) {
+    const Foreign* foreign = foreign_option(word, about.name);
     throw Error(fmt::format("no option of dragoman {} has to do with '{}'", about.name, word),
-                fmt::format("dragoman {} --help shows them all", about.name));
+                foreign ? std::string(foreign->answer) : fmt::format("dragoman {} --help shows them all", about.name));
+  }
   return fmt::format("dragoman {}: options that have to do with '{}'\n{}", about.name, word, groups_page(found));
 }
 

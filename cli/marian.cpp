@@ -167,6 +167,7 @@ constexpr ForeignValue values[] = {
     {"type", "nematus", "", "--type s2s is the recurrent model", "train"},
     {"type", "multi-*", "", "a model has one source; join several in one line, with a mark between", "train"},
     {"type", "*lm*", "", "--type decoder-only reads source and target as one text", "train"},
+    {"task", "translation*", "", "the task is always translation; --type says which kind of model", "train"},
     {"dim-vocabs", "0", "", "", "train"},
     {"dim-vocabs", "0 0", "", "", "train"},
     {"after", "0e", "", "", "train"},

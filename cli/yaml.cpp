@@ -52,9 +52,11 @@ std::string name_of(const YAML::Node& key) { return key.IsNull() ? "null" : key.
 // Marian's key that says that names of files are as seen from the folder of the configuration.
 constexpr std::string_view relative_paths = "relative-paths";
 
-bool has_relative_paths(const YAML::Node& file) {
+bool has_relative_paths(const YAML::Node& file, const std::string& path) {
   const YAML::Node value = file[std::string(relative_paths)];
-  return value && value.IsScalar() && value.Scalar() == "true";
+  const std::string word = value && value.IsScalar() ? value.Scalar() : "false";
+  require(word == "true" || word == "false", "{}: {}: '{}' is neither true nor false", path, relative_paths, word);
+  return word == "true";
 }
 
 void make_relative_to(const std::filesystem::path& folder, Strings& files) {
@@ -77,7 +79,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
   const YAML::Node file = load(path);
   if (file.IsNull()) return;  // empty, or only comments
   require(file.IsMap(), "{}: expected lines of the form 'option: value'", path);
-  const bool relative = has_relative_paths(file);
+  const bool relative = has_relative_paths(file, path);
   Assignments read;
   for (const auto& entry : file) {
     findings.attempt([&] {

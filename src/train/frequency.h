@@ -7,7 +7,7 @@
 namespace dragoman {
 
 /// A point in a run, or how often something happens: "10e" epochs, "8000u" (or "8000") updates, "20Mt" target tokens,
-/// "30m" minutes of training. Before the unit k, M and G multiply by a thousand, a million, a billion. 0: never.
+/// "30m" minutes of training. Before the unit k (or K), M and G multiply by a thousand, a million, a billion. 0: never.
 struct Frequency {
   enum Unit { updates, epochs, target_tokens, minutes };
   int64_t count = 0;

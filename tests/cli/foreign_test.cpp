@@ -188,7 +188,8 @@ TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
   for (const char* part :
        {"there is no option --log\n    hint: messages go to stderr", "there is no option --max-tokens",
         "there is no option --lern-rate\n    hint: did you mean --learn-rate?",
-        "--enc-depth: 'six' is not a whole number", "line 1: there is no option 'lr'\n    hint: --learn-rate",
+        "--enc-depth: 'six' is not a whole number",
+        "line 1: there is no option 'lr'\n    hint: here it is --learn-rate",
         "line 2: dec-depth: 'many' is not a whole number", "line 3: there is no option 'write-home'",
         "--vocabs SOURCE TARGET is missing"})
     EXPECT_THAT(answer.said, HasSubstr(part));
@@ -216,7 +217,8 @@ TEST(FairseqsOptions, SayWhatTheyAreCalledHere) {
                                                         {"--arch transformer", "--task"},
                                                         {"--patience 10", "--early-stopping"},
                                                         {"--update-freq 4", "--optimizer-delay"},
-                                                        {"-s de", "--train-sets"}};
+                                                        {"-s de", "--train-sets"},
+                                                        {"--task translation", "--type"}};
   for (const auto& [words, name] : called) {
     const Answer<TrainOptions> answer(train_table(), split(std::string(train_line) + " " + words));
     EXPECT_EQ(answer.outcome(), refused) << words;
