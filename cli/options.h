@@ -8,6 +8,7 @@
 #include "data/options.h"
 #include "data/survey.h"
 #include "decode/options.h"
+#include "engine/average.h"
 #include "explain/explanation.h"
 #include "metrics/tokenize.h"
 #include "model/presets.h"
@@ -117,11 +118,6 @@ struct AlignOptions : AlignerOptions, ShortlistOptions {
   int max_length = 200;  // pieces
   int cpu_threads = 0;   // 0: one per core
   bool quiet = false;
-};
-
-struct AverageOptions {
-  std::string output;
-  std::vector<std::string> models;
 };
 
 struct QuantizeOptions {

@@ -1,0 +1,77 @@
+#include "engine/average.h"
+
+#include <tuple>
+
+#include "backend/registry.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "dragoman/engine.h"
+#include "io/config_json.h"
+#include "io/model_file.h"
+
+namespace dragoman {
+namespace {
+
+// The meaning of weights depends on configuration and vocabularies; equal shapes are not enough.
+void require_same_kind(const std::string& first_path, const ModelFile& first, const std::string& path,
+                       const ModelFile& file) {
+  static constexpr auto hint =
+      "only models of one run, or of runs with the same options and vocabularies, can be averaged";
+  std::string list;  // "dim is 128 and 256, heads is 4 and 8"
+  for (const auto& [member, ours, theirs] : differences(first.config(), file.config()))
+    list += fmt::format("{}{} is {} and {}", list.empty() ? "" : ", ", member, ours, theirs);
+  if (!list.empty())
+    throw Error(fmt::format("{} and {} are models of different kinds: {}", first_path, path, list), hint);
+  for (const auto& [side, ours, theirs] :
+       {std::tuple("source", &first.vocabularies().source, &file.vocabularies().source),
+        std::tuple("target", &first.vocabularies().target, &file.vocabularies().target)})
+    if (ours->bytes() != theirs->bytes())
+      throw Error(fmt::format("{} and {} have different {} vocabularies", first_path, path, side), hint);
+}
+
+// Sums in double precision, in the order of the parameters.
+using Sums = std::vector<std::vector<double>>;
+
+void add(Sums& sums, const Parameters& parameters) {
+  sums.resize(parameters.named().size());
+  for (size_t p = 0; p < sums.size(); ++p) {
+    const Tensor& value = parameters.named()[p].value;
+    sums[p].resize(size_t(value.elements()));
+    for (size_t i = 0; i < sums[p].size(); ++i) sums[p][i] += value.as<float>()[i];
+  }
+}
+
+void set_to_means(const Parameters& parameters, const Sums& sums, size_t models) {
+  for (size_t p = 0; p < sums.size(); ++p)
+    for (size_t i = 0; i < sums[p].size(); ++i)
+      parameters.named()[p].value.as<float>()[i] = float(sums[p][i] / double(models));
+}
+
+}  // namespace
+
+// Holds one model and the sums, however many files there are.
+void average_models(Engine& engine, const AverageOptions& options) {
+  require(!options.models.empty(), "no models to average");
+  const Engine::Scope scope(engine);
+  const std::string& first_path = options.models.front();
+  const ModelFile first(first_path);
+  Arena arena;
+  const auto model = make_model(first.config(), engine.backend(), arena, DType::f32, false);
+  Sums sums;
+  TrainedLengths trained;
+  for (const std::string& path : options.models) {
+    const ModelFile file(path);
+    require_same_kind(first_path, first, path, file);
+    if (file.stored_type() == DType::i8)
+      log_warning("{} is in 8 bits: its rounding errors remain in the float32 mean", path);
+    trained = {std::max(trained.source, file.trained().source), std::max(trained.target, file.trained().target)};
+    file.load_weights(model->parameters());
+    add(sums, model->parameters());
+  }
+  set_to_means(model->parameters(), sums, options.models.size());
+  save_model(options.output, first.config(), first.vocabularies(), weights_of(model->parameters()), trained);
+  log_info("Saved {}, the mean of {} {}", options.output, options.models.size(),
+           options.models.size() == 1 ? "model" : "models");
+}
+
+}  // namespace dragoman

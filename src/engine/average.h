@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+class Engine;
+
+struct AverageOptions {
+  std::string output;  // model file
+  std::vector<std::string> models;
+};
+
+/// Saves the mean of the models' weights, summed in double precision, as a float32 model. Error for models that differ
+/// in configuration or vocabularies, and if there are none.
+void average_models(Engine& engine, const AverageOptions& options);
+
+}  // namespace dragoman
