@@ -19,9 +19,11 @@ void read(std::string_view input) {
   TrainOptions options;
   std::vector<Option> own = bind_flags(table.flags, options);
   Assignments read;
-  read_config(file.path(), own, read);
-  assign(read, own);
+  Findings findings("train");
+  read_config(file.path(), own, read, findings);
+  assign(read, own, findings);
   to_yaml(own, true);
+  findings.finish();
 }
 
 }  // namespace dragoman
