@@ -116,7 +116,7 @@ class Pages(unittest.TestCase):
         self.each(refused)
 
     def test_options_that_are_mentioned_exist(self):
-        known = set(OPTION.findall(run("help", "--markdown").stdout)) | {"--markdown", "--version"}
+        known = set(OPTION.findall(run("help", "--markdown").stdout)) | {"--markdown", "--man", "--version"}
 
         def unknown(page, text):
             if page.name.startswith("coming_from_"):  # name what is not here; tests/cli/docs_test.cpp keeps them true
