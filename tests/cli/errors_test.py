@@ -96,7 +96,7 @@ PROVOKED = {
         f"{RNN} --attention-choice hard --attention-local 2",
     "--attention-choice hard takes no mean, so --transformer-dropout-attention … has nothing to drop":
         f"{RNN} --attention-choice hard --transformer-dropout-attention 0.1",
-    "--type: … is not one of transformer, decoder-only, s2s": f"{TRAIN} -m new --type amun",
+    "--type: … is not one of transformer, decoder-only, s2s": f"{TRAIN} -m new --type other",
     "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
     "--method raw": "explain -m s2s --method gradient -t s t",
     "--beam-size … contradicts --output-sampling, which samples instead of searching":
@@ -242,8 +242,8 @@ PROVOKED = {
     "--train-sets: the name of … says that it holds both sides, expected files of one side":
         "train -t s.tsv t -v v v -m new",
     "… is …, expected a model or another safetensors file": "translate -m s",
-    "unexpected argument '…'": "evaluate t s",
-    "--… takes no value, found '…'": "score --quiet s",
+    "unexpected argument '…'": "completion bash zsh",
+    "--… takes no value, found '…'": "score -m m -t s t --quiet s",
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",

@@ -120,8 +120,7 @@ TEST_F(InspectCommand, DescribesTheMachine) {
   EXPECT_GE(page["cpu"]["threads"], 1);
   EXPECT_GT(page["cpu"]["memory_bytes"], 1'000'000);
   EXPECT_FALSE(page["cpu"]["own_kernels"].empty());
-  EXPECT_TRUE(page["gpus"].empty());
-  EXPECT_THAT(output_of({.devices = true}), HasSubstr("there is no library for GPUs"));
+  if (page["gpus"].empty()) EXPECT_THAT(output_of({.devices = true}), testing::ContainsRegex("devices +none: [a-z]"));
 }
 
 TEST(FactPage, AlignsValuesAndSetsHeadingsApart) {

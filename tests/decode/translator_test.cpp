@@ -138,7 +138,7 @@ TEST_F(TranslatorTest, AnswersRequestsWithOptionsOfTheirOwn) {
 }
 
 TEST_F(TranslatorTest, ForgetsRequestsThatAreCancelled) {
-  search.min_length = 4;
+  search.min_length = search.max_length_add = 50;  // more than the tokens of a step
   Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search);
   int answered = 0;
   const auto count = [&](std::vector<Translation>) { ++answered; };
