@@ -12,7 +12,7 @@ constexpr Foreign options[] = {
     // Files
     {"path save-dir", "--model names the model's file"},
     {"restore-file finetune-from-model",
-     "--pretrained-model begins with another model; a run goes on from --model itself"},
+     "--pretrained-model begins with another model; a run resumes from --model itself"},
     {"source-lang target-lang s t lang-pairs", "languages have no names; train takes the two files with --train-sets"},
     {"trainpref validpref testpref", "--train-sets and --valid-sets take two files each, source and target"},
     {"destdir dataset-impl only-source workers", text},

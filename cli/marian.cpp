@@ -136,7 +136,7 @@ constexpr Foreign options[] = {
      "ulr-softmax-temperature",
      "embeddings are not made of universal ones", "0,1"},
     // Validation
-    {"valid-reset-stalled valid-reset-all", "raise --early-stopping to go on after it has ended a run"},
+    {"valid-reset-stalled valid-reset-all", "raise --early-stopping to resume after it has ended a run"},
     {"early-stopping-on", "the first of --valid-metrics decides --early-stopping", "first"},
     {"valid-mini-batch", "validation chooses its batches itself", all_values},
     {"valid-max-length", "validation takes pairs up to --max-length pieces", all_values},

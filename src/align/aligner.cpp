@@ -20,7 +20,7 @@ class ExactSum {
   std::atomic<int64_t> units_ = 0;
 };
 
-// How near to the diagonal target place i of m and source place j of n (from 0) are: 0 is on it, -1 the farthest.
+// How near to the diagonal target position i of m and source position j of n (from 0) are: 0 is on it, -1 the farthest.
 double feature(int i, int m, int j, int n) { return -std::abs((i + 1.0) / m - (j + 1.0) / n); }
 
 }  // namespace

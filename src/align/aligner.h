@@ -20,7 +20,7 @@ struct AlignerOptions {
 class Aligner {
  public:
   struct Link {
-    int source, target;  // places in their sentences, from 0
+    int source, target;  // positions in their sentences, from 0
     bool operator==(const Link&) const = default;
   };
 

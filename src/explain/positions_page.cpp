@@ -34,13 +34,13 @@ footer { color: var(--soft); max-width: 80ch; }
 </style>
 </head>
 <body>
-<header><h1>How the model tells places apart</h1><span class="soft" id="title"></span>
+<header><h1>How the model distinguishes positions</h1><span class="soft" id="title"></span>
 <span class="legend soft" id="legend" aria-hidden="true"></span></header>
 <noscript>This page draws with scripts, which are switched off. <code>dragoman explain --positions --format json</code>
 needs none.</noscript>
 <main></main>
-<footer>Left: a row is the vector that is added to the embedding of the piece at that place. Right: the cosine of the
-angle between the vectors of two places. Of sinusoids it depends on their distance alone (Vaswani et al. 2017,
+<footer>Left: a row is the vector that is added to the embedding of the token at that position. Right: the cosine of the
+angle between the vectors of two positions. Of sinusoids it depends on their distance alone (Vaswani et al. 2017,
 section 3.5).</footer>
 <script type="application/json" id="about">)html";
 
@@ -91,11 +91,11 @@ function show({ name, vectors }) {
     right = element(section, 'div'), status = element(section, 'p', { class: 'status', 'aria-live': 'polite' });
   const scale = Math.max(...vectors.map(row => Math.max(...row.map(Math.abs)))) || 1, alike = cosines(vectors);
   const title = element(left, 'h2', {}, `${name} `);
-  element(title, 'small', {}, `places 0 to ${vectors.length - 1} down, ${vectors[0].length} columns across; ` +
+  element(title, 'small', {}, `positions 0 to ${vectors.length - 1} down, ${vectors[0].length} dimensions across; ` +
     `the strongest colour is ${number(scale)}`);
-  picture(left, vectors, scale, status, (row, column) => `place ${row}, column ${column}: ${number(vectors[row][column])}`);
-  element(element(right, 'h2', {}, 'cosines '), 'small', {}, 'places down and across');
-  picture(right, alike, 1, status, (row, column) => `places ${row} and ${column}: ${number(alike[row][column])}`);
+  picture(left, vectors, scale, status, (row, column) => `position ${row}, dimension ${column}: ${number(vectors[row][column])}`);
+  element(element(right, 'h2', {}, 'cosines '), 'small', {}, 'positions down and across');
+  picture(right, alike, 1, status, (row, column) => `positions ${row} and ${column}: ${number(alike[row][column])}`);
 }
 
 document.getElementById('title').textContent = parsed('about').title;

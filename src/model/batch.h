@@ -23,7 +23,7 @@ struct Batch {
   std::vector<int32_t> sentences;   // (B) which line of the corpus each pair is: random masks are keyed by it
   std::vector<float> weights = {};  // (B) of each sentence in the loss; empty: all 1
 
-  /// The labels of the batch, each times the weight of its sentence.
+  /// The target tokens of the batch, each times the weight of its sentence.
   double target_weight() const;
   void multiply_weights(float factor);
   /// (N) f32: each row of `spans` with the weight of its sentence; not there when all are 1.
@@ -33,7 +33,7 @@ struct Batch {
 /// What a decoder reads to foretell `target`: <s> and all but the last piece of each sentence.
 PackedIds shifted(const PackedIds& target);
 
-/// (N,2) int32: of each row its sentence of the corpus, 0 where `sentences` is empty, and its place there, at most
+/// (N,2) int32: of each row its sentence of the corpus, 0 where `sentences` is empty, and its position there, at most
 /// `last`.
 constexpr int64_t any_position = std::numeric_limits<int32_t>::max();
 Tensor positions_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last);

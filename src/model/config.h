@@ -28,7 +28,7 @@ enum class Positions { sinusoidal, interleaved, learned, relative, rotary, alibi
 inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || p == Positions::interleaved; }
 
 /// How a decoder looks back at its own output: self_attention; average_attention, where all of the past counts alike
-/// (Zhang et al. 2018); or rnn, a recurrent unit in the place of attention (Kim et al. 2019).
+/// (Zhang et al. 2018); or rnn, a recurrent unit instead of attention (Kim et al. 2019).
 enum class Autoregression { self_attention, average_attention, rnn };
 
 /// What the layers of a recurrent model's encoder are: recurrences, read from both sides or from the beginning only, or
@@ -114,7 +114,7 @@ struct AttentionConfig {
   double entropy = 0.002;                             // hard: λ_e, weight of the entropy of the attention weights
 };
 
-/// A mixture of experts in the place of feed-forward layers (Shazeer et al. 2017, Fedus et al. 2021).
+/// A mixture of experts instead of feed-forward layers (Shazeer et al. 2017, Fedus et al. 2021).
 struct ExpertsConfig {
   int count = 0;            // feed-forward networks of such a layer; 0: no layer has experts
   int top_k = 2;            // experts that a token is sent to

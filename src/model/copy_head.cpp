@@ -11,9 +11,9 @@
 namespace dragoman {
 namespace {
 
-// How an attention finds what each label of a batch is by copying: pieces that source and target of a sentence have in
-// common are numbered from 1, and a key's value has a one in the column of its piece. So a query's result has in each
-// column the probability of that piece; column 0 is of labels that cannot be copied.
+// How an attention finds what each target token of a batch is by copying: pieces that source and target of a sentence
+// have in common are numbered from 1, and a key's value has a one in the column of its piece. So a query's result has
+// in each column the probability of that piece; column 0 is of target tokens that cannot be copied.
 struct Matches {
   int64_t columns = 1;
   std::vector<int32_t> of_sources, of_targets;  // (Ns) (Nt): columns

@@ -18,7 +18,7 @@ struct CopyHead {
 
   /// D columns of the decoder's output, M of the encoder's.
   static CopyHead make(Parameters& p, int64_t dim, int64_t memory_dim);
-  /// What the labels of a batch are by copying.  x (Nt,D)  memory (Ns,M)
+  /// The probability of copying each target token of a batch.  x (Nt,D)  memory (Ns,M)
   Copying operator()(Context& cx, const Var& x, const Var& memory, const Batch& batch) const;
   struct Asked {
     Var query, gate;  // (N,K)  (N,1)

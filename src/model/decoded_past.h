@@ -10,7 +10,7 @@
 namespace dragoman {
 
 /// Where the keys and values of decoded tokens lie in a cache. A sentence takes rows in pages of 16 steps × its width.
-/// A hypothesis remembers the row of each of its tokens: one that changes places copies that list of integers and
+/// A hypothesis remembers the row of each of its tokens: one that changes rows copies that list of integers and
 /// nothing else.
 class DecodedPast {
  public:

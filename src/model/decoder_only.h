@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// One stack that reads <s>, the source with its </s>, and the target: a language model that goes on where the source
+/// One stack that reads <s>, the source with its </s>, and the target: a language model that continues where the source
 /// ends (Liu et al. 2018, "Generating Wikipedia by Summarizing Long Sequences", section 4.2.3, T-D). Both sides share
 /// one vocabulary and one sequence of positions; the source's </s> separates them.
 class DecoderOnly : public TransformerParts {
@@ -19,7 +19,7 @@ class DecoderOnly : public TransformerParts {
   struct Joined {
     PackedIds input;                   // <s>, source, target without its last id
     std::vector<int32_t> targets;      // of every row: the id that comes next
-    std::vector<int32_t> target_rows;  // rows whose label is of the target
+    std::vector<int32_t> target_rows;  // rows that predict a token of the target
   };
   static Joined joined(const Batch& batch);
   Var hidden(Context& cx, const Joined& text, const Batch& batch);  // (N,D) before the output layer

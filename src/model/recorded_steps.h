@@ -15,7 +15,7 @@ struct StepTables {
   Tensor ids, positions;  // (R) (R,2)
   Tensor cached;          // (R): cache rows that take this step's keys and values
   StepKeys past;          // through a table (R,T)
-  StepKeys source;        // from a row on, with places
+  StepKeys source;        // from a row on, with positions
   int64_t longest_past = 0, longest_source = 0;
 };
 

@@ -24,7 +24,7 @@ Tensor ids_at(const PackedIds& all, const Tensor& rows) {
   return int_tensor(std::move(ids), {rows.elements()});
 }
 
-// The same of places (N,2).
+// The same of positions (N,2).
 Tensor positions_at(const Tensor& positions, const Tensor& rows) {
   std::vector<int32_t> chosen;
   for (int64_t i = 0; i < rows.elements(); ++i) {

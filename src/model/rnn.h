@@ -56,7 +56,7 @@ class Rnn : public Model {
     std::vector<CellState> layers;
     Var feed;  // (n,E) of Luong's: what the output layer read; empty: zeros
   };
-  /// Words of n sentences that a step reads: what they say to the first layer's gates, their embeddings and places.
+  /// The tokens of n sentences that a step reads: their part of the first layer's gates, embeddings and positions.
   struct StepWords {
     Var gates, embedded;  // (n,G·D) (n,E)
     Tensor positions;     // (n,2)

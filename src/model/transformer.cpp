@@ -45,7 +45,7 @@ int64_t Transformer::autoregression_dim() const {
   return config_.autoregression == Autoregression::self_attention ? key_value_dim() : config_.dim;
 }
 
-// The host decides for experts and for copying, and makes the keys of places.
+// The host decides for experts and for copying, and makes the keys of positions.
 bool Transformer::steps_on_the_device() const {
   for (int l = 0; l < config_.decoder_layers; ++l)
     if (config_.has_experts(l)) return false;

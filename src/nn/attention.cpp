@@ -28,12 +28,12 @@ struct Product {
   }
 };
 
-// One vector as key and value is one variable, so that its gradient gathers in one place.
+// One vector as key and value is one variable, so that its gradient gathers in one tensor.
 Var key_of(const Role& key, const Role& value, const Var& v, const Var& product, const Var& x) {
   return key.first == value.first ? v : key.of(product, x);
 }
 
-// One vector as key and value stands in the place of the value; its name says so.
+// One vector as key and value takes the slot of the value; its name says so.
 void add_key_value(Product& product, const AttentionDesign& d, Role& key, Role& value) {
   const int64_t keys = int64_t{d.sizes.heads} * d.sizes.key, values = int64_t{d.sizes.heads} * d.sizes.value;
   const bool shared = d.projections == Projections::key_value && d.score != AttentionScore::location;
@@ -113,7 +113,7 @@ SelfAttention::QueryKeyValue SelfAttention::parts(Context& cx, const Var& x, con
   return p;
 }
 
-// One key of many lies in the cache where it stands, in the place of what it was made of.
+// One key of many lies in the cache at its position, instead of those that it was made of.
 Compression::Result SelfAttention::compressed(Context& cx, const QueryKeyValue& p, const SelfRows& rows) const {
   const Compression::Result one = (*compression)(cx, p.k, p.v, rows.spans);
   if (!rows.cache) return one;

@@ -11,11 +11,11 @@
 
 namespace dragoman {
 
-/// Rows that attend to rows of their own sequence, and what is known of their places.
+/// Rows that attend to rows of their own sequence, and what is known of their positions.
 struct SelfRows {
   Spans spans;
   Tensor positions;                // (N,2) int32: sentence, token
-  Tensor rotary;                   // (P,K) sinusoids, or empty: queries and keys turn by their place
+  Tensor rotary;                   // (P,K) sinusoids, or empty: queries and keys are rotated by their position
   Tensor bias;                     // (1,H·(2R+1)) or empty: added to the scores (ALiBi)
   Tensor cache = {}, cached = {};  // (C,H*K + H*V), (N) int32: which of its rows take keys and values; or empty
 };
@@ -52,7 +52,7 @@ struct AttentionHeads {
   Var normed(Context& cx, const Norm& norm, const Var& x) const {
     return norm.weight ? head_norm(cx, x, norm.weight, norm.bias, design.sizes.heads) : x;
   }
-  /// Keys for `location`: a row for each place.
+  /// Keys for `location`: a row for each position.
   Var keys_at_positions(Context& cx, const Tensor& positions) const;
   ScoreInputs score_inputs(Context& cx, const Var& q, const Tensor& bias) const;
   StepShape step_shape(const StepKeys& keys, int64_t longest) const;
@@ -79,7 +79,7 @@ struct SelfAttention {
   Compression::Result compressed(Context& cx, const QueryKeyValue& p, const SelfRows& rows) const;
 };
 
-/// S·σ(v·tanh(W h)): a place in a source of S pieces, from 0 to S (Luong et al. 2015, equation 9).
+/// S·σ(v·tanh(W h)): a position in a source of S tokens, from 0 to S (Luong et al. 2015, equation 9).
 struct PredictedPosition {
   Var inner, outer;  // W (D,D), v (1,D); or empty
 
@@ -99,15 +99,15 @@ struct CrossAttention {
   struct KeysAndValues {
     Var k, v;  // (Ns,H*K) (Ns,H*V)
   };
-  /// Keys and values of the encoder's output (Ns,D), whose rows stand at `places`.
+  /// Keys and values of the encoder's output (Ns,D), whose rows are at `positions`.
   KeysAndValues keys_and_values(Context& cx, const Var& memory, const Tensor& positions) const;
   bool hard() const { return heads.design.choice == AttentionKind::hard; }
   /// Whether each query has to be a sentence of its own, with its own keys.
   bool one_query_each() const { return bool(center.inner); }
-  /// x (Nt,D); queries are rows of their sentences from place `first` on.
+  /// x (Nt,D); queries are rows of their sentences from position `first` on.
   Var operator()(Context& cx, const Var& x, const KeysAndValues& memory, const Spans& queries, const Spans& keys,
                  const Tensor& positions, int64_t first = 0) const;
-  /// What one query a sentence, x (B,D) at `places`, finds if it looks at one key (ops/hard_attention.h).
+  /// What one query a sentence, x (B,D) at `positions`, finds if it looks at one key (ops/hard_attention.h).
   Var choose(Context& cx, const Var& x, const KeysAndValues& memory, const Spans& keys, const Tensor& positions,
              const Tensor& signal) const;
   /// One decoding step against keys and values that were cached once a sentence; neither hard nor one_query_each().

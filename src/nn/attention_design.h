@@ -7,7 +7,7 @@ namespace dragoman {
 /// The score of a query vector x and a key vector z, whose softmax over the keys says how much of each is taken
 /// (docs/attention.md). With projections q = W_q x and k = W_k z:
 /// scaled_dot: q·k / √K (Vaswani et al. 2017); dot: q·k (Luong et al. 2015); additive: w · tanh(q + k) (Bahdanau et al.
-/// 2015; Luong's "concat"); location: q · l_j with a learned vector l_j for each place j (Luong's "location").
+/// 2015; Luong's "concat"); location: q · l_j with a learned vector l_j for each position j (Luong's "location").
 /// Without projections of keys: bilinear: xᵀ W z (Luong's "general"); reduced_rank: (U x) · (V z), few rows in U and V.
 enum class AttentionScore { scaled_dot, dot, additive, bilinear, reduced_rank, location };
 
@@ -53,15 +53,15 @@ inline std::span<const EnumName<AttentionMemory>> enum_names(AttentionMemory) {
 
 /// The same of one layer.
 struct MemoryShape {
-  int block = 0;   // places of a block, whose keys a query of it sees; 0: those of the whole sentence
+  int block = 0;   // positions of a block, whose keys a query of it sees; 0: those of the whole sentence
   int stride = 1;  // keys that are made into one
 
   bool whole() const { return block == 0 && stride == 1; }
 };
 
 /// Where the window of local attention has its middle (Luong et al. 2015, section 3.2). monotonic: at the target's own
-/// place, as if both languages ran in step ("local-m"); predictive: at S·σ(v·tanh(W h)) of a source of S pieces, where
-/// the decoder's state h says, and a Gaussian multiplies the weights ("local-p").
+/// position, as if both languages ran in step ("local-m"); predictive: at S·σ(v·tanh(W h)) of a source of S pieces,
+/// where the decoder's state h says, and a Gaussian multiplies the weights ("local-p").
 enum class LocalCenter { monotonic, predictive };
 
 inline std::span<const EnumName<LocalCenter>> enum_names(LocalCenter) {
@@ -95,7 +95,7 @@ struct AttentionDesign {
   LocalCenter center = LocalCenter::monotonic;  // of the window
   AttentionKind choice = AttentionKind::soft;
   int relative = 0;             // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
-  int locations = 0;            // places that `location` knows
+  int locations = 0;            // positions that `location` knows
   bool projects_result = true;  // back to the width of the model
   double dropout = 0;           // of the attention weights
   double gain = 1;              // of the initial projections

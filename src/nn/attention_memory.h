@@ -19,8 +19,8 @@ struct Past {
 Past part_of(const Past& past, const MemoryShape& memory);
 
 /// Memory-compressed attention (Liu et al. 2018, section 4.2.4): one key and one value of each `stride` of them, by a
-/// convolution as wide. Key c is of the places c·s - (s-1) … c·s, zeros before the first, and stands at c·s: it knows
-/// no word that comes after a query that sees it.
+/// convolution as wide. Key c is of the positions c·s - (s-1) … c·s, zeros before the first, and stands at c·s: it
+/// knows no word that comes after a query that sees it.
 struct Compression {
   Linear key, value;  // (H*K,s·H*K) (H*V,s·H*V)
   int stride;
@@ -31,7 +31,7 @@ struct Compression {
   };
   Result operator()(Context& cx, const Var& k, const Var& v, const Spans& spans) const;
   /// One decoding step: rows that end a window, whose keys and values are all in the cache (C,H*K + H*V), get the one
-  /// key and value in the place of their own, which nobody will read again.
+  /// key and value instead of their own, which nobody will read again.
   void step(Context& cx, const Tensor& cache, const StepKeys& past) const;
 };
 

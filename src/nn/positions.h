@@ -25,9 +25,10 @@ class Sinusoids {
   std::deque<Tensor> tables_;  // the longest is the last; others may be in use
 };
 
-/// ALiBi (Press et al. 2022): head h of H lowers a score by 2^(-8h/H), h from 1, for every place between query and key,
-/// in both directions. The table is a bias of attention (1,H·(2R+1)) with R ≥ `positions` - 1; a longer one is made
-/// when a longer sentence comes. `scale` is what attention multiplies scores and bias with. Several threads may ask.
+/// ALiBi (Press et al. 2022): head h of H lowers a score by 2^(-8h/H), h from 1, for every position between query and
+/// key, in both directions. The table is a bias of attention (1,H·(2R+1)) with R ≥ `positions` - 1; a longer one is
+/// made when a longer sentence comes. `scale` is what attention multiplies scores and bias with. Several threads may
+/// ask.
 class LinearBias {
  public:
   LinearBias(int heads, double scale, DType dtype) : heads_(heads), scale_(scale), dtype_(dtype) {}

@@ -15,8 +15,8 @@ class Adam {
  public:
   Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options);
 
-  /// One update from gradients that are sums over `labels`, of losses that add up to `loss` (1) f64. Where that or a
-  /// gradient is not finite nothing is changed. That, and how much to clip, is decided where the backend computes.
+  /// One update from gradients that are sums over `target_tokens`, of losses that add up to `loss` (1) f64. Where that
+  /// or a gradient is not finite nothing is changed. That, and how much to clip, is decided where the backend computes.
   void step(double rate, double target_tokens, const Tensor& loss);
   /// How the last step went. Has to be asked for once, before the next step; that is when it is counted, if it changed
   /// anything. Waits for that step, but for nothing that came after it.

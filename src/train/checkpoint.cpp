@@ -86,7 +86,7 @@ void compare_arithmetic(const SafetensorsFile& file, const std::string& now) {
   const auto stored = file.metadata().find("arithmetic");
   if (stored == file.metadata().end() || stored->second == now) return;
   log_info(
-      "{} was computed by {}, it goes on with {}: the last digits will differ from those of a run without this "
+      "{} was computed by {}, it resumes with {}: the last digits will differ from those of a run without this "
       "change",
       file.path(), stored->second, now);
 }
@@ -174,7 +174,7 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
   const bool same_text = entry(file, "corpus") == fingerprint_text(order);
   if (same_text && options == order.options) return;
   begin_epoch_anew(run.progress);
-  log_warning("{}: going on at the beginning of epoch {}",
+  log_warning("{}: resuming at the beginning of epoch {}",
               same_text ? fmt::format("the order of batches has changed from '{}' to '{}'", options, order.options)
                         : std::string("the training text or its encoding has changed"),
               run.progress.epoch());

@@ -18,14 +18,14 @@ struct CheckpointSize {
 /// The model file has the weights, the state two moments and perhaps averages too.
 CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged);
 
-/// What is saved of a run: all of it, so that a run goes on from the state alone. The state holds the raw parameters
+/// What is saved of a run: all of it, so that a run resumes from the state alone. The state holds the raw parameters
 /// (the model file the smoothed ones where there is an average), the moments, the averages and the progress.
 struct RunState {
   Parameters& parameters;
   Adam& adam;
   std::optional<MovingAverage>& average;
   Progress& progress;
-  std::string arithmetic = {};  // threads, libraries, instructions: with the same a run goes on to the same bits
+  std::string arithmetic = {};  // threads, libraries, instructions: with the same a run resumes to the same bits
 };
 
 /// What of the options and the corpus fixes the order of batches: where it differs, a position means nothing.
@@ -41,9 +41,9 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
 /// With what limit of words the batches of a state's run were made; none: it does not say.
 std::optional<int64_t> batch_words_of(const std::string& state_path);
 
-/// What of a state a run goes on from; of the rest it makes a new beginning.
+/// What of a state a run resumes from; it begins the rest anew.
 struct Restore {
-  bool corpus = true;     // the place in the epoch
+  bool corpus = true;     // the position in the epoch
   bool optimizer = true;  // moments and their number of updates
 };
 

@@ -11,8 +11,8 @@
 namespace dragoman {
 
 /// How many tokens of a side go forward and back together: 512 for each thread, and 1,024 at least. What a batch leaves
-/// behind for its way back then stays near the processor and needs little memory, whatever the size of batches; more
-/// rows would make no product faster. That is of a CPU; a GPU takes what its memory holds (train/memory.h).
+/// behind for its backward pass then stays near the processor and needs little memory, whatever the size of batches;
+/// more rows would make no product faster. That is of a CPU; a GPU takes what its memory holds (train/memory.h).
 constexpr int64_t least_rows_at_once = 1024;
 inline int64_t rows_at_once() { return std::max(least_rows_at_once, int64_t{512} * thread_count()); }
 

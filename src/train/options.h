@@ -55,8 +55,8 @@ struct TrainingOptions {
   int64_t max_skipped = 10;          // updates in a row that are not finite before the run goes back; 0: never
   bool check_nan = false;            // look for the first value that is not finite, in every update
   bool no_reload = false;            // begin anew although the model file exists
-  bool no_restore_corpus = false;    // going on, begin the epoch anew
-  bool no_optimizer_reload = false;  // going on, begin with the optimiser as it is before the first update
+  bool no_restore_corpus = false;    // on resuming, begin the epoch anew
+  bool no_optimizer_reload = false;  // on resuming, begin with the optimiser as it is before the first update
   TrainingPrecision precision = TrainingPrecision::automatic;
   uint64_t seed = 1;
   std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"

@@ -83,7 +83,7 @@ class Stopping {
 struct Window {
   double cost = 0;  // sum of losses
   int64_t target_tokens = 0;
-  double weight = 0;  // of the labels, each that of its sentence; without --data-weighting their number
+  double weight = 0;  // of the target tokens, each that of its sentence; without --data-weighting their number
   double norm = 0;    // of the last update's gradient
   Clock clock;
 

@@ -20,7 +20,7 @@ TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted)
   return backend.multiplies_bfloat16 ? TrainingPrecision::bfloat16 : TrainingPrecision::float32;
 }
 
-// A run goes on with batches of the size that it began with, whatever memory is free by then.
+// A run resumes with batches of the size that it began with, whatever memory is free by then.
 int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus) {
   const auto began_with = resumes(setup) ? batch_words_of(state_path(setup.training.model)) : std::nullopt;
   const int64_t words = began_with ? *began_with : fitting_batch_words(setup, backend, corpus);

@@ -41,7 +41,7 @@ void RunLog::announce(const Progress& progress, const RunEvent& event) {
   std::erase_if(sinks_, [&](Named& to) {
     const std::string failure = failure_of(*to.sink, now, event);
     if (failure.empty()) return false;
-    log_warning("training goes on without {}: {}", to.option, failure);
+    log_warning("training continues without {}: {}", to.option, failure);
     return true;
   });
 }

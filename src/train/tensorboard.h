@@ -5,7 +5,7 @@
 namespace dragoman {
 
 /// --tensorboard: scalars of reports (train/…) and validations (valid/…), the step is the update. One file a call; of
-/// a run that goes on, TensorBoard drops what the call before had written beyond the checkpoint.
+/// a run that resumes, TensorBoard drops what the call before had written beyond the checkpoint.
 class TensorBoardLog : public RunSink {
  public:
   explicit TensorBoardLog(const std::string& folder);

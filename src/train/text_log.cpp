@@ -32,7 +32,7 @@ void print(const RunMoment& now, const RunSave& save) {
   if (save.failure.empty())
     log_info("Saved {} (update {})", save.model, grouped(now.updates));
   else
-    log_warning("update {} is not saved, older files stay as they are and training goes on: {}", grouped(now.updates),
+    log_warning("update {} is not saved, older files stay as they are and training continues: {}", grouped(now.updates),
                 save.failure);
 }
 

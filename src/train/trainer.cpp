@@ -153,7 +153,7 @@ void Trainer::begin_or_resume() {
   load_state(state, run_state(), setup_.model, order_,
              {.corpus = !setup_.training.no_restore_corpus, .optimizer = !setup_.training.no_optimizer_reload});
   resumes_ = true;
-  log_info("Going on from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
+  log_info("Resuming from {}: update {}, epoch {}", state, grouped(progress_.updates), progress_.epoch());
 }
 
 void Trainer::run() {
@@ -245,7 +245,7 @@ bool Trainer::diverged() const {
 }
 
 // Once in a run, and only to a checkpoint of this run. The state says at once that it has happened: a run that is
-// killed before its next checkpoint goes on with the lower rate, too.
+// killed before its next checkpoint resumes with the lower rate, too.
 void Trainer::go_back() {
   const int64_t updates = progress_.updates;
   const bool again = progress_.rollbacks > 0, nowhere = !resumes_ && saved_ < 0;
@@ -295,7 +295,7 @@ void Trainer::validate() {
   for (const auto& figure : validation.figures) keep_if_best(figure);
 }
 
-// Does not count for early stopping or the best model: the run goes on as if nobody had asked.
+// Does not count for early stopping or the best model: the run continues as if nobody had asked.
 void Trainer::validate_on_request() {
   if (!validation_.exists()) return log_warning("SIGUSR2 asks for a validation, but there are no --valid-sets");
   finish();
@@ -332,8 +332,8 @@ void Trainer::try_save(const std::function<void()>& save) {
   }
 }
 
-// The numbered file before the state: a run that was killed between them goes on from the state before, and writes both
-// again. The model after the state, which alone decides where a run goes on: the next save writes it, and the run's
+// The numbered file before the state: a run that was killed between them resumes from the state before, and writes both
+// again. The model after the state, which alone decides where a run resumes: the next save writes it, and the run's
 // end always saves.
 void Trainer::save() {
   finish();

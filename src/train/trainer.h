@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// A training run, from files to the finished model. Goes on where a run with the same --model stopped.
+/// A training run, from files to the finished model. Resumes where a run with the same --model stopped.
 class Trainer {
  public:
   /// Reads everything and checks that it fits into memory and on the disk, before the first update. `control` says what
@@ -42,7 +42,7 @@ class Trainer {
   void finish();
   struct Unfinished {
     int64_t target_tokens = 0;
-    double weight = 0;                                          // of the labels
+    double weight = 0;                                          // of the target tokens
     bool has_gradients = true;                                  // or they are those of the next by now
     double divisor() const { return weight > 0 ? weight : 1; }  // of 0 the gradients are 0 too
   };

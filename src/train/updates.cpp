@@ -54,7 +54,7 @@ void Trainer::learn(std::span<const Batch> of_update) {
 }
 
 // Whether another update may begin before it is known how this one went: not where that decides how it begins, nor
-// where gradients must stay for the culprit among them to be found.
+// where gradients must stay for the first non-finite one to be found.
 bool Trainer::may_run_ahead() const {
   const TrainingOptions& o = setup_.training;
   const bool begins_alike = o.precision != TrainingPrecision::float16 &&

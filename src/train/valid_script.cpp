@@ -76,7 +76,7 @@ std::optional<double> judge(const ValidScript& script, const std::string& transl
   const Output output = run(command + " " + quoted(translations) + " </dev/null");
   if (output.status == 0)
     if (const auto figure = first_number(output.text)) return figure;
-  log_warning("--valid-script-path {}: the script {}; training goes on without its figure", script.command,
+  log_warning("--valid-script-path {}: the script {}; training continues without its figure", script.command,
               failure_of(output));
   return std::nullopt;
 }

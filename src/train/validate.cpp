@@ -85,7 +85,7 @@ std::string Validation::keep(const std::vector<std::string>& translations, const
     write_lines(file, translations);
     return file;
   } catch (const Error& error) {
-    log_warning("--valid-translation-output: {}; training goes on", error.what());
+    log_warning("--valid-translation-output: {}; training continues", error.what());
     return "";
   }
 }
@@ -99,7 +99,7 @@ std::optional<double> Validation::figure_of_script(const std::vector<std::string
     write_lines(file = folder.file("translations"), translations);
     return judge(script, file);
   } catch (const Error& error) {
-    log_warning("--valid-script-path {}: {}; training goes on without its figure", script.command, error.what());
+    log_warning("--valid-script-path {}: {}; training continues without its figure", script.command, error.what());
     return std::nullopt;
   }
 }

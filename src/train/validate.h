@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// Measures a model on the validation set: cross-entropy a label and perplexity by scoring, BLEU and chrF by
+/// Measures a model on the validation set: cross-entropy per target token and perplexity by scoring, BLEU and chrF by
 /// translating it with beam search, as `translate` would, and what a script says of these translations.
 class Validation {
  public:

@@ -52,7 +52,7 @@ class Script(InFolder):
         log, metrics = self.train("failing", "--valid-metrics", "translation", "bleu", "--valid-script-path",
                                   "sh fails.sh", "--early-stopping", "1")
         self.assertEqual([list(values) for values in metrics], [["bleu"], ["bleu"]])
-        self.assertEqual(log.count("sh fails.sh: the script failed with exit code 4; training goes on"), 2)
+        self.assertEqual(log.count("sh fails.sh: the script failed with exit code 4; training continues"), 2)
 
     def test_is_checked_before_training(self):
         self.refused("--valid-script-path ./plain: the file may not be executed", "hint: chmod +x ./plain",

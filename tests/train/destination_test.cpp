@@ -114,7 +114,7 @@ TEST(Resume, ResumesFromAStateThatIsAlone) {
   alone.train_until(3);
   fs::remove(alone.setup.training.model);
   alone.train_until(6);
-  EXPECT_THAT(alone.log.text(), HasSubstr("Going on from"));
+  EXPECT_THAT(alone.log.text(), HasSubstr("Resuming from"));
   EXPECT_TRUE(straight.state_bytes() == alone.state_bytes());
   EXPECT_TRUE(straight.model_bytes() == alone.model_bytes());
 }

@@ -122,7 +122,7 @@ TEST(Divergence, EndsTheSecondTimeAndKeepsTheCheckpoint) {
   run.log.listen({});
   run.setup.training.no_reload = false;
   EXPECT_EQ(run.train_until(6).updates, 6);
-  EXPECT_THAT(run.log.text(), HasSubstr("Going on from"));
+  EXPECT_THAT(run.log.text(), HasSubstr("Resuming from"));
 }
 
 TEST(Divergence, EndsWhereThereIsNothingToRollBackTo) {

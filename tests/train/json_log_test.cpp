@@ -96,7 +96,7 @@ TEST(RunLog, ThatCannotBeWrittenIsAnErrorBeforeTheRunAndAWarningInIt) {
   EXPECT_THAT(message_of([&] { run.train_until(1); }), testing::HasSubstr("there is no folder"));
   run.setup.training.log_json = "/dev/full";  // takes nothing: the disk is always full
   EXPECT_EQ(run.train_until(2).updates, 2);
-  EXPECT_THAT(run.log.text(), testing::HasSubstr("training goes on without --log-json /dev/full"));
+  EXPECT_THAT(run.log.text(), testing::HasSubstr("training continues without --log-json /dev/full"));
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST(Resume, BeginsTheEpochAnewWhenBatchesAreOthers) {
   const Progress after = run.train_until(26);
   EXPECT_THAT(run.log.text(),
               AllOf(HasSubstr("the order of batches has changed from '--mini-batch-words 60"),
-                    HasSubstr("to '--mini-batch-words 150"), HasSubstr("going on at the beginning of epoch 2")));
+                    HasSubstr("to '--mini-batch-words 150"), HasSubstr("resuming at the beginning of epoch 2")));
   EXPECT_EQ(after.position, (Position{before.position.epoch, 1}));
   EXPECT_EQ(after.epoch_sentences, after.sentences - before.sentences);
 }

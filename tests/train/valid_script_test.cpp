@@ -53,7 +53,7 @@ TEST_F(Script, GetsItsArgumentsAndThenTheFileWhateverTheyHold) {
 
 TEST_F(Script, ThatFailsGivesNoFigureButAWarning) {
   EXPECT_EQ(judge({write("failing", "echo 5; exit 3"), {}}, "file"), std::nullopt);
-  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("failing: the script failed with exit code 3; training goes on")));
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("failing: the script failed with exit code 3; training continues")));
   EXPECT_EQ(judge({write("killed", "kill -9 $$"), {}}, "file"), std::nullopt);
   EXPECT_THAT(run.log.text(), HasSubstr("the script failed with exit code 137"));
   EXPECT_EQ(judge({write("mute", "echo no figure today"), {}}, "file"), std::nullopt);
@@ -126,7 +126,7 @@ TEST_F(ScriptedRun, GoesOnWhenTranslationsCannotBeKept) {
     if (line.find("Up. 2 ") != std::string::npos) fs::remove_all(run.files.path("later"));
   });
   EXPECT_EQ(run.train_until(4).best.at("translation"), 2);
-  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("--valid-translation-output: "), HasSubstr("training goes on")));
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("--valid-translation-output: "), HasSubstr("training continues")));
 }
 
 }  // namespace
