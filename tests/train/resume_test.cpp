@@ -73,7 +73,7 @@ TEST(Resume, SaysWhenItResumesWithOtherThreadsOrInstructions) {
   run.train_until(2);
   const Threads three(3);
   run.train_until(3);
-  EXPECT_THAT(run.log.text(), testing::ContainsRegex("computed by 1 thread, .* goes on with 3 threads, "));
+  EXPECT_THAT(run.log.text(), testing::ContainsRegex("computed by 1 thread, .* it resumes with 3 threads, "));
   run.log.clear();
   run.train_until(4);
   EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("computed by")));
