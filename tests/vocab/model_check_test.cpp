@@ -38,7 +38,7 @@ std::string charsmap(const std::vector<uint32_t>& units, const std::string& stri
   const auto size = uint32_t(units.size() * sizeof(uint32_t));
   std::string bytes(sizeof size + size, '\0');
   std::memcpy(bytes.data(), &size, sizeof size);
-  std::memcpy(bytes.data() + sizeof size, units.data(), size);
+  if (size > 0) std::memcpy(bytes.data() + sizeof size, units.data(), size);
   return bytes + strings;
 }
 
