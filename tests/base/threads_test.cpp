@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "tests/base/living_threads.h"
 #include "tests/threads.h"
 
 namespace dragoman {
@@ -116,16 +116,12 @@ TEST(ThreadPool, OfOneThreadDoesNotWaitForThatOfAnother) {
 }
 
 TEST(ThreadPool, GivesItsThreadsBack) {
-  const auto threads = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
-  };
-  const auto before = threads();
+  const int before = living_threads();
   {
     const Threads five(5);
-    visits(100, 1);
-    EXPECT_EQ(threads(), before + 4);
+    EXPECT_EQ(living_threads(), before + 4);
   }
-  EXPECT_EQ(threads(), before);
+  EXPECT_EQ(living_threads(), before);
 }
 
 TEST(ThreadPool, PartsLogWhereTheirCallerDoes) {

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/threads.h"
+#include "tests/base/living_threads.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {
@@ -62,17 +62,13 @@ TEST(Engine, TrainsBesideAnotherOfOtherThreadsAndAnotherLog) {
 }
 
 TEST(Engine, GivesItsThreadsBack) {
-  const auto threads = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
-  };
-  const auto before = threads();
+  const int before = living_threads();
   {
     Engine engine({.threads = 4});
     const Engine::Scope scope(engine);
-    parallel_blocks(100, 1, [](Range, int) {});
-    EXPECT_EQ(threads(), before + 3);
+    EXPECT_EQ(living_threads(), before + 3);
   }
-  EXPECT_EQ(threads(), before);
+  EXPECT_EQ(living_threads(), before);
 }
 
 TEST(Engine, BindsItsThreadsAndLogForAScope) {
