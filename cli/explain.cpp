@@ -90,16 +90,17 @@ class Pairs {
     const Vocabulary& source = loaded_.vocabularies.source;
     const std::vector<int32_t> ids = options_.no_spm_encode ? source.encode_given_pieces(line) : source.encode(line);
     pair = {ids, translation_of(ids)};
-    pair.source.push_back(eos_id);
+    pair.source.push_back(loaded_.vocabularies.source.eos());
     return true;
   }
 
   // Just </s> for a line that is empty or too long to explain.
   std::vector<int32_t> translation_of(const std::vector<int32_t>& ids) {
-    if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return {eos_id};
+    const int32_t eos = loaded_.vocabularies.target.eos();
+    if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return {eos};
     const SearchOptions search{.beam_size = options_.beam_size};
     Hypothesis best = beam_search(cx_, *loaded_.model, search, TranslateOptions{}.mini_batch_words, {&ids, 1})[0][0];
-    if (best.length > int(best.ids.size())) best.ids.push_back(eos_id);
+    if (best.length > int(best.ids.size())) best.ids.push_back(eos);
     return best.ids;
   }
 

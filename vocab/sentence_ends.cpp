@@ -26,7 +26,7 @@ std::vector<int32_t> sentence_ends(const Vocabulary& vocabulary, const std::vect
   };
   std::vector<int32_t> ends;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
-    const bool special = id == vocabulary.unk() || id == vocabulary.bos() || id == vocabulary.eos();
+    const bool special = vocabulary.is_special(id);
     if (!special && !vocabulary.is_byte(id) && ends_one(vocabulary.piece(id))) ends.push_back(id);
   }
   return ends;

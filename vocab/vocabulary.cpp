@@ -63,6 +63,8 @@ int Vocabulary::size() const { return processor_->GetPieceSize(); }
 int32_t Vocabulary::unk() const { return processor_->unk_id(); }
 int32_t Vocabulary::bos() const { return processor_->bos_id(); }
 int32_t Vocabulary::eos() const { return processor_->eos_id(); }
+int32_t Vocabulary::pad() const { return processor_->pad_id(); }
+bool Vocabulary::is_special(int32_t id) const { return id == unk() || id == bos() || id == eos() || id == pad(); }
 
 const std::string& Vocabulary::piece(int32_t id) const {
   require(id >= 0 && id < size(), "piece {} is outside of a vocabulary of {}", id, size());

@@ -26,6 +26,8 @@ class Vocabulary {
   int32_t unk() const;
   int32_t bos() const;  // -1 if the model has none, as foreign ones may
   int32_t eos() const;
+  int32_t pad() const;                // -1 if the model has none
+  bool is_special(int32_t id) const;  // one of these four
   const std::string& piece(int32_t id) const;
   bool is_byte(int32_t id) const;
   bool has_byte_fallback() const;

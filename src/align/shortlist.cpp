@@ -118,14 +118,14 @@ Shortlist make_shortlist(const TranslationTable& table, const IdPairs& pairs, co
                          const Vocabulary& target, const ShortlistOptions& options) {
   Shortlist s{
       .first = frequent(pairs, target.size(), options.first), .begins = {0}, .target_vocabulary = target.size()};
-  s.first.push_back(eos_id);
+  s.first.push_back(target.eos());
   std::ranges::sort(s.first);
   const auto numbers = numbers_of(target);
   for (int32_t piece = 0; piece < source.size(); ++piece) {
     const auto [targets, probabilities] = table.of(piece);
     for (const int32_t i : largest(probabilities, options.best)) s.best.push_back(targets[i]);
     const auto copied = numbers.find(source.piece(piece));
-    if (copied != numbers.end() && copied->second > eos_id) s.best.push_back(copied->second);
+    if (copied != numbers.end() && !target.is_special(copied->second)) s.best.push_back(copied->second);
     s.begins.push_back(int32_t(s.best.size()));
   }
   return s;

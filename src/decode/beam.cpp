@@ -1,6 +1,7 @@
 #include "decode/beam.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "decode/scoring.h"
@@ -15,31 +16,41 @@ int limit_of(const SearchOptions& options, const Sentence& sentence) {
   return std::max(length_limit(options, int(sentence.source.size())), int(sentence.prefix.size()) + 1);
 }
 
+// In ascending order.
+std::vector<int32_t> never_predicted(const SpecialIds& special, bool allow_unk) {
+  std::set<int32_t> ids = {special.bos, special.pad, allow_unk ? -1 : special.unk};
+  ids.erase(-1);
+  ids.erase(special.eos);
+  return {ids.begin(), ids.end()};
+}
+
 // The prefix comes first, since it decides alone.
-Constraints constraints_of(const SearchOptions& options, const Sentence& sentence, int limit) {
+Constraints constraints_of(const SearchOptions& options, const Sentence& sentence, const SpecialIds& special,
+                           int limit) {
   Constraints all;
   if (!sentence.prefix.empty()) all.push_back(begins_with(sentence.prefix));
   if (options.no_repeat_ngram > 0) all.push_back(repeats_no_ngram(options.no_repeat_ngram));
-  all.push_back(options.allow_unk ? without({bos_id}) : without({unk_id, bos_id}));
+  all.push_back(without(never_predicted(special, options.allow_unk)));
   const int least = least_length(options, int(sentence.source.size()), limit);
-  if (least > 0) all.push_back(has_at_least(least));
+  if (least > 0) all.push_back(has_at_least(least, special.eos));
   all.insert(all.end(), sentence.constraints.begin(), sentence.constraints.end());
   return all;
 }
 
 }  // namespace
 
-Beam::Beam(const SearchOptions& options, const Sentence& sentence)
+Beam::Beam(const SearchOptions& options, const Sentence& sentence, const SpecialIds& special)
     : options_(&options),
+      eos_(special.eos),
       limit_(limit_of(options, sentence)),
-      constraints_(constraints_of(options, sentence, limit_)),
+      constraints_(constraints_of(options, sentence, special, limit_)),
       stateful_(std::ranges::any_of(
           constraints_, &Constraint::stateful, [](const auto& c) -> auto& { return *c; })),
       draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.part << 16), 0, 0} {
   std::vector<Constraint::State> states;
   for (const auto& constraint : constraints_)
     if (stateful_) states.push_back(constraint->begin());
-  live_.push_back({-1, bos_id, 0, no_node, std::move(states)});
+  live_.push_back({-1, -1, 0, no_node, std::move(states)});
 }
 
 std::vector<RowRequest> Beam::requests() const {
@@ -101,7 +112,7 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
   for (const Candidate& c : candidates) {
     nodes_.push_back({live_[c.parent].node, c.next->id, c.next->log_prob, c.next->by_model});
     const int node = int(nodes_.size()) - 1;
-    if (c.next->id == eos_id)
+    if (c.next->id == eos_)
       end(node, c.log_prob);
     else
       next.push_back({c.parent, c.next->id, c.log_prob, node, advanced(live_[size_t(c.parent)], c.next->id)});
@@ -138,7 +149,7 @@ std::vector<Hypothesis> Beam::best() const {
 
 Hypothesis Beam::hypothesis(const Ended& ended) const {
   Hypothesis h{pieces(ended.node), ended.log_prob, ended.score, ended.length};
-  if (!h.ids.empty() && h.ids.back() == eos_id) h.ids.pop_back();
+  if (!h.ids.empty() && h.ids.back() == eos_) h.ids.pop_back();
   for (int n = ended.node; n != no_node; n = nodes_[n].previous) {
     h.piece_log_probs.push_back(nodes_[n].log_prob);
     h.by_model.resize(nodes_[n].by_model.size());

@@ -48,7 +48,7 @@ class Beam {
   };
 
   /// The options must outlive the beam.
-  Beam(const SearchOptions& options, const Sentence& sentence);
+  Beam(const SearchOptions& options, const Sentence& sentence, const SpecialIds& special = {});
 
   const std::vector<Live>& live() const { return live_; }                  // best first; empty when the search is over
   std::vector<RowRequest> requests() const;                                // one per live() hypothesis
@@ -84,6 +84,7 @@ class Beam {
   size_t wanted() const { return size_t(std::max(1, options_->n_best)); }
 
   const SearchOptions* options_;
+  int32_t eos_;
   int limit_;  // tokens
   Constraints constraints_;
   bool stateful_;  // one of them is

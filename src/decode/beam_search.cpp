@@ -66,7 +66,7 @@ void Search::admit(std::vector<Waiting> sentences) {
   for (const Waiting& w : sentences) {
     const auto& pieces = w.sentence.source;
     source.ids.insert(source.ids.end(), pieces.begin(), pieces.end());
-    source.ids.push_back(eos_id);
+    source.ids.push_back(models_.special().eos);
     lengths.push_back(int32_t(pieces.size() + 1));
     if (shortlist_) choices.push_back(candidates(w));
   }
@@ -87,7 +87,7 @@ void Search::admit(std::vector<Waiting> sentences) {
   for (Waiting& w : sentences) {
     const int64_t tokens = tokens_of(w);
     active_tokens_ += tokens;
-    Beam beam(*w.options, w.sentence);
+    Beam beam(*w.options, w.sentence, models_.special());
     auto picker = make_picker(*w.options);
     const bool log_probs = w.wanted == Wanted::log_probs || w.options->beam_size > 1;
     active_.push_back({w.ticket, handle++, tokens, 0, std::move(w.options), log_probs, std::move(picker),
@@ -97,8 +97,8 @@ void Search::admit(std::vector<Waiting> sentences) {
 
 std::vector<int32_t> Search::candidates(const Waiting& waiting) const {
   std::vector<int32_t> more = waiting.sentence.prefix;
-  more.push_back(eos_id);
-  if (waiting.options->allow_unk) more.push_back(unk_id);
+  more.push_back(models_.special().eos);
+  if (waiting.options->allow_unk) more.push_back(models_.special().unk);
   return shortlist_->candidates(waiting.sentence.source, more);
 }
 

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "decode/repeats.h"
-#include "model/batch.h"
 
 namespace dragoman {
 namespace {
@@ -37,13 +36,14 @@ class NoRepeats : public Constraint {
 
 class LeastLength : public Constraint {
  public:
-  explicit LeastLength(int least) : least_(least) {}
+  LeastLength(int least, int32_t eos) : least_(least), eos_(eos) {}
   Allowed next(State, const Past& past) const override {
-    return past.length < least_ ? Allowed{.ids = {eos_id}} : Allowed{};
+    return past.length < least_ ? Allowed{.ids = {eos_}} : Allowed{};
   }
 
  private:
   const int least_;
+  const int32_t eos_;
 };
 
 class Without : public Constraint {
@@ -85,7 +85,9 @@ std::shared_ptr<const Constraint> begins_with(std::vector<int32_t> prefix) {
 
 std::shared_ptr<const Constraint> repeats_no_ngram(int n) { return std::make_shared<NoRepeats>(n); }
 
-std::shared_ptr<const Constraint> has_at_least(int least) { return std::make_shared<LeastLength>(least); }
+std::shared_ptr<const Constraint> has_at_least(int least, int32_t eos) {
+  return std::make_shared<LeastLength>(least, eos);
+}
 
 std::shared_ptr<const Constraint> without(std::vector<int32_t> ids) {
   return std::make_shared<Without>(std::move(ids));

@@ -52,8 +52,8 @@ using Constraints = std::vector<std::shared_ptr<const Constraint>>;
 std::shared_ptr<const Constraint> begins_with(std::vector<int32_t> prefix);
 /// No n-gram occurs twice; n > 0.
 std::shared_ptr<const Constraint> repeats_no_ngram(int n);
-/// </s> does not come before `least` other tokens.
-std::shared_ptr<const Constraint> has_at_least(int least);
+/// `eos` does not come before `least` other tokens.
+std::shared_ptr<const Constraint> has_at_least(int least, int32_t eos);
 /// None of these pieces occurs; ids in ascending order.
 std::shared_ptr<const Constraint> without(std::vector<int32_t> ids);
 

@@ -76,7 +76,8 @@ std::span<const float> Predictions::best_scores(int64_t row) const {
   return {best_scores_.view<const float>().row(row), best(row).size()};
 }
 
-Ensemble::Ensemble(Context& cx, std::vector<Member> members) : cx_(cx), members_(std::move(members)) {
+Ensemble::Ensemble(Context& cx, std::vector<Member> members, const SpecialIds& special)
+    : cx_(cx), members_(std::move(members)), special_(special) {
   invariant(!members_.empty(), "an ensemble has a model");
 }
 

@@ -59,7 +59,9 @@ class Ensemble {
   };
 
   /// Allocates from the context, which must outlive the ensemble.
-  Ensemble(Context& cx, std::vector<Member> members);
+  Ensemble(Context& cx, std::vector<Member> members, const SpecialIds& special = {});
+
+  const SpecialIds& special() const { return special_; }
 
   size_t size() const { return members_.size(); }
   /// Encodes more sentences with at most `width` rows each and returns the handle of the first; those of the others
@@ -80,6 +82,7 @@ class Ensemble {
 
   Context& cx_;
   std::vector<Member> members_;
+  SpecialIds special_;
   Candidates candidates_;
   int next_ = 0;  // handle
 };

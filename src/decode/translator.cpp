@@ -244,11 +244,12 @@ std::vector<Translation> Translator::best(Text text) {
 
 // A forced pass over the hypotheses, because decoding keeps no attention weights.
 std::vector<Alignment> Translator::align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) {
+  const int32_t eos = first_.model->config().special.eos;
   std::vector<IdPair> pairs;
   for (const Hypothesis& h : hypotheses) {
     IdPair& pair = pairs.emplace_back(source, h.ids);
-    pair.source.push_back(eos_id);
-    if (h.length > int(h.ids.size())) pair.target.push_back(eos_id);
+    pair.source.push_back(eos);
+    if (h.length > int(h.ids.size())) pair.target.push_back(eos);
   }
   return dragoman::align(*first_.cx, *first_.model, pairs, options_.mini_batch_words);
 }

@@ -70,7 +70,8 @@ Explainer::Explainer(const Context& cx, Model& model, const Vocabularies& vocabu
   const std::string_view memory = name_of(model.config().attention.memory);
   require(model.config().attention.memory == AttentionMemory::full,
           "explain: the model has --attention-memory {}, whose keys are no single pieces, expected full", memory);
-  const auto maps = attentions_of(cx, model, {{eos_id}, {eos_id}});  // the shortest possible pair
+  const int32_t end = model.config().special.eos;
+  const auto maps = attentions_of(cx, model, {{end}, {end}});  // the shortest possible pair
   check(choice, maps, model.config().type);
   layers_ = layers_of(maps);
 }
@@ -110,7 +111,8 @@ Explanation Explainer::explain(const IdPair& pair) const {
   const bool joined =
       model_.config().type == ModelType::decoder_only;  // the source is read and predicted like the target
   if (joined) e.predicted.insert(e.predicted.begin(), e.source.begin(), e.source.end());
-  e.read = {vocabularies_.target.piece(bos_id)};
+  const int32_t first = model_.config().first_token();
+  e.read = {first < 0 ? "" : vocabularies_.target.piece(first)};
   e.read.insert(e.read.end(), e.predicted.begin(), e.predicted.end() - (e.predicted.empty() ? 0 : 1));
   e.read.resize(e.predicted.size());
   return e;

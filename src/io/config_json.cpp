@@ -37,7 +37,7 @@ struct Reader {
     *member = value.get<bool>();
   }
   void operator()(int* member) const {
-    if (!value.is_number_integer() || value < 0 || value > 1'000'000'000) complain("a whole number");
+    if (!value.is_number_integer() || value < -1 || value > 1'000'000'000) complain("a whole number");
     *member = value.get<int>();
   }
   void operator()(double* member) const {

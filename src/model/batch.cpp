@@ -32,13 +32,13 @@ Tensor Batch::row_weights(const Spans& spans) const {
   return float_tensor(std::move(rows), {spans.rows()});
 }
 
-PackedIds shifted(const PackedIds& target) {
+PackedIds shifted(const PackedIds& target, int32_t first_token) {
   PackedIds read = target;
   for (int s = 0; s < read.spans.sentences(); ++s) {
     const auto first = read.ids.begin() + read.spans[s].begin, last = read.ids.begin() + read.spans[s].end;
     if (first == last) continue;
     std::move_backward(first, last - 1, last);
-    *first = bos_id;
+    *first = first_token;
   }
   return read;
 }

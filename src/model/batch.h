@@ -14,9 +14,6 @@ struct PackedIds {
   Spans spans;               // B sentences over N ids
 };
 
-/// Ids that every vocabulary of ours shares (vocab/vocabulary.h).
-constexpr int32_t unk_id = 0, bos_id = 1, eos_id = 2;
-
 /// What a model learns from or scores in one go: B sentence pairs.
 struct Batch {
   PackedIds source, target;         // target may be empty (no sentences) where only the source is known
@@ -30,8 +27,9 @@ struct Batch {
   Tensor row_weights(const Spans& spans) const;
 };
 
-/// What a decoder reads to foretell `target`: <s> and all but the last piece of each sentence.
-PackedIds shifted(const PackedIds& target);
+/// What a decoder reads to predict `target`: `first` (ModelConfig::first_token) and all but the last token of each
+/// sentence.
+PackedIds shifted(const PackedIds& target, int32_t first);
 
 /// (N,2) int32: of each row its sentence of the corpus, 0 where `sentences` is empty, and its position there, at most
 /// `last`.

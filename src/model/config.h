@@ -48,6 +48,10 @@ enum class EncoderPooling { last, sum, mean, attention, hierarchical };
 /// glorot_uniform: Glorot & Bengio 2010; depth_scaled: the same, divided by √layer (Zhang et al. 2019).
 enum class Initialisation { glorot_uniform, depth_scaled };
 
+/// What a decoder reads before the first token: the embedding of a special piece; or zero, a vector of zeros, as in
+/// Marian.
+enum class DecoderStart { bos, eos, pad, zero };
+
 inline std::span<const EnumName<ModelType>> enum_names(ModelType) {
   static constexpr EnumName<ModelType> names[] = {
       {ModelType::transformer, "transformer"}, {ModelType::decoder_only, "decoder-only"}, {ModelType::s2s, "s2s"}};
@@ -95,6 +99,24 @@ inline std::span<const EnumName<EncoderPooling>> enum_names(EncoderPooling) {
 inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
   static constexpr EnumName<Initialisation> names[] = {{Initialisation::glorot_uniform, "glorot-uniform"},
                                                        {Initialisation::depth_scaled, "depth-scaled"}};
+  return names;
+}
+
+/// Ids of the pieces that are not text, the same in both vocabularies; -1: there is none. They come from the
+/// vocabulary.
+struct SpecialIds {
+  int unk = 0;
+  int bos = 1;
+  int eos = 2;  // ends every sentence; must be there
+  int pad = -1;
+
+  bool operator==(const SpecialIds&) const = default;
+  bool contains(int id) const { return id == unk || id == bos || id == eos || id == pad; }
+};
+
+inline std::span<const EnumName<DecoderStart>> enum_names(DecoderStart) {
+  static constexpr EnumName<DecoderStart> names[] = {
+      {DecoderStart::bos, "bos"}, {DecoderStart::eos, "eos"}, {DecoderStart::pad, "pad"}, {DecoderStart::zero, "zero"}};
   return names;
 }
 
@@ -203,6 +225,8 @@ struct ModelConfig {
   DropoutConfig dropout;
   int source_vocabulary = 0;  // V of each side; filled in from the vocabularies
   int target_vocabulary = 0;
+  SpecialIds special;
+  DecoderStart decoder_start = DecoderStart::bos;
 
   bool has_encoder() const { return type != ModelType::decoder_only; }
   /// Size of what attends and is attended to.
@@ -214,6 +238,20 @@ struct ModelConfig {
   int head_values() const {
     if (value_size > 0) return value_size;
     return attention.projections == Projections::none ? width() / heads : head_keys();
+  }
+  /// What a decoder reads before the first token; -1: a vector of zeros (Embedding, backend/embedding.h).
+  int first_token() const {
+    switch (decoder_start) {
+      case DecoderStart::bos:
+        return special.bos;
+      case DecoderStart::eos:
+        return special.eos;
+      case DecoderStart::pad:
+        return special.pad;
+      case DecoderStart::zero:
+        break;
+    }
+    return -1;
   }
   bool has_experts(int layer) const { return experts.count > 0 && (layer + 1) % experts.frequency == 0; }
 };

@@ -25,7 +25,7 @@ DecoderOnly::DecoderOnly(const ModelConfig& config, const Backend& backend, Aren
   if (config_.norm == NormPlacement::pre) norm_ = make_norm("decoder.norm");
 }
 
-DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) {
+DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) const {
   Joined text;
   std::vector<int32_t> lengths;
   for (int s = 0; s < batch.source.spans.sentences(); ++s) {
@@ -42,7 +42,7 @@ DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) {
     }
     lengths.push_back(int32_t(text.targets.size() - begin));
     if (text.targets.size() == begin) continue;
-    text.input.ids.push_back(bos_id);
+    text.input.ids.push_back(config_.first_token());
     text.input.ids.insert(text.input.ids.end(), text.targets.begin() + int64_t(begin), text.targets.end() - 1);
   }
   text.input.spans = Spans::of_lengths(lengths);
@@ -80,8 +80,7 @@ Tensor DecoderOnly::logits(Context& cx, const Batch& batch) {
   return linear(cx, gather_rows(cx, hidden(cx, text, batch), target), output_, Var());
 }
 
-/// The source is read in one pass, all but its </s>: that is the first token of the decoding, where the search says
-/// <s>.
+/// The source is read in one pass, all but its </s>: that is the first token of the decoding.
 class DecoderOnlyDecoding : public Decoding {
  public:
   DecoderOnlyDecoding(DecoderOnly& model, Context& cx)
@@ -112,7 +111,7 @@ class DecoderOnlyDecoding : public Decoding {
 
 void DecoderOnlyDecoding::add(int first, const PackedIds& source, int width) {
   const DecoderOnly::Joined text =
-      DecoderOnly::joined({source, {{}, Spans::of_lengths(std::vector<int32_t>(source.spans.sentences(), 0))}, {}});
+      model_.joined({source, {{}, Spans::of_lengths(std::vector<int32_t>(source.spans.sentences(), 0))}, {}});
   std::vector<int32_t> into;
   for (int s = 0; s < text.input.spans.sentences(); ++s) {
     const Range span = text.input.spans[s];
@@ -145,10 +144,9 @@ void DecoderOnlyDecoding::remove(int handle) {
 
 Tensor DecoderOnlyDecoding::step(std::span<const StepRow> rows) {
   const DecodedPast::Step past = past_.step(rows);
-  std::vector<StepRow> fed(rows.begin(), rows.end());
-  for (StepRow& row : fed)
-    if (row.parent < 0) row.token = prefixes_.at(row.sentence).separator;
-  DecoderOnly::Rows at = model_.step_rows(fed, past.token);
+  std::vector<int32_t> ids;
+  for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? prefixes_.at(row.sentence).separator : row.token);
+  DecoderOnly::Rows at = model_.step_rows(std::move(ids), past.token);
   Var x = model_.embed(cx_, model_.embedding_, model_.positions_, at);
   const StepRows self{at.positions, at.rotary, at.bias, past.cached, past.keys, past.longest};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {

@@ -21,7 +21,7 @@ class DecoderOnly : public TransformerParts {
     std::vector<int32_t> targets;      // of every row: the id that comes next
     std::vector<int32_t> target_rows;  // rows that predict a token of the target
   };
-  static Joined joined(const Batch& batch);
+  Joined joined(const Batch& batch) const;
   Var hidden(Context& cx, const Joined& text, const Batch& batch);  // (N,D) before the output layer
 
   Var embedding_, output_;  // (V,D), the same one where tied

@@ -13,7 +13,7 @@ namespace dragoman {
 struct StepRow {
   int sentence;   // handle that Decoding::add gave
   int parent;     // its row in the step before; -1: the sentence's first step
-  int32_t token;  // its last token; <s> in the first step
+  int32_t token;  // its last token; not read in the first step
 };
 
 /// Sentences being decoded together. What a model remembers of them (cached keys, states) is its own affair: the

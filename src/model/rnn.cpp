@@ -280,7 +280,8 @@ Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const StepPosit
 std::vector<Rnn::StepOutput> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
                                          const Tensor& signal) {
   const Tensor positions = positions_of(batch.target.spans, batch.sentences, any_position);
-  const StepWords all = words(cx, ids_at(shifted(batch.target), steps.rows), positions_at(positions, steps.rows));
+  const StepWords all =
+      words(cx, ids_at(shifted(batch.target, config_.first_token()), steps.rows), positions_at(positions, steps.rows));
   const Keys keys = keys_in_order(cx, source.memory, batch.source.spans, steps.sentences);
   const Tensor order = int_tensor({steps.sentences.begin(), steps.sentences.end()}, {int64_t(steps.sentences.size())});
   State state = first_state(cx, gather_rows(cx, source.summary, order));

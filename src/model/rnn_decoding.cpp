@@ -161,7 +161,7 @@ Tensor RnnDecoding::step(std::span<const StepRow> rows) {
   for (int64_t r = 0; r < R; ++r) {
     --past.token[r];  // the state that a sentence begins with is no token
     before.push_back(past.keys.table.view<int32_t>()(r, past.token[r]));
-    ids.push_back(rows[r].token);
+    ids.push_back(rows[r].parent < 0 ? model_.config_.first_token() : rows[r].token);
     positions.insert(positions.end(), {0, int32_t(past.token[r])});
   }
   const Rnn::StepWords words =

@@ -86,7 +86,8 @@ Var Transformer::encode(Context& cx, Rows& source) {
 }
 
 Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch) {
-  Rows source = rows_of(batch.source, batch.sentences), target = rows_of(shifted(batch.target), batch.sentences);
+  Rows source = rows_of(batch.source, batch.sentences),
+       target = rows_of(shifted(batch.target, config_.first_token()), batch.sentences);
   const Var memory = encode(cx, source);
   Var x = embed(cx, embeddings_.target, target_positions_, target);
   for (const DecoderLayer& layer : decoder_) x = decoder_layer(cx, layer, x, memory, target, source);

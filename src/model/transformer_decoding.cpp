@@ -101,7 +101,9 @@ void TransformerDecoding::remove(int handle) {
 StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows) {
   const auto R = int64_t(rows.size());
   const DecodedPast::Step past = past_.step(rows);
-  const Transformer::Rows target = model_.step_rows(rows, past.token);
+  std::vector<int32_t> ids;
+  for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? model_.config_.first_token() : row.token);
+  const Transformer::Rows target = model_.step_rows(std::move(ids), past.token);
   std::vector<int32_t> lengths, begins;
   int64_t longest = 0;
   for (const StepRow& row : rows) {

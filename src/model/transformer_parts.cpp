@@ -90,14 +90,10 @@ TransformerParts::Rows TransformerParts::rows_of(const PackedIds& packed, std::s
           packed.spans};
 }
 
-TransformerParts::Rows TransformerParts::step_rows(std::span<const StepRow> rows,
-                                                   const std::vector<int64_t>& token) const {
-  const auto R = int64_t(rows.size());
-  std::vector<int32_t> ids, positions;
-  for (int64_t r = 0; r < R; ++r) {
-    ids.push_back(rows[r].token);
-    positions.insert(positions.end(), {0, int32_t(std::min(token[r], last_position()))});
-  }
+TransformerParts::Rows TransformerParts::step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const {
+  const auto R = int64_t(ids.size());
+  std::vector<int32_t> positions;
+  for (int64_t r = 0; r < R; ++r) positions.insert(positions.end(), {0, int32_t(std::min(token[r], last_position()))});
   return {int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}), Spans()};
 }
 

@@ -48,7 +48,7 @@ class TransformerParts : public Model {
 
   int64_t last_position() const;  // that positions know
   Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
-  Rows step_rows(std::span<const StepRow> rows, const std::vector<int64_t>& token) const;  // one a hypothesis
+  Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one a hypothesis
   /// Finds what embedding and self-attention need to know of the positions.
   void locate(Context& cx, const Var& learned, Rows& rows);
   Var embed(Context& cx, const Var& table, const Rows& rows);  // of rows that are located

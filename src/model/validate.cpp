@@ -18,8 +18,9 @@ void check_bounds(const ModelConfig& config) {
     const auto* whole = std::get_if<int*>(&member);
     const auto* real = std::get_if<double*>(&member);
     if (!whole && !real) continue;
-    require(field.bounds.contain(whole ? double(**whole) : **real), "--{}: {} is out of range, expected {}",
-            field.option, to_text(member), to_text(field.bounds));
+    require(field.bounds.contain(whole ? double(**whole) : **real), "{}{}: {} is out of range, expected {}",
+            field.option.empty() ? "" : "--", field.option.empty() ? field.key : field.option, to_text(member),
+            to_text(field.bounds));
   }
 }
 
@@ -168,6 +169,16 @@ void check_recurrent(const ModelConfig& c) {
   check_predicted_window(c);
 }
 
+void check_special_ids(const ModelConfig& c) {
+  require(c.decoder_start == DecoderStart::zero || c.first_token() >= 0,
+          "--decoder-start {} is a piece that the vocabulary does not have", name_of(c.decoder_start));
+  if (c.source_vocabulary == 0) return;  // not known yet
+  const int pieces = std::min(c.source_vocabulary, c.target_vocabulary);
+  for (const auto& [name, id] : {std::pair("unk_id", c.special.unk), std::pair("bos_id", c.special.bos),
+                                 std::pair("eos_id", c.special.eos), std::pair("pad_id", c.special.pad)})
+    require(id < pieces, "{} is {}, but the vocabulary has {} pieces", name, id, pieces);
+}
+
 [[noreturn]] void refuse(const ModelConfig& config, const ConfigField& field) {
   if ((field.models & set_of(config.type)) == 0) {
     if (field.models == types::with_encoder)
@@ -194,6 +205,7 @@ void validate(const ModelConfig& config) {
   check_autoregression(config);
   check_experts(config);
   check_recurrent(config);
+  check_special_ids(config);
 }
 
 void validate(const ModelConfig& config, const std::string& where) {

@@ -18,7 +18,7 @@ namespace {
 std::vector<int32_t> encoded(const Vocabulary& vocabulary, const std::string& line, const TrainingSetup& setup) {
   auto ids = setup.data.no_spm_encode ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line);
   if (int64_t(ids.size()) > setup.data.max_length) ids.resize(setup.data.max_length);
-  ids.push_back(eos_id);
+  ids.push_back(vocabulary.eos());
   return ids;
 }
 

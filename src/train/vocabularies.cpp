@@ -64,10 +64,6 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabu
     if (made) made->add(path);
   }
   Vocabulary vocabulary = Vocabulary::load(path);
-  if (vocabulary.unk() != unk_id || vocabulary.bos() != bos_id || vocabulary.eos() != eos_id)
-    throw Error(fmt::format("{} numbers <unk>, <s>, </s> as {}, {}, {}, expected {}, {}, {}", path, vocabulary.unk(),
-                            vocabulary.bos(), vocabulary.eos(), unk_id, bos_id, eos_id),
-                "make it with dragoman vocab train, or spm_train --unk_id 0 --bos_id 1 --eos_id 2 --pad_id -1");
   if (!setup.data.dim_vocabs.empty() && vocabulary.size() != side.size)
     throw Error(fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, vocabulary.size(), side.size),
                 "leave --dim-vocabs out to take the vocabulary as it is, or name a new file to have one made");
@@ -93,8 +89,31 @@ Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* mad
           open_or_make({vocabs[1], TextColumns::target, sizes.back(), &Vocabularies::target}, setup, made)};
 }
 
+namespace {
+
+SpecialIds special_of(const Vocabulary& v) { return {v.unk(), v.bos(), v.eos(), v.pad()}; }
+
+// Both sides have the same, and the decoder has something to begin with.
+SpecialIds special_ids(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+  const SpecialIds source = special_of(vocabularies.source), target = special_of(vocabularies.target);
+  const auto list = [](const SpecialIds& s) { return fmt::format("{}, {}, {}, {}", s.unk, s.bos, s.eos, s.pad); };
+  if (!(source == target))
+    throw Error(fmt::format("{} numbers <unk>, <s>, </s>, <pad> as {}, but {} as {} (-1: there is none)",
+                            setup.data.vocabs[0], list(source), setup.data.vocabs[1], list(target)),
+                "make both with dragoman vocab train, or with the same --unk_id, --bos_id, --eos_id, --pad_id of "
+                "spm_train");
+  return source;
+}
+
+}  // namespace
+
 ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   ModelConfig config = setup.model;
+  config.special = special_ids(setup, vocabularies);
+  if (config.decoder_start != DecoderStart::zero && config.first_token() < 0)
+    throw Error(fmt::format("--decoder-start {} is a piece that {} does not have", name_of(config.decoder_start),
+                            setup.data.vocabs[1]),
+                "give --decoder-start zero, as in Marian, or eos");
   config.source_vocabulary = vocabularies.source.size();
   config.target_vocabulary = vocabularies.target.size();
   if (config.rnn.encoder.pooling != EncoderPooling::hierarchical) return config;

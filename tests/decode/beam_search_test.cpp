@@ -9,6 +9,7 @@
 #include "backend/registry.h"
 #include "decode/scoring.h"
 #include "tests/decode/toy_decoding.h"
+#include "tests/special_ids.h"
 
 namespace dragoman {
 namespace {

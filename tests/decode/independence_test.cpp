@@ -6,6 +6,7 @@
 #include "backend/registry.h"
 #include "decode/beam_search.h"
 #include "tests/model/golden_file.h"
+#include "tests/special_ids.h"
 #include "tests/threads.h"
 
 namespace dragoman {

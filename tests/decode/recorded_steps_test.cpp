@@ -9,6 +9,7 @@
 #include "decode/beam_search.h"
 #include "tests/model/golden_file.h"
 #include "tests/op_check/gpu.h"
+#include "tests/special_ids.h"
 
 namespace dragoman {
 namespace {

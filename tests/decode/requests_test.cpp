@@ -3,6 +3,7 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "tests/decode/toy_decoding.h"
+#include "tests/special_ids.h"
 
 namespace dragoman {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "backend/registry.h"
 #include "tests/decode/toy_decoding.h"
+#include "tests/special_ids.h"
 
 namespace dragoman {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "tests/special_ids.h"
 #include "tests/toy_model.h"
 
 namespace dragoman {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "backend/registry.h"
+#include "tests/special_ids.h"
 #include "tests/toy_model.h"
 
 namespace dragoman {

@@ -9,6 +9,7 @@
 #include "explain/attention_json.h"
 #include "explain/attention_page.h"
 #include "explain/heat_map.h"
+#include "tests/special_ids.h"
 #include "tests/toy_model.h"
 
 namespace dragoman {

@@ -34,6 +34,7 @@ struct Variant {
   bool copies = false;
   LocalCenter center = LocalCenter::monotonic;
   AttentionKind choice = AttentionKind::soft;
+  DecoderStart start = DecoderStart::bos;
 
   bool alone() const { return type == ModelType::decoder_only; }
   bool recurrent() const { return type == ModelType::s2s; }
@@ -68,6 +69,7 @@ struct Variant {
     c.copies = copies;
     c.attention.local_center = center;
     c.attention.choice = choice;
+    c.decoder_start = start;
     if (center == LocalCenter::predictive || choice == AttentionKind::hard) c.heads = 1;
     return c;
   }
@@ -270,6 +272,15 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{.name = "one_expert_a_row", .experts = 3, .experts_of_a_row = 1},
         Variant{.name = "decoder_only_experts", .type = alone, .experts = 3}, Variant{.name = "copies", .copies = true},
         Variant{.name = "copies_ssru", .autoregression = Autoregression::rnn, .copies = true},
+        Variant{.name = "zero_start", .start = DecoderStart::zero},
+        Variant{.name = "zero_start_ssru", .autoregression = Autoregression::rnn, .start = DecoderStart::zero},
+        Variant{.name = "zero_start_decoder_only", .type = alone, .start = DecoderStart::zero},
+        Variant{.name = "zero_start_s2s",
+                .score = additive,
+                .projections = plain,
+                .type = s2s,
+                .start = DecoderStart::zero},
+        Variant{.name = "end_start", .positions = Positions::learned, .start = DecoderStart::eos},
         Variant{"decoder_only", Positions::sinusoidal, scaled_dot, full, 0, 0, alone},
         Variant{"decoder_only_learned", Positions::learned, dot, shared, 0, 0, alone},
         Variant{"decoder_only_relative", Positions::relative, scaled_dot, full, 3, 0, alone}),

@@ -31,11 +31,11 @@ consteval int members() {
 
 // A member that is added to a group and has no row in config_fields.cpp is found here.
 TEST(ModelConfig, HasARowForEachMember) {
-  constexpr int groups_of_config = 6, groups_of_rnn = 2;
+  constexpr int groups_of_config = 7, groups_of_rnn = 2;
   constexpr int expected = members<ModelConfig>() - groups_of_config + members<AttentionConfig>() +
                            members<ExpertsConfig>() + members<AverageAttentionConfig>() + members<RnnConfig>() -
                            groups_of_rnn + members<RnnEncoderConfig>() + members<RnnDecoderConfig>() +
-                           members<EmbeddingsConfig>() + members<DropoutConfig>();
+                           members<EmbeddingsConfig>() + members<DropoutConfig>() + members<SpecialIds>();
   ModelConfig config;
   std::set<std::string_view> keys;
   std::set<const void*> addresses;
@@ -102,6 +102,19 @@ TEST(ModelConfig, RefusesNumbersBeyondTheirBounds) {
   EXPECT_EQ(message_of([&] { validate(config); }), "--attention-stride: 1 is out of range, expected from 2 to 1000");
   config.attention.stride = 3, config.dropout.sublayer = 1;
   EXPECT_EQ(message_of([&] { validate(config); }), "--transformer-dropout: 1 is out of range, expected from 0 to 0.99");
+}
+
+TEST(ModelConfig, HasIdsOfPiecesThatTheVocabularyHas) {
+  ModelConfig config;
+  config.decoder_start = DecoderStart::pad;
+  EXPECT_EQ(message_of([&] { validate(config); }), "--decoder-start pad is a piece that the vocabulary does not have");
+  config.special.pad = 3, config.special.bos = -1, config.source_vocabulary = config.target_vocabulary = 4;
+  EXPECT_EQ(message_of([&] { validate(config); }), "");
+  EXPECT_EQ(config_from_json(to_json(config), "m").special, config.special);
+  config.special.unk = 4;
+  EXPECT_EQ(message_of([&] { validate(config); }), "unk_id is 4, but the vocabulary has 4 pieces");
+  config.special.unk = 0, config.special.eos = -1;
+  EXPECT_THAT(message_of([&] { validate(config); }), HasSubstr("eos_id: -1 is out of range, expected"));
 }
 
 std::string complaint(const ModelConfig& config, std::set<std::string_view> options) {

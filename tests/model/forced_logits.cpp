@@ -21,7 +21,7 @@ std::vector<std::vector<double>> forced_logits(Model& model, Context& cx, const 
       const Range span = batch.target.spans[s];
       if (t == span.end - span.begin) decoding->remove(first + s);
       if (t >= span.end - span.begin) continue;
-      rows.push_back({first + s, previous[s], t == 0 ? bos_id : batch.target.ids[span.begin + t - 1]});
+      rows.push_back({first + s, previous[s], t == 0 ? -1 : batch.target.ids[span.begin + t - 1]});
       previous[s] = int(rows.size()) - 1;
       packed.push_back(span.begin + t);
     }

@@ -1,4 +1,5 @@
 #include "model/sentences.h"
+#include "tests/special_ids.h"
 
 #include <gmock/gmock.h>
 

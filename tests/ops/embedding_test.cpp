@@ -21,6 +21,7 @@ struct EmbeddingCase {
   int64_t V, D;
   Positions position_table = Positions::none;
   double rate = 0;
+  int64_t zero_rows = 0;  // the first of every so many tokens has no row of the table
 };
 
 OpCase embedding_case(const EmbeddingCase& e) {
@@ -30,6 +31,7 @@ OpCase embedding_case(const EmbeddingCase& e) {
   if (e.position_table == Positions::learned) c.inputs.push_back({"positions", {P, e.D}});
   std::vector<int32_t> ids(N);
   for (int64_t n = 0; n < N; ++n) ids[n] = int32_t(n * 7 % e.V);  // some ids twice, some never
+  for (int64_t n = 0; e.zero_rows > 0 && n < N; n += e.zero_rows) ids[n] = -1;
   c.op = [=, ids = int_tensor(ids, {N}), positions = positions_of(spans)](Context& cx, const OpInputs& in) {
     EmbeddingInput input{.ids = ids, .positions = positions, .table = in.at("table"), .scale = 1.5};
     if (e.position_table == Positions::learned) input.position_table = in.at("positions");
@@ -52,6 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
         embedding_case({"with learned positions", {0, 3, 4, 17}, 5, 33, Positions::learned}),
         embedding_case({"with dropout", {0, 3, 17}, 11, 300, Positions::fixed, 0.3}),
         embedding_case({"with learned positions and dropout", {0, 1, 33}, 7, 150, Positions::learned, 0.3}),
+        embedding_case({"with rows of zeros", {0, 3, 4, 17}, 5, 33, Positions::learned, 0.3, 3}),
+        embedding_case({"only rows of zeros", {0, 1}, 5, 33, Positions::fixed, 0, 1}),
         embedding_case({"a long sentence", {0, 500}, 33, 5, Positions::learned}),
     }),
     name_of_case);
@@ -71,6 +75,23 @@ TEST(Embedding, ScalesTheRowOfTheIdAndAddsThatOfTheToken) {
   t.backward(y, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(values_of(table.node()->gradient), ElementsAre(6, 8, 12, 16));
   EXPECT_THAT(values_of(position_table.node()->gradient), ElementsAre(3, 4, 6, 8));
+}
+
+// What a decoder reads before the first token may be no piece at all.
+TEST(Embedding, OfNoIdIsThePositionAlone) {
+  ByHand t;
+  const Var table = t.var({2, 2}, {1, 2, 3, 4}), position_table = t.var({1, 2}, {10, 20});
+  const Var y = embedding(t.cx,
+                          {.ids = int_tensor({-1, 1}, {2}),
+                           .positions = int_tensor({0, 0, 1, 0}, {2, 2}),
+                           .table = table,
+                           .position_table = position_table,
+                           .scale = 2},
+                          {});
+  EXPECT_THAT(values_of(y), ElementsAre(10, 20, 16, 28));
+  t.backward(y, {1, 2, 3, 4});
+  EXPECT_THAT(values_of(table.node()->gradient), ElementsAre(0, 0, 6, 8));
+  EXPECT_THAT(values_of(position_table.node()->gradient), ElementsAre(4, 6));
 }
 
 TEST(Embedding, RefusesShapesThatDoNotFitAndNamesThem) {

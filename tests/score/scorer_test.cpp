@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/philox.h"
+#include "tests/special_ids.h"
 #include "tests/toy_model.h"
 
 namespace dragoman {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "data/pairs.h"
+#include "tests/special_ids.h"
 #include "tests/train/toy_run.h"
 
 namespace dragoman {

@@ -21,12 +21,13 @@ void EmbedRows(View<float> Y, const Embedding& e, Range rows) {
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   for (int64_t n = rows.begin; n < rows.end; ++n) {
-    const float *row = table.row(ids(n)), *position = position_table ? position_table.row(positions(n, 1)) : nullptr;
+    const float* row = ids(n) < 0 ? nullptr : table.row(ids(n));
+    const float* position = position_table ? position_table.row(positions(n, 1)) : nullptr;
     for (int64_t from = 0; from < D; from += 128) {
       if (e.dropout.active()) MaskGroup(mask, positions(n, 0), positions(n, 1), uint32_t(from / 128), factors);
       for (int64_t c = from; c < std::min(D, from + 128); c += L) {
         const VF p = position ? LoadN(d, position + c, D - c) : hn::Zero(d);
-        const VF x = hn::MulAdd(scale, LoadN(d, row + c, D - c), p);
+        const VF x = row ? hn::MulAdd(scale, LoadN(d, row + c, D - c), p) : p;
         StoreN(hn::Mul(x, hn::LoadU(d, factors + (c - from))), d, Y.row(n) + c, D - c);
       }
     }
@@ -49,7 +50,7 @@ void ScatterColumns(View<float> DT, View<float> DP, View<const float> DY, const 
       for (; c < end; c += L) {
         const int64_t k = end - c;
         const VF g = hn::Mul(LoadN(d, DY.row(n) + c, k), LoadN(d, factors + (c - group * 128), k));
-        if (DT) {
+        if (DT && ids(n) >= 0) {
           float* row = DT.row(ids(n)) + c;
           StoreN(hn::MulAdd(hn::Set(d, float(e.scale)), g, LoadN(d, row, k)), d, row, k);
         }

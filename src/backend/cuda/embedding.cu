@@ -15,12 +15,13 @@ void forward(const Tensor& y, const Embedding& e) {
   const auto scale = float(e.scale);
   each_masked(Y.rows, Y.cols, Mask(e.dropout), [=] __device__(int64_t n, int64_t d, float factor) {
     const float position = position_table ? position_table(positions[2 * n + 1], d) : 0.f;
-    Y(n, d) = factor * (scale * table(ids[n], d) + position);
+    const float row = ids[n] < 0 ? 0.f : table(ids[n], d);
+    Y(n, d) = factor * (scale * row + position);
   });
 }
 
-/// The rows of a batch grouped by their row of a table, both in ascending order. The host sorts, so that the device
-/// adds in a fixed order and needs no atomic additions.
+/// The rows of a batch grouped by their row of a table, both in ascending order, without those that have none. The host
+/// sorts, so that the device adds in a fixed order and needs no atomic additions.
 struct Grouped {
   std::vector<int32_t> keys, begins, rows;  // (U)  (U+1)  (N)
 
@@ -28,8 +29,9 @@ struct Grouped {
     std::iota(rows.begin(), rows.end(), 0);
     std::stable_sort(rows.begin(), rows.end(), [&](int32_t a, int32_t b) { return key[a * stride] < key[b * stride]; });
     for (size_t i = 0; i < rows.size(); ++i) {
-      if (!keys.empty() && keys.back() == key[rows[i] * stride]) continue;
-      keys.push_back(key[rows[i] * stride]);
+      const int32_t group = key[rows[i] * stride];
+      if (group < 0 || (!keys.empty() && keys.back() == group)) continue;
+      keys.push_back(group);
       begins.push_back(int32_t(i));
     }
     begins.push_back(int32_t(N));

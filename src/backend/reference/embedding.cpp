@@ -13,7 +13,8 @@ void forward(const Tensor& y, const Embedding& e) {
     for (int64_t n = 0; n < Y.rows; ++n)
       for (int64_t d = 0; d < Y.cols; ++d) {
         const T position = position_table ? position_table(positions(n, 1), d) : T(0);
-        Y(n, d) = T(dropout_factor(e.dropout, n, e.dropout.op, d)) * (T(e.scale) * table(ids(n), d) + position);
+        const T row = ids(n) < 0 ? T(0) : table(ids(n), d);
+        Y(n, d) = T(dropout_factor(e.dropout, n, e.dropout.op, d)) * (T(e.scale) * row + position);
       }
   });
 }
@@ -28,7 +29,7 @@ void backward(Grad dtable, Grad dposition_table, const Tensor& dy, const Embeddi
     for (int64_t n = 0; n < DY.rows; ++n)
       for (int64_t d = 0; d < DY.cols; ++d) {
         const T g = T(dropout_factor(e.dropout, n, e.dropout.op, d)) * DY(n, d);
-        if (DT) DT(ids(n), d) += T(e.scale) * g;
+        if (DT && ids(n) >= 0) DT(ids(n), d) += T(e.scale) * g;
         if (DP) DP(positions(n, 1), d) += g;
       }
   });
