@@ -9,8 +9,8 @@
 
 namespace dragoman {
 
-DecoderOnly::DecoderOnly(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients)
-    : TransformerParts(config, backend, arena, dtype, gradients) {
+DecoderOnly::DecoderOnly(const ModelConfig& config, Parameters parameters)
+    : TransformerParts(config, std::move(parameters)) {
   require(config.source_vocabulary == config.target_vocabulary,
           "a decoder-only model reads both sides with one vocabulary, but they have {} and {} pieces",
           config.source_vocabulary, config.target_vocabulary);

@@ -8,7 +8,7 @@ namespace dragoman {
 /// one vocabulary and one sequence of positions; the source's </s> separates them.
 class DecoderOnly : public TransformerParts {
  public:
-  DecoderOnly(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
+  DecoderOnly(const ModelConfig& config, Parameters parameters);
 
   TokenLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
   Tensor logits(Context& cx, const Batch& batch) override;

@@ -4,19 +4,33 @@
 #include "model/validate.h"
 
 namespace dragoman {
+namespace {
+
+std::unique_ptr<Model> construct(const ModelConfig& config, Parameters parameters) {
+  switch (config.type) {
+    case ModelType::transformer:
+      return std::make_unique<Transformer>(config, std::move(parameters));
+    case ModelType::decoder_only:
+      return std::make_unique<DecoderOnly>(config, std::move(parameters));
+    case ModelType::s2s:
+      return std::make_unique<Rnn>(config, std::move(parameters));
+  }
+  fail("a model of unknown type");
+}
+
+// A model that is not there shows how much memory its parameters take.
+Parameters::Flat flat(const ModelConfig& config, const Backend& backend, DType dtype) {
+  Arena nowhere(Arena::Reserve::addresses_only);
+  return {construct(config, Parameters(backend, nowhere, dtype))->parameters().flat_elements()};
+}
+
+}  // namespace
 
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
                                   bool gradients) {
   validate(config);
-  switch (config.type) {
-    case ModelType::transformer:
-      return std::make_unique<Transformer>(config, backend, arena, dtype, gradients);
-    case ModelType::decoder_only:
-      return std::make_unique<DecoderOnly>(config, backend, arena, dtype, gradients);
-    case ModelType::s2s:
-      return std::make_unique<Rnn>(config, backend, arena, dtype, gradients);
-  }
-  fail("a model of unknown type");
+  if (!gradients) return construct(config, Parameters(backend, arena, dtype));
+  return construct(config, Parameters(backend, arena, dtype, flat(config, backend, dtype)));
 }
 
 }  // namespace dragoman

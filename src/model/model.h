@@ -50,7 +50,8 @@ class Model {
   virtual std::unique_ptr<Decoding> decode(Context& cx) = 0;
 };
 
-/// The model that `config.type` names, its weights uninitialised.
+/// The model that `config.type` names, its weights uninitialised; with `gradients`, for training, in flat buffers
+/// (Parameters).
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
                                   bool gradients);
 

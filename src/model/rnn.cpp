@@ -66,11 +66,11 @@ Var add(Context& cx, const Var& x, const Var& y) { return residual(cx, x, y, {})
 
 }  // namespace
 
-Rnn::Rnn(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients)
+Rnn::Rnn(const ModelConfig& config, Parameters parameters)
     : config_(config),
-      parameters_(backend, arena, dtype, gradients),
+      parameters_(std::move(parameters)),
       embeddings_(Embeddings::make(parameters_, config)),
-      positions_(config.dim, SinusoidOrder::halves, dtype) {
+      positions_(config.dim, SinusoidOrder::halves, parameters_.dtype()) {
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
   make_encoder();
   make_decoder();

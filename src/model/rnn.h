@@ -19,7 +19,7 @@ namespace dragoman {
 /// what attention gave c, and the word before y; Luong's models leave y out.
 class Rnn : public Model {
  public:
-  Rnn(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
+  Rnn(const ModelConfig& config, Parameters parameters);
 
   const ModelConfig& config() const override { return config_; }
   Parameters& parameters() override { return parameters_; }

@@ -6,8 +6,8 @@
 
 namespace dragoman {
 
-Transformer::Transformer(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients)
-    : TransformerParts(config, backend, arena, dtype, gradients), embeddings_(Embeddings::make(parameters_, config)) {
+Transformer::Transformer(const ModelConfig& config, Parameters parameters)
+    : TransformerParts(config, std::move(parameters)), embeddings_(Embeddings::make(parameters_, config)) {
   if (config_.positions == Positions::learned) {
     source_positions_ = make_positions("encoder.positions");
     target_positions_ = make_positions("decoder.positions");

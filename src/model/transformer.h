@@ -9,7 +9,7 @@ namespace dragoman {
 /// "Attention Is All You Need" (Vaswani et al. 2017), post-norm as printed or pre-norm.
 class Transformer : public TransformerParts {
  public:
-  Transformer(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
+  Transformer(const ModelConfig& config, Parameters parameters);
 
   TokenLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
   Tensor logits(Context& cx, const Batch& batch) override;

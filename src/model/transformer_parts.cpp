@@ -8,15 +8,14 @@
 
 namespace dragoman {
 
-TransformerParts::TransformerParts(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
-                                   bool gradients)
+TransformerParts::TransformerParts(const ModelConfig& config, Parameters parameters)
     : config_(config),
-      parameters_(backend, arena, dtype, gradients),
+      parameters_(std::move(parameters)),
       sinusoids_(config.dim,
                  config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
-                 dtype),
-      rotary_(config.head_keys(), SinusoidOrder::halves, dtype),
-      bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), dtype) {
+                 parameters_.dtype()),
+      rotary_(config.head_keys(), SinusoidOrder::halves, parameters_.dtype()),
+      bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), parameters_.dtype()) {
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
 }
 

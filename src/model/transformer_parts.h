@@ -17,7 +17,7 @@ class TransformerParts : public Model {
   Parameters& parameters() override { return parameters_; }
 
  protected:
-  TransformerParts(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype, bool gradients);
+  TransformerParts(const ModelConfig& config, Parameters parameters);
 
   /// Self-attention and feed-forward: a layer of an encoder, or of a decoder that has none to look at.
   struct Layer {

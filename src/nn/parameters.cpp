@@ -42,15 +42,36 @@ Init Init::glorot(int64_t rows, int64_t cols, double gain) {
   return {uniform, gain * std::sqrt(6.0 / double(rows + cols))};
 }
 
-Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients)
-    : backend_(backend), arena_(arena), dtype_(dtype), gradients_(gradients) {}
+Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype)
+    : backend_(backend), arena_(arena), dtype_(dtype) {}
+
+Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, Flat flat)
+    : backend_(backend),
+      arena_(arena),
+      dtype_(dtype),
+      flat_values_(arena.allocate({flat.elements}, dtype)),
+      flat_gradients_(arena.allocate({flat.elements}, dtype)) {
+  backend.fill(flat_values_, 0.0);
+  backend.fill(flat_gradients_, 0.0);
+}
+
+Tensor Parameters::flat_part(const Tensor& flat, int64_t offset, Shape shape) const {
+  return flat.row_range(offset, shape.elements()).reshaped(shape);
+}
+
+Tensor Parameters::part_of(const Tensor& flat, size_t buffer) const {
+  return flat_part(flat, offsets_[buffer], buffers_[buffer].shape());
+}
 
 Var Parameters::add(const std::vector<Slice>& slices, Shape shape, bool trained) {
-  const Tensor value = arena_.allocate(shape, dtype_);
+  const int64_t offset = flat_elements_;
+  flat_elements_ += (shape.elements() + flat_block - 1) / flat_block * flat_block;
+  offsets_.push_back(offset);
+  const Tensor value = flat_values_ ? flat_part(flat_values_, offset, shape) : arena_.allocate(shape, dtype_);
   std::shared_ptr<Node> node;
-  if (gradients_ && trained) {
+  if (flat_gradients_ && trained) {
     node = std::make_shared<Node>();
-    node->gradient = arena_.allocate(shape, dtype_);
+    node->gradient = flat_part(flat_gradients_, offset, shape);
   }
   int64_t from = 0;
   for (const Slice& p : slices) {

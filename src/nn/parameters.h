@@ -41,7 +41,18 @@ class Parameters {
     Tensor slice_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };
 
-  Parameters(const Backend& backend, Arena& arena, DType dtype, bool gradients);
+  /// Buffers begin at multiples of this in flat buffers: sums over blocks of a buffer (sum_of_squares) are sums over
+  /// blocks of the whole.
+  static constexpr int64_t flat_block = 4096;
+
+  /// Of a model that decodes: each buffer has its own memory, and there are no gradients.
+  Parameters(const Backend& backend, Arena& arena, DType dtype);
+  /// Of a model that is trained: buffers are views of one flat buffer of values, and their gradients of another of the
+  /// same layout. `elements` is the size of each, as flat_elements() says of the same parameters.
+  struct Flat {
+    int64_t elements;
+  };
+  Parameters(const Backend& backend, Arena& arena, DType dtype, Flat flat);
 
   /// What a matrix is for: a product, to have its rows looked up, or both (a tied embedding). exact_product: a product
   /// that is never rounded, as something is chosen by it.
@@ -73,19 +84,31 @@ class Parameters {
   const std::vector<Var>& buffers() const { return buffers_; }
   Use use_of(size_t buffer) const { return uses_[buffer]; }  // of vectors and statistics: lookup
   std::span<const Named> slices_of(size_t buffer) const;
+  DType dtype() const { return dtype_; }
   int64_t count() const;  // numbers in all parts that are trained
 
+  /// Elements of all buffers, each rounded up to whole blocks.
+  int64_t flat_elements() const { return flat_elements_; }
+  /// (flat_elements) each; empty where buffers have their own memory. Zero between buffers.
+  const Tensor& flat_values() const { return flat_values_; }
+  const Tensor& flat_gradients() const { return flat_gradients_; }
+  /// The part of a flat buffer (moments, averages) that belongs to this buffer, in its shape.
+  Tensor part_of(const Tensor& flat, size_t buffer) const;
+
  private:
+  Tensor flat_part(const Tensor& flat, int64_t offset, Shape shape) const;
   Var add(const std::vector<Slice>& slices, Shape shape, bool trained = true);
   Tensor pack_destination(size_t buffer, DType type) const;
 
   const Backend& backend_;
   Arena& arena_;
   const DType dtype_;
-  const bool gradients_;
   std::vector<Named> named_;
   std::vector<Var> buffers_;
-  std::vector<Use> uses_;  // of each buffer
+  std::vector<Use> uses_;         // of each buffer
+  std::vector<int64_t> offsets_;  // of each buffer, in flat buffers
+  int64_t flat_elements_ = 0;
+  Tensor flat_values_, flat_gradients_;
 };
 
 }  // namespace dragoman

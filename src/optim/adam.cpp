@@ -8,16 +8,16 @@
 namespace dragoman {
 
 Adam::Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options)
-    : backend_(backend), parameters_(parameters), options_(options), squares_(arena.allocate({1}, DType::f64)) {
-  for (const Var& v : parameters.buffers()) {
-    const auto moment = [&] { return v.node() ? arena.allocate(v.shape(), v.dtype()) : Tensor(); };
-    first_moments_.push_back(moment());
-    second_moments_.push_back(moment());
-  }
+    : backend_(backend),
+      parameters_(parameters),
+      options_(options),
+      first_moments_(arena.allocate({parameters.flat_elements()}, parameters.dtype())),
+      second_moments_(arena.allocate({parameters.flat_elements()}, parameters.dtype())),
+      squares_(arena.allocate({1}, DType::f64)) {
   for (const TrainedRows& t : trained_rows(parameters, options.freeze)) {
     const Var& v = parameters.buffers()[t.buffer];
-    trained_.push_back(
-        {t.of(v), t.of(v.node()->gradient), t.of(first_moments_[t.buffer]), t.of(second_moments_[t.buffer])});
+    trained_.push_back({t.of(v), t.of(v.node()->gradient), t.of(parameters.part_of(first_moments_, t.buffer)),
+                        t.of(parameters.part_of(second_moments_, t.buffer))});
     gradients_.push_back(trained_.back().gradient);
   }
   restart();
@@ -25,9 +25,8 @@ Adam::Adam(const Backend& backend, Arena& arena, Parameters& parameters, const O
 
 void Adam::restart() {
   steps = 0;
-  for (const auto& moments : {first_moments_, second_moments_})
-    for (const Tensor& m : moments)
-      if (m) backend_.fill(m, 0.0);
+  backend_.fill(first_moments_, 0.0);
+  backend_.fill(second_moments_, 0.0);
 }
 
 void Adam::step(double rate, double target_tokens, const Tensor& loss) {
@@ -66,8 +65,8 @@ std::vector<Adam::NamedMoment> Adam::moments() const {
   std::vector<NamedMoment> named;
   for (const auto& p : parameters_.named()) {
     if (!p.trained) continue;
-    named.push_back({"first_moment/" + p.name, p.slice_of(first_moments_[p.buffer])});
-    named.push_back({"second_moment/" + p.name, p.slice_of(second_moments_[p.buffer])});
+    named.push_back({"first_moment/" + p.name, p.slice_of(parameters_.part_of(first_moments_, p.buffer))});
+    named.push_back({"second_moment/" + p.name, p.slice_of(parameters_.part_of(second_moments_, p.buffer))});
   }
   return named;
 }

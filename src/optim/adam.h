@@ -40,10 +40,10 @@ class Adam {
   const Backend& backend_;
   Parameters& parameters_;
   const OptimizerOptions options_;
-  std::vector<Tensor> first_moments_, second_moments_;  // one each a parameter buffer, empty of statistics
-  std::vector<AdamTensor> trained_;                     // views of what is not frozen
-  std::vector<Tensor> gradients_;                       // of these
-  const Tensor squares_;                                // (1) f64: the sum of theirs
+  const Tensor first_moments_, second_moments_;  // flat, as the parameters
+  std::vector<AdamTensor> trained_;              // views of what is not frozen
+  std::vector<Tensor> gradients_;                // of these
+  const Tensor squares_;                         // (1) f64: the sum of theirs
   PendingNumber pending_loss_, pending_squares_;
   double target_tokens_ = 0;
 };

@@ -23,28 +23,27 @@ MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Paramet
       arena_(arena),
       parameters_(parameters),
       weight_(weight),
+      averages_(arena.allocate({parameters.flat_elements()}, parameters.dtype())),
       moving_(moving_rows(parameters, frozen)) {
-  for (const Var& v : parameters.buffers()) averages_.push_back(arena.allocate(v.shape(), v.dtype()));
   restart();
 }
 
-void MovingAverage::restart() {
-  for (size_t i = 0; i < averages_.size(); ++i) backend_.copy(averages_[i], parameters_.buffers()[i]);
-}
+void MovingAverage::restart() { backend_.copy(averages_, parameters_.flat_values()); }
 
 void MovingAverage::update(int64_t step) {
   const double weight = std::max(weight_, 9.0 / double(step + 10));
   for (const TrainedRows& t : moving_)
-    backend_.moving_average(t.of(averages_[t.buffer]), t.of(parameters_.buffers()[t.buffer]), weight);
+    backend_.moving_average(t.of(parameters_.part_of(averages_, t.buffer)), t.of(parameters_.buffers()[t.buffer]),
+                            weight);
 }
 
 void MovingAverage::swap() {
-  for (size_t i = 0; i < averages_.size(); ++i) {
-    const Tensor& value = parameters_.buffers()[i];
+  for (size_t i = 0; i < parameters_.buffers().size(); ++i) {
+    const Tensor &value = parameters_.buffers()[i], average = parameters_.part_of(averages_, i);
     const Tensor kept = arena_.allocate(value.shape(), value.dtype());
     backend_.copy(kept, value);
-    backend_.copy(value, averages_[i]);
-    backend_.copy(averages_[i], kept);
+    backend_.copy(value, average);
+    backend_.copy(average, kept);
   }
 }
 

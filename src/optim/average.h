@@ -17,14 +17,14 @@ class MovingAverage {
   /// Exchanges parameters and averages: validation and the model file see the smoothed ones. Twice is nothing.
   void swap();
   /// Parts as files name them.
-  Tensor part(const Parameters::Named& p) const { return p.slice_of(averages_[p.buffer]); }
+  Tensor part(const Parameters::Named& p) const { return p.slice_of(parameters_.part_of(averages_, p.buffer)); }
 
  private:
   const Backend& backend_;
   Arena& arena_;
   const Parameters& parameters_;
   const double weight_;
-  std::vector<Tensor> averages_;  // one a parameter buffer
+  const Tensor averages_;  // flat, as the parameters
   const std::vector<TrainedRows> moving_;
 };
 

@@ -42,7 +42,7 @@ template <class Make>
 void run(State& state, const Make& make) {
   const Backend& cpu = backend("cpu");
   Arena arena;
-  Parameters parameters(cpu, arena, DType::f32, true);
+  Parameters parameters(cpu, arena, DType::f32, Parameters::Flat{1 << 20});
   const auto layer = make(parameters);
   parameters.initialise(1);
   const SelfRows rows = rows_of(state.range(0));

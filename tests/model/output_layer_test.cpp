@@ -20,7 +20,7 @@ TEST_P(OutputLayerTest, GivesTheSameLogitsForSomePiecesAsForAll) {
   constexpr int64_t V = 70, D = 17, R = 3;
   const Backend& b = backend(GetParam().backend);
   Arena arena;
-  Parameters parameters(b, arena, DType::f32, false);
+  Parameters parameters(b, arena, DType::f32);
   const Var weight = parameters.matrix({{"output.weight", V, {Init::uniform, 1}}}, D);
   const Var x = parameters.matrix({{"x", R, {Init::uniform, 1}}}, D, Parameters::Use::lookup);
   parameters.initialise(3);

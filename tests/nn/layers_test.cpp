@@ -31,7 +31,7 @@ struct Layers : testing::Test {
   static std::vector<double> values(const Tensor& x) { return {x.as<double>(), x.as<double>() + x.elements()}; }
 
   Arena arena{Arena::Reserve::memory, int64_t{1} << 24};
-  Parameters parameters{backend("reference"), arena, DType::f64, false};
+  Parameters parameters{backend("reference"), arena, DType::f64};
   Context cx{.backend = backend("reference"), .arena = arena};
 };
 

@@ -41,7 +41,7 @@ struct Mixture : testing::Test {
   }
 
   Arena arena{Arena::Reserve::memory, int64_t{1} << 26};
-  Parameters parameters{backend("cpu"), arena, DType::f32, false};
+  Parameters parameters{backend("cpu"), arena, DType::f32};
   Context cx{.backend = backend("cpu"), .arena = arena};
 };
 

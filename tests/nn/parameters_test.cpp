@@ -11,7 +11,9 @@ namespace dragoman {
 namespace {
 
 struct Made {
-  explicit Made(bool gradients = true) : parameters(backend("reference"), arena, DType::f64, gradients) {}
+  explicit Made(bool gradients = true)
+      : parameters(gradients ? Parameters(backend("reference"), arena, DType::f64, Parameters::Flat{1 << 18})
+                             : Parameters(backend("reference"), arena, DType::f64)) {}
   Arena arena{Arena::Reserve::memory, int64_t{1} << 24};
   Parameters parameters;
 };

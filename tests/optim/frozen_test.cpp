@@ -36,7 +36,7 @@ struct Fused {
   }
 
   Arena arena;
-  Parameters parameters{backend("reference"), arena, DType::f32, true};
+  Parameters parameters{backend("reference"), arena, DType::f32, Parameters::Flat{2 * Parameters::flat_block}};
 };
 
 TEST(TrainedRows, AreWholeBuffersWithoutPatterns) { EXPECT_THAT(Fused().trained({}), ElementsAre("0: 0+6", "1: 0+5")); }

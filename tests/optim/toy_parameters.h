@@ -11,7 +11,7 @@ namespace dragoman {
 struct ToyParameters {
   const Backend& backend = dragoman::backend("reference");
   Arena arena{Arena::Reserve::memory, int64_t{1} << 20};
-  Parameters parameters{backend, arena, DType::f64, true};
+  Parameters parameters{backend, arena, DType::f64, Parameters::Flat{3 * Parameters::flat_block}};
   Var a = parameters.vector({{"a", 2, Init::zeros()}});
   Var b = parameters.vector({{"b", 1, Init::zeros()}});
 

@@ -157,7 +157,7 @@ TEST(CheckNan, NamesTheFirstOutputThatIsNotFiniteAndItsPosition) {
 TEST(NotFinite, IsFoundInWeightsAndGradients) {
   const Backend& cpu = backend("cpu");
   Arena arena;
-  Parameters parameters(cpu, arena, DType::f32, true);
+  Parameters parameters(cpu, arena, DType::f32, Parameters::Flat{Parameters::flat_block});
   parameters.matrix({{"a", 2, Init::zeros()}, {"b", 3, Init::zeros()}}, 4);
   parameters.initialise(1);
   const auto& named = parameters.named();
