@@ -7,7 +7,6 @@
 namespace dragoman {
 namespace {
 
-using testing::Each;
 using testing::ElementsAreArray;
 using testing::Pointwise;
 
