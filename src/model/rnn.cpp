@@ -137,6 +137,8 @@ AttentionDesign Rnn::attention_design() const {
           .window = config_.attention.local > 0 ? config_.attention.local : -1,
           .center = config_.attention.local_center,
           .choice = config_.attention.choice,
+          .reward = config_.attention.reward,
+          .entropy = config_.attention.entropy,
           .locations = config_.max_positions,
           .projects_result = false,
           .dropout = config_.dropout.attention};
@@ -262,26 +264,26 @@ Rnn::StepOutput Rnn::step(Context& cx, const StepWords& words, const State& befo
   return now;
 }
 
-Rnn::Keys Rnn::keys_in_order(Context& cx, const Var& memory, const Spans& spans, const std::vector<int>& sentences) {
+KeysAndValues Rnn::keys_in_order(Context& cx, const Var& memory, const Spans& spans,
+                                 const std::vector<int>& sentences) {
   if (!attention_) return {};
   const Reordered keys = reordered(spans, sentences);
   const Var rows = gather_rows(cx, memory, keys.rows);
-  return {attention_->keys_and_values(cx, rows, positions_of(keys.spans, {}, any_position)), keys.spans};
+  return attention_->keys_and_values(cx, rows, keys.spans, positions_of(keys.spans, {}, any_position));
 }
 
 // One query for each of the first sentences.
-Var Rnn::attend(Context& cx, const Var& query, const Keys& keys, const StepPositions& at) {
+Var Rnn::attend(Context& cx, const Var& query, const KeysAndValues& keys, const StepPositions& at) {
   const Spans seen = first_spans(keys.spans, query.rows());
-  const CrossAttention::KeysAndValues memory{rows(keys.memory.k, 0, seen.rows()), rows(keys.memory.v, 0, seen.rows())};
-  if (attention_->hard()) return attention_->choose(cx, query, memory, seen, at.positions, at.signal);
-  return (*attention_)(cx, query, memory, Spans::one_row_each(query.rows()), seen, at.positions, at.t);
+  return (*attention_)(cx, {query, Spans::one_row_each(query.rows()), at.positions, at.t, at.signal},
+                       {rows(keys.k, 0, seen.rows()), rows(keys.v, 0, seen.rows()), seen});
 }
 
 std::vector<Rnn::StepOutput> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
                                          const Tensor& signal) {
   const Tensor positions = positions_of(batch.target.spans, batch.sentences, any_position);
   const StepWords all = words(cx, ids_at(shifted(batch.target), steps.rows), positions_at(positions, steps.rows));
-  const Keys keys = keys_in_order(cx, source.memory, batch.source.spans, steps.sentences);
+  const KeysAndValues keys = keys_in_order(cx, source.memory, batch.source.spans, steps.sentences);
   const Tensor order = int_tensor({steps.sentences.begin(), steps.sentences.end()}, {int64_t(steps.sentences.size())});
   State state = first_state(cx, gather_rows(cx, source.summary, order));
   std::vector<StepOutput> done;
@@ -308,40 +310,18 @@ Rnn::HiddenStates Rnn::hidden_states(Context& cx, const Batch& batch) {
   const Encoded source = encode(cx, batch.source, batch.sentences);
   const Steps steps(batch.target.spans, Direction::forward);
   Tensor signal;
-  if (cx.tape && attention_ && attention_->hard()) {
-    signal = cx.save({steps.rows.elements(), 2}, source.memory.dtype());
-    cx.backend.fill(signal, 0);
-  }
+  if (attention_) signal = attention_->learning_signal(cx, steps.rows.elements(), source.memory.dtype());
   const std::vector<StepOutput> done = unroll(cx, batch, source, steps, signal);
   cx.observer = observer;
   if (observer && attention_) show(cx, batch, source, in_target_order(cx, done, &StepOutput::query, steps));
   return {source.memory, in_target_order(cx, done, &StepOutput::output, steps), signal, steps.positions};
 }
 
-// Who watches sees the attention of all steps at once.
+// The observer sees the attention of all steps at once.
 void Rnn::show(Context& cx, const Batch& batch, const Encoded& source, const Var& queries) {
   const Spans &targets = batch.target.spans, &sources = batch.source.spans;
-  const Tensor positions = positions_of(targets, {}, any_position);
-  const CrossAttention::KeysAndValues memory =
-      attention_->keys_and_values(cx, source.memory, positions_of(sources, {}, any_position));
-  if (!attention_->one_query_each()) {
-    (*attention_)(cx, queries, memory, targets, sources, positions);
-    return;
-  }
-  std::vector<int> sentence_of_query;
-  for (int s = 0; s < targets.sentences(); ++s)
-    sentence_of_query.insert(sentence_of_query.end(), targets[s].end - targets[s].begin, s);
-  const AttentionObserver* observer = cx.observer;
-  const AttentionObserver together = [&](const ObservedAttention& a) {
-    AttentionShape shape = a.shape;  // weights of one head lie alike either way
-    shape.queries = targets, shape.keys = sources;
-    (*observer)({a.name, shape, a.weights, a.value, a.y});
-  };
-  cx.observer = &together;
-  const Reordered keys = reordered(sources, sentence_of_query);
-  (*attention_)(cx, queries, {gather_rows(cx, memory.k, keys.rows), gather_rows(cx, memory.v, keys.rows)},
-                Spans::one_row_each(queries.rows()), keys.spans, positions);
-  cx.observer = observer;
+  attention_->show(cx, {.x = queries, .spans = targets, .positions = positions_of(targets, {}, any_position)},
+                   attention_->keys_and_values(cx, source.memory, sources, positions_of(sources, {}, any_position)));
 }
 
 TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
@@ -352,10 +332,7 @@ TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
                                                .smoothing = label_smoothing,
                                                .weights = weights,
                                                .copying = copy_ ? (*copy_)(cx, x, memory, batch) : Copying{}});
-  if (signal && cx.training)
-    cx.backend.reinforce_signal(Backend::ReinforceSignal{signal, loss.loss, weights, positions, batch.target.spans,
-                                                         cx.baseline, config_.attention.reward,
-                                                         config_.attention.entropy});
+  if (attention_) attention_->reward(cx, {signal, loss.loss, weights, positions, batch.target.spans, cx.baseline});
   return loss;
 }
 

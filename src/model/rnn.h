@@ -5,8 +5,8 @@
 #include "model/copy_head.h"
 #include "model/embeddings.h"
 #include "model/model.h"
-#include "nn/attention.h"
 #include "nn/convolution.h"
+#include "nn/cross_attention.h"
 #include "nn/pooling.h"
 #include "nn/positions.h"
 #include "nn/recurrent.h"
@@ -67,11 +67,6 @@ class Rnn : public Model {
     Var output;  // (n,E)
   };
   using Attend = std::function<Var(const Var& query)>;
-  /// What the decoder attends to, and which rows of it belong to which sentence.
-  struct Keys {
-    CrossAttention::KeysAndValues memory;
-    Spans spans;
-  };
   /// What the queries of a step have in common.
   struct StepPositions {
     Tensor positions;  // (n,2)
@@ -99,8 +94,8 @@ class Rnn : public Model {
   StepOutput step(Context& cx, const StepWords& words, const State& before, const Attend& attend);
   Var read(Context& cx, const Var& h, const Var& context, const StepWords& words);
 
-  Keys keys_in_order(Context& cx, const Var& memory, const Spans& spans, const std::vector<int>& sentences);
-  Var attend(Context& cx, const Var& query, const Keys& keys, const StepPositions& at);
+  KeysAndValues keys_in_order(Context& cx, const Var& memory, const Spans& spans, const std::vector<int>& sentences);
+  Var attend(Context& cx, const Var& query, const KeysAndValues& keys, const StepPositions& at);
   std::vector<StepOutput> unroll(Context& cx, const Batch& batch, const Encoded& source, const Steps& steps,
                                  const Tensor& signal);
   Var in_target_order(Context& cx, const std::vector<StepOutput>& done, Var StepOutput::*part, const Steps& steps);

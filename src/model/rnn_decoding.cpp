@@ -38,11 +38,7 @@ class RnnDecoding : public Decoding {
     int64_t first_state;     // a row
   };
 
-  int64_t encoder_dim() const {
-    if (!model_.attention_) return 1;
-    const HeadSizes& sizes = model_.attention_->heads.design.sizes;
-    return int64_t{sizes.heads} * (sizes.key + sizes.value);
-  }
+  int64_t encoder_dim() const { return model_.attention_ ? model_.attention_->cache_columns() : 1; }
   int64_t state_dim() const {
     const int64_t D = model_.config_.rnn.dim;
     return std::max<int64_t>(model_.config_.rnn.decoder.cell == Cell::lstm ? 2 * D : D, model_.config_.dim);
@@ -50,7 +46,6 @@ class RnnDecoding : public Decoding {
   void keep(const Rnn::State& state, const Tensor& into);
   Rnn::State kept(const Tensor& rows) const;
   Var attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const;
-  Var attend_each(const Var& query, std::span<const StepRow> rows) const;
 
   Rnn& model_;
   Context& cx_;
@@ -104,9 +99,9 @@ void RnnDecoding::add(int first, const PackedIds& source, int width) {
   keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
   if (copies_) copies_->add(first, source, encoded.memory);
   if (!model_.attention_) return;
-  const auto [k, v] =
-      model_.attention_->keys_and_values(cx_, encoded.memory, positions_of(source.spans, {}, any_position));
-  cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), k, v);
+  const KeysAndValues seen = model_.attention_->keys_and_values(cx_, encoded.memory, source.spans,
+                                                                positions_of(source.spans, {}, any_position));
+  cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), seen.k, seen.v);
 }
 
 void RnnDecoding::remove(int handle) {
@@ -120,25 +115,7 @@ void RnnDecoding::remove(int handle) {
   sentences_.erase(found);
 }
 
-// As in training, with a copy of its keys for each row.
-Var RnnDecoding::attend_each(const Var& query, std::span<const StepRow> rows) const {
-  std::vector<int32_t> lengths, keys;
-  for (const StepRow& row : rows) {
-    const Sentence& sentence = sentences_.at(row.sentence);
-    lengths.push_back(int32_t(sentence.length));
-    for (int64_t i = 0; i < sentence.length; ++i) keys.push_back(int32_t(sentence.memory + i));
-  }
-  const HeadSizes& sizes = model_.attention_->heads.design.sizes;
-  const Tensor cache = memory_.layer(0), which = int_tensor(keys, {int64_t(keys.size())});
-  const CrossAttention::KeysAndValues memory{gather_rows(cx_, Var(cache.columns(0, sizes.key)), which),
-                                             gather_rows(cx_, Var(cache.columns(sizes.key, sizes.value)), which)};
-  const Spans spans = Spans::of_lengths(lengths);
-  if (model_.attention_->hard()) return model_.attention_->choose(cx_, query, memory, spans, {}, {});
-  return (*model_.attention_)(cx_, query, memory, Spans::one_row_each(query.rows()), spans, {});
-}
-
 Var RnnDecoding::attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const {
-  if (model_.attention_->hard() || model_.attention_->one_query_each()) return attend_each(query, rows);
   const auto R = int64_t(rows.size());
   std::vector<int32_t> lengths, begins;
   int64_t longest = 0;

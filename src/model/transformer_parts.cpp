@@ -16,7 +16,7 @@ TransformerParts::TransformerParts(const ModelConfig& config, const Backend& bac
                  config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
                  dtype),
       rotary_(config.head_keys(), SinusoidOrder::halves, dtype),
-      bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), dtype) {
+      bias_(config.heads, score_scale(score_kind(config.attention.score).kernel, config.head_keys()), dtype) {
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
 }
 

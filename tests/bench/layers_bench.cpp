@@ -8,7 +8,7 @@
 #include "backend/registry.h"
 #include "base/philox.h"
 #include "base/threads.h"
-#include "nn/autoregression.h"
+#include "nn/autoregression/ssru.h"
 #include "nn/convolution.h"
 #include "nn/recurrent.h"
 
