@@ -43,8 +43,8 @@ class RnnDecoding : public Decoding {
     const int64_t D = model_.config_.rnn.dim;
     return std::max<int64_t>(model_.config_.rnn.decoder.cell == Cell::lstm ? 2 * D : D, model_.config_.dim);
   }
-  void keep(const Rnn::State& state, const Tensor& into);
-  Rnn::State kept(const Tensor& rows) const;
+  void keep(const RecurrentDecoder::State& state, const Tensor& into);
+  RecurrentDecoder::State kept(const Tensor& rows) const;
   Var attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const;
 
   Rnn& model_;
@@ -57,7 +57,7 @@ class RnnDecoding : public Decoding {
 };
 
 // Puts a state into rows of the cache; what is not there is zero.
-void RnnDecoding::keep(const Rnn::State& state, const Tensor& into) {
+void RnnDecoding::keep(const RecurrentDecoder::State& state, const Tensor& into) {
   const int64_t D = model_.config_.rnn.dim;
   const auto put = [&](int layer, int64_t column, int64_t columns, const Var& x) {
     Tensor values = x;
@@ -69,19 +69,19 @@ void RnnDecoding::keep(const Rnn::State& state, const Tensor& into) {
     put(l, 0, D, state.layers[l].h);
     if (model_.config_.rnn.decoder.cell == Cell::lstm) put(l, D, D, state.layers[l].c);
   }
-  if (model_.luong()) put(L, 0, model_.config_.dim, state.feed);
+  if (model_.decoder_->feeds()) put(L, 0, model_.config_.dim, state.feed);
 }
 
-Rnn::State RnnDecoding::kept(const Tensor& rows) const {
+RecurrentDecoder::State RnnDecoding::kept(const Tensor& rows) const {
   const int64_t D = model_.config_.rnn.dim;
   const auto get = [&](int layer, int64_t column, int64_t columns) {
     return gather_rows(cx_, Var(states_.layer(layer).columns(column, columns)), rows);
   };
-  Rnn::State state;
+  RecurrentDecoder::State state;
   const int L = model_.config_.decoder_layers;
   for (int l = 0; l < L; ++l)
     state.layers.push_back({get(l, 0, D), model_.config_.rnn.decoder.cell == Cell::lstm ? get(l, D, D) : Var()});
-  if (model_.luong()) state.feed = get(L, 0, model_.config_.dim);
+  if (model_.decoder_->feeds()) state.feed = get(L, 0, model_.config_.dim);
   return state;
 }
 
@@ -96,10 +96,10 @@ void RnnDecoding::add(int first, const PackedIds& source, int width) {
     past_.add(first + s, width, {states.back()});
     sentences_.emplace(first + s, sentence);
   }
-  keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
-  if (copies_) copies_->add(first, source, encoded.memory);
+  keep(model_.decoder_->first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
+  if (copies_) copies_->add(first, source, encoded.states);
   if (!model_.attention_) return;
-  const KeysAndValues seen = model_.attention_->keys_and_values(cx_, encoded.memory, source.spans,
+  const KeysAndValues seen = model_.attention_->keys_and_values(cx_, encoded.states, source.spans,
                                                                 positions_of(source.spans, {}, any_position));
   cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), seen.k, seen.v);
 }
@@ -141,12 +141,13 @@ Tensor RnnDecoding::step(std::span<const StepRow> rows) {
     ids.push_back(rows[r].token);
     positions.insert(positions.end(), {0, int32_t(past.token[r])});
   }
-  const Rnn::StepWords words =
+  const RecurrentDecoder::Words words =
       model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
-  const Rnn::StepOutput now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
-                                          [&](const Var& query) { return attend(query, rows, past.token); });
+  const RecurrentDecoder::Output now =
+      model_.decoder_->step(cx_, words, kept(int_tensor(std::move(before), {R})),
+                            [&](const Var& query) { return attend(query, rows, past.token); });
   keep(now.state, past.cached);
-  return copies_ ? copies_->mix(rows, now.output, output_(cx_, now.output)) : output_(cx_, now.output);
+  return copies_ ? copies_->mix(rows, now.result, output_(cx_, now.result)) : output_(cx_, now.result);
 }
 
 std::unique_ptr<Decoding> Rnn::decode(Context& cx) { return std::make_unique<RnnDecoding>(*this, cx); }

@@ -9,7 +9,7 @@
 #include "base/philox.h"
 #include "base/threads.h"
 #include "nn/autoregression/ssru.h"
-#include "nn/convolution.h"
+#include "nn/encoders/convolution.h"
 #include "nn/recurrent.h"
 
 namespace dragoman {
