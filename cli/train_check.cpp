@@ -11,6 +11,7 @@
 #include "cli/devices.h"
 #include "cli/train_table.h"
 #include "model/validate.h"
+#include "nn/scores/score_kind.h"
 
 namespace dragoman {
 namespace {
@@ -62,7 +63,7 @@ void refuse_unused_spellings(const TrainOptions& o, const Given& given) {
 }
 
 void check_lengths(const TrainOptions& o) {
-  const bool learned = o.positions == Positions::learned || o.attention.score == AttentionScore::location;
+  const bool learned = o.positions == Positions::learned || score_kind(o.attention.score).keys_from_positions;
   require(!learned || o.max_length < o.max_positions,
           "--max-length {} and the end of sentence do not fit into --transformer-max-positions {}", o.max_length,
           o.max_positions);

@@ -11,6 +11,7 @@
 #include "io/config_json.h"
 #include "io/finite.h"
 #include "io/int8_weights.h"
+#include "nn/scores/score_kind.h"
 
 namespace dragoman {
 namespace {
@@ -54,7 +55,7 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   within("moe_experts", c.experts.count, tensors);
   within("heads * key_size", c.heads * int64_t{c.head_keys()}, bytes);
   within("heads * value_size", c.heads * int64_t{c.head_values()}, bytes);
-  const bool knows_positions = c.positions == Positions::learned || c.attention.score == AttentionScore::location;
+  const bool knows_positions = c.positions == Positions::learned || score_kind(c.attention.score).keys_from_positions;
   if (knows_positions) within("max_positions", c.max_positions, bytes);
   if (c.positions == Positions::relative) within("relative_positions", c.relative_positions, bytes / 2);
 }

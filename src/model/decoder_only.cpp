@@ -86,7 +86,8 @@ class DecoderOnlyDecoding : public Decoding {
   DecoderOnlyDecoding(DecoderOnly& model, Context& cx)
       : model_(model),
         cx_(cx),
-        cache_(cx, model.config_.decoder_layers, model.key_value_dim(), model.embedding_.dtype()),
+        cache_(cx, model.config_.decoder_layers, model.layers_[0].self_attention.cache_columns(),
+               model.embedding_.dtype()),
         past_(cache_),
         output_(cx, model.output_) {}
 
@@ -148,7 +149,7 @@ Tensor DecoderOnlyDecoding::step(std::span<const StepRow> rows) {
   for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? prefixes_.at(row.sentence).separator : row.token);
   DecoderOnly::Rows at = model_.step_rows(std::move(ids), past.token);
   Var x = model_.embed(cx_, model_.embedding_, model_.positions_, at);
-  const StepRows self{at.positions, at.rotary, at.bias, past.cached, past.keys, past.longest};
+  const StepRows self{at.positions, at.rotary, at.bias, past.cached, {past.keys, past.longest}};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.layers_[l];
     x = model_.sublayer(cx_, p.self_attention_norm, x, at.positions,

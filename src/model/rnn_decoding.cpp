@@ -38,19 +38,14 @@ class RnnDecoding : public Decoding {
     int64_t first_state;     // a row
   };
 
-  int64_t encoder_dim() const {
-    if (!model_.attention_) return 1;
-    const HeadSizes& sizes = model_.attention_->heads.design.sizes;
-    return int64_t{sizes.heads} * (sizes.key + sizes.value);
-  }
+  int64_t encoder_dim() const { return model_.attention_ ? model_.attention_->cache_columns() : 1; }
   int64_t state_dim() const {
     const int64_t D = model_.config_.rnn.dim;
     return std::max<int64_t>(model_.config_.rnn.decoder.cell == Cell::lstm ? 2 * D : D, model_.config_.dim);
   }
-  void keep(const Rnn::State& state, const Tensor& into);
-  Rnn::State kept(const Tensor& rows) const;
+  void keep(const RecurrentDecoder::State& state, const Tensor& into);
+  RecurrentDecoder::State kept(const Tensor& rows) const;
   Var attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const;
-  Var attend_each(const Var& query, std::span<const StepRow> rows) const;
 
   Rnn& model_;
   Context& cx_;
@@ -62,7 +57,7 @@ class RnnDecoding : public Decoding {
 };
 
 // Puts a state into rows of the cache; what is not there is zero.
-void RnnDecoding::keep(const Rnn::State& state, const Tensor& into) {
+void RnnDecoding::keep(const RecurrentDecoder::State& state, const Tensor& into) {
   const int64_t D = model_.config_.rnn.dim;
   const auto put = [&](int layer, int64_t column, int64_t columns, const Var& x) {
     Tensor values = x;
@@ -74,19 +69,19 @@ void RnnDecoding::keep(const Rnn::State& state, const Tensor& into) {
     put(l, 0, D, state.layers[l].h);
     if (model_.config_.rnn.decoder.cell == Cell::lstm) put(l, D, D, state.layers[l].c);
   }
-  if (model_.luong()) put(L, 0, model_.config_.dim, state.feed);
+  if (model_.decoder_->feeds()) put(L, 0, model_.config_.dim, state.feed);
 }
 
-Rnn::State RnnDecoding::kept(const Tensor& rows) const {
+RecurrentDecoder::State RnnDecoding::kept(const Tensor& rows) const {
   const int64_t D = model_.config_.rnn.dim;
   const auto get = [&](int layer, int64_t column, int64_t columns) {
     return gather_rows(cx_, Var(states_.layer(layer).columns(column, columns)), rows);
   };
-  Rnn::State state;
+  RecurrentDecoder::State state;
   const int L = model_.config_.decoder_layers;
   for (int l = 0; l < L; ++l)
     state.layers.push_back({get(l, 0, D), model_.config_.rnn.decoder.cell == Cell::lstm ? get(l, D, D) : Var()});
-  if (model_.luong()) state.feed = get(L, 0, model_.config_.dim);
+  if (model_.decoder_->feeds()) state.feed = get(L, 0, model_.config_.dim);
   return state;
 }
 
@@ -101,12 +96,12 @@ void RnnDecoding::add(int first, const PackedIds& source, int width) {
     past_.add(first + s, width, {states.back()});
     sentences_.emplace(first + s, sentence);
   }
-  keep(model_.first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
-  if (copies_) copies_->add(first, source, encoded.memory);
+  keep(model_.decoder_->first_state(cx_, encoded.summary), int_tensor(states, {int64_t(states.size())}));
+  if (copies_) copies_->add(first, source, encoded.states);
   if (!model_.attention_) return;
-  const auto [k, v] =
-      model_.attention_->keys_and_values(cx_, encoded.memory, positions_of(source.spans, {}, any_position));
-  cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), k, v);
+  const KeysAndValues seen = model_.attention_->keys_and_values(cx_, encoded.states, source.spans,
+                                                                positions_of(source.spans, {}, any_position));
+  cache_rows(cx_, memory_.layer(0), int_tensor(rows, {int64_t(rows.size())}), seen.k, seen.v);
 }
 
 void RnnDecoding::remove(int handle) {
@@ -120,25 +115,7 @@ void RnnDecoding::remove(int handle) {
   sentences_.erase(found);
 }
 
-// As in training, with a copy of its keys for each row.
-Var RnnDecoding::attend_each(const Var& query, std::span<const StepRow> rows) const {
-  std::vector<int32_t> lengths, keys;
-  for (const StepRow& row : rows) {
-    const Sentence& sentence = sentences_.at(row.sentence);
-    lengths.push_back(int32_t(sentence.length));
-    for (int64_t i = 0; i < sentence.length; ++i) keys.push_back(int32_t(sentence.memory + i));
-  }
-  const HeadSizes& sizes = model_.attention_->heads.design.sizes;
-  const Tensor cache = memory_.layer(0), which = int_tensor(keys, {int64_t(keys.size())});
-  const CrossAttention::KeysAndValues memory{gather_rows(cx_, Var(cache.columns(0, sizes.key)), which),
-                                             gather_rows(cx_, Var(cache.columns(sizes.key, sizes.value)), which)};
-  const Spans spans = Spans::of_lengths(lengths);
-  if (model_.attention_->hard()) return model_.attention_->choose(cx_, query, memory, spans, {}, {});
-  return (*model_.attention_)(cx_, query, memory, Spans::one_row_each(query.rows()), spans, {});
-}
-
 Var RnnDecoding::attend(const Var& query, std::span<const StepRow> rows, const std::vector<int64_t>& token) const {
-  if (model_.attention_->hard() || model_.attention_->one_query_each()) return attend_each(query, rows);
   const auto R = int64_t(rows.size());
   std::vector<int32_t> lengths, begins;
   int64_t longest = 0;
@@ -164,12 +141,13 @@ Tensor RnnDecoding::step(std::span<const StepRow> rows) {
     ids.push_back(rows[r].parent < 0 ? model_.config_.first_token() : rows[r].token);
     positions.insert(positions.end(), {0, int32_t(past.token[r])});
   }
-  const Rnn::StepWords words =
+  const RecurrentDecoder::Words words =
       model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
-  const Rnn::StepOutput now = model_.step(cx_, words, kept(int_tensor(std::move(before), {R})),
-                                          [&](const Var& query) { return attend(query, rows, past.token); });
+  const RecurrentDecoder::Output now =
+      model_.decoder_->step(cx_, words, kept(int_tensor(std::move(before), {R})),
+                            [&](const Var& query) { return attend(query, rows, past.token); });
   keep(now.state, past.cached);
-  return copies_ ? copies_->mix(rows, now.output, output_(cx_, now.output)) : output_(cx_, now.output);
+  return copies_ ? copies_->mix(rows, now.result, output_(cx_, now.result)) : output_(cx_, now.result);
 }
 
 std::unique_ptr<Decoding> Rnn::decode(Context& cx) { return std::make_unique<RnnDecoding>(*this, cx); }

@@ -41,15 +41,11 @@ AutoregressiveLayer Transformer::make_autoregression(const std::string& name, in
   fail("a decoder cannot look back by {}", name_of(config_.autoregression));
 }
 
-int64_t Transformer::autoregression_dim() const {
-  return config_.autoregression == Autoregression::self_attention ? key_value_dim() : config_.dim;
-}
-
 // The host decides for experts and for copying, and makes the keys of positions.
 bool Transformer::steps_on_the_device() const {
   for (int l = 0; l < config_.decoder_layers; ++l)
     if (config_.has_experts(l)) return false;
-  return !copy_ && config_.attention.score != AttentionScore::location;
+  return !copy_ && !score_kind(config_.attention.score).keys_from_positions;
 }
 
 Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
@@ -72,8 +68,8 @@ Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const 
   x = sublayer(cx, p.autoregression_norm, x, target.positions,
                [&](const Var& y) { return p.autoregression(cx, y, target.self()); });
   x = sublayer(cx, p.cross_attention_norm, x, target.positions, [&](const Var& y) {
-    return p.cross_attention(cx, y, p.cross_attention.keys_and_values(cx, memory, source.positions), target.spans,
-                             source.spans, target.positions);
+    return p.cross_attention(cx, {.x = y, .spans = target.spans, .positions = target.positions},
+                             p.cross_attention.keys_and_values(cx, memory, source.spans, source.positions));
   });
   return sublayer(cx, p.feed_forward_norm, x, target.positions,
                   [&](const Var& y) { return p.feed_forward(cx, y, target.positions); });

@@ -2,7 +2,8 @@
 #include "model/copy_head.h"
 #include "model/embeddings.h"
 #include "model/transformer_parts.h"
-#include "nn/autoregression.h"
+#include "nn/autoregression/autoregressive_layer.h"
+#include "nn/cross_attention.h"
 
 namespace dragoman {
 
@@ -33,8 +34,7 @@ class Transformer : public TransformerParts {
   Var encode(Context& cx, Rows& source);
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
                     const Rows& source);
-  int64_t autoregression_dim() const;  // of a layer's cache
-  bool steps_on_the_device() const;    // whether the host decides nothing between the kernels of a decoding step
+  bool steps_on_the_device() const;  // whether the host decides nothing between the kernels of a decoding step
   /// What both sides end with: (Ns,D), and (Nt,D) before the output layer.
   struct HiddenStates {
     Var memory, x;

@@ -20,8 +20,8 @@ class TransformerDecoding : public Decoding {
   TransformerDecoding(Transformer& model, Context& cx)
       : model_(model),
         cx_(cx),
-        memory_(new_cache(model.key_value_dim())),
-        past_cache_(new_cache(model.autoregression_dim())),
+        memory_(new_cache(model.decoder_[0].cross_attention.cache_columns())),
+        past_cache_(new_cache(model.decoder_[0].autoregression.cache_columns())),
         past_(past_cache_),
         output_(cx, model.embeddings_.output) {
     if (model.copy_) copies_.emplace(cx, *model.copy_, model.embeddings_.target.dtype());
@@ -83,8 +83,9 @@ void TransformerDecoding::add(int first, const PackedIds& source, int width) {
   if (copies_) copies_->add(first, source, memory);
   const Tensor into = int_tensor(rows, {int64_t(rows.size())});
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
-    const auto [k, v] = model_.decoder_[l].cross_attention.keys_and_values(cx_, memory, source_rows.positions);
-    cache_rows(cx_, memory_.layer(l), into, k, v);
+    const KeysAndValues seen =
+        model_.decoder_[l].cross_attention.keys_and_values(cx_, memory, source.spans, source_rows.positions);
+    cache_rows(cx_, memory_.layer(l), into, seen.k, seen.v);
   }
 }
 
@@ -127,7 +128,7 @@ StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows) {
 Var TransformerDecoding::decoder(Context& cx, const StepTables& t, Transformer::Rows rows) {
   rows.ids = t.ids, rows.positions = t.positions;
   Var x = model_.embed(cx, model_.embeddings_.target, rows);
-  const StepRows self{t.positions, rows.rotary, rows.bias, t.cached, t.past, t.longest_past};
+  const StepRows self{t.positions, rows.rotary, rows.bias, t.cached, {t.past, t.longest_past}};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.decoder_[l];
     x = model_.sublayer(cx, p.autoregression_norm, x, t.positions,

@@ -15,7 +15,8 @@ TransformerParts::TransformerParts(const ModelConfig& config, Parameters paramet
                  config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
                  parameters_.dtype()),
       rotary_(config.head_keys(), SinusoidOrder::halves, parameters_.dtype()),
-      bias_(config.heads, score_scale(attention_design(0).kernel_score(), config.head_keys()), parameters_.dtype()) {
+      bias_(config.heads, score_scale(score_kind(config.attention.score).kernel, config.head_keys()),
+            parameters_.dtype()) {
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
 }
 

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "model/model.h"
-#include "nn/attention.h"
 #include "nn/mixture_of_experts.h"
 #include "nn/positions.h"
+#include "nn/self_attention.h"
 
 namespace dragoman {
 
@@ -59,10 +59,6 @@ class TransformerParts : public Model {
   Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal);
   using Function = std::function<Var(const Var&)>;
   Var sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions, const Function& f);
-
-  int64_t key_value_dim() const {  // of a layer's cache
-    return int64_t{config_.heads} * (config_.head_keys() + config_.head_values());
-  }
 
   const ModelConfig config_;
   Parameters parameters_;

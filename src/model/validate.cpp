@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "model/config_fields.h"
 #include "model/presets.h"
+#include "nn/scores/score_kind.h"
 
 namespace dragoman {
 namespace {
@@ -40,14 +41,14 @@ void check_sizes(const ModelConfig& c) {
 // A score with matrices of its own, projections and norms of queries and keys.
 void check_score(const ModelConfig& c) {
   const AttentionConfig& a = c.attention;
-  const bool bilinear = a.score == AttentionScore::bilinear, low = a.score == AttentionScore::reduced_rank;
+  const ScoreKind& score = score_kind(a.score);
   // With projections of their own, x·W_q and z·W_k, a bilinear score is the dot product's W = W_q W_kᵀ again.
-  if ((bilinear || low) && a.projections != Projections::none)
+  if (score.excludes_projections && a.projections != Projections::none)
     throw Error(fmt::format("--attention-score {} has matrices of its own, so --attention-projections {} would only "
                             "rename them",
                             name_of(a.score), name_of(a.projections)),
                 "give --attention-projections none, or --attention-score dot");
-  if ((a.score == AttentionScore::additive || a.score == AttentionScore::location) && a.norm != HeadNorm::none)
+  if (!score.needs_norms && a.norm != HeadNorm::none)
     throw Error(fmt::format("--attention-norm {} keeps dot products of queries and keys small, which --attention-score "
                             "{} does not need",
                             name_of(a.norm), name_of(a.score)),
@@ -56,11 +57,11 @@ void check_score(const ModelConfig& c) {
 
 void check_head_sizes(const ModelConfig& c) {
   const AttentionConfig& a = c.attention;
-  const bool low = a.score == AttentionScore::reduced_rank, additive = a.score == AttentionScore::additive;
+  const ScoreKind& score = score_kind(a.score);
   if (a.projections == Projections::none) {
     const bool whole = c.width() % c.heads == 0;
     const int size = c.width() / c.heads;
-    require(whole && c.head_values() == size && (low || additive || c.head_keys() == size),
+    require(whole && c.head_values() == size && (score.has_key_matrix || c.head_keys() == size),
             "--attention-projections none uses the vectors of a head unchanged, of size --dim-{} {} / "
             "--transformer-heads {}: keys and values cannot have other sizes",
             c.type == ModelType::s2s ? "rnn" : "emb", c.width(), c.heads);
@@ -74,9 +75,10 @@ void check_head_sizes(const ModelConfig& c) {
           "--transformer-positions rotary rotates pairs of numbers, but the keys of a head have size {}: use an even "
           "--transformer-dim-key",
           c.head_keys());
-  require(!additive,
+  require(score.kernel != Score::additive,
           "--transformer-positions rotary rotates queries and keys, which represents distances in dot products only: "
-          "not with --attention-score additive");
+          "not with --attention-score {}",
+          name_of(a.score));
 }
 
 // Distances in the scores would need the positions of the keys that a compressed key is made of.
@@ -91,8 +93,9 @@ void check_compressed_keys(const ModelConfig& c) {
                             "local-compressed makes one key of several",
                             name_of(c.positions)),
                 "use positions that are added to embeddings: sinusoidal, interleaved or learned");
-  require(c.attention.score != AttentionScore::location,
-          "--attention-score location has no keys that --attention-memory local-compressed could compress");
+  require(!score_kind(c.attention.score).keys_from_positions,
+          "--attention-score {} has no keys that --attention-memory local-compressed could compress",
+          name_of(c.attention.score));
   require(c.attention.window == 0,
           "--attention-window {} contradicts --attention-memory local-compressed, whose local layers have blocks: give "
           "--attention-block",

@@ -4,11 +4,8 @@
 
 namespace dragoman {
 
-/// The score of a query vector x and a key vector z, whose softmax over the keys says how much of each is taken
-/// (docs/attention.md). With projections q = W_q x and k = W_k z:
-/// scaled_dot: q·k / √K (Vaswani et al. 2017); dot: q·k (Luong et al. 2015); additive: w · tanh(q + k) (Bahdanau et al.
-/// 2015; Luong's "concat"); location: q · l_j with a learned vector l_j for each position j (Luong's "location").
-/// Without projections of keys: bilinear: xᵀ W z (Luong's "general"); reduced_rank: (U x) · (V z), few rows in U and V.
+/// The score of a query vector x and a key vector z; a softmax over the keys turns scores into weights. Each kind is a
+/// file in nn/scores/, with its formula and its paper (docs/attention.md).
 enum class AttentionScore { scaled_dot, dot, additive, bilinear, reduced_rank, location };
 
 inline std::span<const EnumName<AttentionScore>> enum_names(AttentionScore) {
@@ -19,8 +16,8 @@ inline std::span<const EnumName<AttentionScore>> enum_names(AttentionScore) {
   return names;
 }
 
-/// query_key_value: three projections; key_value: of what is attended to, one vector is key and value at once;
-/// none: vectors are queries, keys and values as they are.
+/// query_key_value: three projections; key_value: one projection makes the vector that is both key and value; none: the
+/// vectors themselves are queries, keys and values.
 enum class Projections { query_key_value, key_value, none };
 
 inline std::span<const EnumName<Projections>> enum_names(Projections) {
@@ -30,8 +27,8 @@ inline std::span<const EnumName<Projections>> enum_names(Projections) {
   return names;
 }
 
-/// What queries and keys of each head are normalised by before they meet, so that no score can outgrow what the norms'
-/// gains allow (Henry et al. 2020, "Query-Key Normalization for Transformers"; in this form Dehghani et al. 2023).
+/// Normalisation of the queries and keys of each head, which bounds the scores by the gains of the norms (Henry et al.
+/// 2020, "Query-Key Normalization for Transformers"; in this form Dehghani et al. 2023).
 enum class HeadNorm { none, layer, rms };
 
 inline std::span<const EnumName<HeadNorm>> enum_names(HeadNorm) {
@@ -40,9 +37,9 @@ inline std::span<const EnumName<HeadNorm>> enum_names(HeadNorm) {
   return names;
 }
 
-/// What self-attention of a decoder keeps of a long past (Liu et al. 2018, section 4.2.4): full: all keys and values;
-/// local_compressed: in turn, layers that see their own block of the text only, and layers that see all of it, several
-/// keys made into one.
+/// Which keys and values a decoder's self-attention keeps of a long text (Liu et al. 2018, section 4.2.4). full: all of
+/// them; local_compressed: layers alternate between keys of their own block of the text and keys of the whole text with
+/// several compressed into one.
 enum class AttentionMemory { full, local_compressed };
 
 inline std::span<const EnumName<AttentionMemory>> enum_names(AttentionMemory) {
@@ -51,17 +48,15 @@ inline std::span<const EnumName<AttentionMemory>> enum_names(AttentionMemory) {
   return names;
 }
 
-/// The same of one layer.
+/// The same for one layer; each kind is a file in nn/memories/.
 struct MemoryShape {
-  int block = 0;   // positions of a block, whose keys a query of it sees; 0: those of the whole sentence
-  int stride = 1;  // keys that are made into one
-
-  bool whole() const { return block == 0 && stride == 1; }
+  int block = 0;   // positions of a block; a query sees the keys of its own block. 0: the whole sentence
+  int stride = 1;  // keys that are compressed into one
 };
 
-/// Where the window of local attention has its middle (Luong et al. 2015, section 3.2). monotonic: at the target's own
-/// position, as if both languages ran in step ("local-m"); predictive: at S·σ(v·tanh(W h)) of a source of S pieces,
-/// where the decoder's state h says, and a Gaussian multiplies the weights ("local-p").
+/// The centre of the window of local attention (Luong et al. 2015, section 3.2). monotonic: the position of the target
+/// token ("local-m"); predictive: a position that is predicted from the decoder's state, with a Gaussian that
+/// multiplies the weights ("local-p", nn/cross_attention_kinds/predictive.cpp).
 enum class LocalCenter { monotonic, predictive };
 
 inline std::span<const EnumName<LocalCenter>> enum_names(LocalCenter) {
@@ -70,8 +65,8 @@ inline std::span<const EnumName<LocalCenter>> enum_names(LocalCenter) {
   return names;
 }
 
-/// What a query takes of the values: soft: their mean by the weights; hard: one of them, drawn by the weights in
-/// training and the one of the largest otherwise (Xu et al. 2015, section 4.1).
+/// How a query reads the values. soft: their mean by the attention weights; hard: one value, drawn by the weights in
+/// training and the value of the largest weight otherwise (Xu et al. 2015, section 4.1).
 enum class AttentionKind { soft, hard };
 
 inline std::span<const EnumName<AttentionKind>> enum_names(AttentionKind) {
@@ -79,43 +74,27 @@ inline std::span<const EnumName<AttentionKind>> enum_names(AttentionKind) {
   return names;
 }
 
-/// Columns of one head.
+/// The number of heads, and the sizes of the keys and values of one head.
 struct HeadSizes {
   int heads, key, value;
 };
 
-/// What multi-head attention is made of.
+/// The options of one multi-head attention.
 struct AttentionDesign {
   HeadSizes sizes;
   AttentionScore score = AttentionScore::scaled_dot;
   Projections projections = Projections::query_key_value;
   HeadNorm norm = HeadNorm::none;
   int window = -1;                              // keys that a query sees on each side; -1: all
-  MemoryShape memory = {};                      // self-attention alone
+  MemoryShape memory = {};                      // only self-attention
   LocalCenter center = LocalCenter::monotonic;  // of the window
   AttentionKind choice = AttentionKind::soft;
-  int relative = 0;             // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
-  int locations = 0;            // positions that `location` knows
-  bool projects_result = true;  // back to the width of the model
-  double dropout = 0;           // of the attention weights
-  double gain = 1;              // of the initial projections
-
-  bool projects_query() const {
-    return projections != Projections::none || score == AttentionScore::bilinear ||
-           score == AttentionScore::reduced_rank || score == AttentionScore::additive;
-  }
-  bool projects_key() const {  // by itself: not with the value's projection
-    if (score == AttentionScore::location) return false;
-    return projections == Projections::query_key_value ||
-           (projections == Projections::none &&
-            (score == AttentionScore::reduced_rank || score == AttentionScore::additive));
-  }
-  bool projects_value() const { return projections != Projections::none; }
-  Score kernel_score() const {
-    if (score == AttentionScore::additive) return Score::additive;
-    const bool scaled = score == AttentionScore::scaled_dot;
-    return scaled ? Score::scaled_dot : Score::dot;
-  }
+  double reward = 0, entropy = 0;  // hard: λ_r and λ_e (nn/cross_attention_kinds/hard.cpp)
+  int relative = 0;                // R: learned vectors for distances up to ±R (Shaw et al. 2018); 0: none
+  int locations = 0;               // rows of the table of the location score
+  bool projects_result = true;     // to the size of the model
+  double dropout = 0;              // of the attention weights
+  double gain = 1;                 // of the initial projections
 };
 
 }  // namespace dragoman

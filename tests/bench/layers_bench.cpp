@@ -8,8 +8,8 @@
 #include "backend/registry.h"
 #include "base/philox.h"
 #include "base/threads.h"
-#include "nn/autoregression.h"
-#include "nn/convolution.h"
+#include "nn/autoregression/ssru.h"
+#include "nn/encoders/convolution.h"
 #include "nn/recurrent.h"
 
 namespace dragoman {

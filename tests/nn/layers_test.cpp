@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "backend/registry.h"
-#include "nn/attention.h"
+#include "nn/cross_attention.h"
+#include "nn/self_attention.h"
 
 namespace dragoman {
 namespace {
@@ -98,7 +99,8 @@ TEST_F(Layers, CrossAttentionWithoutAQueryIsTheMeanOfValues) {
   set("a.output.weight", {1, 0, 0, 1});
   const Var x(matrix({1, 2}, {9, 9})), memory(matrix({2, 2}, {1, 10, 3, 30}));
   const Spans one = Spans::of_lengths(std::vector<int32_t>{1}), two = Spans::of_lengths(std::vector<int32_t>{2});
-  EXPECT_THAT(values(a(cx, x, a.keys_and_values(cx, memory, {}), one, two, {})), ElementsAre(2, 20));
+  EXPECT_THAT(values(a(cx, {.x = x, .spans = one, .positions = {}}, a.keys_and_values(cx, memory, two, {}))),
+              ElementsAre(2, 20));
 }
 
 // One vector in three roles.

@@ -1,4 +1,4 @@
-#include "nn/convolution.h"
+#include "nn/encoders/convolution.h"
 
 #include "ops/recurrent.h"
 #include "ops/rows.h"

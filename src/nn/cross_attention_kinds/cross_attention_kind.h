@@ -1,0 +1,66 @@
+#pragma once
+#include <memory>
+
+#include "backend/step_keys.h"
+#include "nn/attention_heads.h"
+
+namespace dragoman {
+
+/// The rows of a decoder that attend to the encoder's output.
+struct Queries {
+  Var x;               // (Nq,D), as the decoder has them
+  Spans spans;         // sentences of the rows
+  Tensor positions;    // (Nq,2)
+  int64_t first = 0;   // position of the first row of each sentence
+  Tensor signal = {};  // (Nq,2), rows of CrossAttention::learning_signal; or empty
+};
+
+/// What queries see: sentence s of the queries sees sentence s of these.
+struct KeysAndValues {
+  Var k, v;  // (Ns,H*K) (Ns,H*V)
+  Spans spans;
+};
+
+/// What learns from the loss of a batch without a gradient: a signal that the backward pass reads.
+struct SignalledLoss {
+  Tensor signal;         // (Nt,2), of CrossAttention::learning_signal, which this fills in
+  Tensor loss, weights;  // (Nt), and (Nt) or empty: of each target token
+  Tensor rows;           // (Nt) int32: the row of `signal` for each target token
+  Spans spans;           // of the target
+  double baseline = 0;   // expected loss of a target token
+};
+
+/// How a query reads keys and values in cross-attention. Each kind is a file in this folder; make_kind() chooses.
+class CrossAttentionKind {
+ public:
+  virtual ~CrossAttentionKind() = default;
+
+  /// q (Nq,H*K), the projected queries  →  (Nq,H*V).
+  virtual Var attend(Context& cx, const AttentionHeads& heads, const Queries& queries, const Var& q,
+                     const KeysAndValues& seen) const = 0;
+  /// One decoding step of queries (R,D) against keys and values in a cache (C,H*K + H*V).
+  virtual Var step(Context& cx, const AttentionHeads& heads, const Var& x, const Var& q, const Tensor& cache,
+                   const StepKeys& keys, int64_t longest) const;
+  /// Shows the observer the weights of all queries of sentences at once, for kinds that otherwise attend step by step.
+  virtual void show(Context& cx, const AttentionHeads& heads, const Queries& queries, const Var& q,
+                    const KeysAndValues& seen) const;
+
+  /// A learning signal for `rows` queries, or empty: the kind learns by gradients alone.
+  virtual Tensor learning_signal(Context& cx, int64_t rows, DType dtype) const;
+  virtual void reward(Context& cx, const SignalledLoss& outcome) const;
+};
+
+std::shared_ptr<const CrossAttentionKind> make_kind(Parameters& p, const std::string& name, int64_t dim,
+                                                    const AttentionDesign& d);
+
+std::shared_ptr<const CrossAttentionKind> make_soft_attention();
+std::shared_ptr<const CrossAttentionKind> make_predictive_attention(Parameters& p, const std::string& name,
+                                                                    int64_t dim);
+std::shared_ptr<const CrossAttentionKind> make_hard_attention(const AttentionDesign& d);
+
+/// The weighted mean of the values (Vaswani et al. 2017, equation 1), in the window of the design. The first kind, and
+/// how others show their weights.
+Var attend_softly(Context& cx, const AttentionHeads& heads, const Queries& queries, const Var& q,
+                  const KeysAndValues& seen);
+
+}  // namespace dragoman
