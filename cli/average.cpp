@@ -1,7 +1,6 @@
-#include "engine/average.h"
-
+#include "dragoman/average.h"
 #include "base/error.h"
-#include "cli/options.h"
+#include "cli/commands.h"
 
 namespace dragoman {
 

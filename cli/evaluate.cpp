@@ -5,6 +5,7 @@
 #include "base/line_reader.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/evaluate_oracle.h"
 #include "cli/evaluate_page.h"
 #include "metrics/bleu.h"
@@ -23,7 +24,7 @@ struct TextFile {
 };
 
 struct Work {
-  const EvaluateOptions& options;
+  const EvaluateCommandOptions& options;
   std::vector<TextFile> texts;       // one per system
   std::vector<Segments> references;  // refer to the files
 };
@@ -70,7 +71,7 @@ void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
 // sum. Returns each system's sum.
 template <class LinesOf, class Score>
 auto judge(const Figure& named, const Work& work, std::vector<SystemFigures>& systems, LinesOf lines_of, Score score) {
-  const EvaluateOptions& options = work.options;
+  const EvaluateCommandOptions& options = work.options;
   const auto baseline = lines_of(work.texts.front().lines);
   std::vector<double> baseline_scores;
   auto sums = std::vector{sum_of(baseline)};
@@ -131,7 +132,7 @@ void judge_trees(const Work& work, std::vector<SystemFigures>& systems) {
 }
 
 void evaluate(CorpusMetric metric, const Work& work, std::vector<SystemFigures>& systems) {
-  const EvaluateOptions& options = work.options;
+  const EvaluateCommandOptions& options = work.options;
   const Case letters = options.lowercase ? Case::lower : Case::mixed;
   const auto judge_by = [&](const Figure& named, auto lines_of, auto score) {
     judge(named, work, systems, lines_of, score);
@@ -165,7 +166,7 @@ void evaluate(CorpusMetric metric, const Work& work, std::vector<SystemFigures>&
 
 }  // namespace
 
-int evaluate_command(Engine&, const EvaluateOptions& options) {
+int evaluate_command(Engine&, const EvaluateCommandOptions& options) {
   if (options.oracle) {
     print_oracle(options);
     return 0;

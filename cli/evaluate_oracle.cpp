@@ -15,7 +15,8 @@ namespace {
 /// Finds the translation of a line with the best sentence BLEU, the first of equals.
 class Nearest {
  public:
-  Nearest(const EvaluateOptions& options, std::string_view reference) : options_(options), reference_(reference) {}
+  Nearest(const EvaluateCommandOptions& options, std::string_view reference)
+      : options_(options), reference_(reference) {}
 
   void consider(const std::string& text) {
     const std::array references = {reference_};
@@ -28,7 +29,7 @@ class Nearest {
   const std::string& text() const { return text_; }
 
  private:
-  const EvaluateOptions& options_;
+  const EvaluateCommandOptions& options_;
   const std::string_view reference_;
   double score_ = -1;
   std::string text_;
@@ -42,7 +43,7 @@ std::optional<NBestEntry> next_entry(LineReader& list) {
 
 }  // namespace
 
-void print_oracle(const EvaluateOptions& options) {
+void print_oracle(const EvaluateCommandOptions& options) {
   LineReader references(options.references[0]), list(options.hypotheses[0]);
   LineWriter out("-");
   auto entry = next_entry(list);

@@ -34,7 +34,7 @@ std::string_view title_of(CorpusMetric metric) {
 }
 
 // The parameters of a metric in the format of sacreBLEU's signatures, to be quoted with the score.
-std::string signature_of(CorpusMetric metric, const EvaluateOptions& o) {
+std::string signature_of(CorpusMetric metric, const EvaluateCommandOptions& o) {
   std::string text = fmt::format("nrefs:{}", o.references.size());
   if (o.paired_ar) text += fmt::format("|ar:{}", randomization_of(o).samples);
   if (o.paired_bs || o.confidence) text += fmt::format("|bs:{}", bootstrap_of(o).samples);
@@ -97,7 +97,7 @@ std::string score_table(const std::vector<SystemFigures>& systems) {
 }
 
 // One row per system and metric: the confidence interval, and the p-value of the difference from the first system.
-std::string significance_table(const EvaluateOptions& options, const std::vector<SystemFigures>& systems) {
+std::string significance_table(const EvaluateCommandOptions& options, const std::vector<SystemFigures>& systems) {
   const bool intervals = options.confidence || options.paired_bs, paired = options.paired_bs || options.paired_ar;
   const size_t width = width_of_names(systems);
   std::string page = fmt::format("\n{:<{}}  metric    score", "system", width);
@@ -139,23 +139,23 @@ Json to_json(const SystemFigures& system) {
 
 }  // namespace
 
-std::vector<CorpusMetric> metrics_of(const EvaluateOptions& options) {
+std::vector<CorpusMetric> metrics_of(const EvaluateCommandOptions& options) {
   std::vector<CorpusMetric> metrics;
   for (const auto& [metric, name] : enum_names(CorpusMetric{}))
     if (std::ranges::count(options.metrics, metric) > 0) metrics.push_back(metric);
   return metrics;
 }
 
-Resampling bootstrap_of(const EvaluateOptions& options) {
+Resampling bootstrap_of(const EvaluateCommandOptions& options) {
   const bool own_number = options.samples > 0 && !options.paired_ar;
   return {own_number ? options.samples : 1000, options.seed};
 }
 
-Resampling randomization_of(const EvaluateOptions& options) {
+Resampling randomization_of(const EvaluateCommandOptions& options) {
   return {options.samples > 0 ? options.samples : 10'000, options.seed};
 }
 
-std::string figures_page(const EvaluateOptions& options, const std::vector<SystemFigures>& systems) {
+std::string figures_page(const EvaluateCommandOptions& options, const std::vector<SystemFigures>& systems) {
   std::string page = score_table(systems);
   if (options.confidence || options.paired_bs || options.paired_ar) page += significance_table(options, systems);
   page += "\n";
@@ -164,7 +164,7 @@ std::string figures_page(const EvaluateOptions& options, const std::vector<Syste
   return page;
 }
 
-std::string figures_json(const EvaluateOptions& options, const std::vector<SystemFigures>& systems) {
+std::string figures_json(const EvaluateCommandOptions& options, const std::vector<SystemFigures>& systems) {
   Json page = systems.size() == 1 ? to_json(systems.front()) : Json::object();
   if (systems.size() > 1)
     for (const auto& system : systems) page["systems"].push_back(to_json(system));

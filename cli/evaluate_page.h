@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/evaluate_options.h"
 #include "metrics/bleu.h"
 #include "metrics/evalb.h"
 #include "metrics/significance.h"
@@ -26,16 +26,16 @@ struct SystemFigures {
 };
 
 /// The requested metrics, without repetition, in a fixed order.
-std::vector<CorpusMetric> metrics_of(const EvaluateOptions& options);
+std::vector<CorpusMetric> metrics_of(const EvaluateCommandOptions& options);
 
 /// Samples and seed of each significance test.
-Resampling bootstrap_of(const EvaluateOptions& options);
-Resampling randomization_of(const EvaluateOptions& options);
+Resampling bootstrap_of(const EvaluateCommandOptions& options);
+Resampling randomization_of(const EvaluateCommandOptions& options);
 
 /// A table of scores, then significance, then the signatures to quote with them.
-std::string figures_page(const EvaluateOptions& options, const std::vector<SystemFigures>& systems);
+std::string figures_page(const EvaluateCommandOptions& options, const std::vector<SystemFigures>& systems);
 
 /// The same as one JSON object; several systems form an array "systems".
-std::string figures_json(const EvaluateOptions& options, const std::vector<SystemFigures>& systems);
+std::string figures_json(const EvaluateCommandOptions& options, const std::vector<SystemFigures>& systems);
 
 }  // namespace dragoman

@@ -6,7 +6,8 @@
 #include "base/grouped.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "cli/commands.h"
+#include "cli/quantize_options.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "io/int8_weights.h"
@@ -27,7 +28,7 @@ struct Comparison {
   Quality float32, int8;
 };
 
-void check_files(const QuantizeOptions& o) {
+void check_files(const QuantizeCommandOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_writable("output", o.output);
 }
@@ -45,7 +46,7 @@ std::vector<NamedTensor> rounded(const ModelFile& file, Arena& arena) {
   return in_int8(weights_of(model->parameters()), arena, file.tensors().path());
 }
 
-Quality quality(const ModelFile& file, DType type, const LinePairs& lines, const QuantizeOptions& o) {
+Quality quality(const ModelFile& file, DType type, const LinePairs& lines, const QuantizeCommandOptions& o) {
   log_info("Translating {} lines in {}", grouped(lines.source.size()), type == DType::i8 ? "int8" : "float32");
   const Backend& cpu = backend("cpu");
   Arena arena;
@@ -59,7 +60,7 @@ Quality quality(const ModelFile& file, DType type, const LinePairs& lines, const
   return {bleu(translations, {lines.target}, o.tokenize).score, chrf(translations, {lines.target})};
 }
 
-void pass_gate(const Comparison& c, const QuantizeOptions& o) {
+void pass_gate(const Comparison& c, const QuantizeCommandOptions& o) {
   const double fall = c.float32.bleu - c.int8.bleu;
   if (fall <= o.gate) return;
   throw Error(fmt::format("BLEU falls by {:.3f}, from {:.2f} to {:.2f}, more than --gate {} allows; {} was not written",
@@ -67,7 +68,7 @@ void pass_gate(const Comparison& c, const QuantizeOptions& o) {
               "translate in float32, or raise --gate");
 }
 
-std::string table(const QuantizeOptions& o, const std::optional<Comparison>& quality) {
+std::string table(const QuantizeCommandOptions& o, const std::optional<Comparison>& quality) {
   const auto before = int64_t(fs::file_size(o.model)), after = int64_t(fs::file_size(o.output));
   std::string page = fmt::format("{:<5}  {:>13}  {:>13}  {:>8}\n", "", "float32", "int8", "change");
   page += fmt::format("{:<5}  {:>13}  {:>13}  {:>+6.1f} %\n", "bytes", grouped(before), grouped(after),
@@ -83,7 +84,7 @@ std::string table(const QuantizeOptions& o, const std::optional<Comparison>& qua
 }  // namespace
 
 // Quality is measured before the file is written: load_model quantizes the float32 file to the same weights.
-int quantize_command(Engine&, const QuantizeOptions& o) {
+int quantize_command(Engine&, const QuantizeCommandOptions& o) {
   check_files(o);
   const ModelFile file(o.model);
   if (file.stored_type() == DType::i8)

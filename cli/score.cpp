@@ -2,17 +2,18 @@
 #include <variant>
 
 #include "backend/registry.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/line_writer.h"
 #include "base/log.h"
-#include "cli/options.h"
+#include "cli/commands.h"
 #include "cli/profiled.h"
+#include "cli/score_options.h"
 #include "io/model_file.h"
 #include "score/n_best_reader.h"
 #include "score/pair_reader.h"
 #include "score/scorer.h"
-#include "train/progress.h"
 
 namespace dragoman {
 namespace {
@@ -44,7 +45,7 @@ std::string word_scores(std::span<const float> pieces) {
   return field;
 }
 
-double score_of(const ScoreOptions& options, std::span<const float> pieces) {
+double score_of(const ScoreCommandOptions& options, std::span<const float> pieces) {
   return options.normalize ? sum_of(pieces) / double(pieces.size()) : sum_of(pieces);
 }
 
@@ -54,13 +55,13 @@ struct Judgement {
   std::string alignment;  // as text; empty: not requested
 };
 
-std::string line_of(const ScoreOptions& options, const PairReader::Window&, size_t, const Judgement& judgement) {
+std::string line_of(const ScoreCommandOptions& options, const PairReader::Window&, size_t, const Judgement& judgement) {
   const auto& [pieces, alignment] = judgement;
   return fmt::format("{:.6f}{}{}", score_of(options, pieces), alignment.empty() ? "" : " ||| " + alignment,
                      options.word_scores ? " ||| " + word_scores(pieces) : "");
 }
 
-std::string line_of(const ScoreOptions& options, const NBestReader::Window& window, size_t i,
+std::string line_of(const ScoreCommandOptions& options, const NBestReader::Window& window, size_t i,
                     const Judgement& judgement) {
   const auto& [pieces, alignment] = judgement;
   NBestEntry entry = window.entries[i];
@@ -71,7 +72,7 @@ std::string line_of(const ScoreOptions& options, const NBestReader::Window& wind
 }
 
 // Memory and time of attention grow with the square of the length.
-void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, int64_t lines_before) {
+void require_short(std::span<const IdPair> pairs, const ScoreCommandOptions& options, int64_t lines_before) {
   for (size_t i = 0; i < pairs.size(); ++i)
     for (const auto& [side, ids] : {std::pair(0, &pairs[i].source), std::pair(1, &pairs[i].target)})
       if (const auto pieces = int64_t(ids->size()) - 1; pieces > options.max_length)
@@ -83,8 +84,8 @@ void require_short(std::span<const IdPair> pairs, const ScoreOptions& options, i
 
 // Scores all pairs of the reader, one window at a time, and writes a line for each unless a summary is requested.
 template <class Reader>
-Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringContext& context, const LoadedModel& loaded,
-                 LineWriter& out) {
+Totals score_all(Reader& reader, const ScoreCommandOptions& options, const ScoringContext& context,
+                 const LoadedModel& loaded, LineWriter& out) {
   Totals totals;
   const auto& [source, target] = loaded.vocabularies;
   for (typename Reader::Window window; !(window = reader.next(options.maxi_batch_lines)).source.empty();) {
@@ -107,13 +108,13 @@ Totals score_all(Reader& reader, const ScoreOptions& options, const ScoringConte
   return totals;
 }
 
-void write_summary(LineWriter& out, const ScoreOptions& options, const Totals& totals) {
+void write_summary(LineWriter& out, const ScoreCommandOptions& options, const Totals& totals) {
   require(totals.pairs > 0, "--summary {}: there is nothing to score, {} and {} have no lines",
           name_of(options.summary), options.train_sets[0], options.train_sets[1]);
   out.write(fmt::format("{:.6f}", figure(options.summary, totals)));
 }
 
-std::variant<PairReader, NBestReader> open(const ScoreOptions& options) {
+std::variant<PairReader, NBestReader> open(const ScoreCommandOptions& options) {
   const std::array files = {options.train_sets[0], options.train_sets[1]};
   if (options.n_best) return NBestReader(files);
   return PairReader(files);
@@ -124,7 +125,7 @@ void report(const Totals& totals, double seconds) {
            totals.pairs == 1 ? "pair" : "pairs", grouped(totals.pieces), seconds, double(totals.pieces) / seconds);
 }
 
-void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& reader, const Backend& device) {
+void score(const ScoreCommandOptions& options, std::variant<PairReader, NBestReader>& reader, const Backend& device) {
   Arena arena = arena_of(device);
   const LoadedModel loaded = load_model(options.model, device, arena);
   const ScoringContext context{device, arena, loaded.packed};
@@ -139,7 +140,7 @@ void score(const ScoreOptions& options, std::variant<PairReader, NBestReader>& r
 
 }  // namespace
 
-int score_command(Engine& engine, const ScoreOptions& options) {
+int score_command(Engine& engine, const ScoreCommandOptions& options) {
   auto reader = open(options);
   return profiled(options.profile, engine, [&](const Backend& device) { score(options, reader, device); });
 }

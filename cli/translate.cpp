@@ -4,12 +4,14 @@
 
 #include "backend/backend.h"
 #include "backend/registry.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/log.h"
+#include "cli/commands.h"
 #include "cli/line_progress.h"
-#include "cli/options.h"
 #include "cli/profiled.h"
+#include "cli/translate_options.h"
 #include "decode/translator.h"
 #include "io/model_file.h"
 
