@@ -127,6 +127,7 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
 void check(ScoreCommandOptions& o, const Given& given) {
   o.devices = {backend_name(o.devices, o.fast_math)};
   check_pair("train-sets", o.train_sets);
+  o.alignments = o.alignment.kind != AlignmentStyle::none;
   require(o.n_best || !given.changed("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
           o.n_best_feature);
   require(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),

@@ -10,6 +10,7 @@ struct ScoreOptions {
   bool no_spm_encode = false;       // the text is already split into pieces
   int64_t mini_batch_words = 4096;  // target tokens
   int max_length = 10'000;          // pieces per side; longer ones are an Error
+  bool alignments = false;          // also which source tokens each target token attends to
 };
 
 /// One number for all pairs, or none. cross_entropy and ce_mean, Marian's two names of it: the negative log-probability
