@@ -1,11 +1,9 @@
-#include "cli/evaluate_oracle.h"
+#include "score/oracle.h"
 
 #include <optional>
 
 #include "base/error.h"
 #include "base/grouped.h"
-#include "base/line_reader.h"
-#include "base/line_writer.h"
 #include "metrics/bleu.h"
 #include "score/n_best_list.h"
 
@@ -15,8 +13,7 @@ namespace {
 /// Finds the translation of a line with the best sentence BLEU, the first of equals.
 class Nearest {
  public:
-  Nearest(const EvaluateCommandOptions& options, std::string_view reference)
-      : options_(options), reference_(reference) {}
+  Nearest(const EvaluateOptions& options, std::string_view reference) : options_(options), reference_(reference) {}
 
   void consider(const std::string& text) {
     const std::array references = {reference_};
@@ -29,7 +26,7 @@ class Nearest {
   const std::string& text() const { return text_; }
 
  private:
-  const EvaluateCommandOptions& options_;
+  const EvaluateOptions& options_;
   const std::string_view reference_;
   double score_ = -1;
   std::string text_;
@@ -43,9 +40,8 @@ std::optional<NBestEntry> next_entry(LineReader& list) {
 
 }  // namespace
 
-void print_oracle(const EvaluateCommandOptions& options) {
-  LineReader references(options.references[0]), list(options.hypotheses[0]);
-  LineWriter out("-");
+void choose_nearest(LineReader& references, LineReader& list, const EvaluateOptions& options,
+                    const std::function<void(const std::string& text)>& chosen) {
   auto entry = next_entry(list);
   int64_t number = 0;
   for (std::string reference; references.next(reference); ++number) {
@@ -53,12 +49,11 @@ void print_oracle(const EvaluateCommandOptions& options) {
             list.name(), number, references.name(), entry ? fmt::format("one of line {}", entry->line) : "the end");
     Nearest nearest(options, reference);
     for (; entry && entry->line == number; entry = next_entry(list)) nearest.consider(entry->text);
-    out.write(nearest.text());
+    chosen(nearest.text());
   }
   if (entry)
     fail("{}, line {}: is of source line {} (counted from 0), but {} has {} lines", list.name(), list.lines(),
          entry->line, references.name(), grouped(number));
-  out.close();
 }
 
 }  // namespace dragoman
