@@ -1,22 +1,23 @@
 #include "align/aligner.h"
 
 #include "align/shortlist.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/grouped.h"
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "base/threads.h"
-#include "cli/options.h"
+#include "cli/align_options.h"
+#include "cli/commands.h"
 #include "data/parallel_text.h"
 #include "io/model_file.h"
-#include "train/progress.h"
 
 namespace dragoman {
 namespace {
 
 using Ids = std::vector<int32_t>;
 
-Vocabularies vocabularies_of(const AlignOptions& o) {
+Vocabularies vocabularies_of(const AlignCommandOptions& o) {
   if (!o.model.empty()) return ModelFile(o.model).vocabularies();
   return {Vocabulary::load(o.vocabs[0]), Vocabulary::load(o.vocabs[1])};
 }
@@ -24,7 +25,7 @@ Vocabularies vocabularies_of(const AlignOptions& o) {
 /// Reads and encodes text, one block at a time. A pair that is too long becomes a pair of empty sentences.
 class Reading {
  public:
-  Reading(const AlignOptions& options, const Vocabularies& vocabularies)
+  Reading(const AlignCommandOptions& options, const Vocabularies& vocabularies)
       : options_(options), vocabularies_(vocabularies) {}
 
   IdPairs read() {
@@ -63,7 +64,7 @@ class Reading {
     block_.clear();
   }
 
-  const AlignOptions& options_;
+  const AlignCommandOptions& options_;
   const Vocabularies& vocabularies_;
   std::vector<std::array<std::string, 2>> block_;
   int64_t long_pairs_ = 0;
@@ -76,13 +77,13 @@ std::string links_of(const Aligner& aligner, const IdPairs& pairs, int64_t pair,
   return line;
 }
 
-void write_links(const AlignOptions& options, const Aligner& aligner, const IdPairs& pairs) {
+void write_links(const AlignCommandOptions& options, const Aligner& aligner, const IdPairs& pairs) {
   LineWriter out(options.output);
   for (int64_t pair = 0; pair < pairs.size(); ++pair) out.write(links_of(aligner, pairs, pair, options.reverse));
   out.close();
 }
 
-void write_shortlist(const AlignOptions& options, const Aligner& aligner, const IdPairs& pairs,
+void write_shortlist(const AlignCommandOptions& options, const Aligner& aligner, const IdPairs& pairs,
                      const Vocabularies& vocabularies) {
   const auto& [source, target] = vocabularies;
   const Shortlist shortlist = make_shortlist(aligner.table(), pairs, source, target, options);
@@ -93,7 +94,7 @@ void write_shortlist(const AlignOptions& options, const Aligner& aligner, const 
 
 }  // namespace
 
-int align_command(Engine&, const AlignOptions& options) {
+int align_command(Engine&, const AlignCommandOptions& options) {
   const Vocabularies vocabularies = vocabularies_of(options);
   const Clock clock;
   const IdPairs pairs = Reading(options, vocabularies).read();

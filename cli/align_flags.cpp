@@ -1,11 +1,13 @@
 #include "base/error.h"
-#include "cli/tables.h"
+#include "cli/align_options.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
 #include "data/parallel_text.h"
 
 namespace dragoman {
 namespace {
 
-using O = AlignOptions;
+using O = AlignCommandOptions;
 
 std::vector<Flag<O>> file_flags() {
   static constexpr auto group = "Files";

@@ -1,5 +1,19 @@
 #include "cli/command_files.h"
 
+#include "cli/align_options.h"
+#include "cli/commands.h"
+#include "cli/completion_options.h"
+#include "cli/data_options.h"
+#include "cli/evaluate_options.h"
+#include "cli/explain_options.h"
+#include "cli/inspect_options.h"
+#include "cli/plot_options.h"
+#include "cli/quantize_options.h"
+#include "cli/score_options.h"
+#include "cli/train_options.h"
+#include "cli/translate_options.h"
+#include "cli/vocab_options.h"
+#include "dragoman/average.h"
 #include "train/run_files.h"
 
 namespace dragoman {
@@ -36,16 +50,16 @@ CommandFiles files_of(const TranslateCommandOptions& o) {
           .written = {{"--output", {o.output}}}};
 }
 
-CommandFiles files_of(const ScoreOptions& o) {
+CommandFiles files_of(const ScoreCommandOptions& o) {
   return {.read = {{"--train-sets", o.train_sets}, {"--model", {o.model}}}, .written = {{"--output", {o.output}}}};
 }
 
-CommandFiles files_of(const ExplainOptions& o) {
+CommandFiles files_of(const ExplainCommandOptions& o) {
   return {.read = {{"--train-sets", o.train_sets}, {"--input", {o.input}}, {"--model", {o.model}}},
           .written = {{"--output", {o.output}}}};
 }
 
-CommandFiles files_of(const AlignOptions& o) {
+CommandFiles files_of(const AlignCommandOptions& o) {
   return {.read = {{"--train-sets", o.train_sets}, {"--vocabs", o.vocabs}, {"--model", {o.model}}},
           .written = {{"--output", {o.output}}, {"--shortlist", {o.shortlist}}}};
 }
@@ -54,7 +68,7 @@ CommandFiles files_of(const AverageOptions& o) {
   return {.read = {{"--models", o.models}}, .written = {{"--output", {o.output}}}};
 }
 
-CommandFiles files_of(const QuantizeOptions& o) {
+CommandFiles files_of(const QuantizeCommandOptions& o) {
   return {.read = {{"--model", {o.model}}, {"--valid-sets", o.valid_sets}}, .written = {{"--output", {o.output}}}};
 }
 
@@ -64,7 +78,7 @@ CommandFiles files_of(const VocabOptions& o) {
           .written = {{"--output", {o.output}}}};
 }
 
-CommandFiles files_of(const EvaluateOptions& o) {
+CommandFiles files_of(const EvaluateCommandOptions& o) {
   return {.read = {{"--references", o.references}, {"--hypotheses", o.hypotheses}}, .written = {to_stdout}};
 }
 

@@ -1,5 +1,19 @@
 #include "cli/command.h"
-#include "cli/tables.h"
+
+#include "cli/align_options.h"
+#include "cli/commands.h"
+#include "cli/completion_options.h"
+#include "cli/data_options.h"
+#include "cli/evaluate_options.h"
+#include "cli/explain_options.h"
+#include "cli/inspect_options.h"
+#include "cli/plot_options.h"
+#include "cli/quantize_options.h"
+#include "cli/score_options.h"
+#include "cli/train_options.h"
+#include "cli/translate_options.h"
+#include "cli/vocab_options.h"
+#include "dragoman/average.h"
 
 namespace dragoman {
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
 
 namespace dragoman {
 namespace {

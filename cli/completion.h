@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.h"
+#include "cli/completion_options.h"
 
 namespace dragoman {
 

@@ -1,7 +1,8 @@
 #include "cli/command.h"
-#include "cli/options.h"
+#include "cli/commands.h"
+#include "cli/data_options.h"
 #include "cli/survey_page.h"
-#include "cli/tables.h"
+#include "data/parallel_text.h"
 
 namespace dragoman {
 namespace {

@@ -1,186 +1,29 @@
-#include <algorithm>
-
-#include "base/error.h"
-#include "base/grouped.h"
-#include "base/line_reader.h"
-#include "base/log.h"
+#include "base/line_writer.h"
 #include "cli/command.h"
-#include "cli/evaluate_oracle.h"
+#include "cli/commands.h"
+#include "cli/evaluate_options.h"
 #include "cli/evaluate_page.h"
-#include "metrics/bleu.h"
-#include "metrics/chrf.h"
-#include "metrics/evalb.h"
-#include "metrics/exact.h"
-#include "metrics/rouge.h"
-#include "metrics/ter.h"
+#include "score/oracle.h"
 
 namespace dragoman {
 namespace {
 
-struct TextFile {
-  std::string name;  // the path, or "stdin"
-  std::vector<std::string> lines;
-};
-
-struct Work {
-  const EvaluateOptions& options;
-  std::vector<TextFile> texts;       // one per system
-  std::vector<Segments> references;  // refer to the files
-};
-
-TextFile read_text(const std::string& path) {
-  LineReader reader(path);
-  TextFile file{reader.name(), {}};
-  for (std::string line; reader.next(line);) file.lines.push_back(line);
-  return file;
-}
-
-std::string length_of(const TextFile& file) {
-  const size_t lines = file.lines.size();
-  return fmt::format("{} has {}", file.name, counted(lines, "line"));
-}
-
-void require_equal_length(const TextFile& file, const TextFile& reference) {
-  if (file.lines.size() == reference.lines.size()) return;
-  throw Error(length_of(file) + ", " + length_of(reference),
-              "line n of --hypotheses is compared with line n of --references: look for lines that were lost or split");
-}
-
-std::vector<TextFile> read_references(const std::vector<std::string>& paths) {
-  std::vector<TextFile> files;
-  for (const auto& path : paths) {
-    files.push_back(read_text(path));
-    require_equal_length(files.back(), files.front());
-  }
-  if (files.front().lines.empty())
-    throw Error(fmt::format("{} has no lines", files.front().name), "--references names the reference translations");
-  return files;
-}
-
-// Scores of text tokenised twice are not comparable. sacreBLEU warns at the same number of lines.
-void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
-  const auto lines =
-      std::count_if(system.lines.begin(), system.lines.end(), [](const auto& l) { return l.ends_with(" ."); });
-  if (tokenizer == Tokenizer::none || lines < 100) return;
-  log_warning("{} looks tokenised: {} lines end in ' .'. Detokenise it, or compare with --tokenize none", system.name,
-              grouped(lines));
-}
-
-// Computes one metric for all systems: `lines_of(text)` returns the stats of each line, `score` the metric of their
-// sum. Returns each system's sum.
-template <class LinesOf, class Score>
-auto judge(const Figure& named, const Work& work, std::vector<SystemFigures>& systems, LinesOf lines_of, Score score) {
-  const EvaluateOptions& options = work.options;
-  const auto baseline = lines_of(work.texts.front().lines);
-  std::vector<double> baseline_scores;
-  auto sums = std::vector{sum_of(baseline)};
-  for (size_t s = 0; s < systems.size(); ++s) {
-    const auto lines = s == 0 ? baseline : lines_of(work.texts[s].lines);
-    if (s > 0) sums.push_back(sum_of(lines));
-    Figure& figure = systems[s].figures.emplace_back(named);
-    figure.score = score(sums[s]);
-    if (options.confidence || options.paired_bs) {
-      const auto scores = bootstrap_scores(lines, score, bootstrap_of(options));
-      figure.interval = interval_of(scores);
-      if (s == 0) baseline_scores = scores;
-      if (s > 0 && options.paired_bs)
-        figure.p_value = bootstrap_p_value(baseline_scores, scores, figure.score - score(sums[0]));
-    }
-    if (s > 0 && options.paired_ar)
-      figure.p_value = randomization_p_value(baseline, lines, score, randomization_of(options));
-  }
-  return sums;
-}
-
-void judge_bleu(const Work& work, Case letters, std::vector<SystemFigures>& systems) {
-  const Tokenizer tokenizer = work.options.tokenize;
-  for (const auto& text : work.texts) warn_of_tokenised_text(text, tokenizer);
-  const auto sums = judge(
-      {"bleu", "BLEU"}, work, systems,
-      [&](Segments lines) { return bleu_of_lines(lines, work.references, tokenizer, letters); },
-      [](const BleuStats& stats) { return bleu(stats).score; });
-  for (size_t s = 0; s < systems.size(); ++s) systems[s].figures.back().bleu = bleu(sums[s]);
-}
-
-void judge_rouge(const Work& work, std::vector<SystemFigures>& systems) {
-  const Stemmer stemmer = work.options.rouge_stemmer ? Stemmer::porter : Stemmer::none;
-  const std::tuple<Rouge, const char*, const char*> kinds[] = {{Rouge::rouge_1, "rouge1", "ROUGE-1"},
-                                                               {Rouge::rouge_2, "rouge2", "ROUGE-2"},
-                                                               {Rouge::rouge_l, "rougeL", "ROUGE-L"}};
-  for (const auto& [kind, name, title] : kinds)
-    judge(
-        {name, title}, work, systems,
-        [&, k = kind](Segments lines) { return rouge_of_lines(lines, work.references, k, stemmer); }, rouge);
-}
-
-void judge_trees(const Work& work, std::vector<SystemFigures>& systems) {
-  const auto references = read_trees(work.references.front(), work.options.references.front());
-  const auto sums = judge(
-      {"evalb", "EVALB"}, work, systems, [&](Segments lines) { return evalb_of_lines(lines, references); },
-      [](const EvalbStats& stats) { return evalb(stats).f1; });
-  for (size_t s = 0; s < systems.size(); ++s) {
-    systems[s].figures.back().evalb = evalb(sums[s]);
-    const auto& [name, lines] = work.texts[s];
-    if (const auto malformed = sums[s].malformed)
-      log_warning("{}: {} of {} lines are not trees; they count as trees without constituents", name,
-                  grouped(malformed), grouped(lines.size()));
-    if (const auto other = sums[s].other_words)
-      log_warning("{}: {} of {} lines differ in words from their reference; they are skipped, as EVALB does", name,
-                  grouped(other), grouped(lines.size()));
-  }
-}
-
-void evaluate(CorpusMetric metric, const Work& work, std::vector<SystemFigures>& systems) {
-  const EvaluateOptions& options = work.options;
-  const Case letters = options.lowercase ? Case::lower : Case::mixed;
-  const auto judge_by = [&](const Figure& named, auto lines_of, auto score) {
-    judge(named, work, systems, lines_of, score);
-  };
-  switch (metric) {
-    case CorpusMetric::bleu:
-      return judge_bleu(work, letters, systems);
-    case CorpusMetric::chrf:
-      return judge_by(
-          {"chrf", "chrF2"}, [&](Segments lines) { return chrf_of_lines(lines, work.references, letters); },
-          [](const ChrfStats& stats) { return chrf(stats); });
-    case CorpusMetric::chrf_plus_plus:
-      return judge_by(
-          {"chrf++", "chrF2++"},
-          [&](Segments lines) { return chrf_of_lines(lines, work.references, letters, chrf_longest_word_order); },
-          [](const ChrfStats& stats) { return chrf(stats); });
-    case CorpusMetric::ter: {
-      const Case ter_letters = options.ter_case_sensitive ? Case::mixed : Case::lower;
-      return judge_by(
-          {"ter", "TER"}, [&](Segments lines) { return ter_of_lines(lines, work.references, ter_letters); }, ter);
-    }
-    case CorpusMetric::rouge:
-      return judge_rouge(work, systems);
-    case CorpusMetric::exact:
-      return judge_by(
-          {"exact", "exact"}, [&](Segments lines) { return exact_of_lines(lines, work.references, letters); }, exact);
-    case CorpusMetric::evalb:
-      judge_trees(work, systems);
-  }
+void print_oracle(const EvaluateOptions& options) {
+  LineReader references(options.references[0]), list(options.hypotheses[0]);
+  LineWriter out("-");
+  choose_nearest(references, list, options, [&](const std::string& text) { out.write(text); });
+  out.close();
 }
 
 }  // namespace
 
-int evaluate_command(Engine&, const EvaluateOptions& options) {
+int evaluate_command(Engine& engine, const EvaluateCommandOptions& options) {
   if (options.oracle) {
     print_oracle(options);
     return 0;
   }
-  const std::vector<TextFile> references = read_references(options.references);
-  Work work{.options = options};
-  for (const auto& reference : references) work.references.push_back(reference.lines);
-  std::vector<SystemFigures> systems;
-  for (const auto& path : options.hypotheses) {
-    work.texts.push_back(read_text(path));
-    require_equal_length(work.texts.back(), references.front());
-    systems.push_back({.system = work.texts.back().name});
-  }
-  for (const CorpusMetric metric : metrics_of(options)) evaluate(metric, work, systems);
-  print_page(options.json ? figures_json(options, systems) : figures_page(options, systems));
+  const Evaluation evaluation = evaluate(engine, options);
+  print_page(options.json ? figures_json(evaluation) : figures_page(options, evaluation));
   return 0;
 }
 

@@ -1,12 +1,15 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
+#include "cli/evaluate_options.h"
+#include "cli/flags.h"
+#include "cli/inspect_options.h"
 
 namespace dragoman {
 namespace {
 
-void check_oracle(const EvaluateOptions& o, const Given& given) {
+void check_oracle(const EvaluateCommandOptions& o, const Given& given) {
   if (o.references.size() != 1 || o.hypotheses.size() != 1)
     throw Error(fmt::format("--oracle takes one file of --references and one of --hypotheses, found {} and {}",
                             o.references.size(), o.hypotheses.size()),
@@ -16,7 +19,7 @@ void check_oracle(const EvaluateOptions& o, const Given& given) {
     require(!given.changed(option), "--{} contradicts --oracle, which prints translations, not metrics", option);
 }
 
-void check_evaluate(EvaluateOptions& o, const Given& given) {
+void check_evaluate(EvaluateCommandOptions& o, const Given& given) {
   if (o.oracle) check_oracle(o, given);
   const auto from_stdin = std::count(o.hypotheses.begin(), o.hypotheses.end(), "-") +
                           std::count(o.references.begin(), o.references.end(), "-");
@@ -43,8 +46,8 @@ void check_inspect(InspectOptions& o, const Given& given) {
 
 }  // namespace
 
-Table<EvaluateOptions> evaluate_table() {
-  using O = EvaluateOptions;
+Table<EvaluateCommandOptions> evaluate_table() {
+  using O = EvaluateCommandOptions;
   static constexpr auto files = "Files", figures = "Figures", significance = "Significance";
   return {
       .about =

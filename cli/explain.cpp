@@ -6,7 +6,8 @@
 #include "base/grouped.h"
 #include "base/line_writer.h"
 #include "base/log.h"
-#include "cli/options.h"
+#include "cli/commands.h"
+#include "cli/explain_options.h"
 #include "decode/beam_search.h"
 #include "dragoman/engine.h"
 #include "explain/attention_json.h"
@@ -33,7 +34,7 @@ LoadedModel load(const std::string& path, const Backend& cpu, Arena& arena) {
 /// Writes explanations one after another.
 class Report {
  public:
-  Report(const ExplainOptions& options, LineWriter& out) : options_(options), out_(out) {
+  Report(const ExplainCommandOptions& options, LineWriter& out) : options_(options), out_(out) {
     if (options.format == ExplanationFormat::html)
       out.write_segment(page_begin(std::filesystem::path(options.model).filename(), options.method));
     if (options.format == ExplanationFormat::text) out.write_segment(heat_map_legend(options.method));
@@ -59,14 +60,15 @@ class Report {
   }
 
  private:
-  const ExplainOptions& options_;
+  const ExplainCommandOptions& options_;
   LineWriter& out_;
 };
 
 /// Reads pairs of ids one by one: from two files, or lines and their translations.
 class Pairs {
  public:
-  Pairs(const ExplainOptions& options, Context& cx, LoadedModel& loaded) : options_(options), cx_(cx), loaded_(loaded) {
+  Pairs(const ExplainCommandOptions& options, Context& cx, LoadedModel& loaded)
+      : options_(options), cx_(cx), loaded_(loaded) {
     if (options.train_sets.empty())
       input_.emplace(options.input);
     else
@@ -104,14 +106,14 @@ class Pairs {
     return best.ids;
   }
 
-  const ExplainOptions& options_;
+  const ExplainCommandOptions& options_;
   Context& cx_;
   LoadedModel& loaded_;
   std::optional<LineReader> input_;
   std::optional<PairReader> files_;
 };
 
-Explanation explanation_of(const ExplainOptions& o, const Explainer& explainer, const IdPair& pair) {
+Explanation explanation_of(const ExplainCommandOptions& o, const Explainer& explainer, const IdPair& pair) {
   const bool source = pair.source.size() >= pair.target.size();  // whether the source is longer
   const auto pieces = int64_t(source ? pair.source.size() : pair.target.size());
   if (pieces <= o.max_length) return explainer.explain(pair);
@@ -121,7 +123,8 @@ Explanation explanation_of(const ExplainOptions& o, const Explainer& explainer, 
   return left_out;
 }
 
-void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, Report& report, LineWriter& out) {
+void explain(const ExplainCommandOptions& o, Pairs& pairs, const Explainer& explainer, Report& report,
+             LineWriter& out) {
   int64_t line = 0;
   for (IdPair pair; pairs.next(pair);) {
     if (o.max_lines > 0 && line == o.max_lines) {
@@ -136,7 +139,7 @@ void explain(const ExplainOptions& o, Pairs& pairs, const Explainer& explainer, 
   report.end();
 }
 
-int explain_positions(const ExplainOptions& o) {
+int explain_positions(const ExplainCommandOptions& o) {
   constexpr int64_t columns = 128;  // of the paper's sinusoids, without a model
   std::vector<PositionVectors> positions;
   if (o.model.empty())
@@ -156,7 +159,7 @@ int explain_positions(const ExplainOptions& o) {
 
 }  // namespace
 
-int explain_command(Engine& engine, const ExplainOptions& options) {
+int explain_command(Engine& engine, const ExplainCommandOptions& options) {
   if (options.positions) return explain_positions(options);
   const Backend& cpu = engine.backend();
   Arena arena;

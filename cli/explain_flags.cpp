@@ -1,10 +1,13 @@
 #include "base/error.h"
-#include "cli/tables.h"
+
+#include "cli/commands.h"
+#include "cli/explain_options.h"
+#include "cli/flags.h"
 
 namespace dragoman {
 namespace {
 
-using O = ExplainOptions;
+using O = ExplainCommandOptions;
 
 std::vector<Flag<O>> file_flags() {
   static constexpr auto group = "Files";
@@ -115,7 +118,7 @@ std::vector<Flag<O>> run_flags() {
   };
 }
 
-ExplanationFormat format_of(const ExplainOptions& o) {
+ExplanationFormat format_of(const ExplainCommandOptions& o) {
   if (o.output.ends_with(".json") || o.output.ends_with(".jsonl")) return ExplanationFormat::json;
   return o.positions || o.output.ends_with(".html") ? ExplanationFormat::html : ExplanationFormat::text;
 }
@@ -148,8 +151,8 @@ void check(O& o, const Given& given) {
 
 }  // namespace
 
-Table<ExplainOptions> explain_table() {
-  Table<ExplainOptions> table{
+Table<ExplainCommandOptions> explain_table() {
+  Table<ExplainCommandOptions> table{
       .about = {.name = "explain",
                 .summary = "show what a model attends to",
                 .usage = "-m MODEL [-o page.html] [OPTION...] < TEXT",

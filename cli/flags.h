@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/values.h"
-#include "model/config_fields.h"
 
 namespace dragoman {
 
@@ -21,15 +20,13 @@ struct Field {
         list(List<T>),
         boolean(std::same_as<T, bool>) {}
 
-  explicit Field(const ConfigField& field) requires std::derived_from<Options, ModelConfig>
-      : set([&field](Options& o, const Strings& words, Bounds bounds) { read_words(field.member(o), words, bounds); }),
-        show([&field](const Options& o) { return show_words(field, o); }),
-        choices(choices_of(field)),
-        list(false),
-        boolean(is_boolean(field)) {}
+  using Set = std::function<void(Options&, const Strings&, Bounds)>;
+  using Show = std::function<Strings(const Options&)>;
+  Field(Set setter, Show shower, std::string words, bool is_boolean)
+      : set(std::move(setter)), show(std::move(shower)), choices(std::move(words)), list(false), boolean(is_boolean) {}
 
-  std::function<void(Options&, const Strings&, Bounds)> set;
-  std::function<Strings(const Options&)> show;
+  Set set;
+  Show show;
   std::string choices;  // "relu, gelu, swish"; empty if the type has no fixed set of words
   bool list;
   bool boolean;
@@ -103,6 +100,9 @@ class Given {
 
   const std::vector<Option>& options_;
 };
+
+/// Throws Error unless `files` is empty or {source, target}, of which at most one is stdin.
+void check_pair(std::string_view option, const std::vector<std::string>& files);
 
 /// Texts of a subcommand in help pages.
 struct About {

@@ -2,10 +2,11 @@
 #include "base/file.h"
 #include "base/file_kind.h"
 #include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/devices.h"
 #include "cli/inspect_file.h"
+#include "cli/inspect_options.h"
 #include "cli/model_options.h"
-#include "cli/options.h"
 #include "io/model_file.h"
 
 namespace dragoman {

@@ -1,6 +1,6 @@
 #pragma once
+#include "base/clock.h"
 #include "base/line_reader.h"
-#include "train/progress.h"
 
 namespace dragoman {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/config_values.h"
 #include "cli/train_table.h"
-#include "model/config_fields.h"
 
 namespace dragoman {
 namespace {
@@ -10,13 +10,18 @@ namespace {
 using O = TrainOptions;
 using Flags = std::vector<Flag<O>>;
 
+Field<O> field_of(const ConfigField& field) {
+  return {[&field](O& o, const Strings& words, Bounds bounds) { read_words(field.member(o), words, bounds); },
+          [&field](const O& o) { return show_words(field, o); }, choices_of(field), is_boolean(field)};
+}
+
 // The fields of a configuration that have this heading in --help.
 Flags config_flags(std::string_view group) {
   Flags flags;
   for (const ConfigField& row : model_config_fields())
     if (row.group == group)
       flags.push_back({.name = row.option,
-                       .field = Field<O>(row),
+                       .field = field_of(row),
                        .value = row.value,
                        .group = row.group,
                        .help = row.help,

@@ -1,8 +1,8 @@
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/options.h"
+#include "cli/commands.h"
+#include "cli/plot_options.h"
 #include "cli/run_curves.h"
-#include "cli/tables.h"
 
 namespace dragoman {
 

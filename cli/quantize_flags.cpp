@@ -1,10 +1,13 @@
 #include "base/error.h"
-#include "cli/tables.h"
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/quantize_options.h"
 
 namespace dragoman {
 namespace {
 
-using O = QuantizeOptions;
+using O = QuantizeCommandOptions;
 
 std::vector<Flag<O>> file_flags() {
   static constexpr auto group = "Files";

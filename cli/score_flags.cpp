@@ -1,12 +1,15 @@
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/devices.h"
-#include "cli/tables.h"
+#include "cli/flags.h"
+#include "cli/score_options.h"
+#include "dragoman/average.h"
 
 namespace dragoman {
 namespace {
 
-std::vector<Flag<ScoreOptions>> file_flags() {
-  using O = ScoreOptions;
+std::vector<Flag<ScoreCommandOptions>> file_flags() {
+  using O = ScoreCommandOptions;
   static constexpr auto group = "Files";
   return {
       {.name = "model",
@@ -47,8 +50,8 @@ std::vector<Flag<ScoreOptions>> file_flags() {
   };
 }
 
-std::vector<Flag<ScoreOptions>> scoring_flags() {
-  using O = ScoreOptions;
+std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
+  using O = ScoreCommandOptions;
   static constexpr auto group = "Scoring";
   static constexpr auto run = "Run";
   return {
@@ -121,9 +124,10 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
   };
 }
 
-void check(ScoreOptions& o, const Given& given) {
+void check(ScoreCommandOptions& o, const Given& given) {
   o.devices = {backend_name(o.devices, o.fast_math)};
   check_pair("train-sets", o.train_sets);
+  o.alignments = o.alignment.kind != AlignmentStyle::none;
   require(o.n_best || !given.changed("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
           o.n_best_feature);
   require(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
@@ -142,13 +146,14 @@ void check(ScoreOptions& o, const Given& given) {
 
 }  // namespace
 
-Table<ScoreOptions> score_table() {
-  Table<ScoreOptions> table{.about = {.name = "score",
-                                      .summary = "print the log-probability of translations",
-                                      .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
-                                      .text = "Prints the log-probability (base e) that the model assigns to each "
-                                              "target line given its source line, one number per line."},
-                            .check = check};
+Table<ScoreCommandOptions> score_table() {
+  Table<ScoreCommandOptions> table{
+      .about = {.name = "score",
+                .summary = "print the log-probability of translations",
+                .usage = "-m MODEL -t SOURCE TARGET [OPTION...]",
+                .text = "Prints the log-probability (base e) that the model assigns to each "
+                        "target line given its source line, one number per line."},
+      .check = check};
   for (auto part : {file_flags, scoring_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;

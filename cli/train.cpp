@@ -1,8 +1,9 @@
 #include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/dry_run_page.h"
-#include "cli/options.h"
 #include "cli/profiled.h"
 #include "cli/signals.h"
+#include "cli/train_options.h"
 #include "train/destination.h"
 #include "train/trainer.h"
 

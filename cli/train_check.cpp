@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/devices.h"
 #include "cli/train_table.h"
+#include "data/corpus.h"
 #include "model/validate.h"
 #include "nn/scores/score_kind.h"
 
@@ -210,12 +211,6 @@ void check_run(const TrainOptions& o) {
 }
 
 }  // namespace
-
-void check_pair(std::string_view option, const std::vector<std::string>& files) {
-  require(files.empty() || files.size() == 2, "--{} takes two files, source and target, found {}: {}", option,
-          files.size(), fmt::join(files, " "));
-  require(files.empty() || files[0] != "-" || files[1] != "-", "--{}: only one side can be '-' (stdin)", option);
-}
 
 void apply_task(TrainOptions& o) {
   apply_task(o, o.task);

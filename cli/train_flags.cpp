@@ -1,3 +1,5 @@
+#include "cli/commands.h"
+#include "cli/flags.h"
 #include "cli/model_options.h"
 #include "cli/train_table.h"
 

@@ -1,5 +1,6 @@
 #pragma once
-#include "cli/tables.h"
+#include "cli/flags.h"
+#include "cli/train_options.h"
 
 namespace dragoman {
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/devices.h"
-#include "cli/tables.h"
+#include "cli/flags.h"
+#include "cli/translate_options.h"
 
 namespace dragoman {
 namespace {

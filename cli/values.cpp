@@ -74,30 +74,4 @@ Strings split_at_commas(const Strings& words) {
   return parts;
 }
 
-void read_words(const ConfigMember& member, const Strings& words, Bounds bounds) {
-  std::visit(
-      [&]<class T>(const T& at) {
-        if constexpr (std::is_same_v<T, EnumMember>) {
-          if (!at.set(at.value, words.at(0))) fail_choice(words[0], at.names());
-        } else {
-          read_words(*at, words, bounds);
-        }
-      },
-      member);
-}
-
-Strings show_words(const ConfigField& field, ModelConfig config) { return {to_text(field.member(config))}; }
-
-std::string choices_of(const ConfigField& field) {
-  ModelConfig config;
-  const ConfigMember member = field.member(config);
-  const auto* e = std::get_if<EnumMember>(&member);
-  return e ? e->names() : "";
-}
-
-bool is_boolean(const ConfigField& field) {
-  ModelConfig config;
-  return std::holds_alternative<bool*>(field.member(config));
-}
-
 }  // namespace dragoman

@@ -9,8 +9,7 @@
 #include "base/bounds.h"
 #include "base/enum_names.h"
 #include "data/memory_size.h"
-#include "explain/alignment.h"
-#include "model/config_fields.h"
+#include "explain/alignment_style.h"
 #include "train/frequency.h"
 
 namespace dragoman {
@@ -92,12 +91,6 @@ Strings show_words(const std::vector<T>& value) {
   for (const T& element : value) words.push_back(show_word(element));
   return words;
 }
-
-/// The same for a field of a model's configuration.
-void read_words(const ConfigMember& member, const Strings& words, Bounds bounds);
-Strings show_words(const ConfigField& field, ModelConfig config);
-std::string choices_of(const ConfigField& field);
-bool is_boolean(const ConfigField& field);
 
 /// The words that an option of an enum type T accepts: "relu, gelu, swish"; else empty.
 template <class T>

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/vocab_options.h"
 
 namespace dragoman {
 namespace {

@@ -1,16 +1,10 @@
 #pragma once
 #include <map>
 
+#include "align/options.h"
 #include "align/translation_table.h"
 
 namespace dragoman {
-
-struct AlignerOptions {
-  double nothing = 0.08;       // probability that a target piece has no source
-  double tension = 4;          // λ at first: how near to the diagonal links are
-  bool fixed_tension = false;  // else it is learned from the second iteration on
-  double alpha = 0.01;         // of the Dirichlet prior on translations; 0: none
-};
 
 /// Which source piece each target piece comes from: IBM model 2 with the probability of a link falling with its
 /// distance from the diagonal (Dyer, Chahuneau and Smith 2013, "A Simple, Fast, and Effective Reparameterization of IBM

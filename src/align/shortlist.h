@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "align/options.h"
 #include "align/translation_table.h"
 #include "vocab/vocabulary.h"
 
@@ -16,11 +17,6 @@ struct Shortlist {
 
   /// Those for a sentence, and `more`, each once, in rising order.
   std::vector<int32_t> candidates(std::span<const int32_t> source, std::span<const int32_t> more = {}) const;
-};
-
-struct ShortlistOptions {
-  int first = 100;  // the most frequent target pieces
-  int best = 100;   // the most probable translations of each source piece
 };
 
 /// From a trained table. A source piece that is a target piece too, letter by letter, may be copied: names and numbers

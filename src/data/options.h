@@ -35,4 +35,12 @@ struct DataOptions {
   bool no_shuffle = false;                   // keep the order of the corpus in every epoch
 };
 
+/// What a survey of text counts.
+struct SurveyOptions {
+  int max_length = 256;       // pieces a side
+  int64_t sample = 100'000;   // pairs to encode, chosen at random when there are more; 0: all
+  bool given_pieces = false;  // lines are already pieces, split at blanks
+  uint64_t seed = 1;          // of the choice
+};
+
 }  // namespace dragoman

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/corpus.h"
+#include "data/options.h"
 
 namespace dragoman {
 
@@ -44,13 +45,6 @@ struct CorpusSurvey {
   int64_t encoded = 0;     // pairs whose pieces were counted; 0: no vocabularies
   Occurrences too_long;    // of these: more than max_length pieces on one side; left out in training
   std::array<SurveyedSide, 2> sides;
-};
-
-struct SurveyOptions {
-  int max_length = 256;       // pieces a side
-  int64_t sample = 100'000;   // pairs to encode, chosen at random when there are more; 0: all
-  bool given_pieces = false;  // lines are already pieces, split at blanks
-  uint64_t seed = 1;          // of the choice
 };
 
 /// Reads the text once. Without vocabularies (empty) pieces are not counted. Where `kept` is given, it gets the encoded

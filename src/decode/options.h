@@ -3,13 +3,40 @@
 #include <string>
 #include <vector>
 
-#include "explain/alignment.h"
+#include "base/enum_names.h"
+#include "explain/alignment_style.h"
 
 namespace dragoman {
+
+/// Type of the factors of products when decoding; automatic: by the type the file stores.
+enum class Precision { automatic, float32, bfloat16, float16, int8 };
+
+inline std::span<const EnumName<Precision>> enum_names(Precision) {
+  static constexpr EnumName<Precision> names[] = {{Precision::automatic, "auto"},
+                                                  {Precision::float32, "float32"},
+                                                  {Precision::bfloat16, "bfloat16"},
+                                                  {Precision::float16, "float16"},
+                                                  {Precision::int8, "int8"}};
+  return names;
+}
+
+/// The models that translate together.
+struct EnsembleOptions {
+  std::vector<std::string> models;  // files
+  std::vector<double> weights;      // of the models' log-probabilities; empty: take their mean
+  Precision precision = Precision::automatic;
+  std::string shortlist;  // file written by `dragoman align`; empty: all pieces are allowed
+};
 
 /// How tokens are sampled instead of searched for: from all pieces, from the most probable, or from the fewest that
 /// together have a given probability (Holtzman et al. 2020).
 enum class Sampling { none, full, topk, nucleus };
+
+inline std::span<const EnumName<Sampling>> enum_names(Sampling) {
+  static constexpr EnumName<Sampling> names[] = {
+      {Sampling::full, "full"}, {Sampling::topk, "topk"}, {Sampling::nucleus, "nucleus"}};
+  return names;
+}
 
 /// How hypotheses are generated, scored and ended.
 struct SearchOptions {
@@ -35,12 +62,8 @@ struct SearchOptions {
 /// line.
 void validate(const SearchOptions& options);
 
-/// Options of `translate` that do not concern the search.
+/// How lines are read, translated and written.
 struct TranslateOptions {
-  std::vector<std::string> models;
-  std::vector<double> weights;       // of the models' log-probabilities; empty: take their mean
-  std::string input = "-";           // "-": stdin
-  std::string output = "-";          // "-": stdout
   int64_t mini_batch_words = 640;    // source tokens in flight
   int64_t maxi_batch_lines = 10000;  // lines held at once: queued, in flight, or done before an earlier one
   int max_length = 1000;             // pieces; longer lines are translated in segments
@@ -49,10 +72,6 @@ struct TranslateOptions {
   bool scores = false;               // write a log-probability before each translation
   bool word_scores = false;          // write log-probabilities of the tokens after each translation
   AlignmentStyle alignment;          // write which source tokens each target token aligns with, after each translation
-  std::vector<std::string> devices = {"cpu"};  // exactly one: "cpu" or "cuda:0"
-  bool fast_math = false;                      // on a GPU: compute float32 products in TF32
-  int cpu_threads = 0;                         // 0: one per core
-  bool quiet = false;
 };
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-#include "engine/average.h"
+#include "dragoman/average.h"
 
 #include <tuple>
 
@@ -51,6 +51,7 @@ void set_to_means(const Parameters& parameters, const Sums& sums, size_t models)
 
 // Holds one model and the sums, however many files there are.
 void average_models(Engine& engine, const AverageOptions& options) {
+  require(options.output != "-", "--output is a model file, so it cannot be '-'");
   require(!options.models.empty(), "no models to average");
   const Engine::Scope scope(engine);
   const std::string& first_path = options.models.front();

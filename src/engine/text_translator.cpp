@@ -1,40 +1,23 @@
 #include "dragoman/text_translator.h"
 
-#include <deque>
 #include <optional>
 
-#include "backend/registry.h"
 #include "base/error.h"
+#include "decode/loaded_ensemble.h"
 #include "decode/translator.h"
 #include "dragoman/engine.h"
-#include "io/model_file.h"
 
 namespace dragoman {
 
 struct TextTranslator::State {
   State(Engine& used, const TextTranslatorOptions& options)
       : engine(used),
-        arena(arena_of(engine.backend())),
+        ensemble({.models = options.models}, engine.backend()),
         translating{.max_length = options.max_length},
-        search{.beam_size = options.beam_size, .normalize = options.normalize} {
-    for (const std::string& path : options.models) load(path, options);
-  }
-
-  void load(const std::string& path, const TextTranslatorOptions& options) {
-    const ModelFile file(path);
-    LoadedModel& m = loaded.emplace_back(load_model(file, engine.backend(), arena, file.stored_type()));
-    const Vocabularies &first = loaded[0].vocabularies, &own = m.vocabularies;
-    require(own.source.bytes() == first.source.bytes() && own.target.bytes() == first.target.bytes(),
-            "{} and {} cannot translate together: their vocabularies differ", options.models[0], path);
-    Context& cx = contexts.emplace_back(Context{.backend = engine.backend(), .arena = arena, .packed = &m.packed});
-    models.push_back({&cx, m.model.get(), 1 / double(options.models.size()), m.trained.source});
-  }
+        search{.beam_size = options.beam_size, .normalize = options.normalize} {}
 
   Engine& engine;
-  Arena arena;
-  std::deque<LoadedModel> loaded;
-  std::deque<Context> contexts;
-  std::vector<TranslatingModel> models;
+  const LoadedEnsemble ensemble;
   const TranslateOptions translating;
   const SearchOptions search;
   std::optional<Translator> translator;
@@ -64,8 +47,8 @@ std::vector<std::string> TextTranslator::translate(const std::vector<std::string
   State& s = *state_;
   const Engine::Scope scope(s.engine);
   if (!s.translator)
-    s.translator.emplace(s.models, s.loaded[0].vocabularies, s.translating, s.search, nullptr,
-                         searches_on(s.engine.backend()));
+    s.translator.emplace(s.ensemble.models(), s.ensemble.vocabularies(), s.translating, s.search,
+                         s.ensemble.shortlist(), searches_on(s.engine.backend()));
   try {
     return s.translator->translate(lines);
   } catch (...) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
 
@@ -60,32 +59,6 @@ void append(Alignment& line, const Alignment& part) {
     whole.weights.insert(whole.weights.end(), part.row(t).begin(), part.row(t).end());
   }
   line = std::move(whole);
-}
-
-AlignmentStyle parse_alignment_style(std::string_view word) {
-  if (word == "none") return {};
-  if (word == "hard") return {AlignmentStyle::hard};
-  if (word == "soft") return {AlignmentStyle::soft};
-  double threshold = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), threshold);
-  require(error == std::errc() && end == word.data() + word.size() && threshold > 0 && threshold <= 1,
-          "'{}' is none of hard, soft, none and no number above 0 and at most 1", word);
-  if (threshold == 1) return {AlignmentStyle::hard};
-  return {AlignmentStyle::above, threshold};
-}
-
-std::string to_string(const AlignmentStyle& style) {
-  switch (style.kind) {
-    case AlignmentStyle::none:
-      break;
-    case AlignmentStyle::hard:
-      return "hard";
-    case AlignmentStyle::soft:
-      return "soft";
-    case AlignmentStyle::above:
-      return fmt::format("{}", style.threshold);
-  }
-  return "none";
 }
 
 std::string to_text(const Alignment& alignment, const AlignmentStyle& style) {

@@ -1,10 +1,10 @@
 #pragma once
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "data/id_pairs.h"
+#include "explain/alignment_style.h"
 #include "model/model.h"
 
 namespace dragoman {
@@ -22,20 +22,6 @@ struct Alignment {
 /// Appends the alignment of a line's next segment: its tokens are numbered after those of the segments before it, and
 /// weights between segments are 0.
 void append(Alignment& line, const Alignment& part);
-
-/// How an alignment is written, as in Marian (--alignment). Pairs i-j are of source and target tokens, counted from 0.
-/// hard: for each target token, the pair with the largest weight; above: each pair with a weight above the threshold;
-/// soft: all weights.
-struct AlignmentStyle {
-  enum Kind { none, hard, soft, above } kind = none;
-  double threshold = 1;  // above only
-  bool operator==(const AlignmentStyle&) const = default;
-};
-
-/// Throws Error unless the word is none, hard, soft or a number above 0 and at most 1; 1 means hard.
-AlignmentStyle parse_alignment_style(std::string_view word);
-/// The inverse of parse_alignment_style.
-std::string to_string(const AlignmentStyle& style);
 
 /// hard, above: "0-0 1-1 1-2", sorted by source; soft: target tokens separated by spaces, source tokens by commas.
 std::string to_text(const Alignment& alignment, const AlignmentStyle& style);

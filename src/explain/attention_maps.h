@@ -2,21 +2,11 @@
 #include <string>
 #include <vector>
 
-#include "base/enum_names.h"
 #include "data/id_pairs.h"
+#include "explain/options.h"
 #include "model/model.h"
 
 namespace dragoman {
-
-/// Encoder self-attention over the source, decoder self-attention, and cross-attention from decoder to source.
-enum class AttentionSite { encoder_self, decoder_self, cross };
-
-inline std::span<const EnumName<AttentionSite>> enum_names(AttentionSite) {
-  static constexpr EnumName<AttentionSite> names[] = {{AttentionSite::encoder_self, "encoder-self"},
-                                                      {AttentionSite::decoder_self, "decoder-self"},
-                                                      {AttentionSite::cross, "cross"}};
-  return names;
-}
 
 /// One number per query and key.
 struct HeadMap {

@@ -8,24 +8,6 @@
 
 namespace dragoman {
 
-/// How attention weights are processed: shown unchanged, as attention rollout (explain/rollout.h), or multiplied by
-/// their gradients.
-enum class AttentionMethod { raw, rollout, gradient };
-
-inline std::span<const EnumName<AttentionMethod>> enum_names(AttentionMethod) {
-  static constexpr EnumName<AttentionMethod> names[] = {
-      {AttentionMethod::raw, "raw"}, {AttentionMethod::rollout, "rollout"}, {AttentionMethod::gradient, "gradient"}};
-  return names;
-}
-
-/// Which attentions are shown, and how.
-struct AttentionChoice {
-  AttentionMethod method = AttentionMethod::raw;
-  std::vector<AttentionSite> sites;  // empty: all that the model has
-  std::vector<int> layers, heads;    // counted from 0; negative layers from the end, -1 being the last; empty: all
-  bool average = false;              // show the mean of these heads instead
-};
-
 /// A sentence pair with the model's attention while it read and predicted the pair.
 struct Explanation {
   int64_t line = 0;  // of the input, counted from 1

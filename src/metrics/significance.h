@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "dragoman/evaluate.h"
 #include "metrics/random.h"
 #include "metrics/segments.h"
 
@@ -19,10 +20,6 @@ struct Resampling {
   uint64_t seed = 12345;  // sacreBLEU's
 };
 
-/// Interval of 95 % of the resampled scores: mean ± half_width.
-struct Interval {
-  double mean = 0, half_width = 0;
-};
 Interval interval_of(std::vector<double> scores);
 
 /// The scores of `samples` corpora of the original size, drawn with replacement (Koehn 2004, "Statistical Significance

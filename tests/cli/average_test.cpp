@@ -1,7 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "cli/options.h"
+#include "cli/commands.h"
+#include "dragoman/average.h"
 #include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"

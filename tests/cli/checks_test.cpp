@@ -3,7 +3,14 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
+#include "cli/evaluate_options.h"
+#include "cli/inspect_options.h"
+#include "cli/score_options.h"
+#include "cli/train_options.h"
+#include "cli/translate_options.h"
+#include "cli/vocab_options.h"
+#include "dragoman/average.h"
 
 namespace dragoman {
 namespace {
@@ -171,19 +178,19 @@ TEST(OtherFlags, SayWhatIsMissingOrTooMuch) {
               }),
               HasSubstr("--input"));
   EXPECT_THAT(error_of([] {
-                ScoreOptions o;
+                ScoreCommandOptions o;
                 parse(score_table(), {"-m", "m", "-t", "-", "-"}, o);
               }),
               HasSubstr("stdin"));
   EXPECT_THAT(error_of([] {
-                EvaluateOptions o;
+                EvaluateCommandOptions o;
                 parse(evaluate_table(), {"-r", "-", "-i", "-"}, o);
               }),
               HasSubstr("stdin"));
 }
 
 TEST(ScoreFlags, TakeASummaryAloneOrByName) {
-  ScoreOptions alone, named;
+  ScoreCommandOptions alone, named;
   parse(score_table(), {"-m", "m", "--summary", "-t", "a", "b"}, alone);
   EXPECT_EQ(alone.summary, Summary::cross_entropy);
   parse(score_table(), {"-m", "m", "-t", "a", "b", "--summary", "perplexity"}, named);

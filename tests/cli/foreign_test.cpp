@@ -12,7 +12,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
+#include "cli/score_options.h"
+#include "cli/train_options.h"
+#include "cli/translate_options.h"
+#include "dragoman/average.h"
 #include "tests/cli/marian_cases.h"
 #include "tests/cli/marian_training_cases.h"
 

@@ -7,7 +7,10 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
+#include "cli/train_options.h"
+#include "cli/translate_options.h"
+#include "dragoman/average.h"
 
 namespace dragoman {
 namespace {

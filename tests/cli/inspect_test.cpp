@@ -3,8 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/commands.h"
 #include "cli/fact_page.h"
-#include "cli/options.h"
+#include "cli/inspect_options.h"
 #include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"

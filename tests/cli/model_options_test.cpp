@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/command.h"
+#include "cli/commands.h"
 #include "io/config_json.h"
 #include "tests/temporary_folder.h"
 

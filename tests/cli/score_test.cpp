@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "base/line_reader.h"
 #include "cli/command_files.h"
-#include "cli/options.h"
+#include "cli/commands.h"
+#include "cli/score_options.h"
 #include "score/scorer.h"
 #include "tests/engine.h"
 #include "tests/temporary_folder.h"
@@ -47,7 +48,7 @@ class ScoreCommand : public testing::Test {
   }
 
   TemporaryFolder folder;
-  ScoreOptions options;
+  ScoreCommandOptions options;
 };
 
 TEST_F(ScoreCommand, GivesALogProbabilityForEveryPairInOrder) {

@@ -5,8 +5,21 @@
 #include <set>
 
 #include "base/error.h"
+#include "cli/align_options.h"
 #include "cli/command.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
+#include "cli/completion_options.h"
+#include "cli/data_options.h"
+#include "cli/evaluate_options.h"
+#include "cli/explain_options.h"
+#include "cli/inspect_options.h"
+#include "cli/plot_options.h"
+#include "cli/quantize_options.h"
+#include "cli/score_options.h"
+#include "cli/train_options.h"
+#include "cli/translate_options.h"
+#include "cli/vocab_options.h"
+#include "dragoman/average.h"
 
 namespace dragoman {
 namespace {
@@ -31,15 +44,15 @@ Table<PlotOptions> table_of() {
   return plot_table();
 }
 template <>
-Table<ExplainOptions> table_of() {
+Table<ExplainCommandOptions> table_of() {
   return explain_table();
 }
 template <>
-Table<AlignOptions> table_of() {
+Table<AlignCommandOptions> table_of() {
   return align_table();
 }
 template <>
-Table<ScoreOptions> table_of() {
+Table<ScoreCommandOptions> table_of() {
   return score_table();
 }
 template <>
@@ -47,7 +60,7 @@ Table<AverageOptions> table_of() {
   return average_table();
 }
 template <>
-Table<QuantizeOptions> table_of() {
+Table<QuantizeCommandOptions> table_of() {
   return quantize_table();
 }
 template <>
@@ -55,7 +68,7 @@ Table<VocabOptions> table_of() {
   return vocab_table();
 }
 template <>
-Table<EvaluateOptions> table_of() {
+Table<EvaluateCommandOptions> table_of() {
   return evaluate_table();
 }
 template <>
@@ -77,9 +90,10 @@ class EveryTable : public testing::Test {
   std::vector<Option> rows = joined(bind_flags(table.flags, options), bind_flags(common_flags(), common));
 };
 
-using AllOptions = testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ScoreOptions,
-                                  ExplainOptions, AlignOptions, AverageOptions, QuantizeOptions, VocabOptions,
-                                  EvaluateOptions, InspectOptions, CompletionOptions>;
+using AllOptions =
+    testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ScoreCommandOptions,
+                   ExplainCommandOptions, AlignCommandOptions, AverageOptions, QuantizeCommandOptions, VocabOptions,
+                   EvaluateCommandOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
 bool is_kebab_case(std::string_view name) {

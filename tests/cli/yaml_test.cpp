@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
+#include "cli/train_options.h"
+#include "cli/translate_options.h"
 
 namespace dragoman {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/average.h"
+#include "dragoman/average.h"
 
 #include <gtest/gtest.h>
 

@@ -59,7 +59,7 @@ TEST_F(TextTranslatorTest, RefusesWhatCannotTranslate) {
   EXPECT_THAT(refused({.models = {model}, .normalize = -1}), ThrowsMessage<Error>(HasSubstr("normalize is -1")));
   EXPECT_THAT(refused({.models = {model}, .max_length = 0}), ThrowsMessage<Error>(HasSubstr("max_length is 0")));
   const std::string other = save_toy_model(folder / "other", 1, toy_config(), toy_vocabulary("unigram"));
-  EXPECT_THAT(refused({.models = {model, other}}), ThrowsMessage<Error>(HasSubstr("their vocabularies differ")));
+  EXPECT_THAT(refused({.models = {model, other}}), ThrowsMessage<Error>(HasSubstr("their source vocabularies differ")));
 }
 
 }  // namespace

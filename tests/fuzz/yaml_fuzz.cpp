@@ -1,5 +1,6 @@
 #include "cli/command.h"
-#include "cli/tables.h"
+#include "cli/commands.h"
+#include "cli/train_options.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
 

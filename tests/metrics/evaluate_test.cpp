@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/options.h"
+#include "cli/commands.h"
+#include "cli/evaluate_options.h"
 #include "tests/engine.h"
 
 // The subcommand as users run it: files in, a page on stdout.
@@ -30,10 +31,16 @@ class Evaluate : public testing::Test {
     return path;
   }
 
-  static std::string output_of(const EvaluateOptions& options) {
+  static std::string output_of(const EvaluateCommandOptions& options) {
     testing::internal::CaptureStdout();
     EXPECT_EQ(evaluate_command(engine, options), 0);
     return testing::internal::GetCapturedStdout();
+  }
+  static std::string page_of(const EvaluateOptions& options) { return output_of({options}); }
+  static json json_of(const EvaluateOptions& options) {
+    EvaluateCommandOptions all{options};
+    all.json = true;
+    return json::parse(output_of(all));
   }
 
   std::string folder_;
@@ -47,8 +54,7 @@ constexpr double expected_bleu = 40.016016,
 }  // namespace
 
 TEST_F(Evaluate, PrintsOneObjectForOneSystem) {
-  const auto page = json::parse(
-      output_of({.references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis)}, .json = true}));
+  const auto page = json_of({.references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis)}});
   EXPECT_NEAR(page.at("bleu").get<double>(), expected_bleu, 1e-6);
   EXPECT_NEAR(page.at("chrf").get<double>(), expected_chrf, 1e-6);
   EXPECT_THAT(page.at("system").get<std::string>(), EndsWith("/hyp"));
@@ -57,8 +63,7 @@ TEST_F(Evaluate, PrintsOneObjectForOneSystem) {
 
 TEST_F(Evaluate, PrintsAnArrayForSeveralSystems) {
   const std::string ref = file("ref", reference);
-  const auto page =
-      json::parse(output_of({.references = {ref}, .hypotheses = {file("hyp", hypothesis), ref}, .json = true}));
+  const auto page = json_of({.references = {ref}, .hypotheses = {file("hyp", hypothesis), ref}});
   ASSERT_EQ(page.at("systems").size(), 2u);
   EXPECT_NEAR(page.at("systems")[0].at("bleu").get<double>(), expected_bleu, 1e-6);
   EXPECT_NEAR(page.at("systems")[1].at("bleu").get<double>(), 100, 1e-6);
@@ -66,17 +71,16 @@ TEST_F(Evaluate, PrintsAnArrayForSeveralSystems) {
 }
 
 TEST_F(Evaluate, ComputesOnlyTheMetricsThatWereNamed) {
-  EvaluateOptions options{
-      .references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis)}, .json = true};
+  EvaluateOptions options{.references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis)}};
   options.metrics = {CorpusMetric::chrf};
-  const auto page = json::parse(output_of(options));
+  const auto page = json_of(options);
   EXPECT_TRUE(page.contains("chrf"));
   EXPECT_FALSE(page.contains("bleu"));
 }
 
 TEST_F(Evaluate, PrintsATableWithARowForEachSystem) {
-  const std::string page = output_of(
-      {.references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis), file("h", reference)}});
+  const std::string page =
+      page_of({.references = {file("ref", reference)}, .hypotheses = {file("hyp", hypothesis), file("h", reference)}});
   EXPECT_THAT(page, HasSubstr("BLEU  1-gram  2-gram  3-gram  4-gram  brevity  length   chrF2\n"));
   EXPECT_THAT(page, HasSubstr("/hyp   "));
   EXPECT_THAT(page, HasSubstr(" 100.00 "));
@@ -87,35 +91,31 @@ TEST_F(Evaluate, PrintsATableWithARowForEachSystem) {
 TEST_F(Evaluate, KnowsChrfWithWordsAndTerWhichIgnoresCapitalsUnlessToldOtherwise) {
   EvaluateOptions options{.references = {file("ref", reference)},
                           .hypotheses = {file("hyp", "the cat sat on the mat.\nIt rained, all day.\n")},
-                          .metrics = {CorpusMetric::ter, CorpusMetric::chrf_plus_plus},
-                          .json = true};
-  const auto page = json::parse(output_of(options));
+                          .metrics = {CorpusMetric::ter, CorpusMetric::chrf_plus_plus}};
+  const auto page = json_of(options);
   EXPECT_NEAR(page.at("ter").get<double>(), 20, 1e-9);  // "the" for "a" and "rained," for "rained", of ten words
   EXPECT_NEAR(page.at("chrf++").get<double>(), 70.114844, 1e-6);
   EXPECT_THAT(page.at("ter_signature").get<std::string>(), HasSubstr("case:lc|tok:tercom"));
   options.ter_case_sensitive = true;
-  EXPECT_NEAR(json::parse(output_of(options)).at("ter").get<double>(), 30, 1e-9);
+  EXPECT_NEAR(json_of(options).at("ter").get<double>(), 30, 1e-9);
 }
 
 TEST_F(Evaluate, GivesIntervalsAndComparesWithTheFirstSystem) {
   EvaluateOptions options{.references = {file("ref", reference)},
                           .hypotheses = {file("hyp", hypothesis), file("other", "A cat.\nRain all day.\n")},
-                          .paired_bs = true,
-                          .json = true};
-  const auto systems = json::parse(output_of(options)).at("systems");
+                          .paired_bs = true};
+  const auto systems = json_of(options).at("systems");
   EXPECT_GT(systems[0].at("bleu_confidence").at("half_width").get<double>(), 0);
   EXPECT_FALSE(systems[0].contains("bleu_p_value"));
   EXPECT_LE(systems[1].at("chrf_p_value").get<double>(), 1);
-  options.json = false;
-  EXPECT_THAT(output_of(options), HasSubstr("95 % confidence  p (as good as " + options.hypotheses[0] + ")\n"));
+  EXPECT_THAT(page_of(options), HasSubstr("95 % confidence  p (as good as " + options.hypotheses[0] + ")\n"));
 }
 
 TEST_F(Evaluate, ComparesByRandomizationWithoutIntervals) {
-  const auto page = json::parse(output_of({.references = {file("ref", reference)},
-                                           .hypotheses = {file("hyp", hypothesis), file("other", reference)},
-                                           .paired_ar = true,
-                                           .samples = 99,
-                                           .json = true}));
+  const auto page = json_of({.references = {file("ref", reference)},
+                             .hypotheses = {file("hyp", hypothesis), file("other", reference)},
+                             .paired_ar = true,
+                             .samples = 99});
   EXPECT_FALSE(page.at("systems")[1].contains("bleu_confidence"));
   EXPECT_TRUE(page.at("systems")[1].contains("bleu_p_value"));
   EXPECT_THAT(page.at("bleu_signature").get<std::string>(), HasSubstr("nrefs:1|ar:99|seed:12345"));
@@ -124,7 +124,7 @@ TEST_F(Evaluate, ComparesByRandomizationWithoutIntervals) {
 TEST_F(Evaluate, NamesBothFilesAndTheirLinesWhenTheyDoNotPair) {
   const std::string ref = file("ref", "a\nb\nc\n"), hyp = file("hyp", "a\n");
   try {
-    evaluate_command(engine, {.references = {ref}, .hypotheses = {hyp}});
+    evaluate_command(engine, {{.references = {ref}, .hypotheses = {hyp}}});
     FAIL() << "files of different lengths were accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.what(), fmt::format("{} has 1 line, {} has 3 lines", hyp, ref));
@@ -133,7 +133,7 @@ TEST_F(Evaluate, NamesBothFilesAndTheirLinesWhenTheyDoNotPair) {
 }
 
 TEST_F(Evaluate, RefusesReferencesWithoutLines) {
-  EXPECT_THROW(evaluate_command(engine, {.references = {file("ref", "")}, .hypotheses = {file("hyp", "")}}), Error);
+  EXPECT_THROW(evaluate_command(engine, {{.references = {file("ref", "")}, .hypotheses = {file("hyp", "")}}}), Error);
 }
 
 }  // namespace dragoman

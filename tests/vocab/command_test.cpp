@@ -2,7 +2,8 @@
 
 #include "base/error.h"
 #include "base/line_reader.h"
-#include "cli/options.h"
+#include "cli/commands.h"
+#include "cli/vocab_options.h"
 #include "tests/engine.h"
 #include "tests/temporary_folder.h"
 #include "tests/vocab/travel_text.h"

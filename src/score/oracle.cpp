@@ -1,11 +1,9 @@
-#include "cli/evaluate_oracle.h"
+#include "score/oracle.h"
 
 #include <optional>
 
 #include "base/error.h"
 #include "base/grouped.h"
-#include "base/line_reader.h"
-#include "base/line_writer.h"
 #include "metrics/bleu.h"
 #include "score/n_best_list.h"
 
@@ -42,9 +40,8 @@ std::optional<NBestEntry> next_entry(LineReader& list) {
 
 }  // namespace
 
-void print_oracle(const EvaluateOptions& options) {
-  LineReader references(options.references[0]), list(options.hypotheses[0]);
-  LineWriter out("-");
+void choose_nearest(LineReader& references, LineReader& list, const EvaluateOptions& options,
+                    const std::function<void(const std::string& text)>& chosen) {
   auto entry = next_entry(list);
   int64_t number = 0;
   for (std::string reference; references.next(reference); ++number) {
@@ -52,12 +49,11 @@ void print_oracle(const EvaluateOptions& options) {
             list.name(), number, references.name(), entry ? fmt::format("one of line {}", entry->line) : "the end");
     Nearest nearest(options, reference);
     for (; entry && entry->line == number; entry = next_entry(list)) nearest.consider(entry->text);
-    out.write(nearest.text());
+    chosen(nearest.text());
   }
   if (entry)
     fail("{}, line {}: is of source line {} (counted from 0), but {} has {} lines", list.name(), list.lines(),
          entry->line, references.name(), grouped(number));
-  out.close();
 }
 
 }  // namespace dragoman

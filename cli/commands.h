@@ -1,0 +1,69 @@
+#pragma once
+namespace dragoman {
+
+class Engine;
+template <class Options>
+struct Table;
+struct CommandFiles;
+
+/// The options of each subcommand are one struct, in cli/NAME_options.h or, for average, in include/dragoman.
+struct TrainOptions;
+struct DataCommandOptions;
+struct PlotOptions;
+struct TranslateCommandOptions;
+struct ScoreCommandOptions;
+struct ExplainCommandOptions;
+struct AlignCommandOptions;
+struct AverageOptions;
+struct QuantizeCommandOptions;
+struct VocabOptions;
+struct EvaluateCommandOptions;
+struct InspectOptions;
+struct CompletionOptions;
+
+/// Their tables, one file each. To add an option, add a member to the struct and a row to the table.
+Table<TrainOptions> train_table();
+Table<DataCommandOptions> data_table();
+Table<PlotOptions> plot_table();
+Table<TranslateCommandOptions> translate_table();
+Table<ScoreCommandOptions> score_table();
+Table<ExplainCommandOptions> explain_table();
+Table<AlignCommandOptions> align_table();
+Table<AverageOptions> average_table();
+Table<QuantizeCommandOptions> quantize_table();
+Table<VocabOptions> vocab_table();
+Table<EvaluateCommandOptions> evaluate_table();
+Table<InspectOptions> inspect_table();
+Table<CompletionOptions> completion_table();
+
+/// The files that they name.
+CommandFiles files_of(const TrainOptions& options);
+CommandFiles files_of(const DataCommandOptions& options);
+CommandFiles files_of(const PlotOptions& options);
+CommandFiles files_of(const TranslateCommandOptions& options);
+CommandFiles files_of(const ScoreCommandOptions& options);
+CommandFiles files_of(const ExplainCommandOptions& options);
+CommandFiles files_of(const AlignCommandOptions& options);
+CommandFiles files_of(const AverageOptions& options);
+CommandFiles files_of(const QuantizeCommandOptions& options);
+CommandFiles files_of(const VocabOptions& options);
+CommandFiles files_of(const EvaluateCommandOptions& options);
+CommandFiles files_of(const InspectOptions& options);
+CommandFiles files_of(const CompletionOptions& options);
+
+/// The functions that do the work. They return the exit code and throw Error for mistakes that the user can correct.
+int train_command(Engine& engine, const TrainOptions& options);
+int data_command(Engine& engine, const DataCommandOptions& options);
+int plot_command(Engine& engine, const PlotOptions& options);
+int translate_command(Engine& engine, const TranslateCommandOptions& options);
+int score_command(Engine& engine, const ScoreCommandOptions& options);
+int explain_command(Engine& engine, const ExplainCommandOptions& options);
+int align_command(Engine& engine, const AlignCommandOptions& options);
+int average_command(Engine& engine, const AverageOptions& options);
+int quantize_command(Engine& engine, const QuantizeCommandOptions& options);
+int vocab_command(Engine& engine, const VocabOptions& options);
+int evaluate_command(Engine& engine, const EvaluateCommandOptions& options);
+int inspect_command(Engine& engine, const InspectOptions& options);
+int completion_command(Engine& engine, const CompletionOptions& options);
+
+}  // namespace dragoman

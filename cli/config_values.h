@@ -1,0 +1,13 @@
+#pragma once
+#include "cli/values.h"
+#include "model/config_fields.h"
+
+namespace dragoman {
+
+/// Reads and shows a field of a model's configuration, as cli/values.h does other options.
+void read_words(const ConfigMember& member, const Strings& words, Bounds bounds);
+Strings show_words(const ConfigField& field, ModelConfig config);
+std::string choices_of(const ConfigField& field);
+bool is_boolean(const ConfigField& field);
+
+}  // namespace dragoman

@@ -1,0 +1,16 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "data/options.h"
+
+namespace dragoman {
+
+struct DataCommandOptions : SurveyOptions {
+  std::vector<std::string> train_sets;  // as DataOptions::train_sets
+  bool tsv = false;
+  std::vector<std::string> vocabs;  // {source, target}; empty: counts words only
+  bool json = false;
+};
+
+}  // namespace dragoman

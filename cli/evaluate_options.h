@@ -1,0 +1,13 @@
+#pragma once
+
+#include "metrics/signature.h"
+#include "metrics/tokenize.h"
+
+namespace dragoman {
+
+struct EvaluateCommandOptions : EvaluateOptions {
+  bool oracle = false;  // print the translations of an n-best list that are nearest to the references
+  bool json = false;
+};
+
+}  // namespace dragoman

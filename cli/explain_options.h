@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+
+#include "engine/explain_options.h"
+
+namespace dragoman {
+
+/// Output format; automatic: by the extension of --output, else text.
+enum class ExplanationFormat { automatic, html, json, text };
+
+inline std::span<const EnumName<ExplanationFormat>> enum_names(ExplanationFormat) {
+  static constexpr EnumName<ExplanationFormat> names[] = {{ExplanationFormat::automatic, "auto"},
+                                                          {ExplanationFormat::html, "html"},
+                                                          {ExplanationFormat::json, "json"},
+                                                          {ExplanationFormat::text, "text"}};
+  return names;
+}
+
+struct ExplainCommandOptions : ExplainOptions {  // model: empty, with `positions`: the sinusoids of the paper
+  bool positions = false;                        // show position embeddings instead of attention
+  std::string output = "-";
+  ExplanationFormat format = ExplanationFormat::automatic;
+  int cpu_threads = 0;  // 0: one per core
+  bool quiet = false;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,11 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+struct PlotOptions {
+  std::vector<std::string> logs;  // of train --log-json
+};
+
+}  // namespace dragoman

@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "decode/options.h"
+
+namespace dragoman {
+
+struct TranslateCommandOptions : EnsembleOptions, SearchOptions, TranslateOptions {
+  std::string input = "-";
+  std::string output = "-";
+  std::vector<std::string> devices = {"cpu"};  // exactly one: "cpu" or "cuda:0"
+  bool fast_math = false;                      // on a GPU: compute float32 products in TF32
+  int cpu_threads = 0;                         // 0: one per core
+  bool profile = false;
+  bool quiet = false;
+  std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
+  std::vector<std::string> output_sampling;       // {"topk", "10"}, becomes sampling and its parameter
+};
+
+}  // namespace dragoman

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dragoman/evaluate.h"
+
+namespace dragoman {
+
+class Engine;
+
+/// What is made smaller, and how its quality is measured.
+struct QuantizeOptions {
+  std::string model, output;                   // files
+  std::vector<std::string> valid_sets;         // {source, target}; empty: quality is not measured
+  double gate = 100;                           // largest drop of BLEU allowed
+  int beam_size = 5;                           // as in translate
+  Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
+};
+
+/// Of the translations of QuantizeOptions::valid_sets.
+struct TranslationQuality {
+  double bleu = 0, chrf = 0;
+};
+
+struct QuantizeResult {
+  int64_t bytes_before = 0, bytes_after = 0;        // sizes of the files
+  std::optional<TranslationQuality> float32, int8;  // where quality was measured
+};
+
+/// Writes the model with its matrices in 8 bits, as `dragoman quantize` does. Error for what is no model in float32,
+/// and if BLEU falls by more than the gate, which leaves nothing written. Thread-safe.
+QuantizeResult quantize(Engine& engine, const QuantizeOptions& options);
+
+}  // namespace dragoman

@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+struct AlignerOptions {
+  double nothing = 0.08;       // probability that a target piece has no source
+  double tension = 4;          // λ at first: how near to the diagonal links are
+  bool fixed_tension = false;  // else it is learned from the second iteration on
+  double alpha = 0.01;         // of the Dirichlet prior on translations; 0: none
+};
+
+struct ShortlistOptions {
+  int first = 100;  // the most frequent target pieces
+  int best = 100;   // the most probable translations of each source piece
+};
+
+/// Text to align, and what to make of it.
+struct AlignOptions : AlignerOptions, ShortlistOptions {
+  std::vector<std::string> train_sets;  // {source, target} of each corpus
+  bool tsv = false;                     // each file holds both sides
+  std::vector<std::string> vocabs;      // {source, target}; empty: those of …
+  std::string model;                    // … this file
+  std::string output;                   // for links; empty: they are not written
+  std::string shortlist;                // file to write; empty: none
+  bool no_spm_encode = false;           // the text is already split into pieces
+  int iterations = 5;
+  bool reverse = false;  // from the target to the source
+  int max_length = 200;  // pieces
+};
+
+}  // namespace dragoman

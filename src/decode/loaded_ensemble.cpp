@@ -1,0 +1,77 @@
+#include "decode/loaded_ensemble.h"
+
+#include <algorithm>
+
+#include "backend/backend.h"
+#include "backend/registry.h"
+#include "base/error.h"
+#include "base/log.h"
+
+namespace dragoman {
+namespace {
+
+LoadedModel load_one(const std::string& path, Precision precision, const Backend& device, Arena& arena) {
+  const ModelFile file(path);
+  switch (precision) {
+    case Precision::automatic:
+      return load_model(file, device, arena, file.stored_type());
+    case Precision::float32:
+      return load_model(file, device, arena, DType::f32);
+    case Precision::bfloat16:
+      return load_model(file, device, arena, DType::bf16);
+    case Precision::float16:
+      if (!device.supports(DType::f16))
+        throw Error("--precision float16 is for GPUs, and --devices is cpu", "use bfloat16 or int8");
+      return load_model(file, device, arena, DType::f16);
+    case Precision::int8:
+      return load_model(file, device, arena, DType::i8);
+  }
+  fail("there is no precision {}", name_of(precision));
+}
+
+void require_same(const char* side, const Vocabulary& a, const std::string& a_model, const Vocabulary& b,
+                  const std::string& b_model) {
+  if (a.bytes() == b.bytes()) return;
+  throw Error(fmt::format("{} and {} cannot translate together: their {} vocabularies differ ({} and {} pieces)",
+                          a_model, b_model, side, a.size(), b.size()),
+              "train models of an ensemble with the same --vocabs");
+}
+
+// A copying model may generate any piece of the source, which the shortlist may lack.
+void require_all_pieces(const LoadedModel& model, const std::string& path, const std::string& shortlist) {
+  if (shortlist.empty() || !model.model->config().copies) return;
+  throw Error(
+      fmt::format("--shortlist {} leaves out pieces that {} would copy: it was trained with --copy", shortlist, path),
+      "leave --shortlist out");
+}
+
+}  // namespace
+
+LoadedEnsemble::LoadedEnsemble(const EnsembleOptions& options, const Backend& device) : arena_(arena_of(device)) {
+  for (const std::string& path : options.models) add(path, options, device);
+  note_slow_int8(device);
+  if (!options.shortlist.empty())
+    shortlist_ = load_shortlist(options.shortlist, vocabularies().source, vocabularies().target);
+}
+
+void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options, const Backend& device) {
+  LoadedModel& m = loaded_.emplace_back(load_one(path, options.precision, device, arena_));
+  require_same("source", vocabularies().source, options.models[0], m.vocabularies.source, path);
+  require_same("target", vocabularies().target, options.models[0], m.vocabularies.target, path);
+  require_all_pieces(m, path, options.shortlist);
+  Context& cx = contexts_.emplace_back(Context{.backend = device, .arena = arena_, .packed = &m.packed});
+  const double weight = options.weights.empty() ? 1.0 / double(options.models.size()) : options.weights[models_.size()];
+  models_.push_back({&cx, m.model.get(), weight, m.trained.source});
+}
+
+// To explain the speed.
+void LoadedEnsemble::note_slow_int8(const Backend& device) const {
+  const auto in_int8 = [](const LoadedModel& m) {
+    return std::ranges::any_of(m.packed, [](const auto& w) { return w.second.dtype() == DType::i8; });
+  };
+  if (device.multiplies_int8 || std::ranges::none_of(loaded_, in_int8)) return;
+  log_info("This CPU ({}) has no VNNI instructions: int8 gives the same translations, but more slowly",
+           device.instructions);
+}
+
+}  // namespace dragoman

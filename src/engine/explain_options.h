@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "decode/options.h"
+#include "explain/options.h"
+
+namespace dragoman {
+
+/// The pairs to explain, and what of them.
+struct ExplainOptions : AttentionChoice {
+  std::string model;
+  std::vector<std::string> train_sets;        // {source, target}; empty: …
+  std::string input = "-";                    // … these lines are translated
+  int max_length = 100;                       // pieces per side; longer pairs are skipped
+  int64_t max_lines = 100;                    // 0: all
+  int beam_size = SearchOptions{}.beam_size;  // as in translate
+  bool no_spm_encode = false;                 // the text is already split into pieces
+};
+
+}  // namespace dragoman

@@ -1,0 +1,84 @@
+#include "dragoman/quantize.h"
+
+#include <filesystem>
+
+#include "backend/registry.h"
+#include "base/error.h"
+#include "base/grouped.h"
+#include "base/log.h"
+#include "data/pairs.h"
+#include "decode/translator.h"
+#include "dragoman/engine.h"
+#include "io/int8_weights.h"
+#include "metrics/bleu.h"
+#include "metrics/chrf.h"
+#include "train/destination.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_files(const QuantizeOptions& o) {
+  require(o.output != "-", "--output is a model file, so it cannot be '-'");
+  require_writable("output", o.output);
+}
+
+LinePairs read_valid_set(const std::vector<std::string>& files) {
+  if (files.empty()) return {};
+  LinePairs lines = read_line_pairs({files[0], files[1]});
+  require(!lines.source.empty(), "--valid-sets: {} has no lines", files[0]);
+  return lines;
+}
+
+std::vector<NamedTensor> rounded(const ModelFile& file, const Backend& device, Arena& arena, Arena& host) {
+  const auto model = make_model(file.config(), device, arena, DType::f32, false);
+  file.load_weights(model->parameters());
+  return in_int8(weights_of(model->parameters()), host, file.tensors().path());
+}
+
+TranslationQuality quality(const ModelFile& file, DType type, const LinePairs& lines, const Backend& device,
+                           const QuantizeOptions& o) {
+  log_info("Translating {} lines in {}", grouped(lines.source.size()), type == DType::i8 ? "int8" : "float32");
+  Arena arena = arena_of(device);
+  const LoadedModel loaded = load_model(file, device, arena, type);
+  Context cx{.backend = device, .arena = arena, .packed = &loaded.packed};
+  const auto translations = Translator(cx, *loaded.model, loaded.vocabularies, TranslateOptions{},
+                                       SearchOptions{.beam_size = o.beam_size}, searches_on(device))
+                                .translate(lines.source);
+  return {bleu(translations, {lines.target}, o.tokenize).score, chrf(translations, {lines.target})};
+}
+
+void pass_gate(const TranslationQuality& float32, const TranslationQuality& int8, const QuantizeOptions& o) {
+  const double fall = float32.bleu - int8.bleu;
+  if (fall <= o.gate) return;
+  throw Error(fmt::format("BLEU falls by {:.3f}, from {:.2f} to {:.2f}, more than --gate {} allows; {} was not written",
+                          fall, float32.bleu, int8.bleu, o.gate, o.output),
+              "translate in float32, or raise --gate");
+}
+
+}  // namespace
+
+// Quality is measured before the file is written: load_model quantizes the float32 file to the same weights.
+QuantizeResult quantize(Engine& engine, const QuantizeOptions& o) {
+  const Engine::Scope scope(engine);
+  check_files(o);
+  const ModelFile file(o.model);
+  if (file.stored_type() == DType::i8)
+    throw Error(fmt::format("{} is already in 8 bits", o.model), "give the float32 model that it was made from");
+  const LinePairs lines = read_valid_set(o.valid_sets);
+  const Backend& device = engine.backend();
+  Arena arena = arena_of(device), host;
+  const auto weights = rounded(file, device, arena, host);
+  QuantizeResult result;
+  if (!lines.source.empty()) {
+    result.float32 = quality(file, DType::f32, lines, device, o);
+    result.int8 = quality(file, DType::i8, lines, device, o);
+    pass_gate(*result.float32, *result.int8, o);
+  }
+  save_model(o.output, file.config(), file.vocabularies(), weights, file.trained());
+  result.bytes_before = int64_t(fs::file_size(o.model)), result.bytes_after = int64_t(fs::file_size(o.output));
+  return result;
+}
+
+}  // namespace dragoman

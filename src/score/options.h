@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+
+#include "base/enum_names.h"
+
+namespace dragoman {
+
+/// How pairs are scored.
+struct ScoreOptions {
+  bool no_spm_encode = false;       // the text is already split into pieces
+  int64_t mini_batch_words = 4096;  // target tokens
+  int max_length = 10'000;          // pieces per side; longer ones are an Error
+  bool alignments = false;          // also which source tokens each target token attends to
+};
+
+/// One number for all pairs, or none. cross_entropy and ce_mean, Marian's two names of it: the negative log-probability
+/// per pair; ce_mean_words: per target token; perplexity: the exponential of that.
+enum class Summary { none, cross_entropy, ce_mean, ce_mean_words, perplexity };
+
+inline std::span<const EnumName<Summary>> enum_names(Summary) {
+  static constexpr EnumName<Summary> names[] = {{Summary::none, "none"},
+                                                {Summary::cross_entropy, "cross-entropy"},
+                                                {Summary::ce_mean, "ce-mean"},
+                                                {Summary::ce_mean_words, "ce-mean-words"},
+                                                {Summary::perplexity, "perplexity"}};
+  return names;
+}
+
+}  // namespace dragoman

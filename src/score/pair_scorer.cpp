@@ -1,0 +1,63 @@
+#include "score/pair_scorer.h"
+
+#include <cmath>
+
+#include "backend/registry.h"
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+// Memory and time of attention grow with the square of the length.
+void require_short(std::span<const IdPair> pairs, int max_length, const PairScorer::Origin& origin) {
+  for (size_t i = 0; i < pairs.size(); ++i)
+    for (const auto& [side, ids] : {std::pair(0, &pairs[i].source), std::pair(1, &pairs[i].target)})
+      if (const auto pieces = int64_t(ids->size()) - 1; pieces > max_length)
+        throw Error(
+            fmt::format("{}, line {}: {} {} pieces, more than --max-length {}", origin.target,
+                        origin.lines_before + int64_t(i) + 1, side == 0 ? "its source has" : "has", pieces, max_length),
+            "split it, or raise --max-length if there is enough memory");
+}
+
+}  // namespace
+
+void ScoreTotals::add(const PairScore& score) {
+  ++pairs;
+  pieces += int64_t(score.log_probs.size());
+  log_prob += score.log_prob();
+}
+
+double ScoreTotals::figure(Summary summary) const {
+  const double a_token = -log_prob / double(pieces);
+  switch (summary) {
+    case Summary::none:
+    case Summary::cross_entropy:
+    case Summary::ce_mean:
+      break;
+    case Summary::ce_mean_words:
+      return a_token;
+    case Summary::perplexity:
+      return std::exp(a_token);
+  }
+  return -log_prob / double(pairs);
+}
+
+PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device)
+    : options_(options), device_(device), arena_(arena_of(device)), loaded_(load_model(model, device, arena_)) {}
+
+std::vector<PairScore> PairScorer::score(const LinePairs& lines, const Origin& origin) {
+  const auto& [source, target] = loaded_.vocabularies;
+  const auto pairs = encode_pairs(source, target, lines, options_.no_spm_encode);
+  require_short(pairs, options_.max_length, origin);
+  std::vector<Alignment> alignments;
+  auto log_probs = score_pieces({device_, arena_, loaded_.packed}, *loaded_.model, pairs, options_.mini_batch_words,
+                                options_.alignments ? &alignments : nullptr);
+  std::vector<PairScore> scores(pairs.size());
+  for (size_t i = 0; i < scores.size(); ++i) {
+    scores[i].log_probs = std::move(log_probs[i]);
+    if (options_.alignments) scores[i].alignment = std::move(alignments[i]);
+  }
+  return scores;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,51 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "io/model_file.h"
+#include "score/options.h"
+#include "score/scorer.h"
+
+namespace dragoman {
+
+/// What a model says of a pair.
+struct PairScore {
+  std::vector<float> log_probs;  // of each target token, </s> included
+  Alignment alignment;           // if requested
+
+  double log_prob() const { return sum_of(log_probs); }
+};
+
+/// Scores of many pairs, summed up.
+struct ScoreTotals {
+  int64_t pairs = 0, pieces = 0;  // target tokens, ends of sentences included
+  double log_prob = 0;
+
+  void add(const PairScore& score);
+  double figure(Summary summary) const;  // there are pairs
+};
+
+/// A model that scores pairs of lines. For one thread at a time.
+class PairScorer {
+ public:
+  /// Error for a file that is no model.
+  PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device);
+  PairScorer(const PairScorer&) = delete;
+
+  /// Where lines come from, for messages: `lines_before` lines of `target` are before them.
+  struct Origin {
+    std::string target;
+    int64_t lines_before = 0;
+  };
+  /// The scores of pairs, in their order; each depends on its pair alone, to the bit. Error for a pair that is too
+  /// long.
+  std::vector<PairScore> score(const LinePairs& lines, const Origin& origin);
+
+ private:
+  const ScoreOptions options_;
+  const Backend& device_;
+  Arena arena_;
+  const LoadedModel loaded_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,54 @@
+#include "dragoman/evaluate.h"
+
+#include <gmock/gmock.h>
+
+#include "dragoman/engine.h"
+#include "dragoman/error.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+class EvaluateTest : public testing::Test {
+ protected:
+  TemporaryFolder folder;
+  const std::string reference = folder.make("ref", "The cat sat on a mat.\nIt rained all day.\n");
+  const std::string hypothesis = folder.make("hyp", "The cat sat on the mat.\nIt rained, all day.\n");
+  Engine engine{{.threads = 1}};
+};
+
+TEST_F(EvaluateTest, GivesTheFiguresOfSacrebleu) {
+  const Evaluation e = evaluate(engine, {.references = {reference}, .hypotheses = {hypothesis, reference}});
+  ASSERT_EQ(e.systems.size(), 2u);
+  EXPECT_EQ(e.systems[0].system, hypothesis);
+  ASSERT_EQ(e.systems[0].scores.size(), 2u);
+  const MetricScore &bleu = e.systems[0].scores[0], &chrf = e.systems[0].scores[1];
+  EXPECT_EQ(bleu.name, "bleu");
+  EXPECT_EQ(chrf.title, "chrF2");
+  EXPECT_NEAR(bleu.score, 40.016016, 1e-6);  // sacrebleu 2.6.0: sacrebleu ref -i hyp -m bleu chrf -w 6
+  EXPECT_NEAR(chrf.score, 73.843119, 1e-6);
+  EXPECT_TRUE(bleu.bleu && !chrf.bleu && !bleu.interval && !bleu.p_value);
+  EXPECT_NEAR(e.systems[1].scores[0].score, 100, 1e-9);
+  ASSERT_EQ(e.signatures.size(), 2u);
+  EXPECT_THAT(e.signatures[0].text, HasSubstr("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"));
+}
+
+TEST_F(EvaluateTest, TestsSignificanceWhenAsked) {
+  const Evaluation e =
+      evaluate(engine, {.references = {reference}, .hypotheses = {hypothesis, reference}, .paired_bs = true});
+  EXPECT_TRUE(e.systems[0].scores[0].interval && !e.systems[0].scores[0].p_value);
+  EXPECT_TRUE(e.systems[1].scores[0].interval && e.systems[1].scores[0].p_value);
+}
+
+TEST_F(EvaluateTest, RefusesTextsThatDoNotPair) {
+  const std::string one = folder.make("one", "a\n");
+  EXPECT_THAT([&] { evaluate(engine, {.references = {reference}, .hypotheses = {one}}); },
+              ThrowsMessage<Error>(HasSubstr("has 1 line, ")));
+  EXPECT_THAT([&] { evaluate(engine, {.hypotheses = {one}}); }, ThrowsMessage<Error>(HasSubstr("nothing to evaluate")));
+}
+
+}  // namespace
+}  // namespace dragoman
