@@ -220,6 +220,7 @@ PROVOKED = {
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: line … is longer than … MiB": "vocab encode -m v -i long",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
+    "… needs … MiB of memory to be decompressed, expected … MiB at most": "vocab encode -m v -i wide.zst",
     "… holds … data, expected text": "translate -m m -i packed",
     "… begins with a byte-order mark of UTF-16, expected text in UTF-8": "translate -m m -i utf16",
     "…, line …: … pieces, more than --max-length …": "score -m m -t s t --max-length 1",
@@ -365,6 +366,8 @@ class Errors(unittest.TestCase):
         (cls.folder / "utf16").write_bytes("a dog\n".encode("utf-16"))
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
+        # two lines under a window of a gibibyte
+        (cls.folder / "wide.zst").write_bytes(bytes.fromhex("28b52ffd04a0410000") + b"one\ntwo\n" + bytes.fromhex("e6a60e40"))
 
     @classmethod
     def write_models(cls):
