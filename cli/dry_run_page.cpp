@@ -5,7 +5,7 @@
 
 #include "base/grouped.h"
 #include "cli/survey_page.h"
-#include "train/text_log.h"
+#include "runlog/text_log.h"
 
 namespace dragoman {
 namespace {

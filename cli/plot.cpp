@@ -1,8 +1,8 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/run_curves.h"
 #include "cli/tables.h"
+#include "runlog/run_curves.h"
 
 namespace dragoman {
 

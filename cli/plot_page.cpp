@@ -192,7 +192,7 @@ std::string safe_in_script(std::string text) {
 
 Json points_of(const Curve& curve) {
   Json points = Json::array();
-  for (const CurvePoint& p : curve.points) points.push_back({p.update, p.labels, p.value});
+  for (const CurvePoint& p : curve.points) points.push_back({p.update, p.target_tokens, p.value});
   return points;
 }
 

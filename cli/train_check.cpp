@@ -196,7 +196,7 @@ void check_precision(const TrainOptions& o) {
 void warn_without_validation(const TrainOptions& o, const Given& given) {
   if (!o.valid_sets.empty()) return;
   for (const char* option : {"early-stopping", "valid-freq", "valid-metrics", "beam-size", "normalize",
-                             "valid-script-path", "valid-translation-output", "valid-max-lines"})
+                             "valid-script-path", "valid-translation-output", "valid-max-lines", "valid-log"})
     if (given.changed(option)) log_warning("--{} does nothing: there are no --valid-sets", option);
 }
 
@@ -205,7 +205,8 @@ void check_run(const TrainOptions& o) {
   require(!o.valid_metrics.empty(), "--valid-metrics needs a value");
   require(!o.overwrite || o.keep_last == 0, "--overwrite keeps no checkpoints, --keep-last {} does", o.keep_last);
   require(o.model != "-", "--model is a file that is written more than once, so it cannot be '-'");
-  require(o.log_json != "-", "--log-json is a file that is appended to, so it cannot be '-'");
+  for (const auto& [option, path] : {std::pair("log-json", o.log_json), {"log", o.log}, {"valid-log", o.valid_log}})
+    require(path != "-", "--{} is a file that is appended to, so it cannot be '-'", option);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ constexpr int64_t measuring_updates = 200;
 void require_files(const TrainingSetup& setup) {
   const TrainingOptions& o = setup.training;
   require_writable("model", o.model);
-  if (!o.log_json.empty()) require_writable("log-json", o.log_json);
+  for (const auto& [option, path] : {std::pair("log-json", o.log_json), {"log", o.log}, {"valid-log", o.valid_log}})
+    if (!path.empty()) require_writable(option, path);
   for (const std::string& path : setup.data.vocabs) require_writable("vocabs", path);
   for (const auto& files : {setup.data.train_sets, setup.data.data_weighting, o.valid_sets})
     for (const std::string& path : files) FileDescriptor::to_read(path);

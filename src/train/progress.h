@@ -1,11 +1,12 @@
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "data/prefetch.h"
+#include "runlog/run_event.h"
 #include "train/frequency.h"
 #include "train/loss_scale.h"
 
@@ -28,18 +29,7 @@ struct Progress {
   Position position;                   // in the corpus
 
   int64_t epoch() const { return position.epoch + 1; }  // for people, from 1
-};
-
-/// Since when a process trains: speeds and remaining times are of this process alone.
-class Clock {
- public:
-  Clock() : start_(std::chrono::steady_clock::now()) {}
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  /// As if the time since `pause` began had not passed.
-  void leave_out(const Clock& pause) { start_ += std::chrono::steady_clock::now() - pause.start_; }
-
- private:
-  std::chrono::steady_clock::time_point start_;
+  RunMoment moment() const { return {0, epoch(), updates, epoch_sentences, target_tokens}; }
 };
 
 /// What happens every so many updates, epochs or target tokens of a run, at the same points however often the run was

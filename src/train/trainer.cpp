@@ -89,7 +89,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl& contro
     : control_(control),
       setup_(with_writable_model(std::move(setup))),
       backend_(backend),
-      log_(setup_.training),
+      log_(setup_.training, unwritten_),
       arena_(arena_of(backend)),
       vocabularies_(open_vocabularies(setup_, &made_)),
       corpus_(read_training_text(setup_, vocabularies_)),
@@ -157,11 +157,13 @@ void Trainer::begin_or_resume() {
 }
 
 void Trainer::run() {
-  log_.announce(progress_, RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
+  log_.announce(progress_.moment(), RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
   while (!train(stopping)) go_back();
   if (saved_ != progress_.updates) save();
-  log_.announce(progress_, RunEnd{reason(), stopping.epochs(progress_), progress_.stalled});
+  log_.announce(progress_.moment(), RunEnd{reason(), stopping.epochs(progress_), progress_.stalled});
+  log_.close();
+  unwritten_.require_none();
 }
 
 // Until the run ends; false as soon as it has diverged.
@@ -178,7 +180,7 @@ bool Trainer::train(const Stopping& stopping) {
     if (display.due(progress_)) {
       report(stopping);
     } else {
-      log_.tick(progress_, report_of(window_, rate(), stopping, progress_));
+      log_.tick(progress_.moment(), report_of(window_, rate(), stopping, progress_));
     }
     const bool validates = validation.due(progress_), saves = saving.due(progress_);
     if (validates || saves) finish();
@@ -194,7 +196,7 @@ bool Trainer::train(const Stopping& stopping) {
 void Trainer::report(const Stopping& stopping) {
   finish();
   if (window_.target_tokens == 0) return;
-  log_.announce(progress_, report_of(window_, rate(), stopping, progress_));
+  log_.announce(progress_.moment(), report_of(window_, rate(), stopping, progress_));
   warn_of_divergence(window_.mean_cost());
   window_ = {};
 }
@@ -261,7 +263,7 @@ void Trainer::go_back() {
   progress_.skipped_in_a_row = 0;
   ++progress_.rollbacks;
   try_save([&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
-  log_.announce(progress_, RunRollback{updates, rate_factor(progress_), first_nonfinite_});
+  log_.announce(progress_.moment(), RunRollback{updates, rate_factor(progress_), first_nonfinite_});
 }
 
 bool Trainer::stalled() const {
@@ -272,7 +274,7 @@ bool Trainer::stalled() const {
 // Measures with the smoothed weights. Nothing of it counts yet.
 RunValidation Trainer::measure() {
   const Smoothed smoothed(average_);
-  const auto values = validation_.measure(backend_, arena_, *model_, progress_);
+  const auto values = validation_.measure(backend_, arena_, *model_, progress_, unwritten_);
   RunValidation validation;
   for (size_t m = 0; m < values.size(); ++m) {
     if (!values[m]) continue;
@@ -291,7 +293,7 @@ void Trainer::validate() {
     if (figure.decides) progress_.stalled = figure.better ? 0 : progress_.stalled + 1;
   }
   validation.stalled = progress_.stalled;
-  log_.announce(progress_, validation);
+  log_.announce(progress_.moment(), validation);
   for (const auto& figure : validation.figures) keep_if_best(figure);
 }
 
@@ -302,7 +304,7 @@ void Trainer::validate_on_request() {
   RunValidation validation = measure();
   validation.stalled = progress_.stalled;
   validation.requested = true;
-  log_.announce(progress_, validation);
+  log_.announce(progress_.moment(), validation);
 }
 
 // The best of a metric may have failed to be written: then the best since then is, if it beats what the file holds.
@@ -314,9 +316,13 @@ void Trainer::keep_if_best(const RunValidation::Figure& figure) {
     write_model(best_path(setup_.training.model, figure.metric));
     progress_.kept[figure.metric] = figure.value;
   };
-  if (setup_.training.keep_best)
-    try_save(keep);
-  else if (figure.better)
+  const std::string output = fmt::format("--keep-best ({})", figure.metric);
+  if (setup_.training.keep_best) {
+    if (const std::string failure = try_save(keep); !failure.empty())
+      unwritten_.add(output, failure);
+    else if (figure.better)
+      unwritten_.forget(output);
+  } else if (figure.better)
     progress_.kept[figure.metric] = figure.value;
 }
 
@@ -324,11 +330,14 @@ void Trainer::write_model(const std::string& path) const {
   save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained_);
 }
 
-void Trainer::try_save(const std::function<void()>& save) {
+// Why it failed; empty: it did not.
+std::string Trainer::try_save(const std::function<void()>& save) {
   try {
     save();
+    return "";
   } catch (const Error& error) {
-    log_.announce(progress_, RunSave{setup_.training.model, error.what()});
+    log_.announce(progress_.moment(), RunSave{setup_.training.model, error.what()});
+    return error.what();
   }
 }
 
@@ -349,7 +358,7 @@ void Trainer::save() {
   write(o.model);
   saved_ = progress_.updates;
   made_.keep();
-  log_.announce(progress_, RunSave{o.model, ""});
+  log_.announce(progress_.moment(), RunSave{o.model, ""});
 }
 
 }  // namespace dragoman

@@ -1,9 +1,9 @@
 #pragma once
+#include "runlog/run_log.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
 #include "train/resolve_settings.h"
 #include "train/run_control.h"
-#include "train/run_log.h"
 #include "train/validate.h"
 
 namespace dragoman {
@@ -18,8 +18,9 @@ class Trainer {
 
   /// Trains until one of --after is reached, validation stalls or `control` asks it to stop. The model is saved at the
   /// end in each case. A save that fails is reported and tried again when the next one is due; Error when the last one
-  /// fails. When --max-skipped updates in a row are not finite, the run goes back to its last checkpoint with half the
-  /// rate; Error when that happens again, or when there is none.
+  /// fails. What else could not be written, such as a log, is an Error after the last save. When --max-skipped updates
+  /// in a row are not finite, the run goes back to its last checkpoint with half the rate; Error when that happens
+  /// again, or when there is none.
   void run();
 
   const Progress& progress() const { return progress_; }
@@ -55,7 +56,7 @@ class Trainer {
   void validate();
   void validate_on_request();
   void keep_if_best(const RunValidation::Figure& figure);
-  void try_save(const std::function<void()>& save);
+  std::string try_save(const std::function<void()>& save);
   void write_model(const std::string& path) const;
   void save();
   bool stalled() const;
@@ -65,6 +66,7 @@ class Trainer {
   RunControl& control_;
   TrainingSetup setup_;
   const Backend& backend_;
+  Unwritten unwritten_;
   RunLog log_;
   Arena arena_;
   MadeVocabularies made_;

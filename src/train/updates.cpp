@@ -88,7 +88,7 @@ void Trainer::skip(const Unfinished& update, const Adam::Outcome& outcome) {
         grouped(progress_.updates), progress_.loss_scale.value);
   first_nonfinite_ = find_first_nonfinite(update, outcome);
   ++progress_.skipped_in_a_row;
-  log_.announce(progress_, RunSkip{progress_.skipped_in_a_row, progress_.skipped, first_nonfinite_});
+  log_.announce(progress_.moment(), RunSkip{progress_.skipped_in_a_row, progress_.skipped, first_nonfinite_});
 }
 
 // Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.

@@ -220,6 +220,7 @@ PROVOKED = {
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: line … is longer than … MiB": "vocab encode -m v -i long",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
+    "not all output of the run was written: …": f"{TRAIN} -m full --log-json /dev/full",
     "… needs … MiB of memory to be decompressed, expected … MiB at most": "vocab encode -m v -i wide.zst",
     "… holds … data, expected text": "translate -m m -i packed",
     "… begins with a byte-order mark of UTF-16, expected text in UTF-8": "translate -m m -i utf16",

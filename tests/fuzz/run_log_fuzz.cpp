@@ -1,4 +1,4 @@
-#include "cli/run_curves.h"
+#include "runlog/run_curves.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
 

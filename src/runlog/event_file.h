@@ -32,6 +32,7 @@ class EventFile {
  public:
   EventFile(const std::string& folder, double time);
   void write(std::string_view event) { file_.write(tf_record(event)); }
+  void close() { file_.close(); }
 
  private:
   FileDescriptor file_;

@@ -1,4 +1,4 @@
-#include "cli/run_curves.h"
+#include "runlog/run_curves.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

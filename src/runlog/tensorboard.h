@@ -1,6 +1,6 @@
 #pragma once
-#include "train/event_file.h"
-#include "train/run_log.h"
+#include "runlog/event_file.h"
+#include "runlog/run_log.h"
 
 namespace dragoman {
 
@@ -10,6 +10,7 @@ class TensorBoardLog : public RunSink {
  public:
   explicit TensorBoardLog(const std::string& folder);
   void take(const RunMoment& now, const RunEvent& event) override;
+  void close() override { file_.close(); }
 
  private:
   EventFile file_;

@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// What happens in a run, as those see it who write it down (train/run_log.h). The trainer knows no formats, and they
+/// What happens in a run, as those see it who write it down (runlog/run_log.h). The trainer knows no formats, and they
 /// know no trainer.
 
 /// Where the run stands when something happens.

@@ -1,4 +1,4 @@
-#include "train/text_log.h"
+#include "runlog/text_log.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,15 +17,7 @@ std::string in_brackets(const std::string& first_nonfinite) {
 }
 
 void print(const RunMoment& now, const RunValidation& v) {
-  for (const auto& f : v.figures) {
-    std::string remark = "new best";
-    if (!f.better) remark = f.any_best ? fmt::format("last best: {:.6g}", f.best) : "not finite";
-    if (v.requested)
-      remark = "asked for, does not count";
-    else if (!f.better && f.decides)
-      remark = fmt::format("stalled {} times ({})", v.stalled, remark);
-    log_info("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", now.epoch, now.updates, f.metric, f.value, remark);
-  }
+  for (const std::string& line : validation_lines(now, v)) log_info("{}", line);
 }
 
 void print(const RunMoment& now, const RunSave& save) {
@@ -77,6 +69,21 @@ void print(const RunMoment&, const RunStarted&) {}
 void TextLog::take(const RunMoment& now, const RunEvent& event) {
   bar_.clear();
   std::visit([&](const auto& e) { print(now, e); }, event);
+}
+
+std::vector<std::string> validation_lines(const RunMoment& now, const RunValidation& v) {
+  std::vector<std::string> lines;
+  for (const auto& f : v.figures) {
+    std::string remark = "new best";
+    if (!f.better) remark = f.any_best ? fmt::format("last best: {:.6g}", f.best) : "not finite";
+    if (v.requested)
+      remark = "asked for, does not count";
+    else if (!f.better && f.decides)
+      remark = fmt::format("stalled {} times ({})", v.stalled, remark);
+    lines.push_back(
+        fmt::format("[valid] Ep. {} : Up. {} : {} : {:.6g} : {}", now.epoch, now.updates, f.metric, f.value, remark));
+  }
+  return lines;
 }
 
 std::string grouped_seconds(double seconds) {

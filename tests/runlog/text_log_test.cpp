@@ -1,4 +1,4 @@
-#include "train/text_log.h"
+#include "runlog/text_log.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "train/tensorboard.h"
+#include "runlog/tensorboard.h"
 
 #include <chrono>
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
+#include <vector>
 
-#include "train/progress.h"
-#include "train/run_log.h"
+#include "runlog/run_log.h"
 
 namespace dragoman {
 
@@ -34,6 +34,9 @@ class TextLog : public RunSink {
 /// Marian's line: "Ep. 1 : Up. 1000 : Sen. 1,234 : Cost 4.12345678 : Time 3.21s : 12345.67 words/s : gNorm 1.2345",
 /// with the learning rate and an ETA at the end. Words are target tokens.
 std::string report_line(const RunMoment& now, const RunReport& report);
+
+/// Marian's lines, one a metric: "[valid] Ep. 1 : Up. 1000 : bleu : 30.5 : new best".
+std::vector<std::string> validation_lines(const RunMoment& now, const RunValidation& validation);
 
 std::string grouped_seconds(double seconds);  // "1:02:03"
 

@@ -3,9 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "train/options.h"
-#include "train/progress.h"
-#include "train/run_event.h"
+#include "base/clock.h"
+#include "runlog/options.h"
+#include "runlog/run_event.h"
+#include "runlog/unwritten.h"
 
 namespace dragoman {
 
@@ -16,25 +17,32 @@ class RunSink {
   virtual void take(const RunMoment& now, const RunEvent& event) = 0;
   /// After every update, with what the next report would say: for what is redrawn in place.
   virtual void tick(const RunMoment&, const RunReport&) {}
+  /// After the last event: some disks tell only now that they are full.
+  virtual void close() {}
 };
 
 /// Tells all sinks that the options ask for what happens: lines on stderr and the progress bar, --log-json,
-/// --tensorboard. A file that can no longer be written is given up with a warning: no log is worth a run.
+/// --tensorboard, --valid-log. A file that can no longer be written is given up with a warning, for no log is worth a
+/// run, and added to `unwritten`.
 class RunLog {
  public:
   /// Opens the files; Error when that fails.
-  explicit RunLog(const TrainingOptions& options);
+  RunLog(const RunLogOptions& options, Unwritten& unwritten);
 
-  void announce(const Progress& progress, const RunEvent& event);
-  void tick(const Progress& progress, const RunReport& so_far);
+  /// The log itself fills in the seconds of a moment.
+  void announce(RunMoment now, const RunEvent& event);
+  void tick(RunMoment now, const RunReport& so_far);
+  void close();
 
  private:
   struct Named {
     std::string option;
     std::unique_ptr<RunSink> sink;
   };
-  RunMoment moment(const Progress& progress) const;
+  template <class F>
+  void tell_all(const F& f);
 
+  Unwritten& unwritten_;
   Clock clock_;
   std::vector<Named> sinks_;
 };

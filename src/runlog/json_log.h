@@ -1,6 +1,6 @@
 #pragma once
 #include "base/file.h"
-#include "train/run_log.h"
+#include "runlog/run_log.h"
 
 namespace dragoman {
 
@@ -9,6 +9,7 @@ class JsonLog : public RunSink {
  public:
   explicit JsonLog(const std::string& path);
   void take(const RunMoment& now, const RunEvent& event) override;
+  void close() override { file_.close(); }
 
  private:
   FileDescriptor file_;

@@ -1,4 +1,4 @@
-#include "train/json_log.h"
+#include "runlog/json_log.h"
 
 #include <cmath>
 #include <ctime>

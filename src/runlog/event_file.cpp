@@ -1,4 +1,4 @@
-#include "train/event_file.h"
+#include "runlog/event_file.h"
 
 #include <unistd.h>
 
