@@ -227,6 +227,17 @@ class Reports(Logged):
         self.assertEqual(sum(figures["target"]["lengths"]), 150)
         self.assertNotIn("pieces", json.loads(self.succeed(*"data -t s t --json".split()))["source"])
 
+    def test_a_dry_run_knows_the_memory_of_the_process(self):
+        run = [*RUN, *"--valid-freq 0 --cpu-threads 1 -m peak.safetensors --after 100u".split(), *SMALL]
+        page = self.succeed(*run, "--dry-run")
+        [planned] = re.findall(r"memory of the process +about (\d+) MiB", page)
+        process = subprocess.Popen([end_to_end_test.BINARY, *run, "--quiet"], cwd=self.folder)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        peak = usage.ru_maxrss / 1024
+        self.assertLess(abs(int(planned) - peak), 0.15 * peak, f"planned {planned} MiB, took {peak} MiB")
+
     def test_a_dry_run_reports_and_leaves_nothing_behind(self):
         before = set(self.folder.rglob("*"))
         page = self.succeed(*RUN, *"-m dry.safetensors --after 20e --log-json dry.jsonl --dry-run".split(), *SMALL)
