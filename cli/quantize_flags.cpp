@@ -62,12 +62,12 @@ std::vector<Flag<O>> quality_flags() {
   };
 }
 
-void check(O& o, const Given& given) {
-  check_pair("valid-sets", o.valid_sets);
+void check(O& o, const Given& given, Findings& findings) {
+  check_pair("valid-sets", o.valid_sets, findings);
   for (const char* option : {"gate", "beam-size", "tokenize"})
     if (o.valid_sets.empty() && given.changed(option))
-      throw Error(fmt::format("--{} needs --valid-sets: BLEU is measured on them", option),
-                  "give a source and a target file");
+      findings.add(Error(fmt::format("--{} needs --valid-sets: BLEU is measured on them", option),
+                         "give a source and a target file"));
 }
 
 }  // namespace

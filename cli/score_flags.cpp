@@ -121,23 +121,23 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
   };
 }
 
-void check(ScoreOptions& o, const Given& given) {
-  o.devices = {backend_name(o.devices, o.fast_math)};
-  check_pair("train-sets", o.train_sets);
-  require(o.n_best || !given.changed("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
-          o.n_best_feature);
-  require(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
-          "--n-best-feature: '{}' is empty or contains a space, = or |, expected a word", o.n_best_feature);
+void check(ScoreOptions& o, const Given& given, Findings& findings) {
+  findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
+  check_pair("train-sets", o.train_sets, findings);
+  findings.expect(o.n_best || !given.changed("n-best-feature"),
+                  "--n-best-feature {} is for --n-best, which is not given", o.n_best_feature);
+  findings.expect(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
+                  "--n-best-feature: '{}' is empty or contains a space, = or |, expected a word", o.n_best_feature);
   if (o.summary == Summary::none) return;
   const std::string summary(name_of(o.summary));
-  require(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);
-  require(!o.word_scores, "--word-scores contradicts --summary {}, which prints one figure", summary);
-  require(o.alignment.kind == AlignmentStyle::none, "--alignment contradicts --summary {}, which prints one figure",
-          summary);
+  findings.expect(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);
+  findings.expect(!o.word_scores, "--word-scores contradicts --summary {}, which prints one figure", summary);
+  findings.expect(o.alignment.kind == AlignmentStyle::none,
+                  "--alignment contradicts --summary {}, which prints one figure", summary);
   if (o.normalize)
-    throw Error(
+    findings.add(Error(
         fmt::format("--normalize contradicts --summary {}, which is computed from whole log-probabilities", summary),
-        "--summary ce-mean-words is the mean over target pieces");
+        "--summary ce-mean-words is the mean over target pieces"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Table<EvaluateOptions> evaluate_table();
 Table<InspectOptions> inspect_table();
 Table<CompletionOptions> completion_table();
 
-/// Throws Error unless `files` is empty or {source, target}, of which at most one is stdin.
-void check_pair(std::string_view option, const std::vector<std::string>& files);
+/// Adds a problem unless `files` is empty or {source, target}, of which at most one is stdin.
+void check_pair(std::string_view option, const std::vector<std::string>& files, Findings& findings);
 
 }  // namespace dragoman

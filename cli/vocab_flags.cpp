@@ -96,7 +96,7 @@ std::vector<Flag<O>> encoding_flags() {
   };
 }
 
-void check_uses(const O& o, const Given& given) {
+void check_uses(const O& o, const Given& given, Findings& findings) {
   using enum VocabAction;
   static const std::pair<std::vector<VocabAction>, Strings> uses[] = {
       {{train}, {"size", "type", "normalization", "character-coverage", "protected-symbols", "no-byte-fallback"}},
@@ -110,14 +110,15 @@ void check_uses(const O& o, const Given& given) {
       if (std::ranges::count(actions, o.action) > 0 || !given.changed(option)) continue;
       Strings names;
       for (const VocabAction action : actions) names.emplace_back(name_of(action));
-      fail("--{} is for vocab {}, not for vocab {}", option, fmt::join(names, ", "), name_of(o.action));
+      findings.add(Error(
+          fmt::format("--{} is for vocab {}, not for vocab {}", option, fmt::join(names, ", "), name_of(o.action))));
     }
 }
 
-void check(O& o, const Given& given) {
-  require(!given("action") || o.action != VocabAction::train || !o.inputs.empty(),
-          "dragoman vocab train needs --input FILE...: the text to learn from");
-  check_uses(o, given);
+void check(O& o, const Given& given, Findings& findings) {
+  findings.expect(!given("action") || o.action != VocabAction::train || !o.inputs.empty(),
+                  "dragoman vocab train needs --input FILE...: the text to learn from");
+  check_uses(o, given, findings);
 }
 
 }  // namespace

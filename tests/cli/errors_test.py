@@ -427,7 +427,8 @@ class Errors(unittest.TestCase):
 
     def test_a_pipe_where_none_can_be_read_is_named(self):
         for command in ("translate -m pipe", "inspect pipe", "average -o new m pipe", "quantize -m pipe -o new",
-                        f"{TRAIN} -m new -v v pipe", f"{TRAIN} -m new --pretrained-model pipe", f"{TRAIN} -m pipe"):
+                        f"{TRAIN} -m new".replace("-v v v", "-v v pipe"),
+                        f"{TRAIN} -m new --pretrained-model pipe", f"{TRAIN} -m pipe"):
             with self.subTest(command):
                 done = self.call(command)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
