@@ -29,6 +29,7 @@ struct Progress {
   Position position;                   // in the corpus
 
   int64_t epoch() const { return position.epoch + 1; }  // for people, from 1
+  double rate_factor() const;                           // of the learning rate, after rollbacks
   RunMoment moment() const { return {0, epoch(), updates, epoch_sentences, target_tokens}; }
 };
 

@@ -1,3 +1,5 @@
+#include "train/updater.h"
+
 #include <cmath>
 #include <utility>
 
@@ -5,13 +7,34 @@
 #include "base/grouped.h"
 #include "base/log.h"
 #include "train/not_finite.h"
-#include "train/trainer.h"
 
 namespace dragoman {
 
-// One update: --optimizer-delay batches forward and back, then Adam. A GPU computes gradients already when somebody
-// asks how the update before went, so it has work in the meantime.
-void Trainer::update(BatchStream& batches) {
+Updater::Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
+                 Progress& progress, RunLog& log)
+    : setup_(setup),
+      backend_(backend),
+      arena_(arena),
+      model_(model),
+      adam_(backend, arena, model.parameters(), setup.optimizer),
+      learner_(backend, arena, model, setup, rows),
+      progress_(progress),
+      log_(log) {
+  if (setup.optimizer.exponential_smoothing > 0)
+    average_.emplace(backend, arena, model.parameters(), setup.optimizer.exponential_smoothing, setup.optimizer.freeze);
+}
+
+double Updater::rate() const {
+  return learning_rate(setup_.optimizer, progress_.updates, setup_.model.dim) * progress_.rate_factor();
+}
+
+bool Updater::diverged() const {
+  const int64_t limit = setup_.training.max_skipped;
+  return limit > 0 && progress_.skipped_in_a_row >= limit;
+}
+
+// A GPU computes gradients already when somebody asks how the update before went, so it has work in the meantime.
+void Updater::update(BatchStream& batches) {
   std::vector<Batch> of_update;
   Unfinished update;
   int64_t sentences = 0, epoch_sentences = progress_.epoch_sentences;
@@ -33,12 +56,11 @@ void Trainer::update(BatchStream& batches) {
   adam_.step(rate(), update.divisor() * progress_.loss_scale.value, learner_.loss());
   unfinished_ = update;
   if (!may_run_ahead()) finish();
-  made_.keep();
 }
 
 // What was planned fits, but others may have taken memory of the GPU since. The update begins again then, in parts of
 // half the size, and so do those after it.
-void Trainer::learn(std::span<const Batch> of_update) {
+void Updater::learn(std::span<const Batch> of_update) {
   while (true) {
     try {
       learner_.begin_update(progress_.baseline, progress_.loss_scale.value);
@@ -55,7 +77,7 @@ void Trainer::learn(std::span<const Batch> of_update) {
 
 // Whether another update may begin before it is known how this one went: not where that decides how it begins, nor
 // where gradients must stay for the first non-finite one to be found.
-bool Trainer::may_run_ahead() const {
+bool Updater::may_run_ahead() const {
   const TrainingOptions& o = setup_.training;
   const bool begins_alike = o.precision != TrainingPrecision::float16 &&
                             setup_.model.attention.choice != AttentionKind::hard &&
@@ -63,8 +85,7 @@ bool Trainer::may_run_ahead() const {
   return backend_.is_device() && begins_alike && !o.check_nan && o.max_skipped != 1 && progress_.skipped_in_a_row == 0;
 }
 
-// Waits until it is known how the last update went.
-void Trainer::finish() {
+void Updater::finish() {
   if (!unfinished_) return;
   const Unfinished update = *std::exchange(unfinished_, std::nullopt);
   Adam::Outcome outcome = adam_.outcome();
@@ -80,7 +101,7 @@ void Trainer::finish() {
   window_.weight += update.weight;
 }
 
-void Trainer::skip(const Unfinished& update, const Adam::Outcome& outcome) {
+void Updater::skip(const Unfinished& update, const Adam::Outcome& outcome) {
   ++progress_.skipped;
   if (scales_less(outcome))
     return log_info(
@@ -92,18 +113,18 @@ void Trainer::skip(const Unfinished& update, const Adam::Outcome& outcome) {
 }
 
 // Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.
-bool Trainer::scales_less(const Adam::Outcome& outcome) {
+bool Updater::scales_less(const Adam::Outcome& outcome) {
   return setup_.training.precision == TrainingPrecision::float16 && std::isfinite(outcome.loss) &&
          progress_.loss_scale.lower();
 }
 
 // The first tensor that is not finite; empty where it was a gradient that is gone.
-std::string Trainer::find_first_nonfinite(const Unfinished& update, const Adam::Outcome& outcome) {
+std::string Updater::find_first_nonfinite(const Unfinished& update, const Adam::Outcome& outcome) {
   if (!learner_.first_nonfinite.empty()) return learner_.first_nonfinite;
-  if (const std::string weight = first_bad_weight(backend_, arena_, model_->parameters()); !weight.empty())
+  if (const std::string weight = first_bad_weight(backend_, arena_, model_.parameters()); !weight.empty())
     return weight;
   if (!std::isfinite(outcome.loss)) return "loss";
-  return update.has_gradients ? first_bad_gradient(backend_, arena_, model_->parameters()) : "";
+  return update.has_gradients ? first_bad_gradient(backend_, arena_, model_.parameters()) : "";
 }
 
 }  // namespace dragoman
