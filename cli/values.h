@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "align/alignment.h"
 #include "base/bounds.h"
 #include "base/enum_names.h"
 #include "data/memory_size.h"
-#include "explain/alignment.h"
 #include "model/config_fields.h"
 #include "train/frequency.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/alignment.h"
+#include "align/alignment.h"
 
 namespace dragoman {
 

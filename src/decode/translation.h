@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "decode/beam.h"
-#include "explain/alignment.h"
+#include "align/alignment.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {

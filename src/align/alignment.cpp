@@ -1,4 +1,4 @@
-#include "explain/alignment.h"
+#include "align/alignment.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "explain/alignment.h"
+#include "align/alignment.h"
 
 #include <gmock/gmock.h>
 
