@@ -6,8 +6,8 @@
 #include "base/grouped.h"
 #include "base/line_reader.h"
 #include "base/line_writer.h"
+#include "decode/n_best_list.h"
 #include "metrics/bleu.h"
-#include "score/n_best_list.h"
 
 namespace dragoman {
 namespace {

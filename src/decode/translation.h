@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "decode/beam.h"
 #include "align/alignment.h"
+#include "decode/beam.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {

@@ -1,4 +1,4 @@
-#include "score/n_best_list.h"
+#include "decode/n_best_list.h"
 
 #include <algorithm>
 #include <cctype>
@@ -29,9 +29,10 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 
 bool are_word_scores(std::string_view field) { return field.starts_with("WordScores="); }
 
-// As translate --alignment writes it: "0-0 1-1", or weights "0.9,0.1 0.2,0.8".
+// As translate --alignment writes it: "0-0 1-1", weights "0.9,0.1 0.2,0.8", or nothing where no weight is large enough.
 bool is_alignment(std::string_view field) {
-  return !field.empty() && std::isdigit(static_cast<unsigned char>(field[0])) &&
+  if (field.empty()) return true;
+  return std::isdigit(static_cast<unsigned char>(field[0])) &&
          field.find_first_not_of("0123456789.,-+e ") == std::string_view::npos &&
          field.find_first_of("-,") != std::string_view::npos;
 }
@@ -66,7 +67,7 @@ NBestEntry n_best_entry(std::string_view line, const std::string& where) {
 
 std::string to_line(const NBestEntry& e) {
   const std::string scores = e.word_scores.empty() ? "" : fmt::format(" ||| {}", e.word_scores);
-  const std::string alignment = e.alignment.empty() ? "" : fmt::format(" ||| {}", e.alignment);
+  const std::string alignment = e.alignment ? fmt::format(" ||| {}", *e.alignment) : "";
   return fmt::format("{} ||| {}{}{} ||| {}{}", e.line, e.text, alignment, scores, e.features, e.rest);
 }
 
