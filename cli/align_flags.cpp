@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "cli/machine_flags.h"
 #include "cli/tables.h"
 #include "data/parallel_text.h"
 
@@ -110,13 +111,8 @@ std::vector<Flag<O>> shortlist_flags() {
        .group = group,
        .help = "allow the N most probable translations of each source piece",
        .range = {1, 1'000'000}},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = run,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
+      cpu_threads_flag<O>(run),
+      quiet_flag<O>(run),
   };
 }
 

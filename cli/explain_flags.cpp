@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "cli/machine_flags.h"
 #include "cli/tables.h"
 
 namespace dragoman {
@@ -105,13 +106,8 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "hypotheses per sentence when lines are translated",
        .range = {1, 1024}},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = group,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = group, .help = "print only warnings and errors"},
+      cpu_threads_flag<O>(group),
+      quiet_flag<O>(group),
   };
 }
 

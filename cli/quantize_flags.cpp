@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "cli/machine_flags.h"
 #include "cli/tables.h"
 
 namespace dragoman {
@@ -52,13 +53,8 @@ std::vector<Flag<O>> quality_flags() {
        .value = "NAME",
        .group = group,
        .help = "tokenizer for BLEU: 13a is WMT's, none is for text that is already tokenised"},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = run,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
+      cpu_threads_flag<O>(run),
+      quiet_flag<O>(run),
   };
 }
 

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "cli/devices.h"
+#include "cli/machine_flags.h"
 #include "cli/tables.h"
 
 namespace dragoman {
@@ -97,27 +98,14 @@ std::vector<Flag<ScoreOptions>> scoring_flags() {
        .group = run,
        .help = "refuse pairs with more than N pieces on a side",
        .range = {1, 1'000'000}},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = run,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "devices",
-       .letter = 'd',
-       .field = &O::devices,
-       .value = "DEVICE...",
-       .group = run,
-       .help = "device to compute on: cpu, or the number of a GPU, counted from 0"},
-      {.name = "fast-math",
-       .field = &O::fast_math,
-       .group = run,
-       .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"},
+      cpu_threads_flag<O>(run),
+      devices_flag<O>(run),
+      fast_math_flag<O>(run),
       {.name = "profile",
        .field = &O::profile,
        .group = run,
        .help = "at the end, print the time spent in each kernel to stderr"},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
+      quiet_flag<O>(run),
   };
 }
 

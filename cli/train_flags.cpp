@@ -1,3 +1,4 @@
+#include "cli/machine_flags.h"
 #include "cli/model_options.h"
 #include "cli/train_table.h"
 
@@ -215,27 +216,14 @@ std::vector<Flag<O>> run_flags() {
        .value = "N",
        .group = group,
        .help = "random seed of initial weights, shuffling, dropout and sampling; the same seed gives the same model"},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = group,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "devices",
-       .letter = 'd',
-       .field = &O::devices,
-       .value = "DEVICE...",
-       .group = group,
-       .help = "device to compute on: cpu, or the number of a GPU, counted from 0"},
-      {.name = "fast-math",
-       .field = &O::fast_math,
-       .group = group,
-       .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"},
+      cpu_threads_flag<O>(group),
+      devices_flag<O>(group),
+      fast_math_flag<O>(group),
       {.name = "profile",
        .field = &O::profile,
        .group = group,
        .help = "at the end, print the time spent in each kernel to stderr"},
-      {.name = "quiet", .field = &O::quiet, .group = group, .help = "print only warnings and errors"},
+      quiet_flag<O>(group),
   };
 }
 

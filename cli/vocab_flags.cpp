@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/machine_flags.h"
 #include "cli/tables.h"
 
 namespace dragoman {
@@ -73,12 +74,7 @@ std::vector<Flag<O>> training_flags() {
        .field = &O::no_byte_fallback,
        .group = group,
        .help = "no byte pieces: a character without a piece becomes <unk>"},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = group,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
+      cpu_threads_flag<O>(group),
   };
 }
 
