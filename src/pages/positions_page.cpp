@@ -1,5 +1,6 @@
-#include "explain/page_data.h"
-#include "explain/positions.h"
+#include "pages/positions_page.h"
+
+#include "pages/page_data.h"
 
 namespace dragoman {
 namespace {

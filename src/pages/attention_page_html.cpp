@@ -1,4 +1,4 @@
-#include "explain/attention_page_html.h"
+#include "pages/attention_page_html.h"
 
 namespace dragoman {
 

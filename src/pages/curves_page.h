@@ -7,6 +7,6 @@
 namespace dragoman {
 
 /// A self-contained HTML page: a chart for each curve name, with a line for each run that has it.
-std::string plot_page(const std::vector<RunCurves>& runs);
+std::string curves_page(const std::vector<RunCurves>& runs);
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-#include "explain/page_data.h"
+#include "pages/page_data.h"
 
 namespace dragoman {
 

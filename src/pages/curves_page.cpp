@@ -1,6 +1,8 @@
-#include "cli/plot_page.h"
+#include "pages/curves_page.h"
 
 #include <nlohmann/json.hpp>
+
+#include "pages/page_data.h"
 
 namespace dragoman {
 namespace {
@@ -184,12 +186,6 @@ draw();
 </html>
 )html";
 
-// So that no name ends the script element around the data.
-std::string safe_in_script(std::string text) {
-  for (size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
-  return text;
-}
-
 Json points_of(const Curve& curve) {
   Json points = Json::array();
   for (const CurvePoint& p : curve.points) points.push_back({p.update, p.target_tokens, p.value});
@@ -198,14 +194,14 @@ Json points_of(const Curve& curve) {
 
 }  // namespace
 
-std::string plot_page(const std::vector<RunCurves>& runs) {
+std::string curves_page(const std::vector<RunCurves>& runs) {
   Json all = Json::array();
   for (const RunCurves& run : runs) {
     Json curves = Json::object();
     for (const Curve& curve : run.curves) curves[curve.name] = points_of(curve);
     all.push_back({{"name", run.name}, {"curves", curves}});
   }
-  return before_data + safe_in_script(all.dump(-1, ' ', false, Json::error_handler_t::replace)) + after_data;
+  return before_data + safe_in_script(all) + after_data;
 }
 
 }  // namespace dragoman

@@ -1,11 +1,11 @@
-#include "explain/attention_page.h"
+#include "pages/attention_page.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "explain/attention_page_html.h"
-#include "explain/page_data.h"
+#include "pages/attention_page_html.h"
+#include "pages/page_data.h"
 
 namespace dragoman {
 namespace {
