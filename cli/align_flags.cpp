@@ -2,6 +2,7 @@
 #include "cli/align_options.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/machine_flags.h"
 #include "data/parallel_text.h"
 
 namespace dragoman {
@@ -112,27 +113,23 @@ std::vector<Flag<O>> shortlist_flags() {
        .group = group,
        .help = "allow the N most probable translations of each source piece",
        .range = {1, 1'000'000}},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = run,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
+      cpu_threads_flag<O>(run),
+      quiet_flag<O>(run),
   };
 }
 
-void check(O& o, const Given& given) {
-  if (given("train-sets")) text_pairs("train-sets", o.train_sets, o.tsv);
-  check_pair("vocabs", o.vocabs);
+void check(O& o, const Given& given, Findings& findings) {
+  if (given("train-sets")) findings.attempt([&] { text_pairs("train-sets", o.train_sets, o.tsv); });
+  check_pair("vocabs", o.vocabs, findings);
   if (o.vocabs.empty() == o.model.empty())
-    throw Error(o.model.empty() ? "--vocabs is missing: the vocabularies whose pieces to align"
-                                : "--vocabs and --model both name vocabularies: give one",
-                o.model.empty() ? "give --vocabs SOURCE TARGET, or --model to take them from a model" : "");
-  require(o.shortlist.empty() || !o.reverse,
-          "--reverse contradicts --shortlist, which needs the translations of source pieces");
+    findings.add(Error(o.model.empty() ? "--vocabs is missing: the vocabularies whose pieces to align"
+                                       : "--vocabs and --model both name vocabularies: give one",
+                       o.model.empty() ? "give --vocabs SOURCE TARGET, or --model to take them from a model" : ""));
+  findings.expect(o.shortlist.empty() || !o.reverse,
+                  "--reverse contradicts --shortlist, which needs the translations of source pieces");
   for (const char* option : {"first", "best"})
-    require(!given.changed(option) || !o.shortlist.empty(), "--{} is for --shortlist, which is not given", option);
+    findings.expect(!given.changed(option) || !o.shortlist.empty(), "--{} is for --shortlist, which is not given",
+                    option);
   if (o.output.empty() && o.shortlist.empty()) o.output = "-";
 }
 

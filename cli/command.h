@@ -81,7 +81,7 @@ std::optional<std::string> parse(const Table<Options>& table, const Strings& arg
   if (findings.all_read()) {
     findings.attempt([&] {
       if (table.inherit) table.inherit(options, own);
-      if (table.check) table.check(options, Given(own));
+      if (table.check) table.check(options, Given(own), findings);
     });
   }
   findings.finish();

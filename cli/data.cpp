@@ -7,9 +7,9 @@
 namespace dragoman {
 namespace {
 
-void check_data_command(DataCommandOptions& o, const Given&) {
-  text_pairs("train-sets", o.train_sets, o.tsv);
-  check_pair("vocabs", o.vocabs);
+void check_data_command(DataCommandOptions& o, const Given&, Findings& findings) {
+  findings.attempt([&] { text_pairs("train-sets", o.train_sets, o.tsv); });
+  check_pair("vocabs", o.vocabs, findings);
 }
 
 }  // namespace

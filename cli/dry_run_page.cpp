@@ -5,7 +5,7 @@
 
 #include "base/grouped.h"
 #include "cli/survey_page.h"
-#include "train/text_log.h"
+#include "runlog/text_log.h"
 
 namespace dragoman {
 namespace {
@@ -21,6 +21,10 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
   page.fact("memory", fmt::format("{} for weights, gradients and optimiser, {} with the largest batch{}",
                                   in_mebibytes(run.memory.parameters), in_mebibytes(run.memory.peak),
                                   run.sampled ? " of the sample" : ""));
+  if (run.besides > 0)
+    page.fact("memory of the process",
+              fmt::format("about {}: {} more for the program, its libraries and the text",
+                          in_mebibytes(run.memory.peak + run.besides), in_mebibytes(run.besides)));
   if (o.mini_batch_fit) page.fact("batches that fit", grouped(run.batch_words) + " target pieces");
   page.fact("a checkpoint on disk",
             fmt::format("{} for the model, {} for the state; {} are free", in_mebibytes(run.checkpoint.model),

@@ -9,39 +9,42 @@
 namespace dragoman {
 namespace {
 
-void check_oracle(const EvaluateCommandOptions& o, const Given& given) {
+void check_oracle(const EvaluateCommandOptions& o, const Given& given, Findings& findings) {
   if (o.references.size() != 1 || o.hypotheses.size() != 1)
-    throw Error(fmt::format("--oracle takes one file of --references and one of --hypotheses, found {} and {}",
-                            o.references.size(), o.hypotheses.size()),
-                "--hypotheses names an n-best list, as dragoman translate --n-best writes it");
+    findings.add(Error(fmt::format("--oracle takes one file of --references and one of --hypotheses, found {} and {}",
+                                   o.references.size(), o.hypotheses.size()),
+                       "--hypotheses names an n-best list, as dragoman translate --n-best writes it"));
   for (const char* option :
        {"metrics", "ter-case-sensitive", "rouge-stemmer", "json", "confidence", "paired-bs", "paired-ar"})
-    require(!given.changed(option), "--{} contradicts --oracle, which prints translations, not metrics", option);
+    findings.expect(!given.changed(option), "--{} contradicts --oracle, which prints translations, not metrics",
+                    option);
 }
 
-void check_evaluate(EvaluateCommandOptions& o, const Given& given) {
-  if (o.oracle) check_oracle(o, given);
+void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& findings) {
+  if (o.oracle) check_oracle(o, given, findings);
   const auto from_stdin = std::count(o.hypotheses.begin(), o.hypotheses.end(), "-") +
                           std::count(o.references.begin(), o.references.end(), "-");
-  require(from_stdin <= 1, "only one file of --hypotheses and --references can be '-' (stdin), found {}", from_stdin);
-  require(!o.metrics.empty(), "--metrics needs a value");
+  findings.expect(from_stdin <= 1, "only one file of --hypotheses and --references can be '-' (stdin), found {}",
+                  from_stdin);
+  findings.expect(!o.metrics.empty(), "--metrics needs a value");
   if (std::ranges::count(o.metrics, CorpusMetric::evalb) > 0 && o.references.size() > 1)
-    throw Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
-                "a sentence has one tree: give one file");
-  if (o.paired_bs && o.paired_ar) throw Error("--paired-bs and --paired-ar cannot be combined", "give one of them");
+    findings.add(Error(fmt::format("--metrics evalb takes one file of --references, found {}", o.references.size()),
+                       "a sentence has one tree: give one file"));
+  if (o.paired_bs && o.paired_ar)
+    findings.add(Error("--paired-bs and --paired-ar cannot be combined", "give one of them"));
   const char* paired = o.paired_bs ? "--paired-bs" : "--paired-ar";
   if ((o.paired_bs || o.paired_ar) && o.hypotheses.size() == 1)
-    throw Error(fmt::format("{} compares systems, but --hypotheses names only one", paired),
-                "give two files or more: the others are compared with the first");
+    findings.add(Error(fmt::format("{} compares systems, but --hypotheses names only one", paired),
+                       "give two files or more: the others are compared with the first"));
 }
 
-void check_inspect(InspectOptions& o, const Given& given) {
-  require(!o.options || !o.devices,
-          "--options prints the options of a model and --devices lists the hardware: give one");
-  require(!o.options || !o.json, "--options prints YAML and --json prints JSON: give one");
+void check_inspect(InspectOptions& o, const Given& given, Findings& findings) {
+  findings.expect(!o.options || !o.devices,
+                  "--options prints the options of a model and --devices lists the hardware: give one");
+  findings.expect(!o.options || !o.json, "--options prints YAML and --json prints JSON: give one");
   if (given("model") != o.devices) return;
-  if (o.devices) fail("--devices lists the hardware and takes no model, found {}", o.model);
-  throw Error("there is nothing to inspect", "give a model file or --devices; see --help");
+  if (o.devices) findings.add(Error(fmt::format("--devices lists the hardware and takes no model, found {}", o.model)));
+  if (!o.devices) findings.add(Error("there is nothing to inspect", "give a model file or --devices; see --help"));
 }
 
 }  // namespace

@@ -11,9 +11,10 @@
 #include "decode/beam_search.h"
 #include "dragoman/engine.h"
 #include "explain/attention_json.h"
-#include "explain/attention_page.h"
 #include "explain/heat_map.h"
 #include "explain/positions.h"
+#include "pages/attention_page.h"
+#include "pages/positions_page.h"
 #include "score/pair_reader.h"
 #include "score/scorer.h"
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/explain_options.h"
 #include "cli/flags.h"
+#include "cli/machine_flags.h"
 
 namespace dragoman {
 namespace {
@@ -108,13 +109,8 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "hypotheses per sentence when lines are translated",
        .range = {1, 1024}},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = group,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = group, .help = "print only warnings and errors"},
+      cpu_threads_flag<O>(group),
+      quiet_flag<O>(group),
   };
 }
 
@@ -123,27 +119,28 @@ ExplanationFormat format_of(const ExplainCommandOptions& o) {
   return o.positions || o.output.ends_with(".html") ? ExplanationFormat::html : ExplanationFormat::text;
 }
 
-void check_positions(const O& o, const Given& given) {
+void check_positions(const O& o, const Given& given, Findings& findings) {
   for (const char* of_text : {"train-sets", "input", "method", "sites", "layers", "heads", "average", "max-lines",
                               "beam-size", "no-spm-encode"})
-    require(!given.changed(of_text), "--{} contradicts --positions, which shows position embeddings, not text",
-            of_text);
-  require(o.format != ExplanationFormat::text,
-          "--format text contradicts --positions, which prints a picture or numbers");
+    findings.expect(!given.changed(of_text), "--{} contradicts --positions, which shows position embeddings, not text",
+                    of_text);
+  findings.expect(o.format != ExplanationFormat::text,
+                  "--format text contradicts --positions, which prints a picture or numbers");
 }
 
-void check(O& o, const Given& given) {
+void check(O& o, const Given& given, Findings& findings) {
   if (o.format == ExplanationFormat::automatic) o.format = format_of(o);
-  if (o.positions) return check_positions(o, given);
-  if (o.model.empty()) fail("--model is missing: the model whose attention is shown");
-  check_pair("train-sets", o.train_sets);
-  require(o.train_sets.empty() || !given.changed("input"),
-          "--input and --train-sets: give one; --input is translated, the pairs of --train-sets are explained as they "
-          "are");
-  require(o.train_sets.empty() || !given.changed("beam-size"),
-          "--beam-size {} is for --input, --train-sets are not translated", o.beam_size);
-  require(o.method != AttentionMethod::rollout || !given("heads"),
-          "--heads contradicts --method rollout, which uses the mean of all heads");
+  if (o.positions) return check_positions(o, given, findings);
+  findings.expect(!o.model.empty(), "--model is missing: the model whose attention is shown");
+  check_pair("train-sets", o.train_sets, findings);
+  findings.expect(
+      o.train_sets.empty() || !given.changed("input"),
+      "--input and --train-sets: give one; --input is translated, the pairs of --train-sets are explained as they "
+      "are");
+  findings.expect(o.train_sets.empty() || !given.changed("beam-size"),
+                  "--beam-size {} is for --input, --train-sets are not translated", o.beam_size);
+  findings.expect(o.method != AttentionMethod::rollout || !given("heads"),
+                  "--heads contradicts --method rollout, which uses the mean of all heads");
   if (o.format != ExplanationFormat::text) return;
   if (!given("layers")) o.layers = {-1};
   if (!given("heads")) o.average = true;

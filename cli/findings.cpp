@@ -9,6 +9,12 @@
 
 namespace dragoman {
 
+void Findings::add(Error problem) {
+  const std::string_view what = problem.what();
+  if (std::ranges::any_of(problems_, [&](const Error& known) { return known.what() == what; })) return;
+  problems_.push_back(std::move(problem));
+}
+
 void Findings::add_unread(Error problem) {
   all_read_ = false;
   add(std::move(problem));

@@ -13,17 +13,27 @@ class Findings {
   explicit Findings(std::string_view command) : command_(command) {}
 
   std::string_view command() const { return command_; }
-  void add(Error problem) { problems_.push_back(std::move(problem)); }
+  /// Once, however often it is found.
+  void add(Error problem);
+
+  /// Adds a problem unless the condition holds.
+  template <class... A>
+  void expect(bool condition, fmt::format_string<A...> format, A&&... args) {
+    if (!condition) add(Error(fmt::format(format, std::forward<A>(args)...)));
+  }
 
   /// A value that nobody knows now, so that what depends on several options cannot be judged.
   void add_unread(Error problem);
 
+  /// Whether f throws no Error; adds the one that it throws.
   template <class F>
-  void attempt(const F& f) {
+  bool attempt(const F& f) {
     try {
       f();
+      return true;
     } catch (const Error& e) {
       add_unread(e);
+      return false;
     }
   }
 
@@ -32,6 +42,7 @@ class Findings {
                   const std::string& shown, const std::string& nearest);
 
   bool all_read() const { return all_read_; }
+  bool empty() const { return problems_.empty(); }
 
   /// Throws Error if there are problems: the only one as it is, several as a list. Else warns of what is ignored.
   void finish() const;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/findings.h"
 #include "cli/values.h"
 
 namespace dragoman {
@@ -101,8 +102,8 @@ class Given {
   const std::vector<Option>& options_;
 };
 
-/// Throws Error unless `files` is empty or {source, target}, of which at most one is stdin.
-void check_pair(std::string_view option, const std::vector<std::string>& files);
+/// Adds a problem unless `files` is empty or {source, target}, of which at most one is stdin.
+void check_pair(std::string_view option, const std::vector<std::string>& files, Findings& findings);
 
 /// Texts of a subcommand in help pages.
 struct About {
@@ -117,9 +118,10 @@ template <class Options>
 struct Table {
   About about;
   std::vector<Flag<Options>> flags;
-  void (*check)(Options&, const Given&) = nullptr;  // throws Error for contradictions; resolves alternative spellings
-  std::string_view preset_flag = "";                // if there is one, it is set first, then `preset` runs,
-  void (*preset)(Options&) = nullptr;               // then all other options
+  // Adds every contradiction to the findings; resolves alternative spellings.
+  void (*check)(Options&, const Given&, Findings&) = nullptr;
+  std::string_view preset_flag = "";   // if there is one, it is set first, then `preset` runs,
+  void (*preset)(Options&) = nullptr;  // then all other options
   void (*inherit)(const Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
   std::vector<std::string_view> essentials = {};                    // what -h shows; none: all
 };

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "base/grouped.h"
-#include "train/text_log.h"
+#include "runlog/text_log.h"
 
 namespace dragoman {
 

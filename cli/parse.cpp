@@ -71,10 +71,11 @@ bool Given::turned_on(std::string_view name) const {
   return changed(name) && value != Strings{"0"} && value != Strings{"false"};
 }
 
-void check_pair(std::string_view option, const std::vector<std::string>& files) {
-  require(files.empty() || files.size() == 2, "--{} takes two files, source and target, found {}: {}", option,
-          files.size(), fmt::join(files, " "));
-  require(files.empty() || files[0] != "-" || files[1] != "-", "--{}: only one side can be '-' (stdin)", option);
+void check_pair(std::string_view option, const std::vector<std::string>& files, Findings& findings) {
+  findings.expect(files.empty() || files.size() == 2, "--{} takes two files, source and target, found {}: {}", option,
+                  files.size(), fmt::join(files, " "));
+  findings.expect(files.size() != 2 || files[0] != "-" || files[1] != "-", "--{}: only one side can be '-' (stdin)",
+                  option);
 }
 
 std::vector<Option> joined(std::vector<Option> first, const std::vector<Option>& second) {

@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/plot_options.h"
-#include "cli/run_curves.h"
+#include "pages/curves_page.h"
 
 namespace dragoman {
 
@@ -25,7 +25,7 @@ Table<PlotOptions> plot_table() {
 int plot_command(Engine&, const PlotOptions& o) {
   std::vector<RunCurves> runs;
   for (const std::string& path : o.logs) runs.push_back(read_curves(path));
-  print_page(plot_page(runs));
+  print_page(curves_page(runs));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/machine_flags.h"
 #include "cli/quantize_options.h"
 
 namespace dragoman {
@@ -55,22 +56,17 @@ std::vector<Flag<O>> quality_flags() {
        .value = "NAME",
        .group = group,
        .help = "tokenizer for BLEU: 13a is WMT's, none is for text that is already tokenised"},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = run,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
+      cpu_threads_flag<O>(run),
+      quiet_flag<O>(run),
   };
 }
 
-void check(O& o, const Given& given) {
-  check_pair("valid-sets", o.valid_sets);
+void check(O& o, const Given& given, Findings& findings) {
+  check_pair("valid-sets", o.valid_sets, findings);
   for (const char* option : {"gate", "beam-size", "tokenize"})
     if (o.valid_sets.empty() && given.changed(option))
-      throw Error(fmt::format("--{} needs --valid-sets: BLEU is measured on them", option),
-                  "give a source and a target file");
+      findings.add(Error(fmt::format("--{} needs --valid-sets: BLEU is measured on them", option),
+                         "give a source and a target file"));
 }
 
 }  // namespace

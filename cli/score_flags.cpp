@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/devices.h"
 #include "cli/flags.h"
+#include "cli/machine_flags.h"
 #include "cli/score_options.h"
 #include "dragoman/average.h"
 
@@ -100,48 +101,35 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
        .group = run,
        .help = "refuse pairs with more than N pieces on a side",
        .range = {1, 1'000'000}},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = run,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "devices",
-       .letter = 'd',
-       .field = &O::devices,
-       .value = "DEVICE...",
-       .group = run,
-       .help = "device to compute on: cpu, or the number of a GPU, counted from 0"},
-      {.name = "fast-math",
-       .field = &O::fast_math,
-       .group = run,
-       .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"},
+      cpu_threads_flag<O>(run),
+      devices_flag<O>(run),
+      fast_math_flag<O>(run),
       {.name = "profile",
        .field = &O::profile,
        .group = run,
        .help = "at the end, print the time spent in each kernel to stderr"},
-      {.name = "quiet", .field = &O::quiet, .group = run, .help = "print only warnings and errors"},
+      quiet_flag<O>(run),
   };
 }
 
-void check(ScoreCommandOptions& o, const Given& given) {
-  o.devices = {backend_name(o.devices, o.fast_math)};
-  check_pair("train-sets", o.train_sets);
+void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
+  findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
+  check_pair("train-sets", o.train_sets, findings);
   o.alignments = o.alignment.kind != AlignmentStyle::none;
-  require(o.n_best || !given.changed("n-best-feature"), "--n-best-feature {} is for --n-best, which is not given",
-          o.n_best_feature);
-  require(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
-          "--n-best-feature: '{}' is empty or contains a space, = or |, expected a word", o.n_best_feature);
+  findings.expect(o.n_best || !given.changed("n-best-feature"),
+                  "--n-best-feature {} is for --n-best, which is not given", o.n_best_feature);
+  findings.expect(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
+                  "--n-best-feature: '{}' is empty or contains a space, = or |, expected a word", o.n_best_feature);
   if (o.summary == Summary::none) return;
   const std::string summary(name_of(o.summary));
-  require(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);
-  require(!o.word_scores, "--word-scores contradicts --summary {}, which prints one figure", summary);
-  require(o.alignment.kind == AlignmentStyle::none, "--alignment contradicts --summary {}, which prints one figure",
-          summary);
+  findings.expect(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);
+  findings.expect(!o.word_scores, "--word-scores contradicts --summary {}, which prints one figure", summary);
+  findings.expect(o.alignment.kind == AlignmentStyle::none,
+                  "--alignment contradicts --summary {}, which prints one figure", summary);
   if (o.normalize)
-    throw Error(
+    findings.add(Error(
         fmt::format("--normalize contradicts --summary {}, which is computed from whole log-probabilities", summary),
-        "--summary ce-mean-words is the mean over target pieces");
+        "--summary ce-mean-words is the mean over target pieces"));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "explain/alignment_style.h"
+#include "align/alignment_style.h"
 #include "score/options.h"
 
 namespace dragoman {

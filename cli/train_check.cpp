@@ -17,79 +17,89 @@
 namespace dragoman {
 namespace {
 
+bool on_cpu(const TrainOptions& o) { return o.devices.size() == 1 && o.devices[0] == "cpu"; }
+
 // The spellings that Marian has for fields of the model.
-void take_spellings(TrainOptions& o, const Given& given) {
+void take_spellings(TrainOptions& o, const Given& given, Findings& findings) {
   const bool post = o.preprocess.empty() && o.postprocess == "dan";
   const bool pre = o.preprocess == "n" && o.postprocess == "da";
   if (!post && !pre)
-    throw Error(fmt::format("--transformer-preprocess '{}' and --transformer-postprocess '{}' do not go together",
-                            o.preprocess, o.postprocess),
-                "there are '' and dan (norm after each sublayer), n and da (before)");
+    findings.add(
+        Error(fmt::format("--transformer-preprocess '{}' and --transformer-postprocess '{}' do not go together",
+                          o.preprocess, o.postprocess),
+              "there are '' and dan (norm after each sublayer), n and da (before)"));
   o.norm = pre ? NormPlacement::pre : NormPlacement::post;
   if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
   o.average.gates = !o.no_average_gates;
   if (!o.learned_positions) return;
-  require(!given("transformer-positions") || o.positions == Positions::learned,
-          "--transformer-train-position-embeddings contradicts --transformer-positions {}", name_of(o.positions));
+  findings.expect(!given("transformer-positions") || o.positions == Positions::learned,
+                  "--transformer-train-position-embeddings contradicts --transformer-positions {}",
+                  name_of(o.positions));
   o.positions = Positions::learned;
 }
 
-void check_decoder_cell(TrainOptions& o) {
+void check_decoder_cell(TrainOptions& o, Findings& findings) {
   if (o.type == ModelType::s2s) {
-    require(o.dec_cell != DecoderCell::ssru,
-            "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm");
+    findings.expect(o.dec_cell != DecoderCell::ssru,
+                    "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm");
     o.rnn.decoder.cell = o.dec_cell == DecoderCell::lstm ? Cell::lstm : Cell::gru;
   } else if (o.dec_cell == DecoderCell::gru && o.autoregression != Autoregression::rnn) {
     log_warning("--dec-cell gru is ignored: a decoder of --type {} has no cells", name_of(o.type));  // Marian's default
     o.dec_cell = DecoderCell::automatic;
   } else {
-    require(o.dec_cell == DecoderCell::automatic || o.dec_cell == DecoderCell::ssru,
-            "--dec-cell {} is for --type s2s; --transformer-decoder-autoreg rnn has ssru only", name_of(o.dec_cell));
+    findings.expect(o.dec_cell == DecoderCell::automatic || o.dec_cell == DecoderCell::ssru,
+                    "--dec-cell {} is for --type s2s; --transformer-decoder-autoreg rnn has ssru only",
+                    name_of(o.dec_cell));
   }
 }
 
 // What refuse_unused() does for fields of the model, for the options that are not a field by themselves.
-void refuse_unused_spellings(const TrainOptions& o, const Given& given) {
+void refuse_unused_spellings(const TrainOptions& o, const Given& given, Findings& findings) {
   if (o.type == ModelType::s2s)
     for (const char* option : {"transformer-preprocess", "transformer-postprocess", "transformer-depth-scaling",
                                "transformer-train-position-embeddings"})
-      require(!given.changed(option), "--{} is for --type transformer, not for s2s", option);
+      findings.expect(!given.changed(option), "--{} is for --type transformer, not for s2s", option);
   else
-    require(!given.changed("sentence-ends"), "--sentence-ends is for --type s2s, not for {}", name_of(o.type));
-  require(o.autoregression == Autoregression::average_attention || !given.changed("transformer-aan-nogate"),
-          "--transformer-aan-nogate is for --transformer-decoder-autoreg average-attention, not for {}",
-          name_of(o.autoregression));
-  require(o.rnn.encoder.pooling == EncoderPooling::hierarchical || !given.changed("sentence-ends"),
-          "--sentence-ends is for --encoder-pooling hierarchical, not for {}", name_of(o.rnn.encoder.pooling));
+    findings.expect(!given.changed("sentence-ends"), "--sentence-ends is for --type s2s, not for {}", name_of(o.type));
+  findings.expect(o.autoregression == Autoregression::average_attention || !given.changed("transformer-aan-nogate"),
+                  "--transformer-aan-nogate is for --transformer-decoder-autoreg average-attention, not for {}",
+                  name_of(o.autoregression));
+  if (o.type == ModelType::s2s)
+    findings.expect(o.rnn.encoder.pooling == EncoderPooling::hierarchical || !given.changed("sentence-ends"),
+                    "--sentence-ends is for --encoder-pooling hierarchical, not for {}",
+                    name_of(o.rnn.encoder.pooling));
 }
 
-void check_lengths(const TrainOptions& o) {
+void check_lengths(const TrainOptions& o, Findings& findings) {
   const bool learned = o.positions == Positions::learned || score_kind(o.attention.score).keys_from_positions;
-  require(!learned || o.max_length < o.max_positions,
-          "--max-length {} and the end of sentence do not fit into --transformer-max-positions {}", o.max_length,
-          o.max_positions);
-  require(o.has_encoder() || o.positions != Positions::learned || 2 * o.max_length + 2 <= o.max_positions,
-          "--type decoder-only reads source and target as one sequence: twice --max-length {} does not fit into "
-          "--transformer-max-positions {}",
-          o.max_length, o.max_positions);
+  findings.expect(!learned || o.max_length < o.max_positions,
+                  "--max-length {} and the end of sentence do not fit into --transformer-max-positions {}",
+                  o.max_length, o.max_positions);
+  findings.expect(
+      o.has_encoder() || o.positions != Positions::learned || 2 * o.max_length + 2 <= o.max_positions,
+      "--type decoder-only reads source and target as one sequence: twice --max-length {} does not fit into "
+      "--transformer-max-positions {}",
+      o.max_length, o.max_positions);
 }
 
-void check_model(TrainOptions& o, const Given& given) {
-  take_spellings(o, given);
-  check_decoder_cell(o);
-  refuse_unused_spellings(o, given);
-  refuse_unused(o, [&](std::string_view option) { return given.turned_on(option); });
+void check_model(TrainOptions& o, const Given& given, Findings& findings) {
+  take_spellings(o, given, findings);
+  check_decoder_cell(o, findings);
+  refuse_unused_spellings(o, given, findings);
+  const bool all_used =
+      findings.attempt([&] { refuse_unused(o, [&](std::string_view option) { return given.turned_on(option); }); });
   complete(o, given);
   if (!o.has_encoder() && o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
-    throw Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
-                            o.vocabs[0], o.vocabs[1]),
-                "give the same vocabulary twice");
-  check_lengths(o);
-  validate(o);
+    findings.add(
+        Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
+                          o.vocabs[0], o.vocabs[1]),
+              "give the same vocabulary twice"));
+  check_lengths(o, findings);
+  if (all_used) findings.attempt([&] { validate(o); });
 }
 
 // One matrix for everything is the default of joint vocabularies only; an explicit wish that cannot be is an error.
-void check_tying(TrainOptions& o, const Given& given) {
+void check_tying(TrainOptions& o, const Given& given, Findings& findings) {
   const bool joint = o.vocabs.size() < 2 || o.vocabs[0] == o.vocabs[1];
   if (!given("tied-embeddings-all")) {
     const bool partial = o.embeddings.tied_output || o.embeddings.tied_source;
@@ -98,18 +108,18 @@ void check_tying(TrainOptions& o, const Given& given) {
   }
   if (joint) return;
   if (o.copies)
-    throw Error(fmt::format("--copy takes pieces of the source for the target, but --vocabs are two: {}, {}",
-                            o.vocabs[0], o.vocabs[1]),
-                "give the same vocabulary twice: where it is not there, it is learned from both sides");
+    findings.add(Error(fmt::format("--copy takes pieces of the source for the target, but --vocabs are two: {}, {}",
+                                   o.vocabs[0], o.vocabs[1]),
+                       "give the same vocabulary twice: where it is not there, it is learned from both sides"));
   if (!o.embeddings.ties_source()) return;
-  throw Error(
-      fmt::format("--tied-embeddings-{} shares a matrix between source and target, but --vocabs are two: {}, {}",
-                  o.embeddings.tied_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),
-      "give the same vocabulary twice, or only --tied-embeddings");
+  findings.add(
+      Error(fmt::format("--tied-embeddings-{} shares a matrix between source and target, but --vocabs are two: {}, {}",
+                        o.embeddings.tied_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),
+            "give the same vocabulary twice, or only --tied-embeddings"));
 }
 
-void check_per_side(std::string_view option, size_t values) {
-  require(values <= 2, "--{} takes one number for both sides or one each, found {}", option, values);
+void check_per_side(std::string_view option, size_t values, Findings& findings) {
+  findings.expect(values <= 2, "--{} takes one number for both sides or one each, found {}", option, values);
 }
 
 void check_rereadable(const std::string& file) {
@@ -120,71 +130,81 @@ void check_rereadable(const std::string& file) {
     throw Error(fmt::format("{}, but {} is a pipe", read_again, file), "write what comes through it to a file first");
 }
 
-void check_data(TrainOptions& o) {
+void check_data(TrainOptions& o, Findings& findings) {
   if (!o.train_sets.empty()) {  // a configuration that is only shown may lack them
-    auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
-    add_weights(corpora, o.data_weighting);
-    require_weights(o.corpus_weights, corpora.size());
+    findings.attempt([&] {
+      auto corpora = text_pairs("train-sets", o.train_sets, o.tsv);
+      findings.attempt([&] { add_weights(corpora, o.data_weighting); });
+      require_weights(o.corpus_weights, corpora.size());
+    });
   }
-  check_pair("vocabs", o.vocabs);
+  check_pair("vocabs", o.vocabs, findings);
   if (o.tsv) {
-    require(o.valid_sets.size() <= 1, "--valid-sets takes one file with --tsv, found {}: {}", o.valid_sets.size(),
-            fmt::join(o.valid_sets, " "));
+    findings.expect(o.valid_sets.size() <= 1, "--valid-sets takes one file with --tsv, found {}: {}",
+                    o.valid_sets.size(), fmt::join(o.valid_sets, " "));
   } else {
-    check_pair("valid-sets", o.valid_sets);
-    require_one_side("valid-sets", o.valid_sets);
+    check_pair("valid-sets", o.valid_sets, findings);
+    findings.attempt([&] { require_one_side("valid-sets", o.valid_sets); });
   }
   for (const auto& files : {o.train_sets, o.data_weighting, o.vocabs, o.valid_sets})
-    for (const auto& file : files) check_rereadable(file);
-  check_per_side("dim-vocabs", o.dim_vocabs.size());
-  check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size());
+    for (const auto& file : files) findings.attempt([&] { check_rereadable(file); });
+  check_per_side("dim-vocabs", o.dim_vocabs.size(), findings);
+  check_per_side("sentencepiece-alphas", o.sentencepiece_alphas.size(), findings);
   const bool joint = o.vocabs.size() == 2 && o.vocabs[0] == o.vocabs[1];
-  if (joint && o.dim_vocabs.size() == 2 && o.dim_vocabs[0] != o.dim_vocabs[1])
-    fail("--dim-vocabs {} {}: one joint vocabulary has one size", o.dim_vocabs[0], o.dim_vocabs[1]);
-  require(o.mini_batch_words > 0 || o.mini_batch > 0,
-          "--mini-batch-words and --mini-batch are both 0: no limit is left");
+  if (joint && o.dim_vocabs.size() == 2)
+    findings.expect(o.dim_vocabs[0] == o.dim_vocabs[1], "--dim-vocabs {} {}: one joint vocabulary has one size",
+                    o.dim_vocabs[0], o.dim_vocabs[1]);
+  findings.expect(o.mini_batch_words > 0 || o.mini_batch > 0,
+                  "--mini-batch-words and --mini-batch are both 0: no limit is left");
   const bool samples =
       std::any_of(o.sentencepiece_alphas.begin(), o.sentencepiece_alphas.end(), [](double a) { return a > 0; });
-  require(!samples || !o.no_spm_encode,
-          "--sentencepiece-alphas samples pieces, but --no-spm-encode says they are given");
+  findings.expect(!samples || !o.no_spm_encode,
+                  "--sentencepiece-alphas samples pieces, but --no-spm-encode says they are given");
 }
 
-void check_optimizer(TrainOptions& o) {
-  require(o.optimizer_params.size() == 3, "--optimizer-params takes beta1, beta2 and epsilon, found {} numbers",
-          o.optimizer_params.size());
+void take_optimizer_params(TrainOptions& o, Findings& findings) {
+  findings.expect(o.optimizer_params.size() == 3, "--optimizer-params takes beta1, beta2 and epsilon, found {} numbers",
+                  o.optimizer_params.size());
+  if (o.optimizer_params.size() != 3) return;
   o.beta1 = o.optimizer_params[0], o.beta2 = o.optimizer_params[1], o.epsilon = o.optimizer_params[2];
-  require(o.beta1 < 1 && o.beta2 < 1, "--optimizer-params: beta1 {} and beta2 {} must be below 1", o.beta1, o.beta2);
-  if (o.decay_from > 0)
-    require(o.schedule == Schedule::inverse_sqrt, "--lr-decay-inv-sqrt {} contradicts --lr-schedule {}", o.decay_from,
-            name_of(o.schedule));
-  const bool ends = o.schedule == Schedule::cosine || o.schedule == Schedule::linear;
-  require(!ends || o.decay_updates > o.warmup,
-          "--lr-schedule {} needs --lr-decay-updates above --lr-warmup {}, found {}", name_of(o.schedule), o.warmup,
-          o.decay_updates);
-  require(ends || o.decay_updates == 0, "--lr-decay-updates is for the schedules cosine and linear, not for {}",
-          name_of(o.schedule));
-  require(o.schedule != Schedule::noam || o.warmup > 0, "--lr-schedule noam divides by --lr-warmup, which is 0");
+  findings.expect(o.beta1 < 1 && o.beta2 < 1, "--optimizer-params: beta1 {} and beta2 {} must be below 1", o.beta1,
+                  o.beta2);
 }
 
-void check_valid_script(const TrainOptions& o) {
+void check_schedule(const TrainOptions& o, Findings& findings) {
+  if (o.decay_from > 0)
+    findings.expect(o.schedule == Schedule::inverse_sqrt, "--lr-decay-inv-sqrt {} contradicts --lr-schedule {}",
+                    o.decay_from, name_of(o.schedule));
+  const bool ends = o.schedule == Schedule::cosine || o.schedule == Schedule::linear;
+  findings.expect(!ends || o.decay_updates > o.warmup,
+                  "--lr-schedule {} needs --lr-decay-updates above --lr-warmup {}, found {}", name_of(o.schedule),
+                  o.warmup, o.decay_updates);
+  findings.expect(ends || o.decay_updates == 0, "--lr-decay-updates is for the schedules cosine and linear, not for {}",
+                  name_of(o.schedule));
+  findings.expect(o.schedule != Schedule::noam || o.warmup > 0,
+                  "--lr-schedule noam divides by --lr-warmup, which is 0");
+}
+
+void check_valid_script(const TrainOptions& o, Findings& findings) {
   const auto measured = [&](ValidMetric metric) { return std::ranges::count(o.valid_metrics, metric) > 0; };
   const bool asks = measured(ValidMetric::translation), has = !o.valid_script_path.empty();
-  require(!asks || has, "--valid-metrics translation asks a script, but there is no --valid-script-path");
+  findings.expect(!asks || has, "--valid-metrics translation asks a script, but there is no --valid-script-path");
   if (has && !asks)
-    throw Error(fmt::format("--valid-script-path {} is for --valid-metrics translation, which is not given",
-                            o.valid_script_path),
-                "add translation to --valid-metrics");
-  require(o.valid_script_args.empty() || has, "--valid-script-args {} are for --valid-script-path, which is not given",
-          fmt::join(o.valid_script_args, " "));
+    findings.add(Error(fmt::format("--valid-script-path {} is for --valid-metrics translation, which is not given",
+                                   o.valid_script_path),
+                       "add translation to --valid-metrics"));
+  findings.expect(o.valid_script_args.empty() || has,
+                  "--valid-script-args {} are for --valid-script-path, which is not given",
+                  fmt::join(o.valid_script_args, " "));
   const bool translates = asks || measured(ValidMetric::bleu) || measured(ValidMetric::chrf);
   if (!o.valid_translation_output.empty() && !translates)
-    throw Error("--valid-translation-output: none of --valid-metrics translates",
-                "add bleu, chrf or translation to --valid-metrics");
-  require(o.valid_translation_output != "-", "--valid-translation-output is a file, so it cannot be '-'");
+    findings.add(Error("--valid-translation-output: none of --valid-metrics translates",
+                       "add bleu, chrf or translation to --valid-metrics"));
+  findings.expect(o.valid_translation_output != "-", "--valid-translation-output is a file, so it cannot be '-'");
 }
 
 void check_precision(const TrainOptions& o) {
-  if (o.devices[0] != "cpu") return;
+  if (!on_cpu(o)) return;
   if (o.precision == TrainingPrecision::float16)
     throw Error("--precision float16 is for GPUs, and --devices is cpu",
                 "leave --precision out, or take bfloat16 where the CPU has AVX-512 with BF16");
@@ -198,16 +218,19 @@ void check_precision(const TrainOptions& o) {
 void warn_without_validation(const TrainOptions& o, const Given& given) {
   if (!o.valid_sets.empty()) return;
   for (const char* option : {"early-stopping", "valid-freq", "valid-metrics", "beam-size", "normalize",
-                             "valid-script-path", "valid-translation-output", "valid-max-lines"})
+                             "valid-script-path", "valid-translation-output", "valid-max-lines", "valid-log"})
     if (given.changed(option)) log_warning("--{} does nothing: there are no --valid-sets", option);
 }
 
-void check_run(const TrainOptions& o) {
-  require(!o.keep_best || !o.valid_sets.empty(), "--keep-best goes by validation, but there are no --valid-sets");
-  require(!o.valid_metrics.empty(), "--valid-metrics needs a value");
-  require(!o.overwrite || o.keep_last == 0, "--overwrite keeps no checkpoints, --keep-last {} does", o.keep_last);
-  require(o.model != "-", "--model is a file that is written more than once, so it cannot be '-'");
-  require(o.log_json != "-", "--log-json is a file that is appended to, so it cannot be '-'");
+void check_run(const TrainOptions& o, Findings& findings) {
+  findings.expect(!o.keep_best || !o.valid_sets.empty(),
+                  "--keep-best goes by validation, but there are no --valid-sets");
+  findings.expect(!o.valid_metrics.empty(), "--valid-metrics needs a value");
+  findings.expect(!o.overwrite || o.keep_last == 0, "--overwrite keeps no checkpoints, --keep-last {} does",
+                  o.keep_last);
+  findings.expect(o.model != "-", "--model is a file that is written more than once, so it cannot be '-'");
+  for (const auto& [option, path] : {std::pair("log-json", o.log_json), {"log", o.log}, {"valid-log", o.valid_log}})
+    findings.expect(path != "-", "--{} is a file that is appended to, so it cannot be '-'", option);
 }
 
 }  // namespace
@@ -217,22 +240,23 @@ void apply_task(TrainOptions& o) {
   if (o.norm == NormPlacement::pre) o.preprocess = std::string("n"), o.postprocess = "da";
 }
 
-void check_train(TrainOptions& o, const Given& given) {
-  o.devices = {backend_name(o.devices, o.fast_math)};
-  if (o.mini_batch_fit && o.devices[0] == "cpu") {
+void check_train(TrainOptions& o, const Given& given, Findings& findings) {
+  findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
+  if (o.mini_batch_fit && on_cpu(o)) {
     log_warning(
         "--mini-batch-fit is ignored on a CPU, which splits batches of any size: they have --mini-batch-words {}",
         o.mini_batch_words);
     o.mini_batch_fit = false;
   }
-  check_model(o, given);
-  check_data(o);
-  check_tying(o, given);
-  check_optimizer(o);
-  check_run(o);
-  check_precision(o);
-  check_valid_script(o);
-  warn_without_validation(o, given);
+  check_model(o, given, findings);
+  check_data(o, findings);
+  check_tying(o, given, findings);
+  take_optimizer_params(o, findings);
+  check_schedule(o, findings);
+  check_run(o, findings);
+  findings.attempt([&] { check_precision(o); });
+  check_valid_script(o, findings);
+  if (findings.empty()) warn_without_validation(o, given);
 }
 
 }  // namespace dragoman

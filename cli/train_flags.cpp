@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/machine_flags.h"
 #include "cli/model_options.h"
 #include "cli/train_table.h"
 
@@ -174,6 +175,16 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help =
            "check options, files, memory and disk, report on text, model and time, and exit without writing anything"},
+      {.name = "log",
+       .field = &O::log,
+       .value = "FILE",
+       .group = group,
+       .help = "append messages to this file, too; with --quiet all the same"},
+      {.name = "valid-log",
+       .field = &O::valid_log,
+       .value = "FILE",
+       .group = group,
+       .help = "append the lines of validation to this file"},
       {.name = "log-json",
        .field = &O::log_json,
        .value = "FILE",
@@ -207,27 +218,14 @@ std::vector<Flag<O>> run_flags() {
        .value = "N",
        .group = group,
        .help = "random seed of initial weights, shuffling, dropout and sampling; the same seed gives the same model"},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = group,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "devices",
-       .letter = 'd',
-       .field = &O::devices,
-       .value = "DEVICE...",
-       .group = group,
-       .help = "device to compute on: cpu, or the number of a GPU, counted from 0"},
-      {.name = "fast-math",
-       .field = &O::fast_math,
-       .group = group,
-       .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"},
+      cpu_threads_flag<O>(group),
+      devices_flag<O>(group),
+      fast_math_flag<O>(group),
       {.name = "profile",
        .field = &O::profile,
        .group = group,
        .help = "at the end, print the time spent in each kernel to stderr"},
-      {.name = "quiet", .field = &O::quiet, .group = group, .help = "print only warnings and errors"},
+      quiet_flag<O>(group),
   };
 }
 

@@ -24,7 +24,7 @@ std::vector<Flag<TrainOptions>> run_flags();
 /// Overwrites the model's defaults with those of `options.task`.
 void apply_task(TrainOptions& options);
 
-/// Converts Marian's spellings to the members they stand for. Throws Error if options contradict each other.
-void check_train(TrainOptions& options, const Given& given);
+/// Converts Marian's spellings to the members they stand for. Adds what contradicts each other to the findings.
+void check_train(TrainOptions& options, const Given& given, Findings& findings);
 
 }  // namespace dragoman

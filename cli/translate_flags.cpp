@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/devices.h"
 #include "cli/flags.h"
+#include "cli/machine_flags.h"
 #include "cli/translate_options.h"
 
 namespace dragoman {
@@ -207,27 +208,14 @@ std::vector<Flag<O>> run_flags() {
        .group = group,
        .help = "maximum number of lines in memory: read ahead, or translated and waiting for earlier lines",
        .range = {1, 10'000'000}},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = group,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
-      {.name = "devices",
-       .letter = 'd',
-       .field = &O::devices,
-       .value = "DEVICE...",
-       .group = group,
-       .help = "device to compute on: cpu, or the number of a GPU, counted from 0"},
-      {.name = "fast-math",
-       .field = &O::fast_math,
-       .group = group,
-       .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"},
+      cpu_threads_flag<O>(group),
+      devices_flag<O>(group),
+      fast_math_flag<O>(group),
       {.name = "profile",
        .field = &O::profile,
        .group = group,
        .help = "at the end, print the time spent in each kernel to stderr; a single search runs, with all threads"},
-      {.name = "quiet", .field = &O::quiet, .group = group, .help = "print only warnings and errors"},
+      quiet_flag<O>(group),
   };
 }
 
@@ -242,16 +230,17 @@ T number_of(std::string_view option, const std::string& word, Bounds bounds) {
   return number;
 }
 
-void check_length(O& o, const Given& given) {
-  if (!o.length_penalty_words.empty()) {
+void check_length(O& o, const Given& given, Findings& findings) {
+  if (o.length_penalty_words.empty()) return;
+  findings.attempt([&] {
     const auto& words = o.length_penalty_words;
     require(words.size() == 2 && words[0] == "gnmt", "--length-penalty: expected gnmt and a number, found {}",
             fmt::join(words, " "));
     o.length_penalty = number_of<double>("length-penalty gnmt", words[1], {0, 10});
-    require(!given("normalize") || o.normalize == 0,
-            "--length-penalty and --normalize {} are two ways to divide scores by length: give one", o.normalize);
-    o.normalize = 0;
-  }
+  });
+  findings.expect(!given("normalize") || o.normalize == 0,
+                  "--length-penalty and --normalize {} are two ways to divide scores by length: give one", o.normalize);
+  o.normalize = 0;
 }
 
 void read_sampling(O& o) {
@@ -265,37 +254,39 @@ void read_sampling(O& o) {
   if (kind == Sampling::nucleus) o.sampling_mass = number_of<double>("output-sampling nucleus", words[1], {0, 1});
 }
 
-void check_sampling(O& o, const Given& given) {
+void check_sampling(O& o, const Given& given, Findings& findings) {
   if (o.output_sampling.empty()) {
-    require(!given.changed("temperature"), "--temperature {} is for --output-sampling, which is not given",
-            o.temperature);
+    findings.expect(!given.changed("temperature"), "--temperature {} is for --output-sampling, which is not given",
+                    o.temperature);
     return;
   }
-  read_sampling(o);
+  findings.attempt([&] { read_sampling(o); });
   const int drawn = std::max(1, o.n_best);
   if (given.changed("beam-size") && o.beam_size > drawn)
-    throw Error(
+    findings.add(Error(
         fmt::format("--beam-size {} contradicts --output-sampling, which samples instead of searching", o.beam_size),
-        "--n-best N draws N translations of a line");
+        "--n-best N draws N translations of a line"));
   o.beam_size = drawn;
 }
 
-void check_models(const O& o) {
+void check_models(const O& o, Findings& findings) {
   if (o.weights.empty()) return;
-  require(o.weights.size() == o.models.size(), "--weights has {} numbers, --model {} files, expected one for each",
-          o.weights.size(), o.models.size());
-  require(std::ranges::any_of(o.weights, [](double w) { return w > 0; }),
-          "--weights are all 0, expected one above 0 at least");
+  findings.expect(o.weights.size() == o.models.size(),
+                  "--weights has {} numbers, --model {} files, expected one for each", o.weights.size(),
+                  o.models.size());
+  findings.expect(std::ranges::any_of(o.weights, [](double w) { return w > 0; }),
+                  "--weights are all 0, expected one above 0 at least");
 }
 
-void check(O& o, const Given& given) {
-  o.devices = {backend_name(o.devices, o.fast_math)};
-  check_models(o);
-  check_length(o, given);
+void check(O& o, const Given& given, Findings& findings) {
+  findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
+  check_models(o, findings);
+  check_length(o, given, findings);
   if (o.n_best < 0) o.n_best = o.beam_size;
-  check_sampling(o, given);
-  require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists already contain the scores");
-  validate(o);
+  check_sampling(o, given, findings);
+  findings.expect(o.n_best == 0 || !o.scores,
+                  "--scores and --n-best: give one; n-best lists already contain the scores");
+  findings.attempt([&] { validate(o); });
 }
 
 }  // namespace

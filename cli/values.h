@@ -6,10 +6,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "align/alignment_style.h"
 #include "base/bounds.h"
 #include "base/enum_names.h"
 #include "data/memory_size.h"
-#include "explain/alignment_style.h"
+#include "model/config_fields.h"
 #include "train/frequency.h"
 
 namespace dragoman {

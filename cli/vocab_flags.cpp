@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/machine_flags.h"
 #include "cli/vocab_options.h"
 
 namespace dragoman {
@@ -75,12 +76,7 @@ std::vector<Flag<O>> training_flags() {
        .field = &O::no_byte_fallback,
        .group = group,
        .help = "no byte pieces: a character without a piece becomes <unk>"},
-      {.name = "cpu-threads",
-       .field = &O::cpu_threads,
-       .value = "N",
-       .group = group,
-       .help = "number of threads; 0: one per core",
-       .range = {0, 1024}},
+      cpu_threads_flag<O>(group),
   };
 }
 
@@ -98,7 +94,7 @@ std::vector<Flag<O>> encoding_flags() {
   };
 }
 
-void check_uses(const O& o, const Given& given) {
+void check_uses(const O& o, const Given& given, Findings& findings) {
   using enum VocabAction;
   static const std::pair<std::vector<VocabAction>, Strings> uses[] = {
       {{train}, {"size", "type", "normalization", "character-coverage", "protected-symbols", "no-byte-fallback"}},
@@ -112,14 +108,15 @@ void check_uses(const O& o, const Given& given) {
       if (std::ranges::count(actions, o.action) > 0 || !given.changed(option)) continue;
       Strings names;
       for (const VocabAction action : actions) names.emplace_back(name_of(action));
-      fail("--{} is for vocab {}, not for vocab {}", option, fmt::join(names, ", "), name_of(o.action));
+      findings.add(Error(
+          fmt::format("--{} is for vocab {}, not for vocab {}", option, fmt::join(names, ", "), name_of(o.action))));
     }
 }
 
-void check(O& o, const Given& given) {
-  require(!given("action") || o.action != VocabAction::train || !o.inputs.empty(),
-          "dragoman vocab train needs --input FILE...: the text to learn from");
-  check_uses(o, given);
+void check(O& o, const Given& given, Findings& findings) {
+  findings.expect(!given("action") || o.action != VocabAction::train || !o.inputs.empty(),
+                  "dragoman vocab train needs --input FILE...: the text to learn from");
+  check_uses(o, given, findings);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class TrieCheck {
  public:
   TrieCheck(std::string_view trie, std::string_view strings)
       : units_(trie.size() / sizeof(Unit)), strings_(strings), matches_(units_.size(), unknown) {
-    std::memcpy(units_.data(), trie.data(), units_.size() * sizeof(Unit));
+    if (!units_.empty()) std::memcpy(units_.data(), trie.data(), units_.size() * sizeof(Unit));
   }
 
   std::string fault() {

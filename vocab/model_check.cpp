@@ -34,7 +34,8 @@ std::string fault_of_text(std::string_view text, int64_t number) {
 
 std::string fault_of_score(std::string_view bytes, int64_t number) {
   float score = 0;
-  std::memcpy(&score, bytes.data(), std::min(bytes.size(), sizeof score));
+  if (bytes.size() != sizeof score) return "";  // of another type: a field that the library does not know
+  std::memcpy(&score, bytes.data(), sizeof score);
   return std::isfinite(score) ? "" : fmt::format("piece {} has the score {}", number, score);
 }
 

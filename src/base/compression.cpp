@@ -1,15 +1,19 @@
 #include "base/compression.h"
 
+#include <lzma.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_streambuf.hpp>
+#include <ios>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 
@@ -18,6 +22,18 @@ namespace {
 
 namespace io = boost::iostreams;
 constexpr std::streamsize buffer_bytes = 1 << 16;
+
+// A file says how far back its compressed data refer, and so how much memory decompressing it takes. gzip's 32 KiB are
+// fixed; all presets of xz and zstd stay within these.
+constexpr uint64_t most_memory = 130 << 20;   // of xz: dictionaries of 128 MiB
+constexpr uint64_t largest_window = 1 << 27;  // of zstd, whose library takes no larger one either
+
+[[noreturn]] void refuse_memory(const std::string& file, uint64_t needed, uint64_t most, std::string_view again) {
+  const auto mebibytes = [](uint64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; };
+  throw Error(fmt::format("{} needs {} MiB of memory to be decompressed, expected {} MiB at most", file,
+                          mebibytes(needed), mebibytes(most)),
+              fmt::format("compress it again with less: {}", again));
+}
 
 // Our descriptors as Boost devices, so that their exceptions propagate.
 struct Source {
@@ -38,6 +54,52 @@ struct Sink {
     file->write({data, size_t(bytes)});
     return bytes;
   }
+};
+
+// Boost's filter for xz does not tell why it fails.
+class XzDecoder : public std::streambuf {
+ public:
+  explicit XzDecoder(FileDescriptor& file) : file_(file), in_(buffer_bytes), out_(buffer_bytes) {
+    check(lzma_stream_decoder(&stream_, most_memory, LZMA_CONCATENATED));
+  }
+  ~XzDecoder() override { lzma_end(&stream_); }
+  XzDecoder(const XzDecoder&) = delete;
+
+ protected:
+  int_type underflow() override {
+    stream_.next_out = reinterpret_cast<uint8_t*>(out_.data());
+    stream_.avail_out = out_.size();
+    while (status_ == LZMA_OK && stream_.avail_out == out_.size()) step();
+    const size_t got = out_.size() - stream_.avail_out;
+    if (got == 0) check(status_);
+    setg(out_.data(), out_.data(), out_.data() + got);
+    return got == 0 ? traits_type::eof() : traits_type::to_int_type(out_[0]);
+  }
+
+ private:
+  void step() {
+    if (stream_.avail_in == 0 && !at_end_) {
+      stream_.next_in = reinterpret_cast<const uint8_t*>(in_.data());
+      stream_.avail_in = file_.read(in_.data(), in_.size());
+      at_end_ = stream_.avail_in == 0;
+    }
+    status_ = lzma_code(&stream_, at_end_ ? LZMA_FINISH : LZMA_RUN);
+  }
+
+  void check(lzma_ret status) {
+    if (status == LZMA_OK || status == LZMA_STREAM_END) return;
+    if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
+    if (status == LZMA_MEMLIMIT_ERROR)
+      refuse_memory(file_.name(), lzma_memusage(&stream_), most_memory,
+                    fmt::format("xz -dc {0} | xz -9 >smaller.xz", file_.name()));
+    throw std::ios_base::failure("broken data of xz");
+  }
+
+  FileDescriptor& file_;
+  std::vector<char> in_, out_;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  lzma_ret status_ = LZMA_OK;
+  bool at_end_ = false;
 };
 
 // Drives a Boost filter directly: a filtering_ostreambuf would swallow exceptions when it is closed.
@@ -74,20 +136,25 @@ class ZstdWalk {
     return at_ == size_;
   }
 
+  // The largest window of the frames passed, in bytes.
+  uint64_t window() const { return window_; }
+
  private:
   // The next little-endian number of `bytes` bytes; none past the end of the file.
-  std::optional<uint32_t> take(int bytes) {
-    std::array<uint8_t, 4> raw{};
+  std::optional<uint64_t> take(int bytes) {
+    std::array<uint8_t, 8> raw{};
     if (pread(file_.number(), raw.data(), size_t(bytes), at_) != bytes) return std::nullopt;
     at_ += bytes;
-    return raw[0] | raw[1] << 8 | raw[2] << 16 | uint32_t(raw[3]) << 24;
+    uint64_t number = 0;
+    for (size_t i = raw.size(); i-- > 0;) number = number << 8 | raw[i];
+    return number;
   }
 
   bool pass_frame() {
     const auto magic = take(4);
     if (magic && (*magic & 0xFFFFFFF0) == 0x184D2A50) {  // a skippable frame
       const auto bytes = take(4);
-      at_ += bytes.value_or(0);
+      at_ += int64_t(bytes.value_or(0));
       return bytes.has_value();
     }
     if (magic && magic != 0xFD2FB528) {  // not zstd: the decoder reports it better
@@ -98,14 +165,18 @@ class ZstdWalk {
     if (!descriptor) return false;
     const bool single_segment = *descriptor & 0x20, checksum = *descriptor & 0x04;
     constexpr int dictionary_bytes[] = {0, 1, 2, 4}, size_bytes[] = {0, 2, 4, 8};
-    at_ += dictionary_bytes[*descriptor & 3] + (single_segment ? 0 : 1);
-    at_ += *descriptor >> 6 == 0 ? single_segment : size_bytes[*descriptor >> 6];
+    const auto window = single_segment ? 0 : take(1);
+    at_ += dictionary_bytes[*descriptor & 3];
+    const auto content = take(*descriptor >> 6 == 0 ? single_segment : size_bytes[*descriptor >> 6]);
+    if (!window || !content) return false;
+    const uint64_t smallest = uint64_t{1024} << (*window >> 3);
+    window_ = std::max(window_, single_segment ? *content : smallest + smallest / 8 * (*window & 7));
     for (bool last = false; !last;) {
       const auto block = take(3);
       if (!block) return false;
       last = *block & 1;
       const bool repeats_one_byte = (*block >> 1 & 3) == 1;
-      at_ += repeats_one_byte ? 1 : *block >> 3;
+      at_ += repeats_one_byte ? 1 : int64_t(*block >> 3);
     }
     at_ += checksum ? 4 : 0;
     return true;
@@ -114,7 +185,18 @@ class ZstdWalk {
   const FileDescriptor& file_;
   const int64_t size_;
   int64_t at_ = 0;
+  uint64_t window_ = 0;
 };
+
+void check_frames(const FileDescriptor& file) {
+  ZstdWalk walk(file);
+  const bool whole = walk.is_whole();
+  if (walk.window() > largest_window)
+    refuse_memory(file.name(), walk.window(), largest_window,
+                  fmt::format("zstd -dc --long=31 {} | zstd -19 >smaller.zst", file.name()));
+  if (!whole)
+    throw Error(file.name() + " ends in the middle of its compressed data", "fetch it again; zstd -t tests it");
+}
 
 }  // namespace
 
@@ -127,19 +209,17 @@ Compression compression_of(const std::string& path) {
 }
 
 std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression) {
-  if (compression == Compression::zstd && file.is_regular() && !ZstdWalk(file).is_whole())
-    throw Error(file.name() + " ends in the middle of its compressed data", "fetch it again; zstd -t tests it");
+  if (compression == Compression::zstd && file.is_regular()) check_frames(file);
+  if (compression == Compression::xz) return std::make_unique<XzDecoder>(file);
   auto chain = std::make_unique<io::filtering_istreambuf>();
   switch (compression) {
     case Compression::gzip:
       chain->push(io::gzip_decompressor(io::zlib::default_window_bits, buffer_bytes));
       break;
-    case Compression::xz:
-      chain->push(io::lzma_decompressor(buffer_bytes));
-      break;
     case Compression::zstd:
       chain->push(io::zstd_decompressor(buffer_bytes));
       break;
+    case Compression::xz:
     case Compression::none:
       break;
   }

@@ -14,7 +14,8 @@ enum class Compression { none, gzip, xz, zstd };
 Compression compression_of(const std::string& path);
 
 /// The decompressed content of `file`, which must outlive the buffer. zstd's stream interface cannot detect a truncated
-/// file, so the block headers of a regular file are checked before the first byte is returned.
+/// file, so the block headers of a regular file are checked before the first byte is returned. Error for a file that
+/// takes more than 130 MiB of memory to be decompressed.
 std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression);
 
 /// Compresses what is written. Each call throws whatever writing the file throws.

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "align/alignment_style.h"
 #include "base/enum_names.h"
-#include "explain/alignment_style.h"
 
 namespace dragoman {
 

@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "align/alignment.h"
 #include "decode/beam.h"
-#include "explain/alignment.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {

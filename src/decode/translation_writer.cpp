@@ -2,20 +2,23 @@
 
 #include <fmt/format.h>
 
+#include "decode/n_best_list.h"
+
 namespace dragoman {
 namespace {
 
 // Marian's field.
 std::string word_scores(const Translation& t) {
-  std::string field = " ||| WordScores=";
+  std::string field = "WordScores=";
   for (const float log_prob : t.piece_log_probs) field += fmt::format(" {:.5f}", log_prob);
   return field;
 }
 
 std::string features(const Translation& t) {
-  if (t.by_model.empty()) return fmt::format(" F0= {:.6g}", t.log_prob);
+  if (t.by_model.empty()) return fmt::format("F0= {:.6g}", t.log_prob);
   std::string fields;
-  for (size_t m = 0; m < t.by_model.size(); ++m) fields += fmt::format(" F{}= {:.6g}", m, t.by_model[m]);
+  for (size_t m = 0; m < t.by_model.size(); ++m)
+    fields += fmt::format("{}F{}= {:.6g}", m == 0 ? "" : " ", m, t.by_model[m]);
   return fields;
 }
 
@@ -47,19 +50,24 @@ void TranslationWriter::write_scored(std::vector<Translation> best, bool more) {
 }
 
 std::string TranslationWriter::text_line(const Translation& t) const {
-  return (options_.scores ? fmt::format("{:.6g}\t", t.log_prob) : "") + t.text + alignment(t) +
-         (options_.word_scores ? word_scores(t) : "");
+  std::string line = (options_.scores ? fmt::format("{:.6g}\t", t.log_prob) : "") + t.text;
+  if (const auto links = alignment(t)) line += " ||| " + *links;
+  if (options_.word_scores) line += " ||| " + word_scores(t);
+  return line;
 }
 
 std::string TranslationWriter::n_best_line(const Translation& t) const {
-  return fmt::format("{} ||| {}{} |||{} ||| {:.6g}", lines_, t.text + alignment(t),
-                     options_.word_scores ? word_scores(t) : "", features(t), t.score);
+  return to_line({.line = lines_,
+                  .text = t.text,
+                  .alignment = alignment(t),
+                  .word_scores = options_.word_scores ? word_scores(t) : "",
+                  .features = features(t),
+                  .rest = fmt::format(" ||| {:.6g}", t.score)});
 }
 
-// Marian's field.
-std::string TranslationWriter::alignment(const Translation& t) const {
-  if (options_.alignment.kind == AlignmentStyle::none) return "";
-  return " ||| " + to_text(t.alignment, options_.alignment);
+std::optional<std::string> TranslationWriter::alignment(const Translation& t) const {
+  if (options_.alignment.kind == AlignmentStyle::none) return std::nullopt;
+  return to_text(t.alignment, options_.alignment);
 }
 
 }  // namespace dragoman

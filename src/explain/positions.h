@@ -24,7 +24,4 @@ std::vector<PositionVectors> positions_of(const ModelFile& model, int64_t positi
 /// One line of JSON (docs/explain.md).
 std::string to_json(const PositionVectors& vectors);
 
-/// A self-contained web page: for each, the matrix as an image and the cosines between its rows.
-std::string positions_page(const std::string& title, const std::vector<PositionVectors>& all);
-
 }  // namespace dragoman

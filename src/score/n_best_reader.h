@@ -5,7 +5,7 @@
 
 #include "base/line_reader.h"
 #include "data/pairs.h"
-#include "score/n_best_list.h"
+#include "decode/n_best_list.h"
 #include "score/pair_reader.h"
 
 namespace dragoman {

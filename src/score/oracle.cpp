@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/grouped.h"
 #include "metrics/bleu.h"
-#include "score/n_best_list.h"
+#include "decode/n_best_list.h"
 
 namespace dragoman {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "data/id_pairs.h"
 #include "data/pairs.h"
-#include "explain/alignment.h"
+#include "align/alignment.h"
 #include "model/model.h"
 #include "vocab/vocabulary.h"
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "backend/backend.h"
 #include "backend/registry.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/scratch_folder.h"
 #include "optim/adam.h"
 #include "train/checkpoint.h"
@@ -28,7 +30,8 @@ constexpr int64_t measuring_updates = 200;
 void require_files(const TrainingSetup& setup) {
   const TrainingOptions& o = setup.training;
   require_writable("model", o.model);
-  if (!o.log_json.empty()) require_writable("log-json", o.log_json);
+  for (const auto& [option, path] : {std::pair("log-json", o.log_json), {"log", o.log}, {"valid-log", o.valid_log}})
+    if (!path.empty()) require_writable(option, path);
   for (const std::string& path : setup.data.vocabs) require_writable("vocabs", path);
   for (const auto& files : {setup.data.train_sets, setup.data.data_weighting, o.valid_sets})
     for (const std::string& path : files) FileDescriptor::to_read(path);
@@ -93,6 +96,14 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
     ++run.measured_updates;
     run.target_tokens_per_second = double(target_tokens) / clock.seconds();
   }
+  // By now kernels are made, and threads have what they keep.
+  if (!backend.is_device()) run.besides = std::max<int64_t>(0, resident_memory() - arena.peak());
+}
+
+// What the encoded text takes beyond its sample.
+int64_t text_beyond(const Corpus& sample, double scale, int64_t ram) {
+  const int64_t here = sample.pairs.memory(), all = int64_t(scale * double(here));
+  return (ram > 0 ? std::min(all, std::max(here, ram)) : all) - here;
 }
 
 }  // namespace
@@ -123,6 +134,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   run.memory = plan_memory(setup, backend, sample, batches);
   require_memory(run.memory, backend, setup.data);
   measure_speed(run, setup, vocabularies, backend, sample, batches);
+  if (run.besides > 0) run.besides += text_beyond(sample, scale, setup.data.ram.bytes);
   run.checkpoint = checkpoint_size(run.parameters, vocabularies, setup.optimizer.exponential_smoothing > 0);
   run.free_disk = free_space(setup.training.model);
   require_space(setup.training.model, run.checkpoint, run.free_disk);

@@ -15,6 +15,7 @@ struct DryRun {
   bool resumes = false;  // from a state that is there
   int64_t parameters = 0;
   MemoryPlan memory;        // of the largest batches of the sample
+  int64_t besides = 0;      // bytes of the process beside that plan: program, libraries, kernels, text; of a CPU's run
   int64_t batch_words = 0;  // that --mini-batch-words or --mini-batch-fit make of it
   CheckpointSize checkpoint;
   int64_t free_disk = 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/enum_names.h"
+#include "runlog/options.h"
 #include "train/frequency.h"
 
 namespace dragoman {
@@ -38,7 +39,7 @@ inline std::span<const EnumName<TrainingPrecision>> enum_names(TrainingPrecision
 }
 
 /// How long a run lasts, how often it reports, validates and saves, and where.
-struct TrainingOptions {
+struct TrainingOptions : RunLogOptions {
   std::string model;                    // the model file; the training state lies beside it
   std::string pretrained_model;         // model file whose weights a new run begins with; empty: random ones
   std::vector<std::string> valid_sets;  // {source, target}; empty: no validation
@@ -50,8 +51,6 @@ struct TrainingOptions {
   int64_t early_stopping = 10;       // validations in a row without improvement; 0: never
   int64_t keep_last = 0;             // numbered checkpoints to keep beside the model, for averaging; 0: none
   bool keep_best = false;            // also keep the best model of each metric
-  std::string log_json;              // file that a line is appended to for each event; empty: none
-  std::string tensorboard;           // folder for event files; empty: none
   int64_t max_skipped = 10;          // updates in a row that are not finite before the run goes back; 0: never
   bool check_nan = false;            // look for the first value that is not finite, in every update
   bool no_reload = false;            // begin anew although the model file exists
@@ -62,7 +61,6 @@ struct TrainingOptions {
   std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
   bool fast_math = false;                      // of a GPU: products of float32 in TF32
   int cpu_threads = 0;                         // 0: one a core
-  bool quiet = false;                          // only warnings and errors on stderr
   int valid_beam_size = 4;
   double valid_normalize = 1;                  // as SearchOptions::normalize
   std::string valid_script_path;               // command line of the script that measures `translation`

@@ -1,9 +1,12 @@
 #include "train/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace dragoman {
+
+double Progress::rate_factor() const { return std::pow(0.5, double(rollbacks)); }
 
 int64_t Recurring::periods(const Progress& now) const {
   if (frequency_.count <= 0) return 0;

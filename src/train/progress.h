@@ -1,5 +1,4 @@
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -7,6 +6,7 @@
 
 #include "base/clock.h"
 #include "data/prefetch.h"
+#include "runlog/run_event.h"
 #include "train/frequency.h"
 #include "train/loss_scale.h"
 
@@ -29,6 +29,8 @@ struct Progress {
   Position position;                   // in the corpus
 
   int64_t epoch() const { return position.epoch + 1; }  // for people, from 1
+  double rate_factor() const;                           // of the learning rate, after rollbacks
+  RunMoment moment() const { return {0, epoch(), updates, epoch_sentences, target_tokens}; }
 };
 
 /// What happens every so many updates, epochs or target tokens of a run, at the same points however often the run was

@@ -26,6 +26,8 @@ std::vector<RunFile> files_of_run(const TrainingOptions& o) {
       files.push_back({"the best --model", best_path(o.model, name_of(metric))});
   files.push_back({"--log-json", o.log_json});
   files.push_back({"--tensorboard", o.tensorboard});
+  files.push_back({"--log", o.log});
+  files.push_back({"--valid-log", o.valid_log});
   files.push_back({"--valid-translation-output", o.valid_translation_output});
   return files;
 }

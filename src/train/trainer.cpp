@@ -69,7 +69,11 @@ RunValidation::Figure compared(ValidMetric metric, double value, const std::map<
   return figure;
 }
 
-double rate_factor(const Progress& progress) { return std::pow(0.5, double(progress.rollbacks)); }
+std::unique_ptr<Model> initialised_model(const TrainingSetup& setup, const Backend& backend, Arena& arena) {
+  auto model = make_model(setup.model, backend, arena, DType::f32, true);
+  model->parameters().initialise(setup.training.seed);
+  return model;
+}
 
 RunReport report_of(const Window& window, double rate, const Stopping& stopping, const Progress& progress) {
   return {.cost = window.mean_cost(),
@@ -89,21 +93,16 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl& contro
     : control_(control),
       setup_(with_writable_model(std::move(setup))),
       backend_(backend),
-      log_(setup_.training),
+      log_(setup_.training, unwritten_),
       arena_(arena_of(backend)),
       vocabularies_(open_vocabularies(setup_, &made_)),
       corpus_(read_training_text(setup_, vocabularies_)),
       trained_(longest_of(corpus_->pairs)),
       plan_(resolve_settings(setup_, backend_, vocabularies_, *corpus_)),
       order_(batch_order(*corpus_, setup_)),
-      model_(make_model(setup_.model, backend_, arena_, DType::f32, true)),
-      adam_(backend_, arena_, model_->parameters(), setup_.optimizer),
-      learner_(backend_, arena_, *model_, setup_, plan_.rows),
+      model_(initialised_model(setup_, backend_, arena_)),
+      updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_),
       validation_(setup_, vocabularies_) {
-  model_->parameters().initialise(setup_.training.seed);
-  if (setup_.optimizer.exponential_smoothing > 0)
-    average_.emplace(backend_, arena_, model_->parameters(), setup_.optimizer.exponential_smoothing,
-                     setup_.optimizer.freeze);
   require_room();
   begin_or_resume();
 }
@@ -111,7 +110,8 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl& contro
 // Numbered checkpoints and best models come later: that they may not fit is worth a warning only.
 void Trainer::require_room() {
   const TrainingOptions& o = setup_.training;
-  const CheckpointSize size = checkpoint_size(model_->parameters().count(), vocabularies_, average_.has_value());
+  const CheckpointSize size =
+      checkpoint_size(model_->parameters().count(), vocabularies_, updater_.average().has_value());
   const int64_t available = free_space(o.model);
   require_space(o.model, size, available);
   const int64_t more = o.keep_last + (o.keep_best ? int64_t(o.valid_metrics.size()) : 0);
@@ -123,7 +123,7 @@ void Trainer::require_room() {
 RunState Trainer::run_state() {
   const TrainingPrecision precision = setup_.training.precision;
   return {
-      model_->parameters(), adam_, average_, progress_,
+      model_->parameters(), updater_.adam(), updater_.average(), progress_,
       fmt::format("{} thread{}, {}{}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic,
                   precision == TrainingPrecision::float32 ? "" : fmt::format(", products in {}", name_of(precision)))};
 }
@@ -133,7 +133,7 @@ void Trainer::begin() {
   const std::string& pretrained = setup_.training.pretrained_model;
   if (pretrained.empty()) return;
   load_pretrained(pretrained, model_->parameters(), setup_.model, vocabularies_, setup_.data.vocabs);
-  if (average_) average_->restart();
+  if (updater_.average()) updater_.average()->restart();
 }
 
 void Trainer::begin_or_resume() {
@@ -157,11 +157,13 @@ void Trainer::begin_or_resume() {
 }
 
 void Trainer::run() {
-  log_.announce(progress_, RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
+  log_.announce(progress_.moment(), RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
   while (!train(stopping)) go_back();
   if (saved_ != progress_.updates) save();
-  log_.announce(progress_, RunEnd{reason(), stopping.epochs(progress_), progress_.stalled});
+  log_.announce(progress_.moment(), RunEnd{reason(), stopping.epochs(progress_), progress_.stalled});
+  log_.close();
+  unwritten_.require_none();
 }
 
 // Until the run ends; false as soon as it has diverged.
@@ -171,20 +173,21 @@ bool Trainer::train(const Stopping& stopping) {
     corpus_ = read_corpus(corpus_->files, progress_.position.epoch);
   BatchStream batches(corpus_, setup_.data, o.seed, progress_.position);
   Recurring display(o.disp_freq, progress_), validation(o.valid_freq, progress_), saving(o.save_freq, progress_);
-  window_ = {};
+  updater_.window() = {};
   while (!ended(stopping)) {
-    update(batches);
-    if (diverged()) return false;
+    updater_.update(batches);
+    made_.keep();
+    if (updater_.diverged()) return false;
     if (display.due(progress_)) {
       report(stopping);
     } else {
-      log_.tick(progress_, report_of(window_, rate(), stopping, progress_));
+      log_.tick(progress_.moment(), report_of(updater_.window(), updater_.rate(), stopping, progress_));
     }
     const bool validates = validation.due(progress_), saves = saving.due(progress_);
-    if (validates || saves) finish();
+    if (validates || saves) updater_.finish();
     const Clock pause;
     pause_for_work(validates, saves);
-    window_.clock.leave_out(pause);  // words/s is of training alone
+    updater_.window().clock.leave_out(pause);  // words/s is of training alone
   }
   if (o.disp_freq.count > 0) report(stopping);
   return true;
@@ -192,11 +195,11 @@ bool Trainer::train(const Stopping& stopping) {
 
 // Of the updates since the last report, if there are any.
 void Trainer::report(const Stopping& stopping) {
-  finish();
-  if (window_.target_tokens == 0) return;
-  log_.announce(progress_, report_of(window_, rate(), stopping, progress_));
-  warn_of_divergence(window_.mean_cost());
-  window_ = {};
+  updater_.finish();
+  if (updater_.window().target_tokens == 0) return;
+  log_.announce(progress_.moment(), report_of(updater_.window(), updater_.rate(), stopping, progress_));
+  warn_of_divergence(updater_.window().mean_cost());
+  updater_.window() = {};
 }
 
 // Numbers may grow without end and stay finite. A model that knows nothing, and guesses each of V pieces alike, costs
@@ -220,7 +223,7 @@ void Trainer::pause_for_work(bool validation_due, bool saving_due) {
     validate_on_request();
   if (saving_due || control_.save.exchange(false)) save_due_ = true;
   if (!save_due_) return;
-  finish();
+  updater_.finish();
   if (progress_.skipped_in_a_row > 0) return;
   save_due_ = false;
   try_save([&] { save(); });
@@ -235,15 +238,6 @@ RunEnd::Reason Trainer::reason() const {
   return stalled() ? RunEnd::early_stopping : RunEnd::after;
 }
 
-double Trainer::rate() const {
-  return learning_rate(setup_.optimizer, progress_.updates, setup_.model.dim) * rate_factor(progress_);
-}
-
-bool Trainer::diverged() const {
-  const int64_t limit = setup_.training.max_skipped;
-  return limit > 0 && progress_.skipped_in_a_row >= limit;
-}
-
 // Once in a run, and only to a checkpoint of this run. The state says at once that it has happened: a run that is
 // killed before its next checkpoint resumes with the lower rate, too.
 void Trainer::go_back() {
@@ -255,13 +249,13 @@ void Trainer::go_back() {
                             progress_.skipped_in_a_row, grouped(updates),
                             nowhere ? ", and there is no checkpoint to go back to"
                                     : ", again after going back to a checkpoint with half the rate",
-                            first_nonfinite_),
+                            updater_.first_nonfinite()),
                 "lower --learn-rate or raise --lr-warmup; --check-nan looks for the op that it begins with");
   load_state(state_path(setup_.training.model), run_state(), setup_.model, order_);
   progress_.skipped_in_a_row = 0;
   ++progress_.rollbacks;
   try_save([&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
-  log_.announce(progress_, RunRollback{updates, rate_factor(progress_), first_nonfinite_});
+  log_.announce(progress_.moment(), RunRollback{updates, progress_.rate_factor(), updater_.first_nonfinite()});
 }
 
 bool Trainer::stalled() const {
@@ -271,8 +265,8 @@ bool Trainer::stalled() const {
 
 // Measures with the smoothed weights. Nothing of it counts yet.
 RunValidation Trainer::measure() {
-  const Smoothed smoothed(average_);
-  const auto values = validation_.measure(backend_, arena_, *model_, progress_);
+  const Smoothed smoothed(updater_.average());
+  const auto values = validation_.measure(backend_, arena_, *model_, progress_, unwritten_);
   RunValidation validation;
   for (size_t m = 0; m < values.size(); ++m) {
     if (!values[m]) continue;
@@ -283,7 +277,7 @@ RunValidation Trainer::measure() {
 }
 
 void Trainer::validate() {
-  finish();
+  updater_.finish();
   if (!validation_.exists()) return;
   RunValidation validation = measure();
   for (const auto& figure : validation.figures) {
@@ -291,18 +285,18 @@ void Trainer::validate() {
     if (figure.decides) progress_.stalled = figure.better ? 0 : progress_.stalled + 1;
   }
   validation.stalled = progress_.stalled;
-  log_.announce(progress_, validation);
+  log_.announce(progress_.moment(), validation);
   for (const auto& figure : validation.figures) keep_if_best(figure);
 }
 
 // Does not count for early stopping or the best model: the run continues as if nobody had asked.
 void Trainer::validate_on_request() {
   if (!validation_.exists()) return log_warning("SIGUSR2 asks for a validation, but there are no --valid-sets");
-  finish();
+  updater_.finish();
   RunValidation validation = measure();
   validation.stalled = progress_.stalled;
   validation.requested = true;
-  log_.announce(progress_, validation);
+  log_.announce(progress_.moment(), validation);
 }
 
 // The best of a metric may have failed to be written: then the best since then is, if it beats what the file holds.
@@ -310,13 +304,17 @@ void Trainer::keep_if_best(const RunValidation::Figure& figure) {
   const ValidMetric metric = *from_name<ValidMetric>(figure.metric);
   if (!compared(metric, figure.value, progress_.kept).better) return;
   const auto keep = [&] {
-    const Smoothed smoothed(average_);
+    const Smoothed smoothed(updater_.average());
     write_model(best_path(setup_.training.model, figure.metric));
     progress_.kept[figure.metric] = figure.value;
   };
-  if (setup_.training.keep_best)
-    try_save(keep);
-  else if (figure.better)
+  const std::string output = fmt::format("--keep-best ({})", figure.metric);
+  if (setup_.training.keep_best) {
+    if (const std::string failure = try_save(keep); !failure.empty())
+      unwritten_.add(output, failure);
+    else if (figure.better)
+      unwritten_.forget(output);
+  } else if (figure.better)
     progress_.kept[figure.metric] = figure.value;
 }
 
@@ -324,11 +322,14 @@ void Trainer::write_model(const std::string& path) const {
   save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained_);
 }
 
-void Trainer::try_save(const std::function<void()>& save) {
+// Why it failed; empty: it did not.
+std::string Trainer::try_save(const std::function<void()>& save) {
   try {
     save();
+    return "";
   } catch (const Error& error) {
-    log_.announce(progress_, RunSave{setup_.training.model, error.what()});
+    log_.announce(progress_.moment(), RunSave{setup_.training.model, error.what()});
+    return error.what();
   }
 }
 
@@ -336,12 +337,12 @@ void Trainer::try_save(const std::function<void()>& save) {
 // again. The model after the state, which alone decides where a run resumes: the next save writes it, and the run's
 // end always saves.
 void Trainer::save() {
-  finish();
+  updater_.finish();
   const TrainingOptions& o = setup_.training;
   if (const std::string bad = first_bad_weight(backend_, arena_, model_->parameters()); !bad.empty())
     fail("{} is not finite", bad);
   const auto write = [&](const std::string& path) {
-    const Smoothed smoothed(average_);
+    const Smoothed smoothed(updater_.average());
     write_model(path);
   };
   if (o.keep_last > 0) save_numbered(o.model, progress_.updates, o.keep_last, write);
@@ -349,7 +350,7 @@ void Trainer::save() {
   write(o.model);
   saved_ = progress_.updates;
   made_.keep();
-  log_.announce(progress_, RunSave{o.model, ""});
+  log_.announce(progress_.moment(), RunSave{o.model, ""});
 }
 
 }  // namespace dragoman

@@ -1,9 +1,8 @@
 #pragma once
 #include "train/checkpoint.h"
-#include "train/learner.h"
 #include "train/resolve_settings.h"
 #include "train/run_control.h"
-#include "train/run_log.h"
+#include "train/updater.h"
 #include "train/validate.h"
 
 namespace dragoman {
@@ -18,8 +17,9 @@ class Trainer {
 
   /// Trains until one of --after is reached, validation stalls or `control` asks it to stop. The model is saved at the
   /// end in each case. A save that fails is reported and tried again when the next one is due; Error when the last one
-  /// fails. When --max-skipped updates in a row are not finite, the run goes back to its last checkpoint with half the
-  /// rate; Error when that happens again, or when there is none.
+  /// fails. What else could not be written, such as a log, is an Error after the last save. When --max-skipped updates
+  /// in a row are not finite, the run goes back to its last checkpoint with half the rate; Error when that happens
+  /// again, or when there is none.
   void run();
 
   const Progress& progress() const { return progress_; }
@@ -35,27 +35,12 @@ class Trainer {
   bool ended(const Stopping& stopping) const;
   void report(const Stopping& stopping);
   void warn_of_divergence(double cost);
-  double rate() const;
-  void update(BatchStream& batches);
-  void learn(std::span<const Batch> of_update);
-  bool may_run_ahead() const;
-  void finish();
-  struct Unfinished {
-    int64_t target_tokens = 0;
-    double weight = 0;                                          // of the target tokens
-    bool has_gradients = true;                                  // or they are those of the next by now
-    double divisor() const { return weight > 0 ? weight : 1; }  // of 0 the gradients are 0 too
-  };
-  void skip(const Unfinished& update, const Adam::Outcome& outcome);
-  bool scales_less(const Adam::Outcome& outcome);
-  std::string find_first_nonfinite(const Unfinished& update, const Adam::Outcome& outcome);
-  bool diverged() const;
   void go_back();
   RunValidation measure();
   void validate();
   void validate_on_request();
   void keep_if_best(const RunValidation::Figure& figure);
-  void try_save(const std::function<void()>& save);
+  std::string try_save(const std::function<void()>& save);
   void write_model(const std::string& path) const;
   void save();
   bool stalled() const;
@@ -65,6 +50,7 @@ class Trainer {
   RunControl& control_;
   TrainingSetup setup_;
   const Backend& backend_;
+  Unwritten unwritten_;
   RunLog log_;
   Arena arena_;
   MadeVocabularies made_;
@@ -74,15 +60,10 @@ class Trainer {
   const MemoryPlan plan_;         // of the run's beginning
   BatchOrder order_;
   std::unique_ptr<Model> model_;
-  Adam adam_;
-  Learner learner_;
-  std::optional<MovingAverage> average_;
-  Validation validation_;
   Progress progress_;
-  Window window_;
-  std::optional<Unfinished> unfinished_;  // the last update, while it is not known how it went
-  std::string first_nonfinite_;           // of the last one that was skipped
-  bool resumes_ = false;                  // from an earlier call
+  Updater updater_;
+  Validation validation_;
+  bool resumes_ = false;  // from an earlier call
   bool save_due_ = false;
   bool diverging_ = false;  // and it was said
   int64_t saved_ = -1;      // update of the last save by this process

@@ -78,14 +78,16 @@ bool Validation::wants(std::initializer_list<ValidMetric> metrics) const {
 }
 
 // The file of --valid-translation-output; none where there is none, or it could not be written.
-std::string Validation::keep(const std::vector<std::string>& translations, const Progress& progress) const {
+std::string Validation::keep(const std::vector<std::string>& translations, const Progress& progress,
+                             Unwritten& unwritten) const {
   const std::string file = filled_in(setup_.training.valid_translation_output, progress);
   if (file.empty()) return "";
   try {
     write_lines(file, translations);
     return file;
   } catch (const Error& error) {
-    log_warning("--valid-translation-output: {}; training continues", error.what());
+    unwritten.add("--valid-translation-output", error.what());
+    log_warning("training continues without --valid-translation-output, and will end with an error: {}", error.what());
     return "";
   }
 }
@@ -105,7 +107,7 @@ std::optional<double> Validation::figure_of_script(const std::vector<std::string
 }
 
 std::vector<std::optional<double>> Validation::measure(const Backend& backend, Arena& arena, Model& model,
-                                                       const Progress& progress) const {
+                                                       const Progress& progress, Unwritten& unwritten) const {
   const PackedWeights packed = model.parameters().pack();
   double entropy = 0;
   if (wants({ValidMetric::cross_entropy, ValidMetric::perplexity}))
@@ -114,7 +116,7 @@ std::vector<std::optional<double>> Validation::measure(const Backend& backend, A
   std::string kept;
   if (wants({ValidMetric::bleu, ValidMetric::chrf, ValidMetric::translation})) {
     hypotheses = translations(backend, arena, model, packed);
-    kept = keep(hypotheses, progress);
+    kept = keep(hypotheses, progress, unwritten);
   }
   std::vector<std::optional<double>> values;
   for (ValidMetric m : setup_.training.valid_metrics) {

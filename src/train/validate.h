@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "io/model_file.h"
+#include "runlog/unwritten.h"
 #include "score/scorer.h"
 #include "train/setup.h"
 #include "train/valid_script.h"
@@ -18,15 +19,16 @@ class Validation {
 
   bool exists() const { return !pairs_.empty(); }
   /// One value for each of --valid-metrics, in order; none where the script gave none. Writes
-  /// --valid-translation-output, whose name `progress` completes; that it cannot be written is warned of.
+  /// --valid-translation-output, whose name `progress` completes; where it cannot be written, a warning says so and
+  /// `unwritten` knows.
   std::vector<std::optional<double>> measure(const Backend& backend, Arena& arena, Model& model,
-                                             const Progress& progress) const;
+                                             const Progress& progress, Unwritten& unwritten) const;
 
  private:
   double cross_entropy(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed) const;
   std::vector<std::string> translations(const Backend& backend, Arena& arena, Model& model,
                                         const PackedWeights& packed) const;
-  std::string keep(const std::vector<std::string>& translations, const Progress& progress) const;
+  std::string keep(const std::vector<std::string>& translations, const Progress& progress, Unwritten& unwritten) const;
   std::optional<double> figure_of_script(const std::vector<std::string>& translations, std::string file) const;
   bool wants(std::initializer_list<ValidMetric> metrics) const;
 

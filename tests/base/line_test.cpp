@@ -235,6 +235,23 @@ TEST(LineReader, RefusesALineThatMemoryNeedNotHold) {
   EXPECT_EQ(message_of_reading(folder.make("a", std::string(LineReader::longest_line, 'm'))), "no error");
 }
 
+// "one", "two" in a few bytes whose headers ask for far more (xz --lzma2=dict=768MiB, zstd --ultra --long=30).
+TEST(LineReader, RefusesCompressedTextThatAsksForTooMuchMemory) {
+  using namespace std::string_literals;
+  TemporaryFolder folder;
+  const std::string xz = folder.make(
+      "a.xz",
+      "\xfd\x37\x7a\x58\x5a\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x23\x00\x00\x00\xe7\x27\x10\x64\x01\x00\x07"
+      "one\ntwo\n\x00\x51\xab\x9e\xaf\x57\x75\x70\x49\x00\x01\x20\x08\xbb\x19\xd9\xbb\x1f\xb6\xf3\x7d\x01\x00\x00\x00"
+      "\x00"
+      "\x04\x59\x5a"s);
+  const std::string zstd = folder.make("a.zst",
+                                       "\x28\xb5\x2f\xfd\x04\xa0\x41\x00\x00"
+                                       "one\ntwo\n\xe6\xa6\x0e\x40"s);
+  EXPECT_EQ(message_of_reading(xz), xz + " needs 769 MiB of memory to be decompressed, expected 130 MiB at most");
+  EXPECT_EQ(message_of_reading(zstd), zstd + " needs 1024 MiB of memory to be decompressed, expected 128 MiB at most");
+}
+
 class CompressedLines : public testing::TestWithParam<std::string> {};
 
 TEST_P(CompressedLines, ComeBackAsTheyWereWritten) {

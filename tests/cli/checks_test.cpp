@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "cli/align_options.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
+#include "cli/explain_options.h"
 #include "cli/inspect_options.h"
+#include "cli/quantize_options.h"
 #include "cli/score_options.h"
 #include "cli/train_options.h"
 #include "cli/translate_options.h"
@@ -122,6 +126,63 @@ TEST(TrainFlags, NameBothOfTwoOptionsThatContradictEachOther) {
   EXPECT_THAT(message({"--dim-vocabs", "100", "200", "300"}), HasSubstr("found 3"));
   EXPECT_THAT(message({"--valid-sets", "one"}),
               HasSubstr("--valid-sets takes two files, source and target, found 1: one"));
+}
+
+TEST(TrainFlags, HaveAllTheirContradictionsInOneAnswer) {
+  const std::string said = error_of([] {
+    train({"--transformer-heads", "7", "--keep-best", "--lr-schedule", "cosine", "--optimizer-params", "0.9",
+           "--dec-cell", "lstm", "--precision", "float16", "--dim-vocabs", "100", "200", "300"});
+  });
+  EXPECT_THAT(said, testing::StartsWith("7 problems with the options of dragoman train\n"));
+  for (const char* part :
+       {"--transformer-heads 7", "--keep-best goes by validation", "--lr-schedule cosine needs --lr-decay-updates",
+        "--optimizer-params takes beta1, beta2 and epsilon, found 1", "--dec-cell lstm is for --type s2s",
+        "--precision float16 is for GPUs", "--dim-vocabs takes one number for both sides or one each, found 3"})
+    EXPECT_THAT(said, HasSubstr(part));
+}
+
+TEST(TrainFlags, WarnOfNothingWhereTheyAreRefused) {
+  std::string said;
+  const LogSink sink = [&](LogLevel, std::string_view line) { said += line; };
+  const LogScope scope(&sink);
+  EXPECT_NE(error_of([] { train({"--overwrite", "--keep-last", "5", "--valid-freq", "7"}); }), "no error");
+  EXPECT_EQ(said, "");
+}
+
+TEST(TranslateFlags, HaveAllTheirContradictionsInOneAnswer) {
+  const std::string said = error_of([] {
+    translate({"--weights", "0", "0", "--length-penalty", "gnmt", "0.6", "-n", "--temperature", "2", "--scores",
+               "--n-best", "--devices", "0", "1"});
+  });
+  EXPECT_THAT(said, testing::StartsWith("6 problems with the options of dragoman translate\n"));
+  for (const char* part :
+       {"--weights has 2 numbers", "--weights are all 0", "--length-penalty and --normalize 1 are two ways",
+        "--temperature 2 is for --output-sampling", "--scores and --n-best: give one", "--devices names 2 devices"})
+    EXPECT_THAT(said, HasSubstr(part));
+}
+
+TEST(OtherFlags, HaveAllTheirContradictionsInOneAnswer) {
+  const auto problems_of = [](const auto& table, auto options, const Strings& words) {
+    const std::string said = error_of([&] { parse(table, words, options); });
+    return std::stoi("0" + said);
+  };
+  EXPECT_EQ(problems_of(
+                score_table(), ScoreCommandOptions(),
+                {"-m", "m", "-t", "s", "t", "--n-best", "--word-scores", "--summary", "ce-mean-words", "--normalize"}),
+            3);
+  EXPECT_EQ(problems_of(explain_table(), ExplainCommandOptions(),
+                        {"--positions", "--heads", "1", "--max-lines", "3", "--format", "text", "-m", "m"}),
+            3);
+  EXPECT_EQ(problems_of(vocab_table(), VocabOptions(), {"encode", "-m", "v", "--size", "300", "--no-byte-fallback"}),
+            2);
+  EXPECT_EQ(
+      problems_of(evaluate_table(), EvaluateCommandOptions(), {"-r", "-", "-i", "-", "--paired-bs", "--paired-ar"}), 3);
+  EXPECT_EQ(problems_of(align_table(), AlignCommandOptions(),
+                        {"-t", "a", "b", "--reverse", "--shortlist", "l", "-v", "v", "v", "-m", "m"}),
+            2);
+  EXPECT_EQ(problems_of(quantize_table(), QuantizeCommandOptions(),
+                        {"-m", "m", "-o", "q", "--gate", "1", "--beam-size", "2"}),
+            2);
 }
 
 TEST(TranslateFlags, HaveEitherOfTwoLengthPenalties) {

@@ -220,6 +220,8 @@ PROVOKED = {
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: line … is longer than … MiB": "vocab encode -m v -i long",
     "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
+    "not all output of the run was written: …": f"{TRAIN} -m full --log-json /dev/full",
+    "… needs … MiB of memory to be decompressed, expected … MiB at most": "vocab encode -m v -i wide.zst",
     "… holds … data, expected text": "translate -m m -i packed",
     "… begins with a byte-order mark of UTF-16, expected text in UTF-8": "translate -m m -i utf16",
     "…, line …: … pieces, more than --max-length …": "score -m m -t s t --max-length 1",
@@ -365,6 +367,8 @@ class Errors(unittest.TestCase):
         (cls.folder / "utf16").write_bytes("a dog\n".encode("utf-16"))
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
+        # two lines under a window of a gibibyte
+        (cls.folder / "wide.zst").write_bytes(bytes.fromhex("28b52ffd04a0410000") + b"one\ntwo\n" + bytes.fromhex("e6a60e40"))
 
     @classmethod
     def write_models(cls):
@@ -423,7 +427,8 @@ class Errors(unittest.TestCase):
 
     def test_a_pipe_where_none_can_be_read_is_named(self):
         for command in ("translate -m pipe", "inspect pipe", "average -o new m pipe", "quantize -m pipe -o new",
-                        f"{TRAIN} -m new -v v pipe", f"{TRAIN} -m new --pretrained-model pipe", f"{TRAIN} -m pipe"):
+                        f"{TRAIN} -m new".replace("-v v v", "-v v pipe"),
+                        f"{TRAIN} -m new --pretrained-model pipe", f"{TRAIN} -m pipe"):
             with self.subTest(command):
                 done = self.call(command)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)

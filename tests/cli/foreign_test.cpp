@@ -185,12 +185,12 @@ TEST(MariansOptions, OfADumpedConfigurationAreTaken) {
 
 TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
   const Answer<TrainOptions> answer(
-      train_table(), split("--enc-depth six --workspace 1000 --log l --lern-rate 1 --max-tokens 4000 -m m -t s t -c " +
+      train_table(), split("--enc-depth six --workspace 1000 --fp16 --lern-rate 1 --max-tokens 4000 -m m -t s t -c " +
                            file("lr: 3\ndec-depth: many\nwrite-home: 1\nsqlite: temporary\n")));
   EXPECT_EQ(answer.outcome(), refused);
   EXPECT_THAT(answer.said, testing::StartsWith("8 problems with the options of dragoman train\n"));
   for (const char* part :
-       {"there is no option --log\n    hint: messages go to stderr", "there is no option --max-tokens",
+       {"there is no option --fp16\n    hint: --precision float16", "there is no option --max-tokens",
         "there is no option --lern-rate\n    hint: did you mean --learn-rate?",
         "--enc-depth: 'six' is not a whole number",
         "line 1: there is no option 'lr'\n    hint: here it is --learn-rate",

@@ -19,7 +19,6 @@ inline const Case general[] = {
     {"--workspace 10000", ignored},
     {"--workspace -2000", ignored},
     {"-w 4000", ignored},
-    {"--log train.log", refused},
     {"--log-level info", ignored},
     {"--log-level off", refused},
     {"--log-time-zone UTC", ignored},
@@ -136,6 +135,7 @@ inline const Case model[] = {
 };
 
 inline const Case translating[] = {
+    {"--log translate.log", refused},
     {"--seed 1", runs},
     {"--check-nan", refused},
     {"--port 8080", refused},
@@ -197,6 +197,7 @@ inline const Case translating[] = {
 };
 
 inline const Case scoring[] = {
+    {"--log score.log", refused},
     {"--seed 1", ignored},
     {"--check-nan", refused},
     {"--no-reload", ignored},

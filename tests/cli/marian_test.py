@@ -146,11 +146,11 @@ class CommandLines(InFolder):
                 self.assertEqual(len(lines), {"a list": 600}.get(name, 150))
 
     def test_all_that_is_refused_is_said_at_once(self):
-        done = self.call(*shlex.split(f"train {TRANSFORMER}"))
+        done = self.call(*shlex.split(f"train {TRANSFORMER} --after-epochs 10 --fp16"))
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("error: 3 problems with the options of dragoman train\n  there is no option --log\n    hint: ",
+        self.assertIn("error: 3 problems with the options of dragoman train\n  there is no option --after-epochs\n    hint: ",
                       done.stderr)
-        self.assertIn("\n  there is no option --valid-log\n", done.stderr)
+        self.assertIn("\n  there is no option --fp16\n", done.stderr)
         self.assertIn("\n  --devices names 4 devices (0 1 2 3), expected one", done.stderr)
 
     def test_what_is_ignored_is_said(self):

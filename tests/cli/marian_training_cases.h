@@ -4,6 +4,7 @@
 namespace dragoman {
 
 inline const Case training[] = {
+    {"--log train.log", runs},
     {"--sigterm save-and-exit", ignored},
     {"--sigterm exit-immediately", refused},
     {"--check-nan", runs},
@@ -180,7 +181,7 @@ inline const Case training[] = {
     {"--valid-script-args a b --valid-script-path x --valid-metrics translation", runs},
     {"--valid-translation-output out.{U} --valid-metrics bleu", runs},
     {"--keep-best --valid-sets s t", runs},
-    {"--valid-log valid.log", refused},
+    {"--valid-log valid.log", runs},
 };
 
 }  // namespace dragoman

@@ -143,6 +143,46 @@ class Written(Logged):
         self.assertEqual((restart[2], dict(fields(restart[7]))), (41, {1: 1}))  # SessionLog.START
 
 
+class Messages(InFolder):
+    """In files of their own, and logs that cannot be written."""
+
+    def test_go_to_the_log_and_those_of_validation_to_its_own_too(self):
+        run = [*RUN, *"-m told.safetensors --after 20u --quiet --log told.log --valid-log told.valid".split(), *SMALL]
+        for _ in range(2):  # the second call appends
+            done = self.call(*run)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        log, valid = ((self.folder / f"told.{name}").read_text().splitlines() for name in ("log", "valid"))
+        for line in log + valid:
+            self.assertRegex(line, r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] ")
+        self.assertEqual(sum("Training finished" in line for line in log), 2)
+        self.assertIn("Up. 20 : Sen.", "\n".join(log))
+        self.assertEqual([line.split("] ", 1)[1] for line in valid],
+                         [line.split("] ", 1)[1] for line in log if "[valid]" in line])
+        self.assertEqual(len(valid), 2)  # two metrics, once
+
+    def test_of_the_error_that_ends_a_run_are_in_the_log(self):
+        done = self.call(*RUN, *"-m lost.safetensors --after 1u --log lost.log -t s short".split(), *SMALL)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("error: ", (self.folder / "lost.log").read_text())
+
+    def test_no_log_is_written_over_another_file(self):
+        for option in ("--log", "--valid-log"):
+            done = self.call(*RUN, *"-m over.safetensors --after 1u".split(), option, "s", *SMALL)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{option} and --train-sets are both s", done.stderr)
+        self.assertEqual((self.folder / "s").read_text(), self.source)
+
+    def test_that_cannot_be_written_end_the_run_with_an_error_after_its_model_is_saved(self):
+        for option in ("--log", "--valid-log", "--log-json"):
+            with self.subTest(option):
+                model = f"full{option}.safetensors"
+                done = self.call(*RUN, "-m", model, option, "/dev/full", "--after", "20u", *SMALL)
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, rf"error: .*{option}: /dev/full: writing failed: No space left")
+                self.assertIn("(update 20)", done.stderr)
+                self.assertTrue((self.folder / model).exists())
+
+
 class Reports(Logged):
     """Made of text and logs."""
 
@@ -186,6 +226,17 @@ class Reports(Logged):
         self.assertEqual(figures["source"]["words"], len(self.source.split()))
         self.assertEqual(sum(figures["target"]["lengths"]), 150)
         self.assertNotIn("pieces", json.loads(self.succeed(*"data -t s t --json".split()))["source"])
+
+    def test_a_dry_run_knows_the_memory_of_the_process(self):
+        run = [*RUN, *"--valid-freq 0 --cpu-threads 1 -m peak.safetensors --after 100u".split(), *SMALL]
+        page = self.succeed(*run, "--dry-run")
+        [planned] = re.findall(r"memory of the process +about (\d+) MiB", page)
+        process = subprocess.Popen([end_to_end_test.BINARY, *run, "--quiet"], cwd=self.folder)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        peak = usage.ru_maxrss / 1024
+        self.assertLess(abs(int(planned) - peak), 0.15 * peak, f"planned {planned} MiB, took {peak} MiB")
 
     def test_a_dry_run_reports_and_leaves_nothing_behind(self):
         before = set(self.folder.rglob("*"))

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "explain/attention_json.h"
-#include "explain/attention_page.h"
 #include "explain/heat_map.h"
+#include "pages/attention_page.h"
 #include "tests/special_ids.h"
 #include "tests/toy_model.h"
 

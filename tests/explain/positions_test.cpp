@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "pages/positions_page.h"
+
 namespace dragoman {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "cli/run_curves.h"
+#include "pages/curves_page.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
 
@@ -16,7 +16,7 @@ std::vector<std::string> seeds() {
 
 void read(std::string_view input) {
   const InputFile file(input);
-  plot_page({read_curves(file.path())});
+  curves_page({read_curves(file.path())});
 }
 
 }  // namespace dragoman

@@ -74,6 +74,8 @@ TEST(Checkpoint, OfTheBestThatCouldNotBeWrittenGivesWayToTheNextBest) {
   run.setup.training.keep_best = true;
   const std::string best = best_path(run.setup.training.model, "cross-entropy");
   std::filesystem::create_directory(best);
+  EXPECT_THAT(message_of([&] { run.train_until(40); }),
+              HasSubstr("not all output of the run was written: --keep-best (cross-entropy)"));
   const double lost = run.train_until(40).best.at("cross-entropy");
   EXPECT_THAT(run.log.text(), HasSubstr("update 40 is not saved"));
   std::filesystem::remove(best);

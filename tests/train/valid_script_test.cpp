@@ -125,6 +125,9 @@ TEST_F(ScriptedRun, GoesOnWhenTranslationsCannotBeKept) {
   run.log.listen([&](const std::string& line) {
     if (line.find("Up. 2 ") != std::string::npos) fs::remove_all(run.files.path("later"));
   });
+  EXPECT_THAT(message_of([&] { run.train_until(4); }),
+              HasSubstr("not all output of the run was written: --valid-translation-output: "));
+  fs::create_directory(run.files.path("later"));
   EXPECT_EQ(run.train_until(4).best.at("translation"), 2);
   EXPECT_THAT(run.log.text(), AllOf(HasSubstr("--valid-translation-output: "), HasSubstr("training continues")));
 }

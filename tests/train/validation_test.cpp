@@ -26,9 +26,10 @@ struct Validated {
     return values;
   }
   std::vector<std::optional<double>> figures(const Progress& progress = {}) {
-    return Validation(run.setup, vocabularies).measure(backend("cpu"), arena, *model, progress);
+    return Validation(run.setup, vocabularies).measure(backend("cpu"), arena, *model, progress, unwritten);
   }
 
+  Unwritten unwritten;
   ToyRun run;
   Vocabularies vocabularies = open_vocabularies(run.setup);
   Arena arena;

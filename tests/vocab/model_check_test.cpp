@@ -123,6 +123,7 @@ TEST(ModelCheck, FindsPiecesThatTheLibraryCannotStand) {
   EXPECT_THAT(with(field(1, "x") + field(1, "y")), HasSubstr("is there twice"));
   EXPECT_THAT(with(field(1, "x") + "\x0B"), HasSubstr("is cut off"));
   EXPECT_EQ(with(field(1, "x") + score(-1)), "");
+  EXPECT_EQ(with(field(1, "x") + varint(2 << 3) + varint(7)), "");  // a whole number is no score
 }
 
 TEST(ModelCheck, FindsSymbolsThatBeginOneAnotherTooOften) {

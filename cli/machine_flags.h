@@ -1,0 +1,41 @@
+#pragma once
+#include "cli/flags.h"
+
+namespace dragoman {
+
+/// Rows that mean the same in every command that has them.
+
+template <class Options>
+Flag<Options> cpu_threads_flag(std::string_view group) {
+  return {.name = "cpu-threads",
+          .field = &Options::cpu_threads,
+          .value = "N",
+          .group = group,
+          .help = "number of threads; 0: one per core",
+          .range = {0, 1024}};
+}
+
+template <class Options>
+Flag<Options> devices_flag(std::string_view group) {
+  return {.name = "devices",
+          .letter = 'd',
+          .field = &Options::devices,
+          .value = "DEVICE...",
+          .group = group,
+          .help = "device to compute on: cpu, or the number of a GPU, counted from 0"};
+}
+
+template <class Options>
+Flag<Options> fast_math_flag(std::string_view group) {
+  return {.name = "fast-math",
+          .field = &Options::fast_math,
+          .group = group,
+          .help = "on a GPU, multiply float32 with 10 bits of mantissa (TF32) instead of 23: faster"};
+}
+
+template <class Options>
+Flag<Options> quiet_flag(std::string_view group) {
+  return {.name = "quiet", .field = &Options::quiet, .group = group, .help = "print only warnings and errors"};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,37 @@
+#include "align/alignment_style.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+AlignmentStyle parse_alignment_style(std::string_view word) {
+  if (word == "none") return {};
+  if (word == "hard") return {AlignmentStyle::hard};
+  if (word == "soft") return {AlignmentStyle::soft};
+  double threshold = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), threshold);
+  require(error == std::errc() && end == word.data() + word.size() && threshold > 0 && threshold <= 1,
+          "'{}' is none of hard, soft, none and no number above 0 and at most 1", word);
+  if (threshold == 1) return {AlignmentStyle::hard};
+  return {AlignmentStyle::above, threshold};
+}
+
+std::string to_string(const AlignmentStyle& style) {
+  switch (style.kind) {
+    case AlignmentStyle::none:
+      break;
+    case AlignmentStyle::hard:
+      return "hard";
+    case AlignmentStyle::soft:
+      return "soft";
+    case AlignmentStyle::above:
+      return fmt::format("{}", style.threshold);
+  }
+  return "none";
+}
+
+}  // namespace dragoman

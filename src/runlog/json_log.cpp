@@ -1,0 +1,123 @@
+#include "runlog/json_log.h"
+
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string iso_time(int64_t time) {
+  const std::time_t seconds = time;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+// Absent rather than a number that stands for nothing.
+void add_known(Json& line, const char* key, double value) {
+  if (value >= 0) line[key] = value;
+}
+
+void add_text(Json& line, const char* key, const std::string& text) {
+  if (!text.empty()) line[key] = text;
+}
+
+std::string add(Json& line, const RunStarted& e) {
+  line["version"] = DRAGOMAN_VERSION;
+  line["model"] = e.model;
+  line["parameters"] = e.parameters;
+  line["goes_on"] = e.resumes;
+  return "start";
+}
+
+std::string add(Json& line, const RunReport& e) {
+  line["cost"] = e.cost;
+  line["words_per_second"] = e.words_per_second;
+  line["learning_rate"] = e.learning_rate;
+  line["gradient_norm"] = e.gradient_norm;
+  add_known(line, "remaining_seconds", e.remaining);
+  return "report";
+}
+
+std::string add(Json& line, const RunValidation& e) {
+  Json metrics = Json::object(), best = Json::array();
+  for (const auto& f : e.figures) {
+    metrics[f.metric] = f.value;
+    if (f.better) best.push_back(f.metric);
+  }
+  line["metrics"] = metrics;
+  line["best"] = best;
+  line["stalled"] = e.stalled;
+  line["requested"] = e.requested;
+  return "validation";
+}
+
+std::string add(Json& line, const RunSave& e) {
+  line["model"] = e.model;
+  line["saved"] = e.failure.empty();
+  add_text(line, "failure", e.failure);
+  return "save";
+}
+
+std::string add(Json& line, const RunSkip& e) {
+  line["in_a_row"] = e.in_a_row;
+  line["in_all"] = e.in_all;
+  add_text(line, "culprit", e.first_nonfinite);
+  return "skip";
+}
+
+std::string add(Json& line, const RunRollback& e) {
+  line["from_update"] = e.from_update;
+  line["rate_factor"] = e.rate_factor;
+  add_text(line, "culprit", e.first_nonfinite);
+  return "retreat";
+}
+
+std::string add(Json& line, const RunEnd& e) {
+  static constexpr const char* reasons[] = {"after", "early-stopping", "signal"};
+  line["reason"] = reasons[e.reason];
+  line["epochs"] = int64_t(e.epochs);
+  return "end";
+}
+
+// A process that was killed may have left half a line: what follows gets a line of its own.
+bool ends_inside_a_line(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file || file.tellg() <= 0) return false;
+  file.seekg(-1, std::ios::end);
+  return file.get() != '\n';
+}
+
+}  // namespace
+
+std::string json_line(const RunMoment& now, const RunEvent& event, int64_t time) {
+  Json fields;
+  const std::string name = std::visit([&](const auto& e) { return add(fields, e); }, event);
+  Json line = {{"event", name},
+               {"time", iso_time(time)},
+               {"seconds", std::round(now.seconds * 1000) / 1000},
+               {"epoch", now.epoch},
+               {"update", now.updates},
+               {"epoch_sentences", now.epoch_sentences},
+               {"target_tokens", now.target_tokens}};
+  line.update(fields);
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);  // names of files may be any bytes
+}
+
+JsonLog::JsonLog(const std::string& path) : file_(FileDescriptor::to_append(path)) {
+  if (ends_inside_a_line(path)) file_.write("\n");
+}
+
+void JsonLog::take(const RunMoment& now, const RunEvent& event) {
+  file_.write(json_line(now, event, std::time(nullptr)) + "\n");
+}
+
+}  // namespace dragoman

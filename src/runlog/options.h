@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+namespace dragoman {
+
+/// Where a run is written down.
+struct RunLogOptions {
+  std::string log_json;     // file that a line is appended to for each event; empty: none
+  std::string tensorboard;  // folder for event files; empty: none
+  std::string log;          // file that messages are appended to; empty: none
+  std::string valid_log;    // file that the lines of validation are appended to; empty: none
+  bool quiet = false;       // only warnings and errors on stderr
+};
+
+}  // namespace dragoman

@@ -1,0 +1,51 @@
+#include "runlog/run_log.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "runlog/json_log.h"
+#include "runlog/tensorboard.h"
+#include "runlog/text_log.h"
+#include "runlog/valid_log.h"
+
+namespace dragoman {
+
+RunLog::RunLog(const RunLogOptions& options, Unwritten& unwritten) : unwritten_(unwritten) {
+  sinks_.push_back({"", std::make_unique<TextLog>(options.quiet)});
+  if (!options.log_json.empty()) sinks_.push_back({"--log-json", std::make_unique<JsonLog>(options.log_json)});
+  if (!options.tensorboard.empty())
+    sinks_.push_back({"--tensorboard", std::make_unique<TensorBoardLog>(options.tensorboard)});
+  if (!options.valid_log.empty()) sinks_.push_back({"--valid-log", std::make_unique<ValidLog>(options.valid_log)});
+}
+
+template <class F>
+void RunLog::tell_all(const F& f) {
+  std::erase_if(sinks_, [&](Named& to) {
+    try {
+      f(*to.sink);
+      return false;
+    } catch (const Error& error) {
+      unwritten_.add(to.option, error.what());
+      log_warning("training continues without {}, and will end with an error: {}", to.option, error.what());
+    } catch (const BrokenPipe&) {  // main() would end the program for it
+      log_warning("training continues without {}: nobody reads it any more", to.option);
+    }
+    return true;
+  });
+}
+
+void RunLog::announce(RunMoment now, const RunEvent& event) {
+  now.seconds = clock_.seconds();
+  tell_all([&](RunSink& sink) { sink.take(now, event); });
+}
+
+void RunLog::tick(RunMoment now, const RunReport& so_far) {
+  now.seconds = clock_.seconds();
+  for (const Named& to : sinks_) to.sink->tick(now, so_far);
+}
+
+void RunLog::close() {
+  tell_all([](RunSink& sink) { sink.close(); });
+}
+
+}  // namespace dragoman

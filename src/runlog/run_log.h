@@ -1,0 +1,50 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "runlog/options.h"
+#include "runlog/run_event.h"
+#include "runlog/unwritten.h"
+
+namespace dragoman {
+
+/// One way of writing a run down. Throws Error when it cannot.
+class RunSink {
+ public:
+  virtual ~RunSink() = default;
+  virtual void take(const RunMoment& now, const RunEvent& event) = 0;
+  /// After every update, with what the next report would say: for what is redrawn in place.
+  virtual void tick(const RunMoment&, const RunReport&) {}
+  /// After the last event: some disks tell only now that they are full.
+  virtual void close() {}
+};
+
+/// Tells all sinks that the options ask for what happens: lines on stderr and the progress bar, --log-json,
+/// --tensorboard, --valid-log. A file that can no longer be written is given up with a warning, for no log is worth a
+/// run, and added to `unwritten`.
+class RunLog {
+ public:
+  /// Opens the files; Error when that fails.
+  RunLog(const RunLogOptions& options, Unwritten& unwritten);
+
+  /// The log itself fills in the seconds of a moment.
+  void announce(RunMoment now, const RunEvent& event);
+  void tick(RunMoment now, const RunReport& so_far);
+  void close();
+
+ private:
+  struct Named {
+    std::string option;
+    std::unique_ptr<RunSink> sink;
+  };
+  template <class F>
+  void tell_all(const F& f);
+
+  Unwritten& unwritten_;
+  Clock clock_;
+  std::vector<Named> sinks_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,130 @@
+#include "train/updater.h"
+
+#include <cmath>
+#include <utility>
+
+#include "backend/backend.h"
+#include "base/grouped.h"
+#include "base/log.h"
+#include "train/not_finite.h"
+
+namespace dragoman {
+
+Updater::Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
+                 Progress& progress, RunLog& log)
+    : setup_(setup),
+      backend_(backend),
+      arena_(arena),
+      model_(model),
+      adam_(backend, arena, model.parameters(), setup.optimizer),
+      learner_(backend, arena, model, setup, rows),
+      progress_(progress),
+      log_(log) {
+  if (setup.optimizer.exponential_smoothing > 0)
+    average_.emplace(backend, arena, model.parameters(), setup.optimizer.exponential_smoothing, setup.optimizer.freeze);
+}
+
+double Updater::rate() const {
+  return learning_rate(setup_.optimizer, progress_.updates, setup_.model.dim) * progress_.rate_factor();
+}
+
+bool Updater::diverged() const {
+  const int64_t limit = setup_.training.max_skipped;
+  return limit > 0 && progress_.skipped_in_a_row >= limit;
+}
+
+// A GPU computes gradients already when somebody asks how the update before went, so it has work in the meantime.
+void Updater::update(BatchStream& batches) {
+  std::vector<Batch> of_update;
+  Unfinished update;
+  int64_t sentences = 0, epoch_sentences = progress_.epoch_sentences;
+  for (int64_t i = 0; i < setup_.optimizer.optimizer_delay; ++i) {
+    const Batch& batch = of_update.emplace_back(batches.next());
+    update.target_tokens += int64_t(batch.target.ids.size());
+    update.weight += batch.target_weight();
+    sentences += int64_t(batch.sentences.size());
+    epoch_sentences = batches.epoch_ended() ? 0 : epoch_sentences + int64_t(batch.sentences.size());
+  }
+  learn(of_update);
+  if (unfinished_) unfinished_->has_gradients = false;
+  finish();
+  progress_.position = batches.position();
+  progress_.target_tokens += update.target_tokens;
+  progress_.sentences += sentences;
+  progress_.epoch_sentences = epoch_sentences;
+  ++progress_.updates;
+  adam_.step(rate(), update.divisor() * progress_.loss_scale.value, learner_.loss());
+  unfinished_ = update;
+  if (!may_run_ahead()) finish();
+}
+
+// What was planned fits, but others may have taken memory of the GPU since. The update begins again then, in parts of
+// half the size, and so do those after it.
+void Updater::learn(std::span<const Batch> of_update) {
+  while (true) {
+    try {
+      learner_.begin_update(progress_.baseline, progress_.loss_scale.value);
+      for (const Batch& batch : of_update) learner_.learn(batch, progress_.updates);
+      return;
+    } catch (const OutOfMemory& error) {
+      if (learner_.rows() < 2) throw;
+      learner_.take(learner_.rows() / 2);
+      log_warning("update {}: {}; from here on, batches go in parts of at most {} pieces a side",
+                  grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
+    }
+  }
+}
+
+// Whether another update may begin before it is known how this one went: not where that decides how it begins, nor
+// where gradients must stay for the first non-finite one to be found.
+bool Updater::may_run_ahead() const {
+  const TrainingOptions& o = setup_.training;
+  const bool begins_alike = o.precision != TrainingPrecision::float16 &&
+                            setup_.model.attention.choice != AttentionKind::hard &&
+                            !(average_ && setup_.model.norm_kind == NormKind::batch);
+  return backend_.is_device() && begins_alike && !o.check_nan && o.max_skipped != 1 && progress_.skipped_in_a_row == 0;
+}
+
+void Updater::finish() {
+  if (!unfinished_) return;
+  const Unfinished update = *std::exchange(unfinished_, std::nullopt);
+  Adam::Outcome outcome = adam_.outcome();
+  outcome.loss /= progress_.loss_scale.value;
+  window_.norm = outcome.norm;
+  if (!outcome.finite()) return skip(update, outcome);
+  if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
+  progress_.skipped_in_a_row = 0;
+  progress_.baseline = 0.9 * progress_.baseline + 0.1 * outcome.loss / update.divisor();  // Xu et al. 2015
+  if (average_) average_->update(progress_.updates - progress_.skipped);
+  window_.cost += outcome.loss;
+  window_.target_tokens += update.target_tokens;
+  window_.weight += update.weight;
+}
+
+void Updater::skip(const Unfinished& update, const Adam::Outcome& outcome) {
+  ++progress_.skipped;
+  if (scales_less(outcome))
+    return log_info(
+        "update {} skipped: its gradient is too large for float16; losses are multiplied by {} from here on",
+        grouped(progress_.updates), progress_.loss_scale.value);
+  first_nonfinite_ = find_first_nonfinite(update, outcome);
+  ++progress_.skipped_in_a_row;
+  log_.announce(progress_.moment(), RunSkip{progress_.skipped_in_a_row, progress_.skipped, first_nonfinite_});
+}
+
+// Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.
+bool Updater::scales_less(const Adam::Outcome& outcome) {
+  return setup_.training.precision == TrainingPrecision::float16 && std::isfinite(outcome.loss) &&
+         progress_.loss_scale.lower();
+}
+
+// The first tensor that is not finite; empty where it was a gradient that is gone.
+std::string Updater::find_first_nonfinite(const Unfinished& update, const Adam::Outcome& outcome) {
+  if (!learner_.first_nonfinite.empty()) return learner_.first_nonfinite;
+  if (const std::string weight = first_bad_weight(backend_, arena_, model_.parameters()); !weight.empty())
+    return weight;
+  if (!std::isfinite(outcome.loss)) return "loss";
+  return update.has_gradients ? first_bad_gradient(backend_, arena_, model_.parameters()) : "";
+}
+
+}  // namespace dragoman

@@ -1,0 +1,146 @@
+#include "align/alignment.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "tests/special_ids.h"
+#include "tests/toy_model.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Three target pieces over two source pieces.
+const Alignment example{2, {0.25f, 0.75f, 0.9f, 0.1f, 0.5f, 0.5f}};
+
+TEST(AlignmentText, HardHasOnePairATargetPieceSortedBySource) {
+  EXPECT_EQ(to_text(example, {AlignmentStyle::hard}), "0-1 0-2 1-0");  // the first of equal weights, as in Marian
+}
+
+TEST(AlignmentText, AboveHasAllPairsAboveTheThreshold) {
+  EXPECT_EQ(to_text(example, {AlignmentStyle::above, 0.2}), "0-0 0-1 0-2 1-0 1-2");
+  EXPECT_EQ(to_text(example, {AlignmentStyle::above, 0.5}), "0-1 1-0");
+  EXPECT_EQ(to_text(example, {AlignmentStyle::above, 0.95}), "");
+}
+
+TEST(AlignmentText, SoftHasBlanksBetweenTargetsAndCommasBetweenSources) {
+  EXPECT_EQ(to_text(example, {AlignmentStyle::soft}), "0.25,0.75 0.9,0.1 0.5,0.5");
+}
+
+TEST(AlignmentText, OfNothingIsEmpty) {
+  for (const auto kind : {AlignmentStyle::hard, AlignmentStyle::above, AlignmentStyle::soft})
+    EXPECT_EQ(to_text({}, {kind}), "");
+}
+
+TEST(AlignmentStyles, ComeBackAsTheyWereWritten) {
+  for (const char* word : {"none", "hard", "soft", "0.2", "0.05"})
+    EXPECT_EQ(to_string(parse_alignment_style(word)), word);
+  EXPECT_EQ(parse_alignment_style("1"), AlignmentStyle{AlignmentStyle::hard});
+  for (const char* word : {"", "weich", "0", "-0.1", "1.5", "0.2x", "nan"})
+    EXPECT_THROW(parse_alignment_style(word), Error) << word;
+}
+
+TEST(AlignmentsOfParts, DoNotSeeEachOther) {
+  Alignment line{1, {1}};
+  append(line, {2, {0.25f, 0.75f}});
+  EXPECT_EQ(line.sources, 3);
+  EXPECT_THAT(line.weights, ElementsAre(1, 0, 0, 0, 0.25, 0.75));
+  Alignment begun;
+  append(begun, line);
+  append(begun, {});
+  EXPECT_EQ(begun.weights, line.weights);
+}
+
+class Alignments : public testing::Test {
+ protected:
+  static std::vector<int32_t> sentence(PhiloxSequence& random, int64_t length) {
+    std::vector<int32_t> ids(length);
+    for (int32_t& id : ids) id = 3 + int32_t(random.below(330));
+    ids.push_back(eos_id);
+    return ids;
+  }
+  static std::vector<IdPair> random_pairs(int count) {
+    PhiloxSequence random(7, 0);
+    std::vector<IdPair> pairs;
+    for (int i = 0; i < count; ++i) {
+      auto source = sentence(random, int64_t(random.below(20)));
+      pairs.push_back({std::move(source), sentence(random, int64_t(random.below(20)))});
+    }
+    return pairs;
+  }
+  std::vector<Alignment> of(std::span<const IdPair> pairs, int64_t words = 4096) {
+    Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed};
+    return align(cx, *model, pairs, words);
+  }
+
+  Arena arena;
+  std::unique_ptr<Model> model = toy_model(arena, 1);
+  PackedWeights packed = model->parameters().pack();
+};
+
+TEST_F(Alignments, HaveARowForEachTargetPieceThatSumsToOne) {
+  const auto pairs = random_pairs(20);
+  const auto found = of(pairs);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    ASSERT_EQ(found[i].sources, int64_t(pairs[i].source.size()));
+    ASSERT_EQ(found[i].targets(), int64_t(pairs[i].target.size()));
+    for (int64_t t = 0; t < found[i].targets(); ++t) {
+      const auto row = found[i].row(t);
+      EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-5);
+    }
+  }
+}
+
+TEST_F(Alignments, DoNotDependOnTheBatchToTheBit) {
+  const auto pairs = random_pairs(30);
+  const auto expected = of(pairs);
+  for (const int64_t words : {1, 25, 200}) {
+    const auto found = of(pairs, words);
+    for (size_t i = 0; i < pairs.size(); ++i) EXPECT_EQ(found[i].weights, expected[i].weights) << i << " " << words;
+  }
+}
+
+TEST_F(Alignments, OfAnEmptyTargetAreEmpty) {
+  const std::vector<IdPair> pairs = {{{5, eos_id}, {}}};
+  EXPECT_EQ(of(pairs)[0].targets(), 0);
+}
+
+// The observer records the last layer's mean over heads, computed here from all observed weights.
+TEST_F(Alignments, AreTheMeanOverHeadsOfTheLastLayer) {
+  ModelConfig config = toy_config();
+  config.decoder_layers = 3;
+  model = toy_model(arena, 2, config);
+  packed = model->parameters().pack();
+  const auto pairs = random_pairs(1);
+  const int64_t T = int64_t(pairs[0].target.size()), S = int64_t(pairs[0].source.size());
+  std::vector<double> expected(T * S);
+  const AttentionObserver observer = [&](const ObservedAttention& a) {
+    if (a.name != "decoder.2.cross_attention") return;
+    for (int64_t i = 0; i < T * S; ++i)
+      expected[i] = (double(a.weights.as<float>()[i]) + double(a.weights.as<float>()[T * S + i])) / 2;
+  };
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &packed, .observer = &observer};
+  const auto packed_ids = [](const std::vector<int32_t>& ids) {
+    return PackedIds{ids, Spans::of_lengths({int32_t(ids.size())})};
+  };
+  model->loss(cx, {packed_ids(pairs[0].source), packed_ids(pairs[0].target), {0}}, 0);
+  EXPECT_THAT(of(pairs)[0].weights, testing::Pointwise(testing::FloatNear(1e-6), expected));
+}
+
+TEST(AlignmentsOfAModel, WithoutCrossAttentionAreAnError) {
+  AlignmentObserver observer;
+  try {
+    observer.take();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("no cross-attention"));
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

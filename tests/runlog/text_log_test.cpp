@@ -1,0 +1,75 @@
+#include "runlog/text_log.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/train/log_lines.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+constexpr RunMoment now = {.seconds = 10, .epoch = 1, .updates = 1000, .epoch_sentences = 1234567};
+
+TEST(ReportLine, HasMariansFields) {
+  const std::string line = report_line(now, {.cost = 4,
+                                             .seconds = 3.214,
+                                             .words_per_second = 12345.674,
+                                             .learning_rate = 3e-4,
+                                             .gradient_norm = 1.23456,
+                                             .remaining = 3723});
+  EXPECT_EQ(line,
+            "Ep. 1 : Up. 1000 : Sen. 1,234,567 : Cost 4.00000000 : Time 3.21s : 12345.67 words/s : gNorm 1.2346 : "
+            "L.r. 3.0000e-04 : ETA 1:02:03");
+}
+
+TEST(ReportLine, PromisesNoEndWhereNoneIsKnown) {
+  EXPECT_THAT(report_line(now, {.learning_rate = 1e-3}), EndsWith("L.r. 1.0000e-03"));
+}
+
+TEST(GroupedSeconds, AreHoursMinutesAndSeconds) {
+  EXPECT_EQ(grouped_seconds(0), "0:00:00");
+  EXPECT_EQ(grouped_seconds(59.6), "0:01:00");
+  EXPECT_EQ(grouped_seconds(3723), "1:02:03");
+  EXPECT_EQ(grouped_seconds(100 * 3600), "100:00:00");
+}
+
+TEST(TextLog, HasALineForEachMetricAndSaysHowOftenTheFirstStalled) {
+  LogLines log;
+  RunValidation validation{.figures = {{.metric = "bleu", .value = 30, .any_best = true, .best = 31.5, .decides = true},
+                                       {.metric = "chrf", .value = 50, .better = true},
+                                       {.metric = "perplexity", .value = 9}}};
+  validation.stalled = 2;
+  TextLog(true).take(now, validation);
+  EXPECT_THAT(log.lines(), ElementsAre("[valid] Ep. 1 : Up. 1000 : bleu : 30 : stalled 2 times (last best: 31.5)",
+                                       "[valid] Ep. 1 : Up. 1000 : chrf : 50 : new best",
+                                       "[valid] Ep. 1 : Up. 1000 : perplexity : 9 : not finite"));
+}
+
+TEST(TextLog, SaysWhyASaveFailedAndThatNothingIsLost) {
+  LogLines log;
+  TextLog(true).take(now, RunSave{"m", "m: writing failed: No space left on device"});
+  EXPECT_THAT(log.text(), testing::AllOf(HasSubstr("update 1,000 is not saved"), HasSubstr("older files stay"),
+                                         HasSubstr("No space left on device")));
+}
+
+TEST(TextLog, EndsWithTheReason) {
+  LogLines log;
+  TextLog text(true);
+  text.take(now, RunEnd{RunEnd::after, 3, 0});
+  text.take(now, RunEnd{RunEnd::early_stopping, 3, 10});
+  text.take(now, RunEnd{RunEnd::signal, 3, 0});
+  text.take(now, RunEnd{RunEnd::after, 1.43, 0});
+  text.take(now, RunEnd{RunEnd::after, 0.0123, 0});
+  EXPECT_THAT(log.lines(),
+              ElementsAre("Training finished after 1,000 updates, 3 epochs",
+                          "Training finished: 10 validations without improvement, after 1,000 updates, 3 epochs",
+                          "Stopped by a signal after 1,000 updates, 3 epochs",
+                          "Training finished after 1,000 updates, 1.4 epochs",
+                          "Training finished after 1,000 updates, 0.01 epochs"));
+}
+
+}  // namespace
+}  // namespace dragoman
