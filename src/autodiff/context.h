@@ -42,7 +42,6 @@ struct Context {
   bool training = false;    // enables dropout
   bool shows_nan = false;   // keep activations separate: a fused ReLU may turn NaN into a number
   double loss_scale = 1;    // factor of the target weights; ops that add their own loss apply it too
-  double baseline = 0;      // REINFORCE baseline of hard attention: recent loss per target token
   uint32_t random_ops = 0;  // number of dropouts so far in this pass
   const AttentionObserver* observer = nullptr;
 

@@ -79,39 +79,26 @@ Copying CopyHead::operator()(Context& cx, const Var& x, const Var& memory, const
 }
 
 void CopySources::add(int first, const PackedIds& source, const Var& memory) {
-  std::vector<int32_t> into;
   for (int s = 0; s < source.spans.sentences(); ++s) {
     const Range span = source.spans[s];
-    const int64_t row = keys_.take(span.end - span.begin);
-    for (int64_t i = 0; i < span.end - span.begin; ++i) into.push_back(int32_t(row + i));
-    sources_.emplace(first + s, Source{row, {source.ids.begin() + span.begin, source.ids.begin() + span.end}});
+    pieces_.emplace(first + s, std::vector(source.ids.begin() + span.begin, source.ids.begin() + span.end));
   }
-  const auto N = int64_t(into.size());
-  cx_.backend.scatter_rows(keys_.layer(0), head_.key(cx_, memory), int_tensor(std::move(into), {N}));
+  const Tensor rows = held_.add(first, source.spans);
+  cx_.backend.scatter_rows(keys_.layer(0), head_.key(cx_, memory), rows);
 }
 
 void CopySources::remove(int sentence) {
-  const auto found = sources_.find(sentence);
-  if (found == sources_.end()) return;
-  keys_.give_back(found->second.first, int64_t(found->second.pieces.size()));
-  sources_.erase(found);
+  held_.remove(sentence);
+  pieces_.erase(sentence);
 }
 
 Tensor CopySources::mix(std::span<const StepRow> rows, const Var& x, const Tensor& logits) const {
   const auto R = int64_t(rows.size());
-  size_t longest = 0;
-  for (const StepRow& row : rows) longest = std::max(longest, sources_.at(row.sentence).pieces.size());
-  std::vector<int32_t> begins, lengths, pieces(R * longest);
-  for (int64_t r = 0; r < R; ++r) {
-    const Source& source = sources_.at(rows[r].sentence);
-    begins.push_back(int32_t(source.first));
-    lengths.push_back(int32_t(source.pieces.size()));
-    std::ranges::copy(source.pieces, pieces.begin() + r * int64_t(longest));
-  }
+  const auto [keys, longest] = held_.step(rows);
+  std::vector<int32_t> pieces(size_t(R * longest));
+  for (int64_t r = 0; r < R; ++r) std::ranges::copy(pieces_.at(rows[r].sentence), pieces.begin() + r * longest);
   const auto [query, gate] = head_.ask(cx_, x);
-  const StepKeys keys{.length = int_tensor(std::move(lengths), {R}), .begin = int_tensor(std::move(begins), {R})};
-  dragoman::mix_copies(cx_, logits, query, gate,
-                       {keys_.layer(0), keys, int_tensor(std::move(pieces), {R, int64_t(longest)})});
+  dragoman::mix_copies(cx_, logits, query, gate, {keys_.layer(0), keys, int_tensor(std::move(pieces), {R, longest})});
   return logits;
 }
 

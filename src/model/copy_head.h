@@ -2,8 +2,8 @@
 #include <map>
 #include <optional>
 
+#include "model/held_rows.h"
 #include "model/model.h"
-#include "nn/cache.h"
 #include "nn/layers.h"
 
 namespace dragoman {
@@ -34,7 +34,8 @@ class CopySources {
  public:
   /// Head and context outlive it.
   CopySources(Context& cx, const CopyHead& head, DType dtype)
-      : cx_(cx), head_(head), keys_(cx, 1, head.key.weight.rows(), dtype) {}
+      : cx_(cx), head_(head), keys_(cx, 1, head.key.weight.rows(), dtype), held_(keys_) {}
+  CopySources(const CopySources&) = delete;
 
   /// Sentences of handles from `first` on; memory (Ns,M) is the encoder's output for them.
   void add(int first, const PackedIds& source, const Var& memory);
@@ -43,15 +44,11 @@ class CopySources {
   Tensor mix(std::span<const StepRow> rows, const Var& x, const Tensor& logits) const;
 
  private:
-  struct Source {
-    int64_t first;  // cache row
-    std::vector<int32_t> pieces;
-  };
-
   Context& cx_;
   const CopyHead& head_;
   CacheRows keys_;
-  std::map<int, Source> sources_;
+  HeldRows held_;
+  std::map<int, std::vector<int32_t>> pieces_;
 };
 
 /// The same for all target tokens of a batch at once.  x (Nt,D)  memory (Ns,M)  logits (Nt,V)

@@ -14,9 +14,11 @@ void DecodedPast::add(int sentence, int width, std::vector<int32_t> prefix) {
 }
 
 void DecodedPast::remove(int handle) {
-  const Sentence& sentence = sentences_.at(handle);
+  const auto found = sentences_.find(handle);
+  if (found == sentences_.end()) return;
+  const Sentence& sentence = found->second;
   for (int64_t page : sentence.pages) cache_.give_back(page, int64_t{page_steps} * sentence.width);
-  sentences_.erase(handle);
+  sentences_.erase(found);
 }
 
 int32_t DecodedPast::row_of(Sentence& sentence, int64_t step, int position) {

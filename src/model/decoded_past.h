@@ -18,7 +18,7 @@ class DecodedPast {
 
   /// A sentence with at most `width` hypotheses, whose past begins with the cache rows of `prefix`.
   void add(int sentence, int width, std::vector<int32_t> prefix = {});
-  void remove(int sentence);  // its pages, not the prefix
+  void remove(int sentence);  // gives back its pages, not the prefix; does nothing for a sentence it does not know
 
   /// What a step's rows need to know.
   struct Step {
@@ -26,6 +26,8 @@ class DecodedPast {
     StepKeys keys;               // the past of each row, this step included
     int64_t longest = 0;         // tokens of the longest past
     std::vector<int64_t> token;  // (R): how many tokens each row has behind it
+
+    Tensor positions() const { return int_tensor({token.begin(), token.end()}, {int64_t(token.size())}); }
   };
   Step step(std::span<const StepRow> rows);
 

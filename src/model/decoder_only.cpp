@@ -1,9 +1,8 @@
 #include "model/decoder_only.h"
 
 #include "backend/backend.h"
-#include "model/decoded_past.h"
+#include "model/cached_decoding.h"
 #include "model/embeddings.h"
-#include "model/output_layer.h"
 #include "ops/linear.h"
 #include "ops/rows.h"
 
@@ -80,85 +79,62 @@ Tensor DecoderOnly::logits(Context& cx, const Batch& batch) {
   return linear(cx, gather_rows(cx, hidden(cx, text, batch), target), output_, Var());
 }
 
-/// The source is read in one pass, all but its </s>: that is the first token of the decoding.
-class DecoderOnlyDecoding : public Decoding {
+/// One pass reads the source up to its </s>, which the first step reads. The source is part of the
+/// past: there is no source cache.
+class DecoderOnlyDecoding : public CachedDecoding {
  public:
   DecoderOnlyDecoding(DecoderOnly& model, Context& cx)
-      : model_(model),
-        cx_(cx),
-        cache_(cx, model.config_.decoder_layers, model.layers_[0].self_attention.cache_columns(),
-               model.embedding_.dtype()),
-        past_(cache_),
-        output_(cx, model.output_) {}
+      : CachedDecoding(cx, CacheRows(cx, 0, 0, model.embedding_.dtype()),
+                       CacheRows(cx, model.config_.decoder_layers, model.layers_[0].self_attention.cache_columns(),
+                                 model.embedding_.dtype()),
+                       model.output_, nullptr),
+        model_(model) {}
 
-  void add(int first, const PackedIds& source, int width) override;
-  void restrict(std::span<const int32_t> pieces) override { output_.restrict(pieces); }
-  Tensor step(std::span<const StepRow> rows) override;
-  void remove(int sentence) override;
+  void remove(int sentence) override {
+    CachedDecoding::remove(sentence);
+    separators_.erase(sentence);
+  }
 
  private:
-  struct Prefix {
-    int64_t first, length;  // cache rows
-    int32_t separator;      // the source's last id, which the first step feeds
-  };
+  Spans prefix_of(const Spans& source) const override { return source; }
+  Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) override;
+  Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) override;
 
   DecoderOnly& model_;
-  Context& cx_;
-  CacheRows cache_;
-  DecodedPast past_;
-  OutputLayer output_;
-  std::map<int, Prefix> prefixes_;
+  std::map<int, int32_t> separators_;  // the last id of each source
 };
 
-void DecoderOnlyDecoding::add(int first, const PackedIds& source, int width) {
+Var DecoderOnlyDecoding::encode(int first, const PackedIds& source, const Tensor&, const Tensor& prefix) {
   const DecoderOnly::Joined text =
       model_.joined({source, {{}, Spans::of_lengths(std::vector<int32_t>(source.spans.sentences(), 0))}, {}});
-  std::vector<int32_t> into;
-  for (int s = 0; s < text.input.spans.sentences(); ++s) {
-    const Range span = text.input.spans[s];
-    const Prefix prefix{cache_.take(span.end - span.begin), span.end - span.begin, text.targets[span.end - 1]};
-    std::vector<int32_t> rows(prefix.length);
-    for (int64_t i = 0; i < prefix.length; ++i) rows[i] = int32_t(prefix.first + i);
-    into.insert(into.end(), rows.begin(), rows.end());
-    prefixes_.emplace(first + s, prefix);
-    past_.add(first + s, width, std::move(rows));
-  }
-  const Tensor cached = int_tensor(std::move(into), {int64_t(text.input.ids.size())});
+  for (int s = 0; s < text.input.spans.sentences(); ++s)
+    separators_.emplace(first + s, text.targets[size_t(text.input.spans[s].end - 1)]);
   DecoderOnly::Rows rows = model_.rows_of(text.input, {});
   Var x = model_.embed(cx_, model_.embedding_, model_.positions_, rows);
   SelfRows self = rows.self();
-  self.cached = cached;
+  self.cached = prefix;
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
-    self.cache = cache_.layer(l);
+    self.cache = past_cache_.layer(l);
     x = model_.layer(cx_, model_.layers_[l], x, self, true);
   }
+  return x;
 }
 
-void DecoderOnlyDecoding::remove(int handle) {
-  const auto found = prefixes_.find(handle);
-  if (found == prefixes_.end()) return;
-  const Prefix prefix = found->second;
-  past_.remove(handle);
-  cache_.give_back(prefix.first, prefix.length);
-  prefixes_.erase(found);
-}
-
-Tensor DecoderOnlyDecoding::step(std::span<const StepRow> rows) {
-  const DecodedPast::Step past = past_.step(rows);
+Tensor DecoderOnlyDecoding::compute(std::span<const StepRow> rows, const DecodedPast::Step& past) {
   std::vector<int32_t> ids;
-  for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? prefixes_.at(row.sentence).separator : row.token);
+  for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? separators_.at(row.sentence) : row.token);
   DecoderOnly::Rows at = model_.step_rows(std::move(ids), past.token);
   Var x = model_.embed(cx_, model_.embedding_, model_.positions_, at);
   const StepRows self{at.positions, at.rotary, at.bias, past.cached, {past.keys, past.longest}};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.layers_[l];
     x = model_.sublayer(cx_, p.self_attention_norm, x, at.positions,
-                        [&](const Var& y) { return p.self_attention.step(cx_, y, cache_.layer(l), self); });
+                        [&](const Var& y) { return p.self_attention.step(cx_, y, past_cache_.layer(l), self); });
     x = model_.sublayer(cx_, p.feed_forward_norm, x, at.positions,
                         [&](const Var& y) { return p.feed_forward(cx_, y, at.positions); });
   }
   if (model_.norm_) x = (*model_.norm_)(cx_, x);
-  return output_(cx_, x);
+  return logits(cx_, rows, x);
 }
 
 std::unique_ptr<Decoding> DecoderOnly::decode(Context& cx) { return std::make_unique<DecoderOnlyDecoding>(*this, cx); }

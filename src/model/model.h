@@ -4,6 +4,7 @@
 
 #include "model/batch.h"
 #include "model/config.h"
+#include "nn/baseline.h"
 #include "nn/parameters.h"
 #include "ops/loss.h"
 
@@ -48,6 +49,14 @@ class Model {
   virtual Tensor logits(Context& cx, const Batch& batch) = 0;
   /// The context outlives the decoding; it has no tape.
   virtual std::unique_ptr<Decoding> decode(Context& cx) = 0;
+
+  /// Training updates the baseline of every model after each update and stores it.
+  Baseline& baseline() { return baseline_; }
+  /// Whether gradients depend on the baseline, so that an update has to wait for the loss of the one before.
+  virtual bool learns_from_baseline() const { return false; }
+
+ private:
+  Baseline baseline_;
 };
 
 /// The model that `config.type` names, its weights uninitialised; with `gradients`, for training, in flat buffers

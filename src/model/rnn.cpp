@@ -60,7 +60,7 @@ TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
                                                .weights = weights,
                                                .copying = copy_ ? (*copy_)(cx, x, hidden.source, batch) : Copying{}});
   if (attention_)
-    attention_->reward(cx, {hidden.signal, loss.loss, weights, hidden.signal_row, batch.target.spans, cx.baseline});
+    attention_->reward(cx, {hidden.signal, loss.loss, weights, hidden.signal_row, batch.target.spans, baseline()});
   return loss;
 }
 

@@ -20,6 +20,7 @@ class Rnn : public Model {
   TokenLoss loss(Context& cx, const Batch& batch, double label_smoothing) override;
   Tensor logits(Context& cx, const Batch& batch) override;
   std::unique_ptr<Decoding> decode(Context& cx) override;
+  bool learns_from_baseline() const override { return attention_ && attention_->kind->learns_from_baseline(); }
 
  private:
   friend class RnnDecoding;

@@ -56,9 +56,9 @@ Var AttentionHeads::normed(Context& cx, const Norm& norm, const Var& x) const {
 }
 
 // A vector that is key and value at once is one variable, so that its gradients add up in one tensor.
-AttentionHeads::KeysAndValues AttentionHeads::keys_and_values(Context& cx, const Var& product, const Role& key,
-                                                              const Role& value, const Var& x,
-                                                              const Tensor& positions) const {
+AttentionHeads::KeyValue AttentionHeads::keys_and_values(Context& cx, const Var& product, const Role& key,
+                                                         const Role& value, const Var& x,
+                                                         const Tensor& positions) const {
   const Var v = value.of(product, x);
   Var k = learned ? learned->keys(cx, positions) : Var();
   if (!k) k = key.first == value.first ? v : key.of(product, x);

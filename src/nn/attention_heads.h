@@ -48,12 +48,12 @@ struct AttentionHeads {
   int64_t value_columns() const { return int64_t{design.sizes.heads} * design.sizes.value; }  // H*V
   Score score() const { return score_kind(design.score).kernel; }
   Var queries(Context& cx, const Var& q) const { return normed(cx, query_norm, q); }
-  struct KeysAndValues {
+  struct KeyValue {
     Var k, v;  // (N,H*K) (N,H*V)
   };
   /// Keys and values of x, whose rows are at `positions` (N,2); `product` has the projections of x, or is empty.
-  KeysAndValues keys_and_values(Context& cx, const Var& product, const Role& key, const Role& value, const Var& x,
-                                const Tensor& positions) const;
+  KeyValue keys_and_values(Context& cx, const Var& product, const Role& key, const Role& value, const Var& x,
+                           const Tensor& positions) const;
   ScoreInputs score_inputs(Context& cx, const Var& q, const Tensor& bias) const;
   StepShape step_shape(const StepKeys& keys, int64_t longest) const;
   Var result(Context& cx, const Var& y) const { return output.weight ? output(cx, y) : y; }

@@ -10,16 +10,16 @@ namespace dragoman {
 struct Linear {
   Var weight, bias;  // (D_out,D_in) (D_out)
 
-  /// One product for several outputs of the same input: `names` are the parts, each `rows[i]` columns of the result.
+  /// One product for several outputs of the same input: output i is called names[i] and has rows[i] columns.
   static Linear make(Parameters& p, const std::vector<std::string>& names, const std::vector<int64_t>& rows,
                      int64_t inputs, double gain = 1);
   Var operator()(Context& cx, const Var& x, Activation act = Activation::none) const;
 };
 
-/// Normalisation of each row, or of each column, with what it has learned.
+/// Normalisation of each row, or of each column, with learned gain and shift.
 struct Norm {
   Var weight, bias;           // (D) (D); rms: no bias
-  RunningStatistics running;  // batch alone
+  RunningStatistics running;  // only batch
   double epsilon;
 
   static Norm make(Parameters& p, const std::string& name, int64_t dim, NormKind kind = NormKind::layer,
@@ -33,7 +33,7 @@ struct Norm {
 struct FeedForward {
   Linear up, down;  // (F,D) (D,F)
   Activation act;
-  double dropout = 0;  // of the inner columns
+  double dropout = 0;  // of the inner activations
 
   Var operator()(Context& cx, const Var& x, const Tensor& positions) const;
 };

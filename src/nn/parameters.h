@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// What a parameter holds before the first update.
+/// The initial values of a parameter.
 struct Init {
   enum Kind { constant, uniform, normal } kind = constant;
   double value = 0;  // the constant, the limit ± of the uniform, the deviation of the normal
@@ -19,8 +19,8 @@ struct Init {
   static Init glorot(int64_t rows, int64_t cols, double gain = 1);
 };
 
-/// All weights of a model, in the order they were made. A weight may be one part of a larger matrix (queries, keys
-/// and values are multiplied at once): kernels and the optimiser see the matrix, files and messages the named parts.
+/// All weights of a model, in the order they were made. A weight may be a slice of a larger matrix (queries, keys and
+/// values are one product): kernels and the optimiser see the matrix, files and messages the named slices.
 class Parameters {
  public:
   struct Slice {
@@ -28,16 +28,16 @@ class Parameters {
     int64_t rows;
     Init init;
   };
-  /// A part with where it lies.
+  /// A slice and where it lies.
   struct Named {
     std::string name;
-    Tensor value, gradient;  // (rows, cols) or (rows); gradient is empty where none is kept
+    Tensor value, gradient;  // (rows, cols) or (rows); the gradient may be empty
     Init init;
-    size_t buffer;  // which matrix it is a part of …
-    int64_t first;  // … and from which row
+    size_t buffer;  // the matrix that it is a slice of
+    int64_t first;  // its first row there
     bool trained;   // false: a statistic
 
-    /// The same part of a tensor shaped like the matrix: of a moment, of an average.
+    /// The same slice of a tensor that is shaped like the matrix, such as a moment or an average.
     Tensor slice_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };
 
@@ -54,16 +54,17 @@ class Parameters {
   };
   Parameters(const Backend& backend, Arena& arena, DType dtype, Flat flat);
 
-  /// What a matrix is for: a product, to have its rows looked up, or both (a tied embedding). exact_product: a product
-  /// that is never rounded, as something is chosen by it.
+  /// How a matrix is used: in products, by looking up rows, or both (a tied embedding). exact_product: products that
+  /// are never rounded, because a choice depends on them.
   enum class Use { product, lookup, both, exact_product };
   Var matrix(const std::vector<Slice>& slices, int64_t cols, Use use = Use::product);  // (Σ rows, cols)
   Var vector(const std::vector<Slice>& slices);                                        // (Σ rows)
-  /// What training observes instead of learning it: part of the model like a weight, but without a gradient, so that no
-  /// optimiser moves it.
+  /// A statistic that training observes: part of the model like a weight, but without a gradient, so the optimiser does
+  /// not change it.
   Tensor statistic(const Slice& slice);  // (rows)
 
-  /// Draws every part from its own random sequence of (seed, name): the same values whatever else the model has.
+  /// Draws each slice from a random sequence of its own (seed, name): its values do not depend on the rest of the
+  /// model.
   void initialise(uint64_t seed);
   /// The next backward pass overwrites all gradients.
   void forget_gradients();
@@ -71,13 +72,13 @@ class Parameters {
   /// weights do not change.
   PackedWeights pack(DType type) const;
   PackedWeights pack() const { return pack(dtype_); }
-  /// Brings the copies in 16 bits of all weights of products up to date; makes them where there are none.
+  /// Updates the 16-bit copies of all weights of products, or makes them.
   void round(RoundedWeights& rounded) const;
-  /// For models that decode and do nothing else: what only products use exists packed alone, and its own memory is
-  /// never touched. `load_destination` is where its values go first, `pack_loaded` does with them what `pack` does.
+  /// For models that only decode: weights that only products use exist in packed form alone, and the memory of the
+  /// originals is never touched. Their values are read into `load_destination`, and `pack_loaded` packs them.
   Tensor load_destination(size_t buffer) const;
   void pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const;
-  /// The same into I8 from rows that are rounded already (Backend::pack_rounded): those of all parts, in their order.
+  /// The same into I8 from rows that are rounded already (Backend::pack_rounded): those of all slices, in order.
   void pack_rounded(size_t buffer, std::span<const RoundedRows> slices, PackedWeights& packed) const;
 
   const std::vector<Named>& named() const { return named_; }
@@ -85,7 +86,7 @@ class Parameters {
   Use use_of(size_t buffer) const { return uses_[buffer]; }  // of vectors and statistics: lookup
   std::span<const Named> slices_of(size_t buffer) const;
   DType dtype() const { return dtype_; }
-  int64_t count() const;  // numbers in all parts that are trained
+  int64_t count() const;  // of the numbers in all trained slices
 
   /// Elements of all buffers, each rounded up to whole blocks.
   int64_t flat_elements() const { return flat_elements_; }

@@ -7,7 +7,7 @@
 namespace dragoman {
 
 const Tensor& Sinusoids::table(Arena& arena, const Backend& backend, int64_t positions) {
-  const std::lock_guard lock(asking_);
+  const std::lock_guard lock(mutex_);
   if (!tables_.empty() && tables_.back().rows() >= positions) return tables_.back();
   const int64_t rows = std::max<int64_t>(128, positions + positions / 2), half = (dim_ + 1) / 2;
   std::vector<double> values(rows * dim_);
@@ -26,7 +26,7 @@ const Tensor& Sinusoids::table(Arena& arena, const Backend& backend, int64_t pos
 }
 
 const Tensor& LinearBias::table(Arena& arena, const Backend& backend, int64_t positions) {
-  const std::lock_guard lock(asking_);
+  const std::lock_guard lock(mutex_);
   if (!tables_.empty() && DistanceBias::reach(tables_.back(), heads_) >= positions - 1) return tables_.back();
   const int64_t R = std::max<int64_t>(511, positions + positions / 2);
   std::vector<double> values;

@@ -6,28 +6,28 @@
 
 namespace dragoman {
 
-/// In which order a recurrence takes the rows of a sentence. reversed: backward, but </s> stays the last.
+/// The order in which a recurrence reads the rows of a sentence. reversed: backward, but </s> stays the last.
 enum class Direction { forward, backward, reversed };
 
-/// The rows of packed sentences in the order in which a recurrence takes them: the first of each sentence, longest
-/// sentences first, then the second of each that has one, … So the sentences of a step are the first ones of the step
-/// before, and no row is padding.
+/// The rows of packed sentences in the order in which a recurrence reads them: the first row of each sentence, longest
+/// sentences first, then the second row of each sentence that has one, … The sentences of a step are therefore the
+/// first sentences of the step before, and no row is padding.
 struct Steps {
   std::vector<int> sentences;   // (B): longest first
-  std::vector<int64_t> begins;  // (T+1): step t has rows [begins[t], begins[t+1]) …
-  Tensor rows;                  // (N) int32: … which are these of the packed rows
-  Tensor positions;             // (N) int32: where each packed row stands in `rows`
+  std::vector<int64_t> begins;  // (T+1): step t has entries [begins[t], begins[t+1]) of `rows`
+  Tensor rows;                  // (N) int32: packed rows, in the order of steps
+  Tensor positions;             // (N) int32: the index in `rows` of each packed row
 
   Steps(const Spans& spans, Direction direction);
   int64_t count() const { return int64_t(begins.size()) - 1; }
-  int64_t width(int64_t step) const { return begins[step + 1] - begins[step]; }  // n, its sentences
+  int64_t width(int64_t step) const { return begins[step + 1] - begins[step]; }  // n sentences
 };
 
 /// The first n sentences of a state.
 CellState first_rows(const CellState& state, int64_t n);
 
-/// A recurrent layer of D columns: a cell with its products. With `norm`, layer normalisation of both products, all
-/// gates together (Ba et al. 2016, section 3.1, as Marian has it).
+/// A recurrent layer of size D: a cell with its products. With `norm`, both products are layer-normalised, all gates
+/// together (Ba et al. 2016, section 3.1, in Marian's form).
 struct Recurrence {
   Cell cell;
   Linear input;                // (G·D,inputs) (G·D)
@@ -40,7 +40,7 @@ struct Recurrence {
     bool norm;
   };
   static Recurrence make(Parameters& p, const std::string& name, const Design& design);
-  /// What the input says to the gates, of any number of steps: x (N,inputs) → (N,G·D).
+  /// The input's part of the gates, for any number of steps: x (N,inputs) → (N,G·D).
   Var gates(Context& cx, const Var& x) const;
   CellState step(Context& cx, const Var& gates, const CellState& before) const;
   /// All rows of packed sentences: x (N,inputs) → h (N,D).

@@ -51,6 +51,7 @@ void read_progress(const SafetensorsFile& file, const RunState& run) {
   const StoredProgress stored = progress_from(entry(file, "progress"), file.path());
   run.progress = stored.progress;
   run.adam.steps = stored.adam_steps;
+  run.baseline = stored.baseline;
 }
 
 void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& tensors) {
@@ -125,7 +126,7 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
                     {{"format", state_format},
                      {"version", state_version},
                      {"config", to_json(config)},
-                     {"progress", to_json(StoredProgress{run.progress, run.adam.steps})},
+                     {"progress", to_json(StoredProgress{run.progress, run.adam.steps, run.baseline})},
                      {"arithmetic", run.arithmetic},
                      {"corpus", fingerprint_text(order)},
                      {"batches", order.options},

@@ -19,12 +19,14 @@ struct CheckpointSize {
 CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged);
 
 /// What is saved of a run: all of it, so that a run resumes from the state alone. The state holds the raw parameters
-/// (the model file the smoothed ones where there is an average), the moments, the averages and the progress.
+/// (the model file the smoothed ones where there is an average), the moments, the averages, the progress and the
+/// baseline of the model.
 struct RunState {
   Parameters& parameters;
   Adam& adam;
   std::optional<MovingAverage>& average;
   Progress& progress;
+  Baseline& baseline;
   std::string arithmetic = {};  // threads, libraries, instructions: with the same a run resumes to the same bits
 };
 

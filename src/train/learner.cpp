@@ -19,8 +19,7 @@ Learner::Learner(const Backend& backend, Arena& arena, Model& model, const Train
   if (precision == TrainingPrecision::float16) rounded_.emplace(DType::f16);
 }
 
-void Learner::begin_update(double baseline, double loss_scale) {
-  baseline_ = baseline;
+void Learner::begin_update(double loss_scale) {
   loss_scale_ = loss_scale;
   adds_ = Accumulate::no;
   first_nonfinite.clear();
@@ -33,7 +32,6 @@ Context Learner::context(Tape& tape, int64_t update) const {
   if (rounded_) cx.rounded = &*rounded_;
   cx.seed = setup_.training.seed;
   cx.update = uint32_t(update);
-  cx.baseline = baseline_;
   cx.loss_scale = loss_scale_;
   cx.training = true;
   cx.shows_nan = setup_.training.check_nan;

@@ -23,9 +23,9 @@ class Learner {
  public:
   Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows);
 
-  /// Before the batches of an update: gradients begin anew, and weights may have changed. `baseline` is what hard
-  /// attention compares losses with; gradients are `loss_scale` times what they are, a power of two.
-  void begin_update(double baseline = 0, double loss_scale = 1);
+  /// Before the batches of an update: gradients begin anew, and weights may have changed. Gradients are multiplied by
+  /// `loss_scale`, a power of two.
+  void begin_update(double loss_scale = 1);
   /// Gradients add up in the parameters, losses in loss(). After OutOfMemory the update has to begin again.
   void learn(const Batch& batch, int64_t update);
   const Tensor& loss() const { return loss_; }  // (1) f64: their sum in this update, times the loss scale
@@ -46,7 +46,7 @@ class Learner {
   Model& model_;
   const TrainingSetup& setup_;
   int64_t rows_;
-  double baseline_ = 0, loss_scale_ = 1;
+  double loss_scale_ = 1;
   const Tensor loss_;
   Accumulate adds_ = Accumulate::no;       // whether loss_ has any of this update
   std::optional<RoundedWeights> rounded_;  // where products are of 16 bits

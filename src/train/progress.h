@@ -20,7 +20,6 @@ struct Progress {
   int64_t epoch_sentences = 0;         // in the present one
   int64_t skipped = 0;                 // updates left out because loss or gradient was not finite
   int64_t skipped_in_a_row = 0;        // the last ones
-  double baseline = 0;                 // of a label: a moving average of updates, for hard attention
   int64_t rollbacks = 0;               // times that too many of them led back to a checkpoint; each halves the rate
   LossScale loss_scale;                // of training in float16; 1 in others
   int64_t stalled = 0;                 // validations in a row without improvement of the first metric

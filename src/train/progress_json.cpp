@@ -84,7 +84,7 @@ std::string to_json(const StoredProgress& stored) {
               {"epoch_sentences", p.epoch_sentences},
               {"skipped", p.skipped},
               {"skipped_in_a_row", p.skipped_in_a_row},
-              {"usual_loss", p.baseline},
+              {"usual_loss", stored.baseline.value},
               {"retreats", p.rollbacks},
               {"loss_scale", p.loss_scale.value},
               {"loss_scale_since", p.loss_scale.since},
@@ -108,14 +108,14 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   p.epoch_sentences = numbers.count("epoch_sentences");
   p.skipped = numbers.count("skipped");
   p.skipped_in_a_row = numbers.count("skipped_in_a_row", 0);
-  p.baseline = numbers.number("usual_loss", 0, 0, std::numeric_limits<double>::max());
   p.rollbacks = numbers.count("retreats", 0);
   p.loss_scale = numbers.loss_scale();
   p.stalled = numbers.count("stalled");
   p.best = numbers.figures("best");
   p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
   p.position = {numbers.count("epoch"), numbers.count("batch")};
-  return {p, numbers.count("adam_steps")};
+  const Baseline baseline{numbers.number("usual_loss", 0, 0, std::numeric_limits<double>::max())};
+  return {p, numbers.count("adam_steps"), baseline};
 }
 
 }  // namespace dragoman

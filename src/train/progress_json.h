@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "nn/baseline.h"
 #include "train/progress.h"
 
 namespace dragoman {
@@ -9,6 +10,7 @@ namespace dragoman {
 struct StoredProgress {
   Progress progress;
   int64_t adam_steps = 0;
+  Baseline baseline = {};
 };
 std::string to_json(const StoredProgress& stored);
 

@@ -123,7 +123,11 @@ void Trainer::require_room() {
 RunState Trainer::run_state() {
   const TrainingPrecision precision = setup_.training.precision;
   return {
-      model_->parameters(), updater_.adam(), updater_.average(), progress_,
+      model_->parameters(),
+      updater_.adam(),
+      updater_.average(),
+      progress_,
+      model_->baseline(),
       fmt::format("{} thread{}, {}{}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic,
                   precision == TrainingPrecision::float32 ? "" : fmt::format(", products in {}", name_of(precision)))};
 }

@@ -63,7 +63,7 @@ void Updater::update(BatchStream& batches) {
 void Updater::learn(std::span<const Batch> of_update) {
   while (true) {
     try {
-      learner_.begin_update(progress_.baseline, progress_.loss_scale.value);
+      learner_.begin_update(progress_.loss_scale.value);
       for (const Batch& batch : of_update) learner_.learn(batch, progress_.updates);
       return;
     } catch (const OutOfMemory& error) {
@@ -79,8 +79,7 @@ void Updater::learn(std::span<const Batch> of_update) {
 // where gradients must stay for the first non-finite one to be found.
 bool Updater::may_run_ahead() const {
   const TrainingOptions& o = setup_.training;
-  const bool begins_alike = o.precision != TrainingPrecision::float16 &&
-                            setup_.model.attention.choice != AttentionKind::hard &&
+  const bool begins_alike = o.precision != TrainingPrecision::float16 && !model_->learns_from_baseline() &&
                             !(average_ && setup_.model.norm_kind == NormKind::batch);
   return backend_.is_device() && begins_alike && !o.check_nan && o.max_skipped != 1 && progress_.skipped_in_a_row == 0;
 }
@@ -94,7 +93,7 @@ void Updater::finish() {
   if (!outcome.finite()) return skip(update, outcome);
   if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
   progress_.skipped_in_a_row = 0;
-  progress_.baseline = 0.9 * progress_.baseline + 0.1 * outcome.loss / update.divisor();  // Xu et al. 2015
+  model_->baseline().update(outcome.loss, update.divisor());
   if (average_) average_->update(progress_.updates - progress_.skipped);
   window_.cost += outcome.loss;
   window_.target_tokens += update.target_tokens;

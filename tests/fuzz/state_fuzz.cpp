@@ -16,7 +16,7 @@ struct Run {
   Progress progress;
   BatchOrder order{4711, "--mini-batch-words 100"};
 
-  RunState state() { return {model->parameters(), adam, average, progress}; }
+  RunState state() { return {model->parameters(), adam, average, progress, model->baseline()}; }
 };
 
 Run& run() {

@@ -27,6 +27,7 @@ struct HardModel {
   explicit HardModel(const ModelConfig& config)
       : model(make_model(config, backend("reference"), arena, DType::f64, true)) {
     model->parameters().initialise(7);
+    model->baseline().value = 1.5;
     for (const auto& p : model->parameters().named())
       for (int64_t i = 0; i < p.value.elements(); ++i) p.value.as<double>()[i] *= 1.5;
   }
@@ -51,11 +52,10 @@ struct HardModel {
   }
   Context context() {
     Context cx{.backend = backend("reference"), .arena = arena};
-    cx.seed = 3, cx.update = 5, cx.baseline = baseline;
+    cx.seed = 3, cx.update = 5;
     return cx;
   }
 
-  double baseline = 1.5;
   Arena arena{Arena::Reserve::memory, int64_t{1} << 29};
   std::unique_ptr<Model> model;
 };
@@ -122,7 +122,7 @@ TEST_P(HardAttentionModel, FollowsTheGradientOfTheExpectedLossInTheMean) {
   const std::vector<int32_t> source = {6, 2};
   Batch many{packed(std::vector(copies, source)), packed(std::vector(copies, std::vector<int32_t>{4})), {}};
   for (int s = 0; s < copies; ++s) many.sentences.push_back(s);
-  m.baseline = expected_loss(m, source);
+  m.model->baseline().value = expected_loss(m, source);
   const auto sums = m.gradients(many);
   size_t first = 0;
   for (const auto& p : m.model->parameters().named()) {
@@ -137,6 +137,20 @@ TEST_P(HardAttentionModel, FollowsTheGradientOfTheExpectedLossInTheMean) {
     const bool by_reward = p.name.find("cross_attention") != p.name.npos;  // alone, which varies little
     EXPECT_NEAR(sums[first + i] / copies, (above - below) / 2e-5, by_reward ? 0.005 : 0.03) << p.name;
     first += size_t(p.value.elements());
+  }
+}
+
+// The trainer may begin an update before it knows the loss of the one before, unless the model says otherwise.
+TEST_P(HardAttentionModel, AloneLearnsFromTheBaselineAndSaysSo) {
+  const Batch batch{packed({{3, 4, 2}, {5, 6, 2}}), packed({{4, 2}, {5, 6, 2}}), {0, 1}};
+  for (const AttentionKind choice : {AttentionKind::soft, AttentionKind::hard}) {
+    ModelConfig config = small(GetParam());
+    config.attention.choice = choice;
+    HardModel m(config);
+    const auto gradients = m.gradients(batch);
+    m.model->baseline().value += 1;
+    EXPECT_EQ(m.gradients(batch) != gradients, choice == AttentionKind::hard);
+    EXPECT_EQ(m.model->learns_from_baseline(), choice == AttentionKind::hard);
   }
 }
 

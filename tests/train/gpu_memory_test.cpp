@@ -33,7 +33,7 @@ class GpuMemory : public testing::Test {
     run.setup.training.after = {{updates, Frequency::updates}};
     Trainer trainer(run.setup, SmallGpu::backend());
     trainer.run();
-    return trainer.progress().baseline;
+    return trainer.model().baseline().value;
   }
   double train_anew(int64_t updates) {
     run.setup.training.no_reload = true;

@@ -13,7 +13,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 
 json sound() {
-  return json::parse(to_json(StoredProgress{{.updates = 7, .best = {{"bleu", 12.5}}, .position = {1, 2}}, 6}));
+  return json::parse(to_json(StoredProgress{{.updates = 7, .best = {{"bleu", 12.5}}, .position = {1, 2}}, 6, {2.5}}));
 }
 
 std::string complaint(const std::string& text) {
@@ -27,11 +27,12 @@ std::string complaint(const std::string& text) {
 }
 
 TEST(ProgressJson, ComesBackAsItWas) {
-  const auto [progress, adam_steps] = progress_from(sound().dump(), "m.state");
+  const auto [progress, adam_steps, baseline] = progress_from(sound().dump(), "m.state");
   EXPECT_EQ(progress.updates, 7);
   EXPECT_EQ(progress.best.at("bleu"), 12.5);
   EXPECT_EQ(progress.position, (Position{1, 2}));
   EXPECT_EQ(adam_steps, 6);
+  EXPECT_EQ(baseline.value, 2.5);
 }
 
 TEST(ProgressJson, RefusesCountsThatNoRunHas) {

@@ -3,6 +3,7 @@
 
 #include "backend/step_keys.h"
 #include "nn/attention_heads.h"
+#include "nn/baseline.h"
 
 namespace dragoman {
 
@@ -27,7 +28,7 @@ struct SignalledLoss {
   Tensor loss, weights;  // (Nt), and (Nt) or empty: of each target token
   Tensor rows;           // (Nt) int32: the row of `signal` for each target token
   Spans spans;           // of the target
-  double baseline = 0;   // expected loss of a target token
+  Baseline baseline;
 };
 
 /// How a query reads keys and values in cross-attention. Each kind is a file in this folder; make_kind() chooses.
@@ -48,6 +49,7 @@ class CrossAttentionKind {
   /// A learning signal for `rows` queries, or empty: the kind learns by gradients alone.
   virtual Tensor learning_signal(Context& cx, int64_t rows, DType dtype) const;
   virtual void reward(Context& cx, const SignalledLoss& outcome) const;
+  virtual bool learns_from_baseline() const { return false; }  // whether reward() reads the baseline
 };
 
 std::shared_ptr<const CrossAttentionKind> make_kind(Parameters& p, const std::string& name, int64_t dim,

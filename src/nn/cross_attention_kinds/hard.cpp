@@ -29,8 +29,9 @@ class HardAttention : public CrossAttentionKind {
   void reward(Context& cx, const SignalledLoss& o) const override {
     if (!o.signal || !cx.training) return;
     cx.backend.reinforce_signal(
-        Backend::ReinforceSignal{o.signal, o.loss, o.weights, o.rows, o.spans, o.baseline, reward_, entropy_});
+        Backend::ReinforceSignal{o.signal, o.loss, o.weights, o.rows, o.spans, o.baseline.value, reward_, entropy_});
   }
+  bool learns_from_baseline() const override { return true; }
 
  private:
   const double reward_, entropy_;  // λ_r, λ_e

@@ -1,0 +1,49 @@
+#pragma once
+#include <optional>
+
+#include "model/copy_head.h"
+#include "model/decoded_past.h"
+#include "model/held_rows.h"
+#include "model/output_layer.h"
+
+namespace dragoman {
+
+/// What the decodings of all models do alike: sentences hold rows of two caches from add() to remove(), one for what
+/// the model reads of the source, one for what it reads of the past; the output layer gives logits of all or of some
+/// pieces, mixed with copies. A model writes the caches and computes the steps.
+class CachedDecoding : public Decoding {
+ public:
+  CachedDecoding(const CachedDecoding&) = delete;
+
+  void add(int first, const PackedIds& source, int width) final;
+  void restrict(std::span<const int32_t> pieces) final;
+  Tensor step(std::span<const StepRow> rows) final { return compute(rows, past_.step(rows)); }
+  void remove(int sentence) override;
+
+ protected:
+  /// `output` (V,D) is the weight of the output layer, `copy` may be null.
+  CachedDecoding(Context& cx, CacheRows source_cache, CacheRows past_cache, const Var& output, const CopyHead* copy);
+
+  /// Cache rows that each sentence begins its past with; none unless a model says so.
+  virtual Spans prefix_of(const Spans& source) const;
+  /// Encodes the sentences first, first + 1, … and writes what steps will read: into `rows` (N) of the source cache,
+  /// one for each token, and into those of the past cache that prefix_of() asked for. Returns the encoder's output
+  /// (N,D).
+  virtual Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) = 0;
+  /// Next-token logits of each row (Decoding::step); writes the rows past.cached of the past cache.
+  virtual Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) = 0;
+
+  /// Of hidden states x (R,D), in compute().
+  Tensor logits(Context& cx, std::span<const StepRow> rows, const Var& x) const;
+
+  Context& cx_;
+  CacheRows source_cache_, past_cache_;
+  HeldRows sources_, prefixes_;
+  DecodedPast past_;
+  OutputLayer output_;
+
+ private:
+  std::optional<CopySources> copies_;
+};
+
+}  // namespace dragoman

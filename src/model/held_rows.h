@@ -1,0 +1,34 @@
+#pragma once
+#include <map>
+#include <span>
+
+#include "backend/step_keys.h"
+#include "model/model.h"
+#include "nn/cache.h"
+
+namespace dragoman {
+
+/// The rows of a cache that sentences hold while they are decoded, neighbours for each sentence.
+class HeldRows {
+ public:
+  /// The cache outlives it.
+  explicit HeldRows(CacheRows& cache) : cache_(cache) {}
+
+  /// Takes rows for the sentences first, first + 1, … of `spans`. (N) int32: the cache row for each row of the spans.
+  Tensor add(int first, const Spans& spans);
+  void remove(int sentence);  // does nothing for a sentence without rows
+  Range of(int sentence) const { return held_.at(sentence); }
+
+  /// The rows of the sentence of each row of a step.
+  struct Step {
+    StepKeys keys;  // length and begin
+    int64_t longest = 0;
+  };
+  Step step(std::span<const StepRow> rows) const;
+
+ private:
+  CacheRows& cache_;
+  std::map<int, Range> held_;
+};
+
+}  // namespace dragoman
