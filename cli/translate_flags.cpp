@@ -280,22 +280,14 @@ void check_sampling(O& o, const Given& given) {
   o.beam_size = drawn;
 }
 
-void check_models(const O& o) {
-  if (o.weights.empty()) return;
-  require(o.weights.size() == o.models.size(), "--weights has {} numbers, --model {} files, expected one for each",
-          o.weights.size(), o.models.size());
-  require(std::ranges::any_of(o.weights, [](double w) { return w > 0; }),
-          "--weights are all 0, expected one above 0 at least");
-}
-
 void check(O& o, const Given& given) {
   o.devices = {backend_name(o.devices, o.fast_math)};
-  check_models(o);
+  validate(static_cast<const EnsembleOptions&>(o));
   check_length(o, given);
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given);
   require(o.n_best == 0 || !o.scores, "--scores and --n-best: give one; n-best lists already contain the scores");
-  validate(o);
+  validate(static_cast<const SearchOptions&>(o));
 }
 
 }  // namespace
