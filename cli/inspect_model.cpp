@@ -2,62 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 #include "base/grouped.h"
 #include "io/config_json.h"
-#include "io/int8_weights.h"
+#include "io/parameter_counts.h"
 #include "vocab/model_facts.h"
 
 namespace dragoman {
 namespace {
-
-// A group of weights, a line of the page.
-struct Group {
-  std::string name;
-  int64_t tensors = 0, parameters = 0;
-};
-
-constexpr size_t most_groups = 16;
-
-struct Counts {
-  std::vector<Group> groups = {{"embeddings"}, {"encoder"}, {"decoder"}, {"output"}};
-  int64_t tensors = 0, parameters = 0;
-  std::set<std::string> types;
-};
-
-// "encoder.3.feed_forward.up.weight" counts as encoder, "source_embedding.weight" as embeddings. Groups beyond
-// most_groups are merged into "others": a file could have one for each of 100,000 tensors.
-Group& group_of(Counts& counts, const std::string& tensor) {
-  const std::string first = tensor.substr(0, tensor.find('.'));
-  const std::string name = first.ends_with("embedding") ? "embeddings" : first;
-  const auto found = std::ranges::find(counts.groups, name, &Group::name);
-  if (found != counts.groups.end()) return *found;
-  const bool full = counts.groups.size() == most_groups;
-  return full ? counts.groups.back()
-              : counts.groups.emplace_back(counts.groups.size() == most_groups - 1 ? Group{"others"} : Group{name});
-}
-
-// Running statistics of batch norms are not learned, so they are not parameters.
-bool holds_parameters(const std::string& tensor) {
-  return !tensor.starts_with("vocabulary.") && !tensor.ends_with(scale_name("weight")) &&
-         tensor.find(".running_") == std::string::npos;
-}
-
-Counts count_parameters(const SafetensorsFile& file) {
-  Counts counts;
-  for (const TensorEntry& t : file.tensors()) {
-    if (!holds_parameters(t.name)) continue;
-    const int64_t elements = int64_t(t.bytes.size()) / size_of(t.dtype);
-    Group& group = group_of(counts, t.name);
-    ++group.tensors, ++counts.tensors;
-    group.parameters += elements, counts.parameters += elements;
-    counts.types.emplace(name_of(t.dtype));
-  }
-  std::erase_if(counts.groups, [](const Group& group) { return group.tensors == 0; });
-  return counts;
-}
 
 std::string embeddings_in_words(const ModelConfig& c) {
   if (c.embeddings.ties_source() && c.embeddings.ties_output()) return "one matrix for source, target and output";
@@ -199,11 +150,11 @@ void add_lengths(Description& d, const TrainedLengths& trained) {
   d.page.fact("target", fmt::format("{} pieces", grouped(trained.target)));
 }
 
-void add_parameters(Description& d, const Counts& counts) {
+void add_parameters(Description& d, const ParameterCounts& counts) {
   const std::string types = fmt::format("{}", fmt::join(counts.types, ", "));
   Json groups = Json::object();
   d.page.heading("Parameters");
-  for (const Group& g : counts.groups) {
+  for (const ParameterGroup& g : counts.groups) {
     const double share = 100 * double(g.parameters) / double(std::max<int64_t>(1, counts.parameters));
     d.page.fact(g.name, fmt::format("{:>15}  {:5.1f} %", grouped(g.parameters), share));
     groups[g.name] = g.parameters;

@@ -269,24 +269,15 @@ void check_sampling(O& o, const Given& given, Findings& findings) {
   o.beam_size = drawn;
 }
 
-void check_models(const O& o, Findings& findings) {
-  if (o.weights.empty()) return;
-  findings.expect(o.weights.size() == o.models.size(),
-                  "--weights has {} numbers, --model {} files, expected one for each", o.weights.size(),
-                  o.models.size());
-  findings.expect(std::ranges::any_of(o.weights, [](double w) { return w > 0; }),
-                  "--weights are all 0, expected one above 0 at least");
-}
-
 void check(O& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
-  check_models(o, findings);
+  findings.attempt([&] { validate(static_cast<const EnsembleOptions&>(o)); });
   check_length(o, given, findings);
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given, findings);
   findings.expect(o.n_best == 0 || !o.scores,
                   "--scores and --n-best: give one; n-best lists already contain the scores");
-  findings.attempt([&] { validate(o); });
+  findings.attempt([&] { validate(static_cast<const SearchOptions&>(o)); });
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     dragoman::Engine engine(
         {.device = argc > 2 ? argv[2] : "cpu",
          .log = [](dragoman::LogLevel, std::string_view message) { std::cerr << message << '\n'; }});
-    dragoman::TextTranslator translator(engine, {.models = {argv[1]}, .beam_size = 5});
+    dragoman::TextTranslator translator(engine, {.models = {argv[1]}, .search = {.beam_size = 5}});
     std::vector<std::string> lines;
     for (std::string line; std::getline(std::cin, line);) lines.push_back(line);
     for (const std::string& translation : translator.translate(lines)) std::cout << translation << '\n';

@@ -6,13 +6,14 @@ namespace dragoman {
 
 class Engine;
 
+/// Models of one configuration, such as the checkpoints of a run, and the file to make of them.
 struct AverageOptions {
   std::string output;  // model file
   std::vector<std::string> models;
 };
 
 /// Saves the mean of the models' weights, summed in double precision, as a float32 model. Error for models that differ
-/// in configuration or vocabularies, and if there are none.
+/// in configuration or vocabularies, and if there are none. Thread-safe.
 void average_models(Engine& engine, const AverageOptions& options);
 
 }  // namespace dragoman

@@ -1,7 +1,12 @@
 #pragma once
+#include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "dragoman/search_options.h"
 
 namespace dragoman {
 
@@ -9,9 +14,26 @@ class Engine;
 
 struct TextTranslatorOptions {
   std::vector<std::string> models;  // files; several translate together and have the same vocabularies
-  int beam_size = 5;                // hypotheses a sentence; 1 is greedy search
-  double normalize = 1;             // divide log-probabilities by length^normalize
-  int max_length = 1000;            // pieces; longer lines are translated in parts
+  std::vector<double> weights;      // of their log-probabilities; empty: take their mean
+  Precision precision = Precision::automatic;
+  std::string shortlist;  // file of `dragoman align`; empty: all pieces are allowed
+  SearchOptions search;   // of translate()
+  int max_length = 1000;  // pieces; longer lines are translated in parts
+};
+
+/// A translation of a line, one of several with SearchOptions::n_best.
+struct TranslatedText {
+  std::string text;
+  double log_prob = 0;  // of the tokens, summed
+  double score = 0;     // by which translations of a line are ordered: log_prob with SearchOptions::normalize
+  std::vector<float> token_log_probs;  // of each token, ends of sentences included
+};
+
+/// A text to translate with options of its own.
+struct TranslationRequest {
+  std::string text;  // one line
+  SearchOptions search;
+  std::string prefix;  // how the translation begins
 };
 
 /// Translates lines of text as `dragoman translate` does with these options. Several translators may be in use at once,
@@ -19,13 +41,29 @@ struct TextTranslatorOptions {
 class [[gnu::visibility("default")]] TextTranslator {
  public:
   /// Loads the models. Error for files that are no models, models that cannot translate together and options out of
-  /// bounds. The engine outlives the translator.
+  /// bounds, which are named as on the command line. The engine outlives the translator.
   TextTranslator(Engine & engine, TextTranslatorOptions options);
   ~TextTranslator();
   TextTranslator(const TextTranslator&) = delete;
 
   /// The best translation of each line. Lines are translated independently; many at once are faster than one by one.
   std::vector<std::string> translate(const std::vector<std::string>& lines);
+
+  using Ticket = uint64_t;
+  using Done = std::function<void(std::vector<TranslatedText> best)>;  // n_best of them, best first; at least one
+  using Failed = std::function<void(std::exception_ptr error)>;
+
+  /// Queues a text beside all others; step() translates. One of the functions is called by a step(), in its thread:
+  /// `done`, or `failed` if there is no memory for this text, which leaves the others as they are. Both may submit and
+  /// cancel. The translation depends on the request alone. Error for options that make no sense.
+  Ticket submit(TranslationRequest request, Done done, Failed failed);
+
+  /// Gives a text up: none of its functions is called any more. False if it is done.
+  bool cancel(Ticket ticket);
+
+  /// Extends all translations by one or more tokens and answers what is done. False if nothing was left to do. What it
+  /// throws ends all requests; their functions are not called. So does what translate() throws.
+  bool step();
 
  private:
   struct State;

@@ -1,5 +1,7 @@
 #include "decode/options.h"
 
+#include <algorithm>
+
 #include "base/bounds.h"
 #include "base/error.h"
 
@@ -29,6 +31,14 @@ void validate(const SearchOptions& o) {
   if (o.n_best > o.beam_size)
     throw Error(fmt::format("--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size),
                 fmt::format("give --beam-size {} or more", o.n_best));
+}
+
+void validate(const EnsembleOptions& o) {
+  if (o.weights.empty()) return;
+  require(o.weights.size() == o.models.size(), "--weights has {} numbers, --model {} files, expected one for each",
+          o.weights.size(), o.models.size());
+  require(std::ranges::any_of(o.weights, [](double w) { return w > 0; }),
+          "--weights are all 0, expected one above 0 at least");
 }
 
 }  // namespace dragoman

@@ -8,13 +8,47 @@
 #include "dragoman/engine.h"
 
 namespace dragoman {
+namespace {
+
+EnsembleOptions ensemble_of(const TextTranslatorOptions& o) { return {o.models, o.weights, o.precision, o.shortlist}; }
+
+void check(const TextTranslatorOptions& options) {
+  require(!options.models.empty(), "no model to translate with");
+  require(options.max_length >= 1, "max_length is {}, expected 1 or more", options.max_length);
+  validate(ensemble_of(options));
+  validate(options.search);
+}
+
+std::vector<TranslatedText> texts_of(std::vector<Translation> translations) {
+  std::vector<TranslatedText> texts;
+  for (Translation& t : translations)
+    texts.push_back({std::move(t.text), t.log_prob, t.score, std::move(t.piece_log_probs)});
+  return texts;
+}
+
+}  // namespace
 
 struct TextTranslator::State {
   State(Engine& used, const TextTranslatorOptions& options)
       : engine(used),
-        ensemble({.models = options.models}, engine.backend()),
+        ensemble(ensemble_of(options), engine.backend()),
         translating{.max_length = options.max_length},
-        search{.beam_size = options.beam_size, .normalize = options.normalize} {}
+        search(options.search) {}
+
+  /// Runs f(translator) on the engine. If it throws, what the translator was at is lost, and the next call begins anew.
+  template <class F>
+  auto run(const F& f) {
+    const Engine::Scope scope(engine);
+    if (!translator)
+      translator.emplace(ensemble.models(), ensemble.vocabularies(), translating, search, ensemble.shortlist(),
+                         searches_on(engine.backend()));
+    try {
+      return f(*translator);
+    } catch (...) {
+      translator.reset();
+      throw;
+    }
+  }
 
   Engine& engine;
   const LoadedEnsemble ensemble;
@@ -22,17 +56,6 @@ struct TextTranslator::State {
   const SearchOptions search;
   std::optional<Translator> translator;
 };
-
-namespace {
-
-void check(const TextTranslatorOptions& options) {
-  require(!options.models.empty(), "no model to translate with");
-  require(options.beam_size >= 1 && options.beam_size <= 1024, "a beam of {}, expected 1 to 1024", options.beam_size);
-  require(options.normalize >= 0 && options.normalize <= 10, "normalize is {}, expected 0 to 10", options.normalize);
-  require(options.max_length >= 1, "max_length is {}, expected 1 or more", options.max_length);
-}
-
-}  // namespace
 
 TextTranslator::TextTranslator(Engine& engine, TextTranslatorOptions options)
     : state_([&] {
@@ -44,17 +67,25 @@ TextTranslator::TextTranslator(Engine& engine, TextTranslatorOptions options)
 TextTranslator::~TextTranslator() = default;
 
 std::vector<std::string> TextTranslator::translate(const std::vector<std::string>& lines) {
-  State& s = *state_;
-  const Engine::Scope scope(s.engine);
-  if (!s.translator)
-    s.translator.emplace(s.ensemble.models(), s.ensemble.vocabularies(), s.translating, s.search,
-                         s.ensemble.shortlist(), searches_on(s.engine.backend()));
-  try {
-    return s.translator->translate(lines);
-  } catch (...) {
-    s.translator.reset();  // what it was at is lost; the next call begins anew
-    throw;
-  }
+  return state_->run([&](Translator& translator) { return translator.translate(lines); });
+}
+
+TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
+  validate(request.search);
+  return state_->run([&](Translator& translator) {
+    return translator.submit(
+        {.text = std::move(request.text), .search = request.search, .prefix = std::move(request.prefix)},
+        [done = std::move(done)](std::vector<Translation> best) { done(texts_of(std::move(best))); },
+        std::move(failed));
+  });
+}
+
+bool TextTranslator::cancel(Ticket ticket) {
+  return state_->run([&](Translator& translator) { return translator.cancel(ticket); });
+}
+
+bool TextTranslator::step() {
+  return state_->run([&](Translator& translator) { return !translator.idle() && (translator.step(), true); });
 }
 
 }  // namespace dragoman

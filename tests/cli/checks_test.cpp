@@ -154,9 +154,9 @@ TEST(TranslateFlags, HaveAllTheirContradictionsInOneAnswer) {
     translate({"--weights", "0", "0", "--length-penalty", "gnmt", "0.6", "-n", "--temperature", "2", "--scores",
                "--n-best", "--devices", "0", "1"});
   });
-  EXPECT_THAT(said, testing::StartsWith("6 problems with the options of dragoman translate\n"));
+  EXPECT_THAT(said, testing::StartsWith("5 problems with the options of dragoman translate\n"));
   for (const char* part :
-       {"--weights has 2 numbers", "--weights are all 0", "--length-penalty and --normalize 1 are two ways",
+       {"--weights has 2 numbers", "--length-penalty and --normalize 1 are two ways",
         "--temperature 2 is for --output-sampling", "--scores and --n-best: give one", "--devices names 2 devices"})
     EXPECT_THAT(said, HasSubstr(part));
 }

@@ -38,7 +38,7 @@ TEST_F(QuantizeTest, MeasuresQualityWhereThereIsText) {
   const QuantizeResult result =
       quantize(engine, {.model = model, .output = output, .valid_sets = {text, text}, .beam_size = 1});
   ASSERT_TRUE(result.float32 && result.int8);
-  TextTranslator translator(engine, {.models = {model}, .beam_size = 1});
+  TextTranslator translator(engine, {.models = {model}, .search = {.beam_size = 1}});
   std::string translated;
   for (const std::string& line : translator.translate({"a red house", "the book"})) translated += line + "\n";
   const Evaluation e = evaluate(engine, {.references = {text}, .hypotheses = {folder.make("hyp", translated)}});

@@ -2,9 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
 #include <thread>
 
+#include "align/align_text.h"
 #include "base/error.h"
+#include "base/line_reader.h"
+#include "cli/commands.h"
+#include "cli/translate_options.h"
 #include "decode/translator.h"
 #include "dragoman/engine.h"
 #include "tests/decode/tiny_translator.h"
@@ -34,7 +39,7 @@ class TextTranslatorTest : public testing::Test {
 };
 
 TEST_F(TextTranslatorTest, TranslatesAsTheSearchDoesAndCallAfterCall) {
-  TextTranslator translator(engine, {.models = {model}, .beam_size = 3, .max_length = 50});
+  TextTranslator translator(engine, {.models = {model}, .search = {.beam_size = 3}, .max_length = 50});
   const std::vector<std::string> expected =
       Translator(tiny.cx, *tiny.model, tiny.vocabularies, {.max_length = 50}, {.beam_size = 3}).translate(lines);
   EXPECT_EQ(translator.translate(lines), expected);
@@ -43,7 +48,7 @@ TEST_F(TextTranslatorTest, TranslatesAsTheSearchDoesAndCallAfterCall) {
 }
 
 TEST_F(TextTranslatorTest, TranslatesBesideAnotherOnTheSameEngine) {
-  TextTranslator one(engine, {.models = {model}}), two(engine, {.models = {model, model}, .beam_size = 2});
+  TextTranslator one(engine, {.models = {model}}), two(engine, {.models = {model, model}, .search = {.beam_size = 2}});
   const auto of_one = one.translate(lines), of_two = two.translate(lines);
   std::vector<std::string> beside;
   std::thread other([&] { beside = two.translate(lines); });
@@ -52,12 +57,95 @@ TEST_F(TextTranslatorTest, TranslatesBesideAnotherOnTheSameEngine) {
   EXPECT_EQ(beside, of_two);
 }
 
+// One option of each kind that the command has, and what the command makes of them.
+TEST_F(TextTranslatorTest, TranslatesAsTheCommandDoes) {
+  const std::string second = folder / "second.safetensors", shortlist = folder / "shortlist";
+  TinyModel(Positions::interleaved).save(second);
+  const std::string text = folder.make("text", lines[0] + "\n" + lines[2] + "\n");
+  AlignOptions alignment;
+  alignment.train_sets = {text, text};
+  alignment.model = model;
+  alignment.shortlist = shortlist;
+  align_text(alignment);
+  const std::vector<TextTranslatorOptions> all = {
+      {.models = {model, second}, .weights = {0.3, 0.9}, .search = {.beam_size = 2}},
+      {.models = {model}, .precision = Precision::int8, .search = {.max_length_add = 5}},
+      {.models = {model}, .shortlist = shortlist, .search = {.normalize = 0, .max_length_add = 5}},
+      {.models = {model}, .search = {.beam_size = 1, .sampling = Sampling::full, .seed = 3}}};
+  for (const TextTranslatorOptions& o : all) {
+    TranslateCommandOptions command;
+    static_cast<EnsembleOptions&>(command) = {o.models, o.weights, o.precision, o.shortlist};
+    static_cast<SearchOptions&>(command) = o.search;
+    command.input = folder.make("in", lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n");
+    command.output = folder / "out";
+    translate_command(engine, command);
+    EXPECT_EQ(TextTranslator(engine, o).translate(lines), read_lines(command.output));
+  }
+}
+
+TEST_F(TextTranslatorTest, AnswersRequestsWithOptionsOfTheirOwn) {
+  TextTranslator translator(engine, {.models = {model}, .search = {.max_length_add = 5}});
+  const auto expected = translator.translate(lines);
+  std::vector<std::vector<TranslatedText>> found(lines.size());
+  const auto failed = [](std::exception_ptr) { FAIL(); };
+  const SearchOptions search{.beam_size = 5, .max_length_add = 5, .n_best = 3};
+  for (size_t i = 0; i < lines.size(); ++i)
+    translator.submit(
+        {.text = lines[i], .search = search}, [&, i](auto best) { found[i] = best; }, failed);
+  EXPECT_EQ(translator.translate(lines), expected) << "others are under way";
+  while (translator.step()) {}
+  EXPECT_FALSE(translator.step());
+  for (size_t i : {0, 2}) {
+    ASSERT_EQ(found[i].size(), 3u);
+    EXPECT_EQ(found[i][0].text, expected[i]);
+    EXPECT_GE(found[i][0].score, found[i][1].score);
+    EXPECT_NEAR(std::accumulate(found[i][0].token_log_probs.begin(), found[i][0].token_log_probs.end(), 0.0),
+                found[i][0].log_prob, 1e-4);
+  }
+  ASSERT_EQ(found[1].size(), 1u);
+  EXPECT_EQ(found[1][0].text, "");
+}
+
+TEST_F(TextTranslatorTest, BeginsATranslationAsTold) {
+  TextTranslator translator(engine, {.models = {model}});
+  std::string found;
+  translator.submit(
+      {.text = "a red house", .search = {.max_length_add = 5}, .prefix = "the"},
+      [&](auto best) { found = best[0].text; }, [](std::exception_ptr) { FAIL(); });
+  while (translator.step()) {}
+  EXPECT_THAT(found, testing::StartsWith("the"));
+}
+
+TEST_F(TextTranslatorTest, ForgetsRequestsThatAreCancelledAndRefusesSenselessOnes) {
+  TextTranslator translator(engine, {.models = {model}});
+  int answered = 0;
+  const auto submit = [&](const SearchOptions& search) {
+    return translator.submit(
+        {.text = "the book", .search = search}, [&](auto) { ++answered; }, [](std::exception_ptr) { FAIL(); });
+  };
+  const SearchOptions slow{.max_length_add = 50, .min_length = 50};
+  const auto first = submit(slow), second = submit(slow);
+  EXPECT_TRUE(translator.step());
+  EXPECT_TRUE(translator.cancel(second));
+  EXPECT_FALSE(translator.cancel(second));
+  EXPECT_THAT([&] { submit({.beam_size = 0}); }, ThrowsMessage<Error>(HasSubstr("--beam-size: 0")));
+  while (translator.step()) {}
+  EXPECT_EQ(answered, 1) << "a request that is refused leaves the others";
+  EXPECT_FALSE(translator.cancel(first)) << "it is done";
+}
+
 TEST_F(TextTranslatorTest, RefusesWhatCannotTranslate) {
   EXPECT_THAT(refused({}), ThrowsMessage<Error>(HasSubstr("no model")));
   EXPECT_THAT(refused({.models = {folder / "none"}}), ThrowsMessage<Error>(HasSubstr("none")));
-  EXPECT_THAT(refused({.models = {model}, .beam_size = 0}), ThrowsMessage<Error>(HasSubstr("a beam of 0")));
-  EXPECT_THAT(refused({.models = {model}, .normalize = -1}), ThrowsMessage<Error>(HasSubstr("normalize is -1")));
+  EXPECT_THAT(refused({.models = {model}, .search = {.beam_size = 0}}),
+              ThrowsMessage<Error>(HasSubstr("--beam-size: 0")));
+  EXPECT_THAT(refused({.models = {model}, .search = {.normalize = -1}}),
+              ThrowsMessage<Error>(HasSubstr("--normalize: -1")));
   EXPECT_THAT(refused({.models = {model}, .max_length = 0}), ThrowsMessage<Error>(HasSubstr("max_length is 0")));
+  EXPECT_THAT(refused({.models = {model}, .weights = {1, 2}}), ThrowsMessage<Error>(HasSubstr("--weights has 2")));
+  EXPECT_THAT(refused({.models = {model}, .precision = Precision::float16}),
+              ThrowsMessage<Error>(HasSubstr("float16")));
+  EXPECT_THAT(refused({.models = {model}, .shortlist = folder / "none"}), ThrowsMessage<Error>(HasSubstr("none")));
   const std::string other = save_toy_model(folder / "other", 1, toy_config(), toy_vocabulary("unigram"));
   EXPECT_THAT(refused({.models = {model, other}}), ThrowsMessage<Error>(HasSubstr("their source vocabularies differ")));
 }

@@ -1,0 +1,90 @@
+#include "engine/text_explainer.h"
+
+#include <array>
+
+#include "backend/registry.h"
+#include "base/grouped.h"
+#include "base/log.h"
+#include "decode/beam_search.h"
+#include "score/scorer.h"
+
+namespace dragoman {
+namespace {
+
+// Passes without a tape use packed weights, as in translate; those with a tape need the original weights.
+LoadedModel load(const std::string& path, const Backend& cpu, Arena& arena) {
+  const ModelFile file(path);
+  ModelConfig config = file.config();
+  config.learns_source = false;  // gradients are those of the target's log-probabilities
+  LoadedModel loaded{make_model(config, cpu, arena, DType::f32, false), file.vocabularies(), {}};
+  file.load_weights(loaded.model->parameters());
+  loaded.packed = loaded.model->parameters().pack();
+  return loaded;
+}
+
+}  // namespace
+
+TextExplainer::TextExplainer(const ExplainOptions& options, const Backend& device)
+    : options_(options),
+      arena_(arena_of(device)),
+      loaded_(load(options.model, device, arena_)),
+      cx_{.backend = device, .arena = arena_, .packed = &loaded_.packed},
+      explainer_(cx_, *loaded_.model, loaded_.vocabularies, options) {
+  if (options.train_sets.empty())
+    input_.emplace(options.input);
+  else
+    files_.emplace(std::array{options.train_sets[0], options.train_sets[1]});
+}
+
+std::optional<Explanation> TextExplainer::next() {
+  IdPair pair;
+  if (!read(pair)) return std::nullopt;
+  if (options_.max_lines > 0 && lines_ == options_.max_lines) {
+    log_warning("Lines after line {} are not explained; --max-lines 0 explains all", grouped(lines_));
+    return std::nullopt;
+  }
+  Explanation explanation = explanation_of(pair);
+  explanation.line = ++lines_;
+  return explanation;
+}
+
+bool TextExplainer::read(IdPair& pair) {
+  if (input_) return read_translated(pair);
+  const LinePairs lines = files_->next(1);
+  if (lines.source.empty()) return false;
+  const auto& [source, target] = loaded_.vocabularies;
+  pair = encode_pairs(source, target, lines, options_.no_spm_encode)[0];
+  return true;
+}
+
+bool TextExplainer::read_translated(IdPair& pair) {
+  std::string line;
+  if (!input_->next(line)) return false;
+  const Vocabulary& source = loaded_.vocabularies.source;
+  const std::vector<int32_t> ids = options_.no_spm_encode ? source.encode_given_pieces(line) : source.encode(line);
+  pair = {ids, translation_of(ids)};
+  pair.source.push_back(source.eos());
+  return true;
+}
+
+// Just </s> for a line that is empty or too long to explain.
+std::vector<int32_t> TextExplainer::translation_of(const std::vector<int32_t>& ids) {
+  const int32_t eos = loaded_.vocabularies.target.eos();
+  if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return {eos};
+  const SearchOptions search{.beam_size = options_.beam_size};
+  Hypothesis best = beam_search(cx_, *loaded_.model, search, TranslateOptions{}.mini_batch_words, {&ids, 1})[0][0];
+  if (best.length > int(best.ids.size())) best.ids.push_back(eos);
+  return best.ids;
+}
+
+Explanation TextExplainer::explanation_of(const IdPair& pair) const {
+  const bool source = pair.source.size() >= pair.target.size();  // whether the source is longer
+  const auto pieces = int64_t(source ? pair.source.size() : pair.target.size());
+  if (pieces <= options_.max_length) return explainer_.explain(pair);
+  Explanation left_out{.method = options_.method};
+  left_out.missing = fmt::format("{} {} pieces, more than --max-length {}", grouped(pieces),
+                                 source ? "source" : "target", options_.max_length);
+  return left_out;
+}
+
+}  // namespace dragoman
