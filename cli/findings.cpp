@@ -9,15 +9,15 @@
 
 namespace dragoman {
 
-void Findings::add(Error problem) {
+void Findings::add(const Error& problem) {
   const std::string_view what = problem.what();
   if (std::ranges::any_of(problems_, [&](const Error& known) { return known.what() == what; })) return;
-  problems_.push_back(std::move(problem));
+  problems_.push_back(problem);
 }
 
-void Findings::add_unread(Error problem) {
+void Findings::add_unread(const Error& problem) {
   all_read_ = false;
-  add(std::move(problem));
+  add(problem);
 }
 
 void Findings::add_option(std::string_view name, const std::vector<std::string>& words, const std::string& message,

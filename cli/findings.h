@@ -14,7 +14,7 @@ class Findings {
 
   std::string_view command() const { return command_; }
   /// Once, however often it is found.
-  void add(Error problem);
+  void add(const Error& problem);
 
   /// Adds a problem unless the condition holds.
   template <class... A>
@@ -23,7 +23,7 @@ class Findings {
   }
 
   /// A value that nobody knows now, so that what depends on several options cannot be judged.
-  void add_unread(Error problem);
+  void add_unread(const Error& problem);
 
   /// Whether f throws no Error; adds the one that it throws.
   template <class F>

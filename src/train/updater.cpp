@@ -79,7 +79,7 @@ void Updater::learn(std::span<const Batch> of_update) {
 // where gradients must stay for the first non-finite one to be found.
 bool Updater::may_run_ahead() const {
   const TrainingOptions& o = setup_.training;
-  const bool begins_alike = o.precision != TrainingPrecision::float16 && !model_->learns_from_baseline() &&
+  const bool begins_alike = o.precision != TrainingPrecision::float16 && !model_.learns_from_baseline() &&
                             !(average_ && setup_.model.norm_kind == NormKind::batch);
   return backend_.is_device() && begins_alike && !o.check_nan && o.max_skipped != 1 && progress_.skipped_in_a_row == 0;
 }
@@ -93,7 +93,7 @@ void Updater::finish() {
   if (!outcome.finite()) return skip(update, outcome);
   if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.went_well();
   progress_.skipped_in_a_row = 0;
-  model_->baseline().update(outcome.loss, update.divisor());
+  model_.baseline().update(outcome.loss, update.divisor());
   if (average_) average_->update(progress_.updates - progress_.skipped);
   window_.cost += outcome.loss;
   window_.target_tokens += update.target_tokens;

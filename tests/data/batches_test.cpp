@@ -11,7 +11,6 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
-using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 

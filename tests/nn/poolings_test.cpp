@@ -24,7 +24,7 @@ struct Poolings : testing::Test {
   }
 
   Arena arena{Arena::Reserve::memory, int64_t{1} << 24};
-  Parameters parameters{backend("reference"), arena, DType::f64, false};
+  Parameters parameters{backend("reference"), arena, DType::f64};
   Context cx{.backend = backend("reference"), .arena = arena};
   EncoderStates states{matrix({4, 2}, {1, 10, 2, 20, 6, 60, 5, 50}), matrix({4, 1}, {1, 2, 6, 5}),
                        matrix({4, 1}, {10, 20, 60, 50})};

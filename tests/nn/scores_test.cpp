@@ -33,7 +33,7 @@ struct Scores : testing::Test {
   }
 
   Arena arena{Arena::Reserve::memory, int64_t{1} << 24};
-  Parameters parameters{backend("reference"), arena, DType::f64, false};
+  Parameters parameters{backend("reference"), arena, DType::f64};
   Context cx{.backend = backend("reference"), .arena = arena};
 };
 
