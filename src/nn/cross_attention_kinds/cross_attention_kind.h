@@ -22,10 +22,10 @@ struct KeysAndValues {
   Spans spans;
 };
 
-/// What learns from the loss of a batch without a gradient: a signal that the backward pass reads.
+/// The losses of a batch, and the learning signal that is made of them before the backward pass reads it.
 struct SignalledLoss {
-  Tensor signal;         // (Nt,2), of CrossAttention::learning_signal, which this fills in
-  Tensor loss, weights;  // (Nt), and (Nt) or empty: of each target token
+  Tensor signal;         // (Nt,2), made by CrossAttention::learning_signal
+  Tensor loss, weights;  // (Nt), (Nt) or empty: of each target token
   Tensor rows;           // (Nt) int32: the row of `signal` for each target token
   Spans spans;           // of the target
   Baseline baseline;
