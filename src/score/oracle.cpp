@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
-#include "metrics/bleu.h"
 #include "decode/n_best_list.h"
+#include "metrics/bleu.h"
 
 namespace dragoman {
 namespace {

@@ -2,9 +2,9 @@
 #include <span>
 #include <vector>
 
+#include "align/alignment.h"
 #include "data/id_pairs.h"
 #include "data/pairs.h"
-#include "align/alignment.h"
 #include "model/model.h"
 #include "vocab/vocabulary.h"
 

@@ -129,7 +129,7 @@ TEST_F(ScriptedRun, GoesOnWhenTranslationsCannotBeKept) {
               HasSubstr("not all output of the run was written: --valid-translation-output: "));
   fs::create_directory(run.files.path("later"));
   EXPECT_EQ(run.train_until(4).best.at("translation"), 2);
-  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("--valid-translation-output: "), HasSubstr("training continues")));
+  EXPECT_THAT(run.log.text(), HasSubstr("training continues without --valid-translation-output"));
 }
 
 }  // namespace
