@@ -38,7 +38,7 @@ TEST(Beam, BeginsWithOneHypothesisThatHasNoPiece) {
   const Beam beam(options, four_pieces);
   ASSERT_THAT(beam.live(), SizeIs(1));
   EXPECT_EQ(beam.live()[0].parent, -1);
-  EXPECT_EQ(beam.live()[0].token, 1);  // <s>
+  EXPECT_EQ(beam.live()[0].token, -1);
 }
 
 TEST(Beam, ContinuesTheMostProbableOverAllHypotheses) {
