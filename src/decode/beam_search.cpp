@@ -9,8 +9,7 @@
 
 namespace dragoman {
 
-Search::Search(Ensemble models, int64_t tokens, const Shortlist* shortlist)
-    : models_(std::move(models)), tokens_(tokens), shortlist_(shortlist) {}
+Search::Search(Ensemble models, int64_t tokens) : models_(std::move(models)), tokens_(tokens) {}
 
 int64_t Search::tokens_of(const Waiting& w) {
   return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{w.options->beam_size} + 1) / 2);
@@ -68,9 +67,11 @@ void Search::admit(std::vector<Waiting> sentences) {
     source.ids.insert(source.ids.end(), pieces.begin(), pieces.end());
     source.ids.push_back(models_.special().eos);
     lengths.push_back(int32_t(pieces.size() + 1));
-    if (shortlist_) choices.push_back(candidates(w));
+    if (auto vocabulary = vocabulary_of(w); !vocabulary.empty()) choices.push_back(std::move(vocabulary));
   }
   source.spans = Spans::of_lengths(lengths);
+  invariant(choices.empty() || choices.size() == sentences.size(),
+            "all sentences of a search have a vocabulary, or none");
   int handle = 0;
   try {
     handle = models_.add(source, sentences[0].options->beam_size, std::move(choices));
@@ -95,11 +96,14 @@ void Search::admit(std::vector<Waiting> sentences) {
   }
 }
 
-std::vector<int32_t> Search::candidates(const Waiting& waiting) const {
+// Empty: all pieces.
+std::vector<int32_t> Search::vocabulary_of(const Waiting& waiting) const {
   std::vector<int32_t> more = waiting.sentence.prefix;
   more.push_back(models_.special().eos);
   if (waiting.options->allow_unk) more.push_back(models_.special().unk);
-  return shortlist_->candidates(waiting.sentence.source, more);
+  for (const auto& constraint : waiting.sentence.constraints)
+    if (auto vocabulary = constraint->vocabulary(waiting.sentence.source, more); !vocabulary.empty()) return vocabulary;
+  return {};
 }
 
 std::vector<StepRow> Search::rows() {
@@ -163,10 +167,12 @@ std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, cons
   std::vector<std::vector<Hypothesis>> found(sources.size());
   std::vector<Ensemble::Member> alone;
   alone.push_back({model.decode(cx)});
-  Search search(Ensemble(cx, std::move(alone)), tokens, shortlist);
+  Search search(Ensemble(cx, std::move(alone), model.config().special), tokens);
+  Constraints constraints;
+  if (shortlist) constraints.push_back(limited_to(*shortlist));
   const auto shared = std::make_shared<const SearchOptions>(options);
   for (size_t i = 0; i < sources.size(); ++i)
-    search.add({.source = sources[i], .line = i}, shared, Wanted::log_probs,
+    search.add({.source = sources[i], .line = i, .constraints = constraints}, shared, Wanted::log_probs,
                [&found, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
   while (!search.idle()) search.step();
   return found;

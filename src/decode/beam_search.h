@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 
-#include "align/shortlist.h"
 #include "decode/beam.h"
 #include "decode/ensemble.h"
 #include "decode/picker.h"
@@ -25,9 +24,8 @@ class Search {
   using Ticket = uint64_t;
 
   /// `tokens` limits the source tokens in flight (with </s>); twice as many hypotheses are allowed, which is the
-  /// tighter limit for wide beams over short sentences. A sentence that exceeds the budget runs alone. With a
-  /// shortlist, which must outlive the search, translations are limited to its candidates and their forced prefix.
-  Search(Ensemble models, int64_t tokens, const Shortlist* shortlist = nullptr);
+  /// tighter limit for wide beams over short sentences. A sentence that exceeds the budget runs alone.
+  Search(Ensemble models, int64_t tokens);
 
   /// Queues a sentence. `found` is called by the step in which its search ends. `failed` is called instead by the step
   /// in which there is no memory to begin with it; without it that step throws.
@@ -69,7 +67,7 @@ class Search {
   static int64_t tokens_of(const Waiting& w);
   void admit();
   void admit(std::vector<Waiting> sentences);
-  std::vector<int32_t> candidates(const Waiting& waiting) const;
+  std::vector<int32_t> vocabulary_of(const Waiting& waiting) const;
   std::vector<StepRow> rows();
   std::vector<std::vector<Continuation>> continuations(const Predictions& predictions,
                                                        std::span<const RowRequest> requests) const;
@@ -78,7 +76,6 @@ class Search {
 
   Ensemble models_;
   const int64_t tokens_;
-  const Shortlist* const shortlist_;  // null: all pieces may follow
   std::deque<Waiting> waiting_;
   std::vector<Active> active_;
   int64_t waiting_tokens_ = 0, active_tokens_ = 0;

@@ -55,6 +55,18 @@ class Without : public Constraint {
   const std::vector<int32_t> ids_;
 };
 
+class LimitedTo : public Constraint {
+ public:
+  explicit LimitedTo(const Shortlist& shortlist) : shortlist_(shortlist) {}
+  Allowed next(State, const Past&) const override { return {}; }
+  std::vector<int32_t> vocabulary(std::span<const int32_t> source, std::span<const int32_t> more) const override {
+    return shortlist_.candidates(source, more);
+  }
+
+ private:
+  const Shortlist& shortlist_;
+};
+
 }  // namespace
 
 bool Allowed::contains(int32_t id) const { return std::ranges::binary_search(ids, id) == only; }
@@ -79,6 +91,8 @@ Constraint::State Constraint::advance(State state, int32_t) const { return state
 
 bool Constraint::decides(const Past&) const { return false; }
 
+std::vector<int32_t> Constraint::vocabulary(std::span<const int32_t>, std::span<const int32_t>) const { return {}; }
+
 std::shared_ptr<const Constraint> begins_with(std::vector<int32_t> prefix) {
   return std::make_shared<Prefix>(std::move(prefix));
 }
@@ -89,6 +103,9 @@ std::shared_ptr<const Constraint> has_at_least(int least, int32_t eos) {
   return std::make_shared<LeastLength>(least, eos);
 }
 
+std::shared_ptr<const Constraint> limited_to(const Shortlist& shortlist) {
+  return std::make_shared<LimitedTo>(shortlist);
+}
 std::shared_ptr<const Constraint> without(std::vector<int32_t> ids) {
   return std::make_shared<Without>(std::move(ids));
 }

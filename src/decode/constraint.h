@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "align/shortlist.h"
 #include "decode/options.h"
 
 namespace dragoman {
@@ -24,8 +25,8 @@ struct Past {
   std::function<std::vector<int32_t>()> tokens;  // computed when called
 };
 
-/// A rule for what may come next in the translation of one sentence: a forced prefix, no repeated n-grams, lengths,
-/// terms that must or must not occur. What it has to know of a hypothesis is a number, its state, which
+/// A rule for what may come next in the translation of one sentence: a forced prefix, no repeated n-grams, lengths, a
+/// shortlist, terms that must or must not occur. What it has to know of a hypothesis is a number, its state, which
 /// follows the hypothesis through the beam; most rules need none. A constraint is immutable: threads and sentences may
 /// share it.
 class Constraint {
@@ -44,6 +45,10 @@ class Constraint {
   /// Whether this decides alone what may follow, so that the constraints after it are not asked: a given prefix may
   /// break any of them.
   virtual bool decides(const Past& past) const;
+  /// The only pieces that may occur in the translation of `source`, in ascending order, `more` among them; empty: any
+  /// may. The scores of other pieces are not computed, and probabilities are over these pieces. In one search either
+  /// all sentences have a constraint with such a vocabulary or none has; the first one counts.
+  virtual std::vector<int32_t> vocabulary(std::span<const int32_t> source, std::span<const int32_t> more) const;
 };
 
 using Constraints = std::vector<std::shared_ptr<const Constraint>>;
@@ -54,6 +59,8 @@ std::shared_ptr<const Constraint> begins_with(std::vector<int32_t> prefix);
 std::shared_ptr<const Constraint> repeats_no_ngram(int n);
 /// `eos` does not come before `least` other tokens.
 std::shared_ptr<const Constraint> has_at_least(int least, int32_t eos);
+/// Only candidates of the shortlist occur, which must outlive the constraint.
+std::shared_ptr<const Constraint> limited_to(const Shortlist& shortlist);
 /// None of these pieces occurs; ids in ascending order.
 std::shared_ptr<const Constraint> without(std::vector<int32_t> ids);
 

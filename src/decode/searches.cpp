@@ -28,14 +28,13 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std
 
 int searches_on(const Backend& backend) { return backend.concurrent ? thread_count() : 1; }
 
-Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, int64_t tokens,
-                         const Shortlist* shortlist)
+Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, int64_t tokens)
     : arena(memory > 0 ? std::make_unique<Arena>(Arena::Reserve::memory, memory) : nullptr),
-      search(ensemble_of(models, arena.get(), contexts), tokens, shortlist) {}
+      search(ensemble_of(models, arena.get(), contexts), tokens) {}
 
-Searches::Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, const Shortlist* shortlist) {
+Searches::Searches(int count, std::span<const TranslatingModel> models, int64_t tokens) {
   const int64_t memory = count > 1 ? machine_memory() / count : 0;
-  for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, tokens, shortlist);
+  for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, tokens);
 }
 
 bool Searches::idle() const {

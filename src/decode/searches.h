@@ -27,7 +27,7 @@ class Searches {
  public:
   /// As of Search; `tokens` is the budget of each search. A single search uses the models' contexts; several have their
   /// own memory each, so the backend must be one that threads may share: the CPU's, not profiled.
-  Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, const Shortlist* shortlist);
+  Searches(int count, std::span<const TranslatingModel> models, int64_t tokens);
 
   /// The search with the least work. One search calls `found` sequentially, two searches may call it from two threads
   /// at once: callbacks that share state must go to the same search.
@@ -39,7 +39,7 @@ class Searches {
 
  private:
   struct Worker {
-    Worker(std::span<const TranslatingModel> models, int64_t memory, int64_t tokens, const Shortlist* shortlist);
+    Worker(std::span<const TranslatingModel> models, int64_t memory, int64_t tokens);
     const std::unique_ptr<Arena> arena;  // null: the models'
     std::deque<Context> contexts;
     Search search;

@@ -51,8 +51,9 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       search_options_(std::make_shared<const SearchOptions>(search)),
       models_(models.size()),
       first_(models[0]),
+      shortlist_(shortlist ? limited_to(*shortlist) : nullptr),
       longest_segment_(longest_segment(options_, models)),
-      searches_(searches, models, options_.mini_batch_words, shortlist),
+      searches_(searches, models, options_.mini_batch_words),
       longest_source_(longest_trained(models)) {}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
@@ -157,6 +158,7 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.found.resize(sentences.size());
   text.on = &searches_.next();
   for (size_t i = 0; i < sentences.size(); ++i) {
+    if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (text.alignment) text.sources.push_back(sentences[i].source);
     const auto found = [&text, i](std::vector<Hypothesis> best) {
       text.found[i] = std::move(best);

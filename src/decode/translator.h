@@ -113,8 +113,9 @@ class Translator {
   const TranslateOptions options_;
   const Search::Options search_options_;  // of lines
   const size_t models_;
-  const TranslatingModel first_;  // computes alignments
-  const int longest_segment_;     // pieces
+  const TranslatingModel first_;                       // computes alignments
+  const std::shared_ptr<const Constraint> shortlist_;  // of every sentence; null: none
+  const int longest_segment_;                          // pieces
   Searches searches_;
   std::deque<Text> texts_;  // read and not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;

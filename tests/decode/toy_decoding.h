@@ -94,10 +94,13 @@ inline std::vector<std::vector<Hypothesis>> found_by(Ensemble models, const Sear
                                                      const Shortlist* shortlist = nullptr,
                                                      Wanted wanted = Wanted::log_probs) {
   std::vector<std::vector<Hypothesis>> found(sentences.size());
-  Search search(std::move(models), tokens, shortlist);
+  Search search(std::move(models), tokens);
   const auto shared = std::make_shared<const SearchOptions>(options);
-  for (size_t i = 0; i < sentences.size(); ++i)
-    search.add(sentences[i], shared, wanted, [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    Sentence sentence = sentences[i];
+    if (shortlist) sentence.constraints.push_back(limited_to(*shortlist));
+    search.add(sentence, shared, wanted, [&, i](std::vector<Hypothesis> best) { found[i] = std::move(best); });
+  }
   while (!search.idle()) search.step();
   return found;
 }
