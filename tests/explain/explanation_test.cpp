@@ -27,7 +27,7 @@ class Explaining : public testing::Test {
   }
   void expect_refused(const AttentionChoice& choice, const std::string& message) {
     try {
-      Explainer(cx, *model, vocabularies, choice);
+      const Explainer refused(cx, *model, vocabularies, choice);
       ADD_FAILURE() << "expected: " << message;
     } catch (const Error& e) {
       EXPECT_THAT(e.what(), HasSubstr(message));
