@@ -36,8 +36,8 @@ std::vector<OpCase> linear_cases() {
   std::vector<OpCase> cases;
   for (const auto [N, K, D] : {Size{0, 3, 5}, Size{1, 1, 1}, Size{3, 17, 33}, Size{17, 33, 3}, Size{33, 3, 17}})
     cases.push_back(linear_case(fmt::format("{} rows {} to {}", N, K, D), {N, K, D}, Activation::none, true));
-  for (const Activation act :
-       {Activation::none, Activation::relu, Activation::gelu, Activation::swish, Activation::tanh}) {
+  for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish,
+                               Activation::tanh, Activation::gelu_tanh, Activation::gelu_sigmoid}) {
     cases.push_back(linear_case(fmt::format("{} with bias", name_of(act)), {17, 5, 19}, act, true));
     cases.push_back(linear_case(fmt::format("{} without bias", name_of(act)), {5, 33, 7}, act, false));
   }
@@ -53,8 +53,8 @@ std::vector<OpCase> linear_cases() {
 
 std::vector<OpCase> activation_cases() {
   std::vector<OpCase> cases;
-  for (const Activation act :
-       {Activation::none, Activation::relu, Activation::gelu, Activation::swish, Activation::tanh})
+  for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish,
+                               Activation::tanh, Activation::gelu_tanh, Activation::gelu_sigmoid})
     for (const int64_t cols : {1, 17, 33})
       cases.push_back({fmt::format("{} of {} columns", name_of(act), cols),
                        {{"x", {33, cols}}},
@@ -88,6 +88,8 @@ TEST(Activation, HasTheValuesOfItsFormula) {
   EXPECT_THAT(act(Activation::relu), ElementsAre(1, 0, 0));
   EXPECT_THAT(act(Activation::gelu), near({0.841344746068543, -0.158655253931457, -0.045500263896358}));
   EXPECT_THAT(act(Activation::swish), near({0.731058578630005, -0.268941421369995, -0.238405844044235}));
+  EXPECT_THAT(act(Activation::gelu_tanh), near({0.841191990608277, -0.158808009391723, -0.045402305912225}));
+  EXPECT_THAT(act(Activation::gelu_sigmoid), near({0.845795765932821, -0.154204234067179, -0.064341376855792}));
 }
 
 TEST(Linear, RefusesShapesThatDoNotFitAndNamesThem) {

@@ -58,6 +58,10 @@ void backward(Grad dx, const Tensor& dy, const Tensor& saved, Activation act) {
       return slopes<Activation::swish>(DX, DY, S, dx.adds());
     case Activation::tanh:
       return slopes<Activation::tanh>(DX, DY, S, dx.adds());
+    case Activation::gelu_tanh:
+      return slopes<Activation::gelu_tanh>(DX, DY, S, dx.adds());
+    case Activation::gelu_sigmoid:
+      return slopes<Activation::gelu_sigmoid>(DX, DY, S, dx.adds());
   }
 }
 

@@ -6,7 +6,13 @@
 
 namespace dragoman::reference {
 
-/// gelu: x·Φ(x) (Hendrycks & Gimpel 2016), swish: x·σ(x) (Ramachandran et al. 2017).
+template <class T>
+constexpr T gelu_inner(T x) {
+  return T(std::numbers::sqrt2 * std::numbers::inv_sqrtpi) * (x + T(0.044715) * x * x * x);
+}
+
+/// gelu: x·Φ(x), or 0.5x(1 + tanh(√(2/π)(x + 0.044715x³))), or x·σ(1.702x) (Hendrycks & Gimpel 2016, section 2);
+/// swish: x·σ(x) (Ramachandran et al. 2017).
 template <class T>
 constexpr T activate(T x, Activation act) {
   switch (act) {
@@ -20,6 +26,10 @@ constexpr T activate(T x, Activation act) {
       return x / (1 + std::exp(-x));
     case Activation::tanh:
       return std::tanh(x);
+    case Activation::gelu_tanh:
+      return x * T(0.5) * (1 + std::tanh(gelu_inner(x)));
+    case Activation::gelu_sigmoid:
+      return x / (1 + std::exp(T(-1.702) * x));
   }
   return x;
 }
@@ -43,6 +53,15 @@ constexpr T slope(T saved, Activation act) {
     }
     case Activation::tanh:
       return 1 - saved * saved;
+    case Activation::gelu_tanh: {
+      const T t = std::tanh(gelu_inner(saved));
+      const T inner_slope = T(std::numbers::sqrt2 * std::numbers::inv_sqrtpi) * (1 + T(0.134145) * saved * saved);
+      return T(0.5) * (1 + t) + T(0.5) * saved * (1 - t * t) * inner_slope;
+    }
+    case Activation::gelu_sigmoid: {
+      const T sigmoid = 1 / (1 + std::exp(T(-1.702) * saved));
+      return sigmoid * (1 + T(1.702) * saved * (1 - sigmoid));
+    }
   }
   return 1;
 }
