@@ -8,10 +8,10 @@ namespace dragoman {
 /// Slots of the kernel table (backend/backend.h): the training loss, and copying in decoding.
 struct LossKernels {
   // Linear + label-smoothed cross-entropy (Szegedy et al. 2016, section 7) in row chunks: the (N,V) logits never exist.
-  // loss, log_prob (N) stat type: smoothed loss and log p(target).  x (N,D)  w (V,D)  targets (N) int32.
-  // With dx or dw, gradients of the sum of losses. x and w may be 16-bit as in `linear`. Weights (N) f32 multiply
-  // losses, and so their gradients, but not log_prob. With a gate, target tokens are generated or copied
-  // (backend/copying.h).
+  // loss, log_prob (N) stat type: smoothed loss and log p(target).  x (N,D)  w (V,D)  bias (V) stat type or empty
+  // targets (N) int32.  With dx, dw or dbias, gradients of the sum of losses. x and w may be 16-bit as in `linear`.
+  // Weights (N) f32 multiply losses, and so their gradients, but not log_prob. With a gate, target tokens are generated
+  // or copied (backend/copying.h).
   struct LinearCrossEntropy {
     Tensor loss, log_prob;
     Grad dx, dw;
@@ -23,6 +23,9 @@ struct LossKernels {
     Tensor weights;       // empty: all 1
     Tensor gate, copied;  // (N,1) both or neither: a number, and the copy probability of the target token
     Grad dgate, dcopied;
+    Tensor bias;  // empty: none
+    Grad dbias;
+    bool backward() const { return dx || dw || dbias; }
   };
   Kernel<int64_t(int64_t N, int64_t V, DType factors)> linear_cross_entropy_scratch{"linear_cross_entropy_scratch"};
   Kernel<void(const LinearCrossEntropy& l)> linear_cross_entropy{

@@ -54,12 +54,12 @@ WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows) {
   return {selected, R, true};
 }
 
-Var linear(Context& cx, const Var& x, const WeightRows& w) {
+Var linear(Context& cx, const Var& x, const WeightRows& w, const Tensor& b) {
   invariant(!cx.tape, "rows of a weight are selected only without a tape");
-  if (!w.packed) return linear(cx, x, Var(w.weight), Var());
+  if (!w.packed) return linear(cx, x, Var(w.weight), Var(b));
   Var y = cx.make({x.rows(), w.rows}, x.dtype());
   const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), w.weight.dtype()));
-  cx.backend.linear_packed(y, x, w.weight, Tensor(), Activation::none, scratch);
+  cx.backend.linear_packed(y, x, w.weight, b, Activation::none, scratch);
   return y;
 }
 

@@ -17,9 +17,9 @@ struct WeightRows {
 };
 WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows);  // rows (R) int32, in ascending order
 
-/// y (N,R) = x (N,K) · w (R,K)ᵀ, without a tape: the columns that linear() gives for these rows, bit for bit if the
-/// weight is packed.
-Var linear(Context& cx, const Var& x, const WeightRows& w);
+/// y (N,R) = x (N,K) · w (R,K)ᵀ + b (R), without a tape: the columns that linear() gives for these rows, bit for bit if
+/// the weight is packed. b may be empty.
+Var linear(Context& cx, const Var& x, const WeightRows& w, const Tensor& b = {});
 
 /// y = act(x), elementwise.
 Var activation(Context& cx, const Var& x, Activation act);

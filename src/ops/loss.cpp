@@ -6,9 +6,12 @@ namespace dragoman {
 
 namespace {
 
-void check(const Var& x, const Var& w, const Targets& targets) {
+void check(const Var& x, const OutputWeights& output, const Targets& targets) {
+  const Var& w = output.weight;
   require(x.shape().rank() == 2 && w.shape().rank() == 2 && x.cols() == w.cols(),
           "linear_cross_entropy: x is {} and w {}, expected (N,D) and (V,D)", x.shape(), w.shape());
+  require(!output.bias || output.bias.shape() == Shape{w.rows()}, "linear_cross_entropy: bias is {}, expected {}",
+          output.bias.shape(), Shape{w.rows()});
   const auto& [ids, smoothing, weights, copying] = targets;
   const Shape rows{x.rows()}, numbers{x.rows(), 1};
   require(ids.shape() == rows, "linear_cross_entropy: targets is {}, expected {}", ids.shape(), rows);
@@ -21,8 +24,9 @@ void check(const Var& x, const Var& w, const Targets& targets) {
 
 }  // namespace
 
-TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Targets& targets) {
-  check(x, w, targets);
+TokenLoss linear_cross_entropy(Context& cx, const Var& x, const OutputWeights& output, const Targets& targets) {
+  check(x, output, targets);
+  const Var& w = output.weight;
   const DType stat = stat_type(x.dtype());
   const TokenLoss out{cx.save({x.rows()}, stat), cx.save({x.rows()}, stat)};
   const Context::Factors factors = cx.factors(x, w);
@@ -32,12 +36,14 @@ TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Ta
   l.label_smoothing = targets.smoothing;
   l.scratch = scratch;
   l.weights = targets.weights;
+  l.bias = output.bias;
   l.gate = targets.copying.gate;
   l.copied = targets.copying.copied;
   if (cx.tape) {
     Backward root(cx.backend, cx.arena, x);
     l.dx = root.grad(x);
     l.dw = root.grad(w);
+    if (output.bias) l.dbias = root.grad(output.bias);
     l.dgate = root.grad(targets.copying.gate);
     l.dcopied = root.grad(targets.copying.copied);
   } else if (const Tensor* packed = cx.packed_form(w)) {
@@ -49,7 +55,7 @@ TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Ta
 
 TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Tensor& targets, double label_smoothing,
                                const Tensor& weights) {
-  return linear_cross_entropy(cx, x, w, {.ids = targets, .smoothing = label_smoothing, .weights = weights});
+  return linear_cross_entropy(cx, x, {w}, {.ids = targets, .smoothing = label_smoothing, .weights = weights});
 }
 
 }  // namespace dragoman

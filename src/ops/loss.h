@@ -22,13 +22,20 @@ struct Targets {
   Copying copying = {};  // empty: all targets are generated
 };
 
-/// Linear layer and label-smoothed cross-entropy in one (Szegedy et al. 2016, section 7).  x (N,D)  w (V,D)
-/// The (N,V) logits never exist. This is the root of the backward pass: under a tape, this call itself writes the
-/// gradients of the SUM of losses with respect to x, w, gate and copied, while a chunk of logits is in the cache. It
-/// marks w's gradient as written, so that a tied embedding adds to it. Smoothing applies to the softmax only.
-TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Targets& targets);
+/// The layer that makes logits.
+struct OutputWeights {
+  Var weight;     // (V,D)
+  Var bias = {};  // (V) or empty
+};
 
-/// The same without copying.  targets (N) int32
+/// Linear layer and label-smoothed cross-entropy in one (Szegedy et al. 2016, section 7).  x (N,D)
+/// The (N,V) logits never exist. This is the root of the backward pass: under a tape, this call itself writes the
+/// gradients of the SUM of losses with respect to x, the weights, gate and copied, while a chunk of logits is in the
+/// cache. It marks the weight's gradient as written, so that a tied embedding adds to it. Smoothing applies to the
+/// softmax only.
+TokenLoss linear_cross_entropy(Context& cx, const Var& x, const OutputWeights& output, const Targets& targets);
+
+/// The same without a bias and without copying.  w (V,D)  targets (N) int32
 TokenLoss linear_cross_entropy(Context& cx, const Var& x, const Var& w, const Tensor& targets, double label_smoothing,
                                const Tensor& weights = {});
 

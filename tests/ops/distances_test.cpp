@@ -41,7 +41,7 @@ OpCase relative_attention_case(const std::string& name, const std::vector<int32_
 OpCase rotate_case(const std::string& name, const std::vector<int32_t>& lengths, int heads, int64_t K) {
   const Spans spans = Spans::of_lengths(lengths);
   return {name, {{"x", {spans.rows(), heads * K}}}, [=](Context& cx, const OpInputs& in) {
-            Sinusoids table(K, SinusoidOrder::halves, in.at("x").dtype());
+            Sinusoids table({.dim = K}, in.at("x").dtype());
             return rotate(cx, in.at("x"), table.table(cx.arena, cx.backend, spans.longest()), positions_of(spans),
                           heads);
           }};
@@ -98,7 +98,7 @@ TEST(Rotate, MakesProductsDependOnTheDistance) {
   std::vector<double> q, k;
   for (int64_t n = 0; n < N; ++n)
     for (int64_t c = 0; c < K; ++c) q.push_back(double(c) - 2), k.push_back(1 / double(c + 1));
-  Sinusoids sinusoids(K, SinusoidOrder::halves, DType::f64);
+  Sinusoids sinusoids({.dim = K}, DType::f64);
   const Tensor table = sinusoids.table(t.arena, t.cx.backend, N), positions = positions_of(Spans({0, N}));
   const auto Q = values_of(rotate(t.cx, t.var({N, K}, q), table, positions, 1)),
              R = values_of(rotate(t.cx, t.var({N, K}, k), table, positions, 1));

@@ -50,6 +50,17 @@ OpCase weighted_case(Size s) {
   return c;
 }
 
+OpCase biased_case(Size s, double smoothing) {
+  OpCase c = loss_case(s, smoothing);
+  c.name = "biased, " + c.name;
+  c.inputs.push_back({"b", {s.V}});
+  c.op = [=, targets = int_tensor(targets_below(s.V, s.N), {s.N})](Context& cx, const OpInputs& in) {
+    const OutputWeights output{in.at("w"), in.at("b")};
+    return Var(linear_cross_entropy(cx, in.at("x"), output, {.ids = targets, .smoothing = smoothing}).loss);
+  };
+  return c;
+}
+
 // The second result, which takes no gradient.
 OpCase log_prob_case(Size s) {
   OpCase c = loss_case(s, 0.1);
@@ -78,7 +89,7 @@ OpCase copying_case(Size s, double smoothing, bool weighted) {
     cx.backend.fill(ones, 1);
     Targets copied = targets;
     copied.copying = {in.at("gate"), gate(cx, ones, in.at("c"))};
-    return Var(linear_cross_entropy(cx, in.at("x"), in.at("w"), copied).loss);
+    return Var(linear_cross_entropy(cx, in.at("x"), {in.at("w")}, copied).loss);
   };
   return c;
 }
@@ -97,7 +108,9 @@ INSTANTIATE_TEST_SUITE_P(LinearCrossEntropy, OpCheck,
                                          loss_case({1100, 3, 17}, 0.1),  // three chunks of rows on the cpu
                                          weighted_case({0, 3, 5}), weighted_case({1, 3, 17}),
                                          weighted_case({17, 33, 35}), weighted_case({1100, 3, 17}),
-                                         log_prob_case({17, 5, 35})),
+                                         log_prob_case({17, 5, 35}), biased_case({0, 3, 5}, 0.1),
+                                         biased_case({1, 1, 1}, 0), biased_case({17, 33, 35}, 0.1),
+                                         biased_case({33, 5, 500}, 0), biased_case({1100, 3, 17}, 0.1)),
                          name_of_case);
 
 // Logits (0, ln 3): p = (1/4, 3/4). With ε = 0.2 and two pieces the target distribution is (0.1, 0.9), so dz = (0.15,
@@ -124,7 +137,7 @@ TEST(LinearCrossEntropy, GivesALabelThatMayBeCopiedTheMixtureOfBothWays) {
   const double log3 = std::log(3.0);
   const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, log3}), gate = t.var({1, 1}, {0}),
             copied = t.var({1, 1}, {0.5});
-  const TokenLoss loss = linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1}, {1}), .copying = {gate, copied}});
+  const TokenLoss loss = linear_cross_entropy(t.cx, x, {w}, {.ids = int_tensor({1}, {1}), .copying = {gate, copied}});
   EXPECT_NEAR(values_of(loss.log_prob)[0], std::log(0.625), 1e-15);
   EXPECT_NEAR(values_of(loss.loss)[0], -std::log(0.625), 1e-15);
   EXPECT_NEAR(values_of(gate.node()->gradient)[0], -0.1, 1e-15);
@@ -140,7 +153,7 @@ TEST(LinearCrossEntropy, SmoothsWhatIsGeneratedAndNotWhatIsCopied) {
   const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, std::log(3.0)}), gate = t.var({1, 1}, {0}),
             copied = t.var({1, 1}, {0.5});
   const TokenLoss loss =
-      linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1}, {1}), .smoothing = 0.2, .copying = {gate, copied}});
+      linear_cross_entropy(t.cx, x, {w}, {.ids = int_tensor({1}, {1}), .smoothing = 0.2, .copying = {gate, copied}});
   EXPECT_NEAR(values_of(loss.log_prob)[0], std::log(0.625), 1e-15);
   EXPECT_NEAR(values_of(loss.loss)[0], -0.8 * std::log(0.625) - 0.1 * (std::log(0.25) + std::log(0.75)), 1e-15);
   EXPECT_NEAR(values_of(gate.node()->gradient)[0], -0.08, 1e-15);
@@ -157,7 +170,7 @@ TEST(LinearCrossEntropy, SurvivesLabelsThatCannotBeCopiedOrNotBeGenerated) {
     const Var x = t.var({4, 1}, {1, 1, 1, 1000}), w = t.var({2, 1}, {0, 1}), gate = t.var({4, 1}, {1000, -1000, 0, 0}),
               copied = t.var({4, 1}, {0, 0.5, 0, 0});
     const TokenLoss loss =
-        linear_cross_entropy(t.cx, x, w, {.ids = int_tensor({1, 1, 1, 0}, {4}), .copying = {gate, copied}});
+        linear_cross_entropy(t.cx, x, {w}, {.ids = int_tensor({1, 1, 1, 0}, {4}), .copying = {gate, copied}});
     const double log_softmax = -std::log1p(std::exp(-1.0));
     expect_close(values_of(loss.log_prob), {log_softmax, std::log(0.5), log_softmax + std::log(0.5), -1000}, 1e-3,
                  name);
@@ -257,10 +270,12 @@ TEST(LinearCrossEntropy, RefusesShapesThatDoNotFitAndNamesThem) {
               }),
               AllOf(HasSubstr("weights is (2)"), HasSubstr("expected (3)")));
   EXPECT_THAT(message_of([&] {
-                linear_cross_entropy(t.cx, x, t.random({5, 4}),
+                linear_cross_entropy(t.cx, x, {t.random({5, 4})},
                                      {.ids = targets, .copying = {t.random({3, 1}), t.random({2, 1})}});
               }),
               AllOf(HasSubstr("copied (2,1)"), HasSubstr("expected (3,1) or neither")));
+  EXPECT_THAT(message_of([&] { linear_cross_entropy(t.cx, x, {t.random({5, 4}), t.random({4})}, {.ids = targets}); }),
+              AllOf(HasSubstr("bias is (4)"), HasSubstr("expected (5)")));
 }
 
 }  // namespace

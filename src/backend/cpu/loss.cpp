@@ -82,28 +82,58 @@ HWY_EXPORT(CrossEntropyRow);
 // Rows of logits that exist at a time. Each chunk reads w and reads and writes dw whole, so few rows drown in that.
 constexpr int64_t chunk_rows = 512;
 
+void add_bias(View<float> z, const float* bias) {
+  for (int64_t n = 0; n < z.rows; ++n)
+    for (int64_t v = 0; v < z.cols; ++v) z(n, v) += bias[v];
+}
+
+template <class T>
+void add_rows(float* sums, View<const T> dz, Range columns) {
+  for (int64_t n = 0; n < dz.rows; ++n)
+    for (int64_t v = columns.begin; v < columns.end; ++v) sums[v] += float(dz(n, v));
+}
+
+// dbias = or += Σ_n dz (N,V). A thread owns columns, so that they are summed in the order of rows.
+void sum_rows(Grad dbias, const Tensor& dz) {
+  float* const sums = dbias.tensor.as<float>();
+  parallel_blocks(dz.cols(), 64, [&](Range columns, int) {
+    if (!dbias.adds()) std::fill(sums + columns.begin, sums + columns.end, 0.0f);
+    dz.dtype() == DType::bf16 ? add_rows(sums, dz.view<const bfloat16>(), columns)
+                              : add_rows(sums, dz.view<const float>(), columns);
+  });
+}
+
+void clear(const Grad& g) {
+  if (g && !g.adds()) std::fill_n(g.tensor.as<float>(), g.tensor.elements(), 0.0f);
+}
+
 void linear_cross_entropy(const LossKernels::LinearCrossEntropy& l) {
   const int64_t N = l.x.rows(), V = l.w.rows();
-  const bool gradient = l.dx || l.dw, half = l.x.dtype() == DType::bf16;
+  const bool half = l.x.dtype() == DType::bf16;
   const auto row_of = HWY_DYNAMIC_DISPATCH(CrossEntropyRow);
-  if (N == 0 && l.dw && !l.dw.adds()) std::fill_n(l.dw.tensor.as<float>(), l.dw.tensor.elements(), 0.0f);
+  if (N == 0) clear(l.dw), clear(l.dbias);
   for (int64_t from = 0; from < N; from += chunk_rows) {
     const int64_t count = std::min(chunk_rows, N - from);
     const Tensor z = Tensor::borrow(static_cast<float*>(l.scratch.data()), {count, V});
     const Tensor dz = half ? Tensor::borrow(reinterpret_cast<bfloat16*>(z.as<float>() + z.elements()), {count, V}) : z;
     const Tensor x = l.x.row_range(from, count);
-    if (l.packed) linear_packed(z, x, l.packed, Tensor(), Activation::none);
+    if (l.packed) linear_packed(z, x, l.packed, l.bias, Activation::none);
     parallel_blocks(count, 4, [&](Range rows, int) {
       const int64_t own = rows.end - rows.begin;
       const Tensor z_own = z.row_range(rows.begin, own);
-      if (!l.packed) gemm(z_own, x.row_range(rows.begin, own), Transpose::no, l.w, Transpose::yes, Accumulate::no);
+      if (!l.packed) {
+        gemm(z_own, x.row_range(rows.begin, own), Transpose::no, l.w, Transpose::yes, Accumulate::no);
+        if (l.bias) add_bias(z_own.view<float>(), l.bias.as<float>());
+      }
       for (int64_t n = rows.begin; n < rows.end; ++n)
-        row_of(l, from + n, z.view<float>().row(n), gradient, half ? dz.view<bfloat16>().row(n) : nullptr);
+        row_of(l, from + n, z.view<float>().row(n), l.backward(), half ? dz.view<bfloat16>().row(n) : nullptr);
       if (!l.dx) return;
       gemm(l.dx.tensor.row_range(from + rows.begin, own), dz.row_range(rows.begin, own), Transpose::no, l.w,
            Transpose::no, l.dx.mode);
     });
-    if (l.dw) gemm_over_rows(l.dw.tensor, dz, x, from > 0 ? Accumulate::yes : l.dw.mode);
+    const auto mode = [&](const Grad& g) { return from > 0 ? Accumulate::yes : g.mode; };
+    if (l.dw) gemm_over_rows(l.dw.tensor, dz, x, mode(l.dw));
+    if (l.dbias) sum_rows({l.dbias.tensor, mode(l.dbias)}, dz);
   }
 }
 

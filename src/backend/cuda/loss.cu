@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "backend/copying.h"
+#include "backend/cuda/column_sums.h"
 #include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
@@ -25,7 +26,7 @@ struct Chunk {
   const int32_t* targets;
   const float* weights;  // null: all 1
   float smoothing;
-  bool backward;
+  bool backward, exact;            // exact: also writes the unrounded gradient in place of the logits
   View<const float> gate, copied;  // (N,1) or empty
   Put dgate, dcopied;
 };
@@ -65,7 +66,9 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
   if (!c.backward) return;
   for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
     const float p = expf(z[v] - lse), onehot = v == label ? 1.f : 0.f;
-    c.dz(n, v) = T(of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V)));
+    const float dz = of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V));
+    if (c.exact) z[v] = dz;
+    c.dz(n, v) = T(dz);
   }
 }
 
@@ -80,25 +83,28 @@ void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
   const int64_t bytes = count * stride_of(V) * int64_t{sizeof(float)};
   const Tensor logits = at(0, DType::f32), dz = is_half(factor) ? at(bytes, factor) : logits;
   const Tensor x = l.x.row_range(from, count);
-  gemm({.y = logits, .a = {x}, .b = {l.w, true}});
-  const bool backward = l.dx || l.dw;
+  gemm({.y = logits, .a = {x}, .b = {l.w, true}, .bias = l.bias});
   const auto rows = [&](const Tensor& all) { return all ? all.row_range(from, count) : Tensor(); };
   for_factor(factor, [&]<class T>() {
-    launch(
-        cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(threads_per_block), 0,
-        Chunk<T>{view<float>(logits), view<T>(dz), view<float>(l.loss).data + from, view<float>(l.log_prob).data + from,
-                 integers(l.targets) + from, l.weights ? view<const float>(l.weights).data + from : nullptr,
-                 float(l.label_smoothing), backward, view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
-                 Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
+    launch(cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(threads_per_block), 0,
+           Chunk<T>{view<float>(logits), view<T>(dz), view<float>(l.loss).data + from,
+                    view<float>(l.log_prob).data + from, integers(l.targets) + from,
+                    l.weights ? view<const float>(l.weights).data + from : nullptr, float(l.label_smoothing),
+                    l.backward(), bool(l.dbias), view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
+                    Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
   });
   if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {dz}, .b = {l.w}, .adds = l.dx.adds()});
   if (l.dw) gemm({.y = l.dw.tensor, .a = {dz, true}, .b = {x}, .adds = from > 0 || l.dw.adds()});
+  if (l.dbias) column_sums({l.dbias.tensor, from > 0 ? Accumulate::yes : l.dbias.mode}, logits);
+}
+
+void clear(const Grad& g) {
+  if (g && !g.adds()) DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(g.tensor.data(), 0, size_t(g.tensor.bytes()), stream()));
 }
 
 void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
   const int64_t N = l.x.rows();
-  if (N == 0 && l.dw && !l.dw.adds())
-    DRAGOMAN_CUDA_CHECK(cudaMemsetAsync(l.dw.tensor.data(), 0, size_t(l.dw.tensor.bytes()), stream()));
+  if (N == 0) clear(l.dw), clear(l.dbias);
   for (int64_t from = 0; from < N; from += chunk_rows) chunk(l, from, std::min(chunk_rows, N - from));
 }
 

@@ -9,26 +9,28 @@
 namespace dragoman::reference {
 namespace {
 
-// With z = w · x and p = softmax(z):  log_prob = log p_target,  loss = -(1-ε) log p_target - ε/V Σ_v log p_v,
-// dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ.  The weight of a row multiplies its loss and dz.
-// If targets may be copied, log_prob is the mixture's, of which the softmax has the share s (backend/copying.h):
-// dz = (1-ε) s (p - onehot) + ε (p - 1/V). The ε term belongs to the softmax alone.
-// x, w and, as a factor of the last two products, dz are of type Factor.
+// With z = w · x + b and p = softmax(z):  log_prob = log p_target,  loss = -(1-ε) log p_target - ε/V Σ_v log p_v,
+// dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ,  db = Σ_n dz_n.  The weight of a row multiplies its
+// loss and dz. If targets may be copied, log_prob is the mixture's, of which the softmax has the share s
+// (backend/copying.h): dz = (1-ε) s (p - onehot) + ε (p - 1/V). The ε term belongs to the softmax alone. x, w and, as a
+// factor of the last two products, dz are of type Factor.
 template <class T, class Factor>
 void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
   const auto X = l.x.view<Factor>(), W = l.w.view<Factor>();
   const auto DX = l.dx.tensor.view<T>(), DW = l.dw.tensor.view<T>(), loss = l.loss.view<T>(),
              log_prob = l.log_prob.view<T>();
   const auto targets = l.targets.view<int32_t>();
+  const auto bias = l.bias.view<T>(), DB = l.dbias.tensor.view<T>();
   const auto weights = l.weights.view<float>();
   const T eps = T(l.label_smoothing), V = T(W.rows);
   const View<T> z{static_cast<T*>(l.scratch.data()), 1, W.rows, W.rows};
   if (DW) begin(DW, l.dw.mode);
   if (DX) begin(DX, l.dx.mode);
+  if (DB) begin(DB, l.dbias.mode);
   for (int64_t n = 0; n < X.rows; ++n) {
     T top = -std::numeric_limits<T>::infinity(), sum = 0, total = 0;
     for (int64_t v = 0; v < W.rows; ++v) {
-      z(v) = 0;
+      z(v) = bias ? bias(v) : T(0);
       for (int64_t k = 0; k < X.cols; ++k) z(v) += T(X(n, k)) * T(W(v, k));
       top = std::max(top, z(v));
       total += z(v);
@@ -40,10 +42,11 @@ void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
     log_prob(n) = label.log_prob;
     loss(n) = weight * (-(1 - eps) * log_prob(n) - eps * (total / V - lse));
     put_target_gradients(l, n, label, weight * (1 - eps));
-    for (int64_t v = 0; (DX || DW) && v < W.rows; ++v) {
+    for (int64_t v = 0; l.backward() && v < W.rows; ++v) {
       const T p = std::exp(z(v) - lse), onehot = v == targets(n) ? 1 : 0;
       const T exact = weight * ((1 - eps) * label.share * (p - onehot) + eps * (p - 1 / V));
       const T dz = T(Factor(exact));
+      if (DB) DB(v) += exact;
       for (int64_t k = 0; k < X.cols; ++k) {
         if (DX) DX(n, k) += dz * T(W(v, k));
         if (DW) DW(v, k) += dz * T(X(n, k));
