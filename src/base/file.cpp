@@ -83,6 +83,12 @@ FileDescriptor FileDescriptor::to_write(const std::string& path) {
   return file;
 }
 
+FileDescriptor FileDescriptor::in_memory(const std::string& name) {
+  FileDescriptor file(memfd_create("dragoman", MFD_CLOEXEC), Access::writing, name);
+  if (file.number_ < 0) fail_on(name, "no file can be made in memory", errno);
+  return file;
+}
+
 FileDescriptor FileDescriptor::to_append(const std::string& path) {
   FileDescriptor file(file_calls().open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), Access::writing,
                       path);
@@ -165,12 +171,17 @@ std::string read_file(const std::string& path) {
 MappedFile::MappedFile(const std::string& path) {
   // Checked by name before opening: opening a pipe would wait for a writer.
   if (struct stat status; stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) fail_to_map(path);
-  const auto file = FileDescriptor::to_read(path);
-  if (!file.is_regular()) fail_to_map(path);
+  map(FileDescriptor::to_read(path));
+}
+
+MappedFile::MappedFile(const FileDescriptor& file) { map(file); }
+
+void MappedFile::map(const FileDescriptor& file) {
+  if (!file.is_regular()) fail_to_map(file.name());
   const size_t size = size_t(file.size());
   if (size == 0) return;  // mmap refuses an empty range
   void* data = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
-  if (data == MAP_FAILED) fail_on(path, "cannot be mapped into memory", errno);
+  if (data == MAP_FAILED) fail_on(file.name(), "cannot be mapped into memory", errno);
   data_ = {static_cast<const std::byte*>(data), size};
 }
 

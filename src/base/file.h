@@ -21,6 +21,9 @@ class FileDescriptor {
   static FileDescriptor to_read(const std::string& path);    // "-": stdin
   static FileDescriptor to_write(const std::string& path);   // "-": stdout; else created, or emptied by the first write
   static FileDescriptor to_append(const std::string& path);  // created if missing
+  /// An empty file without a path, in memory that is given back with the last descriptor and mapping of it. `name` is
+  /// for messages.
+  static FileDescriptor in_memory(const std::string& name);
   FileDescriptor(FileDescriptor&& other) noexcept
       : number_(std::exchange(other.number_, -1)),
         access_(other.access_),
@@ -60,6 +63,7 @@ std::string read_file(const std::string& path);
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
+  explicit MappedFile(const FileDescriptor& file);  // which may be closed then
   MappedFile(MappedFile&& other) noexcept : data_(std::exchange(other.data_, {})) {}
   MappedFile& operator=(MappedFile&& other) noexcept {
     std::swap(data_, other.data_);
@@ -73,6 +77,7 @@ class MappedFile {
   static void let_go(std::span<const std::byte> part);
 
  private:
+  void map(const FileDescriptor& file);
   std::span<const std::byte> data_;
 };
 

@@ -52,6 +52,8 @@ void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   if (c.type == ModelType::s2s) within("rnn_dim", c.rnn.dim, bytes);
   if (c.rnn.encoder.type == EncoderType::convolutional) within("encoder_kernel", c.rnn.encoder.kernel, bytes);
   within("feed_forward", c.feed_forward, bytes);
+  within("decoder_feed_forward", c.decoder_feed_forward, bytes);
+  within("decoder_heads", c.decoder_heads, bytes);
   within("moe_experts", c.experts.count, tensors);
   within("heads * key_size", c.heads * int64_t{c.head_keys()}, bytes);
   within("heads * value_size", c.heads * int64_t{c.head_values()}, bytes);
@@ -104,6 +106,20 @@ Vocabularies read_vocabularies(const SafetensorsFile& file, const ModelConfig& c
 TensorEntry entry_of(const std::string& name, const Vocabulary& vocabulary) {
   const std::string& bytes = vocabulary.bytes();
   return {name, DType::u8, {int64_t(bytes.size())}, std::as_bytes(std::span(bytes))};
+}
+
+std::vector<TensorEntry> with_vocabularies(std::vector<TensorEntry> weights, const Vocabularies& vocabularies) {
+  weights.push_back(entry_of("vocabulary.source", vocabularies.source));
+  weights.push_back(entry_of("vocabulary.target", vocabularies.target));
+  return weights;
+}
+
+Metadata metadata_of(const ModelConfig& config, const TrainedLengths& trained) {
+  return {{"format", "dragoman"},
+          {"version", format_version},
+          {"config", to_json(config)},
+          {"longest_source", fmt::to_string(trained.source)},
+          {"longest_target", fmt::to_string(trained.target)}};
 }
 
 // Straight from the file, where numbers need not be aligned: a copy of the largest matrix would be the peak of memory.
@@ -175,18 +191,22 @@ void save_model(const std::string& path, const ModelConfig& config, const Vocabu
                 const std::vector<NamedTensor>& weights, const TrainedLengths& trained) {
   std::vector<TensorEntry> tensors;
   for (const NamedTensor& w : weights) tensors.push_back(entry_of(w.name, w.value));
-  tensors.push_back(entry_of("vocabulary.source", vocabularies.source));
-  tensors.push_back(entry_of("vocabulary.target", vocabularies.target));
-  write_safetensors(path, std::move(tensors),
-                    {{"format", "dragoman"},
-                     {"version", format_version},
-                     {"config", to_json(config)},
-                     {"longest_source", fmt::to_string(trained.source)},
-                     {"longest_target", fmt::to_string(trained.target)}});
+  save_model(path, config, vocabularies, std::move(tensors), trained);
 }
 
-ModelFile::ModelFile(const std::string& path)
-    : file_(path),
+void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
+                std::vector<TensorEntry> weights, const TrainedLengths& trained) {
+  write_safetensors(path, with_vocabularies(std::move(weights), vocabularies), metadata_of(config, trained));
+}
+
+ModelFile ModelFile::in_memory(const std::string& name, const ModelConfig& config, const Vocabularies& vocabularies,
+                               std::vector<TensorEntry> weights, const TrainedLengths& trained) {
+  return ModelFile(SafetensorsFile::in_memory(name, with_vocabularies(std::move(weights), vocabularies),
+                                              metadata_of(config, trained)));
+}
+
+ModelFile::ModelFile(SafetensorsFile file)
+    : file_(std::move(file)),
       config_(read_config(file_)),
       vocabularies_(read_vocabularies(file_, config_)),
       trained_{read_length(file_, "longest_source"), read_length(file_, "longest_target")} {}

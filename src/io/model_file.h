@@ -30,11 +30,17 @@ struct TrainedLengths {
 /// Writes the file whole or not at all.
 void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
                 const std::vector<NamedTensor>& weights, const TrainedLengths& trained = {});
+void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
+                std::vector<TensorEntry> weights, const TrainedLengths& trained = {});
 
 /// A model file, opened and checked but for its weights.
 class ModelFile {
  public:
-  explicit ModelFile(const std::string& path);
+  explicit ModelFile(const std::string& path) : ModelFile(SafetensorsFile(path)) {}
+  explicit ModelFile(SafetensorsFile file);
+  /// What save_model would write, in memory; `name` takes the place of the path.
+  static ModelFile in_memory(const std::string& name, const ModelConfig& config, const Vocabularies& vocabularies,
+                             std::vector<TensorEntry> weights, const TrainedLengths& trained = {});
 
   const ModelConfig& config() const { return config_; }
   const Vocabularies& vocabularies() const { return vocabularies_; }

@@ -156,10 +156,19 @@ std::vector<TensorEntry> parse_tensors(const std::string& path, const json& head
   return tensors;
 }
 
+void with_bytes(const std::string& path, const TensorEntry& tensor,
+                const std::function<void(std::span<const std::byte>)>& use) {
+  if (!tensor.make) return use(tensor.bytes);
+  const std::vector<std::byte> made = tensor.make();
+  require(bytes_of(tensor.dtype, tensor.shape) == made.size(), "{}: tensor {} has {} bytes for {} of {}", path,
+          tensor.name, made.size(), tensor.dtype, fmt::join(tensor.shape, " x "));
+  use(made);
+}
+
 // 16 hexadecimal digits: XXH64 over metadata (but "checksum") and tensors, each in order of name, so that it depends on
 // the content and not on how the file is laid out. docs/model_format.md has the definition. `done` hears of bytes that
 // have been read.
-std::string content_checksum(std::span<const TensorEntry> by_name, const Metadata& metadata,
+std::string content_checksum(const std::string& path, std::span<const TensorEntry> by_name, const Metadata& metadata,
                              void (*done)(std::span<const std::byte>)) {
   constexpr size_t block_bytes = 1 << 22;
   XxHash64 hash;
@@ -168,12 +177,14 @@ std::string content_checksum(std::span<const TensorEntry> by_name, const Metadat
     if (key != checksum_key) add_text(fmt::format("{}={}\n", key, value));
   for (const TensorEntry& tensor : by_name) {
     add_text(fmt::format("{} {} {}\n", tensor.name, tensor.dtype, fmt::join(tensor.shape, ",")));
-    for (auto rest = tensor.bytes; !rest.empty();) {
-      const auto block = rest.first(std::min(rest.size(), block_bytes));
-      hash.add(block);
-      done(block);
-      rest = rest.subspan(block.size());
-    }
+    with_bytes(path, tensor, [&](std::span<const std::byte> rest) {
+      while (!rest.empty()) {
+        const auto block = rest.first(std::min(rest.size(), block_bytes));
+        hash.add(block);
+        done(block);
+        rest = rest.subspan(block.size());
+      }
+    });
   }
   return fmt::format("{:016x}", hash.digest());
 }
@@ -182,7 +193,7 @@ std::string content_checksum(std::span<const TensorEntry> by_name, const Metadat
 void check_content(const std::string& path, std::span<const TensorEntry> tensors, const Metadata& metadata) {
   const auto expected = metadata.find(checksum_key);
   if (expected == metadata.end()) return;  // not written by dragoman, or edited on purpose
-  const std::string found = content_checksum(tensors, metadata, MappedFile::let_go);
+  const std::string found = content_checksum(path, tensors, metadata, MappedFile::let_go);
   if (found == expected->second) return;
   throw Error(
       fmt::format("{}: the content has the checksum {}, its metadata expects {}", path, found, expected->second),
@@ -194,8 +205,10 @@ void check_to_write(const std::string& path, std::span<const TensorEntry> by_nam
     const TensorEntry& tensor = by_name[i];
     require(tensor.name != metadata_key && (i == 0 || tensor.name != by_name[i - 1].name),
             "{}: two tensors want the name {}", path, tensor.name);
-    require(bytes_of(tensor.dtype, tensor.shape) == tensor.bytes.size(), "{}: tensor {} has {} bytes for {} of {}",
-            path, tensor.name, tensor.bytes.size(), tensor.dtype, fmt::join(tensor.shape, " x "));
+    require((tensor.make && bytes_of(tensor.dtype, tensor.shape)) ||
+                bytes_of(tensor.dtype, tensor.shape) == tensor.bytes.size(),
+            "{}: tensor {} has {} bytes for {} of {}", path, tensor.name, tensor.bytes.size(), tensor.dtype,
+            fmt::join(tensor.shape, " x "));
   }
 }
 
@@ -204,7 +217,7 @@ std::string format_header(const std::string& path, std::span<const TensorEntry> 
   header[metadata_key] = metadata;
   size_t begin = 0;
   for (const TensorEntry& tensor : tensors) {
-    const size_t end = begin + tensor.bytes.size();
+    const size_t end = begin + bytes_of(tensor.dtype, tensor.shape).value();  // checked
     header[tensor.name] = {{"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
     begin = end;
   }
@@ -217,9 +230,41 @@ std::string format_header(const std::string& path, std::span<const TensorEntry> 
   }
 }
 
+using Write = std::function<void(FileWriter&)>;
+
+// Calls `write` with what writes the file's bytes.
+void write_file(const std::string& path, std::vector<TensorEntry> tensors, Metadata metadata,
+                const std::function<void(const Write&)>& write) {
+  std::ranges::sort(tensors, {}, &TensorEntry::name);
+  check_to_write(path, tensors);
+  metadata[checksum_key] = content_checksum(path, tensors, metadata, [](auto) {});
+  std::ranges::stable_sort(tensors, std::greater(), [](const TensorEntry& t) { return size_of(t.dtype); });
+  const std::string header = format_header(path, tensors, metadata);
+  write([&](FileWriter& file) {
+    const uint64_t length = header.size();
+    file.write(&length, length_bytes);
+    file.write(header);
+    for (const TensorEntry& tensor : tensors)
+      with_bytes(path, tensor, [&](std::span<const std::byte> bytes) { file.write(bytes.data(), bytes.size()); });
+  });
+}
+
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path), file_(path) {
+SafetensorsFile::SafetensorsFile(const std::string& path) : SafetensorsFile(path, MappedFile(path)) {}
+
+SafetensorsFile SafetensorsFile::in_memory(const std::string& name, std::vector<TensorEntry> tensors,
+                                           Metadata metadata) {
+  FileDescriptor file = FileDescriptor::in_memory(name);
+  write_file(name, std::move(tensors), std::move(metadata), [&](const Write& write) {
+    FileWriter writer(file);
+    write(writer);
+    writer.flush();
+  });
+  return {name, MappedFile(file)};
+}
+
+SafetensorsFile::SafetensorsFile(const std::string& path, MappedFile file) : path_(path), file_(std::move(file)) {
   refuse_other_kinds(path, file_.bytes());
   const std::string_view text = header_text(path, file_.bytes());
   const json header = parse_header(path, text);
@@ -240,17 +285,7 @@ const TensorEntry& SafetensorsFile::get(std::string_view name) const {
 }
 
 void write_safetensors(const std::string& path, std::vector<TensorEntry> tensors, Metadata metadata) {
-  std::ranges::sort(tensors, {}, &TensorEntry::name);
-  check_to_write(path, tensors);
-  metadata[checksum_key] = content_checksum(tensors, metadata, [](auto) {});
-  std::ranges::stable_sort(tensors, std::greater(), [](const TensorEntry& t) { return size_of(t.dtype); });
-  const std::string header = format_header(path, tensors, metadata);
-  write_atomically(path, [&](FileWriter& file) {
-    const uint64_t length = header.size();
-    file.write(&length, length_bytes);
-    file.write(header);
-    for (const TensorEntry& tensor : tensors) file.write(tensor.bytes.data(), tensor.bytes.size());
-  });
+  write_file(path, std::move(tensors), std::move(metadata), [&](const Write& write) { write_atomically(path, write); });
 }
 
 }  // namespace dragoman

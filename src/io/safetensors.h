@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -22,6 +23,9 @@ struct TensorEntry {
   DType dtype = DType::f32;
   std::vector<int64_t> shape;  // empty: a single number
   std::span<const std::byte> bytes;
+  /// Of a tensor to be written, instead of `bytes`: makes them when they are needed, twice, so that large ones need not
+  /// be in memory together.
+  std::function<std::vector<std::byte>()> make = {};
 };
 
 using Metadata = std::map<std::string, std::string>;
@@ -33,6 +37,8 @@ using Metadata = std::map<std::string, std::string>;
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path);
+  /// What write_safetensors would write, in memory; `name` takes the place of the path.
+  static SafetensorsFile in_memory(const std::string& name, std::vector<TensorEntry> tensors, Metadata metadata);
 
   const std::string& path() const { return path_; }
   const Metadata& metadata() const { return metadata_; }
@@ -41,6 +47,8 @@ class SafetensorsFile {
   const TensorEntry& get(std::string_view name) const;               // Error: not there
 
  private:
+  SafetensorsFile(const std::string& path, MappedFile file);
+
   std::string path_;
   MappedFile file_;
   Metadata metadata_;
