@@ -52,7 +52,7 @@ int explain_positions(const ExplainCommandOptions& o) {
   constexpr int64_t columns = 128;  // of the paper's sinusoids, without a model
   std::vector<PositionVectors> positions;
   if (o.model.empty())
-    positions = {sinusoids(o.max_length, columns, SinusoidOrder::interleaved)};
+    positions = {sinusoids(o.max_length, {columns, SinusoidOrder::interleaved})};
   else
     positions = positions_of(ModelFile(o.model), o.max_length);
   const std::string title =

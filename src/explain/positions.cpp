@@ -4,22 +4,21 @@
 
 #include "backend/registry.h"
 #include "explain/attention_json.h"
+#include "model/transformer_parts.h"
 
 namespace dragoman {
 
-PositionVectors sinusoids(int64_t positions, int64_t columns, SinusoidOrder order) {
+PositionVectors sinusoids(int64_t positions, const SinusoidDesign& design) {
   Arena arena;
-  Sinusoids made(columns, order, DType::f32);
+  Sinusoids made(design, DType::f32);
   const auto* first = made.table(arena, backend("reference"), positions).as<float>();
-  return {order == SinusoidOrder::halves ? "sinusoidal" : "interleaved", columns, {first, first + positions * columns}};
+  const bool halves = design.order == SinusoidOrder::halves;
+  return {halves ? "sinusoidal" : "interleaved", design.dim, {first, first + positions * design.dim}};
 }
 
 std::vector<PositionVectors> positions_of(const ModelFile& model, int64_t positions) {
   const ModelConfig& config = model.config();
-  if (sinusoids_added(config.positions)) {
-    const bool halves = config.positions == Positions::sinusoidal;
-    return {sinusoids(positions, config.dim, halves ? SinusoidOrder::halves : SinusoidOrder::interleaved)};
-  }
+  if (sinusoids_added(config.positions)) return {sinusoids(positions, sinusoid_design(config))};
   require(config.positions == Positions::learned,
           "--positions: {} adds no vectors to embeddings, its positions are {}; expected sinusoidal, interleaved or "
           "learned ones",

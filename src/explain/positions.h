@@ -14,8 +14,8 @@ struct PositionVectors {
   std::vector<float> values;  // (P,D)
 };
 
-/// The sinusoids of Vaswani et al. 2017, section 3.5.
-PositionVectors sinusoids(int64_t positions, int64_t columns, SinusoidOrder order);
+/// Sinusoids (nn/positions.h).
+PositionVectors sinusoids(int64_t positions, const SinusoidDesign& design);
 
 /// The vectors that a model adds. Learned ones are given for both sides, and only for the learned positions. Throws
 /// Error if the model adds none.

@@ -30,6 +30,10 @@ std::span<const ConfigField> attention_fields() {
        .help =
            "normalisation of queries and keys in each head (query-key normalisation), for scores that are dot products",
        .of_attention = true},
+      {.key = "attention_projects_result",
+       .member = [](C& c) { return member(c.attention.projects_result); },
+       .models = types::transformers,
+       .since_first = false},
       {.key = "attention_rank",
        .member = [](C& c) { return member(c.attention.rank); },
        .option = "attention-rank",

@@ -4,7 +4,7 @@
 
 namespace dragoman {
 
-CachedDecoding::CachedDecoding(Context& cx, CacheRows source_cache, CacheRows past_cache, const Var& output,
+CachedDecoding::CachedDecoding(Context& cx, CacheRows source_cache, CacheRows past_cache, OutputWeights output,
                                const CopyHead* copy)
     : cx_(cx),
       source_cache_(std::move(source_cache)),
@@ -12,8 +12,8 @@ CachedDecoding::CachedDecoding(Context& cx, CacheRows source_cache, CacheRows pa
       sources_(source_cache_),
       prefixes_(past_cache_),
       past_(past_cache_),
-      output_(cx, output) {
-  if (copy) copies_.emplace(cx, *copy, output.dtype());
+      output_(cx, std::move(output)) {
+  if (copy) copies_.emplace(cx, *copy, output_.weights().weight.dtype());
 }
 
 Spans CachedDecoding::prefix_of(const Spans& source) const {

@@ -21,8 +21,8 @@ class CachedDecoding : public Decoding {
   void remove(int sentence) override;
 
  protected:
-  /// `output` (V,D) is the weight of the output layer, `copy` may be null.
-  CachedDecoding(Context& cx, CacheRows source_cache, CacheRows past_cache, const Var& output, const CopyHead* copy);
+  /// `copy` may be null.
+  CachedDecoding(Context& cx, CacheRows source_cache, CacheRows past_cache, OutputWeights output, const CopyHead* copy);
 
   /// Cache rows that each sentence begins its past with; none unless a model says so.
   virtual Spans prefix_of(const Spans& source) const;

@@ -27,6 +27,14 @@ enum class Positions { sinusoidal, interleaved, learned, relative, rotary, alibi
 /// Whether positions are added to embeddings as sines and cosines.
 inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || p == Positions::interleaved; }
 
+/// The wavelengths of sinusoids of D columns. paper: 10000^(2i/D), i from 0 (Vaswani et al. 2017), also Hugging Face's
+/// Marian class; tensor2tensor: 10000^(i/(D/2 - 1)), also Marian, fairseq and M2M100.
+enum class PositionSpacing { paper, tensor2tensor };
+
+/// Whether the output of encoder and decoder is normalised once more. automatic: with pre-norm, which leaves it as a
+/// sum, and not with post-norm.
+enum class FinalNorm { automatic, always, never };
+
 /// How a decoder looks back at its own output: self_attention; average_attention, where all of the past counts alike
 /// (Zhang et al. 2018); or rnn, a recurrent unit instead of attention (Kim et al. 2019).
 enum class Autoregression { self_attention, average_attention, rnn };
@@ -69,6 +77,16 @@ inline std::span<const EnumName<Positions>> enum_names(Positions) {
                                                   {Positions::rotary, "rotary"},
                                                   {Positions::alibi, "alibi"},
                                                   {Positions::none, "none"}};
+  return names;
+}
+inline std::span<const EnumName<PositionSpacing>> enum_names(PositionSpacing) {
+  static constexpr EnumName<PositionSpacing> names[] = {{PositionSpacing::paper, "paper"},
+                                                        {PositionSpacing::tensor2tensor, "tensor2tensor"}};
+  return names;
+}
+inline std::span<const EnumName<FinalNorm>> enum_names(FinalNorm) {
+  static constexpr EnumName<FinalNorm> names[] = {
+      {FinalNorm::automatic, "auto"}, {FinalNorm::always, "always"}, {FinalNorm::never, "never"}};
   return names;
 }
 inline std::span<const EnumName<Autoregression>> enum_names(Autoregression) {
@@ -124,6 +142,7 @@ struct AttentionConfig {
   AttentionScore score = AttentionScore::scaled_dot;
   Projections projections = Projections::query_key_value;
   HeadNorm norm = HeadNorm::none;
+  bool projects_result = true;                        // false: heads are only concatenated
   int rank = 16;                                      // reduced_rank: size of a head's queries and keys
   int window = 0;                                     // self-attention: keys seen on each side; 0: all
   int local = 0;                                      // cross-attention: the same around the target's position; 0: all
@@ -179,6 +198,9 @@ struct EmbeddingsConfig {
   bool tied_output = false;  // target embedding = output layer
   bool tied_source = false;  // source embedding = target embedding
 
+  double scale = 0;          // of embeddings before positions are added; 0: √D
+  bool output_bias = false;  // of logits
+
   bool ties_source() const { return tied_all || tied_source; }
   bool ties_output() const { return tied_all || tied_output; }
 };
@@ -202,21 +224,28 @@ struct ModelConfig {
   int dim = 512;  // D, size of embeddings and of every sublayer's output
   int encoder_layers = 6;
   int decoder_layers = 6;
-  int heads = 8;            // H
-  int key_size = 0;         // K, size of a head's queries and keys; 0: dim / heads
-  int value_size = 0;       // size of a head's values; 0: as key_size
-  int feed_forward = 2048;  // F
+  int heads = 8;                 // H
+  int decoder_heads = 0;         // of decoder layers; 0: as `heads`
+  int key_size = 0;              // K, size of a head's queries and keys; 0: dim / heads
+  int value_size = 0;            // size of a head's values; 0: as key_size
+  int feed_forward = 2048;       // F
+  int decoder_feed_forward = 0;  // of decoder layers; 0: as `feed_forward`
   Activation activation = Activation::relu;
   ExpertsConfig experts;
   NormPlacement norm = NormPlacement::post;
   NormKind norm_kind = NormKind::layer;
   double norm_epsilon = 1e-5;  // added to the variance, or to the mean square
+  FinalNorm final_norm = FinalNorm::automatic;
+  bool embedding_norm = false;  // normalises embeddings plus positions, before dropout
   Positions positions = Positions::sinusoidal;
+  PositionSpacing position_spacing = PositionSpacing::paper;  // sinusoids
+  int first_position = 0;                                     // sinusoids: position of a sentence's first token
   int max_positions = 1024;     // rows of the table of learned positions, and of location keys
   int relative_positions = 16;  // distances with a vector of their own, on each side (relative)
   AttentionConfig attention;
   Autoregression autoregression = Autoregression::self_attention;  // of the decoder
   AverageAttentionConfig average;
+  std::vector<int> tied_decoder_layers;  // of each decoder layer, the layer whose weights it has; empty: its own
   RnnConfig rnn;
   bool copies = false;         // tokens of the source may be copied (CopyHead)
   bool learns_source = false;  // decoder-only: the training loss counts the source's tokens too
@@ -228,6 +257,16 @@ struct ModelConfig {
   SpecialIds special;
   DecoderStart decoder_start = DecoderStart::bos;
 
+  /// The model as its decoder layers see it: with their own heads and inner size.
+  ModelConfig decoder_side() const {
+    ModelConfig side = *this;
+    if (decoder_heads > 0) side.heads = decoder_heads;
+    if (decoder_feed_forward > 0) side.feed_forward = decoder_feed_forward;
+    return side;
+  }
+  bool has_final_norm() const {
+    return final_norm == FinalNorm::always || (final_norm == FinalNorm::automatic && norm == NormPlacement::pre);
+  }
   bool has_encoder() const { return type != ModelType::decoder_only; }
   /// Size of what attends and is attended to.
   int width() const { return type == ModelType::s2s ? rnn.dim : dim; }

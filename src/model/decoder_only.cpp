@@ -17,11 +17,13 @@ DecoderOnly::DecoderOnly(const ModelConfig& config, Parameters parameters)
   const int V = config_.target_vocabulary;
   embedding_ =
       make_table(parameters_, "embedding", V, config_.dim, config_.embeddings.ties_output() ? Use::both : Use::lookup);
-  output_ =
-      config_.embeddings.ties_output() ? embedding_ : make_table(parameters_, "output", V, config_.dim, Use::product);
+  output_ = {
+      config_.embeddings.ties_output() ? embedding_ : make_table(parameters_, "output", V, config_.dim, Use::product),
+      make_output_bias(parameters_, config_)};
   if (config_.positions == Positions::learned) positions_ = make_positions("decoder.positions");
-  for (int l = 0; l < config_.decoder_layers; ++l) layers_.push_back(make_layer(fmt::format("decoder.{}", l), l));
-  if (config_.norm == NormPlacement::pre) norm_ = make_norm("decoder.norm");
+  for (int l = 0; l < config_.decoder_layers; ++l)
+    layers_.push_back(make_layer(config_, fmt::format("decoder.{}", l), l));
+  if (config_.has_final_norm()) norm_ = make_norm("decoder.norm");
 }
 
 DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) const {
@@ -50,7 +52,8 @@ DecoderOnly::Joined DecoderOnly::joined(const Batch& batch) const {
 
 Var DecoderOnly::hidden(Context& cx, const Joined& text, const Batch& batch) {
   Rows rows = rows_of(text.input, batch.sentences);
-  Var x = embed(cx, embedding_, positions_, rows);
+  locate(cx, positions_, rows);
+  Var x = embed(cx, embedding_, nullptr, rows);
   for (const Layer& p : layers_) x = layer(cx, p, x, rows.self(), true);
   return norm_ ? (*norm_)(cx, x) : x;
 }
@@ -61,10 +64,14 @@ TokenLoss DecoderOnly::loss(Context& cx, const Batch& batch, double label_smooth
   const auto M = int64_t(text.target_rows.size());
   const Tensor target = int_tensor(text.target_rows, {M});
   if (!config_.learns_source)
-    return linear_cross_entropy(cx, gather_rows(cx, x, target), output_, int_tensor(batch.target.ids, {M}),
-                                label_smoothing, batch.row_weights(batch.target.spans));
-  const TokenLoss all = linear_cross_entropy(cx, x, output_, int_tensor(text.targets, {x.rows()}), label_smoothing,
-                                             batch.row_weights(text.input.spans));
+    return linear_cross_entropy(cx, gather_rows(cx, x, target), output_,
+                                {.ids = int_tensor(batch.target.ids, {M}),
+                                 .smoothing = label_smoothing,
+                                 .weights = batch.row_weights(batch.target.spans)});
+  const TokenLoss all = linear_cross_entropy(cx, x, output_,
+                                             {.ids = int_tensor(text.targets, {x.rows()}),
+                                              .smoothing = label_smoothing,
+                                              .weights = batch.row_weights(text.input.spans)});
   const auto of_target = [&](const Tensor& values) {
     const Tensor chosen = cx.save({M, 1}, values.dtype());
     cx.backend.gather_rows(chosen, values.reshaped({x.rows(), 1}), target);
@@ -76,7 +83,7 @@ TokenLoss DecoderOnly::loss(Context& cx, const Batch& batch, double label_smooth
 Tensor DecoderOnly::logits(Context& cx, const Batch& batch) {
   const Joined text = joined(batch);
   const Tensor target = int_tensor(text.target_rows, {int64_t(text.target_rows.size())});
-  return linear(cx, gather_rows(cx, hidden(cx, text, batch), target), output_, Var());
+  return linear(cx, gather_rows(cx, hidden(cx, text, batch), target), output_.weight, output_.bias);
 }
 
 /// One pass reads the source up to its </s>, which the first step reads. The source is part of the
@@ -110,7 +117,8 @@ Var DecoderOnlyDecoding::encode(int first, const PackedIds& source, const Tensor
   for (int s = 0; s < text.input.spans.sentences(); ++s)
     separators_.emplace(first + s, text.targets[size_t(text.input.spans[s].end - 1)]);
   DecoderOnly::Rows rows = model_.rows_of(text.input, {});
-  Var x = model_.embed(cx_, model_.embedding_, model_.positions_, rows);
+  model_.locate(cx_, model_.positions_, rows);
+  Var x = model_.embed(cx_, model_.embedding_, nullptr, rows);
   SelfRows self = rows.self();
   self.cached = prefix;
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
@@ -124,7 +132,8 @@ Tensor DecoderOnlyDecoding::compute(std::span<const StepRow> rows, const Decoded
   std::vector<int32_t> ids;
   for (const StepRow& row : rows) ids.push_back(row.parent < 0 ? separators_.at(row.sentence) : row.token);
   DecoderOnly::Rows at = model_.step_rows(std::move(ids), past.token);
-  Var x = model_.embed(cx_, model_.embedding_, model_.positions_, at);
+  model_.locate(cx_, model_.positions_, at);
+  Var x = model_.embed(cx_, model_.embedding_, nullptr, at);
   const StepRows self{at.positions, at.rotary, at.bias, past.cached, {past.keys, past.longest}};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.layers_[l];

@@ -24,10 +24,11 @@ class DecoderOnly : public TransformerParts {
   Joined joined(const Batch& batch) const;
   Var hidden(Context& cx, const Joined& text, const Batch& batch);  // (N,D) before the output layer
 
-  Var embedding_, output_;  // (V,D), the same one where tied
-  Var positions_;           // (P,D), learned positions only
+  Var embedding_;         // (V,D)
+  OutputWeights output_;  // (V,D), the embedding where tied
+  Var positions_;         // (P,D), learned positions only
   std::vector<Layer> layers_;
-  std::optional<Norm> norm_;  // pre-norm only
+  std::optional<Norm> norm_;  // of the output
 };
 
 }  // namespace dragoman

@@ -10,6 +10,10 @@ Var make_table(Parameters& p, const std::string& name, int64_t rows, int64_t dim
   return p.matrix({{name + ".weight", rows, {Init::normal, 1 / std::sqrt(double(dim))}}}, dim, use);
 }
 
+Var make_output_bias(Parameters& p, const ModelConfig& config) {
+  return config.embeddings.output_bias ? p.vector({{"output.bias", config.target_vocabulary, Init::zeros()}}) : Var();
+}
+
 Embeddings Embeddings::make(Parameters& p, const ModelConfig& config) {
   using Use = Parameters::Use;
   require(!config.embeddings.ties_source() || config.source_vocabulary == config.target_vocabulary,
@@ -17,6 +21,7 @@ Embeddings Embeddings::make(Parameters& p, const ModelConfig& config) {
           config.source_vocabulary, config.target_vocabulary);
   const int D = config.dim, V = config.target_vocabulary;
   Embeddings e;
+  e.output_bias = make_output_bias(p, config);
   if (config.embeddings.ties_source() && config.embeddings.ties_output()) {
     e.source = e.target = e.output = make_table(p, "embedding", V, D, Use::both);
     return e;

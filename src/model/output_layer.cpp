@@ -1,15 +1,23 @@
 #include "model/output_layer.h"
 
+#include "backend/backend.h"
+
 namespace dragoman {
 
 void OutputLayer::restrict(std::span<const int32_t> pieces) {
-  some_ = {};  // its memory serves the next ones
+  some_ = {}, some_bias_ = {};  // their memory serves the next ones
   if (pieces.empty()) return;
-  some_ = select_rows(cx_, weight_, int_tensor({pieces.begin(), pieces.end()}, {int64_t(pieces.size())}));
+  const auto count = int64_t(pieces.size());
+  const Tensor rows = int_tensor({pieces.begin(), pieces.end()}, {count});
+  some_ = select_rows(cx_, all_.weight, rows);
+  if (!all_.bias) return;
+  some_bias_ = cx_.arena.allocate({count, 1}, all_.bias.dtype());
+  cx_.backend.gather_rows(some_bias_, all_.bias.value().reshaped({all_.bias.shape()[0], 1}), rows);
+  some_bias_ = some_bias_.reshaped({count});
 }
 
 Tensor OutputLayer::operator()(Context& cx, const Var& x) const {
-  return some_.rows > 0 ? linear(cx, x, some_) : linear(cx, x, weight_, Var());
+  return some_.rows > 0 ? linear(cx, x, some_, some_bias_) : linear(cx, x, all_.weight, all_.bias);
 }
 
 }  // namespace dragoman

@@ -1,23 +1,27 @@
 #pragma once
 #include "ops/linear.h"
+#include "ops/loss.h"
 
 namespace dragoman {
 
 /// The last layer of a model that decodes: logits of the next piece, of all pieces or of some.
 class OutputLayer {
  public:
-  /// weight (V,D). The context outlives the layer.
-  OutputLayer(Context& cx, Var weight) : cx_(cx), weight_(std::move(weight)) {}
+  /// The context outlives the layer.
+  OutputLayer(Context& cx, OutputWeights all) : cx_(cx), all_(std::move(all)) {}
 
+  const OutputWeights& weights() const { return all_; }  // of all pieces
   /// From now on of these pieces, in rising order; of all when there are none. Copies their rows of the weight.
   void restrict(std::span<const int32_t> pieces);
-  Tensor operator()(Context& cx, const Var& x) const;                                // x (R,D) → (R,V) or (R,pieces)
-  Tensor weight() const { return some_.rows > 0 ? some_.weight : weight_.value(); }  // that it multiplies by now
+  Tensor operator()(Context& cx, const Var& x) const;  // x (R,D) → (R,V) or (R,pieces)
+  Tensor weight() const { return some_.rows > 0 ? some_.weight : all_.weight.value(); }  // that it multiplies by now
+  Tensor bias() const { return some_.rows > 0 ? some_bias_ : all_.bias.value(); }        // and adds, or empty
 
  private:
   Context& cx_;
-  const Var weight_;
-  WeightRows some_;  // none: all
+  const OutputWeights all_;
+  WeightRows some_;   // none: all
+  Tensor some_bias_;  // (pieces), or empty
 };
 
 }  // namespace dragoman

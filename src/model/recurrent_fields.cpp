@@ -6,6 +6,10 @@ using C = ModelConfig;
 
 std::span<const ConfigField> recurrent_fields() {
   static constexpr ConfigField fields[] = {
+      {.key = "tied_decoder_layers",
+       .member = [](C& c) { return member(c.tied_decoder_layers); },
+       .models = types::transformer,
+       .since_first = false},
       {.key = "autoregression",
        .member = [](C& c) { return member(c.autoregression); },
        .option = "transformer-decoder-autoreg",

@@ -21,7 +21,7 @@ Rnn::Rnn(const ModelConfig& config, Parameters parameters)
     : config_(with_vocabularies(config)),
       parameters_(std::move(parameters)),
       embeddings_(Embeddings::make(parameters_, config)),
-      positions_(config.dim, SinusoidOrder::halves, parameters_.dtype()),
+      positions_({.dim = config.dim}, parameters_.dtype()),
       encoder_(make_encoder(parameters_, config)),
       pooling_(make_pooling(parameters_, config)),
       decoder_(make_decoder(parameters_, config)),
@@ -54,7 +54,7 @@ TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
   const HiddenStates hidden = hidden_states(cx, batch);
   const Var& x = hidden.target;
   const Tensor weights = batch.row_weights(batch.target.spans);
-  const TokenLoss loss = linear_cross_entropy(cx, x, embeddings_.output,
+  const TokenLoss loss = linear_cross_entropy(cx, x, embeddings_.output_weights(),
                                               {.ids = int_tensor(batch.target.ids, {x.rows()}),
                                                .smoothing = label_smoothing,
                                                .weights = weights,
@@ -66,7 +66,7 @@ TokenLoss Rnn::loss(Context& cx, const Batch& batch, double label_smoothing) {
 
 Tensor Rnn::logits(Context& cx, const Batch& batch) {
   const HiddenStates hidden = hidden_states(cx, batch);
-  const Var logits = linear(cx, hidden.target, embeddings_.output, Var());
+  const Var logits = linear(cx, hidden.target, embeddings_.output, embeddings_.output_bias);
   return copy_ ? mix_copies(cx, *copy_, batch, hidden.target, hidden.source, logits) : logits;
 }
 

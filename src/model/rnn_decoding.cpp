@@ -15,7 +15,7 @@ class RnnDecoding : public CachedDecoding {
   RnnDecoding(Rnn& model, Context& cx)
       : CachedDecoding(cx, new_cache(model, cx, 1, model.attention_ ? model.attention_->cache_columns() : 1),
                        new_cache(model, cx, model.config_.decoder_layers + 1, state_dim(model.config_)),
-                       model.embeddings_.output, model.copy_ ? &*model.copy_ : nullptr),
+                       model.embeddings_.output_weights(), model.copy_ ? &*model.copy_ : nullptr),
         model_(model),
         D_(model.config_.rnn.dim),
         layers_(model.config_.decoder_layers),

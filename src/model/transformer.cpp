@@ -17,17 +17,26 @@ Transformer::Transformer(const ModelConfig& config, Parameters parameters)
 }
 
 void Transformer::make_layers() {
-  for (int l = 0; l < config_.encoder_layers; ++l) encoder_.push_back(make_layer(fmt::format("encoder.{}", l), l));
-  for (int l = 0; l < config_.decoder_layers; ++l) decoder_.push_back(make_decoder_layer(l));
-  if (config_.norm == NormPlacement::post) return;
+  const ModelConfig decoder_side = config_.decoder_side();
+  if (config_.embedding_norm) {
+    source_norm_ = make_norm("encoder.embedding_norm");
+    target_norm_ = make_norm("decoder.embedding_norm");
+  }
+  for (int l = 0; l < config_.encoder_layers; ++l)
+    encoder_.push_back(make_layer(config_, fmt::format("encoder.{}", l), l));
+  for (int l = 0; l < config_.decoder_layers; ++l) {
+    const int tied = config_.tied_decoder_layers.empty() ? l : config_.tied_decoder_layers[size_t(l)];
+    decoder_.push_back(tied < l ? decoder_[size_t(tied)] : make_decoder_layer(decoder_side, l));
+  }
+  if (!config_.has_final_norm()) return;
   encoder_norm_ = make_norm("encoder.norm");
   decoder_norm_ = make_norm("decoder.norm");
 }
 
-AutoregressiveLayer Transformer::make_autoregression(const std::string& name, int layer) {
+AutoregressiveLayer Transformer::make_autoregression(const ModelConfig& side, const std::string& name, int layer) {
   switch (config_.autoregression) {
     case Autoregression::self_attention:
-      return {make_self_attention(name, layer)};
+      return {make_self_attention(side, name, layer)};
     case Autoregression::average_attention:
       return {AverageAttention::make(parameters_, name, config_.dim,
                                      {.feed_forward = config_.average.feed_forward,
@@ -48,18 +57,18 @@ bool Transformer::steps_on_the_device() const {
   return !copy_ && !score_kind(config_.attention.score).keys_from_positions;
 }
 
-Transformer::DecoderLayer Transformer::make_decoder_layer(int layer) {
+Transformer::DecoderLayer Transformer::make_decoder_layer(const ModelConfig& side, int layer) {
   const std::string at = fmt::format("decoder.{}.", layer);
   std::string autoregression(name_of(config_.autoregression));  // also the name of its parameters
   std::ranges::replace(autoregression, '-', '_');
-  AttentionDesign cross = attention_design(layer);
+  AttentionDesign cross = attention_design(side, layer);
   cross.relative = 0;
   cross.window = config_.attention.local > 0 ? config_.attention.local : -1;
-  return {make_autoregression(at + autoregression, layer),
+  return {make_autoregression(side, at + autoregression, layer),
           make_norm(at + autoregression + "_norm"),
           CrossAttention::make(parameters_, at + "cross_attention", config_.dim, cross),
           make_norm(at + "cross_attention_norm"),
-          make_feed_forward(at + "feed_forward", layer),
+          make_feed_forward(side, at + "feed_forward", layer),
           make_norm(at + "feed_forward_norm")};
 }
 
@@ -76,23 +85,29 @@ Var Transformer::decoder_layer(Context& cx, const DecoderLayer& p, Var x, const 
 }
 
 Var Transformer::encode(Context& cx, Rows& source) {
-  Var x = embed(cx, embeddings_.source, source_positions_, source);
+  locate(cx, source_positions_, source);
+  Var x = embed(cx, embeddings_.source, source_norm_ ? &*source_norm_ : nullptr, source);
   for (const Layer& p : encoder_) x = layer(cx, p, x, source.self(), false);
   return encoder_norm_ ? (*encoder_norm_)(cx, x) : x;
+}
+
+Var Transformer::embed_target(Context& cx, const Rows& rows) {
+  return embed(cx, embeddings_.target, target_norm_ ? &*target_norm_ : nullptr, rows);
 }
 
 Transformer::HiddenStates Transformer::hidden_states(Context& cx, const Batch& batch) {
   Rows source = rows_of(batch.source, batch.sentences),
        target = rows_of(shifted(batch.target, config_.first_token()), batch.sentences);
   const Var memory = encode(cx, source);
-  Var x = embed(cx, embeddings_.target, target_positions_, target);
+  locate(cx, target_positions_, target);
+  Var x = embed_target(cx, target);
   for (const DecoderLayer& layer : decoder_) x = decoder_layer(cx, layer, x, memory, target, source);
   return {memory, decoder_norm_ ? (*decoder_norm_)(cx, x) : x};
 }
 
 TokenLoss Transformer::loss(Context& cx, const Batch& batch, double label_smoothing) {
   const auto [memory, x] = hidden_states(cx, batch);
-  return linear_cross_entropy(cx, x, embeddings_.output,
+  return linear_cross_entropy(cx, x, embeddings_.output_weights(),
                               {.ids = int_tensor(batch.target.ids, {x.rows()}),
                                .smoothing = label_smoothing,
                                .weights = batch.row_weights(batch.target.spans),
@@ -101,7 +116,7 @@ TokenLoss Transformer::loss(Context& cx, const Batch& batch, double label_smooth
 
 Tensor Transformer::logits(Context& cx, const Batch& batch) {
   const auto [memory, x] = hidden_states(cx, batch);
-  const Var logits = linear(cx, x, embeddings_.output, Var());
+  const Var logits = linear(cx, x, embeddings_.output, embeddings_.output_bias);
   return copy_ ? mix_copies(cx, *copy_, batch, x, memory, logits) : logits;
 }
 

@@ -28,10 +28,11 @@ class Transformer : public TransformerParts {
   };
 
   void make_layers();
-  DecoderLayer make_decoder_layer(int layer);
-  AutoregressiveLayer make_autoregression(const std::string& name, int layer);
+  DecoderLayer make_decoder_layer(const ModelConfig& side, int layer);
+  AutoregressiveLayer make_autoregression(const ModelConfig& side, const std::string& name, int layer);
 
   Var encode(Context& cx, Rows& source);
+  Var embed_target(Context& cx, const Rows& rows);  // of rows that are located
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
                     const Rows& source);
   bool steps_on_the_device() const;  // whether the host decides nothing between the kernels of a decoding step
@@ -45,7 +46,8 @@ class Transformer : public TransformerParts {
   Var source_positions_, target_positions_;  // (P,D), learned positions only
   std::vector<Layer> encoder_;
   std::vector<DecoderLayer> decoder_;
-  std::optional<Norm> encoder_norm_, decoder_norm_;  // pre-norm only
+  std::optional<Norm> source_norm_, target_norm_;    // of embeddings
+  std::optional<Norm> encoder_norm_, decoder_norm_;  // of the outputs
   std::optional<CopyHead> copy_;
 };
 

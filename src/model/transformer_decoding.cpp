@@ -15,8 +15,8 @@ class TransformerDecoding : public CachedDecoding {
  public:
   TransformerDecoding(Transformer& model, Context& cx)
       : CachedDecoding(cx, new_cache(model, cx, model.decoder_[0].cross_attention.cache_columns()),
-                       new_cache(model, cx, model.decoder_[0].autoregression.cache_columns()), model.embeddings_.output,
-                       model.copy_ ? &*model.copy_ : nullptr),
+                       new_cache(model, cx, model.decoder_[0].autoregression.cache_columns()),
+                       model.embeddings_.output_weights(), model.copy_ ? &*model.copy_ : nullptr),
         model_(model) {
     if (cx.backend.recorder && model.steps_on_the_device()) record_steps();
   }
@@ -75,7 +75,7 @@ StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows, const D
 // Of rows that are located; the tables may be of more.
 Var TransformerDecoding::decoder(Context& cx, const StepTables& t, Transformer::Rows rows) {
   rows.ids = t.ids, rows.positions = t.positions;
-  Var x = model_.embed(cx, model_.embeddings_.target, rows);
+  Var x = model_.embed_target(cx, rows);
   const StepRows self{t.positions, rows.rotary, rows.bias, t.cached, {t.past, t.longest_past}};
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     const auto& p = model_.decoder_[l];
@@ -92,6 +92,7 @@ Var TransformerDecoding::decoder(Context& cx, const StepTables& t, Transformer::
 
 std::vector<Tensor> TransformerDecoding::memory_of_steps(const Transformer::Rows& rows) const {
   std::vector<Tensor> memory = {rows.position_table, rows.rotary, rows.bias, output_.weight()};
+  if (output_.bias()) memory.push_back(output_.bias());
   for (int l = 0; l < model_.config_.decoder_layers; ++l) {
     memory.push_back(source_cache_.layer(l));
     memory.push_back(past_cache_.layer(l));

@@ -8,13 +8,18 @@
 
 namespace dragoman {
 
+SinusoidDesign sinusoid_design(const ModelConfig& c) {
+  return {.dim = c.dim,
+          .order = c.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
+          .tensor2tensor = c.position_spacing == PositionSpacing::tensor2tensor,
+          .first = c.first_position};
+}
+
 TransformerParts::TransformerParts(const ModelConfig& config, Parameters parameters)
     : config_(config),
       parameters_(std::move(parameters)),
-      sinusoids_(config.dim,
-                 config.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
-                 parameters_.dtype()),
-      rotary_(config.head_keys(), SinusoidOrder::halves, parameters_.dtype()),
+      sinusoids_(sinusoid_design(config), parameters_.dtype()),
+      rotary_({.dim = config.head_keys()}, parameters_.dtype()),
       bias_(config.heads, score_scale(score_kind(config.attention.score).kernel, config.head_keys()),
             parameters_.dtype()) {
   require(config.source_vocabulary > 0 && config.target_vocabulary > 0, "a model needs the sizes of its vocabularies");
@@ -31,8 +36,8 @@ MemoryShape TransformerParts::memory_of(int layer) const {
                         : MemoryShape{.stride = config_.attention.stride};
 }
 
-AttentionDesign TransformerParts::attention_design(int layer) const {
-  return {.sizes = {config_.heads, config_.head_keys(), config_.head_values()},
+AttentionDesign TransformerParts::attention_design(const ModelConfig& side, int layer) const {
+  return {.sizes = {side.heads, side.head_keys(), side.head_values()},
           .score = config_.attention.score,
           .projections = config_.attention.projections,
           .norm = config_.attention.norm,
@@ -40,6 +45,7 @@ AttentionDesign TransformerParts::attention_design(int layer) const {
           .memory = memory_of(layer),
           .relative = config_.positions == Positions::relative ? config_.relative_positions : 0,
           .locations = config_.max_positions,
+          .projects_result = config_.attention.projects_result,
           .dropout = config_.dropout.attention,
           .gain = gain(layer)};
 }
@@ -48,12 +54,12 @@ Norm TransformerParts::make_norm(const std::string& name) {
   return Norm::make(parameters_, name, config_.dim, config_.norm_kind, config_.norm_epsilon);
 }
 
-SelfAttention TransformerParts::make_self_attention(const std::string& name, int layer) {
-  return SelfAttention::make(parameters_, name, config_.dim, attention_design(layer));
+SelfAttention TransformerParts::make_self_attention(const ModelConfig& side, const std::string& name, int layer) {
+  return SelfAttention::make(parameters_, name, config_.dim, attention_design(side, layer));
 }
 
-FeedForwardLayer TransformerParts::make_feed_forward(const std::string& name, int layer) {
-  const int64_t D = config_.dim, F = config_.feed_forward, E = config_.experts.count;
+FeedForwardLayer TransformerParts::make_feed_forward(const ModelConfig& side, const std::string& name, int layer) {
+  const int64_t D = config_.dim, F = side.feed_forward, E = config_.experts.count;
   const auto one = [&](const std::string& at) -> FeedForward {
     return {Linear::make(parameters_, {at + ".up"}, {F}, D, gain(layer)),
             Linear::make(parameters_, {at + ".down"}, {D}, F, gain(layer)), config_.activation,
@@ -70,9 +76,9 @@ FeedForwardLayer TransformerParts::make_feed_forward(const std::string& name, in
   return {std::move(many)};
 }
 
-TransformerParts::Layer TransformerParts::make_layer(const std::string& name, int layer) {
-  return {make_self_attention(name + ".self_attention", layer), make_norm(name + ".self_attention_norm"),
-          make_feed_forward(name + ".feed_forward", layer), make_norm(name + ".feed_forward_norm")};
+TransformerParts::Layer TransformerParts::make_layer(const ModelConfig& side, const std::string& name, int layer) {
+  return {make_self_attention(side, name + ".self_attention", layer), make_norm(name + ".self_attention_norm"),
+          make_feed_forward(side, name + ".feed_forward", layer), make_norm(name + ".feed_forward_norm")};
 }
 
 Var TransformerParts::make_positions(const std::string& name) {
@@ -118,9 +124,11 @@ void TransformerParts::locate(Context& cx, const Var& learned, Rows& rows) {
   if (config_.positions == Positions::alibi) rows.bias = bias_.table(cx.arena, cx.backend, last + 1);
 }
 
-Var TransformerParts::embed(Context& cx, const Var& table, const Rows& rows) {
-  return embedding(cx, {rows.ids, rows.positions, table, rows.position_table, std::sqrt(double(config_.dim))},
-                   cx.dropout(config_.dropout.of_embeddings(), rows.positions));
+Var TransformerParts::embed(Context& cx, const Var& table, const Norm* norm, const Rows& rows) {
+  const double scale = config_.embeddings.scale > 0 ? config_.embeddings.scale : std::sqrt(double(config_.dim));
+  const EmbeddingInput input{rows.ids, rows.positions, table, rows.position_table, scale};
+  const Dropout drop = cx.dropout(config_.dropout.of_embeddings(), rows.positions);
+  return norm ? dropout(cx, (*norm)(cx, embedding(cx, input, {})), drop) : embedding(cx, input, drop);
 }
 
 Var TransformerParts::layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal) {

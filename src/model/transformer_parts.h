@@ -9,6 +9,9 @@
 
 namespace dragoman {
 
+/// The positions that a model adds to embeddings, if they are sinusoids.
+SinusoidDesign sinusoid_design(const ModelConfig& config);
+
 /// What models of Transformer layers share, whatever they connect: parameters and their names, embeddings with
 /// positions, layers of self-attention and feed-forward with their residuals and norms.
 class TransformerParts : public Model {
@@ -37,13 +40,14 @@ class TransformerParts : public Model {
     SelfRows self() const { return {spans, positions, rotary, bias}; }
   };
 
-  double gain(int layer) const;                       // of initial weights
-  MemoryShape memory_of(int layer) const;             // of self-attention
-  AttentionDesign attention_design(int layer) const;  // of self-attention
+  double gain(int layer) const;            // of initial weights
+  MemoryShape memory_of(int layer) const;  // of self-attention
+  /// Layers of the side that `side` describes: the whole model, or its decoder_side().
+  AttentionDesign attention_design(const ModelConfig& side, int layer) const;  // of self-attention
   Norm make_norm(const std::string& name);
-  SelfAttention make_self_attention(const std::string& name, int layer);
-  FeedForwardLayer make_feed_forward(const std::string& name, int layer);
-  Layer make_layer(const std::string& name, int layer);
+  SelfAttention make_self_attention(const ModelConfig& side, const std::string& name, int layer);
+  FeedForwardLayer make_feed_forward(const ModelConfig& side, const std::string& name, int layer);
+  Layer make_layer(const ModelConfig& side, const std::string& name, int layer);
   Var make_positions(const std::string& name);  // (P,D)
 
   int64_t last_position() const;  // that positions know
@@ -51,11 +55,8 @@ class TransformerParts : public Model {
   Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one a hypothesis
   /// Finds what embedding and self-attention need to know of the positions.
   void locate(Context& cx, const Var& learned, Rows& rows);
-  Var embed(Context& cx, const Var& table, const Rows& rows);  // of rows that are located
-  Var embed(Context& cx, const Var& table, const Var& learned, Rows& rows) {
-    locate(cx, learned, rows);
-    return embed(cx, table, rows);
-  }
+  /// Of rows that are located; the norm may be null.
+  Var embed(Context& cx, const Var& table, const Norm* norm, const Rows& rows);
   Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal);
   using Function = std::function<Var(const Var&)>;
   Var sublayer(Context& cx, const Norm& norm, const Var& x, const Tensor& positions, const Function& f);

@@ -38,6 +38,34 @@ void check_sizes(const ModelConfig& c) {
           name_of(c.positions));
 }
 
+// What only the decoder has: sizes of its own, and layers that share weights.
+void check_decoder(const ModelConfig& c) {
+  const auto tied = [&](int layer) { return c.tied_decoder_layers[size_t(layer)]; };
+  const auto given = int(c.tied_decoder_layers.size());
+  require(given == 0 || given == c.decoder_layers, "tied_decoder_layers names {} layers, but the decoder has {}", given,
+          c.decoder_layers);
+  for (int l = 0; l < given; ++l)
+    require(tied(l) >= 0 && tied(l) <= l && tied(tied(l)) == tied(l),
+            "tied_decoder_layers ties layer {} to layer {}, expected itself, or a layer below with weights of its own",
+            l, tied(l));
+  require(c.decoder_heads == 0 || c.key_size > 0 || c.dim % c.decoder_heads == 0,
+          "--dim-emb {} cannot be divided among --transformer-decoder-heads {}", c.dim, c.decoder_heads);
+  const bool other_heads = c.decoder_heads > 0 && c.decoder_heads != c.heads;
+  require(
+      !other_heads || (c.positions != Positions::rotary && c.positions != Positions::alibi),
+      "--transformer-decoder-heads {} differs from --transformer-heads {}, but --transformer-positions {} needs the "
+      "same heads everywhere",
+      c.decoder_heads, c.heads, name_of(c.positions));
+}
+
+void check_position_numbers(const ModelConfig& c) {
+  if (sinusoids_added(c.positions)) return;
+  require(c.position_spacing == PositionSpacing::paper && c.first_position == 0,
+          "--transformer-position-spacing and --transformer-first-position are for sinusoids, not for "
+          "--transformer-positions {}",
+          name_of(c.positions));
+}
+
 // A score with matrices of its own, projections and norms of queries and keys.
 void check_score(const ModelConfig& c) {
   const AttentionConfig& a = c.attention;
@@ -202,8 +230,11 @@ void check_special_ids(const ModelConfig& c) {
 void validate(const ModelConfig& config) {
   check_bounds(config);
   check_sizes(config);
+  check_decoder(config);
+  check_position_numbers(config);
   check_score(config);
   check_head_sizes(config);
+  check_head_sizes(config.decoder_side());
   check_compressed_keys(config);
   check_autoregression(config);
   check_experts(config);

@@ -6,22 +6,32 @@
 
 namespace dragoman {
 
+namespace {
+
+double frequency(const SinusoidDesign& d, int64_t i) {
+  if (!d.tensor2tensor) return std::pow(10000.0, -2.0 * double(i) / double(d.dim));
+  return std::pow(10000.0, -double(i) / std::max(1.0, double(d.dim) / 2 - 1));
+}
+
+}  // namespace
+
 const Tensor& Sinusoids::table(Arena& arena, const Backend& backend, int64_t positions) {
   const std::lock_guard lock(mutex_);
   if (!tables_.empty() && tables_.back().rows() >= positions) return tables_.back();
-  const int64_t rows = std::max<int64_t>(128, positions + positions / 2), half = (dim_ + 1) / 2;
-  std::vector<double> values(rows * dim_);
+  const int64_t rows = std::max<int64_t>(128, positions + positions / 2), dim = design_.dim, half = (dim + 1) / 2;
+  std::vector<double> values(rows * dim);
   for (int64_t i = 0; i < half; ++i) {
-    const double frequency = std::pow(10000.0, -2.0 * double(i) / double(dim_));
-    const bool halves = order_ == SinusoidOrder::halves;
+    const double f = frequency(design_, i);
+    const bool halves = design_.order == SinusoidOrder::halves;
     const int64_t sine = halves ? i : 2 * i, cosine = halves ? half + i : 2 * i + 1;
     for (int64_t p = 0; p < rows; ++p) {
-      values[p * dim_ + sine] = std::sin(double(p) * frequency);
-      if (cosine < dim_) values[p * dim_ + cosine] = std::cos(double(p) * frequency);
+      const double angle = double(p + design_.first) * f;
+      values[p * dim + sine] = std::sin(angle);
+      if (cosine < dim) values[p * dim + cosine] = std::cos(angle);
     }
   }
-  const Tensor table = arena.allocate({rows, dim_}, dtype_);
-  backend.copy(table, Tensor::borrow(values.data(), {rows, dim_}));
+  const Tensor table = arena.allocate({rows, dim}, dtype_);
+  backend.copy(table, Tensor::borrow(values.data(), {rows, dim}));
   return tables_.emplace_back(table);
 }
 

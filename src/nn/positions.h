@@ -6,20 +6,27 @@
 
 namespace dragoman {
 
-/// Sinusoids of Vaswani et al. 2017, section 3.5: row p holds sin(p·f_i) and cos(p·f_i), f_i = 10000^(-2i/D).
-/// halves: all sines, then all cosines, as in Hugging Face's Marian class; Marian and tensor2tensor have this order and
-/// f_i = 10000^(-i/(D/2 - 1)). interleaved: sines and cosines alternate, as in the paper.
+/// halves: all sines, then all cosines, as most programs have them; interleaved: sines and cosines alternate, as in the
+/// paper.
 enum class SinusoidOrder { halves, interleaved };
+
+/// Sinusoids of Vaswani et al. 2017, section 3.5: row p holds sin((p + first)·f_i) and cos((p + first)·f_i). In the
+/// paper f_i = 10000^(-2i/D); with `tensor2tensor` spacing it is 10000^(-i/(D/2 - 1)).
+struct SinusoidDesign {
+  int64_t dim;  // D
+  SinusoidOrder order = SinusoidOrder::halves;
+  bool tensor2tensor = false;
+  int64_t first = 0;
+};
 
 /// The table (rows ≥ `positions`, D), which is replaced by a longer one when a sentence needs it. Thread-safe.
 class Sinusoids {
  public:
-  Sinusoids(int64_t dim, SinusoidOrder order, DType dtype) : dim_(dim), order_(order), dtype_(dtype) {}
+  Sinusoids(const SinusoidDesign& design, DType dtype) : design_(design), dtype_(dtype) {}
   const Tensor& table(Arena& arena, const Backend& backend, int64_t positions);
 
  private:
-  const int64_t dim_;
-  const SinusoidOrder order_;
+  const SinusoidDesign design_;
   const DType dtype_;
   std::mutex mutex_;
   std::deque<Tensor> tables_;  // the last is the longest; others may still be in use

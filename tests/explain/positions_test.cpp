@@ -11,7 +11,7 @@ namespace {
 
 // PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) the cosine: with D = 4 the second angle is p / 100.
 TEST(Places, AreThoseOfThePaper) {
-  const PositionVectors two = sinusoids(2, 4, SinusoidOrder::interleaved);
+  const PositionVectors two = sinusoids(2, {4, SinusoidOrder::interleaved});
   EXPECT_EQ(two.name, "interleaved");
   const std::vector<float> expected = {0, 1, 0, 1, 0.841471f, 0.540302f, 0.00999983f, 0.99995f};
   ASSERT_EQ(two.values.size(), expected.size());
@@ -19,7 +19,7 @@ TEST(Places, AreThoseOfThePaper) {
 }
 
 TEST(Places, WithSinesFirstAreTheSameNumbers) {
-  const auto paper = sinusoids(3, 4, SinusoidOrder::interleaved), halves = sinusoids(3, 4, SinusoidOrder::halves);
+  const auto paper = sinusoids(3, {4, SinusoidOrder::interleaved}), halves = sinusoids(3, {4, SinusoidOrder::halves});
   EXPECT_EQ(halves.name, "sinusoidal");
   for (int64_t row = 0; row < 3; ++row)
     for (int64_t i = 0; i < 2; ++i) {

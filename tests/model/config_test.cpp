@@ -104,6 +104,26 @@ TEST(ModelConfig, RefusesNumbersBeyondTheirBounds) {
   EXPECT_EQ(message_of([&] { validate(config); }), "--transformer-dropout: 1 is out of range, expected from 0 to 0.99");
 }
 
+TEST(ModelConfig, TiesDecoderLayersToLayersBelowWithWeightsOfTheirOwn) {
+  ModelConfig config;
+  config.tied_decoder_layers = {0, 0, 1, 0, 0, 0};
+  EXPECT_EQ(message_of([&] { validate(config); }),
+            "tied_decoder_layers ties layer 2 to layer 1, expected itself, or a layer below with weights of its own");
+  config.tied_decoder_layers = {0};
+  EXPECT_EQ(message_of([&] { validate(config); }), "tied_decoder_layers names 1 layers, but the decoder has 6");
+  config.tied_decoder_layers = {0, 1, 0, 1, 0, 5};
+  EXPECT_EQ(message_of([&] { validate(config); }), "");
+}
+
+TEST(ModelConfig, HasDecoderHeadsThatDivideTheModel) {
+  ModelConfig config;
+  config.decoder_heads = 7;
+  EXPECT_EQ(message_of([&] { validate(config); }),
+            "--dim-emb 512 cannot be divided among --transformer-decoder-heads 7");
+  config.decoder_heads = 4, config.positions = Positions::rotary;
+  EXPECT_THAT(message_of([&] { validate(config); }), HasSubstr("needs the same heads everywhere"));
+}
+
 TEST(ModelConfig, HasIdsOfPiecesThatTheVocabularyHas) {
   ModelConfig config;
   config.decoder_start = DecoderStart::pad;

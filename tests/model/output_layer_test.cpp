@@ -14,19 +14,23 @@ struct Case {
   DType type;  // of packed weights
 };
 
-class OutputLayerTest : public testing::TestWithParam<Case> {};
+class OutputLayerTest : public testing::TestWithParam<Case> {
+ public:
+  void expect_the_same_logits(bool with_bias);
+};
 
-TEST_P(OutputLayerTest, GivesTheSameLogitsForSomePiecesAsForAll) {
+void OutputLayerTest::expect_the_same_logits(bool with_bias) {
   constexpr int64_t V = 70, D = 17, R = 3;
   const Backend& b = backend(GetParam().backend);
   Arena arena;
   Parameters parameters(b, arena, DType::f32);
   const Var weight = parameters.matrix({{"output.weight", V, {Init::uniform, 1}}}, D);
+  const Var bias = with_bias ? parameters.vector({{"output.bias", V, {Init::uniform, 1}}}) : Var();
   const Var x = parameters.matrix({{"x", R, {Init::uniform, 1}}}, D, Parameters::Use::lookup);
   parameters.initialise(3);
   const PackedWeights packed = parameters.pack(GetParam().type);
   Context cx{.backend = b, .arena = arena, .packed = GetParam().packed ? &packed : nullptr};
-  OutputLayer output(cx, weight);
+  OutputLayer output(cx, {weight, bias});
   const Tensor all = output(cx, x);
   ASSERT_EQ(all.cols(), V);
   for (const std::vector<int32_t>& pieces : {std::vector{0}, {2, 31, 32, 33, 69}, {5, 64}}) {
@@ -45,6 +49,9 @@ TEST_P(OutputLayerTest, GivesTheSameLogitsForSomePiecesAsForAll) {
   output.restrict({});
   EXPECT_EQ(output(cx, x).cols(), V);
 }
+
+TEST_P(OutputLayerTest, GivesTheSameLogitsForSomePiecesAsForAll) { expect_the_same_logits(false); }
+TEST_P(OutputLayerTest, AddsToTheLogitsOfSomePiecesTheirBiases) { expect_the_same_logits(true); }
 
 INSTANTIATE_TEST_SUITE_P(Weights, OutputLayerTest,
                          testing::Values(Case{"cpu", true, DType::f32}, Case{"cpu", true, DType::i8},

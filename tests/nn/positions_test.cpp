@@ -10,7 +10,8 @@ namespace dragoman {
 namespace {
 
 struct Table {
-  Table(int64_t dim, SinusoidOrder order) : sinusoids(dim, order, DType::f64) {}
+  Table(int64_t dim, SinusoidOrder order) : Table(SinusoidDesign{dim, order}) {}
+  explicit Table(const SinusoidDesign& design) : sinusoids(design, DType::f64) {}
   double at(int64_t position, int64_t column) {
     return sinusoids.table(arena, backend("reference"), position + 1).view<double>()(position, column);
   }
@@ -25,6 +26,15 @@ TEST(Sinusoids, InHalvesAreSinesThenCosines) {
   EXPECT_NEAR(t.at(3, 1), std::sin(0.03), 1e-12);
   EXPECT_NEAR(t.at(3, 2), std::cos(3), 1e-12);
   EXPECT_NEAR(t.at(3, 3), std::cos(0.03), 1e-12);
+}
+
+// D = 4: angles are multiples of 1 and of 10000^-1, not 10000^-0.5 as in the paper.
+TEST(Sinusoids, OfTensor2tensorReachTheLongestWavelengthInTheLastColumn) {
+  Table t({.dim = 4, .tensor2tensor = true, .first = 2});
+  EXPECT_NEAR(t.at(1, 0), std::sin(3), 1e-12);
+  EXPECT_NEAR(t.at(1, 1), std::sin(3e-4), 1e-12);
+  EXPECT_NEAR(t.at(1, 2), std::cos(3), 1e-12);
+  EXPECT_NEAR(t.at(1, 3), std::cos(3e-4), 1e-12);
 }
 
 TEST(Sinusoids, InterleavedTakeTurns) {
