@@ -3,6 +3,7 @@
 #include "cli/align_options.h"
 #include "cli/commands.h"
 #include "cli/completion_options.h"
+#include "cli/convert_options.h"
 #include "cli/data_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/explain_options.h"
@@ -66,6 +67,10 @@ CommandFiles files_of(const AlignCommandOptions& o) {
 
 CommandFiles files_of(const AverageOptions& o) {
   return {.read = {{"--models", o.models}}, .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const ConvertCommandOptions& o) {
+  return {.read = {{"--input", {o.input}}, {"--vocabs", o.vocabs}}, .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const QuantizeCommandOptions& o) {

@@ -9,6 +9,7 @@
 #include "explain/attention_json.h"
 #include "explain/heat_map.h"
 #include "explain/positions.h"
+#include "interop/open_model.h"
 #include "pages/attention_page.h"
 #include "pages/positions_page.h"
 
@@ -54,7 +55,7 @@ int explain_positions(const ExplainCommandOptions& o) {
   if (o.model.empty())
     positions = {sinusoids(o.max_length, {columns, SinusoidOrder::interleaved})};
   else
-    positions = positions_of(ModelFile(o.model), o.max_length);
+    positions = positions_of(open_model(o.model), o.max_length);
   const std::string title =
       o.model.empty() ? "sinusoids of Vaswani et al. 2017" : std::filesystem::path(o.model).filename().string();
   LineWriter out(o.output);

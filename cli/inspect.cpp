@@ -7,7 +7,7 @@
 #include "cli/inspect_file.h"
 #include "cli/inspect_options.h"
 #include "cli/model_options.h"
-#include "io/model_file.h"
+#include "interop/open_model.h"
 
 namespace dragoman {
 namespace {
@@ -19,6 +19,7 @@ constexpr auto kinds_hint =
 // Recognises a file by its first bytes.
 Description describe_file(const std::string& path) {
   if (path == "-") throw Error("inspect reads files, not stdin", "give the name of a model file");
+  if (auto foreign = read_foreign_model(path)) return describe_converted(path, std::move(*foreign));
   const MappedFile file(path);
   const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
   if (bytes.empty()) throw Error(path + " is empty", kinds_hint);
@@ -42,7 +43,7 @@ int inspect_command(Engine&, const InspectOptions& options) {
     return 0;
   }
   if (options.options) {
-    print_page(options_of(ModelFile(options.model).config()));
+    print_page(options_of(open_model(options.model).config()));
     return 0;
   }
   const Description description = describe_file(options.model);

@@ -55,9 +55,9 @@ void add_file_facts(FactPage& page, const SafetensorsFile& file) {
   page.fact("checksum", checksum_in_words(file.metadata()));
 }
 
-Description describe_model(const SafetensorsFile& file) {
-  const ModelFile model(file.path());
-  Description d{FactPage(file.path() + ": a dragoman model"), json_of(file, "model")};
+Description describe_model(const ModelFile& model, const char* kind) {
+  const SafetensorsFile& file = model.tensors();
+  Description d{FactPage(fmt::format("{}: {}", file.path(), kind)), json_of(file, "model")};
   add_model(d, model);
   add_file_facts(d.page, file);
   add_tensors(d.json, file);
@@ -136,10 +136,15 @@ Description describe_foreign(const SafetensorsFile& file) {
 Description describe_safetensors(const std::string& path) {
   const SafetensorsFile file(path);
   const std::string format = text_of(file.metadata(), "format");
-  if (format == "dragoman") return describe_model(file);
+  if (format == "dragoman") return describe_model(ModelFile(path), "a dragoman model");
   if (format == "dragoman-state") return describe_state(file);
   if (format == "dragoman-shortlist") return describe_shortlist(file);
   return describe_foreign(file);
+}
+
+Description describe_converted(const std::string& path, ConvertedModel model) {
+  return describe_model(ModelFile::in_memory(path, model.config, model.vocabularies, std::move(model.weights)),
+                        "a model of another program, as dragoman converts it");
 }
 
 Description describe_vocabulary(const std::string& path) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/fact_page.h"
+#include "interop/converted_model.h"
 
 namespace dragoman {
 
@@ -15,6 +16,7 @@ struct Description {
   Json json;
 };
 
+Description describe_converted(const std::string& path, ConvertedModel model);  // of another program
 /// Throw Error if the file is damaged or, for models, from a newer version.
 Description describe_safetensors(const std::string& path);  // a model, a training state or another program's file
 Description describe_vocabulary(const std::string& path);   // SentencePiece

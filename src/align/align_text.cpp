@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "data/parallel_text.h"
-#include "io/model_file.h"
+#include "interop/open_model.h"
 
 namespace dragoman {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 using Ids = std::vector<int32_t>;
 
 Vocabularies vocabularies_of(const AlignOptions& o) {
-  if (!o.model.empty()) return ModelFile(o.model).vocabularies();
+  if (!o.model.empty()) return open_model(o.model).vocabularies();
   return {Vocabulary::load(o.vocabs[0]), Vocabulary::load(o.vocabs[1])};
 }
 

@@ -6,12 +6,13 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "interop/open_model.h"
 
 namespace dragoman {
 namespace {
 
 LoadedModel load_one(const std::string& path, Precision precision, const Backend& device, Arena& arena) {
-  const ModelFile file(path);
+  const ModelFile file = open_model(path);
   switch (precision) {
     case Precision::automatic:
       return load_model(file, device, arena, file.stored_type());

@@ -9,6 +9,7 @@
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "dragoman/engine.h"
+#include "interop/open_model.h"
 #include "io/int8_weights.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
@@ -63,7 +64,7 @@ void pass_gate(const TranslationQuality& float32, const TranslationQuality& int8
 QuantizeResult quantize(Engine& engine, const QuantizeOptions& o) {
   const Engine::Scope scope(engine);
   check_files(o);
-  const ModelFile file(o.model);
+  const ModelFile file = open_model(o.model);
   if (file.stored_type() == DType::i8)
     throw Error(fmt::format("{} is already in 8 bits", o.model), "give the float32 model that it was made from");
   const LinePairs lines = read_valid_set(o.valid_sets);

@@ -6,6 +6,7 @@
 #include "base/grouped.h"
 #include "base/log.h"
 #include "decode/beam_search.h"
+#include "interop/open_model.h"
 #include "score/scorer.h"
 
 namespace dragoman {
@@ -13,7 +14,7 @@ namespace {
 
 // Passes without a tape use packed weights, as in translate; those with a tape need the original weights.
 LoadedModel load(const std::string& path, const Backend& cpu, Arena& arena) {
-  const ModelFile file(path);
+  const ModelFile file = open_model(path);
   ModelConfig config = file.config();
   config.learns_source = false;  // gradients are those of the target's log-probabilities
   LoadedModel loaded{make_model(config, cpu, arena, DType::f32, false), file.vocabularies(), {}};

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/log.h"
+#include "interop/open_model.h"
 #include "io/config_json.h"
 #include "io/int8_weights.h"
 #include "train/vocabularies.h"
@@ -46,7 +47,7 @@ void require_same_function(const ModelFile& file, const std::string& model, cons
 
 void load_pretrained(const std::string& model, const Parameters& parameters, const ModelConfig& config,
                      const Vocabularies& vocabularies, const std::vector<std::string>& paths) {
-  const ModelFile file(model);
+  const ModelFile file = open_model(model);
   require_its_vocabularies(file, vocabularies, paths,
                            "give --vocabs those of that model; where a file of --vocabs is not there, it is made of "
                            "the one in the model");

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "data/parallel_text.h"
+#include "interop/open_model.h"
 #include "vocab/model_facts.h"
 #include "vocab/sentence_ends.h"
 #include "vocab/training.h"
@@ -45,7 +46,7 @@ void make(const Side& side, const TrainingSetup& setup) {
     return learn(side, setup);
   }
   log_info("{} is not there: it becomes the vocabulary of {}", side.path, pretrained);
-  const Vocabularies stored = ModelFile(pretrained).vocabularies();
+  const Vocabularies stored = open_model(pretrained).vocabularies();
   write_atomically(side.path, [&](FileWriter& file) { file.write((stored.*side.in_model).bytes()); });
 }
 

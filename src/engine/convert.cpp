@@ -1,0 +1,23 @@
+#include "dragoman/convert.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "dragoman/engine.h"
+#include "interop/open_model.h"
+
+namespace dragoman {
+
+void convert_model(Engine& engine, const ConvertOptions& o) {
+  require(o.output != "-", "--output is a model file, so it cannot be '-'");
+  const Engine::Scope scope(engine);
+  std::optional<ConvertedModel> model = read_foreign_model(o.input, {.vocabs = o.vocabs});
+  if (!model) {
+    ModelFile ours(o.input);  // or an Error that says what it is
+    throw Error(o.input + " is a model of dragoman already",
+                "translate, train and the other commands take it as it is");
+  }
+  save_model(o.output, model->config, model->vocabularies, std::move(model->weights));
+  log_info("Saved {}, converted from {}", o.output, o.input);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "model/config.h"
+
+namespace dragoman {
+
+/// What a model of Marian is, from the YAML text that its file holds (special:model.yml). The sizes of the vocabularies
+/// and the ids of special pieces are left to the vocabularies. Error, naming the file, the option and its value, for a
+/// model that dragoman has no equal of.
+ModelConfig marian_config(const std::string& yaml, const std::string& path);
+
+}  // namespace dragoman

@@ -1,0 +1,98 @@
+#include "interop/marian_files.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first number of MODEL.bin is the version of its format.
+bool is_marian_bin(const std::string& path) {
+  if (!path.ends_with(".bin") || !fs::is_regular_file(path)) return false;
+  std::array<char, 8> first = {};
+  FileDescriptor file = FileDescriptor::to_read(path);
+  size_t read = 0;
+  while (read < first.size()) {
+    const size_t more = file.read(first.data() + read, first.size() - read);
+    if (more == 0) return false;
+    read += more;
+  }
+  uint64_t version = 0;
+  std::memcpy(&version, first.data(), sizeof(version));
+  return version == 1 || version == 2;
+}
+
+bool is_yaml(const std::string& path) {
+  return (path.ends_with(".yml") || path.ends_with(".yaml")) && fs::is_regular_file(path);
+}
+
+YAML::Node parse(const std::string& path) {
+  try {
+    return YAML::Load(read_file(path));
+  } catch (const YAML::Exception& e) {
+    fail("{}: no YAML: {}", path, e.what());
+  }
+}
+
+// Files that a configuration names under `key`: relative to its folder if it says so, else to the working directory;
+// a configuration that was moved together with its files is understood too.
+std::vector<std::string> files_of(const YAML::Node& configuration, const std::string& path, const char* key) {
+  std::vector<std::string> files;
+  const YAML::Node list = configuration.IsMap() ? configuration[key] : YAML::Node();
+  if (!list) return {};
+  require(list.IsSequence(), "{}: {} is no list of files", path, key);
+  const fs::path folder = fs::path(path).parent_path();
+  const YAML::Node option = configuration["relative-paths"];
+  const bool relative = option && option.IsScalar() && option.Scalar() == "true";
+  for (const YAML::Node& entry : list) {
+    require(entry.IsScalar(), "{}: {} is no list of files", path, key);
+    const fs::path name = entry.Scalar(), beside = folder / name.filename();
+    if (relative && name.is_relative())
+      files.push_back(folder / name);
+    else
+      files.push_back(!fs::exists(name) && fs::exists(beside) ? beside : name);
+  }
+  return files;
+}
+
+std::vector<std::string> vocabularies_beside(const std::string& model) {
+  const std::string folder = fs::path(model).parent_path();
+  for (const std::string& path :
+       {model + ".decoder.yml", std::string(fs::path(folder) / "decoder.yml"), model + ".yml"}) {
+    if (!is_yaml(path)) continue;
+    const std::vector<std::string> files = files_of(parse(path), path, "vocabs");
+    if (!files.empty()) return files;
+  }
+  throw Error(fmt::format("{}: nothing beside it names its vocabularies ({}.decoder.yml, decoder.yml or {}.yml would)",
+                          model, model, model),
+              "give them: --vocabs SOURCE TARGET");
+}
+
+}  // namespace
+
+std::optional<MarianFiles> find_marian_files(const std::string& path, const std::vector<std::string>& vocabs) {
+  if (path.ends_with(".npz") || is_marian_bin(path))
+    return {{path, vocabs.empty() ? vocabularies_beside(path) : vocabs}};
+  if (!is_yaml(path)) return std::nullopt;
+  const YAML::Node configuration = parse(path);
+  const std::vector<std::string> models = files_of(configuration, path, "models");
+  if (models.empty()) return std::nullopt;
+  if (models.size() > 1)
+    throw Error(fmt::format("{} names {} models, expected one", path, models.size()),
+                "give the models themselves: --models " + fmt::format("{}", fmt::join(models, " ")));
+  if (!vocabs.empty()) return {{models[0], vocabs}};
+  const std::vector<std::string> named = files_of(configuration, path, "vocabs");
+  return {{models[0], named.empty() ? vocabularies_beside(models[0]) : named}};
+}
+
+}  // namespace dragoman

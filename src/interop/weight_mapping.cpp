@@ -1,0 +1,118 @@
+#include "interop/weight_mapping.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "base/error.h"
+#include "io/int8_weights.h"
+
+namespace dragoman {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+// (rows,cols) becomes (cols,rows).
+Bytes transposed(const Bytes& from, int64_t rows, int64_t cols, int64_t size) {
+  Bytes to(from.size());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < cols; ++c)
+      std::memcpy(to.data() + (c * rows + r) * size, from.data() + (r * cols + c) * size, size_t(size));
+  return to;
+}
+
+Bytes repeated(float value, int64_t count) {
+  const std::vector<float> values(size_t(count), value);
+  Bytes bytes(values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+int64_t elements(const std::vector<int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies());
+}
+
+bool floats(DType type) { return type == DType::f64 || type == DType::f32 || is_half(type); }
+
+}  // namespace
+
+WeightMapping::WeightMapping(std::string path, std::vector<ForeignTensor> tensors) : path_(std::move(path)) {
+  for (ForeignTensor& tensor : tensors) {
+    const std::string name = tensor.name;
+    tensors_.emplace(name, std::move(tensor));
+  }
+}
+
+const ForeignTensor& WeightMapping::get(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  require(found != tensors_.end(), "{}: has no tensor {}, which its configuration asks for", path_, name);
+  return found->second;
+}
+
+void WeightMapping::add_scales(const std::string& ours, int64_t rows, float scale) {
+  add({.name = scale_name(ours), .dtype = DType::f32, .shape = {rows}, .make = [=] { return repeated(scale, rows); }});
+}
+
+void WeightMapping::matrix(const std::string& ours, const std::string& theirs, MatrixRows rows) {
+  const ForeignTensor& t = get(theirs);
+  require(t.shape.size() == 2 && (floats(t.dtype) || t.dtype == DType::i8),
+          "{}: {} is ({}) of {}, expected a matrix of floating-point numbers or of 8 bits", path_, theirs,
+          fmt::join(t.shape, ","), t.dtype);
+  used_.insert(theirs);
+  const int64_t R = t.shape[0], C = t.shape[1], size = size_of(t.dtype);
+  if ((rows == MatrixRows::outputs) != t.transposed) {
+    add({.name = ours, .dtype = t.dtype, .shape = t.shape, .make = t.read});
+    if (t.dtype == DType::i8) add_scales(ours, R, t.scale);
+    return;
+  }
+  add({.name = ours, .dtype = t.dtype, .shape = {C, R}, .make = [read = t.read, R, C, size] {
+         return transposed(read(), R, C, size);
+       }});
+  if (t.dtype == DType::i8) add_scales(ours, C, t.scale);
+}
+
+void WeightMapping::rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
+  const ForeignTensor& t = get(theirs);
+  require(t.shape.size() == 2 && floats(t.dtype) && first + count <= t.shape[0],
+          "{}: {} is ({}) of {}, expected a floating-point matrix of {} rows at least", path_, theirs,
+          fmt::join(t.shape, ","), t.dtype, first + count);
+  used_.insert(theirs);
+  const int64_t row = t.shape[1] * size_of(t.dtype);
+  add({.name = ours, .dtype = t.dtype, .shape = {count, t.shape[1]}, .make = [read = t.read, first, count, row] {
+         const Bytes all = read();
+         return Bytes(all.begin() + first * row, all.begin() + (first + count) * row);
+       }});
+}
+
+void WeightMapping::vector(const std::string& ours, const std::string& theirs) {
+  slice(ours, theirs, 0, elements(get(theirs).shape));
+}
+
+void WeightMapping::slice(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
+  const ForeignTensor& t = get(theirs);
+  const bool is_vector = t.shape.size() == 1 || (t.shape.size() == 2 && t.shape[0] == 1);
+  require(is_vector && floats(t.dtype) && first + count <= elements(t.shape),
+          "{}: {} is ({}) of {}, expected a floating-point vector of {} at least", path_, theirs,
+          fmt::join(t.shape, ","), t.dtype, first + count);
+  used_.insert(theirs);
+  const int64_t size = size_of(t.dtype);
+  add({.name = ours, .dtype = t.dtype, .shape = {count}, .make = [read = t.read, first, count, size] {
+         const Bytes all = read();
+         return Bytes(all.begin() + first * size, all.begin() + (first + count) * size);
+       }});
+}
+
+void WeightMapping::zeros(const std::string& ours, int64_t size) {
+  add({.name = ours, .dtype = DType::f32, .shape = {size}, .make = [=] { return repeated(0, size); }});
+}
+
+std::vector<TensorEntry> WeightMapping::take() {
+  for (const auto& [name, tensor] : tensors_)
+    if (!used_.contains(name))
+      throw Error(fmt::format("{}: tensor {} is not part of the model that its configuration describes", path_, name),
+                  "the model has a part that dragoman does not know, or another kind of file was taken for it");
+  return std::move(made_);
+}
+
+}  // namespace dragoman

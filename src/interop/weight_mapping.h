@@ -1,0 +1,50 @@
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "interop/foreign_tensor.h"
+#include "io/safetensors.h"
+
+namespace dragoman {
+
+/// How the rows of a matrix in a file of another program lie: its outputs, as here, or its inputs.
+enum class MatrixRows { outputs, inputs };
+
+/// Makes the weights of a model of ours from the tensors of another program's file. Their types are kept: float32,
+/// float16, bfloat16, or 8 bits with scales. Error, naming the file and the tensor, for one that is missing or has
+/// another rank.
+class WeightMapping {
+ public:
+  WeightMapping(std::string path, std::vector<ForeignTensor> tensors);
+
+  const std::string& path() const { return path_; }
+  bool has(const std::string& name) const { return tensors_.contains(name); }
+  const ForeignTensor& get(const std::string& name) const;
+
+  /// `ours` (D_out,D_in) is `theirs`.
+  void matrix(const std::string& ours, const std::string& theirs, MatrixRows rows);
+  /// Rows [first, first + count) of `theirs`, whose rows are outputs: one of several matrices in one.
+  void rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count);
+  /// `ours` (D) is `theirs`, (D) or (1,D); or a slice of it.
+  void vector(const std::string& ours, const std::string& theirs);
+  void slice(const std::string& ours, const std::string& theirs, int64_t first, int64_t count);
+  void zeros(const std::string& ours, int64_t size);
+  /// `theirs` is known and not needed.
+  void ignore(const std::string& theirs) { used_.insert(theirs); }
+
+  /// All that was made. Error if a tensor of the file was neither used nor ignored.
+  std::vector<TensorEntry> take();
+
+ private:
+  void add(TensorEntry weight) { made_.push_back(std::move(weight)); }
+  void add_scales(const std::string& ours, int64_t rows, float scale);
+
+  std::string path_;
+  std::map<std::string, ForeignTensor> tensors_;
+  std::set<std::string> used_;
+  std::vector<TensorEntry> made_;
+};
+
+}  // namespace dragoman

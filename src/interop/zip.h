@@ -1,0 +1,32 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+/// A zip archive that is read entry by entry. Entries may be compressed by deflate. Error, naming the file, for what is
+/// no archive, is damaged or says impossible sizes. Thread-safe.
+class ZipFile {
+ public:
+  struct Entry {
+    std::string name;
+    uint64_t bytes = 0;  // uncompressed
+  };
+
+  explicit ZipFile(const std::string& path);
+
+  const std::string& path() const;
+  const std::vector<Entry>& entries() const;
+  bool has(const std::string& name) const;
+  /// The first `most` bytes of an entry, or all of them.
+  std::vector<std::byte> read(const std::string& name, uint64_t most = UINT64_MAX) const;
+
+ private:
+  struct Archive;
+  std::shared_ptr<Archive> archive_;  // copies share it
+};
+
+}  // namespace dragoman
