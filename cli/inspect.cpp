@@ -8,13 +8,15 @@
 #include "cli/inspect_options.h"
 #include "cli/model_options.h"
 #include "interop/open_model.h"
+#include "vocab/container.h"
+#include "vocab/piece_list.h"
 
 namespace dragoman {
 namespace {
 
 constexpr auto kinds_hint =
-    "inspect knows models and training states of dragoman, other safetensors files, and "
-    "SentencePiece vocabularies";
+    "inspect knows models and training states of dragoman, other safetensors files, and vocabularies: SentencePiece "
+    "models and lists of pieces (.yml, .yaml, .json, .txt)";
 
 // Recognises a file by its first bytes.
 Description describe_file(const std::string& path) {
@@ -25,6 +27,7 @@ Description describe_file(const std::string& path) {
   if (bytes.empty()) throw Error(path + " is empty", kinds_hint);
   if (bytes.size() > 8 && bytes[8] == '{') return describe_safetensors(path);  // after the header length
   if (bytes.starts_with('\n')) return describe_vocabulary(path);               // the first field of its messages
+  if (is_container(bytes) || is_piece_list(path)) return describe_vocabulary(path);
   if (const std::string_view kind = kind_of_file(bytes.substr(0, 512)); !kind.empty())
     throw Error(fmt::format("{} is {}, which inspect does not know", path, kind), kinds_hint);
   throw Error(fmt::format("{} is not a file that inspect knows", path), kinds_hint);

@@ -10,6 +10,7 @@
 #include "cli/inspect_model.h"
 #include "io/json_text.h"
 #include "io/safetensors.h"
+#include "vocab/container.h"
 
 namespace dragoman {
 namespace {
@@ -149,7 +150,8 @@ Description describe_converted(const std::string& path, ConvertedModel model) {
 
 Description describe_vocabulary(const std::string& path) {
   const Vocabulary vocabulary = Vocabulary::load(path);
-  Description d{FactPage(path + ": a SentencePiece vocabulary, not a model"),
+  const char* kind = is_container(vocabulary.bytes()) ? "a vocabulary" : "a SentencePiece vocabulary";
+  Description d{FactPage(fmt::format("{}: {}, not a model", path, kind)),
                 {{"file", path}, {"kind", "vocabulary"}, {"bytes", std::filesystem::file_size(path)}}};
   d.json.update(vocabulary_json(vocabulary));
   d.page.heading("Vocabulary");

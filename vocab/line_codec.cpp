@@ -8,23 +8,14 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "base/threads.h"
+#include "vocab/blanks.h"
 
 namespace dragoman {
 namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines split_at_blanks(const std::string& line) {
-  Lines words;
-  for (size_t from = 0; (from = line.find_first_not_of(' ', from)) != std::string::npos;) {
-    const size_t to = std::min(line.find(' ', from), line.size());
-    words.push_back(line.substr(from, to - from));
-    from = to;
-  }
-  return words;
-}
-
-int32_t piece_number(const std::string& word, const Vocabulary& vocabulary, const std::string& where) {
+int32_t piece_number(std::string_view word, const Vocabulary& vocabulary, const std::string& where) {
   int32_t id = -1;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
   if (problem != std::errc() || end != word.data() + word.size() || id < 0 || id >= vocabulary.size())
@@ -36,8 +27,13 @@ int32_t piece_number(const std::string& word, const Vocabulary& vocabulary, cons
 
 std::string decode_numbers(const Vocabulary& vocabulary, const std::string& line, const std::string& where) {
   std::vector<int32_t> ids;
-  for (const auto& word : split_at_blanks(line)) ids.push_back(piece_number(word, vocabulary, where));
+  for (const std::string_view word : split_at_blanks(line)) ids.push_back(piece_number(word, vocabulary, where));
   return vocabulary.decode(ids);
+}
+
+Lines written_pieces(const std::string& line) {
+  const auto pieces = split_at_blanks(line);
+  return {pieces.begin(), pieces.end()};
 }
 
 }  // namespace
@@ -69,7 +65,7 @@ void LineCodec::decode(Lines& lines, const std::string& file, int64_t first) con
   for (size_t i = 0; i < lines.size(); ++i)
     lines[i] = options_.ids
                    ? decode_numbers(vocabulary_, lines[i], fmt::format("{}, line {}", file, first + int64_t(i)))
-                   : vocabulary_.decode_pieces(split_at_blanks(lines[i]));
+                   : vocabulary_.decode_pieces(written_pieces(lines[i]));
 }
 
 }  // namespace dragoman

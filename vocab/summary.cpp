@@ -12,7 +12,7 @@ int characters(const std::string& text) {
 std::vector<int32_t> learned_pieces(const Vocabulary& vocabulary, const ModelFacts& facts) {
   std::vector<int32_t> learned;
   for (int32_t id = 0; id < vocabulary.size(); ++id)
-    if (id != vocabulary.unk() && id != vocabulary.bos() && id != vocabulary.eos() && !vocabulary.is_byte(id) &&
+    if (!vocabulary.is_special(id) && !vocabulary.is_byte(id) &&
         std::ranges::count(facts.protected_symbols, vocabulary.piece(id)) == 0)
       learned.push_back(id);
   return learned;

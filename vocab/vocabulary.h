@@ -6,22 +6,25 @@
 #include <string_view>
 #include <vector>
 
-namespace sentencepiece {
-class SentencePieceProcessor;
-}
-
 namespace dragoman {
 
-/// Text to piece numbers and back: a SentencePiece model (Kudo and Richardson 2018). Copies share the model, which
-/// never changes; all members may be called from several threads at once. Numbers are in [0, size()). Special pieces
-/// written out in text (`</s>`, `<unk>`, `<0x41>`) are plain text like any other.
+class PieceModel;
+struct ListedVocabulary;
+
+/// Text to piece numbers and back: a SentencePiece model (Kudo and Richardson 2018), or a list of pieces as other
+/// programs have it (listed_vocabulary.h). Copies share the model, which never changes; all members may be called from
+/// several threads at once. Numbers are in [0, size()). Special pieces written out in text (`</s>`, `<unk>`, `<0x41>`)
+/// are plain text like any other.
 class Vocabulary {
  public:
+  /// What from_bytes() takes, or a list of tokens: .yml, .yaml, .json or .txt, with Marian's ids (piece_list.h).
   static Vocabulary load(const std::string& path);
   static Vocabulary from_bytes(std::string bytes,
                                const std::string& name);  // `name` says in errors where they are from
+  static Vocabulary from_list(ListedVocabulary vocabulary, const std::string& name);
 
-  const std::string& bytes() const { return *bytes_; }  // the model as load() and from_bytes() take it
+  /// A SentencePiece model, byte by byte, or the container of a list (docs/model_format.md).
+  const std::string& bytes() const { return *bytes_; }
   int size() const;
   int32_t unk() const;
   int32_t bos() const;  // -1 if the model has none, as foreign ones may
@@ -38,13 +41,14 @@ class Vocabulary {
   /// The same as written pieces; characters that the vocabulary lacks stand for themselves.
   std::vector<std::string> encode_pieces(std::string_view line) const;
 
-  /// A line whose blanks separate pieces already (--no-spm-encode). What is no piece becomes unk().
+  /// A line whose blanks separate pieces already (--no-spm-encode). What is no piece becomes unk(), and so does </s>.
   std::vector<int32_t> encode_given_pieces(std::string_view line) const;
 
   /// One random segmentation a line. For bpe, alpha is the probability to leave out a merge (BPE-dropout, Provilkov et
   /// al. 2020; 0.1 is usual); for unigram the exponent on the probabilities of segmentations (Kudo 2018; 0.1 to 0.5),
   /// smaller is wilder. 0 is the best segmentation for both. The same lines, alpha and seed give the same pieces.
   /// Only one block is sampled at a time, whatever the thread or vocabulary: the library's generator allows no more.
+  /// Error with an alpha above 0 for vocabularies without SentencePiece.
   std::vector<std::vector<int32_t>> encode_block(std::span<const std::string> lines, double alpha, uint64_t seed) const;
 
   /// Always one line: byte pieces can spell a line break, which becomes a blank. Special pieces vanish but unk(),
@@ -55,11 +59,11 @@ class Vocabulary {
   std::string decode_pieces(const std::vector<std::string>& pieces) const;
 
  private:
-  Vocabulary(std::shared_ptr<const std::string> bytes,
-             std::shared_ptr<const sentencepiece::SentencePieceProcessor> processor)
-      : bytes_(std::move(bytes)), processor_(std::move(processor)) {}
+  Vocabulary(std::string bytes, std::shared_ptr<const PieceModel> model)
+      : bytes_(std::make_shared<const std::string>(std::move(bytes))), model_(std::move(model)) {}
+  void require_inside(int32_t id) const;
   std::shared_ptr<const std::string> bytes_;
-  std::shared_ptr<const sentencepiece::SentencePieceProcessor> processor_;
+  std::shared_ptr<const PieceModel> model_;
 };
 
 }  // namespace dragoman

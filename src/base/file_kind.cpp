@@ -69,6 +69,7 @@ std::string_view kind_of_binary(std::string_view begin) {
 
 std::string_view kind_of_file(std::string_view begin) {
   const std::string_view kind = kind_of_binary(begin);
+  if (begin.starts_with(R"({"format":"dragoman-vocabulary")")) return "a vocabulary of dragoman";
   return kind.empty() && is_text(begin) ? "text" : kind;
 }
 

@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/fuzz/target.h"
+#include "vocab/container.h"
+#include "vocab/summary.h"
 #include "vocab/vocabulary.h"
 #include "vocab/wire_format.h"
 
@@ -43,18 +45,29 @@ std::string small_charsmap() {
          std::string("A\0", 2);
 }
 
+std::vector<std::string> containers(const std::string& sentencepiece) {
+  const SpecialPieces special{.unk = 1, .eos = 0, .pad = 2, .control = {3}};
+  std::vector<std::string> pieces = {"</s>", "<unk>", "<pad>", ">>de<<", "a@@", "ab", "a", "▁a", "▁", "b", "<0x41>"};
+  return {to_container({SegmentationKind::tokens, special, pieces, ""}),
+          to_container({SegmentationKind::bpe, special, pieces, "#version: 0.2\na b</w>\na a\naa ab</w>\n"}),
+          to_container({SegmentationKind::bpe, special, pieces, "a b\nb </w>\nab b</w>\n"}),
+          to_container({SegmentationKind::sentencepiece, special, pieces, sentencepiece})};
+}
+
 }  // namespace
 
 std::vector<std::string> seeds() {
   const std::string bpe = golden("bpe");
-  return {bpe, golden("unigram"), small_charsmap(),
-          std::string(field_of(field_of(bpe, normalizer), precompiled_charsmap))};
+  std::vector<std::string> all = containers(bpe);
+  all.insert(all.end(), {bpe, golden("unigram"), small_charsmap(),
+                         std::string(field_of(field_of(bpe, normalizer), precompiled_charsmap))});
+  return all;
 }
 
-// A whole model, which begins with a piece, or the character map of one.
+// A whole model, which begins with a piece, a whole container, or the character map of a model.
 void read(std::string_view input) {
   static const std::string bpe = golden("bpe");
-  const bool whole = input.starts_with('\n');
+  const bool whole = input.starts_with('\n') || is_container(input);
   const Vocabulary vocabulary = Vocabulary::from_bytes(
       whole ? std::string(input) : bpe + with_field(normalizer, with_field(precompiled_charsmap, input)), "input");
   vocabulary.encode("ab aa abab " + std::string(100, 'a'));
@@ -63,6 +76,7 @@ void read(std::string_view input) {
   vocabulary.decode_pieces(vocabulary.encode_pieces("ｆｕｌｌ width"));
   vocabulary.encode_given_pieces("▁a b <0x41>");
   for (int id = 0; id < vocabulary.size(); ++id) vocabulary.is_byte(id);
+  summary_of(vocabulary);
 }
 
 }  // namespace dragoman

@@ -1,0 +1,136 @@
+#include "vocab/listed_vocabulary.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "vocab/segmentation.h"
+
+namespace dragoman {
+namespace {
+
+using Ids = std::unordered_map<std::string_view, int32_t>;
+
+std::unique_ptr<const Segmentation> segmentation_of(const ListedVocabulary& v, const std::string& name) {
+  switch (v.segmentation) {
+    case SegmentationKind::sentencepiece:
+      return sentencepiece_segmentation(v.model, name);
+    case SegmentationKind::tokens:
+      return token_segmentation();
+    case SegmentationKind::bpe:
+      return bpe_segmentation(v.model, name);
+  }
+  return {};
+}
+
+void check_special(const SpecialPieces& special, size_t size, const std::string& name) {
+  const auto inside = [&](const char* what, int32_t id, int32_t least) {
+    require(id >= least && id < int64_t(size), "{}: the id of {} is {}, expected {} to {}", name, what, id, least,
+            int64_t(size) - 1);
+  };
+  inside("unk", special.unk, 0);
+  inside("eos", special.eos, 0);
+  inside("bos", special.bos, -1);
+  inside("pad", special.pad, -1);
+  for (const int32_t id : special.control) inside("a control piece", id, 0);
+}
+
+Ids ids_of(const std::vector<std::string>& pieces, const std::string& name) {
+  Ids ids;
+  ids.reserve(pieces.size());
+  for (const std::string& piece : pieces) {
+    const auto id = int32_t(ids.size());
+    require(piece.find('\0') == piece.npos, "{}: piece {} holds a NUL", name, id);
+    const auto [first, is_new] = ids.emplace(piece, id);
+    require(is_new, "{}: piece {}, \"{}\", is piece {} already", name, id, piece, first->second);
+  }
+  return ids;
+}
+
+// What becomes of a piece in text and in ids.
+enum class Role : uint8_t { ordinary, byte, unknown, control, special };
+
+class ListedModel : public PieceModel {
+ public:
+  ListedModel(ListedVocabulary vocabulary, const std::string& name)
+      : PieceModel(std::move(vocabulary.special)),
+        segmentation_(segmentation_of(vocabulary, name)),
+        pieces_(std::move(vocabulary.pieces)),
+        ids_(ids_of(pieces_, name)),
+        roles_(pieces_.size(), Role::ordinary) {
+    for (size_t id = 0; id < roles_.size(); ++id)
+      if (segmentation_->is_byte(pieces_[id])) roles_[id] = Role::byte;
+    for (const int32_t id : special().control) roles_[size_t(id)] = Role::control;
+    for (const int32_t id : {special().bos, special().eos, special().pad})
+      if (id >= 0) roles_[size_t(id)] = Role::special;
+    roles_[size_t(special().unk)] = Role::unknown;
+  }
+
+  int size() const override { return int(pieces_.size()); }
+  const std::string& piece(int32_t id) const override { return pieces_[size_t(id)]; }
+  bool is_byte(int32_t id) const override { return id >= 0 && id < size() && role(id) == Role::byte; }
+  bool has_byte_fallback() const override { return is_byte(id_of("<0x00>")); }
+
+  // Control pieces may be given: this is how other programs take the code of a language.
+  int32_t given_id(std::string_view piece) const override {
+    const int32_t id = id_of(piece);
+    return role(id) == Role::special ? special().unk : id;
+  }
+
+  std::vector<int32_t> encode(std::string_view line) const override { return in_text(segmentation_->encode(line)); }
+
+  std::vector<std::string> encode_pieces(std::string_view line) const override { return segmentation_->encode(line); }
+
+  std::vector<int32_t> sample(std::string_view line, double alpha) const override {
+    return in_text(segmentation_->sample(line, alpha));
+  }
+
+  std::string decode(std::span<const int32_t> ids) const override {
+    std::vector<std::string> written;
+    for (const int32_t id : ids) {
+      const Role of = role(id);
+      if (of == Role::special || of == Role::control) continue;
+      written.push_back(of == Role::unknown ? segmentation_->unknown() : piece(id));
+    }
+    return segmentation_->decode(written);
+  }
+
+  std::string decode_pieces(const std::vector<std::string>& pieces) const override {
+    return segmentation_->decode(pieces);
+  }
+
+ private:
+  Role role(int32_t id) const { return roles_[size_t(id)]; }
+
+  int32_t id_of(std::string_view piece) const {
+    const auto found = ids_.find(piece);
+    return found == ids_.end() ? special().unk : found->second;
+  }
+
+  // Characters that the segmentation lacks may spell a special piece: in text it is none.
+  std::vector<int32_t> in_text(const std::vector<std::string>& written) const {
+    std::vector<int32_t> ids;
+    ids.reserve(written.size());
+    for (const std::string& piece : written) {
+      const int32_t id = id_of(piece);
+      ids.push_back(role(id) == Role::ordinary || role(id) == Role::byte ? id : special().unk);
+    }
+    return ids;
+  }
+
+  const std::unique_ptr<const Segmentation> segmentation_;
+  const std::vector<std::string> pieces_;
+  const Ids ids_;  // of views into pieces_
+  std::vector<Role> roles_;
+};
+
+}  // namespace
+
+std::shared_ptr<const PieceModel> listed_model(ListedVocabulary vocabulary, const std::string& name) {
+  check_special(vocabulary.special, vocabulary.pieces.size(), name);
+  require(vocabulary.segmentation != SegmentationKind::tokens || vocabulary.model.empty(),
+          "{}: a vocabulary of tokens has a model, expected none", name);
+  return std::make_shared<ListedModel>(std::move(vocabulary), name);
+}
+
+}  // namespace dragoman

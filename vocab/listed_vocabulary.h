@@ -1,0 +1,29 @@
+#pragma once
+#include "base/enum_names.h"
+#include "vocab/piece_model.h"
+
+namespace dragoman {
+
+/// What splits the text of a listed vocabulary (segmentation.h).
+enum class SegmentationKind { sentencepiece, tokens, bpe };
+
+inline std::span<const EnumName<SegmentationKind>> enum_names(SegmentationKind) {
+  static constexpr EnumName<SegmentationKind> names[] = {{SegmentationKind::sentencepiece, "sentencepiece"},
+                                                         {SegmentationKind::tokens, "tokens"},
+                                                         {SegmentationKind::bpe, "bpe"}};
+  return names;
+}
+
+/// A vocabulary as other programs have it: ids are those of a list of pieces, and something else splits the text. The
+/// list may be larger or smaller than what the text is split into; a piece that it lacks is unknown.
+struct ListedVocabulary {
+  SegmentationKind segmentation = SegmentationKind::tokens;
+  SpecialPieces special = {};            // unk and eos must be there
+  std::vector<std::string> pieces = {};  // by id, without duplicates; any bytes but NUL
+  std::string model = {};                // a SentencePiece model, or subword-nmt's file of merges; empty for tokens
+};
+
+/// Checks all of it. Error; `name` says in it where the vocabulary is from.
+std::shared_ptr<const PieceModel> listed_model(ListedVocabulary vocabulary, const std::string& name);
+
+}  // namespace dragoman

@@ -1,0 +1,104 @@
+#include "vocab/sentencepiece_model.h"
+
+#include <sentencepiece_processor.h>
+
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "vocab/model_check.h"
+
+namespace dragoman {
+namespace {
+
+using sentencepiece::SentencePieceProcessor;
+
+// What is no model at all is a bad status; of a damaged one the library's data structures may throw on their own.
+bool load_into(SentencePieceProcessor& processor, const std::string& bytes) {
+  try {
+    return processor.LoadFromSerializedProto(bytes).ok() && processor.GetPieceSize() > 0;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+SpecialPieces special_of(const SentencePieceProcessor& processor) {
+  return {.unk = processor.unk_id(), .bos = processor.bos_id(), .eos = processor.eos_id(), .pad = processor.pad_id()};
+}
+
+class SentencePieceModel : public PieceModel {
+ public:
+  explicit SentencePieceModel(std::shared_ptr<const SentencePieceProcessor> processor)
+      : PieceModel(special_of(*processor)), processor_(std::move(processor)) {}
+
+  int size() const override { return processor_->GetPieceSize(); }
+  const std::string& piece(int32_t id) const override { return processor_->IdToPiece(id); }
+  bool is_byte(int32_t id) const override { return processor_->IsByte(id); }
+  bool has_byte_fallback() const override { return processor_->IsByte(processor_->PieceToId("<0x00>")); }
+
+  int32_t given_id(std::string_view piece) const override {
+    const int32_t id = processor_->PieceToId(piece);
+    return processor_->IsControl(id) ? special().unk : id;
+  }
+
+  std::vector<int32_t> encode(std::string_view line) const override {
+    std::vector<int32_t> ids;
+    check(processor_->Encode(line, &ids));
+    return ids;
+  }
+
+  std::vector<std::string> encode_pieces(std::string_view line) const override {
+    std::vector<std::string> pieces;
+    check(processor_->Encode(line, &pieces));
+    return pieces;
+  }
+
+  std::vector<int32_t> sample(std::string_view line, double alpha) const override {
+    std::vector<int32_t> ids;
+    check(processor_->SampleEncode(line, whole_lattice, float(alpha), &ids));
+    return ids;
+  }
+
+  std::string decode(std::span<const int32_t> ids) const override {
+    std::string text;
+    check(processor_->Decode(std::vector<int>(ids.begin(), ids.end()), &text));
+    return text;
+  }
+
+  std::string decode_pieces(const std::vector<std::string>& pieces) const override {
+    std::string text;
+    check(processor_->Decode(pieces, &text));
+    return text;
+  }
+
+ private:
+  const std::shared_ptr<const SentencePieceProcessor> processor_;
+};
+
+}  // namespace
+
+void check(const sentencepiece::util::Status& status) {
+  require(status.ok(), "SentencePiece: {}", status.error_message());
+}
+
+std::shared_ptr<const SentencePieceProcessor> load_sentencepiece(const std::string& bytes, const std::string& name) {
+  const std::string fault = fault_of_model(bytes);
+  auto processor = std::make_shared<SentencePieceProcessor>();
+  if (!fault.empty() || !load_into(*processor, bytes)) {
+    const std::string_view kind = kind_of_file(std::string_view(bytes).substr(0, 512));
+    if (!kind.empty() && kind != "a SentencePiece model")
+      throw Error(
+          fmt::format("{} is {}, expected a SentencePiece model", name, kind),
+          "dragoman vocab train makes one from text; a model of dragoman holds its own, for translate and score");
+    throw Error(name + " is not a SentencePiece model, or only a part of one",
+                (fault.empty() ? "" : fault + "; ") + "dragoman vocab train makes one from text");
+  }
+  return processor;
+}
+
+std::shared_ptr<const PieceModel> sentencepiece_model(const std::string& bytes, const std::string& name) {
+  auto processor = load_sentencepiece(bytes, name);
+  require(processor->unk_id() >= 0 && processor->eos_id() >= 0,
+          "{}: the vocabulary has no unknown piece or no end of sentence, expected both", name);
+  return std::make_shared<SentencePieceModel>(std::move(processor));
+}
+
+}  // namespace dragoman

@@ -1,0 +1,26 @@
+#pragma once
+#include "vocab/piece_model.h"
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+namespace util {
+class Status;
+}
+}  // namespace sentencepiece
+
+namespace dragoman {
+
+constexpr int whole_lattice = -1;  // sample from all segmentations, not from the n best
+
+/// Loads a SentencePiece model after checking what the library would trust. Error for what is none; `name` says in it
+/// where the bytes are from.
+std::shared_ptr<const sentencepiece::SentencePieceProcessor> load_sentencepiece(const std::string& bytes,
+                                                                                const std::string& name);
+
+/// Nothing that a user does makes encoding fail; a status that is not ok is still never dropped.
+void check(const sentencepiece::util::Status& status);
+
+/// A SentencePiece model that gives pieces and ids itself.
+std::shared_ptr<const PieceModel> sentencepiece_model(const std::string& bytes, const std::string& name);
+
+}  // namespace dragoman

@@ -1,0 +1,129 @@
+#include "vocab/yaml_line.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace dragoman {
+namespace {
+
+struct Escape {
+  char letter;
+  std::string_view text;
+};
+
+// YAML 1.2.2, section 5.7, but for those of hexadecimal digits.
+constexpr Escape escapes[] = {{'0', {"\0", 1}}, {'a', "\a"},    {'b', "\b"},  {'t', "\t"},     {'n', "\n"},
+                              {'v', "\v"},      {'f', "\f"},    {'r', "\r"},  {'e', "\x1b"},   {' ', " "},
+                              {'"', "\""},      {'/', "/"},     {'\\', "\\"}, {'N', "\u0085"}, {'_', "\u00a0"},
+                              {'L', "\u2028"},  {'P', "\u2029"}};
+
+void append_utf8(std::string& text, uint32_t code) {
+  const auto continuation = [&](int shift) { text += char(0x80 | (code >> shift & 0x3F)); };
+  if (code < 0x80) {
+    text += char(code);
+  } else if (code < 0x800) {
+    text += char(0xC0 | code >> 6);
+    continuation(0);
+  } else if (code < 0x10000) {
+    text += char(0xE0 | code >> 12);
+    continuation(6);
+    continuation(0);
+  } else {
+    text += char(0xF0 | code >> 18);
+    continuation(12);
+    continuation(6);
+    continuation(0);
+  }
+}
+
+// Takes `digits` hexadecimal digits off the text.
+std::optional<uint32_t> take_hex(std::string_view& text, size_t digits) {
+  uint32_t code = 0;
+  if (text.size() < digits) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + digits, code, 16);
+  if (error != std::errc() || end != text.data() + digits) return std::nullopt;
+  text.remove_prefix(digits);
+  return code;
+}
+
+// Takes what follows a backslash off the text. JSON writes a character beyond U+FFFF as two surrogates.
+bool take_escape(std::string_view& text, std::string& piece) {
+  if (text.empty()) return false;
+  const char letter = text.front();
+  text.remove_prefix(1);
+  if (const auto* found = std::ranges::find(escapes, letter, &Escape::letter); found != std::end(escapes)) {
+    piece += found->text;
+    return true;
+  }
+  const size_t digits = letter == 'x' ? 2 : letter == 'u' ? 4 : letter == 'U' ? 8 : 0;
+  auto code = digits > 0 ? take_hex(text, digits) : std::nullopt;
+  if (code && *code >= 0xD800 && *code < 0xDC00 && text.starts_with("\\u")) {
+    text.remove_prefix(2);
+    const auto low = take_hex(text, 4);
+    if (!low || *low < 0xDC00 || *low > 0xDFFF) return false;
+    code = 0x10000 + ((*code - 0xD800) << 10) + (*low - 0xDC00);
+  }
+  if (!code || *code > 0x10FFFF || (*code >= 0xD800 && *code <= 0xDFFF)) return false;
+  append_utf8(piece, *code);
+  return true;
+}
+
+// Both take a quoted piece off the line, whose first quote is off already.
+bool take_double_quoted(std::string_view& line, std::string& piece) {
+  while (!line.empty()) {
+    const char c = line.front();
+    line.remove_prefix(1);
+    if (c == '"') return true;
+    if (c != '\\')
+      piece += c;
+    else if (!take_escape(line, piece))
+      return false;
+  }
+  return false;
+}
+
+bool take_single_quoted(std::string_view& line, std::string& piece) {
+  while (!line.empty()) {
+    const char c = line.front();
+    line.remove_prefix(1);
+    if (c == '\'' && !line.starts_with('\'')) return true;
+    if (c == '\'') line.remove_prefix(1);
+    piece += c;
+  }
+  return false;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+// A plain piece ends at the last colon with a blank after it.
+bool take_plain(std::string_view& line, std::string& piece) {
+  const size_t colon = line.rfind(": ");
+  if (colon == line.npos || colon == 0) return false;
+  piece = trimmed(line.substr(0, colon));
+  line.remove_prefix(colon);
+  return true;
+}
+
+}  // namespace
+
+std::optional<YamlEntry> parse_yaml_line(std::string_view line) {
+  YamlEntry entry{};
+  const char first = line.empty() ? '\0' : line.front();
+  if (first == ' ') return std::nullopt;  // of something nested
+  if (first == '"' || first == '\'') line.remove_prefix(1);
+  const bool taken = first == '"'    ? take_double_quoted(line, entry.piece)
+                     : first == '\'' ? take_single_quoted(line, entry.piece)
+                                     : take_plain(line, entry.piece);
+  line = trimmed(line);
+  if (!taken || !line.starts_with(':')) return std::nullopt;
+  line = trimmed(line.substr(1));
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), entry.id);
+  if (error != std::errc() || end != line.data() + line.size()) return std::nullopt;
+  return entry;
+}
+
+}  // namespace dragoman
