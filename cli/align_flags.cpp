@@ -29,7 +29,7 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::vocabs,
        .value = "SOURCE TARGET",
        .group = group,
-       .help = "SentencePiece vocabularies, whose pieces are aligned"},
+       .help = "vocabularies, whose pieces are aligned"},
       {.name = "model",
        .letter = 'm',
        .field = &O::model,

@@ -41,7 +41,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::vocabs,
        .value = "SOURCE TARGET",
        .group = "Files",
-       .help = "SentencePiece vocabularies, created from --train-sets if missing; the same name twice: a joint one",
+       .help = "SentencePiece vocabularies, created from --train-sets if missing, or lists of tokens (.yml, .json, "
+               ".txt) for text that is tokenised; the same name twice: a joint one",
        .required = true},
       {.name = "overwrite",
        .field = &O::overwrite,

@@ -39,7 +39,7 @@ Table<DataCommandOptions> data_table() {
                      .field = &O::vocabs,
                      .value = "SOURCE TARGET",
                      .group = group,
-                     .help = "SentencePiece vocabularies, to count pieces"},
+                     .help = "vocabularies, to count pieces"},
                     {.name = "max-length",
                      .field = &O::max_length,
                      .value = "N",

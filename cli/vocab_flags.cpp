@@ -28,7 +28,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::model,
        .value = "FILE",
        .group = group,
-       .help = "SentencePiece model; train writes it",
+       .help = "SentencePiece model, which train writes; or another vocabulary, such as a list of tokens (.yml, .json, "
+               ".txt)",
        .required = true},
       {.name = "input",
        .letter = 'i',

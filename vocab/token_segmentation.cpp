@@ -16,7 +16,7 @@ class TokenSegmentation : public Segmentation {
 
   std::vector<std::string> sample(std::string_view, double alpha) const override {
     throw Error(fmt::format("a vocabulary of tokens has one segmentation of a line; alpha {} asks for others", alpha),
-                "sample segmentations of SentencePiece vocabularies only");
+                "leave --sentencepiece-alphas and --alpha out: only SentencePiece samples segmentations");
   }
 
   std::string decode(const std::vector<std::string>& pieces) const override {

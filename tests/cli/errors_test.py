@@ -240,6 +240,13 @@ PROVOKED = {
     "… has no lines": "evaluate -r empty -i empty",
     "… is not a SentencePiece model, or only a part of one": "vocab encode -m cutv",
     "… is …, expected a SentencePiece model": "vocab encode -m s",
+    "…, line …: \"…\", expected PIECE: ID": "vocab inspect -m notes.yml",
+    "…: no piece has id …, expected all from 0 to …": "vocab inspect -m gap.yml",
+    "…: id … is there twice: \"…\" and \"…\"": "vocab inspect -m both.yml",
+    "…: piece …, \"…\", is piece … already": "vocab inspect -m same.yml",
+    "…: no line is …, which a vocabulary needs": "vocab inspect -m notes.txt",
+    "a vocabulary of … has one segmentation of a line; alpha … asks for others":
+        "vocab encode -m sound.yml --alpha 0.1 -i s",
     "… is …, expected text": "translate -m m -i m",
     "--train-sets: the name of … says that it holds both sides, expected files of one side":
         "train -t s.tsv t -v v v -m new",
@@ -374,6 +381,9 @@ class Errors(unittest.TestCase):
     def write_models(cls):
         model = (cls.folder / "m").read_bytes()
         (cls.folder / "cut").write_bytes(model[:500])
+        for name, text in (("notes.yml", "good morning\n"), ("notes.txt", "good morning\n"), ("gap.yml", "a: 2\nb: 4\n"),
+                           ("both.yml", "a: 2\nb: 2\n"), ("same.yml", "a: 2\na: 3\n"), ("sound.yml", "a: 2\n")):
+            (cls.folder / name).write_text(text)
         (cls.folder / "cutv").write_bytes((cls.folder / "v").read_bytes()[:100])
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
         (cls.folder / "nan").write_bytes(with_nan(model))

@@ -99,6 +99,13 @@ TEST_F(InspectCommand, KnowsAVocabulary) {
   EXPECT_EQ(json_of(options)["type"], "unigram");
 }
 
+TEST_F(InspectCommand, KnowsVocabulariesOfOtherPrograms) {
+  const InspectOptions options{.model = folder.make("v.yml", "</s>: 0\n<unk>: 1\na: 2\n")};
+  EXPECT_THAT(output_of(options), HasSubstr("v.yml: a vocabulary, not a model"));
+  EXPECT_EQ(json_of(options)["type"], "tokens");
+  EXPECT_EQ(json_of({.model = folder.make("stored", Vocabulary::load(options.model).bytes())})["pieces"], 3);
+}
+
 TEST_F(InspectCommand, SaysWhatIsWrongWithAFile) {
   expect_error(folder / "missing", "missing");
   expect_error(folder.make("empty", ""), "is empty");

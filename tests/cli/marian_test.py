@@ -5,6 +5,7 @@ advice; without them the commands run.
     marian_test.py BINARY
 """
 
+import json
 import os
 import re
 import shlex
@@ -144,6 +145,24 @@ class CommandLines(InFolder):
                 out = self.run_as_given_then_mended(shlex.split(command), text=self.source)
                 lines = out.splitlines() or (self.folder / "out").read_text(encoding="utf-8").splitlines()
                 self.assertEqual(len(lines), {"a list": 600}.get(name, 150))
+
+    def test_vocabularies_of_marian_train_a_model(self):
+        words = dict.fromkeys(f"{self.source} {self.target}".split())
+        listed = ["</s>", "<unk>", *(word for word in words if word not in ("</s>", "<unk>"))]
+        (self.folder / "words.yml").write_text("".join(f"{json.dumps(word)}: {i}\n" for i, word in enumerate(listed)))
+        (self.folder / "words.json").write_text(json.dumps({word: i for i, word in enumerate(listed)}))
+        (self.folder / "words.txt").write_text("".join(f"{word}\n" for word in listed))
+        for ending in ("yml", "json", "txt"):
+            vocabulary, model = f"words.{ending}", f"words.{ending}.npz"
+            train = f"train -t s t -v {vocabulary} {vocabulary} -m {model} {SIZES} --after 3u --decoder-start zero"
+            self.succeed(*train.split())
+            lines = self.succeed("translate", "-m", model, "--max-length", "20", text=f"{listed[2]} unheardof </s>\n\n")
+            self.assertEqual(lines.count("\n"), 2)
+            self.assertEqual(json.loads(self.succeed("inspect", "--json", model))["vocabularies"]["source"],
+                             {"pieces": len(listed), "type": "tokens", "byte_fallback": False})
+        done = self.call(*f"{train} --sentencepiece-alphas 0.1 -m sampled.npz".replace(f"-m {model} ", "").split())
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("a vocabulary of tokens has one segmentation of a line; alpha 0.1 asks for others", done.stderr)
 
     def test_all_that_is_refused_is_said_at_once(self):
         done = self.call(*shlex.split(f"train {TRANSFORMER} --after-epochs 10 --fp16"))

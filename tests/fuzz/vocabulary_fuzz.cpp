@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "tests/fuzz/target.h"
 #include "vocab/container.h"
+#include "vocab/piece_list.h"
 #include "vocab/summary.h"
 #include "vocab/vocabulary.h"
 #include "vocab/wire_format.h"
@@ -59,14 +60,17 @@ std::vector<std::string> containers(const std::string& sentencepiece) {
 std::vector<std::string> seeds() {
   const std::string bpe = golden("bpe");
   std::vector<std::string> all = containers(bpe);
+  all.insert(all.end(), {"</s>: 0\n<unk>: 1\n\"\\u2581\\\"\\ud83d\\ude00\": 2\n'it''s': 3\na:b: 4\n",
+                         R"({"</s>": 0, "<unk>": 1, "\u2581the": 2})"});
   all.insert(all.end(), {bpe, golden("unigram"), small_charsmap(),
                          std::string(field_of(field_of(bpe, normalizer), precompiled_charsmap))});
   return all;
 }
 
-// A whole model, which begins with a piece, a whole container, or the character map of a model.
+// A whole model, which begins with a piece, a whole container, a list of pieces, or the character map of a model.
 void read(std::string_view input) {
   static const std::string bpe = golden("bpe");
+  if (input.starts_with("</s>") || input.starts_with("{\"</s>")) return void(pieces_of_yaml(input, "input"));
   const bool whole = input.starts_with('\n') || is_container(input);
   const Vocabulary vocabulary = Vocabulary::from_bytes(
       whole ? std::string(input) : bpe + with_field(normalizer, with_field(precompiled_charsmap, input)), "input");

@@ -18,7 +18,7 @@ class VocabCommand : public testing::Test {
  protected:
   // The lines that come out when these go in.
   std::vector<std::string> filter(VocabOptions options, const std::string& text) {
-    options.model = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm";
+    if (options.model.empty()) options.model = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm";
     options.inputs = {folder.make("in", text)};
     options.output = folder / "out";
     EXPECT_EQ(vocab_command(engine, options), 0);
@@ -80,6 +80,22 @@ TEST_F(VocabCommand, InspectsWhatAModelHolds) {
   for (const auto* line : {"pieces         340\n", "type           bpe\n", "normalization  identity\n",
                            "special        <unk> 0, <s> 1, </s> 2\n", "byte pieces    256 (75.3 %)\n"})
     EXPECT_THAT(page, HasSubstr(line));
+}
+
+TEST_F(VocabCommand, TakesAListOfTokens) {
+  const std::string list = folder.make("v.yml", "</s>: 0\n<unk>: 1\na: 2\n\"\\xE4\": 3\n");
+  const auto lines = [&](VocabOptions options, const std::string& text) {
+    options.model = list;
+    return filter(options, text);
+  };
+  EXPECT_THAT(lines({.action = VocabAction::encode}, "a  ä x\n\n"), ElementsAre("a ä x", ""));
+  EXPECT_THAT(lines({.action = VocabAction::encode, .ids = true}, "a  ä x </s>\n"), ElementsAre("2 3 1 1"));
+  EXPECT_THAT(lines({.action = VocabAction::decode, .ids = true}, "2 3 1 0\n"), ElementsAre("a ä ⁇"));
+  EXPECT_THAT(lines({.action = VocabAction::decode}, "a ä x\n"), ElementsAre("a ä x"));
+  EXPECT_THAT(lines({.action = VocabAction::inspect}, ""),
+              testing::IsSupersetOf({"pieces         4", "type           tokens", "special        <unk> 1, </s> 0",
+                                     "first pieces   a ä"}));
+  EXPECT_THROW(lines({.action = VocabAction::encode, .alpha = 0.1}, "a\n"), Error);
 }
 
 }  // namespace
