@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/parse.h"
+#include "interop/open_model.h"
 #include "io/config_json.h"
 #include "io/safetensors.h"
 #include "model/config_fields.h"
@@ -51,8 +52,9 @@ TrainOptions with_config(const ModelConfig& config) {
   return o;
 }
 
-// Of a model file, or of a training state: both have a configuration.
+// Of a model file, or of a training state: both have a configuration; or of another program's model.
 ModelConfig config_of(const std::string& path) {
+  if (const auto foreign = read_foreign_model(path)) return foreign->config;
   const SafetensorsFile file(path);
   const auto config = file.metadata().find("config");
   require(config != file.metadata().end(), "--pretrained-model {}: it is no model, as it has no configuration", path);

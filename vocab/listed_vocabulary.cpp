@@ -77,12 +77,14 @@ class ListedModel : public PieceModel {
     return role(id) == Role::special ? special().unk : id;
   }
 
-  std::vector<int32_t> encode(std::string_view line) const override { return in_text(segmentation_->encode(line)); }
+  std::vector<int32_t> encode(std::string_view line) const override { return in_text(encode_pieces(line)); }
 
-  std::vector<std::string> encode_pieces(std::string_view line) const override { return segmentation_->encode(line); }
+  std::vector<std::string> encode_pieces(std::string_view line) const override {
+    return with_language(line, [&](std::string_view text) { return segmentation_->encode(text); });
+  }
 
   std::vector<int32_t> sample(std::string_view line, double alpha) const override {
-    return in_text(segmentation_->sample(line, alpha));
+    return in_text(with_language(line, [&](std::string_view text) { return segmentation_->sample(text, alpha); }));
   }
 
   std::string decode(std::span<const int32_t> ids) const override {
@@ -105,6 +107,20 @@ class ListedModel : public PieceModel {
   int32_t id_of(std::string_view piece) const {
     const auto found = ids_.find(piece);
     return found == ids_.end() ? special().unk : found->second;
+  }
+
+  // A line may begin with the language to translate into, ">>fra<< Hello", as a piece of the list. The rest is text.
+  template <class Split>
+  std::vector<std::string> with_language(std::string_view line, Split split) const {
+    const size_t end = line.starts_with(">>") ? line.find("<<") : line.npos;
+    if (end == line.npos) return split(line);
+    const std::string_view language = line.substr(0, end + 2);
+    if (!ids_.contains(language)) return split(line);
+    line.remove_prefix(language.size());
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    std::vector<std::string> pieces = split(line);
+    pieces.insert(pieces.begin(), std::string(language));
+    return pieces;
   }
 
   // Characters that the segmentation lacks may spell a special piece: in text it is none.

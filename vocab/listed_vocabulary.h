@@ -15,7 +15,8 @@ inline std::span<const EnumName<SegmentationKind>> enum_names(SegmentationKind) 
 }
 
 /// A vocabulary as other programs have it: ids are those of a list of pieces, and something else splits the text. The
-/// list may be larger or smaller than what the text is split into; a piece that it lacks is unknown.
+/// list may be larger or smaller than what the text is split into; a piece that it lacks is unknown. A line may begin
+/// with the code of a language that the list holds, as for OPUS-MT: ">>fra<< Hello".
 struct ListedVocabulary {
   SegmentationKind segmentation = SegmentationKind::tokens;
   SpecialPieces special = {};            // unk and eos must be there

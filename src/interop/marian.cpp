@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "interop/marian_bin.h"
 #include "interop/marian_config.h"
 #include "interop/marian_files.h"
 #include "interop/npz.h"
 #include "interop/weight_mapping.h"
 #include "model/validate.h"
+#include "vocab/listed_vocabulary.h"
+#include "vocab/piece_list.h"
 
 namespace dragoman {
 namespace {
@@ -130,21 +135,55 @@ void ignore_activation_factors(WeightMapping& weights, const std::vector<std::st
     if (name.ends_with("_QuantMultA")) weights.ignore(name);
 }
 
-Vocabularies load_vocabularies(const MarianFiles& files) {
-  require(files.vocabs.size() == 2, "{}: a model needs the vocabularies of its source and of its target, found {}",
-          files.model, files.vocabs.size());
-  const Vocabulary source = Vocabulary::load(files.vocabs[0]);
-  return {source, files.vocabs[1] == files.vocabs[0] ? source : Vocabulary::load(files.vocabs[1])};
+// A list of pieces numbers what splits the text: in folders of OPUS-MT a SentencePiece model or the merges of BPE
+// beside the list, source.spm or source.bpe; else the text is split already. Pieces that the list lacks of the model's
+// are never used.
+Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) {
+  if (!is_piece_list(path)) return Vocabulary::load(path);
+  ListedVocabulary v;
+  v.pieces = pieces_of_file(read_file(path), path);
+  v.special = marian_special(v.pieces);
+  while (int(v.pieces.size()) < rows) {
+    v.special.control.push_back(int32_t(v.pieces.size()));
+    v.pieces.push_back(fmt::format("<unused {}>", v.pieces.size()));
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  for (const auto& [kind, ending] :
+       {std::pair(SegmentationKind::sentencepiece, ".spm"), std::pair(SegmentationKind::bpe, ".bpe")}) {
+    const std::string splits = folder / (side + std::string(ending));
+    if (!std::filesystem::exists(splits)) continue;
+    v.segmentation = kind;
+    v.model = read_file(splits);
+    break;
+  }
+  if (v.segmentation != SegmentationKind::sentencepiece)
+    log_info("{}: its {} text is to be tokenised as in the training of the model: dragoman does not do that", path,
+             side);
+  return Vocabulary::from_list(std::move(v), path);
 }
 
-void take_vocabularies(ModelConfig& c, const Vocabularies& v, const WeightMapping& weights) {
-  const Vocabulary& target = v.target;
-  c.special = {target.unk(), target.bos(), target.eos(), target.pad()};
+Vocabularies load_vocabularies(const MarianFiles& files, const ModelConfig& c) {
+  require(files.vocabs.size() == 2, "{}: a model needs the vocabularies of its source and of its target, found {}",
+          files.model, files.vocabs.size());
+  Vocabulary source = load_vocabulary(files.vocabs[0], "source", c.source_vocabulary);
+  const bool same = files.vocabs[1] == files.vocabs[0] && !is_piece_list(files.vocabs[0]);
+  Vocabulary target = same ? source : load_vocabulary(files.vocabs[1], "target", c.target_vocabulary);
+  return {std::move(source), std::move(target)};
+}
+
+void set_vocabulary_sizes(ModelConfig& c, const WeightMapping& weights) {
   const auto rows = [&](const char* own) {
-    return int(weights.get(c.embeddings.ties_source() ? "Wemb" : own).shape.at(0));
+    const ForeignTensor& table = weights.get(c.embeddings.ties_source() ? "Wemb" : own);
+    require(table.shape.size() == 2, "{}: {} is no matrix", weights.path(), table.name);
+    return int(table.shape[0]);
   };
   c.source_vocabulary = rows("encoder_Wemb");
   c.target_vocabulary = rows("decoder_Wemb");
+}
+
+void take_special_ids(ModelConfig& c, const Vocabularies& v, const WeightMapping& weights) {
+  const Vocabulary& target = v.target;
+  c.special = {target.unk(), target.bos(), target.eos(), target.pad()};
   for (const auto& [side, size, found] : {std::tuple("source", c.source_vocabulary, v.source.size()),
                                           std::tuple("target", c.target_vocabulary, target.size())})
     if (size != found)
@@ -156,16 +195,19 @@ void take_vocabularies(ModelConfig& c, const Vocabularies& v, const WeightMappin
 }  // namespace
 
 std::optional<ConvertedModel> read_marian(const std::string& path, const std::vector<std::string>& vocabs) {
-  const std::optional<MarianFiles> files = find_marian_files(path, vocabs);
+  std::optional<MarianFiles> files = find_marian_files(path);
   if (!files) return std::nullopt;
   std::vector<ForeignTensor> tensors =
       files->model.ends_with(".npz") ? read_npz(files->model) : read_marian_bin(files->model);
   std::vector<std::string> names;
   for (const ForeignTensor& t : tensors) names.push_back(t.name);
   WeightMapping weights(files->model, std::move(tensors));
-  ConvertedModel model{
-      marian_config(text_of(weights.get(options_tensor)), files->model), load_vocabularies(*files), {}};
-  take_vocabularies(model.config, model.vocabularies, weights);
+  if (!vocabs.empty()) files->vocabs = vocabs;
+  if (files->vocabs.empty()) files->vocabs = vocabularies_beside(files->model);
+  ModelConfig config = marian_config(text_of(weights.get(options_tensor)), files->model);
+  set_vocabulary_sizes(config, weights);
+  ConvertedModel model{config, load_vocabularies(*files, config), {}};
+  take_special_ids(model.config, model.vocabularies, weights);
   validate(model.config, files->model);
   weights.ignore(options_tensor);
   ignore_activation_factors(weights, names);

@@ -4,6 +4,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <tuple>
 
 #include "base/error.h"
 
@@ -73,11 +75,18 @@ void refuse_unsupported(const Options& o) {
     if (std::ranges::find(known, o.text(option, known[0])) == known.end()) o.refuse(option, why);
 }
 
+// Marian approximated gelu by a sigmoid up to version 1.12.0: "v1.9.56 ba91b39 …".
+bool has_exact_gelu(const std::string& version) {
+  int major = 0, minor = 0, patch = 0;
+  if (std::sscanf(version.c_str(), "v%d.%d.%d", &major, &minor, &patch) != 3) return false;
+  return std::tuple(major, minor, patch) > std::tuple(1, 12, 0);
+}
+
 Activation activation_of(const Options& o, const std::string& key) {
   const std::string name = o.text(key, "swish");
   if (name == "relu") return Activation::relu;
   if (name == "swish") return Activation::swish;
-  if (name == "gelu") return Activation::gelu_sigmoid;
+  if (name == "gelu") return has_exact_gelu(o.text("version")) ? Activation::gelu : Activation::gelu_sigmoid;
   o.refuse(key, "relu, swish and gelu are known");
 }
 

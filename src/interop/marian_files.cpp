@@ -65,6 +65,20 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
   return files;
 }
 
+}  // namespace
+
+std::optional<MarianFiles> find_marian_files(const std::string& path) {
+  if (path.ends_with(".npz") || is_marian_bin(path)) return {{path, {}}};
+  if (!is_yaml(path)) return std::nullopt;
+  const YAML::Node configuration = parse(path);
+  const std::vector<std::string> models = files_of(configuration, path, "models");
+  if (models.empty()) return std::nullopt;
+  if (models.size() > 1)
+    throw Error(fmt::format("{} names {} models, expected one", path, models.size()),
+                "give the models themselves: --models " + fmt::format("{}", fmt::join(models, " ")));
+  return {{models[0], files_of(configuration, path, "vocabs")}};
+}
+
 std::vector<std::string> vocabularies_beside(const std::string& model) {
   const std::string folder = fs::path(model).parent_path();
   for (const std::string& path :
@@ -76,23 +90,6 @@ std::vector<std::string> vocabularies_beside(const std::string& model) {
   throw Error(fmt::format("{}: nothing beside it names its vocabularies ({}.decoder.yml, decoder.yml or {}.yml would)",
                           model, model, model),
               "give them: --vocabs SOURCE TARGET");
-}
-
-}  // namespace
-
-std::optional<MarianFiles> find_marian_files(const std::string& path, const std::vector<std::string>& vocabs) {
-  if (path.ends_with(".npz") || is_marian_bin(path))
-    return {{path, vocabs.empty() ? vocabularies_beside(path) : vocabs}};
-  if (!is_yaml(path)) return std::nullopt;
-  const YAML::Node configuration = parse(path);
-  const std::vector<std::string> models = files_of(configuration, path, "models");
-  if (models.empty()) return std::nullopt;
-  if (models.size() > 1)
-    throw Error(fmt::format("{} names {} models, expected one", path, models.size()),
-                "give the models themselves: --models " + fmt::format("{}", fmt::join(models, " ")));
-  if (!vocabs.empty()) return {{models[0], vocabs}};
-  const std::vector<std::string> named = files_of(configuration, path, "vocabs");
-  return {{models[0], named.empty() ? vocabularies_beside(models[0]) : named}};
 }
 
 }  // namespace dragoman

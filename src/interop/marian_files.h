@@ -11,9 +11,11 @@ struct MarianFiles {
   std::vector<std::string> vocabs;
 };
 
-/// `path` is a model, or the configuration of a decoder that names one. Vocabularies that are not given are those of
-/// that configuration, or of MODEL.decoder.yml, decoder.yml or MODEL.yml beside a model. nullopt: the file is not of
-/// Marian. Error for a configuration of several models and for vocabularies that nothing names.
-std::optional<MarianFiles> find_marian_files(const std::string& path, const std::vector<std::string>& vocabs);
+/// `path` is a model, or the configuration of a decoder that names one; vocabularies are those that the configuration
+/// names, if it is one. nullopt: the file is not of Marian. Error for a configuration of several models.
+std::optional<MarianFiles> find_marian_files(const std::string& path);
+
+/// The vocabularies that MODEL.decoder.yml, decoder.yml or MODEL.yml beside a model names. Error if none does.
+std::vector<std::string> vocabularies_beside(const std::string& model);
 
 }  // namespace dragoman

@@ -16,12 +16,14 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::string_view magic = "\x93NUMPY";
 
+// '<' is little-endian; of single bytes programs write any order.
 std::optional<DType> type_of(std::string_view name) {
   static constexpr std::pair<std::string_view, DType> types[] = {
-      {"<f8", DType::f64}, {"<f4", DType::f32}, {"<f2", DType::f16}, {"<i8", DType::i64},
-      {"<i4", DType::i32}, {"|i1", DType::i8},  {"|u1", DType::u8},  {"|b1", DType::u8}};
+      {"f8", DType::f64}, {"f4", DType::f32}, {"f2", DType::f16}, {"i8", DType::i64},
+      {"i4", DType::i32}, {"i1", DType::i8},  {"u1", DType::u8},  {"b1", DType::u8}};
+  if (name.size() != 3 || (name[0] != '<' && !name.ends_with('1'))) return std::nullopt;
   for (const auto& [known, type] : types)
-    if (known == name) return type;
+    if (known == name.substr(1)) return type;
   return std::nullopt;
 }
 

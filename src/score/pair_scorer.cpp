@@ -4,6 +4,7 @@
 
 #include "backend/registry.h"
 #include "base/error.h"
+#include "interop/open_model.h"
 
 namespace dragoman {
 namespace {
@@ -43,7 +44,10 @@ double ScoreTotals::figure(Summary summary) const {
 }
 
 PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device)
-    : options_(options), device_(device), arena_(arena_of(device)), loaded_(load_model(model, device, arena_)) {}
+    : options_(options),
+      device_(device),
+      arena_(arena_of(device)),
+      loaded_(load_model(open_model(model), device, arena_)) {}
 
 std::vector<PairScore> PairScorer::score(const LinePairs& lines, const Origin& origin) {
   const auto& [source, target] = loaded_.vocabularies;

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/completion_options.h"
+#include "cli/convert_options.h"
 #include "cli/data_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/explain_options.h"
@@ -60,6 +61,10 @@ Table<AverageOptions> table_of() {
   return average_table();
 }
 template <>
+Table<ConvertCommandOptions> table_of() {
+  return convert_table();
+}
+template <>
 Table<QuantizeCommandOptions> table_of() {
   return quantize_table();
 }
@@ -92,8 +97,8 @@ class EveryTable : public testing::Test {
 
 using AllOptions =
     testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ScoreCommandOptions,
-                   ExplainCommandOptions, AlignCommandOptions, AverageOptions, QuantizeCommandOptions, VocabOptions,
-                   EvaluateCommandOptions, InspectOptions, CompletionOptions>;
+                   ExplainCommandOptions, AlignCommandOptions, AverageOptions, ConvertCommandOptions,
+                   QuantizeCommandOptions, VocabOptions, EvaluateCommandOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
 bool is_kebab_case(std::string_view name) {

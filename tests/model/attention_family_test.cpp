@@ -5,78 +5,13 @@
 #include "backend/backend.h"
 #include "backend/registry.h"
 #include "base/philox.h"
+#include "tests/model/attention_family.h"
 #include "tests/model/forced_logits.h"
 #include "tests/op_check/gpu.h"
 #include "tests/op_check/values.h"
 
 namespace dragoman {
 namespace {
-
-struct Variant {
-  const char* name;
-  Positions positions = Positions::sinusoidal;
-  AttentionScore score = AttentionScore::scaled_dot;
-  Projections projections = Projections::query_key_value;
-  int window = 0, local = 0;
-  ModelType type = ModelType::transformer;
-  Autoregression autoregression = Autoregression::self_attention;
-  bool average_gates = true;
-  RnnAttention rnn_attention = RnnAttention::bahdanau;
-  Cell cell = Cell::gru;
-  EncoderType encoder_type = EncoderType::bidirectional;
-  EncoderPooling pooling = EncoderPooling::mean;
-  bool reverse_source = false, rnn_norm = false;
-  NormKind norm_kind = NormKind::layer;
-  HeadNorm head_norm = HeadNorm::none;
-  int experts = 0, experts_of_a_row = 2;
-  AttentionMemory memory = AttentionMemory::full;
-  int block = 4, stride = 3;
-  bool copies = false;
-  LocalCenter center = LocalCenter::monotonic;
-  AttentionKind choice = AttentionKind::soft;
-  DecoderStart start = DecoderStart::bos;
-  void (*also)(ModelConfig&) = nullptr;  // other fields
-
-  bool alone() const { return type == ModelType::decoder_only; }
-  bool recurrent() const { return type == ModelType::s2s; }
-  ModelConfig config() const {
-    ModelConfig c;
-    c.type = type;
-    c.dim = 8, c.encoder_layers = c.decoder_layers = 2, c.heads = 2, c.feed_forward = 12;
-    c.dropout.sublayer = 0;
-    c.source_vocabulary = c.target_vocabulary = 11;
-    c.positions = positions;
-    c.relative_positions = 2;
-    c.max_positions = alone() ? 20 : 9;
-    c.attention.score = score;
-    c.attention.projections = projections;
-    c.attention.rank = 3;
-    c.attention.window = window;
-    c.attention.local = local;
-    c.autoregression = autoregression;
-    c.average.feed_forward = 7;
-    c.average.gates = average_gates;
-    c.rnn.dim = projections == Projections::none && score == AttentionScore::dot ? 8 : 10;
-    c.rnn.encoder.cell = cell, c.rnn.decoder.cell = cell == Cell::gru && rnn_norm ? Cell::lstm : cell;
-    c.rnn.decoder.attention = rnn_attention, c.rnn.encoder.type = encoder_type, c.rnn.encoder.pooling = pooling;
-    c.rnn.encoder.reverse = reverse_source, c.rnn.norm = rnn_norm;
-    if (pooling == EncoderPooling::hierarchical) c.rnn.encoder.sentence_ends = {5, 6};
-    c.dropout.rnn = 0;
-    c.norm_kind = norm_kind;
-    c.attention.norm = head_norm;
-    c.attention.memory = memory, c.attention.block = block, c.attention.stride = stride;
-    c.experts.count = experts, c.experts.top_k = experts_of_a_row;
-    c.experts.load_loss = 0;  // is no part of what the model says its loss is
-    c.copies = copies;
-    c.attention.local_center = center;
-    c.attention.choice = choice;
-    c.decoder_start = start;
-    if (also) also(c);
-    if (center == LocalCenter::predictive || choice == AttentionKind::hard) c.heads = 1;
-    return c;
-  }
-};
-void PrintTo(const Variant& v, std::ostream* out) { *out << v.name; }
 
 // Three pairs, one of them longer than all windows and learned distances.
 Batch small_batch() {
@@ -98,8 +33,6 @@ std::unique_ptr<Model> make(const Variant& v, const char* backend_name, Arena& a
   for (int i = 0; i < (batch_norms(*model) ? 10 : 0); ++i) model->loss(cx, small_batch(), 0.1);
   return model;
 }
-
-class AttentionFamily : public testing::TestWithParam<Variant> {};
 
 TEST_P(AttentionFamily, StepsWithACacheEqualTheFullPass) {
   for (const auto& [name, dtype, tolerance] :
@@ -274,50 +207,6 @@ INSTANTIATE_TEST_SUITE_P(
         Variant{.name = "one_expert_a_row", .experts = 3, .experts_of_a_row = 1},
         Variant{.name = "decoder_only_experts", .type = alone, .experts = 3}, Variant{.name = "copies", .copies = true},
         Variant{.name = "copies_ssru", .autoregression = Autoregression::rnn, .copies = true},
-        Variant{.name = "output_bias", .also = [](ModelConfig& c) { c.embeddings.output_bias = true; }},
-        Variant{.name = "output_bias_decoder_only",
-                .type = alone,
-                .also = [](ModelConfig& c) { c.embeddings.output_bias = true, c.embeddings.tied_all = false; }},
-        Variant{.name = "output_bias_s2s",
-                .score = additive,
-                .projections = plain,
-                .type = s2s,
-                .also = [](ModelConfig& c) { c.embeddings.output_bias = true; }},
-        Variant{.name = "output_bias_copies",
-                .copies = true,
-                .also = [](ModelConfig& c) { c.embeddings.output_bias = true; }},
-        Variant{.name = "like_marian",
-                .autoregression = Autoregression::rnn,
-                .start = DecoderStart::zero,
-                .also =
-                    [](ModelConfig& c) {
-                      c.position_spacing = PositionSpacing::tensor2tensor, c.norm_epsilon = 1e-6;
-                      c.decoder_feed_forward = 5, c.decoder_heads = 4, c.embeddings.output_bias = true;
-                      c.activation = Activation::gelu_sigmoid;
-                    }},
-        Variant{.name = "like_mbart",
-                .positions = Positions::learned,
-                .start = DecoderStart::eos,
-                .also =
-                    [](ModelConfig& c) {
-                      c.norm = NormPlacement::pre, c.embedding_norm = true, c.embeddings.scale = 1;
-                      c.activation = Activation::gelu_tanh;
-                    }},
-        Variant{.name = "like_m2m100",
-                .also =
-                    [](ModelConfig& c) {
-                      c.position_spacing = PositionSpacing::tensor2tensor, c.first_position = 2;
-                      c.norm = NormPlacement::pre, c.final_norm = FinalNorm::always;
-                    }},
-        Variant{.name = "final_norm", .also = [](ModelConfig& c) { c.final_norm = FinalNorm::always; }},
-        Variant{.name = "no_final_norm",
-                .also = [](ModelConfig& c) { c.norm = NormPlacement::pre, c.final_norm = FinalNorm::never; }},
-        Variant{.name = "tied_decoder_layers",
-                .also =
-                    [](ModelConfig& c) {
-                      c.decoder_layers = 4, c.tied_decoder_layers = {0, 0, 2, 0};
-                    }},
-        Variant{.name = "no_result_projection", .also = [](ModelConfig& c) { c.attention.projects_result = false; }},
         Variant{.name = "zero_start", .start = DecoderStart::zero},
         Variant{.name = "zero_start_ssru", .autoregression = Autoregression::rnn, .start = DecoderStart::zero},
         Variant{.name = "zero_start_decoder_only", .type = alone, .start = DecoderStart::zero},

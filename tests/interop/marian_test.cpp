@@ -1,0 +1,159 @@
+#include "interop/marian.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "backend/registry.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "interop/marian_config.h"
+#include "interop/open_model.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+
+const std::vector<std::string> words = {golden("words.yml"), golden("words.yml")};
+
+struct Pair {
+  std::vector<int32_t> source, target;
+  double score;  // Marian's log-probability
+};
+
+std::vector<Pair> pairs_of(const std::string& model, const Vocabularies& v) {
+  std::istringstream text(read_file(golden("pairs.tsv"))), scores(read_file(golden(model + ".scores")));
+  std::vector<Pair> pairs;
+  for (std::string line; std::getline(text, line);) {
+    const size_t tab = line.find('\t');
+    Pair p{v.source.encode(line.substr(0, tab)), v.target.encode(line.substr(tab + 1)), 0};
+    p.source.push_back(v.source.eos());
+    p.target.push_back(v.target.eos());
+    scores >> p.score;
+    pairs.push_back(std::move(p));
+  }
+  return pairs;
+}
+
+// The largest difference to Marian's score of a pair, per target token.
+double difference(const ModelFile& file, const std::vector<Pair>& pairs) {
+  Arena arena;
+  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
+  double most = 0;
+  for (const Pair& p : pairs) {
+    const Batch batch{{p.source, Spans::of_lengths({int32_t(p.source.size())})},
+                      {p.target, Spans::of_lengths({int32_t(p.target.size())})},
+                      {0}};
+    const Tensor log_prob = loaded.model->loss(cx, batch, 0).log_prob;
+    double sum = 0;
+    for (size_t t = 0; t < p.target.size(); ++t) sum += log_prob.as<float>()[t];
+    most = std::max(most, std::abs(sum - p.score) / double(p.target.size()));
+  }
+  return most;
+}
+
+class MarianModels : public testing::TestWithParam<const char*> {};
+
+// tests/interop/golden/make_marian.py: models that Marian made, and what it says of them.
+TEST_P(MarianModels, GiveTheProbabilitiesThatMarianGives) {
+  const ModelFile file = open_model(golden(GetParam() + std::string(".npz")), {.vocabs = words});
+  EXPECT_LT(difference(file, pairs_of(GetParam(), file.vocabularies())), 1e-5);
+}
+
+// As a program does that takes one formula for another: a golden file that could not tell would prove nothing.
+TEST_P(MarianModels, GiveOthersIfAFormulaIsAnother) {
+  const ConvertedModel model = *read_marian(golden(GetParam() + std::string(".npz")), words);
+  const auto pairs = pairs_of(GetParam(), model.vocabularies);
+  const auto changed = [&](void (*change)(ModelConfig&)) {
+    ModelConfig config = model.config;
+    change(config);
+    return difference(ModelFile::in_memory("m", config, model.vocabularies, model.weights), pairs);
+  };
+  EXPECT_GT(changed([](ModelConfig& c) { c.position_spacing = PositionSpacing::paper; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.first_position = 1; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.decoder_start = DecoderStart::eos; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.embeddings.scale = 1; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) {
+              c.activation = c.activation == Activation::gelu ? Activation::gelu_sigmoid : Activation::gelu;
+            }),
+            1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, MarianModels, testing::Values("tied", "ssru", "aan", "prenorm"));
+
+TEST(MarianModel, IsTheSameInTheBinaryFormat) {
+  const ConvertedModel npz = *read_marian(golden("tied.npz"), words), bin = *read_marian(golden("tied.bin"), words);
+  ASSERT_EQ(npz.weights.size(), bin.weights.size());
+  for (size_t i = 0; i < npz.weights.size(); ++i) {
+    EXPECT_EQ(npz.weights[i].name, bin.weights[i].name);
+    EXPECT_EQ(npz.weights[i].make(), bin.weights[i].make());
+  }
+}
+
+TEST(MarianModel, FindsItsVocabulariesInTheConfigurationsBesideIt) {
+  const TemporaryFolder folder;
+  folder.make("m.npz", read_file(golden("tied.npz")));
+  folder.make("words.yml", read_file(words[0]));
+  EXPECT_THROW(open_model(folder / "m.npz"), Error);
+  folder.make("m.npz.decoder.yml", "relative-paths: true\nmodels:\n  - m.npz\nvocabs:\n  - words.yml\n  - words.yml\n");
+  EXPECT_EQ(open_model(folder / "m.npz").vocabularies().target.size(), 20);
+  EXPECT_EQ(open_model(folder / "m.npz.decoder.yml").vocabularies().target.size(), 20);
+  folder.make("two.yml", "models: [m.npz, m.npz]\nvocabs: [words.yml, words.yml]\n");
+  EXPECT_THROW(open_model(folder / "two.yml"), Error);
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(MarianModel, NeedsTheVocabulariesThatItWasTrainedWith) {
+  const TemporaryFolder folder;
+  const std::string more = folder.make("more.yml", read_file(words[0]) + "another: 20\n");
+  EXPECT_THAT(message_of([&] {
+                read_marian(golden("tied.npz"), {more, more});
+              }),
+              AllOf(HasSubstr("has 20 rows"), HasSubstr("21 pieces")));
+  const std::string fewer = folder.make("fewer.yml", "</s>: 0\n<unk>: 1\na: 2\n");
+  EXPECT_EQ(read_marian(golden("tied.npz"), {fewer, fewer})->vocabularies.target.size(), 20);
+}
+
+TEST(MarianConfig, NamesWhatItDoesNotKnow) {
+  const auto complaint = [](const std::string& yaml) {
+    return message_of([&] { marian_config("type: transformer\n" + yaml, "m.npz"); });
+  };
+  EXPECT_EQ(message_of([] { marian_config("type: amun\n", "m.npz"); }),
+            "m.npz: its option type is amun, which dragoman does not know");
+  for (const char* option :
+       {"transformer-ffn-depth: 3", "transformer-preprocess: h", "transformer-postprocess-top: r", "right-left: true",
+        "transformer-rnn-projection: true", "transformer-pool: true", "lemma-dim-emb: 5",
+        "transformer-ffn-activation: tanh", "transformer-decoder-autoreg: lstm"})
+    EXPECT_THAT(complaint(option), HasSubstr("which dragoman does not know")) << option;
+  EXPECT_THAT(complaint("transformer-decoder-autoreg: rnn\ndec-cell: gru"), HasSubstr("option dec-cell is gru"));
+  EXPECT_THAT(complaint("dim-emb: [1]"), HasSubstr("dim-emb is [1], expected another kind of value"));
+  EXPECT_THAT(complaint("a: ["), HasSubstr("no YAML"));
+}
+
+// The version that computes it exactly is the one after 1.12.0.
+TEST(MarianConfig, KnowsTheGeluOfItsVersion) {
+  const auto gelu = [](const std::string& version) {
+    return marian_config("type: transformer\ntransformer-ffn-activation: gelu\n" + version, "m").activation;
+  };
+  EXPECT_EQ(gelu("version: v1.12.42 b7be0e964"), Activation::gelu);
+  EXPECT_EQ(gelu("version: v1.12.0 65bf82ff"), Activation::gelu_sigmoid);
+  EXPECT_EQ(gelu("version: v1.9.56"), Activation::gelu_sigmoid);
+  EXPECT_EQ(gelu(""), Activation::gelu_sigmoid);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,93 @@
+#include "interop/npz.h"
+
+#include <gmock/gmock.h>
+#include <zip.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string array(const std::string& dictionary, const std::string& data) {
+  std::string header = dictionary;
+  header.resize((header.size() + 64) / 64 * 64, ' ');
+  return std::string("\x93NUMPY\x01\x00", 8) + char(header.size() % 256) + char(header.size() / 256) + header + data;
+}
+
+template <class T>
+std::string bytes(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+std::string floats(const std::string& shape, const std::vector<float>& values, const char* order = "False") {
+  return array("{'descr': '<f4', 'fortran_order': " + std::string(order) + ", 'shape': " + shape + ", }",
+               bytes(values));
+}
+
+std::string save(const TemporaryFolder& folder, const std::string& name, const std::string& content) {
+  const std::string path = folder / "m.npz";
+  int error = 0;
+  zip_t* zip = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error);
+  zip_file_add(zip, name.c_str(), zip_source_buffer(zip, content.data(), content.size(), 0), 0);
+  zip_close(zip);
+  return path;
+}
+
+std::vector<float> read(const ForeignTensor& tensor) {
+  const auto stored = tensor.read();
+  std::vector<float> values(stored.size() / 4);
+  std::memcpy(values.data(), stored.data(), stored.size());
+  return values;
+}
+
+TEST(Npz, HasArraysInTheOrderOfC) {
+  const TemporaryFolder folder;
+  const auto rows = read_npz(save(folder, "a.npy", floats("(2, 3)", {1, 2, 3, 4, 5, 6})));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].name, "a");
+  EXPECT_THAT(rows[0].shape, ElementsAre(2, 3));
+  EXPECT_THAT(read(rows[0]), ElementsAre(1, 2, 3, 4, 5, 6));
+  const auto columns = read_npz(save(folder, "a.npy", floats("(2, 3)", {1, 4, 2, 5, 3, 6}, "True")));
+  EXPECT_THAT(read(columns[0]), ElementsAre(1, 2, 3, 4, 5, 6));
+  const auto vector = read_npz(save(folder, "a.npy", floats("(2,)", {7, 8})));
+  EXPECT_THAT(vector[0].shape, ElementsAre(2));
+}
+
+std::string complaint(const std::string& content) {
+  const TemporaryFolder folder;
+  try {
+    read_npz(save(folder, "a.npy", content));
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Npz, RefusesHeadersThatDoNotGoWithTheirData) {
+  EXPECT_THAT(complaint(floats("(2, 3)", {1, 2, 3})), HasSubstr("expected"));
+  EXPECT_THAT(complaint(floats("(4611686018427387904, 8)", {1})), HasSubstr("more than a file can hold"));
+  EXPECT_THAT(complaint(floats("(-1,)", {1})), HasSubstr("more than a file can hold"));
+  EXPECT_THAT(complaint(array("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", bytes<float>({1}))),
+              HasSubstr("of type >f4"));
+  EXPECT_THAT(complaint(array("{'descr': __import__('os'), 'shape': (1,), }", "")), HasSubstr("damaged"));
+  EXPECT_THAT(complaint("no array"), HasSubstr("no NumPy array"));
+}
+
+TEST(Npz, RefusesWhatIsNoArchiveOrIsDamaged) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(read_npz(folder.make("m.npz", "text")), Error);
+  EXPECT_THROW(read_npz(folder / "absent.npz"), Error);
+  const std::string path = save(folder, "a.npy", floats("(64,)", std::vector<float>(64, 1.5F)));
+  const std::string whole = folder.content_of("m.npz");
+  for (size_t size = 0; size < whole.size(); size += 5)
+    EXPECT_THROW(read_npz(folder.make("m.npz", whole.substr(0, size))), Error) << size;
+}
+
+}  // namespace
+}  // namespace dragoman
