@@ -13,8 +13,9 @@ Table<ConvertCommandOptions> convert_table() {
   return {.about = {.name = "convert",
                     .summary = "make a model file of a model of another program",
                     .usage = "--input MODEL --output OUT [--vocabs SOURCE TARGET]",
-                    .text = "Reads Transformers of Marian (.npz, .bin, decoder.yml); docs/existing_models.md says "
-                            "which, and what differs. The other commands take such models as they are, too, and "
+                    .text = "Reads Transformers of Marian (.npz, .bin, decoder.yml) and folders of Hugging Face's "
+                            "MarianMT; docs/existing_models.md says which, and what differs. The other commands take "
+                            "such models as they are, too, and "
                             "convert them in memory each time."},
           .flags = {{.name = "input",
                      .letter = 'i',

@@ -142,6 +142,13 @@ class ListedModel : public PieceModel {
 
 }  // namespace
 
+void fill_up(ListedVocabulary& v, int size) {
+  for (auto id = int32_t(v.pieces.size()); id < size; ++id) {
+    v.special.control.push_back(id);
+    v.pieces.push_back(fmt::format("<unused {}>", id));
+  }
+}
+
 std::shared_ptr<const PieceModel> listed_model(ListedVocabulary vocabulary, const std::string& name) {
   check_special(vocabulary.special, vocabulary.pieces.size(), name);
   require(vocabulary.segmentation != SegmentationKind::tokens || vocabulary.model.empty(),

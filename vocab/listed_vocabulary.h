@@ -24,6 +24,9 @@ struct ListedVocabulary {
   std::string model = {};                // a SentencePiece model, or subword-nmt's file of merges; empty for tokens
 };
 
+/// Gives the list as many pieces as a model has rows for; those that are added are never used.
+void fill_up(ListedVocabulary& vocabulary, int size);
+
 /// Checks all of it. Error; `name` says in it where the vocabulary is from.
 std::shared_ptr<const PieceModel> listed_model(ListedVocabulary vocabulary, const std::string& name);
 

@@ -143,10 +143,7 @@ Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) 
   ListedVocabulary v;
   v.pieces = pieces_of_file(read_file(path), path);
   v.special = marian_special(v.pieces);
-  while (int(v.pieces.size()) < rows) {
-    v.special.control.push_back(int32_t(v.pieces.size()));
-    v.pieces.push_back(fmt::format("<unused {}>", v.pieces.size()));
-  }
+  fill_up(v, rows);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   for (const auto& [kind, ending] :
        {std::pair(SegmentationKind::sentencepiece, ".spm"), std::pair(SegmentationKind::bpe, ".bpe")}) {

@@ -1,12 +1,14 @@
 #include "interop/open_model.h"
 
 #include "base/log.h"
+#include "interop/huggingface.h"
 #include "interop/marian.h"
 
 namespace dragoman {
 
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const ForeignOptions& options) {
-  return read_marian(path, options.vocabs);
+  if (auto model = read_marian(path, options.vocabs)) return model;
+  return read_huggingface(path);
 }
 
 ModelFile open_model(const std::string& path, const ForeignOptions& options) {

@@ -4,11 +4,11 @@
 
 #include <sstream>
 
-#include "backend/registry.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "interop/marian_config.h"
 #include "interop/open_model.h"
+#include "tests/interop/score_difference.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -21,17 +21,12 @@ std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests
 
 const std::vector<std::string> words = {golden("words.yml"), golden("words.yml")};
 
-struct Pair {
-  std::vector<int32_t> source, target;
-  double score;  // Marian's log-probability
-};
-
-std::vector<Pair> pairs_of(const std::string& model, const Vocabularies& v) {
+std::vector<ScoredPair> pairs_of(const std::string& model, const Vocabularies& v) {
   std::istringstream text(read_file(golden("pairs.tsv"))), scores(read_file(golden(model + ".scores")));
-  std::vector<Pair> pairs;
+  std::vector<ScoredPair> pairs;
   for (std::string line; std::getline(text, line);) {
     const size_t tab = line.find('\t');
-    Pair p{v.source.encode(line.substr(0, tab)), v.target.encode(line.substr(tab + 1)), 0};
+    ScoredPair p{v.source.encode(line.substr(0, tab)), v.target.encode(line.substr(tab + 1)), 0};
     p.source.push_back(v.source.eos());
     p.target.push_back(v.target.eos());
     scores >> p.score;
@@ -40,30 +35,12 @@ std::vector<Pair> pairs_of(const std::string& model, const Vocabularies& v) {
   return pairs;
 }
 
-// The largest difference to Marian's score of a pair, per target token.
-double difference(const ModelFile& file, const std::vector<Pair>& pairs) {
-  Arena arena;
-  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
-  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
-  double most = 0;
-  for (const Pair& p : pairs) {
-    const Batch batch{{p.source, Spans::of_lengths({int32_t(p.source.size())})},
-                      {p.target, Spans::of_lengths({int32_t(p.target.size())})},
-                      {0}};
-    const Tensor log_prob = loaded.model->loss(cx, batch, 0).log_prob;
-    double sum = 0;
-    for (size_t t = 0; t < p.target.size(); ++t) sum += log_prob.as<float>()[t];
-    most = std::max(most, std::abs(sum - p.score) / double(p.target.size()));
-  }
-  return most;
-}
-
 class MarianModels : public testing::TestWithParam<const char*> {};
 
 // tests/interop/golden/make_marian.py: models that Marian made, and what it says of them.
 TEST_P(MarianModels, GiveTheProbabilitiesThatMarianGives) {
   const ModelFile file = open_model(golden(GetParam() + std::string(".npz")), {.vocabs = words});
-  EXPECT_LT(difference(file, pairs_of(GetParam(), file.vocabularies())), 1e-5);
+  EXPECT_LT(score_difference(file, pairs_of(GetParam(), file.vocabularies())), 1e-5);
 }
 
 // As a program does that takes one formula for another: a golden file that could not tell would prove nothing.
@@ -73,7 +50,7 @@ TEST_P(MarianModels, GiveOthersIfAFormulaIsAnother) {
   const auto changed = [&](void (*change)(ModelConfig&)) {
     ModelConfig config = model.config;
     change(config);
-    return difference(ModelFile::in_memory("m", config, model.vocabularies, model.weights), pairs);
+    return score_difference(ModelFile::in_memory("m", config, model.vocabularies, model.weights), pairs);
   };
   EXPECT_GT(changed([](ModelConfig& c) { c.position_spacing = PositionSpacing::paper; }), 1e-3);
   EXPECT_GT(changed([](ModelConfig& c) { c.first_position = 1; }), 1e-3);

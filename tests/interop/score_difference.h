@@ -1,0 +1,34 @@
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "backend/registry.h"
+#include "io/model_file.h"
+
+namespace dragoman {
+
+/// What another program says of a pair; source and target end with </s>.
+struct ScoredPair {
+  std::vector<int32_t> source, target;
+  double score;  // log-probability of the target
+};
+
+/// The largest difference of a model's scores to these, per target token.
+inline double score_difference(const ModelFile& file, const std::vector<ScoredPair>& pairs) {
+  Arena arena;
+  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
+  double most = 0;
+  for (const ScoredPair& p : pairs) {
+    const Batch batch{{p.source, Spans::of_lengths({int32_t(p.source.size())})},
+                      {p.target, Spans::of_lengths({int32_t(p.target.size())})},
+                      {0}};
+    const Tensor log_prob = loaded.model->loss(cx, batch, 0).log_prob;
+    double sum = 0;
+    for (size_t t = 0; t < p.target.size(); ++t) sum += log_prob.as<float>()[t];
+    most = std::max(most, std::abs(sum - p.score) / double(p.target.size()));
+  }
+  return most;
+}
+
+}  // namespace dragoman
