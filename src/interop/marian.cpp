@@ -186,7 +186,7 @@ void take_special_ids(ModelConfig& c, const Vocabularies& v, const WeightMapping
     if (size != found)
       throw Error(fmt::format("{}: its {} embedding has {} rows, but the vocabulary has {} pieces", weights.path(),
                               side, size, found),
-                  "give the vocabularies that the model was trained with: --vocabs SOURCE TARGET");
+                  "convert it with those that it was trained with: dragoman convert --vocabs SOURCE TARGET …");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -16,18 +15,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The first bytes of a file, fewer if it has no more; none if it is no file.
+std::string first_bytes(const std::string& path, size_t count) {
+  if (!fs::is_regular_file(path)) return "";
+  FileDescriptor file = FileDescriptor::to_read(path);
+  std::string bytes(count, '\0');
+  size_t done = 0;
+  for (size_t more = 1; done < count && more > 0; done += more) more = file.read(bytes.data() + done, count - done);
+  bytes.resize(done);
+  return bytes;
+}
+
+// Models of ours may have such a name, too.
+bool is_npz(const std::string& path) { return path.ends_with(".npz") && first_bytes(path, 2) == "PK"; }
+
 // The first number of MODEL.bin is the version of its format.
 bool is_marian_bin(const std::string& path) {
-  if (!path.ends_with(".bin") || !fs::is_regular_file(path)) return false;
-  std::array<char, 8> first = {};
-  FileDescriptor file = FileDescriptor::to_read(path);
-  size_t read = 0;
-  while (read < first.size()) {
-    const size_t more = file.read(first.data() + read, first.size() - read);
-    if (more == 0) return false;
-    read += more;
-  }
   uint64_t version = 0;
+  if (!path.ends_with(".bin")) return false;
+  const std::string first = first_bytes(path, sizeof(version));
+  if (first.size() < sizeof(version)) return false;
   std::memcpy(&version, first.data(), sizeof(version));
   return version == 1 || version == 2;
 }
@@ -68,7 +75,7 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
 }  // namespace
 
 std::optional<MarianFiles> find_marian_files(const std::string& path) {
-  if (path.ends_with(".npz") || is_marian_bin(path)) return {{path, {}}};
+  if (is_npz(path) || is_marian_bin(path)) return {{path, {}}};
   if (!is_yaml(path)) return std::nullopt;
   const YAML::Node configuration = parse(path);
   const std::vector<std::string> models = files_of(configuration, path, "models");
@@ -89,7 +96,7 @@ std::vector<std::string> vocabularies_beside(const std::string& model) {
   }
   throw Error(fmt::format("{}: nothing beside it names its vocabularies ({}.decoder.yml, decoder.yml or {}.yml would)",
                           model, model, model),
-              "give them: --vocabs SOURCE TARGET");
+              "convert it with them: dragoman convert --input MODEL --vocabs SOURCE TARGET --output OUT");
 }
 
 }  // namespace dragoman

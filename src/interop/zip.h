@@ -20,7 +20,6 @@ class ZipFile {
 
   const std::string& path() const;
   const std::vector<Entry>& entries() const;
-  bool has(const std::string& name) const;
   /// The first `most` bytes of an entry, or all of them.
   std::vector<std::byte> read(const std::string& name, uint64_t most = UINT64_MAX) const;
 
