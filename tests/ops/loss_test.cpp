@@ -274,7 +274,9 @@ TEST(LinearCrossEntropy, RefusesShapesThatDoNotFitAndNamesThem) {
                                      {.ids = targets, .copying = {t.random({3, 1}), t.random({2, 1})}});
               }),
               AllOf(HasSubstr("copied (2,1)"), HasSubstr("expected (3,1) or neither")));
-  EXPECT_THAT(message_of([&] { linear_cross_entropy(t.cx, x, {t.random({5, 4}), t.random({4})}, {.ids = targets}); }),
+  EXPECT_THAT(message_of([&] {
+                linear_cross_entropy(t.cx, x, {t.random({5, 4}), t.random({4})}, {.ids = targets});
+              }),
               AllOf(HasSubstr("bias is (4)"), HasSubstr("expected (5)")));
 }
 
