@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <numeric>
 
 #include "base/error.h"
 #include "io/int8_weights.h"
@@ -27,10 +26,6 @@ Bytes repeated(float value, int64_t count) {
   Bytes bytes(values.size() * sizeof(float));
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
-}
-
-int64_t elements(const std::vector<int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies());
 }
 
 bool floats(DType type) { return type == DType::f64 || type == DType::f32 || is_half(type); }
@@ -72,35 +67,13 @@ void WeightMapping::matrix(const std::string& ours, const std::string& theirs, M
   if (t.dtype == DType::i8) add_scales(ours, C, t.scale);
 }
 
-void WeightMapping::rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
-  const ForeignTensor& t = get(theirs);
-  require(t.shape.size() == 2 && floats(t.dtype) && first + count <= t.shape[0],
-          "{}: {} is ({}) of {}, expected a floating-point matrix of {} rows at least", path_, theirs,
-          fmt::join(t.shape, ","), t.dtype, first + count);
-  used_.insert(theirs);
-  const int64_t row = t.shape[1] * size_of(t.dtype);
-  add({.name = ours, .dtype = t.dtype, .shape = {count, t.shape[1]}, .make = [read = t.read, first, count, row] {
-         const Bytes all = read();
-         return Bytes(all.begin() + first * row, all.begin() + (first + count) * row);
-       }});
-}
-
 void WeightMapping::vector(const std::string& ours, const std::string& theirs) {
-  slice(ours, theirs, 0, elements(get(theirs).shape));
-}
-
-void WeightMapping::slice(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
   const ForeignTensor& t = get(theirs);
   const bool is_vector = t.shape.size() == 1 || (t.shape.size() == 2 && t.shape[0] == 1);
-  require(is_vector && floats(t.dtype) && first + count <= elements(t.shape),
-          "{}: {} is ({}) of {}, expected a floating-point vector of {} at least", path_, theirs,
-          fmt::join(t.shape, ","), t.dtype, first + count);
+  require(is_vector && floats(t.dtype), "{}: {} is ({}) of {}, expected a floating-point vector", path_, theirs,
+          fmt::join(t.shape, ","), t.dtype);
   used_.insert(theirs);
-  const int64_t size = size_of(t.dtype);
-  add({.name = ours, .dtype = t.dtype, .shape = {count}, .make = [read = t.read, first, count, size] {
-         const Bytes all = read();
-         return Bytes(all.begin() + first * size, all.begin() + (first + count) * size);
-       }});
+  add({.name = ours, .dtype = t.dtype, .shape = {t.shape.back()}, .make = t.read});
 }
 
 void WeightMapping::zeros(const std::string& ours, int64_t size) {

@@ -25,11 +25,8 @@ class WeightMapping {
 
   /// `ours` (D_out,D_in) is `theirs`.
   void matrix(const std::string& ours, const std::string& theirs, MatrixRows rows);
-  /// Rows [first, first + count) of `theirs`, whose rows are outputs: one of several matrices in one.
-  void rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count);
-  /// `ours` (D) is `theirs`, (D) or (1,D); or a slice of it.
+  /// `ours` (D) is `theirs`, (D) or (1,D).
   void vector(const std::string& ours, const std::string& theirs);
-  void slice(const std::string& ours, const std::string& theirs, int64_t first, int64_t count);
   void zeros(const std::string& ours, int64_t size);
   /// `theirs` is known and not needed.
   void ignore(const std::string& theirs) { used_.insert(theirs); }

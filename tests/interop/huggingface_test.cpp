@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <sstream>
 
 #include "base/error.h"
@@ -79,6 +80,29 @@ TEST_F(MarianMt, GivesOthersIfAFormulaIsAnother) {
   EXPECT_GT(changed([](ModelConfig& c) { c.embeddings.scale = 1; }), 1e-3);
   EXPECT_GT(changed([](ModelConfig& c) { c.activation = Activation::gelu; }), 1e-3);
   EXPECT_GT(changed([](ModelConfig& c) { c.decoder_heads = 2; }), 1e-3);
+}
+
+// float16 and bfloat16 keep their bytes in what is written, and are read.
+TEST_F(MarianMt, MayHaveWeightsInHalfPrecision) {
+  ConvertedModel model = *read_huggingface(path());
+  for (TensorEntry& weight : model.weights) {
+    weight.dtype = DType::f16;
+    weight.make = [floats = weight.make] {
+      const std::vector<std::byte> from = floats();
+      std::vector<std::byte> to(from.size() / 2);
+      for (size_t i = 0; i < to.size() / 2; ++i) {
+        float value = 0;
+        std::memcpy(&value, from.data() + 4 * i, 4);
+        const float16 half(value);
+        std::memcpy(to.data() + 2 * i, &half, 2);
+      }
+      return to;
+    };
+  }
+  const ModelFile file = ModelFile::in_memory("m", model.config, model.vocabularies, model.weights);
+  EXPECT_EQ(file.tensors().get("embedding.weight").dtype, DType::f16);
+  EXPECT_LT(score_difference(file, golden_pairs()), 1e-2);
+  EXPECT_GT(score_difference(file, golden_pairs()), 1e-6);
 }
 
 // A line may begin with the language to translate into; pieces that the list lacks are unknown.
