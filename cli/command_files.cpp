@@ -47,12 +47,14 @@ CommandFiles files_of(const DataCommandOptions& o) {
 CommandFiles files_of(const PlotOptions& o) { return {.read = {{"--logs", o.logs}}, .written = {to_stdout}}; }
 
 CommandFiles files_of(const TranslateCommandOptions& o) {
-  return {.read = {{"--input", {o.input}}, {"--model", o.models}, {"--shortlist", {o.shortlist}}},
-          .written = {{"--output", {o.output}}}};
+  return {
+      .read = {{"--input", {o.input}}, {"--model", o.models}, {"--vocabs", o.vocabs}, {"--shortlist", {o.shortlist}}},
+      .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const ScoreCommandOptions& o) {
-  return {.read = {{"--train-sets", o.train_sets}, {"--model", {o.model}}}, .written = {{"--output", {o.output}}}};
+  return {.read = {{"--train-sets", o.train_sets}, {"--model", {o.model}}, {"--vocabs", o.vocabs}},
+          .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const ExplainCommandOptions& o) {

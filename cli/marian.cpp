@@ -39,7 +39,6 @@ constexpr Foreign options[] = {
     {"sigterm", "SIGTERM saves and ends a run; kill -KILL ends it at once", "save-and-exit", training},
     {"port p", "there is no server; translate answers each line of a pipe as soon as it is done"},
     // Model
-    {"vocabs v", "the model file holds its vocabularies", all_values, decoding},
     {"ignore-model-config", "the model file says what the model is"},
     {"type dim-vocabs dim-emb factors-dim-emb factors-combine lemma-dependency lemma-dim-emb dim-rnn enc-type enc-cell "
      "enc-cell-depth enc-depth dec-cell dec-cell-base-depth dec-cell-high-depth dec-depth skip layer-normalization "

@@ -3,6 +3,7 @@
 #include "cli/devices.h"
 #include "cli/flags.h"
 #include "cli/machine_flags.h"
+#include "cli/open_flags.h"
 #include "cli/score_options.h"
 #include "dragoman/average.h"
 
@@ -112,9 +113,12 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
   };
 }
 
+std::vector<Flag<ScoreCommandOptions>> open_flags_of_score() { return open_flags<ScoreCommandOptions>("Files"); }
+
 void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
   check_pair("train-sets", o.train_sets, findings);
+  check_vocabs(o, findings);
   o.alignments = o.alignment.kind != AlignmentStyle::none;
   findings.expect(o.n_best || !given.changed("n-best-feature"),
                   "--n-best-feature {} is for --n-best, which is not given", o.n_best_feature);
@@ -142,7 +146,7 @@ Table<ScoreCommandOptions> score_table() {
                 .text = "Prints the log-probability (base e) that the model assigns to each "
                         "target line given its source line, one number per line."},
       .check = check};
-  for (auto part : {file_flags, scoring_flags})
+  for (auto part : {file_flags, open_flags_of_score, scoring_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
 }

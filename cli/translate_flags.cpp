@@ -7,6 +7,7 @@
 #include "cli/devices.h"
 #include "cli/flags.h"
 #include "cli/machine_flags.h"
+#include "cli/open_flags.h"
 #include "cli/translate_options.h"
 
 namespace dragoman {
@@ -80,6 +81,8 @@ std::vector<Flag<O>> file_flags() {
   };
 }
 
+std::vector<Flag<O>> model_flags() { return open_flags<O>("Files"); }
+
 std::vector<Flag<O>> search_flags() {
   static constexpr auto group = "Search";
   return {
@@ -99,6 +102,11 @@ std::vector<Flag<O>> search_flags() {
                "a value: 1",
        .range = {0, 10},
        .implicit = "1"},
+      {.name = "search-rule",
+       .field = &O::rule,
+       .value = "NAME",
+       .group = group,
+       .help = "how hypotheses compete and end; auto: as in the program that the model comes from (docs/search.md)"},
       {.name = "length-penalty",
        .field = &O::length_penalty_words,
        .value = "gnmt A",
@@ -272,6 +280,7 @@ void check_sampling(O& o, const Given& given, Findings& findings) {
 void check(O& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
   findings.attempt([&] { validate(static_cast<const EnsembleOptions&>(o)); });
+  check_vocabs(o, findings);
   check_length(o, given, findings);
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given, findings);
@@ -292,7 +301,7 @@ Table<O> translate_table() {
       .check = check,
       .essentials = {"model", "input", "output", "n-best", "scores", "alignment", "beam-size", "normalize",
                      "output-sampling", "precision", "shortlist", "mini-batch-words", "cpu-threads", "devices"}};
-  for (auto part : {file_flags, search_flags, sampling_flags, run_flags})
+  for (auto part : {file_flags, model_flags, search_flags, sampling_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
 }

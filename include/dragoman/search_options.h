@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 
+#include "dragoman/search_rule.h"
+
 namespace dragoman {
 
 /// Type of the factors of products when decoding; automatic: by the type the file stores.
@@ -12,7 +14,8 @@ enum class Sampling { none, full, topk, nucleus };
 
 /// How hypotheses are generated, scored and ended.
 struct SearchOptions {
-  int beam_size = 5;             // with sampling: translations drawn per line
+  int beam_size = 5;  // with sampling: translations drawn per line
+  SearchRule rule = SearchRule::automatic;
   double normalize = 1;          // divide log-probabilities by length^normalize (Marian); 0: plain sums
   double length_penalty = 0;     // divide by ((5 + length) / 6)^length_penalty (Wu et al. 2016) instead; 0: off
   double word_penalty = 0;       // subtracted for each target token

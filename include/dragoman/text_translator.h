@@ -16,9 +16,12 @@ struct TextTranslatorOptions {
   std::vector<std::string> models;  // files; several translate together and have the same vocabularies
   std::vector<double> weights;      // of their log-probabilities; empty: take their mean
   Precision precision = Precision::automatic;
-  std::string shortlist;  // file of `dragoman align`; empty: all pieces are allowed
-  SearchOptions search;   // of translate()
-  int max_length = 1000;  // pieces; longer lines are translated in parts
+  std::string shortlist;                 // file of `dragoman align`; empty: all pieces are allowed
+  std::vector<std::string> vocabs = {};  // of models of other programs, if nothing beside them names them
+  std::string source_lang = {};          // of models with several languages; empty: what the model has kept
+  std::string target_lang = {};
+  SearchOptions search = {};  // of translate()
+  int max_length = 1000;      // pieces; longer lines are translated in parts
 };
 
 /// A translation of a line, one of several with SearchOptions::n_best.

@@ -61,6 +61,11 @@ void append(Alignment& line, const Alignment& part) {
   line = std::move(whole);
 }
 
+void drop_targets(Alignment& alignment, int64_t tokens) {
+  const int64_t numbers = std::min(tokens, alignment.targets()) * alignment.sources;
+  alignment.weights.erase(alignment.weights.begin(), alignment.weights.begin() + numbers);
+}
+
 std::string to_text(const Alignment& alignment, const AlignmentStyle& style) {
   if (style.kind == AlignmentStyle::soft) return soft_text(alignment);
   std::string text;

@@ -137,9 +137,9 @@ class CorpusReader {
     } else if (int64_t(std::max(source.size(), target.size())) > report.max_length) {
       ++report.dropped_long;
     } else {
-      source.push_back(corpus_.files.vocabularies[0].eos());
-      target.push_back(corpus_.files.vocabularies[1].eos());
-      corpus_.pairs.add({int32_t(line), source, target, weight});
+      const auto sources = corpus_.files.framed(0, std::move(source)),
+                 targets = corpus_.files.framed(1, std::move(target));
+      corpus_.pairs.add({int32_t(line), sources, targets, weight});
     }
   }
 
@@ -159,6 +159,10 @@ uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& text
   }
   if (texts.size() > 2) all.add(fmt::to_string(texts[2]));
   all.add(fmt::format("{} {} {} {}", files.alphas[0], files.alphas[1], files.given_pieces, files.max_length));
+  for (const int side : {0, 1}) {
+    const std::vector<int32_t> empty = files.framed(side, {});  // runs of older versions knew </s> alone
+    if (empty != std::vector{files.vocabularies[size_t(side)].eos()}) all.add(fmt::format("{}", fmt::join(empty, " ")));
+  }
   return all.value();
 }
 
@@ -169,6 +173,13 @@ void require_pairs(const CorpusReport& report) {
 }
 
 }  // namespace
+
+std::vector<int32_t> CorpusFiles::framed(int side, std::vector<int32_t> pieces) const {
+  const SentenceFrame& frame = side == 0 ? frames.source : frames.target;
+  if (frame.size() > 0) return frame.around(std::move(pieces));
+  pieces.push_back(vocabularies[size_t(side)].eos());
+  return pieces;
+}
 
 void require_weights(const std::vector<double>& weights, size_t corpora) {
   require(weights.empty() || weights.size() == corpora,

@@ -9,6 +9,7 @@
 #include "data/options.h"
 #include "data/pair_store.h"
 #include "data/parallel_text.h"
+#include "model/frame.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {
@@ -25,7 +26,10 @@ struct CorpusFiles {
   std::vector<double> weights = {};       // of corpora, as DataOptions::corpus_weights
   int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit
   std::string tempdir = {};               // for that file
+  SentenceFrames frames = {};             // what stands around sentences; empty: </s> at the end
 
+  /// A sentence of a side, with what stands around it.
+  std::vector<int32_t> framed(int side, std::vector<int32_t> pieces) const;
   bool weighted() const { return !texts.front().weights.empty(); }
   bool sampled() const { return alphas[0] != 0 || alphas[1] != 0; }
 };

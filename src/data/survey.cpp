@@ -123,7 +123,7 @@ class Surveyor {
   }
 
   void keep(int64_t number, std::array<std::vector<int32_t>, 2>& ids) {
-    for (int s : {0, 1}) ids[s].push_back(vocabularies_[s].eos());
+    for (int s : {0, 1}) ids[s] = kept_->files.framed(s, std::move(ids[s]));
     kept_->pairs.add({int32_t(number - 1), ids[0], ids[1]});
   }
 

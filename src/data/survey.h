@@ -47,8 +47,8 @@ struct CorpusSurvey {
   std::array<SurveyedSide, 2> sides;
 };
 
-/// Reads the text once. Without vocabularies (empty) pieces are not counted. Where `kept` is given, it gets the encoded
-/// pairs that training would keep, without weights. Error as ParallelReader.
+/// Reads the text once. Without vocabularies (empty) pieces are not counted. Where `kept` is given, whose files are
+/// set, it gets the encoded pairs that training would keep, without weights. Error as ParallelReader.
 CorpusSurvey survey_corpus(const std::vector<TextPair>& texts, const std::vector<Vocabulary>& vocabularies,
                            const SurveyOptions& options, Corpus* kept = nullptr);
 

@@ -17,33 +17,41 @@ int limit_of(const SearchOptions& options, const Sentence& sentence) {
 }
 
 // In ascending order.
-std::vector<int32_t> never_predicted(const SpecialIds& special, bool allow_unk) {
+std::vector<int32_t> never_predicted(const Conventions& conventions, bool allow_unk) {
+  const SpecialIds& special = conventions.special;
   std::set<int32_t> ids = {special.bos, special.pad, allow_unk ? -1 : special.unk};
+  ids.insert(conventions.suppressed.begin(), conventions.suppressed.end());
   ids.erase(-1);
   ids.erase(special.eos);
   return {ids.begin(), ids.end()};
 }
 
-// The prefix comes first, since it decides alone.
-Constraints constraints_of(const SearchOptions& options, const Sentence& sentence, const SpecialIds& special,
-                           int limit) {
+// The prefix comes first, since it decides alone; `given` is what stands before it.
+Constraints constraints_of(const SearchOptions& options, const Sentence& sentence, const Conventions& conventions,
+                           const EndingRule& rule, int limit) {
+  std::vector<int32_t> prefix = conventions.frames.target.before;
+  const int given = int(prefix.size());
+  prefix.insert(prefix.end(), sentence.prefix.begin(), sentence.prefix.end());
   Constraints all;
-  if (!sentence.prefix.empty()) all.push_back(begins_with(sentence.prefix));
+  if (!prefix.empty()) all.push_back(begins_with(std::move(prefix)));
+  if (rule.forces_end) all.push_back(ends_after(limit - 1, conventions.special.eos));
   if (options.no_repeat_ngram > 0) all.push_back(repeats_no_ngram(options.no_repeat_ngram));
-  all.push_back(without(never_predicted(special, options.allow_unk)));
-  const int least = least_length(options, int(sentence.source.size()), limit);
-  if (least > 0) all.push_back(has_at_least(least, special.eos));
+  all.push_back(without(never_predicted(conventions, options.allow_unk)));
+  const int least = least_length(options, int(sentence.source.size()), limit - given);
+  if (least > 0) all.push_back(has_at_least(given + least, conventions.special.eos));
   all.insert(all.end(), sentence.constraints.begin(), sentence.constraints.end());
   return all;
 }
 
 }  // namespace
 
-Beam::Beam(const SearchOptions& options, const Sentence& sentence, const SpecialIds& special)
+Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Conventions& conventions)
     : options_(&options),
-      eos_(special.eos),
-      limit_(limit_of(options, sentence)),
-      constraints_(constraints_of(options, sentence, special, limit_)),
+      eos_(conventions.special.eos),
+      rule_(ending_rule(options, conventions)),
+      given_(int(conventions.frames.target.before.size())),
+      limit_(given_ + limit_of(options, sentence)),
+      constraints_(constraints_of(options, sentence, conventions, rule_, limit_)),
       stateful_(std::ranges::any_of(
           constraints_, &Constraint::stateful, [](const auto& c) -> auto& { return *c; })),
       draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.part << 16), 0, 0} {
@@ -53,14 +61,26 @@ Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Special
   live_.push_back({-1, -1, 0, no_node, std::move(states)});
 }
 
+Beam::Width Beam::width() const {
+  if (rule_.keeps_positions) {
+    const size_t left = beam() - ended_.size();
+    return {left, left, left};
+  }
+  return {2 * beam(), beam(), beam()};
+}
+
+// What the model is given before the translation, and an end that a rule gives it.
+bool Beam::costs_nothing() const { return length_ < given_ || (rule_.end_is_free && length_ == limit_ - 1); }
+
 std::vector<RowRequest> Beam::requests() const {
+  const size_t positions = width().candidates;
   std::vector<RowRequest> requests;
   for (const Live& l : live_) {
     PhiloxCounter draw = draw_;
     draw[2] = uint32_t(length_), draw[3] = uint32_t(requests.size());
     requests.push_back({.allowed = allowed(l),
-                        .positions = int(positions()),
-                        .share = std::max(1, int(positions() / live_.size())),
+                        .positions = int(positions),
+                        .share = std::max(1, int(positions / live_.size())),
                         .draw = draw});
   }
   return requests;
@@ -89,17 +109,18 @@ std::vector<int32_t> Beam::pieces(int node) const {
   return ids;
 }
 
-// At most positions() of them, best first.
+// As many as a step compares, best first.
 std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<Continuation>> continuations) const {
   std::vector<Candidate> all;
   for (size_t i = 0; i < continuations.size(); ++i)
-    for (const Continuation& c : continuations[i]) all.push_back({live_[i].log_prob + c.log_prob, int(i), &c});
-  const size_t width = std::min(all.size(), positions());
-  std::partial_sort(all.begin(), all.begin() + width, all.end(), [](const Candidate& a, const Candidate& b) {
+    for (const Continuation& c : continuations[i])
+      all.push_back({live_[i].log_prob + (costs_nothing() ? 0 : c.log_prob), int(i), &c});
+  const size_t compared = std::min(all.size(), width().candidates);
+  std::partial_sort(all.begin(), all.begin() + compared, all.end(), [](const Candidate& a, const Candidate& b) {
     if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
     return a.parent != b.parent ? a.parent < b.parent : a.next->id < b.next->id;
   });
-  all.resize(width);
+  all.resize(compared);
   return all;
 }
 
@@ -107,19 +128,33 @@ void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
   invariant(continuations.size() == live_.size() && !live_.empty(), "continuations of each live hypothesis");
   const auto candidates = best_candidates(continuations);
   if (candidates.empty()) return end_all();
+  const Width width = this->width();
+  const bool free = costs_nothing();
   std::vector<Live> next;
   ++length_;
-  for (const Candidate& c : candidates) {
-    nodes_.push_back({live_[c.parent].node, c.next->id, c.next->log_prob, c.next->by_model});
+  const size_t taken = length_ == limit_ ? width.ending : width.candidates;
+  for (size_t rank = 0; rank < std::min(candidates.size(), taken); ++rank) {
+    const Candidate& c = candidates[rank];
+    const bool ends = c.next->id == eos_;
+    if (ends ? rank >= width.ending : next.size() == width.live) continue;
+    nodes_.push_back({live_[c.parent].node, c.next->id, free ? 0 : c.next->log_prob, c.next->by_model});
     const int node = int(nodes_.size()) - 1;
-    if (c.next->id == eos_)
+    if (ends)
       end(node, c.log_prob);
     else
       next.push_back({c.parent, c.next->id, c.log_prob, node, advanced(live_[size_t(c.parent)], c.next->id)});
   }
+  best_ended_ |= candidates[0].next->id == eos_;
   live_ = std::move(next);
   if (length_ == limit_) return end_all();
-  if (!can_improve()) live_.clear();
+  if (over()) live_.clear();
+}
+
+bool Beam::over() const {
+  if (rule_.keeps_positions) return !can_improve();
+  if (live_.empty()) return true;
+  const double worst = ended_.size() < beam() ? 0 : ended_[beam() - 1].score;
+  return rule_.over({ended_.size(), beam(), worst, live_[0].log_prob, length_, best_ended_}, *options_);
 }
 
 // Live hypotheses are sorted by probability, so the first has the highest bound. Among equal scores, the hypothesis
@@ -148,14 +183,17 @@ std::vector<Hypothesis> Beam::best() const {
 }
 
 Hypothesis Beam::hypothesis(const Ended& ended) const {
-  Hypothesis h{pieces(ended.node), ended.log_prob, ended.score, ended.length};
+  Hypothesis h{pieces(ended.node), ended.log_prob, ended.score, std::max(1, ended.length - given_)};
   if (!h.ids.empty() && h.ids.back() == eos_) h.ids.pop_back();
+  const auto given = ptrdiff_t(std::min(h.ids.size(), size_t(given_)));
+  h.ids.erase(h.ids.begin(), h.ids.begin() + given);
   for (int n = ended.node; n != no_node; n = nodes_[n].previous) {
     h.piece_log_probs.push_back(nodes_[n].log_prob);
     h.by_model.resize(nodes_[n].by_model.size());
     for (size_t m = 0; m < h.by_model.size(); ++m) h.by_model[m] += nodes_[n].by_model[m];
   }
   std::ranges::reverse(h.piece_log_probs);
+  h.piece_log_probs.erase(h.piece_log_probs.begin(), h.piece_log_probs.begin() + given);
   return h;
 }
 

@@ -6,12 +6,13 @@
 #include "decode/constraint.h"
 #include "decode/options.h"
 #include "decode/picker.h"
+#include "decode/search_rule.h"
 
 namespace dragoman {
 
 /// A sentence to translate.
 struct Sentence {
-  std::vector<int32_t> source;       // pieces without </s>
+  std::vector<int32_t> source;       // pieces without what stands around them
   std::vector<int32_t> prefix = {};  // forced beginning of the translation
   uint64_t line = 0, part = 0;       // key random draws: line of the input, segment of a long one
   Constraints constraints = {};      // beside those of the options
@@ -23,7 +24,7 @@ enum class Wanted { pieces, log_probs };
 
 /// A translation found by a search.
 struct Hypothesis {
-  std::vector<int32_t> ids;                 // without </s>
+  std::vector<int32_t> ids;                 // without </s> and what is given before the translation
   double log_prob = 0;                      // of all tokens, </s> included
   double score = 0;                         // for ranking hypotheses (decode/scoring.h)
   int length = 0;                           // predicted tokens: the ids and </s>, which is missing at the length limit
@@ -32,10 +33,11 @@ struct Hypothesis {
   bool operator==(const Hypothesis&) const = default;
 };
 
-/// The hypotheses of one sentence, extended by one token per step. As in Marian, each hypothesis that ends narrows the
-/// beam by one, so a search is over when `beam_size` have ended. It stops earlier, with the same result, when no live
-/// hypothesis can still reach the n best. Live hypotheses are taken as they are at the length limit, or when no token
-/// may follow. Equal probabilities are ordered by hypothesis, then by id: the result depends on the arguments only.
+/// The hypotheses of one sentence, extended by one token per step. By Marian's rule each hypothesis that ends narrows
+/// the beam by one, so a search is over when `beam_size` have ended. It stops earlier, with the same result, when no
+/// live hypothesis can still reach the n best. EndingRule has the rules of other programs. Live hypotheses are taken as
+/// they are at the length limit, or when no token may follow. Equal probabilities are ordered by hypothesis, then by
+/// id: the result depends on the arguments only.
 class Beam {
  public:
   /// A hypothesis to continue: `parent` is its index in live() one step before, -1 at the start.
@@ -48,7 +50,7 @@ class Beam {
   };
 
   /// The options must outlive the beam.
-  Beam(const SearchOptions& options, const Sentence& sentence, const SpecialIds& special = {});
+  Beam(const SearchOptions& options, const Sentence& sentence, const Conventions& conventions = conventions_of());
 
   const std::vector<Live>& live() const { return live_; }                  // best first; empty when the search is over
   std::vector<RowRequest> requests() const;                                // one per live() hypothesis
@@ -72,6 +74,13 @@ class Beam {
     int node, length;
   };
 
+  struct Width {
+    size_t candidates, ending, live;  // continuations that a step compares; the first that may end; that go on
+  };
+
+  Width width() const;
+  bool costs_nothing() const;
+  bool over() const;
   std::vector<Candidate> best_candidates(std::span<const std::vector<Continuation>> continuations) const;
   Allowed allowed(const Live& hypothesis) const;
   std::vector<Constraint::State> advanced(const Live& parent, int32_t token) const;
@@ -80,16 +89,19 @@ class Beam {
   bool can_improve() const;
   void end(int node, double log_prob);
   void end_all();
-  size_t positions() const { return size_t(options_->beam_size) - ended_.size(); }
+  size_t beam() const { return size_t(options_->beam_size); }
   size_t wanted() const { return size_t(std::max(1, options_->n_best)); }
 
   const SearchOptions* options_;
   int32_t eos_;
-  int limit_;  // tokens
+  EndingRule rule_;
+  int given_;  // tokens before the translation, which cost nothing
+  int limit_;  // tokens, with the given ones
   Constraints constraints_;
   bool stateful_;  // one of them is
   PhiloxCounter draw_;
   int length_ = 0;  // steps done
+  bool best_ended_ = false;
   std::vector<Live> live_;
   std::vector<Node> nodes_;   // tokens of all hypotheses, each linked to its predecessor
   std::vector<Ended> ended_;  // best first

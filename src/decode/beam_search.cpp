@@ -63,10 +63,9 @@ void Search::admit(std::vector<Waiting> sentences) {
   std::vector<int32_t> lengths;
   std::vector<std::vector<int32_t>> choices;
   for (const Waiting& w : sentences) {
-    const auto& pieces = w.sentence.source;
-    source.ids.insert(source.ids.end(), pieces.begin(), pieces.end());
-    source.ids.push_back(models_.special().eos);
-    lengths.push_back(int32_t(pieces.size() + 1));
+    const auto sentence = models_.conventions().frames.source.around(w.sentence.source);
+    source.ids.insert(source.ids.end(), sentence.begin(), sentence.end());
+    lengths.push_back(int32_t(sentence.size()));
     if (auto vocabulary = vocabulary_of(w); !vocabulary.empty()) choices.push_back(std::move(vocabulary));
   }
   source.spans = Spans::of_lengths(lengths);
@@ -88,7 +87,7 @@ void Search::admit(std::vector<Waiting> sentences) {
   for (Waiting& w : sentences) {
     const int64_t tokens = tokens_of(w);
     active_tokens_ += tokens;
-    Beam beam(*w.options, w.sentence, models_.special());
+    Beam beam(*w.options, w.sentence, models_.conventions());
     auto picker = make_picker(*w.options);
     const bool log_probs = w.wanted == Wanted::log_probs || w.options->beam_size > 1;
     active_.push_back({w.ticket, handle++, tokens, 0, std::move(w.options), log_probs, std::move(picker),
@@ -98,9 +97,9 @@ void Search::admit(std::vector<Waiting> sentences) {
 
 // Empty: all pieces.
 std::vector<int32_t> Search::vocabulary_of(const Waiting& waiting) const {
-  std::vector<int32_t> more = waiting.sentence.prefix;
-  more.push_back(models_.special().eos);
-  if (waiting.options->allow_unk) more.push_back(models_.special().unk);
+  const Conventions& conventions = models_.conventions();
+  std::vector<int32_t> more = conventions.frames.target.around(waiting.sentence.prefix);
+  if (waiting.options->allow_unk) more.push_back(conventions.special.unk);
   for (const auto& constraint : waiting.sentence.constraints)
     if (auto vocabulary = constraint->vocabulary(waiting.sentence.source, more); !vocabulary.empty()) return vocabulary;
   return {};
@@ -167,7 +166,7 @@ std::vector<std::vector<Hypothesis>> beam_search(Context& cx, Model& model, cons
   std::vector<std::vector<Hypothesis>> found(sources.size());
   std::vector<Ensemble::Member> alone;
   alone.push_back({model.decode(cx)});
-  Search search(Ensemble(cx, std::move(alone), model.config().special), tokens);
+  Search search(Ensemble(cx, std::move(alone), conventions_of(model.config())), tokens);
   Constraints constraints;
   if (shortlist) constraints.push_back(limited_to(*shortlist));
   const auto shared = std::make_shared<const SearchOptions>(options);

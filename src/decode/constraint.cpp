@@ -34,6 +34,19 @@ class NoRepeats : public Constraint {
   const int n_;
 };
 
+class EndsAfter : public Constraint {
+ public:
+  EndsAfter(int tokens, int32_t eos) : tokens_(tokens), eos_(eos) {}
+  Allowed next(State, const Past& past) const override {
+    return decides(past) ? Allowed{.only = true, .ids = {eos_}} : Allowed{};
+  }
+  bool decides(const Past& past) const override { return past.length == tokens_; }
+
+ private:
+  const int tokens_;
+  const int32_t eos_;
+};
+
 class LeastLength : public Constraint {
  public:
   LeastLength(int least, int32_t eos) : least_(least), eos_(eos) {}
@@ -98,6 +111,10 @@ std::shared_ptr<const Constraint> begins_with(std::vector<int32_t> prefix) {
 }
 
 std::shared_ptr<const Constraint> repeats_no_ngram(int n) { return std::make_shared<NoRepeats>(n); }
+
+std::shared_ptr<const Constraint> ends_after(int tokens, int32_t eos) {
+  return std::make_shared<EndsAfter>(tokens, eos);
+}
 
 std::shared_ptr<const Constraint> has_at_least(int least, int32_t eos) {
   return std::make_shared<LeastLength>(least, eos);

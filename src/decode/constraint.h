@@ -57,6 +57,8 @@ using Constraints = std::vector<std::shared_ptr<const Constraint>>;
 std::shared_ptr<const Constraint> begins_with(std::vector<int32_t> prefix);
 /// No n-gram occurs twice; n > 0.
 std::shared_ptr<const Constraint> repeats_no_ngram(int n);
+/// After this many tokens, only `eos` follows.
+std::shared_ptr<const Constraint> ends_after(int tokens, int32_t eos);
 /// `eos` does not come before `least` other tokens.
 std::shared_ptr<const Constraint> has_at_least(int least, int32_t eos);
 /// Only candidates of the shortlist occur, which must outlive the constraint.

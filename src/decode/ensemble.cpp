@@ -76,8 +76,8 @@ std::span<const float> Predictions::best_scores(int64_t row) const {
   return {best_scores_.view<const float>().row(row), best(row).size()};
 }
 
-Ensemble::Ensemble(Context& cx, std::vector<Member> members, const SpecialIds& special)
-    : cx_(cx), members_(std::move(members)), special_(special) {
+Ensemble::Ensemble(Context& cx, std::vector<Member> members, Conventions conventions)
+    : cx_(cx), members_(std::move(members)), conventions_(std::move(conventions)) {
   invariant(!members_.empty(), "an ensemble has a model");
 }
 

@@ -5,6 +5,7 @@
 
 #include "autodiff/context.h"
 #include "decode/candidates.h"
+#include "decode/search_rule.h"
 #include "model/model.h"
 
 namespace dragoman {
@@ -59,10 +60,9 @@ class Ensemble {
   };
 
   /// Allocates from the context, which must outlive the ensemble.
-  Ensemble(Context& cx, std::vector<Member> members, const SpecialIds& special = {});
+  Ensemble(Context& cx, std::vector<Member> members, Conventions conventions = conventions_of());
 
-  const SpecialIds& special() const { return special_; }
-
+  const Conventions& conventions() const { return conventions_; }
   size_t size() const { return members_.size(); }
   /// Encodes more sentences with at most `width` rows each and returns the handle of the first; those of the others
   /// follow. `candidates`, in ascending order, are the only pieces allowed in each sentence; either all sentences of an
@@ -82,7 +82,7 @@ class Ensemble {
 
   Context& cx_;
   std::vector<Member> members_;
-  SpecialIds special_;
+  Conventions conventions_;
   Candidates candidates_;
   int next_ = 0;  // handle
 };

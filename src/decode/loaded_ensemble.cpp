@@ -11,9 +11,10 @@
 namespace dragoman {
 namespace {
 
-LoadedModel load_one(const std::string& path, Precision precision, const Backend& device, Arena& arena) {
-  const ModelFile file = open_model(path);
-  switch (precision) {
+LoadedModel load_one(const std::string& path, const EnsembleOptions& options, const Backend& device, Arena& arena) {
+  const ModelFile file =
+      open_model(path, {.vocabs = options.vocabs, .languages = {options.source_lang, options.target_lang}});
+  switch (options.precision) {
     case Precision::automatic:
       return load_model(file, device, arena, file.stored_type());
     case Precision::float32:
@@ -27,7 +28,7 @@ LoadedModel load_one(const std::string& path, Precision precision, const Backend
     case Precision::int8:
       return load_model(file, device, arena, DType::i8);
   }
-  fail("there is no precision {}", name_of(precision));
+  fail("there is no precision {}", name_of(options.precision));
 }
 
 void require_same(const char* side, const Vocabulary& a, const std::string& a_model, const Vocabulary& b,
@@ -56,7 +57,7 @@ LoadedEnsemble::LoadedEnsemble(const EnsembleOptions& options, const Backend& de
 }
 
 void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options, const Backend& device) {
-  LoadedModel& m = loaded_.emplace_back(load_one(path, options.precision, device, arena_));
+  LoadedModel& m = loaded_.emplace_back(load_one(path, options, device, arena_));
   require_same("source", vocabularies().source, options.models[0], m.vocabularies.source, path);
   require_same("target", vocabularies().target, options.models[0], m.vocabularies.target, path);
   require_all_pieces(m, path, options.shortlist);

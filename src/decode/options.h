@@ -23,7 +23,9 @@ struct EnsembleOptions {
   std::vector<std::string> models;  // files
   std::vector<double> weights;      // of the models' log-probabilities; empty: take their mean
   Precision precision = Precision::automatic;
-  std::string shortlist;  // file written by `dragoman align`; empty: all pieces are allowed
+  std::string shortlist;                 // file written by `dragoman align`; empty: all pieces are allowed
+  std::vector<std::string> vocabs;       // of models of other programs, if nothing beside them names them
+  std::string source_lang, target_lang;  // of models with several languages
 };
 
 inline std::span<const EnumName<Sampling>> enum_names(Sampling) {

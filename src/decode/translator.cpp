@@ -15,12 +15,13 @@ namespace {
 
 constexpr size_t longest_text = 1 << 20;  // bytes of a line read at once
 
-// A table of learned positions is finite; one row is for </s>.
+// A table of learned positions is finite, and what stands around the pieces takes some of its rows.
 int longest_segment(const TranslateOptions& options, std::span<const TranslatingModel> models) {
   int longest = options.max_length;
   for (const TranslatingModel& m : models) {
     const ModelConfig& config = m.model->config();
-    if (config.positions == Positions::learned) longest = std::min(longest, config.max_positions - 1);
+    if (config.positions == Positions::learned)
+      longest = std::min(longest, config.max_positions - int(source_frame(config).size()));
   }
   return longest;
 }
@@ -246,14 +247,15 @@ std::vector<Translation> Translator::best(Text text) {
 
 // A forced pass over the hypotheses, because decoding keeps no attention weights.
 std::vector<Alignment> Translator::align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) {
-  const int32_t eos = first_.model->config().special.eos;
+  const SentenceFrames frames = frames_of(first_.model->config());
   std::vector<IdPair> pairs;
   for (const Hypothesis& h : hypotheses) {
-    IdPair& pair = pairs.emplace_back(source, h.ids);
-    pair.source.push_back(eos);
-    if (h.length > int(h.ids.size())) pair.target.push_back(eos);
+    IdPair& pair = pairs.emplace_back(frames.source.around(source), frames.target.around(h.ids));
+    if (h.length == int(h.ids.size())) pair.target.pop_back();  // it ran into the limit
   }
-  return dragoman::align(*first_.cx, *first_.model, pairs, options_.mini_batch_words);
+  auto alignments = dragoman::align(*first_.cx, *first_.model, pairs, options_.mini_batch_words);
+  for (Alignment& alignment : alignments) drop_targets(alignment, int64_t(frames.target.before.size()));
+  return alignments;
 }
 
 }  // namespace dragoman

@@ -10,7 +10,8 @@ namespace dragoman {
 void convert_model(Engine& engine, const ConvertOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   const Engine::Scope scope(engine);
-  std::optional<ConvertedModel> model = read_foreign_model(o.input, {.vocabs = o.vocabs});
+  std::optional<ConvertedModel> model =
+      read_foreign_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
   if (!model) {
     ModelFile ours(o.input);  // or an Error that says what it is
     throw Error(o.input + " is a model of dragoman already",

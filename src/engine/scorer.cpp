@@ -10,7 +10,13 @@ namespace dragoman {
 struct Scorer::State {
   State(Engine& used, const ScorerOptions& o)
       : engine(used),
-        scorer(o.model, {.mini_batch_words = o.mini_batch_words, .max_length = o.max_length}, engine.backend()) {}
+        scorer(o.model,
+               {.mini_batch_words = o.mini_batch_words,
+                .max_length = o.max_length,
+                .vocabs = o.vocabs,
+                .source_lang = o.source_lang,
+                .target_lang = o.target_lang},
+               engine.backend()) {}
 
   Engine& engine;
   PairScorer scorer;

@@ -30,6 +30,7 @@ TextExplainer::TextExplainer(const ExplainOptions& options, const Backend& devic
       arena_(arena_of(device)),
       loaded_(load(options.model, device, arena_)),
       cx_{.backend = device, .arena = arena_, .packed = &loaded_.packed},
+      frames_(frames_of(loaded_.model->config())),
       explainer_(cx_, *loaded_.model, loaded_.vocabularies, options) {
   if (options.train_sets.empty())
     input_.emplace(options.input);
@@ -54,7 +55,7 @@ bool TextExplainer::read(IdPair& pair) {
   const LinePairs lines = files_->next(1);
   if (lines.source.empty()) return false;
   const auto& [source, target] = loaded_.vocabularies;
-  pair = encode_pairs(source, target, lines, options_.no_spm_encode)[0];
+  pair = encode_pairs(source, target, frames_, lines, options_.no_spm_encode)[0];
   return true;
 }
 
@@ -63,19 +64,19 @@ bool TextExplainer::read_translated(IdPair& pair) {
   if (!input_->next(line)) return false;
   const Vocabulary& source = loaded_.vocabularies.source;
   const std::vector<int32_t> ids = options_.no_spm_encode ? source.encode_given_pieces(line) : source.encode(line);
-  pair = {ids, translation_of(ids)};
-  pair.source.push_back(source.eos());
+  pair = {frames_.source.around(ids), translation_of(ids)};
   return true;
 }
 
 // Just </s> for a line that is empty or too long to explain.
 std::vector<int32_t> TextExplainer::translation_of(const std::vector<int32_t>& ids) {
-  const int32_t eos = loaded_.vocabularies.target.eos();
-  if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return {eos};
+  if (ids.empty() || int64_t(ids.size()) >= options_.max_length) return frames_.target.around({});
   const SearchOptions search{.beam_size = options_.beam_size};
   Hypothesis best = beam_search(cx_, *loaded_.model, search, TranslateOptions{}.mini_batch_words, {&ids, 1})[0][0];
-  if (best.length > int(best.ids.size())) best.ids.push_back(eos);
-  return best.ids;
+  const bool has_end = best.length > int(best.ids.size());
+  std::vector<int32_t> target = frames_.target.around(std::move(best.ids));
+  if (!has_end) target.pop_back();
+  return target;
 }
 
 Explanation TextExplainer::explanation_of(const IdPair& pair) const {

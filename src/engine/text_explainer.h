@@ -5,6 +5,7 @@
 #include "base/line_reader.h"
 #include "engine/explain_options.h"
 #include "explain/explanation.h"
+#include "model/frame.h"
 #include "score/pair_reader.h"
 
 namespace dragoman {
@@ -32,6 +33,7 @@ class TextExplainer {
   Arena arena_;
   LoadedModel loaded_;
   Context cx_;
+  const SentenceFrames frames_;
   const Explainer explainer_;
   std::optional<LineReader> input_;
   std::optional<PairReader> files_;

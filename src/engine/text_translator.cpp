@@ -10,7 +10,9 @@
 namespace dragoman {
 namespace {
 
-EnsembleOptions ensemble_of(const TextTranslatorOptions& o) { return {o.models, o.weights, o.precision, o.shortlist}; }
+EnsembleOptions ensemble_of(const TextTranslatorOptions& o) {
+  return {o.models, o.weights, o.precision, o.shortlist, o.vocabs, o.source_lang, o.target_lang};
+}
 
 void check(const TextTranslatorOptions& options) {
   require(!options.models.empty(), "no model to translate with");

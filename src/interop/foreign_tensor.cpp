@@ -6,6 +6,24 @@
 
 namespace dragoman {
 
+ForeignTensor rows_of(const ForeignTensor& tensor, int64_t first, int64_t count) {
+  invariant(!tensor.shape.empty() && first + count <= tensor.shape[0], "rows of the tensor");
+  ForeignTensor rows = tensor;
+  rows.shape[0] = count;
+  int64_t row = size_of(tensor.dtype);
+  for (size_t d = 1; d < tensor.shape.size(); ++d) row *= tensor.shape[d];
+  rows.read = [read = tensor.read, begin = first * row, end = (first + count) * row] {
+    const std::vector<std::byte> all = read();
+    return std::vector<std::byte>(all.begin() + begin, all.begin() + end);
+  };
+  if (tensor.row_scales)
+    rows.row_scales = [scales = tensor.row_scales, first, count] {
+      const std::vector<float> all = scales();
+      return std::vector<float>(all.begin() + first, all.begin() + first + count);
+    };
+  return rows;
+}
+
 std::string text_of(const ForeignTensor& tensor) {
   const std::vector<std::byte> bytes = tensor.read();
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -15,11 +15,15 @@ struct ForeignTensor {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
-  float scale = 1;          // of I8: a value is scale · integer
-  bool transposed = false;  // a matrix whose rows are columns in other files of its program
+  float scale = 1;                                      // of I8: a value is scale · integer
+  std::function<std::vector<float>()> row_scales = {};  // of I8, instead: a scale for each row
+  bool transposed = false;                              // a matrix whose rows are columns in other files of its program
   /// Row-major, little-endian. Keeps the file open. Error if it cannot be read.
   std::function<std::vector<std::byte>()> read;
 };
+
+/// Rows of a matrix, or numbers of a vector, as a tensor of their own.
+ForeignTensor rows_of(const ForeignTensor& tensor, int64_t first, int64_t count);
 
 /// Text in a tensor of bytes, without the zeros that pad it.
 std::string text_of(const ForeignTensor& tensor);

@@ -2,95 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "interop/huggingface_config.h"
+#include "interop/huggingface_vocabulary.h"
 #include "interop/weight_mapping.h"
 #include "io/json_text.h"
 #include "model/validate.h"
-#include "vocab/listed_vocabulary.h"
-#include "vocab/piece_list.h"
 
 namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-/// The configuration of a folder.
-class Config {
- public:
-  explicit Config(const std::string& path) : path_(path), root_(parse_json(read_file(path))) {
-    require(root_.is_object(), "{}: is no JSON object", path);
-  }
-  const std::string& path() const { return path_; }
-  bool has(const char* key) const { return root_.contains(key) && !root_[key].is_null(); }
-
-  template <class T>
-  T get(const char* key, T otherwise) const {
-    if (!has(key)) return otherwise;
-    try {
-      return root_[key].get<T>();
-    } catch (const json::exception&) {
-      fail("{}: {} is {}, expected another kind of value", path_, key, root_[key].dump());
-    }
-  }
-  int number(const char* key) const {
-    require(has(key), "{}: has no {}", path_, key);
-    return get(key, 0);
-  }
-  void require_equal(const char* key, bool expected, bool otherwise, const char* why) const {
-    if (get(key, otherwise) != expected)
-      throw Error(fmt::format("{}: {} is {}, which dragoman does not know", path_, key, !expected), why);
-  }
-
- private:
-  const std::string path_;
-  json root_;
-};
-
-Activation activation_of(const Config& c) {
-  const std::string name = c.get("activation_function", std::string("gelu"));
-  for (const auto& [known, activation] : {std::pair("swish", Activation::swish),
-                                          {"silu", Activation::swish},
-                                          {"relu", Activation::relu},
-                                          {"gelu", Activation::gelu},
-                                          {"gelu_new", Activation::gelu_tanh},
-                                          {"gelu_fast", Activation::gelu_tanh},
-                                          {"quick_gelu", Activation::gelu_sigmoid}})
-    if (name == known) return activation;
-  throw Error(fmt::format("{}: activation_function is {}, which dragoman does not know", c.path(), name),
-              "swish, silu, relu, gelu, gelu_new and quick_gelu are known");
-}
-
-ModelConfig model_config(const Config& c) {
-  c.require_equal("normalize_before", false, false, "models of MarianMT are post-norm");
-  c.require_equal("normalize_embedding", false, false, "models of MarianMT have no norm of embeddings");
-  c.require_equal("add_final_layer_norm", false, false, "models of MarianMT have no norm of their outputs");
-  c.require_equal("static_position_embeddings", true, true, "models of MarianMT have sinusoids");
-  ModelConfig m;
-  m.dim = c.number("d_model");
-  m.encoder_layers = c.number("encoder_layers");
-  m.decoder_layers = c.number("decoder_layers");
-  m.heads = c.number("encoder_attention_heads");
-  m.feed_forward = c.number("encoder_ffn_dim");
-  if (const int heads = c.number("decoder_attention_heads"); heads != m.heads) m.decoder_heads = heads;
-  if (const int inner = c.number("decoder_ffn_dim"); inner != m.feed_forward) m.decoder_feed_forward = inner;
-  m.activation = activation_of(c);
-  m.embeddings.scale = c.get("scale_embedding", false) ? 0 : 1;
-  m.embeddings.output_bias = true;
-  const bool shared = c.get("share_encoder_decoder_embeddings", true), tied = c.get("tie_word_embeddings", true);
-  m.embeddings.tied_all = shared && tied;
-  m.embeddings.tied_source = shared && !tied;
-  m.embeddings.tied_output = tied && !shared;
-  m.source_vocabulary = c.number("vocab_size");
-  m.target_vocabulary = c.get("decoder_vocab_size", m.source_vocabulary);
-  return m;
-}
 
 /// All tensors of a folder, of one file or of shards.
 std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
@@ -121,6 +49,9 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   return tensors;
 }
 
+// Rows of learned positions that stand before the first.
+constexpr int unused_positions = 2;
+
 /// Maps names of weights of a layer or of a part of one.
 class Mapping {
  public:
@@ -128,6 +59,7 @@ class Mapping {
 
   void all() {
     embeddings();
+    side("encoder", "model.encoder"), side("decoder", "model.decoder");
     for (int l = 0; l < c_.encoder_layers; ++l) {
       const std::string ours = fmt::format("encoder.{}.", l), theirs = fmt::format("model.encoder.layers.{}.", l);
       attention(ours + "self_attention", theirs + "self_attn");
@@ -142,7 +74,7 @@ class Mapping {
   }
 
  private:
-  // Tied matrices may be stored once or under each of their names; sinusoids may be stored, too.
+  // Tied matrices may be stored once or under each of their names.
   void embeddings() {
     const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
                       target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
@@ -158,10 +90,18 @@ class Mapping {
       table("source_embedding", first_of({source, shared}));
     if (!e.ties_source()) table("target_embedding", first_of({target, output}));
     if (!e.ties_output()) table("output", output);
-    w_.vector("output.bias", "final_logits_bias");
-    for (const std::string& name : {shared, source, target, output, std::string("model.encoder.embed_positions.weight"),
-                                    std::string("model.decoder.embed_positions.weight")})
-      w_.ignore(name);
+    if (e.output_bias) w_.vector("output.bias", "final_logits_bias");
+    for (const std::string& name : {shared, source, target, output}) w_.ignore(name);
+  }
+  // Sinusoids may be stored, too. Of learned positions, fairseq's ids leave the first rows unused.
+  void side(const std::string& ours, const std::string& theirs) {
+    const std::string positions = theirs + ".embed_positions.weight";
+    if (c_.positions == Positions::learned)
+      w_.rows(ours + ".positions.weight", positions, unused_positions, c_.max_positions);
+    else
+      for (const char* stored : {".weight", ".weights"}) w_.ignore(theirs + ".embed_positions" + stored);
+    if (c_.embedding_norm) plain_norm(ours + ".embedding_norm", theirs + ".layernorm_embedding");
+    if (c_.has_final_norm()) plain_norm(ours + ".norm", theirs + ".layer_norm");
   }
   void table(const std::string& ours, const std::string& theirs) {
     w_.matrix(ours + ".weight", theirs, MatrixRows::outputs);
@@ -170,9 +110,10 @@ class Mapping {
     w_.matrix(ours + ".weight", theirs + ".weight", MatrixRows::outputs);
     w_.vector(ours + ".bias", theirs + ".bias");
   }
-  void norm(const std::string& ours, const std::string& theirs) {
-    w_.vector(ours + "_norm.weight", theirs + "_layer_norm.weight");
-    w_.vector(ours + "_norm.bias", theirs + "_layer_norm.bias");
+  void norm(const std::string& ours, const std::string& theirs) { plain_norm(ours + "_norm", theirs + "_layer_norm"); }
+  void plain_norm(const std::string& ours, const std::string& theirs) {
+    w_.vector(ours + ".weight", theirs + ".weight");
+    w_.vector(ours + ".bias", theirs + ".bias");
   }
   void attention(const std::string& ours, const std::string& theirs) {
     for (const auto& [role, letter] : {std::pair("query", "q"), {"key", "k"}, {"value", "v"}, {"output", "out"}})
@@ -189,56 +130,19 @@ class Mapping {
   const ModelConfig& c_;
 };
 
-Vocabulary load_vocabulary(const fs::path& folder, const char* list, const char* model, const ModelConfig& c,
-                           int rows) {
-  const std::string path = folder / list;
-  ListedVocabulary v;
-  v.segmentation = SegmentationKind::sentencepiece;
-  v.pieces = pieces_of_json(read_file(path), path);
-  v.special = {.unk = c.special.unk, .bos = c.special.bos, .eos = c.special.eos, .pad = c.special.pad};
-  v.model = read_file(folder / model);
-  fill_up(v, rows);
-  require(int(v.pieces.size()) == rows, "{}: has {} pieces, but the model's configuration says {}", path,
-          v.pieces.size(), rows);
-  return Vocabulary::from_list(std::move(v), path);
-}
-
-void set_special_ids(ModelConfig& m, const Config& c, const fs::path& list) {
-  const auto pieces = pieces_of_json(read_file(list), list);
-  m.special = {.unk = int(std::ranges::find(pieces, "<unk>") - pieces.begin()),
-               .bos = -1,
-               .eos = c.number("eos_token_id"),
-               .pad = c.number("pad_token_id")};
-  require(m.special.unk < int(pieces.size()), "{}: has no <unk>", list.string());
-  const int start = c.get("decoder_start_token_id", m.special.pad);
-  require(start == m.special.pad || start == m.special.eos,
-          "{}: decoder_start_token_id is {}, expected that of pad, {}, or of eos, {}", c.path(), start, m.special.pad,
-          m.special.eos);
-  m.decoder_start = start == m.special.pad ? DecoderStart::pad : DecoderStart::eos;
-}
-
 }  // namespace
 
 std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   const fs::path folder = path, configuration = folder / "config.json";
   if (!fs::is_directory(folder) || !fs::exists(configuration)) return std::nullopt;
-  const Config config(configuration);
+  const JsonObject config(configuration);
   if (!config.has("model_type")) return std::nullopt;
-  if (const auto type = config.get("model_type", std::string()); type != "marian")
-    throw Error(fmt::format("{}: model_type is {}, expected marian", config.path(), type),
-                "of transformers only MarianMT's models are read");
-  ModelConfig m = model_config(config);
-  set_special_ids(m, config, folder / "vocab.json");
+  ModelConfig m = huggingface_model_config(folder, config);
+  const Vocabularies vocabularies = huggingface_vocabularies(folder, config, m);
   validate(m, config.path());
-  const char* target_list = fs::exists(folder / "target_vocab.json") ? "target_vocab.json" : "vocab.json";
-  ConvertedModel model{m,
-                       {load_vocabulary(folder, "vocab.json", "source.spm", m, m.source_vocabulary),
-                        load_vocabulary(folder, target_list, "target.spm", m, m.target_vocabulary)},
-                       {}};
   WeightMapping weights(path, tensors_of(folder));
-  Mapping(weights, model.config).all();
-  model.weights = weights.take();
-  return model;
+  Mapping(weights, m).all();
+  return ConvertedModel{m, vocabularies, weights.take()};
 }
 
 }  // namespace dragoman

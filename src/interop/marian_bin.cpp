@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "interop/byte_reader.h"
 
 namespace dragoman {
 namespace {
@@ -31,32 +32,6 @@ struct Header {
   uint64_t name_length, type, rank, bytes;
 };
 
-/// Reads a mapped file from its begin; no number in it is believed before it is compared with what is left.
-class Reader {
- public:
-  Reader(std::span<const std::byte> file, const std::string& path) : rest_(file), size_(file.size()), path_(path) {}
-
-  std::span<const std::byte> take(uint64_t bytes) {
-    require(bytes <= rest_.size(), "{}: is damaged: {} bytes are missing at byte {}", path_, bytes - rest_.size(),
-            size_ - rest_.size());
-    const auto taken = rest_.first(size_t(bytes));
-    rest_ = rest_.subspan(size_t(bytes));
-    return taken;
-  }
-  template <class T>
-  T number() {
-    T value;
-    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
-    return value;
-  }
-  size_t left() const { return rest_.size(); }
-
- private:
-  std::span<const std::byte> rest_;
-  const size_t size_;
-  const std::string& path_;
-};
-
 struct Stored {
   Header header;
   std::string name;
@@ -65,7 +40,7 @@ struct Stored {
 };
 
 std::vector<Stored> parse(std::span<const std::byte> file, const std::string& path) {
-  Reader in(file, path);
+  ByteReader in(file, path);
   const auto version = in.number<uint64_t>();
   if (version == 2) throw Error(path + " is an encrypted model of Marian", "decrypt it with the program that wrote it");
   require(version == 1, "{}: is of version {} of Marian's binary format, expected 1", path, version);

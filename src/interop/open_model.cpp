@@ -1,21 +1,38 @@
 #include "interop/open_model.h"
 
 #include "base/log.h"
+#include "interop/ctranslate2.h"
 #include "interop/huggingface.h"
 #include "interop/marian.h"
 
 namespace dragoman {
+namespace {
 
-std::optional<ConvertedModel> read_foreign_model(const std::string& path, const ForeignOptions& options) {
+std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenOptions& options) {
   if (auto model = read_marian(path, options.vocabs)) return model;
+  if (auto model = read_ctranslate2(path, options.vocabs)) return model;
   return read_huggingface(path);
 }
 
-ModelFile open_model(const std::string& path, const ForeignOptions& options) {
-  std::optional<ConvertedModel> foreign = read_foreign_model(path, options);
-  if (!foreign) return ModelFile(path);
-  log_info("{} is a model of another program: converted in memory (dragoman convert keeps the result)", path);
-  return ModelFile::in_memory(path, foreign->config, foreign->vocabularies, std::move(foreign->weights));
+}  // namespace
+
+std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options) {
+  auto model = read_as_it_is(path, options);
+  if (model) set_languages(model->config, model->vocabularies, options.languages, path);
+  return model;
+}
+
+ModelFile open_model(const std::string& path, const OpenOptions& options) {
+  if (auto foreign = read_foreign_model(path, options)) {
+    log_info("{} is a model of another program: converted in memory (dragoman convert keeps the result)", path);
+    return ModelFile::in_memory(path, foreign->config, foreign->vocabularies, std::move(foreign->weights));
+  }
+  ModelFile file(path);
+  if (!options.vocabs.empty()) log_info("--vocabs is not needed: {} holds its vocabularies", path);
+  ModelConfig config = file.config();
+  set_languages(config, file.vocabularies(), options.languages, path);
+  file.set_generation(config.generation);
+  return file;
 }
 
 }  // namespace dragoman

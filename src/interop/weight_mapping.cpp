@@ -21,12 +21,13 @@ Bytes transposed(const Bytes& from, int64_t rows, int64_t cols, int64_t size) {
   return to;
 }
 
-Bytes repeated(float value, int64_t count) {
-  const std::vector<float> values(size_t(count), value);
+Bytes bytes_of(const std::vector<float>& values) {
   Bytes bytes(values.size() * sizeof(float));
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
+
+Bytes repeated(float value, int64_t count) { return bytes_of(std::vector<float>(size_t(count), value)); }
 
 bool floats(DType type) { return type == DType::f64 || type == DType::f32 || is_half(type); }
 
@@ -45,8 +46,10 @@ const ForeignTensor& WeightMapping::get(const std::string& name) const {
   return found->second;
 }
 
-void WeightMapping::add_scales(const std::string& ours, int64_t rows, float scale) {
-  add({.name = scale_name(ours), .dtype = DType::f32, .shape = {rows}, .make = [=] { return repeated(scale, rows); }});
+void WeightMapping::add_scales(const std::string& ours, int64_t rows, const ForeignTensor& theirs) {
+  std::function<Bytes()> make = [rows, scale = theirs.scale] { return repeated(scale, rows); };
+  if (theirs.row_scales) make = [scales = theirs.row_scales] { return bytes_of(scales()); };
+  add({.name = scale_name(ours), .dtype = DType::f32, .shape = {rows}, .make = std::move(make)});
 }
 
 void WeightMapping::matrix(const std::string& ours, const std::string& theirs, MatrixRows rows) {
@@ -58,13 +61,13 @@ void WeightMapping::matrix(const std::string& ours, const std::string& theirs, M
   const int64_t R = t.shape[0], C = t.shape[1], size = size_of(t.dtype);
   if ((rows == MatrixRows::outputs) != t.transposed) {
     add({.name = ours, .dtype = t.dtype, .shape = t.shape, .make = t.read});
-    if (t.dtype == DType::i8) add_scales(ours, R, t.scale);
+    if (t.dtype == DType::i8) add_scales(ours, R, t);
     return;
   }
   add({.name = ours, .dtype = t.dtype, .shape = {C, R}, .make = [read = t.read, R, C, size] {
          return transposed(read(), R, C, size);
        }});
-  if (t.dtype == DType::i8) add_scales(ours, C, t.scale);
+  if (t.dtype == DType::i8) add_scales(ours, C, t);
 }
 
 void WeightMapping::vector(const std::string& ours, const std::string& theirs) {
@@ -74,6 +77,15 @@ void WeightMapping::vector(const std::string& ours, const std::string& theirs) {
           fmt::join(t.shape, ","), t.dtype);
   used_.insert(theirs);
   add({.name = ours, .dtype = t.dtype, .shape = {t.shape.back()}, .make = t.read});
+}
+
+void WeightMapping::rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count) {
+  const ForeignTensor& t = get(theirs);
+  require(t.shape.size() == 2 && floats(t.dtype) && t.shape[0] == first + count,
+          "{}: {} is ({}) of {}, expected a floating-point matrix of {} rows", path_, theirs, fmt::join(t.shape, ","),
+          t.dtype, first + count);
+  used_.insert(theirs);
+  add({.name = ours, .dtype = t.dtype, .shape = {count, t.shape[1]}, .make = rows_of(t, first, count).read});
 }
 
 void WeightMapping::zeros(const std::string& ours, int64_t size) {

@@ -27,6 +27,8 @@ class WeightMapping {
   void matrix(const std::string& ours, const std::string& theirs, MatrixRows rows);
   /// `ours` (D) is `theirs`, (D) or (1,D).
   void vector(const std::string& ours, const std::string& theirs);
+  /// `ours` (R,D) is `theirs` from row `first` on.
+  void rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count);
   void zeros(const std::string& ours, int64_t size);
   /// `theirs` is known and not needed.
   void ignore(const std::string& theirs) { used_.insert(theirs); }
@@ -36,7 +38,7 @@ class WeightMapping {
 
  private:
   void add(TensorEntry weight) { made_.push_back(std::move(weight)); }
-  void add_scales(const std::string& ours, int64_t rows, float scale);
+  void add_scales(const std::string& ours, int64_t rows, const ForeignTensor& theirs);
 
   std::string path_;
   std::map<std::string, ForeignTensor> tensors_;

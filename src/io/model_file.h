@@ -43,6 +43,8 @@ class ModelFile {
                              std::vector<TensorEntry> weights, const TrainedLengths& trained = {});
 
   const ModelConfig& config() const { return config_; }
+  /// Takes what the user says instead of what the file says.
+  void set_generation(const GenerationConfig& generation) { config_.generation = generation; }
   const Vocabularies& vocabularies() const { return vocabularies_; }
   const TrainedLengths& trained() const { return trained_; }
   const SafetensorsFile& tensors() const { return file_; }

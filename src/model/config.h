@@ -3,6 +3,7 @@
 
 #include "backend/cell.h"
 #include "base/enum_names.h"
+#include "dragoman/search_rule.h"
 #include "nn/attention_design.h"
 #include "nn/norm_kind.h"
 #include "tensor/activation.h"
@@ -59,6 +60,13 @@ enum class Initialisation { glorot_uniform, depth_scaled };
 /// What a decoder reads before the first token: the embedding of a special piece; or zero, a vector of zeros, as in
 /// Marian.
 enum class DecoderStart { bos, eos, pad, zero };
+
+/// Where the piece that names the source's language stands: nowhere, before the text, or after the text and its end.
+enum class SourceLanguage { none, first, last };
+
+/// Where the piece that names the language to translate into stands: nowhere, first in the source (OPUS-MT), or first
+/// in the translation (M2M100), where it is given and not counted.
+enum class TargetLanguage { none, source, target };
 
 inline std::span<const EnumName<ModelType>> enum_names(ModelType) {
   static constexpr EnumName<ModelType> names[] = {
@@ -137,6 +145,37 @@ inline std::span<const EnumName<DecoderStart>> enum_names(DecoderStart) {
       {DecoderStart::bos, "bos"}, {DecoderStart::eos, "eos"}, {DecoderStart::pad, "pad"}, {DecoderStart::zero, "zero"}};
   return names;
 }
+
+inline std::span<const EnumName<SourceLanguage>> enum_names(SourceLanguage) {
+  static constexpr EnumName<SourceLanguage> names[] = {
+      {SourceLanguage::none, "none"}, {SourceLanguage::first, "first"}, {SourceLanguage::last, "last"}};
+  return names;
+}
+inline std::span<const EnumName<TargetLanguage>> enum_names(TargetLanguage) {
+  static constexpr EnumName<TargetLanguage> names[] = {
+      {TargetLanguage::none, "none"}, {TargetLanguage::source, "source"}, {TargetLanguage::target, "target"}};
+  return names;
+}
+inline std::span<const EnumName<SearchRule>> enum_names(SearchRule) {
+  static constexpr EnumName<SearchRule> names[] = {
+      {SearchRule::automatic, "auto"},          {SearchRule::marian, "marian"},
+      {SearchRule::huggingface, "huggingface"}, {SearchRule::huggingface_early, "huggingface-early"},
+      {SearchRule::fairseq, "fairseq"},         {SearchRule::ctranslate2, "ctranslate2"}};
+  return names;
+}
+
+/// What stands around the pieces of a sentence, and how the program that a model comes from searches. Only models of
+/// other programs differ from the defaults.
+struct GenerationConfig {
+  bool source_bos = false;  // a source begins with bos
+  bool source_eos = true;   // … and ends with eos
+  SourceLanguage source_language = SourceLanguage::none;
+  TargetLanguage target_language = TargetLanguage::none;
+  int source_language_id = -1;  // the pieces that name the languages; -1: not known yet
+  int target_language_id = -1;
+  std::vector<int> suppressed;  // pieces that are never generated, beside bos, pad and unk
+  SearchRule search_rule = SearchRule::marian;
+};
 
 struct AttentionConfig {
   AttentionScore score = AttentionScore::scaled_dot;
@@ -256,6 +295,7 @@ struct ModelConfig {
   int target_vocabulary = 0;
   SpecialIds special;
   DecoderStart decoder_start = DecoderStart::bos;
+  GenerationConfig generation;
 
   /// The model as its decoder layers see it: with their own heads and inner size.
   ModelConfig decoder_side() const {

@@ -63,7 +63,8 @@ ModelType first_of(unsigned models) {
 std::span<const ConfigField> model_config_fields() {
   static const std::vector<ConfigField> all = [] {
     std::vector<ConfigField> fields;
-    for (const auto& table : {shape_fields(), attention_fields(), recurrent_fields(), training_fields()})
+    for (const auto& table :
+         {shape_fields(), attention_fields(), recurrent_fields(), training_fields(), generation_fields()})
       fields.insert(fields.end(), table.begin(), table.end());
     return fields;
   }();

@@ -205,9 +205,28 @@ void check_special_ids(const ModelConfig& c) {
           "--decoder-start {} is a piece that the vocabulary does not have", name_of(c.decoder_start));
   if (c.source_vocabulary == 0) return;  // not known yet
   const int pieces = std::min(c.source_vocabulary, c.target_vocabulary);
-  for (const auto& [name, id] : {std::pair("unk_id", c.special.unk), std::pair("bos_id", c.special.bos),
-                                 std::pair("eos_id", c.special.eos), std::pair("pad_id", c.special.pad)})
+  const GenerationConfig& g = c.generation;
+  std::vector<std::pair<const char*, int>> ids = {{"unk_id", c.special.unk},
+                                                  {"bos_id", c.special.bos},
+                                                  {"eos_id", c.special.eos},
+                                                  {"pad_id", c.special.pad},
+                                                  {"source_language_id", g.source_language_id},
+                                                  {"target_language_id", g.target_language_id}};
+  for (const int id : g.suppressed) ids.emplace_back("suppressed_ids", id);
+  for (const auto& [name, id] : ids)
     require(id < pieces, "{} is {}, but the vocabulary has {} pieces", name, id, pieces);
+}
+
+void check_generation(const ModelConfig& c) {
+  const GenerationConfig& g = c.generation;
+  require(!g.source_bos || c.special.bos >= 0, "source_bos is true, but the vocabulary has no bos");
+  require(g.search_rule != SearchRule::automatic, "search_rule is auto, expected the rule of a program");
+  for (const int id : g.suppressed)
+    require(id >= 0 && id != c.special.eos, "suppressed_ids has {}, which cannot be left out", id);
+  require(c.type != ModelType::decoder_only ||
+              (!g.source_bos && g.source_eos && g.source_language == SourceLanguage::none &&
+               g.target_language == TargetLanguage::none),
+          "a decoder-only model has nothing but </s> around its sentences");
 }
 
 [[noreturn]] void refuse(const ModelConfig& config, const ConfigField& field) {
@@ -240,6 +259,7 @@ void validate(const ModelConfig& config) {
   check_experts(config);
   check_recurrent(config);
   check_special_ids(config);
+  check_generation(config);
 }
 
 void validate(const ModelConfig& config, const std::string& where) {

@@ -1,16 +1,21 @@
 #pragma once
 #include <cstdint>
 
+#include <string>
+#include <vector>
+
 #include "base/enum_names.h"
 
 namespace dragoman {
 
 /// How pairs are scored.
 struct ScoreOptions {
-  bool no_spm_encode = false;       // the text is already split into pieces
-  int64_t mini_batch_words = 4096;  // target tokens
-  int max_length = 10'000;          // pieces per side; longer ones are an Error
-  bool alignments = false;          // also which source tokens each target token attends to
+  bool no_spm_encode = false;                      // the text is already split into pieces
+  int64_t mini_batch_words = 4096;                 // target tokens
+  int max_length = 10'000;                         // pieces per side; longer ones are an Error
+  bool alignments = false;                         // also which source tokens each target token attends to
+  std::vector<std::string> vocabs = {};            // of a model of another program, if nothing beside it names them
+  std::string source_lang = {}, target_lang = {};  // of a model with several languages
 };
 
 /// One number for all pairs, or none. cross_entropy and ce_mean, Marian's two names of it: the negative log-probability

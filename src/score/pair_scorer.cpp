@@ -10,10 +10,12 @@ namespace dragoman {
 namespace {
 
 // Memory and time of attention grow with the square of the length.
-void require_short(std::span<const IdPair> pairs, int max_length, const PairScorer::Origin& origin) {
+void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, int max_length,
+                   const PairScorer::Origin& origin) {
   for (size_t i = 0; i < pairs.size(); ++i)
-    for (const auto& [side, ids] : {std::pair(0, &pairs[i].source), std::pair(1, &pairs[i].target)})
-      if (const auto pieces = int64_t(ids->size()) - 1; pieces > max_length)
+    for (const auto& [side, pieces] : {std::pair(0, pairs[i].source.size() - frames.source.size()),
+                                       std::pair(1, pairs[i].target.size() - frames.target.size())})
+      if (pieces > size_t(max_length))
         throw Error(
             fmt::format("{}, line {}: {} {} pieces, more than --max-length {}", origin.target,
                         origin.lines_before + int64_t(i) + 1, side == 0 ? "its source has" : "has", pieces, max_length),
@@ -47,19 +49,25 @@ PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, co
     : options_(options),
       device_(device),
       arena_(arena_of(device)),
-      loaded_(load_model(open_model(model), device, arena_)) {}
+      loaded_(load_model(
+          open_model(model, {.vocabs = options.vocabs, .languages = {options.source_lang, options.target_lang}}),
+          device, arena_)),
+      frames_(frames_of(loaded_.model->config())) {}
 
 std::vector<PairScore> PairScorer::score(const LinePairs& lines, const Origin& origin) {
   const auto& [source, target] = loaded_.vocabularies;
-  const auto pairs = encode_pairs(source, target, lines, options_.no_spm_encode);
-  require_short(pairs, options_.max_length, origin);
+  const auto pairs = encode_pairs(source, target, frames_, lines, options_.no_spm_encode);
+  require_short(pairs, frames_, options_.max_length, origin);
   std::vector<Alignment> alignments;
   auto log_probs = score_pieces({device_, arena_, loaded_.packed}, *loaded_.model, pairs, options_.mini_batch_words,
                                 options_.alignments ? &alignments : nullptr);
+  const auto given = ptrdiff_t(frames_.target.before.size());
   std::vector<PairScore> scores(pairs.size());
   for (size_t i = 0; i < scores.size(); ++i) {
-    scores[i].log_probs = std::move(log_probs[i]);
-    if (options_.alignments) scores[i].alignment = std::move(alignments[i]);
+    scores[i].log_probs.assign(log_probs[i].begin() + given, log_probs[i].end());
+    if (!options_.alignments) continue;
+    scores[i].alignment = std::move(alignments[i]);
+    drop_targets(scores[i].alignment, given);
   }
   return scores;
 }

@@ -46,6 +46,7 @@ class PairScorer {
   const Backend& device_;
   Arena arena_;
   const LoadedModel loaded_;
+  const SentenceFrames frames_;
 };
 
 }  // namespace dragoman

@@ -37,16 +37,14 @@ std::vector<double> score_pairs(const ScoringContext& context, Model& model, std
   return sums;
 }
 
-std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& target, const LinePairs& lines,
-                                 bool given_pieces) {
-  const auto ids = [&](const Vocabulary& vocabulary, const std::string& line) {
-    auto sentence = given_pieces ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line);
-    sentence.push_back(vocabulary.eos());
-    return sentence;
+std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& target, const SentenceFrames& frames,
+                                 const LinePairs& lines, bool given_pieces) {
+  const auto ids = [&](const Vocabulary& vocabulary, const SentenceFrame& frame, const std::string& line) {
+    return frame.around(given_pieces ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line));
   };
   std::vector<IdPair> pairs(lines.source.size());
   parallel_items(int64_t(pairs.size()), [&](int64_t i, int) {
-    pairs[i] = {ids(source, lines.source[i]), ids(target, lines.target[i])};
+    pairs[i] = {ids(source, frames.source, lines.source[i]), ids(target, frames.target, lines.target[i])};
   });
   return pairs;
 }

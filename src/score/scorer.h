@@ -5,15 +5,16 @@
 #include "align/alignment.h"
 #include "data/id_pairs.h"
 #include "data/pairs.h"
+#include "model/frame.h"
 #include "model/model.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {
 
-/// Lines as ids, one pair a pair, whatever they hold: an empty line is </s> alone. `given_pieces`: the lines are pieces
-/// already, separated by blanks. All threads work on it.
-std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& target, const LinePairs& lines,
-                                 bool given_pieces);
+/// Lines as ids, one pair a pair, whatever they hold, with what stands around sentences: an empty line is </s> alone.
+/// `given_pieces`: the lines are pieces already, separated by blanks. All threads work on it.
+std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& target, const SentenceFrames& frames,
+                                 const LinePairs& lines, bool given_pieces);
 
 /// Where scoring computes. Nothing is recorded; with packed weights a score depends on its pair alone, to the bit.
 struct ScoringContext {

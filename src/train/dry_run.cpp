@@ -117,7 +117,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   run.resumes = resumes(setup, vocabularies);
 
   Corpus sample;
-  sample.files = training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed);
+  sample.files = corpus_files(setup, vocabularies);
   run.corpus = survey_corpus(
       sample.files.texts, {vocabularies.source, vocabularies.target},
       {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},

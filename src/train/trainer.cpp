@@ -22,7 +22,7 @@ TrainingSetup with_writable_model(TrainingSetup setup) {
 }
 
 std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, const Vocabularies& vocabularies) {
-  auto corpus = read_corpus(training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed));
+  auto corpus = read_corpus(corpus_files(setup, vocabularies));
   log_info("{}", corpus->report.summary());
   if (!setup.data.corpus_weights.empty())
     log_info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus, setup.data)));

@@ -15,11 +15,11 @@
 namespace dragoman {
 namespace {
 
-std::vector<int32_t> encoded(const Vocabulary& vocabulary, const std::string& line, const TrainingSetup& setup) {
+std::vector<int32_t> encoded(const Vocabulary& vocabulary, const SentenceFrame& frame, const std::string& line,
+                             const TrainingSetup& setup) {
   auto ids = setup.data.no_spm_encode ? vocabulary.encode_given_pieces(line) : vocabulary.encode(line);
   if (int64_t(ids.size()) > setup.data.max_length) ids.resize(setup.data.max_length);
-  ids.push_back(vocabulary.eos());
-  return ids;
+  return frame.around(std::move(ids));
 }
 
 void write_lines(const std::string& path, const std::vector<std::string>& lines) {
@@ -45,9 +45,10 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
   require(!lines.source.empty(), "--valid-sets: {} has no lines", sets[0]);
   sources_ = std::move(lines.source);
   references_ = std::move(lines.target);
+  const SentenceFrames frames = frames_of(setup.model);
   for (size_t i = 0; i < sources_.size(); ++i) {
-    pairs_.push_back(
-        {encoded(vocabularies.source, sources_[i], setup), encoded(vocabularies.target, references_[i], setup)});
+    pairs_.push_back({encoded(vocabularies.source, frames.source, sources_[i], setup),
+                      encoded(vocabularies.target, frames.target, references_[i], setup)});
     target_tokens_ += int64_t(pairs_.back().target.size());
   }
 }

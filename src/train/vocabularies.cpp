@@ -129,6 +129,12 @@ ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vo
   return config;
 }
 
+CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabularies) {
+  CorpusFiles files = training_files(setup.data, vocabularies.source, vocabularies.target, setup.training.seed);
+  files.frames = frames_of(with_vocabularies(setup, vocabularies));
+  return files;
+}
+
 void require_its_vocabularies(const ModelFile& model, const Vocabularies& vocabularies,
                               const std::vector<std::string>& paths, const std::string& hint) {
   const Vocabularies& stored = model.vocabularies();

@@ -1,4 +1,5 @@
 #pragma once
+#include "data/corpus.h"
 #include "io/model_file.h"
 #include "train/setup.h"
 
@@ -25,6 +26,9 @@ Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* mad
 /// The model's configuration with what it has to know of them: their sizes, and the pieces that end a sentence where it
 /// reads by sentences. Error when there are none.
 ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies);
+
+/// The files of --train-sets, with what the model has around its sentences.
+CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
 /// Error unless the model file has these vocabularies: a model knows numbers of pieces only, and in another vocabulary
 /// they mean something else. `paths` are those of --vocabs, `hint` says what to do.

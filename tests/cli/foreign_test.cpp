@@ -200,11 +200,9 @@ TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
 }
 
 TEST(MariansOptions, AreIgnoredWithOneLineForEachReason) {
-  const Answer<TranslateCommandOptions> answer(translate_table(),
-                                               split("-m m -v v v --mini-batch 1 --maxi-batch 8 -w 9"));
+  const Answer<TranslateCommandOptions> answer(translate_table(), split("-m m --mini-batch 1 --maxi-batch 8 -w 9"));
   EXPECT_EQ(
       answer.said,
-      "-v v v is ignored: the model file holds its vocabularies\n"
       "--mini-batch 1, --maxi-batch 8 are ignored: sentences are put together by length and --mini-batch-words, which "
       "changes speed only\n"
       "-w 9 is ignored: memory is taken as it is needed\n");

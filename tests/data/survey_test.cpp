@@ -63,8 +63,9 @@ TEST(Survey, TakesThreeTimesTheCharactersForEvenAndCountsCharactersNotBytes) {
 }
 
 TEST(Survey, CountsPiecesAndKeepsWhatTrainingWould) {
-  Corpus kept;
   Texts texts;
+  Corpus kept;
+  kept.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
   const CorpusSurvey s = texts.survey("a\na a a a a a\n\nz\n", "b\nb\nb\nb\n", {.max_length = 5}, true, &kept);
   EXPECT_EQ(s.encoded, 3);
   EXPECT_THAT(s.too_long.lines, ElementsAre(2));
@@ -83,6 +84,7 @@ TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
   std::vector<int32_t> lines[2];
   for (auto& chosen : lines) {
     Corpus kept;
+    kept.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
     EXPECT_EQ(texts.survey(source, target, {.sample = 100}, true, &kept).encoded, 100);
     for (int64_t i = 0; i < kept.size(); ++i) chosen.push_back(kept.pairs[i].line);
   }
@@ -90,6 +92,7 @@ TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
   EXPECT_TRUE(std::ranges::is_sorted(lines[0]));
   EXPECT_GT(lines[0].back(), 400);  // the chance of none in the last fifth is 0.8^100
   Corpus all;
+  all.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
   EXPECT_EQ(texts.survey(source, target, {.sample = 0}, true, &all).encoded, 500);
   EXPECT_EQ(all.size(), 500);
 }

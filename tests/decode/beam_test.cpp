@@ -176,5 +176,75 @@ TEST(Beam, GoesOnWhileALongerTranslationCanBecomeBetter) {
   EXPECT_THAT(tokens(beam), ElementsAre(a, b));
 }
 
+// Golden searches of transformers are in tests/interop.
+TEST(BeamByOtherRules, StaysAsWideWhenAHypothesisEnds) {
+  const SearchOptions options{.beam_size = 2, .rule = SearchRule::ctranslate2, .n_best = 2};
+  Beam beam(options, four_pieces);
+  EXPECT_EQ(beam.requests()[0].positions, 4);
+  advance(beam, {{{-0.5, -1, -3, -4}, {a, eos, b, 5}}});
+  EXPECT_THAT(tokens(beam), ElementsAre(a, b));
+}
+
+TEST(BeamByOtherRules, LetsOnlyTheFirstHalfEnd) {
+  for (const SearchRule rule : {SearchRule::huggingface, SearchRule::fairseq, SearchRule::ctranslate2}) {
+    const SearchOptions options{.beam_size = 2, .rule = rule};
+    Beam beam(options, four_pieces);
+    advance(beam, {{{-0.5, -1, -3, -4}, {a, b, eos, 5}}});
+    EXPECT_THAT(tokens(beam), ElementsAre(a, b));
+    EXPECT_THAT(beam.best(), SizeIs(0));
+  }
+}
+
+// By Hugging Face's rule a worse one that still runs may have become better by its length; fairseq has what it wants.
+TEST(BeamByOtherRules, IsOverWhenEnoughHaveEndedOrNothingCanBecomeBetter) {
+  for (const auto& [rule, live] : {std::pair(SearchRule::huggingface, 2), std::pair(SearchRule::huggingface_early, 0),
+                                   std::pair(SearchRule::fairseq, 0), std::pair(SearchRule::ctranslate2, 0)}) {
+    const SearchOptions options{.beam_size = 2, .rule = rule, .normalize = 1};
+    Beam beam(options, four_pieces);
+    advance(beam, {{{-1, -1.1f, -1.2f, -1.3f}, {a, eos, b, 5}}});
+    advance(beam, {{{-4, -0.1f, -9, -9}, {eos, a, b, 5}}, {{-0.05f, -9, -9, -9}, {eos, a, b, 5}}});
+    EXPECT_EQ(int(beam.live().size()), live) << name_of(rule);
+  }
+}
+
+TEST(BeamByOtherRules, ForcesAnEndAtTheLimitWhichCostsNothingInTransformers) {
+  for (const auto& [rule, log_prob] :
+       {std::pair(SearchRule::huggingface, -1.0), std::pair(SearchRule::fairseq, -8.0)}) {
+    const SearchOptions options{.beam_size = 2, .rule = rule, .max_length_add = 0, .n_best = 2};
+    Beam beam(options, two_pieces);
+    advance(beam, {{{-1, -3, -4, -5}, {a, b, 5, 6}}});
+    EXPECT_TRUE(beam.requests()[0].allowed.only);
+    EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(eos));
+    advance(beam, {{{-7}, {eos}}, {{-7}, {eos}}});
+    EXPECT_THAT(beam.live(), SizeIs(0));
+    ASSERT_THAT(beam.best(), SizeIs(2));
+    EXPECT_EQ(beam.best()[0].log_prob, log_prob);
+    EXPECT_THAT(beam.best()[0].ids, ElementsAre(a));
+  }
+}
+
+// A language stands before the translation: it costs nothing and is none of its pieces, but its length counts.
+TEST(BeamByOtherRules, GivesWhatStandsBeforeATranslation) {
+  Conventions conventions = conventions_of();
+  conventions.frames.target.before = {7};
+  const SearchOptions options{.beam_size = 2, .rule = SearchRule::huggingface, .n_best = 1};
+  Beam beam(options, four_pieces, conventions);
+  EXPECT_THAT(beam.requests()[0].allowed.ids, ElementsAre(7));
+  advance(beam, {{{-20}, {7}}});
+  advance(beam, {{{-1, -2, -3, -4}, {a, b, 5, 6}}});
+  advance(beam, {{{-1, -9, -9, -9}, {eos, a, b, 5}}, {{-1, -9, -9, -9}, {eos, a, b, 5}}});
+  ASSERT_THAT(beam.best(), SizeIs(1));
+  EXPECT_THAT(beam.best()[0].ids, ElementsAre(a));
+  EXPECT_EQ(beam.best()[0].log_prob, -2);
+  EXPECT_EQ(beam.best()[0].length, 2);
+  EXPECT_DOUBLE_EQ(beam.best()[0].score, -2.0 / 3);
+  EXPECT_THAT(beam.best()[0].piece_log_probs, ElementsAre(-1, -1));
+}
+
+TEST(BeamByOtherRules, IsMariansForGreedySearch) {
+  const SearchOptions options{.beam_size = 1, .rule = SearchRule::huggingface};
+  EXPECT_EQ(Beam(options, four_pieces).requests()[0].positions, 1);
+}
+
 }  // namespace
 }  // namespace dragoman

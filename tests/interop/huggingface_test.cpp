@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "decode/beam_search.h"
 #include "interop/open_model.h"
+#include "model/frame.h"
 #include "tests/interop/score_difference.h"
 #include "tests/temporary_folder.h"
 
@@ -17,35 +19,66 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/marianmt/" + name; }
+std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
 
-/// The golden model with its SentencePiece models.
-class MarianMt : public testing::Test {
+std::string sentencepiece() { return read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm"); }
+
+/// A golden model with its SentencePiece models.
+class HuggingFaceFolder : public testing::Test {
  protected:
-  MarianMt() {
-    for (const char* name : {"config.json", "vocab.json", "model.safetensors"})
-      folder.make(name, read_file(golden(name)));
-    const std::string model = read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm");
-    folder.make("source.spm", model), folder.make("target.spm", model);
+  HuggingFaceFolder(const std::string& name, const std::vector<std::string>& files,
+                    const std::vector<std::string>& models)
+      : name_(name) {
+    for (const std::string& file : files) folder.make(file, read_file(golden(name + "/" + file)));
+    for (const std::string& model : models) folder.make(model, sentencepiece());
   }
   std::string path() const { return folder / ""; }
+  std::string read(const std::string& file) const { return read_file(golden(name_ + "/" + file)); }
   void set(const std::string& key, const std::string& value) {
-    std::string config = read_file(golden("config.json"));
+    std::string config = read("config.json");
     const size_t at = config.find('"' + key + '"'), begin = config.find(": ", at) + 2,
                  end = config.find_first_of(",\n", begin);
     config.replace(begin, end - begin, value);
     folder.make("config.json", config);
   }
-  std::string complaint() {
+  std::string complaint(const OpenOptions& options = {}) {
     try {
-      read_huggingface(path());
+      open_model(path(), options);
     } catch (const Error& e) {
       return e.what();
     }
     return "";
   }
+  std::vector<ScoredPair> golden_pairs() const;
+  void expect_searches(const ModelFile& file) const;
 
   TemporaryFolder folder;
+
+ private:
+  const std::string name_;
+};
+
+class MarianMt : public HuggingFaceFolder {
+ protected:
+  MarianMt()
+      : HuggingFaceFolder("marianmt", {"config.json", "vocab.json", "model.safetensors"},
+                          {"source.spm", "target.spm"}) {}
+};
+
+class M2M100 : public HuggingFaceFolder {
+ protected:
+  M2M100()
+      : HuggingFaceFolder("m2m100", {"config.json", "vocab.json", "model.safetensors", "special_tokens_map.json"},
+                          {"sentencepiece.bpe.model"}) {}
+  const OpenOptions english_to_french = {.languages = {"en", "fr"}};
+};
+
+class MBart : public HuggingFaceFolder {
+ protected:
+  MBart()
+      : HuggingFaceFolder("mbart", {"config.json", "model.safetensors", "special_tokens_map.json"},
+                          {"sentencepiece.bpe.model"}) {}
+  const OpenOptions english_to_french = {.languages = {"__en__", "__fr__"}};
 };
 
 std::vector<int32_t> numbers(const std::string& text) {
@@ -53,8 +86,8 @@ std::vector<int32_t> numbers(const std::string& text) {
   return {std::istream_iterator<int32_t>(in), {}};
 }
 
-std::vector<ScoredPair> golden_pairs() {
-  std::istringstream text(read_file(golden("pairs.ids")));
+std::vector<ScoredPair> HuggingFaceFolder::golden_pairs() const {
+  std::istringstream text(read("pairs.ids"));
   std::vector<ScoredPair> pairs;
   for (std::string source, target, score;
        std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
@@ -62,9 +95,34 @@ std::vector<ScoredPair> golden_pairs() {
   return pairs;
 }
 
+// The two best of four beams, as generate() finds them.
+void HuggingFaceFolder::expect_searches(const ModelFile& file) const {
+  Arena arena;
+  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
+  std::istringstream text(read("search.ids"));
+  for (std::string stops, source, scores[2], ids[2];
+       std::getline(text, stops, '\t') && std::getline(text, source, '\t') && std::getline(text, scores[0], '\t') &&
+       std::getline(text, ids[0], '\t') && std::getline(text, scores[1], '\t') && std::getline(text, ids[1]);) {
+    const std::vector<int32_t> pieces = numbers(source);
+    const SearchOptions options{.beam_size = 4,
+                                .rule = stops == "True" ? SearchRule::huggingface_early : SearchRule::huggingface,
+                                .max_length_add = 6,
+                                .n_best = 2};
+    const auto found = beam_search(cx, *loaded.model, options, 1000, {&pieces, 1})[0];
+    ASSERT_EQ(found.size(), 2) << source;
+    for (size_t rank : {0, 1}) {
+      EXPECT_EQ(found[rank].ids, numbers(ids[rank])) << stops << ' ' << source << " #" << rank;
+      EXPECT_NEAR(found[rank].score, std::stod(scores[rank]), 1e-5) << stops << ' ' << source << " #" << rank;
+    }
+  }
+}
+
 TEST_F(MarianMt, GivesTheProbabilitiesThatTransformersGives) {
   EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
 }
+
+TEST_F(MarianMt, IsSearchedAsTransformersSearches) { expect_searches(open_model(path())); }
 
 // As a program does that takes Marian's formulas for those of Hugging Face.
 TEST_F(MarianMt, GivesOthersIfAFormulaIsAnother) {
@@ -116,8 +174,8 @@ TEST_F(MarianMt, NumbersPiecesByItsList) {
 }
 
 TEST_F(MarianMt, RefusesByNameWhatIsAnotherModel) {
-  set("model_type", "\"m2m_100\"");
-  EXPECT_THAT(complaint(), HasSubstr("config.json: model_type is m2m_100, expected marian"));
+  set("model_type", "\"t5\"");
+  EXPECT_THAT(complaint(), HasSubstr("config.json: model_type is t5, expected marian, m2m_100 or mbart"));
   set("activation_function", "\"mish\"");
   EXPECT_THAT(complaint(), HasSubstr("activation_function is mish, which dragoman does not know"));
   set("d_model", "\"8\"");
@@ -133,6 +191,79 @@ TEST_F(MarianMt, RefusesByNameWhatIsAnotherModel) {
 TEST_F(MarianMt, SaysHowToGetItsWeightsOutOfAPickle) {
   std::filesystem::rename(folder / "model.safetensors", folder / "pytorch_model.bin");
   EXPECT_THAT(complaint(), HasSubstr("pytorch_model.bin, expected model.safetensors"));
+}
+
+// A language that is given stands where `>>fra<<` would.
+TEST_F(MarianMt, MayBeToldTheLanguage) {
+  const ModelFile told = open_model(path(), {.languages = {"", "deu"}});
+  EXPECT_THAT(source_frame(told.config()).before, ElementsAre(2));
+  EXPECT_THAT(source_frame(open_model(path()).config()).before, ElementsAre());
+  EXPECT_THAT(complaint({.languages = {"", "fra"}}), HasSubstr("--target-lang fra: "));
+  EXPECT_THAT(complaint({.languages = {"deu", ""}}), HasSubstr("is not told the language of its source"));
+}
+
+TEST_F(M2M100, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
+  const ModelFile file = open_model(path(), english_to_french);
+  EXPECT_LT(score_difference(file, golden_pairs(), 1), 1e-5);
+  expect_searches(file);
+}
+
+TEST_F(M2M100, GivesOthersIfAFormulaIsAnother) {
+  const ConvertedModel model = *read_huggingface(path());
+  const auto changed = [&](void (*change)(ModelConfig&)) {
+    ModelConfig config = model.config;
+    change(config);
+    return score_difference(ModelFile::in_memory("m", config, model.vocabularies, model.weights), golden_pairs(), 1);
+  };
+  EXPECT_GT(changed([](ModelConfig& c) { c.position_spacing = PositionSpacing::paper; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.first_position = 0; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.decoder_start = DecoderStart::bos; }), 1e-3);
+  EXPECT_GT(changed([](ModelConfig& c) { c.embeddings.scale = 1; }), 1e-3);
+}
+
+TEST_F(M2M100, SaysWhichLanguageIsMissing) {
+  const ModelFile file = open_model(path());
+  EXPECT_THROW(source_frame(file.config()), Error);
+  EXPECT_THROW(target_frame(file.config()), Error);
+  EXPECT_THAT(complaint({.languages = {"en", "xx"}}), HasSubstr("--target-lang xx: "));
+}
+
+// Text is never a language; a translation does not show its own.
+TEST_F(M2M100, HasPiecesOfLanguagesThatAreNoText) {
+  const Vocabularies v = open_model(path()).vocabularies();
+  const std::string written = v.source.decode(v.source.encode("a __fr__"));
+  EXPECT_EQ(written.find("__fr__"), std::string::npos);
+  EXPECT_EQ(v.target.piece(66), "__fr__");
+  EXPECT_EQ(v.target.decode(std::vector<int32_t>{66}), "");
+}
+
+// NLLB's folders: pieces are numbered by the SentencePiece model, languages by tokenizer.json.
+TEST_F(MBart, GivesTheProbabilitiesAndTranslationsThatTransformersGives) {
+  const ModelFile file = open_model(path(), english_to_french);
+  EXPECT_LT(score_difference(file, golden_pairs(), 1), 1e-5);
+  expect_searches(file);
+}
+
+TEST_F(MBart, TakesItsLanguagesFromWhereverTheyAre) {
+  const ModelConfig expected = open_model(path(), english_to_french).config();
+  std::filesystem::remove(folder / "special_tokens_map.json");
+  EXPECT_THAT(complaint(), HasSubstr("no file names its languages"));
+  const int first = expected.generation.source_language_id - 1;
+  const auto id = [&](int i) { return std::to_string(first + i); };
+  folder.make("added_tokens.json", "{\"__fr__\": " + id(2) + ", \"__de__\": " + id(0) + ", \"__en__\": " + id(1) + "}");
+  EXPECT_EQ(open_model(path(), english_to_french).config().generation.target_language_id, first + 2);
+  folder.make("tokenizer.json", R"({"added_tokens": [{"id": 0, "content": "<s>"}, {"id": )" + id(0) +
+                                    R"(, "content": "__en__"}, {"id": )" + id(1) + R"(, "content": "__fr__"}]})");
+  EXPECT_EQ(open_model(path(), english_to_french).config().generation.target_language_id, first + 1);
+  folder.make("tokenizer.json", R"({"added_tokens": [{"id": 7000, "content": "__en__"}]})");
+  EXPECT_THAT(complaint(), HasSubstr("its added token __en__ has the id 7000"));
+}
+
+TEST_F(MBart, MayHaveItsLanguageAtTheEndOfTheSource) {
+  folder.make("tokenizer_config.json", R"({"legacy_behaviour": true})");
+  const ModelConfig config = open_model(path(), english_to_french).config();
+  EXPECT_THAT(source_frame(config).before, ElementsAre());
+  EXPECT_THAT(source_frame(config).after, ElementsAre(2, config.generation.source_language_id));
 }
 
 TEST(HuggingFace, IsAFolderWithAConfiguration) {

@@ -13,8 +13,8 @@ struct ScoredPair {
   double score;  // log-probability of the target
 };
 
-/// The largest difference of a model's scores to these, per target token.
-inline double score_difference(const ModelFile& file, const std::vector<ScoredPair>& pairs) {
+/// The largest difference of a model's scores to these, per target token; the first tokens of a target may be `given`.
+inline double score_difference(const ModelFile& file, const std::vector<ScoredPair>& pairs, size_t given = 0) {
   Arena arena;
   const LoadedModel loaded = load_model(file, backend("cpu"), arena);
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
@@ -25,7 +25,7 @@ inline double score_difference(const ModelFile& file, const std::vector<ScoredPa
                       {0}};
     const Tensor log_prob = loaded.model->loss(cx, batch, 0).log_prob;
     double sum = 0;
-    for (size_t t = 0; t < p.target.size(); ++t) sum += log_prob.as<float>()[t];
+    for (size_t t = given; t < p.target.size(); ++t) sum += log_prob.as<float>()[t];
     most = std::max(most, std::abs(sum - p.score) / double(p.target.size()));
   }
   return most;

@@ -106,7 +106,7 @@ TEST_F(Scores, OfNothingAreNone) { EXPECT_TRUE(of({}).empty()); }
 
 TEST(EncodePairs, TurnsEmptyLinesIntoTheEndOfSentence) {
   const Vocabulary v = toy_vocabulary();
-  const auto pairs = encode_pairs(v, v, {{"", "Where"}, {"", " "}}, false);
+  const auto pairs = encode_pairs(v, v, frames_of({}), {{"", "Where"}, {"", " "}}, false);
   ASSERT_EQ(pairs.size(), 2u);
   EXPECT_THAT(pairs[0].source, ElementsAre(eos_id));
   EXPECT_THAT(pairs[0].target, ElementsAre(eos_id));
@@ -117,7 +117,7 @@ TEST(EncodePairs, TurnsEmptyLinesIntoTheEndOfSentence) {
 // 265 and 279 as the Python package numbers them: tests/vocab/golden/expected.json.
 TEST(EncodePairs, TakesGivenPiecesAsTheyAre) {
   const Vocabulary v = toy_vocabulary();
-  const auto pairs = encode_pairs(v, v, {{"▁W here"}, {"here </s>"}}, true);
+  const auto pairs = encode_pairs(v, v, frames_of({}), {{"▁W here"}, {"here </s>"}}, true);
   EXPECT_THAT(pairs[0].source, ElementsAre(265, 279, eos_id));
   EXPECT_THAT(pairs[0].target, ElementsAre(279, unk_id, eos_id)) << "a written </s> is text";
 }

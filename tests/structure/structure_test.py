@@ -13,7 +13,7 @@ ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim data metric
 ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
 # Public headers (include/dragoman) belong to the engine, but for these. They include each other alone.
 PUBLIC_ROOMS = {"dragoman/error.h": "base", "dragoman/log_sink.h": "base", "dragoman/evaluate.h": "metrics",
-                "dragoman/search_options.h": "decode"}
+                "dragoman/search_rule.h": "model", "dragoman/search_options.h": "decode"}
 
 FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120
 OPTION_TABLES = re.compile(r"cli/\w+_flags\.cpp|src/model/\w+_fields\.cpp")  # functions that return a table of options: data, as long as it is

@@ -1,0 +1,32 @@
+#pragma once
+#include "cli/flags.h"
+
+namespace dragoman {
+
+/// What a model does not say itself, for commands that open models of other programs.
+template <class O>
+std::vector<Flag<O>> open_flags(std::string_view group) {
+  return {{.name = "vocabs",
+           .letter = 'v',
+           .field = &O::vocabs,
+           .value = "SOURCE TARGET",
+           .group = group,
+           .help = "vocabularies of a model of another program, if nothing beside it names them"},
+          {.name = "source-lang",
+           .field = &O::source_lang,
+           .value = "LANG",
+           .group = group,
+           .help = "language to translate from, for models with several: eng_Latn, en or en_XX, as the model names it"},
+          {.name = "target-lang",
+           .field = &O::target_lang,
+           .value = "LANG",
+           .group = group,
+           .help = "language to translate into, for models with several"}};
+}
+
+template <class O>
+void check_vocabs(const O& o, Findings& findings) {
+  if (!o.vocabs.empty()) check_pair("vocabs", o.vocabs, findings);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,311 @@
+#include "interop/ctranslate2.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "interop/ctranslate2_bin.h"
+#include "interop/ctranslate2_vocabulary.h"
+#include "interop/sinusoid_table.h"
+#include "interop/weight_mapping.h"
+#include "model/validate.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The model, and what splits text, which a package of Argos has a folder above.
+struct Package {
+  FileSet model, texts;
+};
+
+std::optional<Package> find_in_archive(const std::string& path) {
+  if (!path.ends_with(".argosmodel") && !path.ends_with(".zip")) return std::nullopt;
+  const ZipFile archive(path);
+  for (const ZipFile::Entry& entry : archive.entries())
+    if (const size_t at = entry.name.find("model/model.bin"); at != entry.name.npos) {
+      const FileSet texts = FileSet::of_archive(archive, entry.name.substr(0, at));
+      return Package{texts.inside("model"), texts};
+    }
+  fail("{}: is no package of Argos Translate with a model of CTranslate2: it has no model/model.bin", path);
+}
+
+std::optional<Package> find_package(const std::string& path) {
+  if (!fs::is_directory(path)) return fs::is_regular_file(path) ? find_in_archive(path) : std::nullopt;
+  const FileSet folder = FileSet::of_folder(path);
+  if (folder.has("model/model.bin") && folder.has("metadata.json")) return Package{folder.inside("model"), folder};
+  if (folder.has("model.bin")) return Package{folder, folder};
+  return std::nullopt;
+}
+
+/// Maps variables of both sides of a model.
+class Mapping {
+ public:
+  Mapping(CTranslate2Bin bin, ModelConfig& config) : bin_(std::move(bin)), c_(config), w_(bin_.path, split()) {}
+
+  std::vector<TensorEntry> all();
+
+ private:
+  // An alias stands for a variable that is stored under another name.
+  std::string resolved(const std::string& name) const {
+    const auto alias = bin_.aliases.find(name);
+    return alias == bin_.aliases.end() ? name : alias->second;
+  }
+  bool has(const std::string& name) const { return w_.has(resolved(name)); }
+  double number(const std::string& side, const char* name, double otherwise) const;
+  std::vector<ForeignTensor> split();
+
+  void sizes();
+  void check_flags() const;
+  void set_embeddings();
+  double embedding_scale(const std::string& side) const;
+  void set_positions();
+  void embeddings();
+  void side(const std::string& ours, int layers);
+  void table(const std::string& ours, const std::string& theirs) {
+    w_.matrix(ours, resolved(theirs), MatrixRows::outputs);
+  }
+  void linear(const std::string& ours, const std::string& theirs);
+  void norm(const std::string& ours, const std::string& theirs);
+  void attention(const std::string& ours, const std::string& theirs, std::initializer_list<const char*> roles);
+
+  CTranslate2Bin bin_;
+  ModelConfig& c_;
+  WeightMapping w_;
+};
+
+// The matrices of query, key and value are stored as one: "linear_0/weight" becomes "linear_0.0/weight" and so on.
+std::vector<ForeignTensor> Mapping::split() {
+  std::vector<ForeignTensor> tensors;
+  for (ForeignTensor& t : bin_.tensors) {
+    const bool self = t.name.find("/self_attention/linear_0/") != t.name.npos,
+               memory = t.name.find("/attention/linear_1/") != t.name.npos;
+    if (!self && !memory) {
+      tensors.push_back(std::move(t));
+      continue;
+    }
+    const int64_t parts = self ? 3 : 2, rows = t.shape[0] / parts;
+    require(t.shape[0] == rows * parts, "{}: {} has {} rows, expected a multiple of {}", bin_.path, t.name, t.shape[0],
+            parts);
+    const size_t slash = t.name.rfind('/');
+    for (int64_t i = 0; i < parts; ++i) {
+      tensors.push_back(rows_of(t, i * rows, rows));
+      tensors.back().name = fmt::format("{}.{}{}", t.name.substr(0, slash), i, t.name.substr(slash));
+    }
+  }
+  return tensors;
+}
+
+// Of older files, numbers of both sides stand at the top.
+double Mapping::number(const std::string& side, const char* name, double otherwise) const {
+  for (const std::string& key : {side + "/" + name, std::string(name)})
+    if (const auto found = bin_.numbers.find(key); found != bin_.numbers.end()) return found->second;
+  return otherwise;
+}
+
+Activation activation_of(double id, const std::string& path) {
+  switch (int(id)) {
+    case 0:
+      return Activation::relu;
+    case 1:
+      return Activation::gelu_tanh;
+    case 2:
+      return Activation::swish;
+    case 3:
+      return Activation::gelu;
+    case 4:
+      return Activation::gelu_sigmoid;
+    default:
+      break;
+  }
+  fail("{}: activation is CTranslate2's {}, expected 0 to 4 (relu, gelu by tanh, swish, gelu, gelu by sigmoid)", path,
+       id);
+}
+
+void Mapping::check_flags() const {
+  for (const std::string side : {"encoder", "decoder"})
+    for (const char* flag : {"alibi", "multi_query_attention", "scale_outputs", "final_logit_softcapping"})
+      require(number(side, flag, 0) == 0, "{}: {}/{} is set, which dragoman has no equal of", bin_.path, side, flag);
+  require(number("encoder", "pre_norm", 1) == number("decoder", "pre_norm", 1),
+          "{}: encoder and decoder differ in pre_norm", bin_.path);
+  require(number("encoder", "activation", 0) == number("decoder", "activation", 0),
+          "{}: encoder and decoder differ in activation", bin_.path);
+}
+
+void Mapping::sizes() {
+  const auto rows = [&](const std::string& name) { return int(w_.get(resolved(name)).shape[0]); };
+  const auto layers = [&](const char* side) {
+    int count = 0;
+    while (w_.has(fmt::format("{}/layer_{}/ffn/linear_0/weight", side, count))) ++count;
+    return count;
+  };
+  c_.dim = rows("encoder/layer_0/self_attention/linear_1/weight");
+  c_.encoder_layers = layers("encoder"), c_.decoder_layers = layers("decoder");
+  c_.heads = int(number("encoder", "num_heads", 8));
+  if (const int heads = int(number("decoder", "num_heads", 8)); heads != c_.heads) c_.decoder_heads = heads;
+  c_.feed_forward = rows("encoder/layer_0/ffn/linear_0/weight");
+  if (const int inner = rows("decoder/layer_0/ffn/linear_0/weight"); inner != c_.feed_forward)
+    c_.decoder_feed_forward = inner;
+  c_.activation = activation_of(number("encoder", "activation", 0), bin_.path);
+  c_.norm = number("encoder", "pre_norm", 1) != 0 ? NormPlacement::pre : NormPlacement::post;
+  const bool has_final = has("encoder/layer_norm/gamma");
+  if (has_final != (c_.norm == NormPlacement::pre)) c_.final_norm = has_final ? FinalNorm::always : FinalNorm::never;
+  c_.embedding_norm = has("encoder/layernorm_embedding/gamma");
+  if (!has("encoder/layer_0/ffn/layer_norm/beta")) c_.norm_kind = NormKind::rms;
+}
+
+// Matrices are tied where their variables are one.
+void Mapping::set_embeddings() {
+  const std::string source = resolved("encoder/embeddings_0/weight"), target = resolved("decoder/embeddings/weight"),
+                    output = resolved("decoder/projection/weight");
+  EmbeddingsConfig& e = c_.embeddings;
+  e.tied_all = source == target && target == output;
+  e.tied_source = !e.tied_all && source == target;
+  e.tied_output = !e.tied_all && target == output;
+  e.output_bias = has("decoder/projection/bias");
+  e.scale = embedding_scale("encoder");
+  require(e.scale == embedding_scale("decoder"), "{}: encoder and decoder scale embeddings differently", bin_.path);
+}
+
+// A flag, or a factor; older files have the flag elsewhere. 0: by the root of D.
+double Mapping::embedding_scale(const std::string& side) const {
+  for (const char* name : {"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth"}) {
+    const auto found = bin_.numbers.find(side + name);
+    if (found == bin_.numbers.end()) continue;
+    const double factor = found->second;
+    if (bin_.flags.contains(side + name)) return factor != 0 ? 0 : 1;
+    return std::abs(factor - std::sqrt(c_.dim)) < 1e-3 * factor ? 0 : factor;
+  }
+  return 0;
+}
+
+// A table of sinusoids is recognised; another one was learned. Without a table CTranslate2 computes tensor2tensor's,
+// from 1.
+void Mapping::set_positions() {
+  const std::string name = resolved("encoder/position_encodings/encodings");
+  if (!w_.has(name)) {
+    require(!w_.has("encoder/layer_0/self_attention/relative_position_keys"),
+            "{}: has relative positions, which of CTranslate2 dragoman does not read", bin_.path);
+    c_.position_spacing = PositionSpacing::tensor2tensor;
+    c_.first_position = 1;
+    return;
+  }
+  const ForeignTensor& table = w_.get(name);
+  if (const auto design = recognise_sinusoids(table)) {
+    c_.positions = design->order == SinusoidOrder::interleaved ? Positions::interleaved : Positions::sinusoidal;
+    c_.position_spacing = design->tensor2tensor ? PositionSpacing::tensor2tensor : PositionSpacing::paper;
+    c_.first_position = int(design->first);
+    for (const char* side : {"encoder", "decoder"})
+      w_.ignore(resolved(fmt::format("{}/position_encodings/encodings", side)));
+    return;
+  }
+  c_.positions = Positions::learned;
+  c_.max_positions = int(table.shape[0]);
+  for (const char* side : {"encoder", "decoder"})
+    w_.rows(fmt::format("{}.positions.weight", side), resolved(fmt::format("{}/position_encodings/encodings", side)), 0,
+            c_.max_positions);
+}
+
+void Mapping::embeddings() {
+  const EmbeddingsConfig& e = c_.embeddings;
+  if (e.tied_all) return table("embedding.weight", "encoder/embeddings_0/weight");
+  table("source_embedding.weight", "encoder/embeddings_0/weight");
+  if (!e.ties_source()) table("target_embedding.weight", "decoder/embeddings/weight");
+  if (!e.ties_output()) table("output.weight", "decoder/projection/weight");
+}
+
+void Mapping::linear(const std::string& ours, const std::string& theirs) {
+  table(ours + ".weight", theirs + "/weight");
+  const std::string bias = resolved(theirs + "/bias");
+  if (w_.has(bias))
+    w_.vector(ours + ".bias", bias);
+  else
+    w_.zeros(ours + ".bias", w_.get(resolved(theirs + "/weight")).shape[0]);
+}
+
+void Mapping::norm(const std::string& ours, const std::string& theirs) {
+  w_.vector(ours + ".weight", resolved(theirs + "/gamma"));
+  if (c_.norm_kind != NormKind::rms) w_.vector(ours + ".bias", resolved(theirs + "/beta"));
+}
+
+void Mapping::attention(const std::string& ours, const std::string& theirs, std::initializer_list<const char*> names) {
+  const char* roles[] = {"query", "key", "value", "output"};
+  int role = 0;
+  for (const char* name : names) linear(fmt::format("{}.{}", ours, roles[role++]), theirs + "/" + name);
+  norm(ours + "_norm", theirs + "/layer_norm");
+}
+
+void Mapping::side(const std::string& name, int layers) {
+  for (int l = 0; l < layers; ++l) {
+    const std::string ours = fmt::format("{}.{}.", name, l), theirs = fmt::format("{}/layer_{}/", name, l);
+    attention(ours + "self_attention", theirs + "self_attention",
+              {"linear_0.0", "linear_0.1", "linear_0.2", "linear_1"});
+    if (name == "decoder")
+      attention(ours + "cross_attention", theirs + "attention", {"linear_0", "linear_1.0", "linear_1.1", "linear_2"});
+    linear(ours + "feed_forward.up", theirs + "ffn/linear_0");
+    linear(ours + "feed_forward.down", theirs + "ffn/linear_1");
+    norm(ours + "feed_forward_norm", theirs + "ffn/layer_norm");
+  }
+  if (c_.embedding_norm) norm(name + ".embedding_norm", name + "/layernorm_embedding");
+  if (c_.has_final_norm()) norm(name + ".norm", name + "/layer_norm");
+}
+
+std::vector<TensorEntry> Mapping::all() {
+  check_flags();
+  sizes();
+  set_embeddings();
+  set_positions();
+  embeddings();
+  if (c_.embeddings.output_bias) w_.vector("output.bias", resolved("decoder/projection/bias"));
+  side("encoder", c_.encoder_layers), side("decoder", c_.decoder_layers);
+  return w_.take();
+}
+
+// Models of OpenNMT begin with <s> and have no </s> behind a source. Tokenizers of transformers add it themselves, so
+// that CTranslate2's configuration does not say it of their models, which begin with </s>.
+void set_ends(ModelConfig& m, const JsonObject& config, bool zero) {
+  const auto eos = config.get("eos_token", std::string("</s>")), bos = config.get("bos_token", std::string("<s>"));
+  if (config.has("decoder_start_token") || zero) {
+    const auto start = config.get("decoder_start_token", eos);
+    require(zero || start == eos || start == bos, "{}: decoder_start_token is {}, expected {} or {}", config.path(),
+            start, bos, eos);
+    m.decoder_start = zero ? DecoderStart::zero : start == bos ? DecoderStart::bos : DecoderStart::eos;
+  } else {
+    throw Error(fmt::format("{}: decoder_start_token is null: what the decoder begins with is given with each sentence",
+                            config.path()),
+                "of such models (mBART-25, some of fairseq) none is read");
+  }
+  m.generation.source_bos = config.get("add_source_bos", false);
+  m.generation.source_eos = config.get("add_source_eos", false) || m.decoder_start != DecoderStart::bos;
+}
+
+}  // namespace
+
+std::optional<ConvertedModel> read_ctranslate2(const std::string& path, const std::vector<std::string>& vocabs) {
+  const std::optional<Package> package = find_package(path);
+  if (!package) return std::nullopt;
+  const FileBytes file = package->model.bytes("model.bin");
+  if (!is_ctranslate2_bin(file)) return std::nullopt;
+  CTranslate2Bin bin = read_ctranslate2_bin(file, package->model.path() + "/model.bin");
+  if (bin.spec != "TransformerSpec")
+    throw Error(fmt::format("{}: is a model of kind {}, expected TransformerSpec", bin.path, bin.spec),
+                "of CTranslate2 only encoder-decoder Transformers that translate text are read");
+  const JsonObject config =
+      JsonObject::of_text(package->model.has("config.json") ? package->model.text("config.json") : "{}",
+                          package->model.path() + "/config.json");
+  ModelConfig m;
+  const auto zero = bin.numbers.find("decoder/start_from_zero_embedding");
+  m.norm_epsilon = config.get("layer_norm_epsilon", 1e-5);
+  m.generation.search_rule = SearchRule::ctranslate2;
+  const Vocabularies vocabularies = ctranslate2_vocabularies(package->model, package->texts, vocabs, config, m);
+  set_ends(m, config, zero != bin.numbers.end() && zero->second != 0);
+  std::vector<TensorEntry> weights = Mapping(std::move(bin), m).all();
+  validate(m, path);
+  return ConvertedModel{m, vocabularies, std::move(weights)};
+}
+
+}  // namespace dragoman

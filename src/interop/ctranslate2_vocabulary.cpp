@@ -1,0 +1,138 @@
+#include "interop/ctranslate2_vocabulary.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "interop/languages.h"
+#include "io/json_text.h"
+#include "vocab/listed_vocabulary.h"
+#include "vocab/piece_list.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using Pieces = std::vector<std::string>;
+
+Pieces pieces_of_list(const std::string& text, const std::string& name) {
+  const json list = parse_json(text);
+  require(list.is_array(), "{}: is no list of tokens", name);
+  Pieces pieces;
+  for (const json& token : list) {
+    require(token.is_string(), "{}: token {} is {}, expected text", name, pieces.size(), token.dump());
+    pieces.push_back(token.get<std::string>());
+  }
+  return pieces;
+}
+
+Pieces load_list(const FileSet& folder, const std::string& name) {
+  const std::string path = folder.path() + "/" + name;
+  return name.ends_with(".json") ? pieces_of_list(folder.text(name), path) : pieces_of_lines(folder.text(name), path);
+}
+
+std::array<Pieces, 2> load_lists(const FileSet& folder) {
+  if (const auto shared = folder.first_of({"shared_vocabulary.json", "shared_vocabulary.txt"})) {
+    const Pieces both = load_list(folder, *shared);
+    return {both, both};
+  }
+  const auto source = folder.first_of({"source_vocabulary.json", "source_vocabulary.txt"}),
+             target = folder.first_of({"target_vocabulary.json", "target_vocabulary.txt"});
+  require(source && target, "{}: has no shared_vocabulary.json, nor source_vocabulary.json and target_vocabulary.json",
+          folder.path());
+  return {load_list(folder, *source), load_list(folder, *target)};
+}
+
+int id_of(const Pieces& pieces, const std::string& piece) {
+  const auto found = std::ranges::find(pieces, piece);
+  return found == pieces.end() ? -1 : int(found - pieces.begin());
+}
+
+/// What splits the text of one side.
+struct Splitting {
+  SegmentationKind kind = SegmentationKind::tokens;
+  std::string model;
+};
+
+Splitting splitting_of(std::string model, bool merges) {
+  return {merges ? SegmentationKind::bpe : SegmentationKind::sentencepiece, std::move(model)};
+}
+
+bool are_merges(const std::string& name) { return name.ends_with(".bpe") || name.ends_with("bpe.model.txt"); }
+
+Splitting find_splitting(const FileSet& texts, const std::string& side) {
+  for (const std::string& name : {side + ".spm", std::string("sentencepiece.model"),
+                                  std::string("sentencepiece.bpe.model"), std::string("spm.model"), side + ".bpe"})
+    if (texts.has(name)) return splitting_of(texts.text(name), are_merges(name));
+  if (texts.has("bpe.model")) return splitting_of(texts.text("bpe.model"), true);  // of Argos
+  return {};
+}
+
+Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting splitting, const std::string& where) {
+  ListedVocabulary v;
+  v.segmentation = splitting.kind;
+  v.pieces = pieces;
+  v.model = std::move(splitting.model);
+  v.special.unk = special.unk, v.special.bos = special.bos;
+  v.special.eos = special.eos, v.special.pad = special.pad;
+  for (size_t id = 0; id < pieces.size(); ++id)
+    if (names_language(pieces[id])) v.special.control.push_back(int32_t(id));
+  return Vocabulary::from_list(std::move(v), where);
+}
+
+// A list may have a token twice: the second one is never used.
+void name_apart(Pieces& pieces) {
+  std::map<std::string, int> seen;
+  for (std::string& piece : pieces)
+    if (const int before = seen[piece]++; before > 0) piece = fmt::format("<{} {}>", piece, before);
+}
+
+SpecialIds special_ids(const Pieces& pieces, const JsonObject& config, const std::string& where) {
+  const auto id = [&](const char* key, const char* otherwise) {
+    return id_of(pieces, config.get(key, std::string(otherwise)));
+  };
+  const int blank = id_of(pieces, "<blank>");
+  const SpecialIds special{.unk = id("unk_token", "<unk>"),
+                           .bos = id("bos_token", "<s>"),
+                           .eos = id("eos_token", "</s>"),
+                           .pad = blank >= 0 ? blank : id_of(pieces, "<pad>")};
+  require(
+      special.unk >= 0 && special.eos >= 0, "{}: a list of tokens lacks {}", where,
+      special.unk < 0 ? config.get("unk_token", std::string("<unk>")) : config.get("eos_token", std::string("</s>")));
+  return special;
+}
+
+}  // namespace
+
+Vocabularies ctranslate2_vocabularies(const FileSet& folder, const FileSet& texts,
+                                      const std::vector<std::string>& vocabs, const JsonObject& config,
+                                      ModelConfig& m) {
+  auto [source, target] = load_lists(folder);
+  name_apart(source), name_apart(target);
+  m.special = special_ids(target, config, folder.path());
+  const SpecialIds other = special_ids(source, config, folder.path());
+  require(other == m.special, "{}: its vocabularies number <unk>, <s> and </s> differently ({}, {}, {} and {}, {}, {})",
+          folder.path(), other.unk, other.bos, other.eos, m.special.unk, m.special.bos, m.special.eos);
+  std::array<Splitting, 2> splitting = {find_splitting(texts, "source"), find_splitting(texts, "target")};
+  for (size_t side = 0; side < vocabs.size(); ++side)
+    splitting[side] = splitting_of(read_file(vocabs[side]), are_merges(vocabs[side]));
+  if (splitting[0].kind == SegmentationKind::tokens)
+    log_warning(
+        "{}: nothing splits text into tokens, so it has to consist of them (--vocabs gives SentencePiece models)",
+        folder.path());
+  m.source_vocabulary = int(source.size()), m.target_vocabulary = int(target.size());
+  if (std::ranges::any_of(target, names_language)) {
+    m.generation.source_language = SourceLanguage::first;
+    m.generation.target_language = TargetLanguage::target;
+  }
+  const Vocabulary of_source = vocabulary(source, m.special, splitting[0], folder.path());
+  const bool same = source == target && splitting[0].model == splitting[1].model;
+  Vocabularies both{of_source, same ? of_source : vocabulary(target, m.special, splitting[1], folder.path())};
+  if (m.generation.target_language == TargetLanguage::none && has_languages_in_source(both.source))
+    m.generation.target_language = TargetLanguage::source;
+  return both;
+}
+
+}  // namespace dragoman

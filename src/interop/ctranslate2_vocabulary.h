@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "interop/file_set.h"
+#include "interop/json_object.h"
+#include "io/model_file.h"
+
+namespace dragoman {
+
+/// The vocabularies of a model of CTranslate2, numbered by its lists of tokens. Text is split by `vocabs`
+/// (SentencePiece models or subword-nmt's merges), by such a file in `texts`, or by blanks: then it consists of tokens
+/// already. Tells the configuration the ids of special pieces and where languages stand.
+Vocabularies ctranslate2_vocabularies(const FileSet& folder, const FileSet& texts,
+                                      const std::vector<std::string>& vocabs, const JsonObject& config,
+                                      ModelConfig& model);
+
+}  // namespace dragoman

@@ -1,0 +1,136 @@
+#include "interop/huggingface_config.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+void require_equal(const JsonObject& c, const char* key, bool expected, const char* why) {
+  if (c.get(key, expected) != expected)
+    throw Error(fmt::format("{}: {} is {}, which dragoman does not know", c.path(), key, !expected), why);
+}
+
+Activation activation_of(const JsonObject& c) {
+  const std::string name = c.get("activation_function", std::string("gelu"));
+  for (const auto& [known, activation] : {std::pair("swish", Activation::swish),
+                                          {"silu", Activation::swish},
+                                          {"relu", Activation::relu},
+                                          {"gelu", Activation::gelu},
+                                          {"gelu_new", Activation::gelu_tanh},
+                                          {"gelu_fast", Activation::gelu_tanh},
+                                          {"quick_gelu", Activation::gelu_sigmoid}})
+    if (name == known) return activation;
+  throw Error(fmt::format("{}: activation_function is {}, which dragoman does not know", c.path(), name),
+              "swish, silu, relu, gelu, gelu_new and quick_gelu are known");
+}
+
+void set_sizes(ModelConfig& m, const JsonObject& c) {
+  m.dim = c.number("d_model");
+  m.encoder_layers = c.number("encoder_layers");
+  m.decoder_layers = c.number("decoder_layers");
+  m.heads = c.number("encoder_attention_heads");
+  m.feed_forward = c.number("encoder_ffn_dim");
+  if (const int heads = c.number("decoder_attention_heads"); heads != m.heads) m.decoder_heads = heads;
+  if (const int inner = c.number("decoder_ffn_dim"); inner != m.feed_forward) m.decoder_feed_forward = inner;
+  m.source_vocabulary = c.number("vocab_size");
+  m.target_vocabulary = c.get("decoder_vocab_size", m.source_vocabulary);
+}
+
+void set_embeddings(ModelConfig& m, const JsonObject& c) {
+  m.embeddings.scale = c.get("scale_embedding", false) ? 0 : 1;
+  const bool shared = c.get("share_encoder_decoder_embeddings", true), tied = c.get("tie_word_embeddings", true);
+  m.embeddings.tied_all = shared && tied;
+  m.embeddings.tied_source = shared && !tied;
+  m.embeddings.tied_output = tied && !shared;
+}
+
+void set_marian(ModelConfig& m, const JsonObject& c) {
+  require_equal(c, "normalize_before", false, "models of MarianMT are post-norm");
+  require_equal(c, "normalize_embedding", false, "models of MarianMT have no norm of embeddings");
+  require_equal(c, "add_final_layer_norm", false, "models of MarianMT have no norm of their outputs");
+  require_equal(c, "static_position_embeddings", true, "models of MarianMT have sinusoids");
+  m.embeddings.output_bias = true;
+}
+
+// Positions are counted from that of <pad>, as in fairseq.
+void set_m2m100(ModelConfig& m, const JsonObject& c) {
+  m.norm = NormPlacement::pre;
+  m.position_spacing = PositionSpacing::tensor2tensor;
+  m.first_position = c.get("pad_token_id", 1) + 1;
+}
+
+void set_mbart(ModelConfig& m, const JsonObject& c) {
+  m.norm = NormPlacement::pre;
+  m.embedding_norm = true;
+  m.positions = Positions::learned;
+  m.max_positions = c.number("max_position_embeddings");
+  m.embeddings.output_bias = true;
+}
+
+void set_special_ids(ModelConfig& m, const JsonObject& c, int bos) {
+  m.special = {.unk = 0, .bos = bos, .eos = c.number("eos_token_id"), .pad = c.number("pad_token_id")};
+  const int start = c.get("decoder_start_token_id", m.special.pad);
+  require(start == m.special.pad || start == m.special.eos,
+          "{}: decoder_start_token_id is {}, expected that of pad, {}, or of eos, {}", c.path(), start, m.special.pad,
+          m.special.eos);
+  m.decoder_start = start == m.special.pad ? DecoderStart::pad : DecoderStart::eos;
+}
+
+// Sequences of several pieces are not known to happen in translation models.
+void set_suppressed(ModelConfig& m, const JsonObject& c) {
+  if (!c.has("bad_words_ids") || !c.root()["bad_words_ids"].is_array()) return;
+  for (const json& words : c.root()["bad_words_ids"]) {
+    require(words.is_array() && words.size() == 1 && words[0].is_number_integer(),
+            "{}: bad_words_ids has {}, expected lists of one id each", c.path(), words.dump());
+    m.generation.suppressed.push_back(words[0].get<int>());
+  }
+}
+
+// Newer folders have these settings in a file of their own.
+void set_generation(ModelConfig& m, const fs::path& folder, const JsonObject& config) {
+  const fs::path own = folder / "generation_config.json";
+  const JsonObject generation(own);
+  const JsonObject& c = fs::exists(own) ? generation : config;
+  const bool stops = c.has("early_stopping") && c.root()["early_stopping"] == true;
+  m.generation.search_rule = stops ? SearchRule::huggingface_early : SearchRule::huggingface;
+  set_suppressed(m, c);
+}
+
+}  // namespace
+
+HuggingFaceClass huggingface_class(const JsonObject& config) {
+  const auto type = config.get("model_type", std::string());
+  for (const auto& [known, of] : {std::pair("marian", HuggingFaceClass::marian),
+                                  {"m2m_100", HuggingFaceClass::m2m100},
+                                  {"mbart", HuggingFaceClass::mbart}})
+    if (type == known) return of;
+  throw Error(fmt::format("{}: model_type is {}, expected marian, m2m_100 or mbart", config.path(), type),
+              "of transformers only the classes of MarianMT, M2M100 (with NLLB-200) and mBART-50 are read");
+}
+
+ModelConfig huggingface_model_config(const fs::path& folder, const JsonObject& config) {
+  ModelConfig m;
+  set_sizes(m, config);
+  set_embeddings(m, config);
+  m.activation = activation_of(config);
+  int bos = -1;
+  switch (huggingface_class(config)) {
+    case HuggingFaceClass::marian:
+      set_marian(m, config);
+      break;
+    case HuggingFaceClass::m2m100:
+      set_m2m100(m, config);
+      bos = config.get("bos_token_id", 0);
+      break;
+    case HuggingFaceClass::mbart:
+      set_mbart(m, config);
+      bos = config.get("bos_token_id", 0);
+      break;
+  }
+  set_special_ids(m, config, bos);
+  set_generation(m, folder, config);
+  return m;
+}
+
+}  // namespace dragoman

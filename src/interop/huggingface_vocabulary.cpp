@@ -1,0 +1,131 @@
+#include "interop/huggingface_vocabulary.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "interop/languages.h"
+#include "io/json_text.h"
+#include "vocab/listed_vocabulary.h"
+#include "vocab/piece_list.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string sentencepiece_of(const fs::path& folder, const char* name) {
+  if (!fs::exists(folder / name))
+    throw Error(fmt::format("{}: has no {}, which splits text into pieces", folder.string(), name),
+                "download it beside the others; newer versions of transformers do not save it");
+  return read_file(folder / name);
+}
+
+int unknown_piece(const std::vector<std::string>& pieces, const std::string& where) {
+  const auto found = std::ranges::find(pieces, "<unk>");
+  require(found != pieces.end(), "{}: has no <unk>", where);
+  return int(found - pieces.begin());
+}
+
+Vocabulary listed(const ModelConfig& c, std::vector<std::string> pieces, std::vector<int32_t> control,
+                  std::string sentencepiece, int rows, const std::string& where) {
+  ListedVocabulary v;
+  v.segmentation = SegmentationKind::sentencepiece;
+  v.pieces = std::move(pieces);
+  v.special = {.unk = c.special.unk, .bos = c.special.bos, .eos = c.special.eos, .pad = c.special.pad};
+  v.special.control.assign(control.begin(), control.end());
+  v.model = std::move(sentencepiece);
+  fill_up(v, rows);
+  require(int(v.pieces.size()) == rows, "{}: has {} pieces, but the model's configuration says {}", where,
+          v.pieces.size(), rows);
+  return Vocabulary::from_list(std::move(v), where);
+}
+
+Vocabularies marian_vocabularies(const fs::path& folder, ModelConfig& m) {
+  const auto load = [&](const fs::path& list, const char* model, int rows) {
+    auto pieces = pieces_of_json(read_file(list), list);
+    m.special.unk = unknown_piece(pieces, list);
+    return listed(m, std::move(pieces), {}, sentencepiece_of(folder, model), rows, list);
+  };
+  const fs::path source = folder / "vocab.json", target = folder / "target_vocab.json";
+  Vocabularies v{load(source, "source.spm", m.source_vocabulary),
+                 load(fs::exists(target) ? target : source, "target.spm", m.target_vocabulary)};
+  if (has_languages_in_source(v.source)) m.generation.target_language = TargetLanguage::source;
+  return v;
+}
+
+/// Tokens beside the pieces of the vocabulary, such as languages, by id.
+using AddedTokens = std::map<int64_t, std::string>;
+
+void add(AddedTokens& tokens, const json& id, const json& text, const std::string& where) {
+  require(id.is_number_integer() && text.is_string(), "{}: {} is the id of {}, expected a number and a text", where,
+          id.dump(), text.dump());
+  tokens.emplace(id.get<int64_t>(), text.get<std::string>());
+}
+
+// Each version of transformers has written them to another file; the first that there is counts. The last kind of list
+// has no ids: they follow the others.
+AddedTokens added_tokens(const fs::path& folder, int64_t next) {
+  AddedTokens tokens;
+  const JsonObject tokenizer(folder / "tokenizer.json"), added(folder / "added_tokens.json"),
+      settings(folder / "tokenizer_config.json"), special(folder / "special_tokens_map.json");
+  if (tokenizer.has("added_tokens") && tokenizer.root()["added_tokens"].is_array()) {
+    for (const json& t : tokenizer.root()["added_tokens"])
+      if (t.is_object()) add(tokens, t.value("id", json()), t.value("content", json()), tokenizer.path());
+  } else if (!added.root().empty()) {
+    for (const auto& [text, id] : added.root().items()) add(tokens, id, text, added.path());
+  } else if (settings.has("added_tokens_decoder") && settings.root()["added_tokens_decoder"].is_object()) {
+    for (const auto& [id, t] : settings.root()["added_tokens_decoder"].items())
+      if (t.is_object()) add(tokens, parse_json(id), t.value("content", json()), settings.path());
+  } else if (special.has("additional_special_tokens") && special.root()["additional_special_tokens"].is_array()) {
+    for (const json& t : special.root()["additional_special_tokens"])
+      add(tokens, next++, t.is_object() ? t.value("content", json()) : t, special.path());
+  }
+  return tokens;
+}
+
+// fairseq's numbers: <s>, <pad>, </s> and <unk>, and what follows <unk>, <s> and </s> in the model.
+std::vector<std::string> pieces_of_fairseq(const std::string& sentencepiece, const std::string& where) {
+  const Vocabulary model = Vocabulary::from_bytes(sentencepiece, where);
+  std::vector<std::string> pieces = {"<s>", "<pad>", "</s>", "<unk>"};
+  for (int id = 3; id < model.size(); ++id) pieces.push_back(model.piece(id));
+  return pieces;
+}
+
+// One vocabulary for all languages, which has a piece that names each.
+Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject& config, ModelConfig& m) {
+  const char* name = "sentencepiece.bpe.model";
+  const std::string sentencepiece = sentencepiece_of(folder, name);
+  const fs::path list = folder / "vocab.json";
+  auto pieces =
+      fs::exists(list) ? pieces_of_json(read_file(list), list) : pieces_of_fairseq(sentencepiece, folder / name);
+  m.special.unk = unknown_piece(pieces, list);
+  std::vector<int32_t> control;
+  for (const auto& [id, text] : added_tokens(folder, int64_t(pieces.size()))) {
+    if (id < int64_t(pieces.size())) continue;  // <s> and the like
+    require(id == int64_t(pieces.size()), "{}: its added token {} has the id {}, expected {}", folder.string(), text,
+            id, pieces.size());
+    control.push_back(int32_t(id));
+    pieces.push_back(text);
+  }
+  require(!control.empty(), "{}: no file names its languages, expected tokenizer.json or special_tokens_map.json",
+          folder.string());
+  const Vocabulary both =
+      listed(m, std::move(pieces), std::move(control), sentencepiece, m.source_vocabulary, folder.string());
+  const JsonObject settings(folder / "tokenizer_config.json");
+  const bool last = settings.get("legacy_behaviour", false);  // NLLB's first tokenizer
+  m.generation.source_language = last ? SourceLanguage::last : SourceLanguage::first;
+  m.generation.target_language = TargetLanguage::target;
+  if (config.has("forced_bos_token_id")) m.generation.target_language_id = config.number("forced_bos_token_id");
+  return {both, both};
+}
+
+}  // namespace
+
+Vocabularies huggingface_vocabularies(const fs::path& folder, const JsonObject& config, ModelConfig& model) {
+  return huggingface_class(config) == HuggingFaceClass::marian ? marian_vocabularies(folder, model)
+                                                               : multilingual_vocabularies(folder, config, model);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,14 @@
+#pragma once
+#include <filesystem>
+
+#include "interop/huggingface_config.h"
+#include "io/model_file.h"
+
+namespace dragoman {
+
+/// The vocabularies of a folder, numbered as its tokenizer numbers pieces and languages. Tells the configuration which
+/// piece is unknown and where languages stand. Error for a file that is missing or goes with another model.
+Vocabularies huggingface_vocabularies(const std::filesystem::path& folder, const JsonObject& config,
+                                      ModelConfig& model);
+
+}  // namespace dragoman

@@ -1,0 +1,24 @@
+#include "interop/json_object.h"
+
+#include "base/file.h"
+#include "io/json_text.h"
+
+namespace dragoman {
+
+namespace fs = std::filesystem;
+
+JsonObject::JsonObject(std::string path, nlohmann::json root) : path_(std::move(path)), root_(std::move(root)) {
+  require(root_.is_object(), "{}: is no JSON object", path_);
+}
+
+JsonObject::JsonObject(const fs::path& path)
+    : JsonObject(path, fs::exists(path) ? parse_json(read_file(path)) : nlohmann::json::object()) {}
+
+JsonObject JsonObject::of_text(const std::string& text, const std::string& path) { return {path, parse_json(text)}; }
+
+int JsonObject::number(const char* key) const {
+  require(has(key), "{}: has no {}", path_, key);
+  return get(key, 0);
+}
+
+}  // namespace dragoman

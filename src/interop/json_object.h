@@ -1,0 +1,42 @@
+#pragma once
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+/// A JSON object in a file of another program, such as config.json.
+class JsonObject {
+ public:
+  /// Error if it is no JSON object; an empty one if there is no such file.
+  explicit JsonObject(const std::filesystem::path& path);
+  static JsonObject of_text(const std::string& text, const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const nlohmann::json& root() const { return root_; }
+  bool has(const char* key) const { return root_.contains(key) && !root_[key].is_null(); }
+
+  /// Error, naming file and key, for a value of another kind.
+  template <class T>
+  T get(const char* key, T otherwise) const {
+    if (!has(key)) return otherwise;
+    try {
+      return root_[key].get<T>();
+    } catch (const nlohmann::json::exception&) {
+      fail("{}: {} is {}, expected another kind of value", path_, key, root_[key].dump());
+    }
+  }
+  int number(const char* key) const;
+
+ private:
+  JsonObject(std::string path, nlohmann::json root);
+
+  std::string path_;
+  nlohmann::json root_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,23 @@
+#pragma once
+#include "io/model_file.h"
+
+namespace dragoman {
+
+/// The languages that a model with several of them translates between, as its vocabulary or its users name them: "fra"
+/// for `>>fra<<`, "fr" for `__fr__`, "fra_Latn". Empty: those that the model has kept.
+struct Languages {
+  std::string source, target;
+};
+
+/// Whether a piece is one by which multilingual models name a language: `__fr__`, `fra_Latn` or `fr_XX`.
+bool names_language(const std::string& piece);
+
+/// Whether pieces such as `>>fra<<` name the language to translate into.
+bool has_languages_in_source(const Vocabulary& source);
+
+/// Tells a configuration its languages. Error for a model that has none, and for languages that it does not know;
+/// `where` is the model.
+void set_languages(ModelConfig& config, const Vocabularies& vocabularies, const Languages& languages,
+                   const std::string& where);
+
+}  // namespace dragoman

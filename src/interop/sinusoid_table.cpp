@@ -1,0 +1,72 @@
+#include "interop/sinusoid_table.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "tensor/bfloat16.h"
+#include "tensor/float16.h"
+
+namespace dragoman {
+namespace {
+
+// Enough rows to tell all designs apart, and rounding to 16 bits apart from other numbers.
+constexpr int64_t rows_compared = 32;
+constexpr double tolerance = 1e-2;
+
+template <class T>
+std::vector<float> floats_of(const std::vector<std::byte>& bytes, int64_t count) {
+  std::vector<float> values;
+  for (int64_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + i * int64_t{sizeof(T)}, sizeof(T));
+    values.push_back(float(value));
+  }
+  return values;
+}
+
+std::vector<float> floats_of(const ForeignTensor& table, int64_t count) {
+  const std::vector<std::byte> bytes = table.read();
+  switch (table.dtype) {
+    case DType::f16:
+      return floats_of<float16>(bytes, count);
+    case DType::bf16:
+      return floats_of<bfloat16>(bytes, count);
+    case DType::f32:
+      return floats_of<float>(bytes, count);
+    default:
+      return {};
+  }
+}
+
+bool fits(const std::vector<float>& table, int64_t rows, const SinusoidDesign& d) {
+  const int64_t half = d.dim / 2;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < half; ++i) {
+      const double power = d.tensor2tensor ? double(i) / double(half - 1) : 2 * double(i) / double(d.dim);
+      const double angle = double(r + d.first) * std::pow(10000.0, -power);
+      const bool turns = d.order == SinusoidOrder::interleaved;
+      const float sine = table[size_t(r * d.dim + (turns ? 2 * i : i))],
+                  cosine = table[size_t(r * d.dim + (turns ? 2 * i + 1 : half + i))];
+      if (std::abs(sine - std::sin(angle)) > tolerance || std::abs(cosine - std::cos(angle)) > tolerance) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+std::optional<SinusoidDesign> recognise_sinusoids(const ForeignTensor& table) {
+  if (table.shape.size() != 2 || table.shape[1] < 4 || table.shape[1] % 2 != 0) return std::nullopt;
+  const int64_t D = table.shape[1], rows = std::min(rows_compared, table.shape[0]);
+  const std::vector<float> values = floats_of(table, rows * D);
+  if (values.empty()) return std::nullopt;
+  for (const SinusoidOrder order : {SinusoidOrder::halves, SinusoidOrder::interleaved})
+    for (const bool tensor2tensor : {false, true})
+      for (const int64_t first : {0, 1, 2}) {
+        const SinusoidDesign design{D, order, tensor2tensor, first};
+        if (fits(values, rows, design)) return design;
+      }
+  return std::nullopt;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,173 @@
+#include "interop/ctranslate2.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "decode/beam_search.h"
+#include "interop/open_model.h"
+#include "model/frame.h"
+#include "tests/interop/score_difference.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+
+std::vector<std::vector<std::string>> rows(const std::string& file) {
+  std::istringstream text(read_file(golden(file)));
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream fields(line + "\t");
+    auto& row = rows.emplace_back();
+    for (std::string field; std::getline(fields, field, '\t');) row.push_back(field);
+  }
+  return rows;
+}
+
+std::vector<ScoredPair> golden_pairs(const ModelFile& file, const std::string& folder) {
+  const SentenceFrames frames = frames_of(file.config());
+  const auto& [source, target] = file.vocabularies();
+  std::vector<ScoredPair> pairs;
+  for (const auto& row : rows(folder + "/pairs.tsv"))
+    pairs.push_back(
+        {frames.source.around(source.encode(row[0])), frames.target.around(target.encode(row[1])), std::stod(row[2])});
+  return pairs;
+}
+
+// The two best of four beams, with their scores.
+void expect_searches(const ModelFile& file, const std::string& folder) {
+  Arena arena;
+  const LoadedModel loaded = load_model(file, backend("cpu"), arena);
+  Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
+  for (const auto& row : rows(folder + "/search.tsv")) {
+    const std::vector<int32_t> source = file.vocabularies().source.encode(row[0]);
+    const SearchOptions options{.beam_size = 4, .max_length_add = 6, .n_best = 2};
+    const auto found = beam_search(cx, *loaded.model, options, 1000, {&source, 1})[0];
+    ASSERT_EQ(found.size(), 2);
+    for (size_t rank : {0, 1}) {
+      EXPECT_EQ(file.vocabularies().target.decode(found[rank].ids), row[2 * rank + 2]) << row[0];
+      EXPECT_NEAR(found[rank].score, std::stod(row[2 * rank + 1]), 1e-5) << row[0];
+    }
+  }
+}
+
+std::string complaint(const std::string& path) {
+  try {
+    open_model(path);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+class CTranslate2 : public testing::TestWithParam<const char*> {};
+
+TEST_P(CTranslate2, GivesTheProbabilitiesAndTranslationsOfTheProgram) {
+  const ModelFile file = open_model(golden(GetParam()));
+  EXPECT_LT(score_difference(file, golden_pairs(file, GetParam())), 1e-5);
+  expect_searches(file, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, CTranslate2, testing::Values("ct2_marian", "ct2_opennmt"));
+
+TEST(CTranslate2Model, GivesOthersIfAFormulaIsAnother) {
+  for (const char* folder : {"ct2_marian", "ct2_opennmt"}) {
+    const ConvertedModel model = *read_ctranslate2(golden(folder), {});
+    const auto pairs = golden_pairs(open_model(golden(folder)), folder);
+    const auto changed = [&](void (*change)(ModelConfig&)) {
+      ModelConfig config = model.config;
+      change(config);
+      return score_difference(ModelFile::in_memory("m", config, model.vocabularies, model.weights), pairs);
+    };
+    EXPECT_GT(changed([](ModelConfig& c) {
+                c.position_spacing = c.position_spacing == PositionSpacing::paper ? PositionSpacing::tensor2tensor
+                                                                                  : PositionSpacing::paper;
+              }),
+              1e-3);
+    EXPECT_GT(changed([](ModelConfig& c) { c.first_position = 1 - c.first_position; }), 1e-3);
+    EXPECT_GT(changed([](ModelConfig& c) { c.decoder_start = DecoderStart::eos; }), 1e-3);
+    EXPECT_GT(changed([](ModelConfig& c) { c.embeddings.scale = 1; }), 1e-3);
+  }
+}
+
+// As it was trained, text of OpenNMT has no </s> behind a source; a line that is empty still has a token.
+TEST(CTranslate2Model, SaysWhatStandsAroundSentences) {
+  const ModelConfig marian = open_model(golden("ct2_marian")).config(),
+                    opennmt = open_model(golden("ct2_opennmt")).config();
+  EXPECT_EQ(marian.decoder_start, DecoderStart::zero);
+  EXPECT_THAT(source_frame(marian).after, ElementsAre(0));
+  EXPECT_EQ(opennmt.decoder_start, DecoderStart::bos);
+  EXPECT_THAT(source_frame(opennmt).around({7}), ElementsAre(7));
+  EXPECT_THAT(source_frame(opennmt).around({}), ElementsAre(2));
+  EXPECT_EQ(opennmt.generation.search_rule, SearchRule::ctranslate2);
+}
+
+TEST(CTranslate2Model, KeepsItsEightBits) {
+  const ModelFile file = open_model(golden("ct2_opennmt"));
+  EXPECT_EQ(file.tensors().get("encoder.0.self_attention.key.weight").dtype, DType::i8);
+  EXPECT_EQ(file.stored_type(), DType::i8);
+}
+
+/// A copy of a golden folder that may be changed.
+struct Copy {
+  explicit Copy(const std::string& name) {
+    for (const auto& entry : std::filesystem::directory_iterator(golden(name)))
+      folder.make(entry.path().filename().string(), read_file(entry.path()));
+  }
+  void replace(const std::string& file, const std::string& from, const std::string& to) {
+    std::string text = read_file(folder / file);
+    const size_t at = text.find(from);
+    ASSERT_NE(at, text.npos) << from;
+    folder.make(file, text.replace(at, from.size(), to));
+  }
+  TemporaryFolder folder;
+};
+
+TEST(CTranslate2Model, IsRefusedByNameWhereDragomanHasNoEqual) {
+  Copy copy("ct2_opennmt");
+  copy.replace("config.json", "\"<s>\",\n  \"eos", "null,\n  \"eos");
+  EXPECT_THAT(complaint(copy.folder / ""), HasSubstr("decoder_start_token is null"));
+  Copy other("ct2_marian");
+  other.replace("model.bin", "TransformerSpec", "TransforgetSpec");
+  EXPECT_THAT(complaint(other.folder / ""), HasSubstr("kind TransforgetSpec, expected TransformerSpec"));
+  Copy renamed("ct2_marian");
+  renamed.replace("model.bin", "layer_0/ffn/linear_1/weight", "layer_0/ffn/linear_x/weight");
+  EXPECT_THAT(complaint(renamed.folder / ""), HasSubstr("has no tensor decoder/layer_0/ffn/linear_1/weight"));
+  Copy unnumbered("ct2_marian");
+  unnumbered.replace("shared_vocabulary.json", "\"</s>\",", "");
+  EXPECT_THAT(complaint(unnumbered.folder / ""), HasSubstr("a list of tokens lacks </s>"));
+}
+
+TEST(CTranslate2Model, IsRefusedWhereverItIsCutOff) {
+  const std::string whole = read_file(golden("ct2_marian/model.bin"));
+  Copy copy("ct2_marian");
+  for (size_t size = 32; size < whole.size(); size += 41) {
+    copy.folder.make("model.bin", whole.substr(0, size));
+    EXPECT_NE(complaint(copy.folder / ""), "") << size;
+  }
+}
+
+// metadata.json and what splits text stand beside the model.
+TEST(Argos, IsAFolderWithAModelInIt) {
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "model");
+  for (const auto& entry : std::filesystem::directory_iterator(golden("ct2_marian")))
+    folder.make("model/" + entry.path().filename().string(), read_file(entry.path()));
+  EXPECT_FALSE(read_ctranslate2(folder / "", {}));
+  folder.make("metadata.json", "{}");
+  folder.make("sentencepiece.model", read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm"));
+  const ModelFile file = open_model(folder / "");
+  EXPECT_EQ(file.vocabularies().source.size(), 42);
+  EXPECT_NE(file.vocabularies().source.encode("ab").size(), 0);
+  EXPECT_NE(file.vocabularies().source.decode(std::vector<int32_t>{2, 3}), "a b");  // as tokens are joined
+}
+
+}  // namespace
+}  // namespace dragoman

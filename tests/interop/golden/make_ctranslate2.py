@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Makes small models of CTranslate2 with random weights, and what CTranslate2 says of them.
+
+    make_ctranslate2.py        (pip install ctranslate2 numpy)
+
+ct2_marian/ is as its converter makes models of Marian: post-norm, swish, a table of sinusoids, zeros as the first input,
+all matrices tied. ct2_opennmt/ is as it makes those of OpenNMT: pre-norm, relu, no table of positions, <s> as the first
+input, no </s> behind a source, no matrix tied, in 8 bits. In each folder,
+
+pairs.tsv has source and target, tokens as they are given, and the log-probability of the target in float32.
+search.tsv has a source and what beam search finds with 4 beams and at most as many tokens as the source has, and 6: the
+    two best, score and tokens each.
+"""
+import json
+import pathlib
+import random
+
+import ctranslate2
+import numpy as np
+from ctranslate2.specs import TransformerSpec, common_spec
+
+HERE = pathlib.Path(__file__).resolve().parent
+D, F = 8, 12
+
+
+def randomise(spec, rng):
+    """Gives every variable that is still to be set random numbers of its shape."""
+    sizes = {"self_attention/linear_0": (3 * D, D), "self_attention/linear_1": (D, D), "attention/linear_0": (D, D),
+             "attention/linear_1": (2 * D, D), "attention/linear_2": (D, D), "ffn/linear_0": (F, D),
+             "ffn/linear_1": (D, F)}
+
+    def fill(layer, scope):
+        for name, value in list(vars(layer).items()):
+            path = f"{scope}/{name}".strip("/")
+            if isinstance(value, list):
+                for i, v in enumerate(value):
+                    fill(v, f"{path}_{i}")
+            elif isinstance(value, ctranslate2.specs.LayerSpec):
+                fill(value, path)
+            elif value is None:
+                key = next((k for k in sizes if f"/{k}/" in f"/{path}"), None)
+                if name in ("gamma", "beta"):
+                    setattr(layer, name, (rng.normal(0, 0.3, D) + (name == "gamma")).astype("float32"))
+                elif key and name == "weight":
+                    setattr(layer, name, rng.normal(0, 0.4, sizes[key]).astype("float32"))
+                elif key and name == "bias":
+                    setattr(layer, name, rng.normal(0, 0.4, sizes[key][0]).astype("float32"))
+    fill(spec, "")
+
+
+def sinusoids():
+    angles = np.arange(64)[:, None] / np.power(10000, 2 * np.arange(D // 2) / D)[None, :]
+    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype("float32")
+
+
+def bias_of(rng, tokens):
+    bias = rng.normal(0, 0.5, len(tokens)).astype("float32")
+    for i, token in enumerate(tokens):
+        bias[i] += {"<unk>": -20, "<s>": -20, "<blank>": -20, "</s>": 2.5}.get(token, 0)
+    return bias
+
+
+def write(name, spec, tokens, quantization, suffix):
+    folder = HERE / name
+    folder.mkdir(exist_ok=True)
+    spec.validate()
+    spec.optimize(quantization=quantization)
+    spec.save(str(folder))
+    translator = ctranslate2.Translator(str(folder), device="cpu", compute_type="float32")
+    random.seed(5)
+    words = [t for t in tokens if t.isalpha()]
+    pairs, found = [], []
+    for _ in range(8):
+        source = [random.choice(words) for _ in range(random.randrange(1, 9))]
+        target = [random.choice(words) for _ in range(random.randrange(0, 9))]
+        score = sum(translator.score_batch([source], [target])[0].log_probs)
+        pairs.append("\t".join([" ".join(source), " ".join(target), f"{score:.6f}"]))
+        result = translator.translate_batch(
+            [source], beam_size=4, num_hypotheses=2, length_penalty=1, max_decoding_length=len(source) + 6,
+            min_decoding_length=0, return_scores=True)[0]
+        fields = [" ".join(source)]
+        for score, hypothesis in zip(result.scores, result.hypotheses):
+            fields += [f"{score:.6f}", " ".join(hypothesis)]
+        found.append("\t".join(fields))
+    (folder / "pairs.tsv").write_text("\n".join(pairs) + "\n")
+    (folder / "search.tsv").write_text("\n".join(found) + "\n")
+
+
+def words(count, first):
+    return [chr(ord(first) + i % 26) * (1 + i // 26) for i in range(count)]
+
+
+def marian():
+    rng = np.random.default_rng(1)
+    spec = TransformerSpec.from_config((2, 1), 2, pre_norm=False, activation=common_spec.Activation.SWISH)
+    tokens = ["</s>", "<unk>"] + words(40, "a")
+    table = rng.normal(0, 0.4, (len(tokens), D)).astype("float32")
+    for embeddings in (spec.encoder.embeddings[0], spec.decoder.embeddings, spec.decoder.projection):
+        embeddings.weight = table
+    spec.decoder.projection.bias = bias_of(rng, tokens)
+    for side in (spec.encoder, spec.decoder):
+        side.position_encodings.encodings = sinusoids()
+    spec.decoder.start_from_zero_embedding = True
+    spec.register_source_vocabulary(tokens)
+    spec.register_target_vocabulary(tokens)
+    spec.config.add_source_eos = True
+    randomise(spec, rng)
+    write("ct2_marian", spec, tokens, None, "")
+
+
+def opennmt():
+    rng = np.random.default_rng(2)
+    spec = TransformerSpec.from_config((1, 2), 4, pre_norm=True)
+    source = ["<unk>", "<s>", "</s>", "<blank>"] + words(30, "a")
+    target = ["<unk>", "<s>", "</s>", "<blank>"] + words(26, "a")
+    for embeddings, tokens in ((spec.encoder.embeddings[0], source), (spec.decoder.embeddings, target),
+                               (spec.decoder.projection, target)):
+        embeddings.weight = rng.normal(0, 0.4, (len(tokens), D)).astype("float32")
+    spec.decoder.projection.bias = bias_of(rng, target)
+    spec.register_source_vocabulary(source)
+    spec.register_target_vocabulary(target)
+    spec.config.layer_norm_epsilon = 1e-6
+    randomise(spec, rng)
+    for side in (spec.encoder, spec.decoder):
+        del side.position_encodings
+    write("ct2_opennmt", spec, target, "int8", "")
+
+
+if __name__ == "__main__":
+    marian()
+    opennmt()
