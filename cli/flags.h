@@ -122,7 +122,7 @@ struct Table {
   void (*check)(Options&, const Given&, Findings&) = nullptr;
   std::string_view preset_flag = "";   // if there is one, it is set first, then `preset` runs,
   void (*preset)(Options&) = nullptr;  // then all other options
-  void (*inherit)(const Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
+  void (*inherit)(Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
   std::vector<std::string_view> essentials = {};                    // what -h shows; none: all
 };
 

@@ -85,15 +85,17 @@ std::string options_of(const ModelConfig& config) {
   return to_yaml(bind_flags(flags, options), true);
 }
 
-void inherit_model(const TrainOptions& given, std::vector<Option>& options) {
+void inherit_model(TrainOptions& given, std::vector<Option>& options) {
   if (given.pretrained_model.empty()) return;
   const std::string state = state_path(given.model);
   const bool resumes = !given.no_reload && !given.model.empty() && std::filesystem::exists(state);
   const std::string& path = resumes ? state : given.pretrained_model;
-  if (!std::filesystem::is_regular_file(path)) return;  // the run will say so
+  if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_directory(path)) return;  // the run will say so
   const ModelConfig config = config_of(path);
   const auto flags = flags_of_model();
   TrainOptions theirs = with_config(config);
+  for (const ConfigField& field : model_config_fields())
+    if (field.option.empty()) assign(field.member(given), field.member(theirs));
   for (const Option& stored : bind_flags(flags, theirs)) {
     Option& option = *std::ranges::find(options, stored.name, &Option::name);
     const Strings wanted = stored.show();

@@ -12,6 +12,6 @@ std::string options_of(const ModelConfig& config);
 
 /// With --pretrained-model, gives the options that decide the kind of model the values of that model, or of the run's
 /// own state when it resumes. Error for one that the user gave another value.
-void inherit_model(const TrainOptions& given, std::vector<Option>& options);
+void inherit_model(TrainOptions& given, std::vector<Option>& options);
 
 }  // namespace dragoman
