@@ -133,6 +133,20 @@ void add_architecture(FactPage& page, const ModelConfig& c) {
   if (c.copies) page.fact("copies", "pieces of the source (See et al. 2017)");
 }
 
+std::string language_in_words(const Vocabulary& v, int id) { return id < 0 ? "given to each run" : v.piece(id); }
+
+// Of models of other programs.
+void add_generation(FactPage& page, const ModelConfig& c, const Vocabularies& v) {
+  const GenerationConfig& g = c.generation;
+  if (g.source_language != SourceLanguage::none)
+    page.fact("from language", language_in_words(v.source, g.source_language_id));
+  if (g.target_language != TargetLanguage::none)
+    page.fact("into language", g.target_language == TargetLanguage::source && g.target_language_id < 0
+                                   ? "at the beginning of a line, >>fra<<"
+                                   : language_in_words(v.target, g.target_language_id));
+  if (g.search_rule != SearchRule::marian) page.fact("search", fmt::format("as {}", name_of(g.search_rule)));
+}
+
 void add_vocabularies(Description& d, const Vocabularies& v) {
   const bool joint = v.source.bytes() == v.target.bytes();
   d.page.heading("Vocabularies");
@@ -170,6 +184,7 @@ void add_model(Description& description, const ModelFile& model) {
   add_architecture(description.page, model.config());
   description.json["config"] = Json::parse(to_json(model.config()));
   add_vocabularies(description, model.vocabularies());
+  add_generation(description.page, model.config(), model.vocabularies());
   add_lengths(description, model.trained());
   add_parameters(description, count_parameters(model.tensors()));
 }

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""End-to-end test of commands on models of other programs, as docs/existing_models.md shows them.
+
+    existing_models_test.py BINARY
+"""
+
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+import end_to_end_test
+from end_to_end_test import InFolder
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = SOURCE / "tests" / "interop" / "golden"
+TEXT = "a small dog\n\nthe house of a man\n"
+
+
+class ExistingModels(InFolder):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        for name, models in (("marianmt", ["source.spm", "target.spm"]), ("m2m100", ["sentencepiece.bpe.model"]),
+                             ("ct2_marian", []), ("ct2_opennmt", [])):
+            shutil.copytree(GOLDEN / name, cls.folder / name)
+            for model in models:
+                shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm", cls.folder / name / model)
+        for name in ("tied.npz", "words.yml"):
+            shutil.copy(GOLDEN / name, cls.folder / name)
+        for name in ("s", "t"):
+            (cls.folder / name).write_text("a dog\na man\n" * 20)
+
+    def refused(self, *arguments, text=TEXT):
+        done = self.call(*arguments, text=text)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        return done.stderr
+
+    def test_a_model_translates_as_it_is_and_as_its_conversion(self):
+        for model, more in (("marianmt", []), ("ct2_marian", []), ("ct2_opennmt", []),
+                            ("m2m100", ["--source-lang", "en", "--target-lang", "fr"]),
+                            ("tied.npz", ["--vocabs", "words.yml", "words.yml"])):
+            with self.subTest(model):
+                options = ["--beam-size", "3", "--max-length-add", "5", "--n-best", "--quiet"]
+                as_it_is = self.succeed("translate", "-m", model, *more, *options, text=TEXT)
+                self.assertEqual({line.split(" ||| ")[0] for line in as_it_is.splitlines()}, {"0", "1", "2"})
+                self.succeed("convert", "-i", model, "-o", "converted", *more, "--quiet")
+                self.assertEqual(self.succeed("translate", "-m", "converted", *options, text=TEXT), as_it_is)
+                self.assertEqual(self.succeed("score", "-m", model, *more, "-t", "s", "t"),
+                                 self.succeed("score", "-m", "converted", "-t", "s", "t"))
+
+    def test_a_model_of_several_languages_asks_for_them(self):
+        said = self.refused("translate", "-m", "m2m100")
+        self.assertIn("its source language is not given", said)
+        self.assertIn("hint: give --source-lang", said)
+        said = self.refused("score", "-m", "m2m100", "--source-lang", "en", "-t", "s", "t")
+        self.assertIn("its target language is not given", said)
+        said = self.refused("translate", "-m", "m2m100", "--source-lang", "en", "--target-lang", "klingon")
+        self.assertIn("--target-lang klingon: m2m100 has no piece that names this language", said)
+        said = self.refused("translate", "-m", "ct2_opennmt", "--source-lang", "en")
+        self.assertIn("--source-lang en: ct2_opennmt is not told the language of its source", said)
+
+    def test_languages_that_are_given_replace_those_that_the_file_keeps(self):
+        self.succeed("convert", "-i", "m2m100", "-o", "kept", "--source-lang", "en", "--target-lang", "fr", "--quiet")
+        scores = [self.succeed("score", "-m", "kept", "-t", "s", "t", *more)
+                  for more in ([], ["--target-lang", "de"], ["--source-lang", "de"], ["--target-lang", "fr"])]
+        self.assertEqual(scores[0], scores[3])
+        self.assertEqual(len(set(scores)), 3)
+
+    # What a given language adds to a target is neither scored nor shown.
+    def test_a_language_is_no_token_of_a_translation(self):
+        languages = ["--source-lang", "en", "--target-lang", "fr"]
+        words = self.succeed("score", "-m", "m2m100", *languages, "-t", "s", "t", "--word-scores").splitlines()[0]
+        alignments = self.succeed("score", "-m", "m2m100", *languages, "-t", "s", "t", "--alignment", "soft")
+        targets = alignments.splitlines()[0].split(" ||| ")[-1].split(" ")
+        self.assertEqual(len(targets), len(words.split("WordScores= ")[-1].split(" ")))
+
+    def test_the_rule_of_search_is_that_of_the_model_or_another(self):
+        found = {rule: self.succeed("translate", "-m", "marianmt", "--search-rule", rule, "-b", "4", "--n-best",
+                                    "--max-length-add", "2", "--quiet", text=TEXT)
+                 for rule in ("auto", "marian", "huggingface", "huggingface-early", "fairseq", "ctranslate2")}
+        self.assertEqual(found["auto"], found["huggingface"])
+        self.assertNotEqual(found["auto"], found["marian"])
+        self.assertIn("--search-rule", self.refused("translate", "-m", "marianmt", "--search-rule", "google"))
+
+    def test_fine_tuning_goes_on_as_the_model_was_trained(self):
+        self.succeed("convert", "-i", "m2m100", "-o", "kept", "--source-lang", "en", "--target-lang", "fr", "--quiet")
+        self.succeed("train", "-t", "s", "t", "-v", "v", "v", "-m", "tuned", "--pretrained-model", "kept", "--after",
+                     "200u", "--learn-rate", "0.01", "--lr-warmup", "1u", "--quiet", "--cpu-threads", "1")
+        before = sum(self.numbers("score", "-m", "kept", "-t", "s", "t"))
+        self.assertGreater(sum(self.numbers("score", "-m", "tuned", "-t", "s", "t")), before / 2)
+        inspected = self.succeed("inspect", "tuned")
+        self.assertRegex(inspected, r"from language +__en__\n +into language +__fr__\n +search +as huggingface")
+
+
+if __name__ == "__main__":
+    end_to_end_test.BINARY = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
