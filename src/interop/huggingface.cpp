@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "interop/huggingface_config.h"
 #include "interop/huggingface_vocabulary.h"
+#include "interop/torch_file.h"
 #include "interop/weight_mapping.h"
 #include "io/json_text.h"
 #include "model/validate.h"
@@ -20,10 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// All tensors of a folder, of one file or of shards.
+/// All tensors of a folder, of one file or of shards: safetensors if there are, else what torch.save wrote.
 std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
+  const auto has = [&](const std::string& name) {
+    return fs::exists(folder / name) || fs::exists(folder / (name + ".index.json"));
+  };
+  const std::string safe = "model.safetensors", pickled = "pytorch_model.bin";
+  const std::string& name = !has(safe) && has(pickled) ? pickled : safe;
   std::set<std::string> files;
-  if (const fs::path index = folder / "model.safetensors.index.json"; fs::exists(index)) {
+  if (const fs::path index = folder / (name + ".index.json"); fs::exists(index)) {
     const json shards = parse_json(read_file(index));
     require(shards.is_object() && shards.contains("weight_map") && shards["weight_map"].is_object(),
             "{}: has no weight_map", index.string());
@@ -32,14 +38,14 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
       files.insert(folder / fs::path(file.get<std::string>()).filename());
     }
   } else {
-    const fs::path one = folder / "model.safetensors";
-    if (!fs::exists(one) && fs::exists(folder / "pytorch_model.bin"))
-      throw Error(fmt::format("{}: has its weights in pytorch_model.bin, expected model.safetensors", folder.string()),
-                  "load it with transformers and save_pretrained() it again: that writes model.safetensors");
-    files.insert(one);
+    files.insert(folder / name);
   }
   std::vector<ForeignTensor> tensors;
   for (const std::string& path : files) {
+    if (name == pickled) {
+      for (ForeignTensor& t : state_dict_tensors(path)) tensors.push_back(std::move(t));
+      continue;
+    }
     const auto file = std::make_shared<const SafetensorsFile>(path);
     for (const TensorEntry& t : file->tensors())
       tensors.push_back({.name = t.name, .dtype = t.dtype, .shape = t.shape, .read = [file, &t] {

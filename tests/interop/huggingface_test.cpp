@@ -9,8 +9,10 @@
 #include "base/file.h"
 #include "decode/beam_search.h"
 #include "interop/open_model.h"
+#include "io/safetensors.h"
 #include "model/frame.h"
 #include "tests/interop/score_difference.h"
+#include "tests/interop/torch_stream.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -188,9 +190,31 @@ TEST_F(MarianMt, RefusesByNameWhatIsAnotherModel) {
   EXPECT_THAT(complaint(), HasSubstr("decoder_start_token_id is 7"));
 }
 
-TEST_F(MarianMt, SaysHowToGetItsWeightsOutOfAPickle) {
-  std::filesystem::rename(folder / "model.safetensors", folder / "pytorch_model.bin");
-  EXPECT_THAT(complaint(), HasSubstr("pytorch_model.bin, expected model.safetensors"));
+std::string torch_copy_of(const SafetensorsFile& model, size_t first, size_t last) {
+  std::vector<TorchTensor> tensors;
+  for (size_t i = first; i < last; ++i) {
+    const TensorEntry& t = model.tensors()[i];
+    std::vector<int64_t> strides(t.shape.size(), 1);
+    for (size_t d = strides.size(); d-- > 1;) strides[d - 1] = strides[d] * t.shape[d];
+    tensors.push_back({.name = t.name,
+                       .shape = t.shape,
+                       .strides = strides,
+                       .data = {reinterpret_cast<const char*>(t.bytes.data()), t.bytes.size()}});
+  }
+  return torch_stream(tensors);
+}
+
+TEST_F(MarianMt, MayHaveItsWeightsInFilesOfTorch) {
+  const SafetensorsFile model(golden("marianmt/model.safetensors"));
+  const size_t count = model.tensors().size();
+  std::filesystem::remove(folder / "model.safetensors");
+  folder.make("pytorch_model.bin", torch_copy_of(model, 0, count));
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
+  std::filesystem::remove(folder / "pytorch_model.bin");
+  folder.make("a.bin", torch_copy_of(model, 0, 5));
+  folder.make("b.bin", torch_copy_of(model, 5, count));
+  folder.make("pytorch_model.bin.index.json", R"({"weight_map": {"x": "a.bin", "y": "b.bin"}})");
+  EXPECT_LT(score_difference(open_model(path()), golden_pairs()), 1e-5);
 }
 
 // A language that is given stands where `>>fra<<` would.

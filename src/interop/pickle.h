@@ -1,0 +1,77 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace dragoman {
+
+/// What Python's pickle describes, as data: classes and functions are names, and none of them is called.
+struct PickleValue;
+using PickleRef = const PickleValue*;  // belongs to a Pickle; values may be shared, and may contain themselves
+
+struct PickleNone {};
+struct PickleList {
+  std::vector<PickleRef> items;
+};
+struct PickleTuple {
+  std::vector<PickleRef> items;
+};
+struct PickleDict {  // or collections.OrderedDict
+  std::vector<std::pair<PickleRef, PickleRef>> items;
+  PickleRef find(std::string_view key) const;  // null: not there
+};
+struct PickleGlobal {  // a class or a function
+  std::string name;    // with its module: "torch.FloatStorage"
+};
+struct PicklePersistentId {  // an object outside of the pickle
+  PickleRef id = nullptr;
+};
+/// What a class or function would have made of its arguments.
+struct PickleObject {
+  PickleRef maker = nullptr;  // mostly a PickleGlobal
+  PickleRef arguments = nullptr;
+  PickleRef state = nullptr;          // null: has none
+  std::vector<PickleRef> items = {};  // appended to it, of classes that are like lists
+  PickleDict entries = {};            // set in it, of classes that are like dictionaries
+  std::string_view class_name() const;
+};
+
+struct PickleValue {
+  /// Integers of more than 64 bits are bytes: two's complement, little-endian.
+  std::variant<PickleNone, bool, int64_t, double, std::string, std::vector<std::byte>, PickleList, PickleTuple,
+               PickleDict, PickleGlobal, PicklePersistentId, PickleObject>
+      value;
+
+  /// Null if the value is of another kind.
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&value);
+  }
+};
+
+/// What a value is, for messages: "a list", "an object of class argparse.Namespace".
+std::string description_of(const PickleValue& value);
+
+/// A pickle that was read. Moving it leaves all references valid.
+struct Pickle {
+  Pickle() = default;
+  Pickle(Pickle&&) = default;
+  Pickle(const Pickle&) = delete;
+
+  std::deque<PickleValue> values;  // all, so that neither cycles nor depth matter when they are destroyed
+  PickleRef root = nullptr;
+  size_t bytes = 0;  // that it took
+};
+
+/// Reads the pickle that `bytes` begin with, of protocols 2 to 5 (https://docs.python.org/3/library/pickletools.html).
+/// Takes time and memory that are linear in its size. `name` is for messages. Error for what is damaged and for
+/// opcodes of protocols 0 and 1.
+Pickle read_pickle(std::span<const std::byte> bytes, const std::string& name);
+
+}  // namespace dragoman
