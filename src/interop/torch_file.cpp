@@ -78,7 +78,7 @@ struct Layout {
   int64_t extent(int64_t most) const {
     int64_t last = 0;
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d] == 1 || strides[d] == 0) continue;
+      if (strides[d] == 0) continue;
       if (shape[d] - 1 > (most - last) / strides[d]) return most + 1;
       last += (shape[d] - 1) * strides[d];
     }

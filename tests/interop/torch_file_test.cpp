@@ -33,7 +33,7 @@ std::vector<T> values(const ForeignTensor& tensor) {
   EXPECT_EQ(tensor.dtype, dtype_of<T>()) << tensor.name;
   const auto bytes = tensor.read();
   std::vector<T> result(bytes.size() / sizeof(T));
-  std::memcpy(result.data(), bytes.data(), bytes.size());
+  if (!result.empty()) std::memcpy(result.data(), bytes.data(), bytes.size());
   return result;
 }
 
@@ -168,6 +168,7 @@ TEST(TorchFile, IsRefusedIfSizesDoNotGoTogether) {
   };
   EXPECT_EQ(complaint_of(), "");
   EXPECT_EQ(complaint_of(layout({1, 6}, {huge, 1})), "");  // torch writes any stride there
+  EXPECT_EQ(complaint_of(layout({3, 1, 2}, {1, huge, 3})), "");
   EXPECT_EQ(complaint_of(layout({0, huge, huge}, {1, 1, 1})), "");
   for (const auto& lie : {layout({2, 4}, {3, 1}), layout({3, 3}, {3, 1}), layout({2, 3}, {3, 1}, 1),
                           layout({2, 3}, {3, 1}, huge), layout({2, 3}, {4, 1}), layout({2, 3}, {huge, 1}),
@@ -240,7 +241,6 @@ TEST(PickleReader, RefusesWhatNoPicklerWrites) {
                                      "\x85."s,
                                      "N\x87."s,
                                      "R."s,
-                                     "N)b."s.substr(0, 2),
                                      "NNR."s,
                                      "\x93."s,
                                      "NN\x93."s,
