@@ -13,27 +13,33 @@ Table<ConvertCommandOptions> convert_table() {
   static constexpr auto files = "Files", run = "Run";
   Table<O> table = {
       .about = {.name = "convert",
-                .summary = "make a model file of a model of another program",
-                .usage = "--input MODEL --output OUT [--vocabs SOURCE TARGET]",
-                .text = "Reads Transformers of Marian (.npz, .bin, decoder.yml) and folders of Hugging Face's "
-                        "transformers (MarianMT, M2M100, NLLB-200, mBART-50); docs/existing_models.md says which, and "
-                        "what differs. The other commands take "
-                        "such models as they are, too, and "
-                        "convert them in memory each time."},
+                .summary = "make a model file of a model of another program, or the other way round",
+                .usage = "--input MODEL --output OUT [--to FORMAT] [--vocabs SOURCE TARGET]",
+                .text = "Reads Transformers of Marian (.npz, .bin, decoder.yml), folders of Hugging Face's "
+                        "transformers (MarianMT, M2M100, NLLB-200, mBART-50), folders of CTranslate2 and packages of "
+                        "Argos Translate; docs/existing_models.md says which, and what differs. The other commands "
+                        "take such models as they are, too, and convert them in memory each time. With --to, any "
+                        "model becomes one of another program."},
       .flags = {{.name = "input",
                  .letter = 'i',
                  .field = &O::input,
                  .value = "MODEL",
                  .group = files,
-                 .help = "model of the other program",
+                 .help = "the model: with --to of any program, else of another one",
                  .required = true},
                 {.name = "output",
                  .letter = 'o',
                  .field = &O::output,
-                 .value = "FILE",
+                 .value = "OUT",
                  .group = files,
-                 .help = "model file to write",
+                 .help = "model file to write; with --to a new folder",
                  .required = true},
+                {.name = "to",
+                 .field = &O::format,
+                 .value = "FORMAT",
+                 .group = files,
+                 .help = "what to write: dragoman's model file, a folder of CTranslate2, or one of Hugging Face's "
+                         "MarianMT, for models of that shape"},
                 quiet_flag<O>(run)},
       .check = [](O& o, const Given&, Findings& findings) { check_vocabs(o, findings); }};
   auto open = open_flags<O>(files);

@@ -4,12 +4,25 @@
 #include "base/log.h"
 #include "dragoman/engine.h"
 #include "interop/open_model.h"
+#include "interop/write_ctranslate2.h"
+#include "interop/write_huggingface.h"
 
 namespace dragoman {
+
+namespace {
+
+void write_for_others(const ConvertOptions& o) {
+  const ModelFile model = open_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
+  o.format == ModelFormat::ctranslate2 ? write_ctranslate2(model, o.output) : write_huggingface(model, o.output);
+  log_info("Saved {}, converted from {}", o.output, o.input);
+}
+
+}  // namespace
 
 void convert_model(Engine& engine, const ConvertOptions& o) {
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   const Engine::Scope scope(engine);
+  if (o.format != ModelFormat::dragoman) return write_for_others(o);
   std::optional<ConvertedModel> model =
       read_foreign_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
   if (!model) {

@@ -1,5 +1,6 @@
 #include "interop/sinusoid_table.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -12,7 +13,7 @@ namespace {
 
 // Enough rows to tell all designs apart, and rounding to 16 bits apart from other numbers.
 constexpr int64_t rows_compared = 32;
-constexpr double tolerance = 1e-2;
+constexpr float tolerance = 1e-2f;
 
 template <class T>
 std::vector<float> floats_of(const std::vector<std::byte>& bytes, int64_t count) {
@@ -39,21 +40,25 @@ std::vector<float> floats_of(const ForeignTensor& table, int64_t count) {
   }
 }
 
-bool fits(const std::vector<float>& table, int64_t rows, const SinusoidDesign& d) {
+bool near(const std::vector<float>& a, const std::vector<float>& b) {
+  return std::ranges::equal(a, b, [](float x, float y) { return std::abs(x - y) <= tolerance; });
+}
+
+}  // namespace
+
+std::vector<float> sinusoid_rows(const SinusoidDesign& d, int64_t rows) {
   const int64_t half = d.dim / 2;
+  const bool turns = d.order == SinusoidOrder::interleaved;
+  std::vector<float> table(size_t(rows * d.dim));
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < half; ++i) {
       const double power = d.tensor2tensor ? double(i) / double(half - 1) : 2 * double(i) / double(d.dim);
       const double angle = double(r + d.first) * std::pow(10000.0, -power);
-      const bool turns = d.order == SinusoidOrder::interleaved;
-      const float sine = table[size_t(r * d.dim + (turns ? 2 * i : i))],
-                  cosine = table[size_t(r * d.dim + (turns ? 2 * i + 1 : half + i))];
-      if (std::abs(sine - std::sin(angle)) > tolerance || std::abs(cosine - std::cos(angle)) > tolerance) return false;
+      table[size_t(r * d.dim + (turns ? 2 * i : i))] = float(std::sin(angle));
+      table[size_t(r * d.dim + (turns ? 2 * i + 1 : half + i))] = float(std::cos(angle));
     }
-  return true;
+  return table;
 }
-
-}  // namespace
 
 std::optional<SinusoidDesign> recognise_sinusoids(const ForeignTensor& table) {
   if (table.shape.size() != 2 || table.shape[1] < 4 || table.shape[1] % 2 != 0) return std::nullopt;
@@ -64,7 +69,7 @@ std::optional<SinusoidDesign> recognise_sinusoids(const ForeignTensor& table) {
     for (const bool tensor2tensor : {false, true})
       for (const int64_t first : {0, 1, 2}) {
         const SinusoidDesign design{D, order, tensor2tensor, first};
-        if (fits(values, rows, design)) return design;
+        if (near(values, sinusoid_rows(design, rows))) return design;
       }
   return std::nullopt;
 }

@@ -6,6 +6,9 @@
 
 namespace dragoman {
 
+/// The first rows of a table (rows, D).
+std::vector<float> sinusoid_rows(const SinusoidDesign& design, int64_t rows);
+
 /// Which sinusoids a stored table (positions, D) holds, if any.
 std::optional<SinusoidDesign> recognise_sinusoids(const ForeignTensor& table);
 

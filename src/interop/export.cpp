@@ -1,0 +1,97 @@
+#include "interop/export.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include "base/error.h"
+#include "io/config_json.h"
+#include "io/int8_weights.h"
+#include "model/config_fields.h"
+#include "vocab/container.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+using Bytes = std::vector<std::byte>;
+
+Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
+  const std::vector<int8_t> numbers = values_of<int8_t>(weight);
+  const std::vector<float> scales = values_of<float>(file.get(scale_name(weight.name)));
+  const int64_t columns = weight.shape[1];
+  std::vector<float> values(numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i) values[i] = scales[i / size_t(columns)] * float(numbers[i]);
+  Bytes bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+OutputFolder::OutputFolder(const std::string& path)
+    : path_(path), temporary_(fmt::format("{}.tmp-{}-{:08x}", path, getpid(), std::random_device()())) {
+  if (fs::exists(fs::symlink_status(path)))
+    throw Error(fmt::format("{} is there already, expected the name of a new folder", path),
+                "give another name, or move it away first");
+  std::error_code error;
+  fs::create_directory(temporary_, error);
+  require(!error, "{}: cannot be created: {}", path, error.message());
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  if (!committed_) fs::remove_all(temporary_, ignored);
+}
+
+void OutputFolder::write(const std::string& name, std::string_view text) const {
+  write_atomically(file(name), [&](FileWriter& out) { out.write(text); });
+}
+
+void OutputFolder::commit() {
+  std::error_code error;
+  fs::rename(temporary_, path_, error);
+  require(!error, "{}: cannot be created: {}", path_, error.message());
+  committed_ = true;
+}
+
+void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program) {
+  ModelConfig config = model.config(), expressible;
+  for (const ConfigField& field : model_config_fields())
+    if (field.training_only || field.key == "initialisation" || std::ranges::count(keys, field.key) > 0 ||
+        !has_field(config, field))
+      assign(field.member(expressible), field.member(config));
+  for (const auto& [key, theirs, expected] : differences(config, expressible))
+    throw Error(fmt::format("{}: its '{}' is {}, of which {} has no equal (it has {})", model.tensors().path(), key,
+                            theirs, program, expected),
+                "docs/existing_models.md says which models can be written for other programs");
+}
+
+TensorEntry floating(const ModelFile& model, const std::string& weight) {
+  const TensorEntry& stored = model.tensors().get(weight);
+  if (stored.dtype != DType::i8) return stored;
+  return {.name = weight, .dtype = DType::f32, .shape = stored.shape, .make = [&stored, &model] {
+            return restored(stored, model.tensors());
+          }};
+}
+
+std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& side) {
+  if (!is_container(vocabulary.bytes())) return vocabulary.bytes();
+  ListedVocabulary listed = from_container(vocabulary.bytes(), side);
+  if (listed.segmentation != SegmentationKind::sentencepiece)
+    throw Error(fmt::format("the {} vocabulary has no SentencePiece model, which the other program needs", side),
+                "of models whose text is tokens or subword-nmt's pieces, only --to ctranslate2 writes one");
+  return listed.model;
+}
+
+std::vector<std::string> pieces_of(const Vocabulary& vocabulary) {
+  std::vector<std::string> pieces;
+  for (int32_t id = 0; id < vocabulary.size(); ++id) pieces.push_back(vocabulary.piece(id));
+  return pieces;
+}
+
+}  // namespace dragoman

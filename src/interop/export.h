@@ -1,0 +1,42 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/model_file.h"
+#include "vocab/listed_vocabulary.h"
+
+namespace dragoman {
+
+/// A folder that appears whole or not at all: files are written to a temporary one beside it, which commit() renames.
+class OutputFolder {
+ public:
+  /// Error if something of this name is there already.
+  explicit OutputFolder(const std::string& path);
+  ~OutputFolder();  // removes what was not committed
+  OutputFolder(const OutputFolder&) = delete;
+
+  std::string file(const std::string& name) const { return temporary_ + "/" + name; }
+  void write(const std::string& name, std::string_view text) const;
+  void commit();
+
+ private:
+  std::string path_, temporary_;
+  bool committed_ = false;
+};
+
+/// Error, naming the field, unless all that the model is lies in these keys of its configuration
+/// (docs/model_format.md); what matters in training alone may be anything. `program` says in it who has no equal.
+void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program);
+
+/// A weight as it is stored, in floating point: what is in 8 bits becomes float32. The model must outlive it.
+TensorEntry floating(const ModelFile& model, const std::string& weight);
+
+/// What splits text and its file, for programs that have lists of pieces beside it. Error, naming `side`, for a
+/// vocabulary without SentencePiece.
+std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& side);
+
+/// Pieces by id.
+std::vector<std::string> pieces_of(const Vocabulary& vocabulary);
+
+}  // namespace dragoman

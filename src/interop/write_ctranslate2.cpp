@@ -1,0 +1,326 @@
+#include "interop/write_ctranslate2.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "interop/export.h"
+#include "interop/sinusoid_table.h"
+#include "io/int8_weights.h"
+#include "vocab/container.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using Bytes = std::vector<std::byte>;
+
+constexpr std::string_view expressible[] = {"dim",
+                                            "encoder_layers",
+                                            "decoder_layers",
+                                            "heads",
+                                            "decoder_heads",
+                                            "feed_forward",
+                                            "activation",
+                                            "decoder_feed_forward",
+                                            "norm",
+                                            "norm_epsilon",
+                                            "final_norm",
+                                            "embedding_norm",
+                                            "positions",
+                                            "position_spacing",
+                                            "first_position",
+                                            "max_positions",
+                                            "tied_decoder_layers",
+                                            "embedding_scale",
+                                            "output_bias",
+                                            "tied_embeddings_all",
+                                            "tied_embeddings",
+                                            "tied_embeddings_src",
+                                            "source_vocabulary",
+                                            "target_vocabulary",
+                                            "unk_id",
+                                            "bos_id",
+                                            "eos_id",
+                                            "pad_id",
+                                            "decoder_start",
+                                            "source_bos",
+                                            "source_eos",
+                                            "suppressed_ids",
+                                            "search_rule"};
+
+constexpr int64_t rows_of_sinusoids = 4096;  // CTranslate2 translates nothing longer than its table
+
+template <class T>
+Bytes bytes_of(const std::vector<T>& values) {
+  Bytes bytes(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+struct Variable {
+  std::string name;
+  uint8_t type;
+  std::vector<int64_t> shape;
+  std::function<Bytes()> make;
+};
+
+uint8_t type_of(DType dtype) {
+  switch (dtype) {
+    case DType::i8:
+      return 1;
+    case DType::f16:
+      return 4;
+    case DType::bf16:
+      return 5;
+    default:
+      return 0;
+  }
+}
+
+/// All variables of a model, by name.
+class Variables {
+ public:
+  explicit Variables(const ModelFile& model) : model_(model), c_(model.config()) {}
+
+  void all();
+  void write(FileWriter& out) const;
+
+ private:
+  const TensorEntry& weight(const std::string& name) const { return model_.tensors().get(name); }
+  void flag(const std::string& name, int8_t value) { number<int8_t>(name, 1, value); }
+  template <class T>
+  void number(const std::string& name, uint8_t type, T value) {
+    variables_.push_back({name, type, {}, [value] { return bytes_of(std::vector<T>{value}); }});
+  }
+  void join(const std::string& theirs, const std::vector<std::string>& ours);
+  void linear(const std::string& theirs, const std::vector<std::string>& ours);
+  void norm(const std::string& theirs, const std::string& ours);
+  void embeddings();
+  void side(const std::string& name, int layers, int heads);
+  void positions(const std::string& side);
+  void layer(const std::string& theirs, const std::string& ours, bool cross);
+
+  const ModelFile& model_;
+  const ModelConfig& c_;
+  std::vector<Variable> variables_;
+  std::vector<std::pair<std::string, std::string>> aliases_;
+};
+
+// Matrices of one type, one under the other.
+void Variables::join(const std::string& theirs, const std::vector<std::string>& ours) {
+  std::vector<const TensorEntry*> parts;
+  int64_t rows = 0;
+  for (const std::string& name : ours) parts.push_back(&weight(name)), rows += parts.back()->shape[0];
+  const DType dtype = parts[0]->dtype;
+  for (const TensorEntry* part : parts)
+    require(part->dtype == dtype, "{}: {} is of {}, but {} of {}", model_.tensors().path(), part->name, part->dtype,
+            parts[0]->name, dtype);
+  std::vector<int64_t> shape = parts[0]->shape;
+  shape[0] = rows;
+  variables_.push_back({theirs, type_of(dtype), shape, [parts] {
+                          Bytes all;
+                          for (const TensorEntry* part : parts)
+                            all.insert(all.end(), part->bytes.begin(), part->bytes.end());
+                          return all;
+                        }});
+  if (dtype != DType::i8) return;
+  std::vector<const TensorEntry*> scales;
+  for (const std::string& name : ours) scales.push_back(&weight(scale_name(name)));
+  variables_.push_back({theirs + "_scale", 0, {rows}, [scales] {
+                          std::vector<float> divisors;
+                          for (const TensorEntry* part : scales)
+                            for (const float scale : values_of<float>(*part)) divisors.push_back(1 / scale);
+                          return bytes_of(divisors);
+                        }});
+}
+
+void Variables::linear(const std::string& theirs, const std::vector<std::string>& ours) {
+  std::vector<std::string> weights, biases;
+  for (const std::string& name : ours) weights.push_back(name + ".weight"), biases.push_back(name + ".bias");
+  join(theirs + "/weight", weights);
+  join(theirs + "/bias", biases);
+}
+
+void Variables::norm(const std::string& theirs, const std::string& ours) {
+  join(theirs + "/gamma", {ours + ".weight"});
+  join(theirs + "/beta", {ours + ".bias"});
+}
+
+void Variables::embeddings() {
+  const EmbeddingsConfig& e = c_.embeddings;
+  const std::string source = "encoder/embeddings_0/weight", target = "decoder/embeddings/weight",
+                    output = "decoder/projection/weight";
+  join(source, {e.tied_all ? "embedding.weight" : "source_embedding.weight"});
+  const auto tie = [&](const std::string& alias, const std::string& of) {
+    aliases_.emplace_back(alias, of);
+    if (std::ranges::count(variables_, of + "_scale", &Variable::name) > 0)
+      aliases_.emplace_back(alias + "_scale", of + "_scale");
+  };
+  if (e.ties_source())
+    tie(target, source);
+  else
+    join(target, {"target_embedding.weight"});
+  if (e.ties_output())
+    tie(output, e.ties_source() ? source : target);
+  else
+    join(output, {"output.weight"});
+  if (e.output_bias) join("decoder/projection/bias", {"output.bias"});
+}
+
+void Variables::positions(const std::string& side) {
+  const std::string name = side + "/position_encodings/encodings";
+  if (c_.positions == Positions::learned) return join(name, {side + ".positions.weight"});
+  const SinusoidDesign design{
+      c_.dim, c_.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
+      c_.position_spacing == PositionSpacing::tensor2tensor, c_.first_position};
+  variables_.push_back(
+      {name, 0, {rows_of_sinusoids, c_.dim}, [design] { return bytes_of(sinusoid_rows(design, rows_of_sinusoids)); }});
+}
+
+void Variables::layer(const std::string& theirs, const std::string& ours, bool cross) {
+  const std::string self = ours + "self_attention", memory = ours + "cross_attention";
+  linear(theirs + "self_attention/linear_0", {self + ".query", self + ".key", self + ".value"});
+  linear(theirs + "self_attention/linear_1", {self + ".output"});
+  norm(theirs + "self_attention/layer_norm", self + "_norm");
+  if (cross) {
+    linear(theirs + "attention/linear_0", {memory + ".query"});
+    linear(theirs + "attention/linear_1", {memory + ".key", memory + ".value"});
+    linear(theirs + "attention/linear_2", {memory + ".output"});
+    norm(theirs + "attention/layer_norm", memory + "_norm");
+  }
+  linear(theirs + "ffn/linear_0", {ours + "feed_forward.up"});
+  linear(theirs + "ffn/linear_1", {ours + "feed_forward.down"});
+  norm(theirs + "ffn/layer_norm", ours + "feed_forward_norm");
+}
+
+int activation_of(Activation activation) {
+  switch (activation) {
+    case Activation::relu:
+      return 0;
+    case Activation::gelu_tanh:
+      return 1;
+    case Activation::swish:
+      return 2;
+    case Activation::gelu:
+      return 3;
+    case Activation::gelu_sigmoid:
+      return 4;
+    case Activation::tanh:
+    case Activation::none:
+      break;
+  }
+  fail("feed-forward layers have the activation {}, of which CTranslate2 has no equal", name_of(activation));
+}
+
+void Variables::side(const std::string& name, int layers, int heads) {
+  number<int16_t>(name + "/num_heads", 2, int16_t(heads));
+  flag(name + "/pre_norm", c_.norm == NormPlacement::pre);
+  flag(name + "/activation", int8_t(activation_of(c_.activation)));
+  number<float>(name + "/scale_embeddings", 0,
+                c_.embeddings.scale == 0 ? std::sqrt(float(c_.dim)) : float(c_.embeddings.scale));
+  positions(name);
+  if (c_.embedding_norm) norm(name + "/layernorm_embedding", name + ".embedding_norm");
+  if (c_.has_final_norm()) norm(name + "/layer_norm", name + ".norm");
+  for (int l = 0; l < layers; ++l) {
+    const bool tied = name == "decoder" && !c_.tied_decoder_layers.empty();
+    layer(fmt::format("{}/layer_{}/", name, l),
+          fmt::format("{}.{}.", name, tied ? c_.tied_decoder_layers[size_t(l)] : l), name == "decoder");
+  }
+}
+
+void Variables::all() {
+  embeddings();
+  side("encoder", c_.encoder_layers, c_.heads);
+  side("decoder", c_.decoder_layers, c_.decoder_side().heads);
+  flag("encoder/embeddings_merge", 0);
+  number<int16_t>("decoder/alignment_layer", 2, -1);
+  number<int16_t>("decoder/alignment_heads", 2, 1);
+  flag("decoder/start_from_zero_embedding", c_.decoder_start == DecoderStart::zero);
+}
+
+template <class T>
+void put(FileWriter& out, T number) {
+  out.write(&number, sizeof(number));
+}
+
+void put_text(FileWriter& out, const std::string& text) {
+  put(out, uint16_t(text.size() + 1));
+  out.write(text.c_str(), text.size() + 1);
+}
+
+void Variables::write(FileWriter& out) const {
+  constexpr uint32_t version = 6, revision = 7;
+  put(out, version);
+  put_text(out, "TransformerSpec");
+  put(out, revision);
+  put(out, uint32_t(variables_.size()));
+  for (const Variable& v : variables_) {
+    const Bytes bytes = v.make();
+    require(bytes.size() <= std::numeric_limits<uint32_t>::max(),
+            "{} has {} bytes, more than CTranslate2's format can say", v.name, bytes.size());
+    put_text(out, v.name);
+    put(out, uint8_t(v.shape.size()));
+    for (const int64_t size : v.shape) put(out, uint32_t(size));
+    put(out, v.type);
+    put(out, uint32_t(bytes.size()));
+    out.write(bytes.data(), bytes.size());
+  }
+  put(out, uint32_t(aliases_.size()));
+  for (const auto& [alias, of] : aliases_) put_text(out, alias), put_text(out, of);
+}
+
+std::string configuration_of(const ModelFile& model) {
+  const ModelConfig& c = model.config();
+  const Vocabulary& target = model.vocabularies().target;
+  const auto piece = [&](int id) { return id < 0 ? std::string("<s>") : target.piece(id); };
+  const int start = c.first_token();
+  return json{{"add_source_bos", c.generation.source_bos},
+              {"add_source_eos", c.generation.source_eos},
+              {"bos_token", piece(c.special.bos)},
+              {"eos_token", piece(c.special.eos)},
+              {"unk_token", piece(c.special.unk)},
+              {"decoder_start_token", piece(start < 0 ? c.special.eos : start)},
+              {"layer_norm_epsilon", c.norm_epsilon}}
+             .dump(2) +
+         "\n";
+}
+
+// What splits text is beside the lists, where programs that call CTranslate2 look for it.
+void write_splitting(const OutputFolder& folder, const Vocabulary& vocabulary, const std::string& side) {
+  if (!is_container(vocabulary.bytes())) return folder.write(side + ".spm", vocabulary.bytes());
+  const ListedVocabulary listed = from_container(vocabulary.bytes(), side);
+  if (listed.segmentation == SegmentationKind::tokens) return;
+  folder.write(side + (listed.segmentation == SegmentationKind::bpe ? ".bpe" : ".spm"), listed.model);
+}
+
+}  // namespace
+
+void write_ctranslate2(const ModelFile& model, const std::string& path) {
+  require_fields(model, expressible, "CTranslate2");
+  const ModelConfig& c = model.config();
+  require(sinusoids_added(c.positions) || c.positions == Positions::learned,
+          "{}: its 'positions' are {}, of which CTranslate2 has no equal (it has sinusoidal, interleaved, learned)",
+          model.tensors().path(), name_of(c.positions));
+  OutputFolder folder(path);
+  Variables variables(model);
+  variables.all();
+  write_atomically(folder.file("model.bin"), [&](FileWriter& out) { variables.write(out); });
+  folder.write("config.json", configuration_of(model));
+  const auto& [source, target] = model.vocabularies();
+  if (source.bytes() == target.bytes()) {
+    folder.write("shared_vocabulary.json", json(pieces_of(source)).dump());
+  } else {
+    folder.write("source_vocabulary.json", json(pieces_of(source)).dump());
+    folder.write("target_vocabulary.json", json(pieces_of(target)).dump());
+  }
+  write_splitting(folder, source, "source"), write_splitting(folder, target, "target");
+  folder.commit();
+}
+
+}  // namespace dragoman
