@@ -16,7 +16,7 @@ struct TextTranslatorOptions {
   std::vector<std::string> models;  // files; several translate together and have the same vocabularies
   std::vector<double> weights;      // of their log-probabilities; empty: take their mean
   Precision precision = Precision::automatic;
-  std::string shortlist;  // file of `dragoman align`; empty: all pieces are allowed
+  std::string shortlist;  // file of `dragoman align` or of Marian; empty: all pieces are allowed
   SearchOptions search;   // of translate()
   int max_length = 1000;  // pieces; longer lines are translated in parts
 };
