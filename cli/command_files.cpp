@@ -1,5 +1,7 @@
 #include "cli/command_files.h"
 
+#include <algorithm>
+
 #include "cli/align_options.h"
 #include "cli/commands.h"
 #include "cli/completion_options.h"
@@ -47,7 +49,9 @@ CommandFiles files_of(const DataCommandOptions& o) {
 CommandFiles files_of(const PlotOptions& o) { return {.read = {{"--logs", o.logs}}, .written = {to_stdout}}; }
 
 CommandFiles files_of(const TranslateCommandOptions& o) {
-  return {.read = {{"--input", {o.input}}, {"--model", o.models}, {"--shortlist", {o.shortlist}}},
+  const auto& words = o.shortlist_words;  // a file, and numbers
+  const Files shortlist(words.begin(), words.begin() + std::min<ptrdiff_t>(1, std::ssize(words)));
+  return {.read = {{"--input", {o.input}}, {"--model", o.models}, {"--shortlist", shortlist}},
           .written = {{"--output", {o.output}}}};
 }
 
