@@ -129,6 +129,9 @@ TEST_F(MarianShortlist, IsRefusedWhenItMakesNoSense) {
     expect_error(b.file(), "do not cut the 3 translations");
   }
   b = sound();
+  std::fill(b.begins.begin(), b.begins.begin() + 41, 1);
+  expect_error(b.file(), "do not cut the 3 translations");
+  b = sound();
   b.begins.back() = 2;
   expect_error(b.file(), "do not cut the 3 translations");
 }
