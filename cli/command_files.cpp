@@ -1,5 +1,7 @@
 #include "cli/command_files.h"
 
+#include <algorithm>
+
 #include "cli/align_options.h"
 #include "cli/commands.h"
 #include "cli/completion_options.h"
@@ -47,9 +49,10 @@ CommandFiles files_of(const DataCommandOptions& o) {
 CommandFiles files_of(const PlotOptions& o) { return {.read = {{"--logs", o.logs}}, .written = {to_stdout}}; }
 
 CommandFiles files_of(const TranslateCommandOptions& o) {
-  return {
-      .read = {{"--input", {o.input}}, {"--model", o.models}, {"--vocabs", o.vocabs}, {"--shortlist", {o.shortlist}}},
-      .written = {{"--output", {o.output}}}};
+  const auto& words = o.shortlist_words;  // a file, and numbers
+  const Files shortlist(words.begin(), words.begin() + std::min<ptrdiff_t>(1, std::ssize(words)));
+  return {.read = {{"--input", {o.input}}, {"--model", o.models}, {"--vocabs", o.vocabs}, {"--shortlist", shortlist}},
+          .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const ScoreCommandOptions& o) {

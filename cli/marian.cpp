@@ -180,7 +180,6 @@ constexpr ForeignValue values[] = {
      "train"},
     {"n-best", "true", "-1", "", "translate"},
     {"n-best", "false", "", "", "translate"},
-    {"shortlist", "* *", "", "it takes one file, which dragoman align --shortlist writes", "translate"},
     {"output-sampling", "full *", "", "--temperature T divides the logits", "translate"},
     {"output-sampling", "topk * *", "", "--temperature T divides the logits", "translate"},
     {"summary", "ce-sum", "", "--summary ce-mean is the mean of the pairs: their number times that is the sum",

@@ -199,11 +199,13 @@ std::vector<Flag<O>> run_flags() {
            "bfloat16: weights rounded to 16 bits, half the memory; float16: likewise, on GPUs only; int8: weights and "
            "activations rounded to 8 bits, a quarter of the memory, faster on CPUs, slightly different translations"},
       {.name = "shortlist",
-       .field = &O::shortlist,
-       .value = "FILE",
+       .field = &O::shortlist_words,
+       .value = "FILE [FIRST [BEST [X]]]",
        .group = group,
-       .help = "restrict translations to the pieces that this shortlist, written by dragoman align, lists for the "
-               "source: faster, slightly different translations"},
+       .help = "restrict translations to the pieces that this shortlist, of dragoman align or of Marian, lists for the "
+               "source: faster, slightly different translations; a text of 'target source probability' is cut to the "
+               "FIRST lowest target ids and the BEST translations of each source piece with probabilities above X "
+               "(default 100 100 0)"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",
@@ -277,10 +279,24 @@ void check_sampling(O& o, const Given& given, Findings& findings) {
   o.beam_size = drawn;
 }
 
+// FILE false is how configurations of Marian's forks leave out the checksum; here it is always verified.
+void read_shortlist(O& o) {
+  const auto& words = o.shortlist_words;
+  if (words.empty()) return;
+  o.shortlist = words[0];
+  if (words.size() == 2 && (words[1] == "true" || words[1] == "false")) return;
+  require(words.size() <= 4, "--shortlist: expected a file and up to three numbers, found {}", fmt::join(words, " "));
+  ShortlistLimits& limits = o.shortlist_limits;
+  if (words.size() > 1) limits.first = number_of<int>("shortlist FILE", words[1], {0, 1'000'000});
+  if (words.size() > 2) limits.best = number_of<int>("shortlist FILE", words[2], {0, 1'000'000});
+  if (words.size() > 3) limits.threshold = float(number_of<double>("shortlist FILE", words[3], {0, 1}));
+}
+
 void check(O& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
   findings.attempt([&] { validate(static_cast<const EnsembleOptions&>(o)); });
   check_vocabs(o, findings);
+  findings.attempt([&] { read_shortlist(o); });
   check_length(o, given, findings);
   if (o.n_best < 0) o.n_best = o.beam_size;
   check_sampling(o, given, findings);

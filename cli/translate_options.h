@@ -15,6 +15,7 @@ struct TranslateCommandOptions : EnsembleOptions, SearchOptions, TranslateOption
   bool profile = false;
   bool quiet = false;
   std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty
+  std::vector<std::string> shortlist_words;       // {FILE, "100", "50", "0"}, becomes shortlist and its limits
   std::vector<std::string> output_sampling;       // {"topk", "10"}, becomes sampling and its parameter
 };
 

@@ -16,7 +16,7 @@ struct TextTranslatorOptions {
   std::vector<std::string> models;  // files; several translate together and have the same vocabularies
   std::vector<double> weights;      // of their log-probabilities; empty: take their mean
   Precision precision = Precision::automatic;
-  std::string shortlist;                 // file of `dragoman align`; empty: all pieces are allowed
+  std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
   std::vector<std::string> vocabs = {};  // of models of other programs, if nothing beside them names them
   std::string source_lang = {};          // of models with several languages; empty: what the model has kept
   std::string target_lang = {};

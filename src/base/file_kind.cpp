@@ -16,6 +16,7 @@ constexpr std::pair<std::string_view, std::string_view> magics[] = {
     {"\xfd\x37zXZ\0"sv, "xz data"},
     {"\x28\xb5\x2f\xfd"sv, "zstd data"},
     {"\1\0\0\0\0\0\0\0"sv, "a model of Marian (.bin)"},  // the format's version
+    {"\xf5\x17\x34\x01\xd5\x48\x1a\xf1"sv, "a shortlist of Marian (.bin)"},
     {"\x93NUMPY"sv, "an array of NumPy (.npy)"},
     {"\x80\2c"sv, "a pickle of Python"},
     {"\x80\2}"sv, "a pickle of Python"},

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "align/shortlist.h"
 #include "decode/options.h"
+#include "io/shortlist.h"
 
 namespace dragoman {
 

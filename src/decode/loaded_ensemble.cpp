@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "interop/open_model.h"
+#include "interop/open_shortlist.h"
 
 namespace dragoman {
 namespace {
@@ -53,7 +54,8 @@ LoadedEnsemble::LoadedEnsemble(const EnsembleOptions& options, const Backend& de
   for (const std::string& path : options.models) add(path, options, device);
   note_slow_int8(device);
   if (!options.shortlist.empty())
-    shortlist_ = load_shortlist(options.shortlist, vocabularies().source, vocabularies().target);
+    shortlist_ =
+        open_shortlist(options.shortlist, options.shortlist_limits, vocabularies().source, vocabularies().target);
 }
 
 void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options, const Backend& device) {

@@ -3,10 +3,10 @@
 #include <optional>
 #include <vector>
 
-#include "align/shortlist.h"
 #include "decode/options.h"
 #include "decode/searches.h"
 #include "io/model_file.h"
+#include "io/shortlist.h"
 
 namespace dragoman {
 

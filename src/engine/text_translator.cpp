@@ -11,7 +11,13 @@ namespace dragoman {
 namespace {
 
 EnsembleOptions ensemble_of(const TextTranslatorOptions& o) {
-  return {o.models, o.weights, o.precision, o.shortlist, o.vocabs, o.source_lang, o.target_lang};
+  return {.models = o.models,
+          .weights = o.weights,
+          .precision = o.precision,
+          .shortlist = o.shortlist,
+          .vocabs = o.vocabs,
+          .source_lang = o.source_lang,
+          .target_lang = o.target_lang};
 }
 
 void check(const TextTranslatorOptions& options) {

@@ -71,10 +71,14 @@ void set_mbart(ModelConfig& m, const JsonObject& c) {
 void set_special_ids(ModelConfig& m, const JsonObject& c, int bos) {
   m.special = {.unk = 0, .bos = bos, .eos = c.number("eos_token_id"), .pad = c.number("pad_token_id")};
   const int start = c.get("decoder_start_token_id", m.special.pad);
-  require(start == m.special.pad || start == m.special.eos,
-          "{}: decoder_start_token_id is {}, expected that of pad, {}, or of eos, {}", c.path(), start, m.special.pad,
-          m.special.eos);
-  m.decoder_start = start == m.special.pad ? DecoderStart::pad : DecoderStart::eos;
+  if (start == m.special.pad || start == m.special.eos) {
+    m.decoder_start = start == m.special.pad ? DecoderStart::pad : DecoderStart::eos;
+    return;
+  }
+  m.special.bos = c.get("bos_token_id", -1);
+  m.decoder_start = DecoderStart::bos;
+  require(start == m.special.bos, "{}: decoder_start_token_id is {}, expected that of pad, {}, or of eos, {}", c.path(),
+          start, m.special.pad, m.special.eos);
 }
 
 // Sequences of several pieces are not known to happen in translation models.

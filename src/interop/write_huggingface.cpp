@@ -186,6 +186,7 @@ ordered_json configuration_of(const ModelConfig& c, int pad) {
           {"normalize_embedding", false},
           {"is_encoder_decoder", true},
           {"pad_token_id", pad},
+          {"bos_token_id", c.special.bos < 0 ? c.special.eos : c.special.bos},
           {"eos_token_id", c.special.eos},
           {"forced_eos_token_id", c.special.eos},
           {"decoder_start_token_id", start},

@@ -280,6 +280,18 @@ PROVOKED = {
     "…: holds numbers of pieces out of range, expected 0 to …": "translate -m m --shortlist list.far",
     "…: 'begins' does not cut the … numbers of 'best' into parts for … source pieces":
         "translate -m m --shortlist list.cut",
+    "--shortlist: expected a file and up to three numbers, found …": "translate -m m --shortlist table 1 2 0 3",
+    "… is a damaged shortlist of Marian: it has … bytes, expected … or more": "translate -m m --shortlist marian.short",
+    "… is a damaged shortlist of Marian: it has … bytes, and its header speaks of … source pieces and … translations":
+        "translate -m m --shortlist marian.cut",
+    "… is a damaged shortlist of Marian: the content has the checksum …, expected …":
+        "translate -m m --shortlist marian.flipped",
+    "… was made for … source pieces, and the model has …": "translate -m m --shortlist marian.few",
+    "… lists target piece …, and the model has pieces 0 to …": "translate -m m --shortlist marian.far",
+    "…: the offsets of source pieces do not cut the … translations into parts":
+        "translate -m m --shortlist marian.wrong",
+    "…: line … is not 'target source probability'": "translate -m m --shortlist s",
+    "…: no line has pieces of both vocabularies of the model": "translate -m m --shortlist table",
     "… and … are models of different kinds: …": "average -o new m deep",
     "… is already in 8 bits": "quantize -m small -o new",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
@@ -301,6 +313,15 @@ def pattern(message):
 def safetensors(metadata):
     header = json.dumps({"__metadata__": metadata}).encode()
     return struct.pack("<Q", len(header)) + header
+
+
+def marian_shortlist(begins, best):
+    """Marian's binary file."""
+    content = struct.pack(f"<4Q{len(begins)}Q{len(best)}I", 3, 100, len(begins), len(best), *begins, *best)
+    checksum = 0
+    for [word] in struct.iter_unpack("<Q", content[:len(content) // 8 * 8]):
+        checksum ^= (word + 0x9e3779b9 + (checksum << 6) + (checksum >> 2)) % 2**64
+    return struct.pack("<2Q", 0xF11A48D5013417F5, checksum) + content
 
 
 def with_lists(shortlist, version=b"1", **tensors):
@@ -393,6 +414,14 @@ class Errors(unittest.TestCase):
                               ("list.empty", with_lists(shortlist, begins=[0] * 301, best=[])),
                               ("list.far", with_lists(shortlist, first=[300])),
                               ("list.cut", with_lists(shortlist, best=[3]))):
+            (cls.folder / name).write_bytes(content)
+        sound = marian_shortlist([0] * 300 + [1], [7])
+        for name, content in (("marian.short", sound[:20]), ("marian.cut", sound[:-1]),
+                              ("marian.flipped", sound[:8] + b"x" + sound[9:]),
+                              ("marian.few", marian_shortlist([0, 1], [7])),
+                              ("marian.far", marian_shortlist([0] * 300 + [1], [300])),
+                              ("marian.wrong", marian_shortlist([1] + [0] * 299 + [1], [7])),
+                              ("table", b"nopiece nopiece 0.5\n")):
             (cls.folder / name).write_bytes(content)
         (cls.folder / "foreign").write_bytes(safetensors({}))
         (cls.folder / "newer").write_bytes(safetensors({"format": "dragoman", "version": "99"}))

@@ -6,10 +6,12 @@ lists and their scores, and contradicting options.
 """
 
 import contextlib
+import gzip
 import json
 import os
 import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -300,6 +302,34 @@ class Shortlists(WithModels):
     def test_beginnings_that_are_forced_need_not_be_in_it(self):
         found = self.translate([f"{line}\tein Anfang" for line in self.lines], "--shortlist", "few", "--force-decode")
         self.assertTrue(all(line.startswith("ein Anfang") for line in found), found)
+
+    def test_tables_of_marian_are_cut_as_their_numbers_say(self):
+        source, target = ({p for line in self.succeed("vocab encode -m v", text=(self.folder / side).read_bytes())
+                           .decode().split("\n") for p in line.split()} for side in "st")
+        table = "".join(f"{t} {s} 0.5\n" for s in source for t in target)
+        (self.folder / "table").write_text(table, encoding="utf-8")
+        (self.folder / "table.gz").write_bytes(gzip.compress(table.encode()))
+        plain = self.translate(self.lines)
+        for name in ("table", "table.gz"):
+            self.assertEqual(self.translate(self.lines, "--shortlist", name, "0", "1000"), plain)
+            self.assertEqual(self.translate(self.lines, "--shortlist", name, "320", "0"), plain)
+        for numbers in (["0", "0"], ["0", "100", "0.5"]):  # the source's own pieces are left
+            for line, found in zip(self.lines, self.translate(self.lines, "--shortlist", "table", *numbers)):
+                self.assertLessEqual(set(found.replace(" ", "")), set(line), numbers)
+
+    def test_binaries_of_marian_are_cut_already(self):
+        def binary(first):  # of no translations
+            words, checksum = [first, 0, 321, 0] + [0] * 321, 0
+            for word in words:
+                checksum ^= (word + 0x9e3779b9 + (checksum << 6) + (checksum >> 2)) % 2**64
+            return struct.pack("<327Q", 0xF11A48D5013417F5, checksum, *words)
+
+        (self.folder / "all.bin").write_bytes(binary(320))
+        (self.folder / "none.bin").write_bytes(binary(0))
+        for more in ([], ["false"], ["0", "0"]):
+            self.assertEqual(self.translate(self.lines, "--shortlist", "all.bin", *more), self.translate(self.lines))
+        for line, found in zip(self.lines, self.translate(self.lines, "--shortlist", "none.bin")):
+            self.assertLessEqual(set(found.replace(" ", "")), set(line))
 
     def test_ensembles_have_one_too(self):
         self.assertEqual(self.translate(self.lines, "--shortlist", "few", model="a.safetensors a.safetensors"),

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""What other programs make of the models that `dragoman convert --to` writes, beside what dragoman makes of its own.
+
+    other_programs_test.py BINARY
+
+Skipped, with a word, for programs that are not installed (pip install ctranslate2 sentencepiece torch transformers).
+"""
+
+import importlib
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SENTENCES = [("a small dog runs .", "ein kleiner hund rennt ."), ("two men .", "zwei männer ."), ("a house", "ein haus")]
+LINES = {side: [f"{pair[side]} {pair[side]}"[:12 + 7 * i] for i, pair in enumerate(SENTENCES * 30)] for side in (0, 1)}
+
+
+def modules(*names):
+    """The modules, or a word that says which is missing."""
+    try:
+        return [importlib.import_module(name) for name in names]
+    except ImportError as missing:
+        raise unittest.SkipTest(f"{missing.name} is not installed") from missing
+
+
+class OtherPrograms(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        for name, side in (("s", 0), ("t", 1)):
+            (cls.folder / name).write_text("".join(line + "\n" for line in LINES[side]), encoding="utf-8")
+        cls.call("vocab", "train", "--input", "s", "t", "--model", "v", "--size", "120")
+        cls.call("train", "-t", "s", "t", "-v", "v", "v", "-m", "m", "--dim-emb", "32", "--transformer-heads", "4",
+                 "--transformer-dim-ffn", "64", "--enc-depth", "2", "--dec-depth", "2", "--after", "150u",
+                 "--learn-rate", "0.003", "--lr-warmup", "20u", "--mini-batch-words", "256", "--cpu-threads", "1")
+        cls.scores = [float(s) for s in cls.call("score", "-m", "m", "-t", "s", "t").split()][:9]
+
+    @classmethod
+    def call(cls, *arguments):
+        done = subprocess.run([BINARY, *arguments, "--quiet"], cwd=cls.folder, capture_output=True, encoding="utf-8",
+                              check=False)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        return done.stdout
+
+    def lines(self, side):
+        return LINES[side][:9]
+
+    def test_ctranslate2_gives_the_same_probabilities_and_translations(self):
+        ctranslate2, sentencepiece = modules("ctranslate2", "sentencepiece")
+        self.call("convert", "-i", "m", "-o", "ct2", "--to", "ctranslate2")
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.folder / "ct2" / "source.spm"))
+        translator = ctranslate2.Translator(str(self.folder / "ct2"), compute_type="float32")
+        sources, targets = ([pieces.encode(line, out_type=str) for line in self.lines(side)] for side in (0, 1))
+        for ours, theirs in zip(self.scores, translator.score_batch(sources, targets)):
+            self.assertAlmostEqual(ours, sum(theirs.log_probs), delta=1e-4)
+        found = translator.translate_batch(sources, beam_size=3, max_decoding_length=60)
+        (self.folder / "few").write_text("\n".join(self.lines(0)) + "\n", encoding="utf-8")
+        ours = self.call("translate", "-m", "m", "-i", "few", "-b", "3", "--search-rule", "ctranslate2")
+        self.assertEqual([pieces.decode(r.hypotheses[0]) for r in found], ours.splitlines())
+
+    def test_transformers_gives_the_same_probabilities_and_translations(self):
+        torch, transformers, _ = modules("torch", "transformers", "sentencepiece")
+        self.call("convert", "-i", "m", "-o", "hf", "--to", "huggingface")
+        folder = str(self.folder / "hf")
+        model = transformers.MarianMTModel.from_pretrained(folder).eval()
+        tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+        (self.folder / "few").write_text("\n".join(self.lines(0)) + "\n", encoding="utf-8")
+        ours = self.call("translate", "-m", "m", "-i", "few", "-b", "3", "--search-rule", "huggingface").splitlines()
+        for source, target, score, translation in zip(self.lines(0), self.lines(1), self.scores, ours):
+            ids, labels = tokenizer([source], return_tensors="pt").input_ids, tokenizer([target]).input_ids[0]
+            start = model.config.decoder_start_token_id
+            with torch.no_grad():
+                logits = model(input_ids=ids, decoder_input_ids=torch.tensor([[start] + labels[:-1]])).logits[0]
+                found = model.generate(ids, num_beams=3, max_length=60)
+            log_probs = torch.log_softmax(logits.double(), -1)
+            self.assertAlmostEqual(score, sum(float(log_probs[i, t]) for i, t in enumerate(labels)), delta=1e-4)
+            self.assertEqual(tokenizer.decode(found[0], skip_special_tokens=True), translation)
+
+
+if __name__ == "__main__":
+    BINARY = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()

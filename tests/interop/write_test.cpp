@@ -1,0 +1,137 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "interop/ctranslate2.h"
+#include "interop/huggingface.h"
+#include "interop/open_model.h"
+#include "interop/write_ctranslate2.h"
+#include "interop/write_huggingface.h"
+#include "tests/interop/score_difference.h"
+#include "tests/temporary_folder.h"
+#include "tests/toy_model.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+
+// With the scores that the model itself gives, so that another one is compared with it.
+std::vector<ScoredPair> pairs_of(const ModelFile& model) {
+  const int eos = model.config().special.eos, pieces = model.config().target_vocabulary;
+  std::vector<ScoredPair> pairs;
+  for (int first = 3; first + 4 < pieces && first < 40; first += 7)
+    pairs.push_back({{first, first + 2, first + 1, eos}, {first + 3, first, eos}, 0});
+  for (ScoredPair& pair : pairs) {
+    Arena arena;
+    const LoadedModel loaded = load_model(model, backend("cpu"), arena);
+    Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
+    const Batch batch{{pair.source, Spans::of_lengths({int32_t(pair.source.size())})},
+                      {pair.target, Spans::of_lengths({int32_t(pair.target.size())})},
+                      {0}};
+    const Tensor log_prob = loaded.model->loss(cx, batch, 0).log_prob;
+    for (size_t t = 0; t < pair.target.size(); ++t) pair.score += log_prob.as<float>()[t];
+  }
+  return pairs;
+}
+
+using Write = void (*)(const ModelFile& model, const std::string& folder);
+
+std::string complaint(Write write, const ModelFile& model, const std::string& folder) {
+  try {
+    write(model, folder);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// All bytes of a tensor that has the same name in both.
+void expect_same_weights(const ModelFile& a, const ModelFile& b) {
+  for (const TensorEntry& t : a.tensors().tensors()) {
+    if (t.name.starts_with("vocabulary.")) continue;
+    const TensorEntry* other = b.tensors().find(t.name);
+    ASSERT_NE(other, nullptr) << t.name;
+    EXPECT_EQ(t.dtype, other->dtype) << t.name;
+    EXPECT_TRUE(std::ranges::equal(t.bytes, other->bytes)) << t.name;
+  }
+}
+
+TEST(WriteCTranslate2, GivesBackWhatWasRead) {
+  for (const char* name : {"ct2_marian", "ct2_opennmt"}) {
+    TemporaryFolder folder;
+    const ModelFile model = open_model(golden(name));
+    write_ctranslate2(model, folder / "ct2");
+    const ModelFile again = open_model(folder / "ct2");
+    expect_same_weights(model, again);
+    EXPECT_EQ(model.vocabularies().target.size(), again.vocabularies().target.size());
+    EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+  }
+}
+
+TEST(WriteCTranslate2, WritesModelsOfDragoman) {
+  TemporaryFolder folder;
+  const ModelFile model(save_toy_model(folder / "ours", 1));
+  write_ctranslate2(model, folder / "ct2");
+  const ModelFile again = open_model(folder / "ct2");
+  expect_same_weights(model, again);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+  EXPECT_EQ(model.vocabularies().source.encode("a small house"), again.vocabularies().source.encode("a small house"));
+}
+
+TEST(WriteHuggingFace, GivesBackWhatWasRead) {
+  TemporaryFolder folder;
+  for (const char* name : {"config.json", "vocab.json", "model.safetensors"})
+    folder.make(name, read_file(golden(std::string("marianmt/") + name)));
+  for (const char* name : {"source.spm", "target.spm"})
+    folder.make(name, read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm"));
+  const ModelFile model = open_model(folder / "");
+  write_huggingface(model, folder / "again");
+  const ModelFile again = open_model(folder / "again");
+  expect_same_weights(model, again);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+// A vocabulary gets a <pad>, which has no probability.
+TEST(WriteHuggingFace, WritesModelsOfDragoman) {
+  TemporaryFolder folder;
+  const ModelFile model(save_toy_model(folder / "ours", 1));
+  write_huggingface(model, folder / "hf");
+  const ModelFile again = open_model(folder / "hf");
+  EXPECT_EQ(again.config().source_vocabulary, model.config().source_vocabulary + 1);
+  EXPECT_EQ(again.config().special.pad, model.config().source_vocabulary);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+TEST(WriteModels, NamesTheFieldThatHasNoEqual) {
+  TemporaryFolder folder;
+  const ModelFile opennmt = open_model(golden("ct2_opennmt"));
+  EXPECT_THAT(complaint(write_huggingface, opennmt, folder / "hf"),
+              HasSubstr("its 'norm' is \"pre\", of which MarianMT of transformers has no equal (it has \"post\")"));
+  EXPECT_FALSE(fs::exists(folder / "hf"));
+  const ConvertedModel marian = *read_ctranslate2(golden("ct2_marian"), {});
+  ModelConfig config = marian.config;
+  config.attention.window = 3;
+  const ModelFile windowed = ModelFile::in_memory("m", config, marian.vocabularies, marian.weights);
+  EXPECT_THAT(complaint(write_ctranslate2, windowed, folder / "ct2"), HasSubstr("m: its 'attention_window' is 3"));
+  EXPECT_FALSE(fs::exists(folder / "ct2"));
+}
+
+TEST(WriteModels, OverwritesNothingAndLeavesNothingBehind) {
+  TemporaryFolder folder;
+  const ModelFile model = open_model(golden("ct2_marian"));
+  folder.make("there", "mine");
+  EXPECT_THAT(complaint(write_ctranslate2, model, folder / "there"), HasSubstr("is there already"));
+  EXPECT_EQ(read_file(folder / "there"), "mine");
+  EXPECT_NE(complaint(write_ctranslate2, model, folder / "none/ct2"), "");
+  EXPECT_THAT(complaint(write_huggingface, model, folder / "hf"), HasSubstr("has no SentencePiece model"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / ""), fs::directory_iterator()), 1);
+}
+
+}  // namespace
+}  // namespace dragoman
