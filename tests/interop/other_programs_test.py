@@ -33,7 +33,7 @@ class OtherPrograms(unittest.TestCase):
         cls.folder = pathlib.Path(cls.temporary.name)
         for name, side in (("s", 0), ("t", 1)):
             (cls.folder / name).write_text("".join(line + "\n" for line in LINES[side]), encoding="utf-8")
-        cls.call("vocab", "train", "--input", "s", "t", "--model", "v", "--size", "120")
+        cls.call("vocab", "train", "--input", "s", "t", "--model", "v", "--size", "300")
         cls.call("train", "-t", "s", "t", "-v", "v", "v", "-m", "m", "--dim-emb", "32", "--transformer-heads", "4",
                  "--transformer-dim-ffn", "64", "--enc-depth", "2", "--dec-depth", "2", "--after", "150u",
                  "--learn-rate", "0.003", "--lr-warmup", "20u", "--mini-batch-words", "256", "--cpu-threads", "1")
@@ -41,8 +41,7 @@ class OtherPrograms(unittest.TestCase):
 
     @classmethod
     def call(cls, *arguments):
-        done = subprocess.run([BINARY, *arguments, "--quiet"], cwd=cls.folder, capture_output=True, encoding="utf-8",
-                              check=False)
+        done = subprocess.run([BINARY, *arguments], cwd=cls.folder, capture_output=True, encoding="utf-8", check=False)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
         return done.stdout
