@@ -38,8 +38,8 @@ Table<ConvertCommandOptions> convert_table() {
                  .field = &O::format,
                  .value = "FORMAT",
                  .group = files,
-                 .help = "what to write: dragoman's model file, a folder of CTranslate2, or one of Hugging Face's "
-                         "MarianMT, for models of that shape"},
+                 .help = "what to write: dragoman's model file, a folder of CTranslate2, or, for models of that "
+                         "shape, one of Hugging Face's MarianMT or of Marian"},
                 quiet_flag<O>(run)},
       .check = [](O& o, const Given&, Findings& findings) { check_vocabs(o, findings); }};
   auto open = open_flags<O>(files);

@@ -7,7 +7,8 @@ namespace dragoman {
 inline std::span<const EnumName<ModelFormat>> enum_names(ModelFormat) {
   static constexpr EnumName<ModelFormat> names[] = {{ModelFormat::dragoman, "dragoman"},
                                                     {ModelFormat::ctranslate2, "ctranslate2"},
-                                                    {ModelFormat::huggingface, "huggingface"}};
+                                                    {ModelFormat::huggingface, "huggingface"},
+                                                    {ModelFormat::marian, "marian"}};
   return names;
 }
 

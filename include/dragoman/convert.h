@@ -6,9 +6,9 @@ namespace dragoman {
 
 class Engine;
 
-/// Whose model to write (docs/existing_models.md): dragoman's own file, a folder of CTranslate2, or one of
-/// transformers' MarianMT.
-enum class ModelFormat { dragoman, ctranslate2, huggingface };
+/// Whose model to write (docs/existing_models.md): dragoman's own file, or a folder of CTranslate2, of transformers'
+/// MarianMT, or of Marian.
+enum class ModelFormat { dragoman, ctranslate2, huggingface, marian };
 
 /// A model and what to make of it.
 struct ConvertOptions {

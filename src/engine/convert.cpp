@@ -6,6 +6,7 @@
 #include "interop/open_model.h"
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
+#include "interop/write_marian.h"
 
 namespace dragoman {
 
@@ -13,7 +14,9 @@ namespace {
 
 void write_for_others(const ConvertOptions& o) {
   const ModelFile model = open_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
-  o.format == ModelFormat::ctranslate2 ? write_ctranslate2(model, o.output) : write_huggingface(model, o.output);
+  if (o.format == ModelFormat::ctranslate2) write_ctranslate2(model, o.output);
+  if (o.format == ModelFormat::huggingface) write_huggingface(model, o.output);
+  if (o.format == ModelFormat::marian) write_marian(model, o.output);
   log_info("Saved {}, converted from {}", o.output, o.input);
 }
 

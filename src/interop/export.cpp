@@ -59,8 +59,9 @@ void OutputFolder::commit() {
   committed_ = true;
 }
 
-void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program) {
-  ModelConfig config = model.config(), expressible;
+void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,
+                    const ModelConfig& fixed) {
+  ModelConfig config = model.config(), expressible = fixed;
   for (const ConfigField& field : model_config_fields())
     if (field.training_only || field.key == "initialisation" || std::ranges::count(keys, field.key) > 0 ||
         !has_field(config, field))
@@ -77,6 +78,22 @@ TensorEntry floating(const ModelFile& model, const std::string& weight) {
   return {.name = weight, .dtype = DType::f32, .shape = stored.shape, .make = [&stored, &model] {
             return restored(stored, model.tensors());
           }};
+}
+
+std::vector<float> floats_of(const TensorEntry& tensor) {
+  const Bytes made = tensor.make ? tensor.make() : Bytes();
+  const std::span<const std::byte> bytes = tensor.make ? made : tensor.bytes;
+  std::vector<float> values;
+  const auto read = [&]<class T>() {
+    values.resize(bytes.size() / sizeof(T));
+    for (size_t i = 0; i < values.size(); ++i) {
+      T value;
+      std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+      values[i] = float(value);
+    }
+  };
+  is_half(tensor.dtype) ? for_half(tensor.dtype, read) : for_dtype(tensor.dtype, read);
+  return values;
 }
 
 std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& side) {

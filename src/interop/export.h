@@ -25,12 +25,16 @@ class OutputFolder {
   bool committed_ = false;
 };
 
-/// Error, naming the field, unless all that the model is lies in these keys of its configuration
+/// Error, naming the field, unless the model differs from `fixed` in these keys of its configuration alone
 /// (docs/model_format.md); what matters in training alone may be anything. `program` says in it who has no equal.
-void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program);
+void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,
+                    const ModelConfig& fixed = {});
 
 /// A weight as it is stored, in floating point: what is in 8 bits becomes float32. The model must outlive it.
 TensorEntry floating(const ModelFile& model, const std::string& weight);
+
+/// Any such tensor as float32.
+std::vector<float> floats_of(const TensorEntry& tensor);
 
 /// What splits text and its file, for programs that have lists of pieces beside it. Error, naming `side`, for a
 /// vocabulary without SentencePiece.

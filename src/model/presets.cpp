@@ -16,6 +16,10 @@ void apply_task(ModelConfig& c, Task task) {
     c.dim = 256, c.feed_forward = 1536, c.heads = 8;
     c.autoregression = Autoregression::rnn;
   }
+  if (task == Task::base_marian) {  // what Marian computes
+    c.decoder_start = DecoderStart::zero, c.position_spacing = PositionSpacing::tensor2tensor;
+    c.norm_epsilon = 1e-6, c.embeddings.output_bias = true;
+  }
   if (task == Task::base_prenorm || task == Task::big_prenorm) c.norm = NormPlacement::pre;
 }
 

@@ -7,7 +7,7 @@
 namespace dragoman {
 
 /// Sets of sizes, by Marian's names (`--task`).
-enum class Task { none, base, big, base_prenorm, big_prenorm, tiny, tiny11 };
+enum class Task { none, base, big, base_prenorm, big_prenorm, base_marian, tiny, tiny11 };
 
 inline std::span<const EnumName<Task>> enum_names(Task) {
   static constexpr EnumName<Task> names[] = {{Task::none, "none"},
@@ -15,6 +15,7 @@ inline std::span<const EnumName<Task>> enum_names(Task) {
                                              {Task::big, "transformer-big"},
                                              {Task::base_prenorm, "transformer-base-prenorm"},
                                              {Task::big_prenorm, "transformer-big-prenorm"},
+                                             {Task::base_marian, "transformer-base-marian"},
                                              {Task::tiny, "transformer-tiny"},
                                              {Task::tiny11, "transformer-tiny11"},
                                              {Task::base, "transformer"}};  // Marian's first name for it

@@ -3,7 +3,7 @@
 
     other_programs_test.py BINARY
 
-Skipped, with a word, for programs that are not installed (pip install ctranslate2 sentencepiece torch transformers).
+Skipped, with a word, for programs that are not installed (pip install ctranslate2 sentencepiece torch transformers pymarian).
 """
 
 import importlib
@@ -15,6 +15,9 @@ import unittest
 
 SENTENCES = [("a small dog runs .", "ein kleiner hund rennt ."), ("two men .", "zwei männer ."), ("a house", "ein haus")]
 LINES = {side: [f"{pair[side]} {pair[side]}"[:12 + 7 * i] for i, pair in enumerate(SENTENCES * 30)] for side in (0, 1)}
+SMALL = ["--dim-emb", "32", "--transformer-heads", "4", "--transformer-dim-ffn", "64", "--enc-depth", "2", "--dec-depth",
+         "2", "--after", "150u", "--learn-rate", "0.003", "--lr-warmup", "20u", "--mini-batch-words", "256",
+         "--cpu-threads", "1"]
 
 
 def modules(*names):
@@ -34,9 +37,7 @@ class OtherPrograms(unittest.TestCase):
         for name, side in (("s", 0), ("t", 1)):
             (cls.folder / name).write_text("".join(line + "\n" for line in LINES[side]), encoding="utf-8")
         cls.call("vocab", "train", "--input", "s", "t", "--model", "v", "--size", "300")
-        cls.call("train", "-t", "s", "t", "-v", "v", "v", "-m", "m", "--dim-emb", "32", "--transformer-heads", "4",
-                 "--transformer-dim-ffn", "64", "--enc-depth", "2", "--dec-depth", "2", "--after", "150u",
-                 "--learn-rate", "0.003", "--lr-warmup", "20u", "--mini-batch-words", "256", "--cpu-threads", "1")
+        cls.call("train", "-t", "s", "t", "-v", "v", "v", "-m", "m", *SMALL)
         cls.scores = [float(s) for s in cls.call("score", "-m", "m", "-t", "s", "t").split()][:9]
 
     @classmethod
@@ -61,6 +62,30 @@ class OtherPrograms(unittest.TestCase):
         (self.folder / "few").write_text("\n".join(self.lines(0)) + "\n", encoding="utf-8")
         ours = self.call("translate", "-m", "m", "-i", "few", "-b", "3", "--search-rule", "ctranslate2")
         self.assertEqual([pieces.decode(r.hypotheses[0]) for r in found], ours.splitlines())
+
+    def test_marian_gives_the_same_probabilities_and_translations(self):
+        modules("_pymarian")
+        self.call("train", "-t", "s", "t", "-v", "v", "v", "-m", "like", "--task", "transformer-base-marian", *SMALL)
+        self.call("convert", "-i", "like", "-o", "marian", "--to", "marian")
+        scores = [float(s) for s in self.call("score", "-m", "like", "-t", "s", "t").split()]
+        files = [str(self.folder / "marian" / name) for name in ("source.spm", "target.spm")]
+        options = ["-m", str(self.folder / "marian" / "model.bin"), "--vocabs", *files, "--cpu-threads", "1", "--quiet",
+                   "--mini-batch", "1"]
+        theirs = self.marian("score", [*options, "-t", str(self.folder / "s"), str(self.folder / "t")])
+        for ours, line in zip(scores, theirs.splitlines(), strict=True):
+            self.assertAlmostEqual(ours, float(line.split()[0]), delta=1e-4)
+        theirs = self.marian("decode", [*options, "-i", str(self.folder / "s"), "-b", "3", "-n", "1"])
+        ours = self.call("translate", "-m", "like", "-i", "s", "-b", "3", "--max-length-factor", "3")
+        same = sum(a == b for a, b in zip(ours.splitlines(), theirs.splitlines(), strict=True))
+        self.assertGreater(same, 0.9 * len(LINES[0]))  # the limits of length count </s> differently
+
+    def marian(self, task, options):
+        """What a command of pymarian prints."""
+        main = "import sys, _pymarian; sys.exit(_pymarian.main(sys.argv[1:]))"
+        done = subprocess.run([sys.executable, "-c", main, task, *options], capture_output=True, encoding="utf-8",
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
     def test_transformers_gives_the_same_probabilities_and_translations(self):
         torch, transformers, _ = modules("torch", "transformers", "sentencepiece")

@@ -9,6 +9,7 @@
 #include "interop/open_model.h"
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
+#include "interop/write_marian.h"
 #include "tests/interop/score_difference.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
@@ -106,6 +107,50 @@ TEST(WriteHuggingFace, WritesModelsOfDragoman) {
   EXPECT_EQ(again.config().source_vocabulary, model.config().source_vocabulary + 1);
   EXPECT_EQ(again.config().special.pad, model.config().source_vocabulary);
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+}
+
+// Marian's golden models have lists of words, which its SentencePiece vocabularies cannot be.
+TEST(WriteMarian, NeedsVocabulariesOfSentencePiece) {
+  TemporaryFolder folder;
+  const std::vector<std::string> words(2, golden("words.yml"));
+  EXPECT_THAT(complaint(write_marian, open_model(golden("tied.npz"), {.vocabs = words}), folder / "marian"),
+              HasSubstr("has no SentencePiece model"));
+  EXPECT_FALSE(fs::exists(folder / "marian"));
+}
+
+ModelConfig marian_config_of_a_toy() {
+  ModelConfig config = toy_config();
+  config.decoder_start = DecoderStart::zero, config.position_spacing = PositionSpacing::tensor2tensor;
+  config.norm_epsilon = 1e-6, config.embeddings.output_bias = true;
+  return config;
+}
+
+TEST(WriteMarian, WritesModelsOfItsShape) {
+  for (const NormPlacement norm : {NormPlacement::post, NormPlacement::pre})
+    for (const bool tied : {true, false}) {
+      TemporaryFolder folder;
+      ModelConfig config = marian_config_of_a_toy();
+      config.norm = norm, config.embeddings.tied_all = tied, config.activation = Activation::gelu;
+      config.decoder_layers = 2;
+      if (tied) config.tied_decoder_layers = {0, 0};
+      const ModelFile model(save_toy_model(folder / "ours", 1, config));
+      write_marian(model, folder / "marian");
+      const ModelFile again = open_model(folder / "marian/decoder.yml");
+      expect_same_weights(model, again);
+      EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
+    }
+}
+
+TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
+  TemporaryFolder folder;
+  const ModelFile ours(save_toy_model(folder / "ours", 1));
+  EXPECT_THAT(complaint(write_marian, ours, folder / "marian"),
+              HasSubstr("its 'norm_epsilon' is 1e-05, of which Marian has no equal (it has 1e-06)"));
+  ModelConfig config = marian_config_of_a_toy();
+  config.activation = Activation::gelu_tanh;
+  const ModelFile other(save_toy_model(folder / "other", 1, config));
+  EXPECT_THAT(complaint(write_marian, other, folder / "marian"), HasSubstr("its activation is gelu-tanh"));
+  EXPECT_FALSE(fs::exists(folder / "marian"));
 }
 
 TEST(WriteModels, NamesTheFieldThatHasNoEqual) {

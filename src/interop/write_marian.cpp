@@ -1,0 +1,221 @@
+#include "interop/write_marian.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "interop/export.h"
+#include "interop/marian_names.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view expressible[] = {"dim",
+                                            "encoder_layers",
+                                            "decoder_layers",
+                                            "heads",
+                                            "feed_forward",
+                                            "decoder_feed_forward",
+                                            "activation",
+                                            "norm",
+                                            "final_norm",
+                                            "embedding_norm",
+                                            "tied_decoder_layers",
+                                            "output_bias",
+                                            "tied_embeddings_all",
+                                            "tied_embeddings",
+                                            "tied_embeddings_src",
+                                            "source_vocabulary",
+                                            "target_vocabulary",
+                                            "unk_id",
+                                            "bos_id",
+                                            "eos_id",
+                                            "pad_id",
+                                            "autoregression",
+                                            "average_feed_forward",
+                                            "average_activation",
+                                            "average_gates",
+                                            "attention_projects_result"};
+
+ModelConfig fixed_in_marian() {
+  ModelConfig fixed;
+  fixed.decoder_start = DecoderStart::zero;
+  fixed.position_spacing = PositionSpacing::tensor2tensor;
+  fixed.norm_epsilon = 1e-6;
+  return fixed;
+}
+
+struct Item {
+  std::string name;
+  uint64_t type;
+  std::vector<int32_t> shape;
+  std::function<std::string()> make;  // bytes
+};
+
+std::string bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+std::vector<float> transposed(const std::vector<float>& from, int64_t rows, int64_t cols) {
+  std::vector<float> to(from.size());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < cols; ++c) to[size_t(c * rows + r)] = from[size_t(r * cols + c)];
+  return to;
+}
+
+constexpr uint64_t float32 = 0x404, int8 = 0x101;
+
+/// The weights of a model as items of Marian's file: WeightMapping the other way round.
+class MarianItems {
+ public:
+  explicit MarianItems(const ModelFile& model) : model_(model) {}
+
+  bool has(const std::string&) const { return false; }  // names of older files are not written
+  void matrix(const std::string& ours, const std::string& theirs, MatrixRows rows) {
+    const TensorEntry weight = floating(model_, ours);
+    const int64_t R = weight.shape[0], C = weight.shape[1];
+    if (rows == MatrixRows::outputs)
+      items_.push_back({theirs, float32, {int32_t(R), int32_t(C)}, [weight] { return bytes_of(floats_of(weight)); }});
+    else
+      items_.push_back({theirs, float32, {int32_t(C), int32_t(R)}, [weight, R, C] {
+                          return bytes_of(transposed(floats_of(weight), R, C));
+                        }});
+  }
+  void vector(const std::string& ours, const std::string& theirs) {
+    const TensorEntry weight = floating(model_, ours);
+    items_.push_back(
+        {theirs, float32, {1, int32_t(weight.shape[0])}, [weight] { return bytes_of(floats_of(weight)); }});
+  }
+  void zeros(const std::string& ours, int64_t) {
+    const std::vector<float> values = floats_of(floating(model_, ours));
+    require(std::ranges::all_of(values, [](float v) { return v == 0; }),
+            "{}: its {} is not zero, and Marian's SSRU has none", model_.tensors().path(), ours);
+  }
+  void add(Item item) { items_.push_back(std::move(item)); }
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  const ModelFile& model_;
+  std::vector<Item> items_;
+};
+
+std::string name_of_theirs(Activation activation, const std::string& path) {
+  if (activation == Activation::relu || activation == Activation::swish || activation == Activation::gelu)
+    return std::string(name_of(activation));
+  fail("{}: its activation is {}, of which Marian has no equal (it has relu, swish and gelu)", path,
+       name_of(activation));
+}
+
+// The version is the first one whose gelu is exact.
+std::string options_of(const ModelConfig& c, const std::string& path) {
+  const bool pre = c.norm == NormPlacement::pre, rnn = c.autoregression == Autoregression::rnn;
+  std::vector<int> tied = c.tied_decoder_layers;
+  for (int& layer : tied) ++layer;
+  YAML::Node o;
+  o["version"] = "v1.12.42";
+  o["type"] = "transformer";
+  o["dim-emb"] = c.dim;
+  o["dim-vocabs"] = std::vector<int>{c.source_vocabulary, c.target_vocabulary};
+  o["enc-depth"] = c.encoder_layers, o["dec-depth"] = c.decoder_layers;
+  o["transformer-heads"] = c.heads;
+  o["transformer-dim-ffn"] = c.feed_forward, o["transformer-decoder-dim-ffn"] = c.decoder_feed_forward;
+  o["transformer-ffn-depth"] = 2, o["transformer-decoder-ffn-depth"] = 0;
+  o["transformer-ffn-activation"] = name_of_theirs(c.activation, path);
+  o["transformer-preprocess"] = pre ? "n" : "", o["transformer-postprocess"] = pre ? "da" : "dan";
+  o["transformer-postprocess-emb"] = c.embedding_norm ? "nd" : "d";
+  o["transformer-postprocess-top"] = c.has_final_norm() ? "n" : "";
+  o["transformer-decoder-autoreg"] = std::string(name_of(c.autoregression));
+  o["dec-cell"] = rnn ? "ssru" : "gru", o["dec-cell-base-depth"] = 2, o["dec-cell-high-depth"] = 1;
+  o["enc-cell"] = "gru", o["enc-cell-depth"] = 1, o["enc-type"] = "bidirectional";
+  o["transformer-dim-aan"] = c.average.feed_forward, o["transformer-aan-depth"] = 2;
+  o["transformer-aan-activation"] = name_of_theirs(c.average.activation, path);
+  o["transformer-aan-nogate"] = !c.average.gates;
+  o["transformer-no-projection"] = !c.attention.projects_result;
+  o["transformer-tied-layers"] = tied;
+  o["tied-embeddings"] = c.embeddings.tied_output, o["tied-embeddings-src"] = c.embeddings.tied_source;
+  o["tied-embeddings-all"] = c.embeddings.tied_all;
+  o["output-omit-bias"] = !c.embeddings.output_bias;
+  for (const char* off :
+       {"transformer-rnn-projection", "transformer-pool", "transformer-no-bias", "transformer-no-affine",
+        "transformer-train-position-embeddings", "transformer-disable-position-embeddings", "layer-normalization",
+        "right-left", "skip", "ulr"})
+    o[off] = false;
+  o["lemma-dim-emb"] = 0, o["dim-rnn"] = 1024, o["transformer-guided-alignment-layer"] = "last";
+  return YAML::Dump(o) + "\n";
+}
+
+template <class T>
+void put(FileWriter& out, T number) {
+  out.write(&number, sizeof(number));
+}
+
+// Data are multiples of 256 bytes, from such a place on.
+uint64_t padded(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+uint64_t bytes_of(const Item& item) {
+  uint64_t count = item.type == float32 ? sizeof(float) : 1;
+  for (const int32_t size : item.shape) count *= uint64_t(size);
+  return count;
+}
+
+void write_items(FileWriter& out, const std::vector<Item>& items) {
+  constexpr uint64_t version = 1;
+  uint64_t before = 24;  // version, number of items, padding
+  put(out, version), put(out, uint64_t(items.size()));
+  for (const Item& item : items) {
+    const uint64_t header[] = {item.name.size() + 1, item.type, item.shape.size(), padded(bytes_of(item))};
+    out.write(header, sizeof(header));
+    before += sizeof(header) + header[0] + 4 * header[2];
+  }
+  for (const Item& item : items) out.write(item.name.c_str(), item.name.size() + 1);
+  for (const Item& item : items) out.write(item.shape.data(), 4 * item.shape.size());
+  const uint64_t padding = padded(before) - before;
+  put(out, padding);
+  out.write(std::string(padding, '\0'));
+  for (const Item& item : items) {
+    std::string bytes = item.make();
+    bytes.resize(padded(bytes.size()));
+    out.write(bytes);
+  }
+}
+
+void write_vocabularies(const OutputFolder& folder, const Vocabularies& v, const std::string& path) {
+  for (const auto& [side, vocabulary] : {std::pair("source", &v.source), std::pair("target", &v.target)}) {
+    require(vocabulary->bytes().empty() || vocabulary->bytes() == sentencepiece_of(*vocabulary, side),
+            "{}: its {} vocabulary is a list of pieces, expected a SentencePiece model, whose ids Marian takes", path,
+            side);
+    folder.write(std::string(side) + ".spm", vocabulary->bytes());
+  }
+}
+
+constexpr const char* decoder_yml = R"(relative-paths: true
+models: [model.bin]
+vocabs: [source.spm, target.spm]
+beam-size: 6
+normalize: 1
+mini-batch: 32
+maxi-batch: 100
+maxi-batch-sort: src
+)";
+
+}  // namespace
+
+void write_marian(const ModelFile& model, const std::string& path) {
+  const ModelConfig& c = model.config();
+  const std::string& name = model.tensors().path();
+  require_fields(model, expressible, "Marian", fixed_in_marian());
+  OutputFolder folder(path);
+  write_vocabularies(folder, model.vocabularies(), name);
+  MarianItems items(model);
+  MarianNames(items, c).all();
+  const std::string options = options_of(c, name);
+  items.add({marian_options_tensor, int8, {int32_t(padded(options.size()))}, [options] { return options; }});
+  write_atomically(folder.file("model.bin"), [&](FileWriter& out) { write_items(out, items.items()); });
+  folder.write("decoder.yml", decoder_yml);
+  folder.commit();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+
+#include "io/model_file.h"
+
+namespace dragoman {
+
+/// Writes a model as a new folder for Marian: model.bin in float32, its vocabularies, and decoder.yml, which
+/// marian-decoder takes with -c. Error, naming the field, for models that Marian does not compute alike: it begins with
+/// zeros, has tensor2tensor's sinusoids and adds 1e-6 in norms, as --task transformer-base-marian trains them; then
+/// nothing is written.
+void write_marian(const ModelFile& model, const std::string& folder);
+
+}  // namespace dragoman
