@@ -28,17 +28,21 @@ int unknown_piece(const std::vector<std::string>& pieces, const std::string& whe
   return int(found - pieces.begin());
 }
 
-Vocabulary listed(const ModelConfig& c, std::vector<std::string> pieces, std::vector<int32_t> control,
-                  std::string sentencepiece, int rows, const std::string& where) {
+// Rows of embeddings that no piece has: some folders have them to make sizes round.
+constexpr int64_t most_unused = 1 << 16;
+
+Vocabulary vocabulary_of(const ModelConfig& c, std::vector<std::string> pieces, std::vector<int32_t> control,
+                         std::string sentencepiece, int rows, const std::string& where) {
   ListedVocabulary v;
   v.segmentation = SegmentationKind::sentencepiece;
   v.pieces = std::move(pieces);
   v.special = {.unk = c.special.unk, .bos = c.special.bos, .eos = c.special.eos, .pad = c.special.pad};
   v.special.control.assign(control.begin(), control.end());
   v.model = std::move(sentencepiece);
+  const int64_t listed = int64_t(v.pieces.size());
+  require(listed <= rows && rows <= listed + most_unused, "{}: has {} pieces, but the model's configuration says {}",
+          where, listed, rows);
   fill_up(v, rows);
-  require(int(v.pieces.size()) == rows, "{}: has {} pieces, but the model's configuration says {}", where,
-          v.pieces.size(), rows);
   return Vocabulary::from_list(std::move(v), where);
 }
 
@@ -46,7 +50,7 @@ Vocabularies marian_vocabularies(const fs::path& folder, ModelConfig& m) {
   const auto load = [&](const fs::path& list, const char* model, int rows) {
     auto pieces = pieces_of_json(read_file(list), list);
     m.special.unk = unknown_piece(pieces, list);
-    return listed(m, std::move(pieces), {}, sentencepiece_of(folder, model), rows, list);
+    return vocabulary_of(m, std::move(pieces), {}, sentencepiece_of(folder, model), rows, list);
   };
   const fs::path source = folder / "vocab.json", target = folder / "target_vocab.json";
   Vocabularies v{load(source, "source.spm", m.source_vocabulary),
@@ -112,7 +116,7 @@ Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject&
   require(!control.empty(), "{}: no file names its languages, expected tokenizer.json or special_tokens_map.json",
           folder.string());
   const Vocabulary both =
-      listed(m, std::move(pieces), std::move(control), sentencepiece, m.source_vocabulary, folder.string());
+      vocabulary_of(m, std::move(pieces), std::move(control), sentencepiece, m.source_vocabulary, folder.string());
   const JsonObject settings(folder / "tokenizer_config.json");
   const bool last = settings.get("legacy_behaviour", false);  // NLLB's first tokenizer
   m.generation.source_language = last ? SourceLanguage::last : SourceLanguage::first;
