@@ -169,6 +169,10 @@ PROVOKED = {
     "--valid-translation-output: none of --valid-metrics translates": f"{VALIDATE} --valid-translation-output new",
     "--copy takes pieces of the source for the target, but --vocabs are two: …":
         f"train -t s t -v v w {SMALL} --copy --after 1u -m new",
+    "--source-lang …: … is not told the language of its source": "translate -m m --source-lang de",
+    "--target-lang …: … is not told the language to translate into": "translate -m m --target-lang de",
+    "… is there already, expected the name of a new folder": "convert -i m -o s --to ctranslate2",
+    "…: its '…' is …, of which … has no equal (it has …)": "convert -i m -o new --to marian",
     "--shortlist … leaves out pieces that … would copy: it was trained with --copy":
         "translate -m copies --shortlist list",
     "--learn-source is for --type decoder-only, not for …": f"{TRAIN} -m new --learn-source",
