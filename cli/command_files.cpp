@@ -75,7 +75,8 @@ CommandFiles files_of(const AverageOptions& o) {
 }
 
 CommandFiles files_of(const ConvertCommandOptions& o) {
-  return {.read = {{"--input", {o.input}}, {"--vocabs", o.vocabs}}, .written = {{"--output", {o.output}}}};
+  return {.read = {{"--input", {o.input}}, {"--vocabs", o.vocabs}, {"--verify", {o.verify}}},
+          .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const QuantizeCommandOptions& o) {

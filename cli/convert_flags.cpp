@@ -40,8 +40,20 @@ Table<ConvertCommandOptions> convert_table() {
                  .group = files,
                  .help = "what to write: dragoman's model file, a folder of CTranslate2, or, for models of that "
                          "shape, one of Hugging Face's MarianMT or of Marian"},
+                {.name = "verify",
+                 .field = &O::verify,
+                 .value = "FILE",
+                 .group = files,
+                 .help = "compare the result with the program that the model comes from, on the lines of this file: "
+                         "log-probabilities and greedy translations; lines that differ are printed. python3 needs "
+                         "pymarian, transformers or ctranslate2"},
                 quiet_flag<O>(run)},
-      .check = [](O& o, const Given&, Findings& findings) { check_vocabs(o, findings); }};
+      .check = [](O& o, const Given&, Findings& findings) {
+        check_vocabs(o, findings);
+        findings.expect(o.verify.empty() || o.format == ModelFormat::dragoman,
+                        "--verify compares a model of another program, --to {} writes one: give one of them",
+                        name_of(o.format));
+      }};
   auto open = open_flags<O>(files);
   table.flags.insert(table.flags.end() - 1, open.begin(), open.end());
   return table;

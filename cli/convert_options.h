@@ -13,6 +13,7 @@ inline std::span<const EnumName<ModelFormat>> enum_names(ModelFormat) {
 }
 
 struct ConvertCommandOptions : ConvertOptions {
+  std::string verify;  // text to compare with the other program on; empty: none
   bool quiet = false;
 };
 

@@ -4,8 +4,10 @@
     existing_models_test.py BINARY
 """
 
+import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -77,6 +79,21 @@ class ExistingModels(InFolder):
         alignments = self.succeed("score", "-m", "m2m100", *languages, "-t", "s", "t", "--alignment", "soft")
         targets = alignments.splitlines()[0].split(" ||| ")[-1].split(" ")
         self.assertEqual(len(targets), len(words.split("WordScores= ")[-1].split(" ")))
+
+    # What is compared when it is there: tests/interop/other_programs_test.py.
+    def test_verifying_without_the_other_program_says_so(self):
+        (self.folder / "python3").write_text("#!/bin/sh\necho there is no such module >&2\nexit 1\n")
+        (self.folder / "python3").chmod(0o755)
+        (self.folder / "few").write_text("a dog\n")
+        done = subprocess.run([end_to_end_test.BINARY, "convert", "-i", "marianmt", "-o", "verified", "--verify", "few"],
+                              cwd=self.folder, capture_output=True, encoding="utf-8", check=False,
+                              env=os.environ | {"PATH": f"{self.folder}:/bin:/usr/bin"})
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("there is no such module", done.stderr)
+        self.assertIn("--verify: the other program did not answer", done.stderr)
+        self.assertTrue((self.folder / "verified").exists())
+        self.assertIn("--verify compares a model of another program",
+                      self.refused("convert", "-i", "marianmt", "-o", "x", "--to", "ctranslate2", "--verify", "few"))
 
     def test_the_rule_of_search_is_that_of_the_model_or_another(self):
         found = {rule: self.succeed("translate", "-m", "marianmt", "--search-rule", rule, "-b", "4", "--n-best",

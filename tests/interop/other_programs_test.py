@@ -8,6 +8,7 @@ Skipped, with a word, for programs that are not installed (pip install ctranslat
 
 import importlib
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,25 @@ class OtherPrograms(unittest.TestCase):
                               check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def test_convert_compares_with_the_program_that_a_model_comes_from(self):
+        modules("ctranslate2", "sentencepiece", "torch", "transformers", "_pymarian")
+        (self.folder / "few").write_text("\n".join(self.lines(0)) + "\n", encoding="utf-8")
+        self.call("train", "-t", "s", "t", "-v", "v", "v", "-m", "like", "--task", "transformer-base-marian", *SMALL)
+        for name, model in (("ctranslate2", "m"), ("transformers", "m"), ("marian", "like")):
+            with self.subTest(name):
+                self.call("convert", "-i", model, "-o", f"{name}-model", "--to",
+                          {"transformers": "huggingface"}.get(name, name))
+                files = [f"{name}-model/model.bin", "-v", *[f"{name}-model/{side}.spm" for side in ("source", "target")]]
+                done = subprocess.run(
+                    [BINARY, "convert", "-o", f"{name}-again", "--verify", "few", "-i",
+                     *(files if name == "marian" else [f"{name}-model"])],
+                    cwd=self.folder, capture_output=True, encoding="utf-8", check=True)
+                found = re.search(rf"Compared with {name}: 9 lines; .* at most (\S+) for each token .* same for 9$",
+                                  done.stderr, re.MULTILINE)
+                self.assertTrue(found, done.stderr)
+                self.assertLess(float(found[1]), 1e-5)
+                self.assertEqual(done.stdout, "")
 
     def test_transformers_gives_the_same_probabilities_and_translations(self):
         torch, transformers, _ = modules("torch", "transformers", "sentencepiece")

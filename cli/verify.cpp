@@ -1,0 +1,124 @@
+#include "cli/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/grouped.h"
+#include "base/line_reader.h"
+#include "base/line_writer.h"
+#include "base/log.h"
+#include "base/scratch_folder.h"
+#include "cli/verify_program.h"
+#include "dragoman/scorer.h"
+#include "dragoman/text_translator.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Verdict {
+  double score = 0;  // log-probability of our translation
+  std::string translation;
+};
+
+const char* program_of(const std::string& model) {
+  if (!fs::is_directory(model)) return "marian";
+  return fs::exists(fs::path(model) / "model.bin") ? "ctranslate2" : "transformers";
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  LineReader in(path);
+  std::vector<std::string> lines;
+  for (std::string line; in.next(line);)
+    if (!line.empty()) lines.push_back(line);
+  require(!lines.empty(), "--verify: {} has no lines", path);
+  return lines;
+}
+
+void write_lines(const std::string& path, const std::vector<std::string>& lines) {
+  LineWriter out(path);
+  for (const std::string& line : lines) out.write(line);
+  out.close();
+}
+
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string run(const std::vector<std::string>& words) {
+  std::string command;
+  for (const std::string& word : words) command += quoted(word) + " ";
+  FILE* pipe = popen(command.c_str(), "r");
+  require(pipe != nullptr, "--verify: python3 cannot be run");
+  std::string said;
+  char buffer[4096];
+  for (size_t got = 0; (got = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) said.append(buffer, got);
+  if (pclose(pipe) != 0)
+    throw Error("--verify: the other program did not answer (what it said is above)",
+                "install it for python3: pip install pymarian, transformers or ctranslate2, with sentencepiece");
+  return said;
+}
+
+std::vector<Verdict> verdicts_of(const std::string& said, size_t lines) {
+  std::vector<Verdict> verdicts;
+  for (size_t at = 0; at < said.size();) {
+    const size_t tab = said.find('\t', at), end = said.find('\n', at);
+    require(tab < end && end != said.npos, "--verify: the other program printed '{}'", said.substr(at, end - at));
+    verdicts.push_back({std::stod(said.substr(at, tab - at)), said.substr(tab + 1, end - tab - 1)});
+    at = end + 1;
+  }
+  require(verdicts.size() == lines, "--verify: the other program printed {} lines, expected {}", verdicts.size(),
+          lines);
+  return verdicts;
+}
+
+}  // namespace
+
+void verify_conversion(Engine& engine, const ConvertCommandOptions& o) {
+  const std::vector<std::string> sources = lines_of(o.verify);
+  SearchOptions greedy;
+  greedy.beam_size = 1;
+  TextTranslator translator(engine, {.models = {o.output}, .precision = Precision::float32, .search = greedy});
+  const std::vector<std::string> ours = translator.translate(sources);
+  const auto scores = Scorer(engine, {.model = o.output}).score(sources, ours);
+
+  const ScratchFolder folder;
+  write_lines(folder.file("source"), sources), write_lines(folder.file("target"), ours);
+  write_lines(folder.file("verify.py"), {verify_program});
+  const std::string program = program_of(o.input);
+  std::vector<std::string> words = {"python3",
+                                    folder.file("verify.py"),
+                                    program,
+                                    o.input,
+                                    folder.file("source"),
+                                    folder.file("target"),
+                                    o.source_lang,
+                                    o.target_lang};
+  words.insert(words.end(), o.vocabs.begin(), o.vocabs.end());
+  const auto theirs = verdicts_of(run(words), sources.size());
+
+  double largest = 0;
+  size_t line_of_largest = 0, same = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const double difference = std::abs(scores[i].log_prob - theirs[i].score) / double(scores[i].token_log_probs.size());
+    if (difference > largest) largest = difference, line_of_largest = i;
+    same += ours[i] == theirs[i].translation;
+  }
+  log_info(
+      "Compared with {}: {}; log-probabilities of the same translations differ by at most {:.1e} for each token "
+      "(line {}); greedy translations are the same for {}",
+      program, counted(int64_t(sources.size()), "line"), largest, line_of_largest + 1, grouped(int64_t(same)));
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (ours[i] != theirs[i].translation)
+      fmt::print("{}\tdragoman\t{}\n{}\t{}\t{}\n", i + 1, ours[i], i + 1, program, theirs[i].translation);
+}
+
+}  // namespace dragoman
