@@ -16,7 +16,8 @@ Table<ConvertCommandOptions> convert_table() {
                 .summary = "make a model file of a model of another program",
                 .usage = "--input MODEL --output OUT [--vocabs SOURCE TARGET]",
                 .text = "Reads Transformers of Marian (.npz, .bin, decoder.yml) and folders of Hugging Face's "
-                        "transformers (MarianMT, M2M100, NLLB-200, mBART-50), checkpoints of fairseq (.pt), folders of "
+                        "transformers (MarianMT, M2M100, NLLB-200, mBART-50), checkpoints of fairseq and "
+                        "OpenNMT-py (.pt), folders of "
                         "CTranslate2 and packages of Argos Translate; docs/existing_models.md says which, and "
                         "what differs. The other commands take "
                         "such models as they are, too, and "

@@ -5,6 +5,7 @@
 #include "interop/fairseq.h"
 #include "interop/huggingface.h"
 #include "interop/marian.h"
+#include "interop/opennmt.h"
 
 namespace dragoman {
 namespace {
@@ -13,6 +14,7 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
   if (auto model = read_marian(path, options.vocabs)) return model;
   if (auto model = read_ctranslate2(path, options.vocabs)) return model;
   if (auto model = read_fairseq(path, options.vocabs)) return model;
+  if (auto model = read_opennmt(path, options.vocabs)) return model;
   return read_huggingface(path);
 }
 
