@@ -16,8 +16,9 @@ Table<ConvertCommandOptions> convert_table() {
                 .summary = "make a model file of a model of another program, or the other way round",
                 .usage = "--input MODEL --output OUT [--to FORMAT] [--vocabs SOURCE TARGET]",
                 .text = "Reads Transformers of Marian (.npz, .bin, decoder.yml), folders of Hugging Face's "
-                        "transformers (MarianMT, M2M100, NLLB-200, mBART-50), folders of CTranslate2 and packages of "
-                        "Argos Translate; docs/existing_models.md says which, and what differs. The other commands "
+                        "transformers (MarianMT, M2M100, NLLB-200, mBART-50), checkpoints of fairseq and OpenNMT-py "
+                        "(.pt), folders of CTranslate2 and packages of Argos Translate; docs/existing_models.md says "
+                        "which, and what differs. The other commands "
                         "take such models as they are, too, and convert them in memory each time. With --to, any "
                         "model becomes one of another program."},
       .flags = {{.name = "input",

@@ -165,6 +165,7 @@ bool Beam::can_improve() const {
 }
 
 void Beam::end(int node, double log_prob) {
+  if (rule_.keeps_first && ended_.size() == beam()) return;
   const int length = std::max(1, length_);
   const Ended e{score(*options_, log_prob, length), log_prob, node, length};
   const auto worse = [](double score, const Ended& other) { return score > other.score; };

@@ -33,7 +33,7 @@ EndingRule ending_rule(const SearchOptions& options, const Conventions& conventi
     case SearchRule::huggingface_early:
       return {.rule = chosen, .forces_end = true, .end_is_free = true};
     case SearchRule::fairseq:
-      return {.rule = chosen, .forces_end = true};
+      return {.rule = chosen, .forces_end = true, .keeps_first = true};
     case SearchRule::ctranslate2:
       return {.rule = chosen};
     case SearchRule::automatic:

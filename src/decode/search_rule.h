@@ -25,6 +25,7 @@ struct EndingRule {
   bool keeps_positions = false;
   bool forces_end = false;   // </s> is the last token that the limit allows
   bool end_is_free = false;  // … and costs nothing then
+  bool keeps_first = false;  // when as many have ended as the beam is wide, no better one replaces them
 
   /// What a search knows after a step; `worst` is the score of the last of the best hypotheses that have ended, as many
   /// as the beam is wide.

@@ -4,9 +4,8 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/log.h"
 #include "interop/languages.h"
+#include "interop/splitting.h"
 #include "io/json_text.h"
 #include "vocab/listed_vocabulary.h"
 #include "vocab/piece_list.h"
@@ -48,26 +47,6 @@ std::array<Pieces, 2> load_lists(const FileSet& folder) {
 int id_of(const Pieces& pieces, const std::string& piece) {
   const auto found = std::ranges::find(pieces, piece);
   return found == pieces.end() ? -1 : int(found - pieces.begin());
-}
-
-/// What splits the text of one side.
-struct Splitting {
-  SegmentationKind kind = SegmentationKind::tokens;
-  std::string model;
-};
-
-Splitting splitting_of(std::string model, bool merges) {
-  return {merges ? SegmentationKind::bpe : SegmentationKind::sentencepiece, std::move(model)};
-}
-
-bool are_merges(const std::string& name) { return name.ends_with(".bpe") || name.ends_with("bpe.model.txt"); }
-
-Splitting find_splitting(const FileSet& texts, const std::string& side) {
-  for (const std::string& name : {side + ".spm", std::string("sentencepiece.model"),
-                                  std::string("sentencepiece.bpe.model"), std::string("spm.model"), side + ".bpe"})
-    if (texts.has(name)) return splitting_of(texts.text(name), are_merges(name));
-  if (texts.has("bpe.model")) return splitting_of(texts.text("bpe.model"), true);  // of Argos
-  return {};
 }
 
 Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting splitting, const std::string& where) {
@@ -116,12 +95,8 @@ Vocabularies ctranslate2_vocabularies(const FileSet& folder, const FileSet& text
   require(other == m.special, "{}: its vocabularies number <unk>, <s> and </s> differently ({}, {}, {} and {}, {}, {})",
           folder.path(), other.unk, other.bos, other.eos, m.special.unk, m.special.bos, m.special.eos);
   std::array<Splitting, 2> splitting = {find_splitting(texts, "source"), find_splitting(texts, "target")};
-  for (size_t side = 0; side < vocabs.size(); ++side)
-    splitting[side] = splitting_of(read_file(vocabs[side]), are_merges(vocabs[side]));
-  if (splitting[0].kind == SegmentationKind::tokens)
-    log_warning(
-        "{}: nothing splits text into tokens, so it has to consist of them (--vocabs gives SentencePiece models)",
-        folder.path());
+  for (size_t side = 0; side < vocabs.size(); ++side) splitting[side] = load_splitting(vocabs[side]);
+  warn_unless_split(splitting[0], folder.path());
   m.source_vocabulary = int(source.size()), m.target_vocabulary = int(target.size());
   if (std::ranges::any_of(target, names_language)) {
     m.generation.source_language = SourceLanguage::first;

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "interop/fairseq_weights.h"
 #include "interop/huggingface_config.h"
 #include "interop/huggingface_vocabulary.h"
 #include "interop/torch_file.h"
-#include "interop/weight_mapping.h"
 #include "io/json_text.h"
 #include "model/validate.h"
 
@@ -55,86 +55,25 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   return tensors;
 }
 
-// Rows of learned positions that stand before the first.
-constexpr int unused_positions = 2;
-
-/// Maps names of weights of a layer or of a part of one.
-class Mapping {
- public:
-  Mapping(WeightMapping& weights, const ModelConfig& config) : w_(weights), c_(config) {}
-
-  void all() {
-    embeddings();
-    side("encoder", "model.encoder"), side("decoder", "model.decoder");
-    for (int l = 0; l < c_.encoder_layers; ++l) {
-      const std::string ours = fmt::format("encoder.{}.", l), theirs = fmt::format("model.encoder.layers.{}.", l);
-      attention(ours + "self_attention", theirs + "self_attn");
-      feed_forward(ours, theirs);
-    }
-    for (int l = 0; l < c_.decoder_layers; ++l) {
-      const std::string ours = fmt::format("decoder.{}.", l), theirs = fmt::format("model.decoder.layers.{}.", l);
-      attention(ours + "self_attention", theirs + "self_attn");
-      attention(ours + "cross_attention", theirs + "encoder_attn");
-      feed_forward(ours, theirs);
-    }
-  }
-
- private:
-  // Tied matrices may be stored once or under each of their names.
-  void embeddings() {
-    const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
-                      target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
-    const EmbeddingsConfig& e = c_.embeddings;
-    const auto first_of = [&](std::initializer_list<std::string> names) {
-      for (const std::string& name : names)
-        if (w_.has(name)) return name;
-      return *names.begin();
-    };
-    if (e.tied_all)
-      table("embedding", first_of({shared, source, target, output}));
-    else
-      table("source_embedding", first_of({source, shared}));
-    if (!e.ties_source()) table("target_embedding", first_of({target, output}));
-    if (!e.ties_output()) table("output", output);
-    if (e.output_bias) w_.vector("output.bias", "final_logits_bias");
-    for (const std::string& name : {shared, source, target, output}) w_.ignore(name);
-  }
-  // Sinusoids may be stored, too. Of learned positions, fairseq's ids leave the first rows unused.
-  void side(const std::string& ours, const std::string& theirs) {
-    const std::string positions = theirs + ".embed_positions.weight";
-    if (c_.positions == Positions::learned)
-      w_.rows(ours + ".positions.weight", positions, unused_positions, c_.max_positions);
-    else
-      for (const char* stored : {".weight", ".weights"}) w_.ignore(theirs + ".embed_positions" + stored);
-    if (c_.embedding_norm) plain_norm(ours + ".embedding_norm", theirs + ".layernorm_embedding");
-    if (c_.has_final_norm()) plain_norm(ours + ".norm", theirs + ".layer_norm");
-  }
-  void table(const std::string& ours, const std::string& theirs) {
-    w_.matrix(ours + ".weight", theirs, MatrixRows::outputs);
-  }
-  void linear(const std::string& ours, const std::string& theirs) {
-    w_.matrix(ours + ".weight", theirs + ".weight", MatrixRows::outputs);
-    w_.vector(ours + ".bias", theirs + ".bias");
-  }
-  void norm(const std::string& ours, const std::string& theirs) { plain_norm(ours + "_norm", theirs + "_layer_norm"); }
-  void plain_norm(const std::string& ours, const std::string& theirs) {
-    w_.vector(ours + ".weight", theirs + ".weight");
-    w_.vector(ours + ".bias", theirs + ".bias");
-  }
-  void attention(const std::string& ours, const std::string& theirs) {
-    for (const auto& [role, letter] : {std::pair("query", "q"), {"key", "k"}, {"value", "v"}, {"output", "out"}})
-      linear(fmt::format("{}.{}", ours, role), fmt::format("{}.{}_proj", theirs, letter));
-    norm(ours, theirs);
-  }
-  void feed_forward(const std::string& ours, const std::string& theirs) {
-    linear(ours + "feed_forward.up", theirs + "fc1");
-    linear(ours + "feed_forward.down", theirs + "fc2");
-    norm(ours + "feed_forward", theirs + "final");
-  }
-
-  WeightMapping& w_;
-  const ModelConfig& c_;
-};
+// Tied matrices may be stored once or under each of their names.
+void map_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
+  const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
+                    target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
+  const auto first_of = [&](std::initializer_list<std::string> names) {
+    for (const std::string& name : names)
+      if (w.has(name)) return name;
+    return *names.begin();
+  };
+  const auto table = [&](const char* ours, const std::string& theirs) { w.matrix(ours, theirs, MatrixRows::outputs); };
+  if (e.tied_all)
+    table("embedding.weight", first_of({shared, source, target, output}));
+  else
+    table("source_embedding.weight", first_of({source, shared}));
+  if (!e.ties_source()) table("target_embedding.weight", first_of({target, output}));
+  if (!e.ties_output()) table("output.weight", output);
+  if (e.output_bias) w.vector("output.bias", "final_logits_bias");
+  for (const std::string& name : {shared, source, target, output}) w.ignore(name);
+}
 
 }  // namespace
 
@@ -147,7 +86,8 @@ std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   const Vocabularies vocabularies = huggingface_vocabularies(folder, config, m);
   validate(m, config.path());
   WeightMapping weights(path, tensors_of(folder));
-  Mapping(weights, m).all();
+  map_embeddings(weights, m.embeddings);
+  map_fairseq_weights(weights, m, "model.");
   return ConvertedModel{m, vocabularies, weights.take()};
 }
 

@@ -2,8 +2,10 @@
 
 #include "base/log.h"
 #include "interop/ctranslate2.h"
+#include "interop/fairseq.h"
 #include "interop/huggingface.h"
 #include "interop/marian.h"
+#include "interop/opennmt.h"
 
 namespace dragoman {
 namespace {
@@ -11,6 +13,8 @@ namespace {
 std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenOptions& options) {
   if (auto model = read_marian(path, options.vocabs)) return model;
   if (auto model = read_ctranslate2(path, options.vocabs)) return model;
+  if (auto model = read_fairseq(path, options.vocabs)) return model;
+  if (auto model = read_opennmt(path, options.vocabs)) return model;
   return read_huggingface(path);
 }
 

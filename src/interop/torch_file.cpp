@@ -237,6 +237,15 @@ TorchFile::Content TorchFile::read_stream(const std::string& path) {
   return content;
 }
 
+bool looks_like_torch(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return false;
+  const MappedFile file(path);
+  const auto begins = [&](std::initializer_list<uint8_t> bytes) {
+    return file.size() >= bytes.size() && std::memcmp(file.data(), std::data(bytes), bytes.size()) == 0;
+  };
+  return begins({'P', 'K'}) || begins({0x80, 2, 0x8a, 10, 0x6c, 0xfc});  // a pickle of the magic number
+}
+
 std::optional<TorchFile> read_torch(const std::string& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   const MappedFile file(path);
@@ -245,18 +254,23 @@ std::optional<TorchFile> read_torch(const std::string& path) {
       std::make_shared<const TorchFile::Content>(zip ? TorchFile::read_zip(path) : TorchFile::read_stream(path)));
 }
 
+std::vector<ForeignTensor> state_dict_tensors(const TorchFile& file, const PickleValue& value,
+                                              const std::string& what) {
+  const auto* dict = value.as<PickleDict>();
+  require(dict != nullptr, "{}: holds {}, expected a dict of tensors", what, description_of(value));
+  std::vector<ForeignTensor> tensors;
+  for (const auto& [key, tensor] : dict->items) {
+    const auto* name = key->as<std::string>();
+    require(name != nullptr, "{}: has {} as the name of a tensor", what, description_of(*key));
+    tensors.push_back(file.tensor_of(*tensor, *name));
+  }
+  return tensors;
+}
+
 std::vector<ForeignTensor> state_dict_tensors(const std::string& path) {
   const std::optional<TorchFile> file = read_torch(path);
   require(file.has_value(), "{}: there is no such file", path);
-  const auto* dict = file->root().as<PickleDict>();
-  require(dict != nullptr, "{}: holds {}, expected a dict of tensors", path, description_of(file->root()));
-  std::vector<ForeignTensor> tensors;
-  for (const auto& [key, value] : dict->items) {
-    const auto* name = key->as<std::string>();
-    require(name != nullptr, "{}: has {} as the name of a tensor", path, description_of(*key));
-    tensors.push_back(file->tensor_of(*value, *name));
-  }
-  return tensors;
+  return state_dict_tensors(*file, file->root(), path);
 }
 
 }  // namespace dragoman

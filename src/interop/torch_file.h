@@ -26,10 +26,16 @@ class TorchFile {
   std::shared_ptr<const Content> content_;
 };
 
+/// Whether a file begins as torch.save begins them, or as other zip archives.
+bool looks_like_torch(const std::string& path);
+
 /// nullopt: there is no such file. Error, naming the file, for what torch.save did not write.
 std::optional<TorchFile> read_torch(const std::string& path);
 
-/// The tensors of a file that holds a dict of names and tensors, as state_dict() makes it.
+/// The tensors of a dict of names and tensors, as state_dict() makes it; `what` it is, for messages.
+std::vector<ForeignTensor> state_dict_tensors(const TorchFile& file, const PickleValue& dict, const std::string& what);
+
+/// The tensors of a file that holds such a dict and nothing else.
 std::vector<ForeignTensor> state_dict_tensors(const std::string& path);
 
 }  // namespace dragoman

@@ -27,7 +27,8 @@ class ExistingModels(InFolder):
         cls.addClassCleanup(cls.temporary.cleanup)
         cls.folder = pathlib.Path(cls.temporary.name)
         for name, models in (("marianmt", ["source.spm", "target.spm"]), ("m2m100", ["sentencepiece.bpe.model"]),
-                             ("ct2_marian", []), ("ct2_opennmt", [])):
+                             ("ct2_marian", []), ("ct2_opennmt", []),
+                             ("fairseq_old", ["sentencepiece.bpe.model"])):
             shutil.copytree(GOLDEN / name, cls.folder / name)
             for model in models:
                 shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm", cls.folder / name / model)
@@ -43,6 +44,7 @@ class ExistingModels(InFolder):
 
     def test_a_model_translates_as_it_is_and_as_its_conversion(self):
         for model, more in (("marianmt", []), ("ct2_marian", []), ("ct2_opennmt", []),
+                            ("fairseq_old/checkpoint_best.pt", []),
                             ("m2m100", ["--source-lang", "en", "--target-lang", "fr"]),
                             ("tied.npz", ["--vocabs", "words.yml", "words.yml"])):
             with self.subTest(model):

@@ -223,6 +223,22 @@ TEST(BeamByOtherRules, ForcesAnEndAtTheLimitWhichCostsNothingInTransformers) {
   }
 }
 
+// At the limit of length, more may end than a search still wants.
+TEST(BeamByOtherRules, KeepsTheFirstThatEndInFairseqAndTheBestInTransformers) {
+  for (const SearchRule rule : {SearchRule::fairseq, SearchRule::huggingface_early}) {
+    const SearchOptions options{.beam_size = 2, .rule = rule, .normalize = 1, .max_length_add = 0, .n_best = 2};
+    Beam beam(options, two_pieces);
+    advance(beam, {{{-0.5, -0.6f, -0.7f, -9}, {a, eos, b, 5}}});
+    advance(beam, {{{-0.1f}, {eos}}, {{-0.1f}, {eos}}});
+    ASSERT_THAT(beam.best(), SizeIs(2));
+    EXPECT_THAT(beam.best()[0].ids, ElementsAre(a));
+    if (rule == SearchRule::fairseq)
+      EXPECT_THAT(beam.best()[1].ids, ElementsAre());
+    else
+      EXPECT_THAT(beam.best()[1].ids, ElementsAre(b));
+  }
+}
+
 // A language stands before the translation: it costs nothing and is none of its pieces, but its length counts.
 TEST(BeamByOtherRules, GivesWhatStandsBeforeATranslation) {
   Conventions conventions = conventions_of();

@@ -1,0 +1,74 @@
+#include "interop/fairseq_weights.h"
+
+#include <fmt/format.h>
+
+namespace dragoman {
+namespace {
+
+// Rows of learned positions that stand before the first: positions are counted from the id of <pad>, 1.
+constexpr int unused_positions = 2;
+
+/// Maps names of weights of a layer or of a part of one.
+class Mapping {
+ public:
+  Mapping(WeightMapping& weights, const ModelConfig& config, std::string prefix)
+      : w_(weights), c_(config), prefix_(std::move(prefix)) {}
+
+  void all() {
+    side("encoder"), side("decoder");
+    for (int l = 0; l < c_.encoder_layers; ++l) {
+      const std::string ours = fmt::format("encoder.{}.", l), theirs = fmt::format("{}encoder.layers.{}.", prefix_, l);
+      attention(ours + "self_attention", theirs + "self_attn");
+      feed_forward(ours, theirs);
+    }
+    for (int l = 0; l < c_.decoder_layers; ++l) {
+      const std::string ours = fmt::format("decoder.{}.", l), theirs = fmt::format("{}decoder.layers.{}.", prefix_, l);
+      attention(ours + "self_attention", theirs + "self_attn");
+      attention(ours + "cross_attention", theirs + "encoder_attn");
+      feed_forward(ours, theirs);
+    }
+  }
+
+ private:
+  // Sinusoids may be stored, too.
+  void side(const std::string& ours) {
+    const std::string theirs = prefix_ + ours, positions = theirs + ".embed_positions.weight";
+    if (c_.positions == Positions::learned)
+      w_.rows(ours + ".positions.weight", positions, unused_positions, c_.max_positions);
+    else
+      for (const char* stored : {".weight", ".weights"}) w_.ignore(theirs + ".embed_positions" + stored);
+    if (c_.embedding_norm) plain_norm(ours + ".embedding_norm", theirs + ".layernorm_embedding");
+    if (c_.has_final_norm()) plain_norm(ours + ".norm", theirs + ".layer_norm");
+  }
+  void linear(const std::string& ours, const std::string& theirs) {
+    w_.matrix(ours + ".weight", theirs + ".weight", MatrixRows::outputs);
+    w_.vector(ours + ".bias", theirs + ".bias");
+  }
+  void norm(const std::string& ours, const std::string& theirs) { plain_norm(ours + "_norm", theirs + "_layer_norm"); }
+  void plain_norm(const std::string& ours, const std::string& theirs) {
+    w_.vector(ours + ".weight", theirs + ".weight");
+    w_.vector(ours + ".bias", theirs + ".bias");
+  }
+  void attention(const std::string& ours, const std::string& theirs) {
+    for (const auto& [role, letter] : {std::pair("query", "q"), {"key", "k"}, {"value", "v"}, {"output", "out"}})
+      linear(fmt::format("{}.{}", ours, role), fmt::format("{}.{}_proj", theirs, letter));
+    norm(ours, theirs);
+  }
+  void feed_forward(const std::string& ours, const std::string& theirs) {
+    linear(ours + "feed_forward.up", theirs + "fc1");
+    linear(ours + "feed_forward.down", theirs + "fc2");
+    norm(ours + "feed_forward", theirs + "final");
+  }
+
+  WeightMapping& w_;
+  const ModelConfig& c_;
+  const std::string prefix_;
+};
+
+}  // namespace
+
+void map_fairseq_weights(WeightMapping& weights, const ModelConfig& config, const std::string& prefix) {
+  Mapping(weights, config, prefix).all();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,11 @@
+#pragma once
+#include "interop/weight_mapping.h"
+#include "model/config.h"
+
+namespace dragoman {
+
+/// The weights of encoder and decoder but for embeddings and output layer, by the names of fairseq, which transformers
+/// has taken over with a `prefix` ("model.").
+void map_fairseq_weights(WeightMapping& weights, const ModelConfig& config, const std::string& prefix);
+
+}  // namespace dragoman

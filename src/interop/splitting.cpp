@@ -1,0 +1,59 @@
+#include "interop/splitting.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/log.h"
+
+namespace dragoman {
+namespace {
+
+bool are_merges(const std::string& name) {
+  for (const char* usual : {"bpecodes", "code", "codes", "bpe.codes"})
+    if (name == usual) return true;
+  return name.ends_with(".bpe") || name.ends_with("bpe.model.txt");
+}
+
+// fastBPE counts its merges ("t h</w> 512") and does not say that they are of subword-nmt's version 0.2.
+std::string without_counts(const std::string& merges) {
+  const std::string first = merges.substr(0, merges.find('\n'));
+  if (first.starts_with("#version") || std::ranges::count(first, ' ') != 2) return merges;
+  std::string pairs = "#version: 0.2\n";
+  for (size_t from = 0; from < merges.size();) {
+    const size_t end = std::min(merges.find('\n', from), merges.size());
+    const std::string line = merges.substr(from, end - from);
+    pairs += line.substr(0, line.rfind(' ')) + '\n';
+    from = end + 1;
+  }
+  return pairs;
+}
+
+Splitting splitting_of(std::string text, bool merges) {
+  if (merges) return {SegmentationKind::bpe, without_counts(text)};
+  return {SegmentationKind::sentencepiece, std::move(text)};
+}
+
+}  // namespace
+
+Splitting load_splitting(const std::string& path) {
+  return splitting_of(read_file(path), are_merges(std::filesystem::path(path).filename()));
+}
+
+Splitting find_splitting(const FileSet& texts, const std::string& side) {
+  for (const std::string& name :
+       {side + ".spm", std::string("sentencepiece.model"), std::string("sentencepiece.bpe.model"),
+        std::string("spm.model"), side + ".bpe", std::string("bpecodes"), std::string("code")})
+    if (texts.has(name)) return splitting_of(texts.text(name), are_merges(name));
+  if (texts.has("bpe.model")) return splitting_of(texts.text("bpe.model"), true);  // of Argos
+  return {};
+}
+
+void warn_unless_split(const Splitting& splitting, const std::string& where) {
+  if (splitting.kind == SegmentationKind::tokens)
+    log_warning(
+        "{}: nothing splits text into tokens, so it has to consist of them (--vocabs gives SentencePiece models)",
+        where);
+}
+
+}  // namespace dragoman
