@@ -28,6 +28,9 @@ struct Verdict {
 };
 
 const char* program_of(const std::string& model) {
+  if (model.ends_with(".pt") || model.ends_with(".argosmodel"))
+    throw Error(fmt::format("--verify: of {} no program is asked", model),
+                "models of Marian, folders of transformers and of CTranslate2 can be compared");
   if (!fs::is_directory(model)) return "marian";
   return fs::exists(fs::path(model) / "model.bin") ? "ctranslate2" : "transformers";
 }
@@ -83,6 +86,7 @@ std::vector<Verdict> verdicts_of(const std::string& said, size_t lines) {
 }  // namespace
 
 void verify_conversion(Engine& engine, const ConvertCommandOptions& o) {
+  const std::string program = program_of(o.input);
   const std::vector<std::string> sources = lines_of(o.verify);
   SearchOptions greedy;
   greedy.beam_size = 1;
@@ -93,7 +97,6 @@ void verify_conversion(Engine& engine, const ConvertCommandOptions& o) {
   const ScratchFolder folder;
   write_lines(folder.file("source"), sources), write_lines(folder.file("target"), ours);
   write_lines(folder.file("verify.py"), {verify_program});
-  const std::string program = program_of(o.input);
   std::vector<std::string> words = {"python3",
                                     folder.file("verify.py"),
                                     program,
