@@ -120,10 +120,10 @@ struct Table {
   std::vector<Flag<Options>> flags;
   // Adds every contradiction to the findings; resolves alternative spellings.
   void (*check)(Options&, const Given&, Findings&) = nullptr;
-  std::string_view preset_flag = "";   // if there is one, it is set first, then `preset` runs,
-  void (*preset)(Options&) = nullptr;  // then all other options
+  std::string_view preset_flag = "";                          // if there is one, it is set first, then `preset` runs,
+  void (*preset)(Options&) = nullptr;                         // then all other options
   void (*inherit)(Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
-  std::vector<std::string_view> essentials = {};                    // what -h shows; none: all
+  std::vector<std::string_view> essentials = {};              // what -h shows; none: all
 };
 
 }  // namespace dragoman

@@ -2,8 +2,8 @@
 
 namespace dragoman {
 
-/// A program for python3: KIND MODEL SOURCE TARGET SOURCE_LANG TARGET_LANG [VOCAB VOCAB] prints, for each pair of lines,
-/// the log-probability of the target, a tab, and its own greedy translation of the source.
+/// A program for python3: KIND MODEL SOURCE TARGET SOURCE_LANG TARGET_LANG [VOCAB VOCAB] prints, for each pair of
+/// lines, the log-probability of the target, a tab, and its own greedy translation of the source.
 inline constexpr const char* verify_program = R"py(
 import json, os, subprocess, sys
 

@@ -24,8 +24,8 @@ struct EnsembleOptions {
   std::vector<std::string> models;  // files
   std::vector<double> weights;      // of the models' log-probabilities; empty: take their mean
   Precision precision = Precision::automatic;
-  std::string shortlist;             // file of `dragoman align` or of Marian; empty: all pieces are allowed
-  ShortlistLimits shortlist_limits;  // of a table of translations
+  std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
+  ShortlistLimits shortlist_limits;      // of a table of translations
   std::vector<std::string> vocabs;       // of models of other programs, if nothing beside them names them
   std::string source_lang, target_lang;  // of models with several languages
 };
