@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 import end_to_end_test
 from end_to_end_test import InFolder
@@ -32,10 +33,22 @@ class ExistingModels(InFolder):
             shutil.copytree(GOLDEN / name, cls.folder / name)
             for model in models:
                 shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm", cls.folder / name / model)
+        shutil.copytree(GOLDEN / "opennmt", cls.folder / "opennmt")
+        cls.make_package(cls.folder / "translate-a_b-1_0")
         for name in ("tied.npz", "words.yml"):
             shutil.copy(GOLDEN / name, cls.folder / name)
         for name in ("s", "t"):
             (cls.folder / name).write_text("a dog\na man\n" * 20)
+
+    @classmethod
+    def make_package(cls, folder):
+        """A package of Argos Translate: the folder, and an archive with it."""
+        shutil.copytree(GOLDEN / "ct2_marian", folder / "model")
+        shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm", folder / "sentencepiece.model")
+        (folder / "metadata.json").write_text("{}")
+        with zipfile.ZipFile(cls.folder / "a_b.argosmodel", "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in folder.rglob("*"):
+                archive.write(path, path.relative_to(cls.folder))
 
     def refused(self, *arguments, text=TEXT):
         done = self.call(*arguments, text=text)
@@ -44,7 +57,8 @@ class ExistingModels(InFolder):
 
     def test_a_model_translates_as_it_is_and_as_its_conversion(self):
         for model, more in (("marianmt", []), ("ct2_marian", []), ("ct2_opennmt", []),
-                            ("fairseq_old/checkpoint_best.pt", []),
+                            ("fairseq_old/checkpoint_best.pt", []), ("opennmt/model_step_100.pt", []),
+                            ("translate-a_b-1_0", []), ("a_b.argosmodel", []),
                             ("m2m100", ["--source-lang", "en", "--target-lang", "fr"]),
                             ("tied.npz", ["--vocabs", "words.yml", "words.yml"])):
             with self.subTest(model):
