@@ -15,7 +15,11 @@ constexpr std::array files = {"ct2_marian/model.bin",
                               "ct2_marian/shared_vocabulary.json",
                               "m2m100/config.json",
                               "m2m100/vocab.json",
-                              "m2m100/special_tokens_map.json"};
+                              "m2m100/special_tokens_map.json",
+                              "fairseq_old/checkpoint_best.pt",
+                              "fairseq_old/dict.en.txt",
+                              "opennmt/model_step_100.pt"};
+constexpr std::array models = {"ct2_marian", "ct2_opennmt", "m2m100", "fairseq_old", "opennmt"};
 
 std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
 
@@ -23,7 +27,7 @@ std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests
 class Folders {
  public:
   Folders() {
-    for (const char* model : {"ct2_marian", "ct2_opennmt", "m2m100"}) {
+    for (const char* model : models) {
       std::filesystem::create_directory(folder_ / model);
       for (const auto& entry : std::filesystem::directory_iterator(golden(model)))
         folder_.make(std::string(model) + "/" + entry.path().filename().string(), read_file(entry.path()));
@@ -34,7 +38,7 @@ class Folders {
     const std::string sound = read_file(folder_ / file);
     folder_.make(file, content);
     try {
-      read_model(folder_ / file.substr(0, file.find('/')));
+      read_model(folder_ / model_of(file));
     } catch (...) {
       folder_.make(file, sound);
       throw;
@@ -43,6 +47,12 @@ class Folders {
   }
 
  private:
+  // A checkpoint is a file, the others are folders.
+  static std::string model_of(const std::string& file) {
+    const std::string folder = file.substr(0, file.find('/'));
+    if (folder == "fairseq_old") return folder + "/checkpoint_best.pt";
+    return folder == "opennmt" ? file : folder;
+  }
   static void read_model(const std::string& path) {
     const auto model = read_foreign_model(path);
     if (!model) return;
