@@ -173,14 +173,17 @@ void Variables::embeddings() {
   if (e.output_bias) join("decoder/projection/bias", {"output.bias"});
 }
 
+// Sinusoids are the same on both sides.
 void Variables::positions(const std::string& side) {
-  const std::string name = side + "/position_encodings/encodings";
-  if (c_.positions == Positions::learned) return join(name, {side + ".positions.weight"});
+  const std::string encodings = "/position_encodings/encodings";
+  if (c_.positions == Positions::learned) return join(side + encodings, {side + ".positions.weight"});
+  if (side == "decoder") return void(aliases_.emplace_back(side + encodings, "encoder" + encodings));
   const SinusoidDesign design{
       c_.dim, c_.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
       c_.position_spacing == PositionSpacing::tensor2tensor, c_.first_position};
-  variables_.push_back(
-      {name, 0, {rows_of_sinusoids, c_.dim}, [design] { return bytes_of(sinusoid_rows(design, rows_of_sinusoids)); }});
+  variables_.push_back({side + encodings, 0, {rows_of_sinusoids, c_.dim}, [design] {
+                          return bytes_of(sinusoid_rows(design, rows_of_sinusoids));
+                        }});
 }
 
 void Variables::layer(const std::string& theirs, const std::string& ours, bool cross) {
