@@ -64,6 +64,7 @@ void WeightMapping::matrix(const std::string& ours, const std::string& theirs, M
     if (t.dtype == DType::i8) add_scales(ours, R, t);
     return;
   }
+  invariant(!t.row_scales, "a matrix with scales of its rows keeps its rows");
   add({.name = ours, .dtype = t.dtype, .shape = {C, R}, .make = [read = t.read, R, C, size] {
          return transposed(read(), R, C, size);
        }});
