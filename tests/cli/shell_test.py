@@ -52,7 +52,8 @@ class Bash(unittest.TestCase):
 
     def test_offers_values_that_are_few(self):
         self.assertEqual(self.complete("train", "--task", "transformer-b"),
-                         {"transformer-base", "transformer-big", "transformer-base-prenorm", "transformer-big-prenorm"})
+                         {"transformer-base", "transformer-big", "transformer-base-prenorm", "transformer-big-prenorm",
+                          "transformer-base-marian"})
         self.assertEqual(self.complete("evaluate", "-r", "a", "--metrics", "bleu", "ch"), {"chrf", "chrf++"})
 
     def test_offers_words_that_stand_without_an_option_in_their_place_only(self):
