@@ -299,8 +299,8 @@ class PickleReader {
   bool object(uint8_t opcode) {
     switch (opcode) {
       case global: {
-        std::string module = line();
-        return push_global(std::move(module), line()), true;
+        const std::string module = line();
+        return push_global(module, line()), true;
       }
       case stack_global: {
         const auto names = pop_count(2);
