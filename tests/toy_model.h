@@ -3,12 +3,13 @@
 
 #include "backend/registry.h"
 #include "io/model_file.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 
 /// A model small enough for any test: 340 pieces, one layer a side, random weights.
 inline Vocabulary toy_vocabulary(const std::string& type = "bpe") {
-  return Vocabulary::load(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/" + type + ".spm");
+  return Vocabulary::load(source_dir() + "/tests/vocab/golden/" + type + ".spm");
 }
 
 inline ModelConfig toy_config() {

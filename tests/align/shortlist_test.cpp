@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "io/safetensors.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -14,7 +15,7 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 Vocabulary vocabulary(const std::string& name) {
-  return Vocabulary::load(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/" + name + ".spm");
+  return Vocabulary::load(source_dir() + "/tests/vocab/golden/" + name + ".spm");
 }
 
 class ShortlistTest : public testing::Test {

@@ -5,6 +5,7 @@
 #include "cli/convert_options.h"
 #include "interop/open_model.h"
 #include "tests/engine.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 ConvertCommandOptions options(const std::string& input, const std::string& output) {
   ConvertCommandOptions o;

@@ -6,12 +6,13 @@
 
 #include "cli/command.h"
 #include "cli/foreign.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 namespace {
 
 std::string page(const char* name) {
-  std::ifstream file(std::string(DRAGOMAN_SOURCE_DIR "/docs/") + name);
+  std::ifstream file(source_dir() + "/docs/" + name);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

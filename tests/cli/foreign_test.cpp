@@ -19,6 +19,7 @@
 #include "dragoman/average.h"
 #include "tests/cli/marian_cases.h"
 #include "tests/cli/marian_training_cases.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 namespace {
@@ -178,7 +179,7 @@ TEST(Blanks, InTheNameOfAFileDoNotMakeTwoWordsOfIt) {
 
 // What Marian writes with --dump-config full for a Transformer, but for the device.
 TEST(MariansOptions, OfADumpedConfigurationAreTaken) {
-  const Answer<TrainOptions> answer(train_table(), {"-c", DRAGOMAN_SOURCE_DIR "/tests/cli/marian_training.yml"});
+  const Answer<TrainOptions> answer(train_table(), {"-c", source_dir() + "/tests/cli/marian_training.yml"});
   EXPECT_EQ(answer.outcome(), ignored) << answer.said;
   EXPECT_THAT(answer.said, HasSubstr("are ignored: such a value changes nothing here\n"));
 }

@@ -7,6 +7,7 @@
 #include "cli/fact_page.h"
 #include "cli/inspect_options.h"
 #include "tests/engine.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
@@ -85,7 +86,7 @@ TEST_F(InspectCommand, TellsATrainingStateAndWhereItsModelIs) {
 }
 
 TEST_F(InspectCommand, ListsTheTensorsOfAnotherProgramsFile) {
-  const InspectOptions options{.model = DRAGOMAN_SOURCE_DIR "/tests/io/python.safetensors"};
+  const InspectOptions options{.model = source_dir() + "/tests/io/python.safetensors"};
   EXPECT_THAT(output_of(options), HasSubstr("not a dragoman model"));
   const json page = json_of(options);
   EXPECT_EQ(page["kind"], "safetensors");
@@ -94,7 +95,7 @@ TEST_F(InspectCommand, ListsTheTensorsOfAnotherProgramsFile) {
 }
 
 TEST_F(InspectCommand, KnowsAVocabulary) {
-  const InspectOptions options{.model = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/unigram.spm"};
+  const InspectOptions options{.model = source_dir() + "/tests/vocab/golden/unigram.spm"};
   EXPECT_THAT(output_of(options), HasSubstr("a SentencePiece vocabulary, not a model"));
   EXPECT_EQ(json_of(options)["type"], "unigram");
 }

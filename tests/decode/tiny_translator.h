@@ -1,11 +1,12 @@
 #pragma once
 #include "backend/registry.h"
 #include "io/model_file.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 
 inline const Vocabulary& tiny_vocabulary() {
-  static const Vocabulary vocabulary = Vocabulary::load(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm");
+  static const Vocabulary vocabulary = Vocabulary::load(source_dir() + "/tests/vocab/golden/bpe.spm");
   return vocabulary;
 }
 

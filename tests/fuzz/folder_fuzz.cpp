@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "interop/open_model.h"
 #include "tests/fuzz/target.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -21,7 +22,7 @@ constexpr std::array files = {"ct2_marian/model.bin",
                               "opennmt/model_step_100.pt"};
 constexpr std::array models = {"ct2_marian", "ct2_opennmt", "m2m100", "fairseq_old", "opennmt"};
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 /// The golden folders, of which one file at a time is another.
 class Folders {
@@ -32,7 +33,7 @@ class Folders {
       for (const auto& entry : std::filesystem::directory_iterator(golden(model)))
         folder_.make(std::string(model) + "/" + entry.path().filename().string(), read_file(entry.path()));
     }
-    folder_.make("m2m100/sentencepiece.bpe.model", read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm"));
+    folder_.make("m2m100/sentencepiece.bpe.model", read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
   }
   void read_with(const std::string& file, std::string_view content) {
     const std::string sound = read_file(folder_ / file);

@@ -4,11 +4,12 @@
 #include "interop/npz.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 
 std::vector<std::string> seeds() {
-  const std::string folder = DRAGOMAN_SOURCE_DIR "/tests/interop/golden/";
+  const std::string folder = source_dir() + "/tests/interop/golden/";
   return {read_file(folder + "tied.npz"), read_file(folder + "tied.bin"),
           "type: transformer\ndim-emb: 8\ntransformer-tied-layers:\n  - 1\nversion: v1.12.42\n"};
 }

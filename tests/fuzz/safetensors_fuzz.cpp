@@ -1,11 +1,12 @@
 #include "io/safetensors.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 
 std::vector<std::string> seeds() {
-  return {read_file(DRAGOMAN_SOURCE_DIR "/tests/io/python.safetensors"), std::string("\x02\0\0\0\0\0\0\0{}", 10),
+  return {read_file(source_dir() + "/tests/io/python.safetensors"), std::string("\x02\0\0\0\0\0\0\0{}", 10),
           std::string("\x52\0\0\0\0\0\0\0", 8) +
               R"({"a":{"dtype":"U8","shape":[2,1],"data_offsets":[0,2]},"__metadata__":{"k":"v"}}  ab)"};
 }

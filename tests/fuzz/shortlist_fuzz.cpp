@@ -5,12 +5,13 @@
 #include "interop/open_shortlist.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 namespace {
 
 const Vocabulary& vocabulary() {
-  static const Vocabulary v = Vocabulary::load(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm");
+  static const Vocabulary v = Vocabulary::load(source_dir() + "/tests/vocab/golden/bpe.spm");
   return v;
 }
 

@@ -3,12 +3,13 @@
 #include "interop/zip.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 
 // The pickle of an archive alone, too: the archive's checksum would refuse most changes.
 std::vector<std::string> seeds() {
-  const std::string folder = DRAGOMAN_SOURCE_DIR "/tests/interop/golden/torch/";
+  const std::string folder = source_dir() + "/tests/interop/golden/torch/";
   std::vector<std::string> all;
   for (const char* name : {"state.pt", "state.old.pt", "state4.old.pt", "types.old.pt"})
     all.push_back(read_file(folder + name));

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/fuzz/target.h"
+#include "tests/source_dir.h"
 #include "vocab/container.h"
 #include "vocab/piece_list.h"
 #include "vocab/summary.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr uint64_t normalizer = 3, precompiled_charsmap = 2;
 
 std::string golden(const char* type) {
-  return read_file(fmt::format("{}/tests/vocab/golden/{}.spm", DRAGOMAN_SOURCE_DIR, type));
+  return read_file(fmt::format("{}/tests/vocab/golden/{}.spm", source_dir(), type));
 }
 
 std::string_view field_of(std::string_view message, uint64_t id) {

@@ -10,6 +10,7 @@
 #include "interop/open_model.h"
 #include "model/frame.h"
 #include "tests/interop/score_difference.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -18,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 std::vector<std::vector<std::string>> rows(const std::string& file) {
   std::istringstream text(read_file(golden(file)));
@@ -162,7 +163,7 @@ TEST(Argos, IsAFolderWithAModelInIt) {
     folder.make("model/" + entry.path().filename().string(), read_file(entry.path()));
   EXPECT_FALSE(read_ctranslate2(folder / "", {}));
   folder.make("metadata.json", "{}");
-  folder.make("sentencepiece.model", read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm"));
+  folder.make("sentencepiece.model", read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
   const ModelFile file = open_model(folder / "");
   EXPECT_EQ(file.vocabularies().source.size(), 42);
   EXPECT_NE(file.vocabularies().source.encode("ab").size(), 0);

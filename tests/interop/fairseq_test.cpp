@@ -10,6 +10,7 @@
 #include "interop/open_model.h"
 #include "model/frame.h"
 #include "tests/interop/score_difference.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -26,7 +27,7 @@ class FairseqFolder : public testing::Test {
   }
   std::string path() const { return folder / "checkpoint_best.pt"; }
   std::string read(const std::string& file) const {
-    return read_file(DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name_ + "/" + file);
+    return read_file(source_dir() + "/tests/interop/golden/" + name_ + "/" + file);
   }
   // Replaces bytes of the checkpoint by as many others.
   void replace(const std::string& old, const std::string& by) {
@@ -127,7 +128,7 @@ class Fairseq : public FairseqFolder {
 class OldFairseq : public FairseqFolder {
  protected:
   OldFairseq() : FairseqFolder("fairseq_old") {
-    folder.make("sentencepiece.bpe.model", read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm"));
+    folder.make("sentencepiece.bpe.model", read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
   }
 };
 
@@ -220,7 +221,7 @@ TEST(FairseqCheckpoint, IsAFileOfTorchWithOptions) {
   EXPECT_FALSE(read_fairseq(folder / "", {}));
   EXPECT_FALSE(read_fairseq(folder / "m.pt", {}));
   EXPECT_FALSE(read_fairseq(folder.make("m.pt", "text"), {}));
-  EXPECT_FALSE(read_fairseq(DRAGOMAN_SOURCE_DIR "/tests/interop/golden/torch/state.pt", {}));
+  EXPECT_FALSE(read_fairseq(source_dir() + "/tests/interop/golden/torch/state.pt", {}));
 }
 
 }  // namespace

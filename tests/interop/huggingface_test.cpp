@@ -13,6 +13,7 @@
 #include "model/frame.h"
 #include "tests/interop/score_difference.h"
 #include "tests/interop/torch_stream.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -21,9 +22,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
-std::string sentencepiece() { return read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm"); }
+std::string sentencepiece() { return read_file(source_dir() + "/tests/vocab/golden/bpe.spm"); }
 
 /// A golden model with its SentencePiece models.
 class HuggingFaceFolder : public testing::Test {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "interop/open_shortlist.h"
 #include "io/safetensors.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -61,8 +62,8 @@ class MarianShortlist : public testing::Test {
     return bpe.piece(target) + " " + unigram.piece(source) + " " + probability + "\n";
   }
 
-  const Vocabulary bpe = Vocabulary::load(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm");
-  const Vocabulary unigram = Vocabulary::load(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/unigram.spm");
+  const Vocabulary bpe = Vocabulary::load(source_dir() + "/tests/vocab/golden/bpe.spm");
+  const Vocabulary unigram = Vocabulary::load(source_dir() + "/tests/vocab/golden/unigram.spm");
   const TemporaryFolder folder;
 };
 

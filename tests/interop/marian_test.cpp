@@ -9,6 +9,7 @@
 #include "interop/marian_config.h"
 #include "interop/open_model.h"
 #include "tests/interop/score_difference.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -17,7 +18,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 const std::vector<std::string> words = {golden("words.yml"), golden("words.yml")};
 

@@ -10,6 +10,7 @@
 #include "interop/open_model.h"
 #include "model/frame.h"
 #include "tests/interop/score_difference.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -18,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 std::vector<int32_t> numbers(const std::string& text) {
   std::istringstream in(text);

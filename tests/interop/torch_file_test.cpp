@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/interop/torch_stream.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -18,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/torch/" + name; }
+std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/torch/" + name; }
 
 /// Both forms of a golden file.
 class TorchFiles : public testing::TestWithParam<std::string> {
@@ -152,7 +153,7 @@ TEST(TorchFile, NeedNotBeThere) {
   EXPECT_THAT(complaint(folder.make("m.pt", "text")), HasSubstr("m.pt: was not written by torch.save"));
   EXPECT_THAT(complaint(folder.make("m.pt", "\x80\x02N.")), HasSubstr("was not written by torch.save"));
   EXPECT_THAT(complaint(folder.make("m.pt", "\x80\x09N.")), HasSubstr("protocol 9"));
-  EXPECT_THAT(complaint(DRAGOMAN_SOURCE_DIR "/tests/interop/golden/tied.npz"), HasSubstr("without data.pkl"));
+  EXPECT_THAT(complaint(source_dir() + "/tests/interop/golden/tied.npz"), HasSubstr("without data.pkl"));
 }
 
 TEST(TorchFile, IsRefusedIfSizesDoNotGoTogether) {

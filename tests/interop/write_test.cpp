@@ -11,6 +11,7 @@
 #include "interop/write_huggingface.h"
 #include "interop/write_marian.h"
 #include "tests/interop/score_difference.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return DRAGOMAN_SOURCE_DIR "/tests/interop/golden/" + name; }
+std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 // With the scores that the model itself gives, so that another one is compared with it.
 std::vector<ScoredPair> pairs_of(const ModelFile& model) {
@@ -90,7 +91,7 @@ TEST(WriteHuggingFace, GivesBackWhatWasRead) {
   for (const char* name : {"config.json", "vocab.json", "model.safetensors"})
     folder.make(name, read_file(golden(std::string("marianmt/") + name)));
   for (const char* name : {"source.spm", "target.spm"})
-    folder.make(name, read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm"));
+    folder.make(name, read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
   const ModelFile model = open_model(folder / "");
   write_huggingface(model, folder / "again");
   const ModelFile again = open_model(folder / "again");

@@ -5,13 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/io/test_files.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
 
-const std::string tests = DRAGOMAN_SOURCE_DIR "/tests/";
+const std::string tests = source_dir() + "/tests/";
 
 template <class T>
 std::span<const std::byte> bytes_of(const std::vector<T>& values) {

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "metrics/segments.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 
@@ -12,7 +13,7 @@ using Lines = std::vector<std::string>;
 
 /// A file of stored scores, written by tests/metrics/make.py.
 inline nlohmann::json sacrebleu_figures(const std::string& name) {
-  return nlohmann::json::parse(read_file(DRAGOMAN_SOURCE_DIR "/tests/metrics/" + name));
+  return nlohmann::json::parse(read_file(source_dir() + "/tests/metrics/" + name));
 }
 
 /// Views of `lines`.

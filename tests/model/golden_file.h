@@ -6,14 +6,14 @@
 #include "io/config_json.h"
 #include "io/safetensors.h"
 #include "model/model.h"
+#include "tests/source_dir.h"
 
 namespace dragoman {
 
 /// One file of tests/golden: a small model, a batch and what PyTorch makes of them.
 class GoldenFile {
  public:
-  explicit GoldenFile(const std::string& name)
-      : file_(std::string(DRAGOMAN_SOURCE_DIR) + "/tests/golden/" + name + ".safetensors") {}
+  explicit GoldenFile(const std::string& name) : file_(source_dir() + "/tests/golden/" + name + ".safetensors") {}
 
   ModelConfig config() const { return config_from_json(file_.metadata().at("config"), file_.path()); }
   std::vector<double> values(const std::string& name) const { return values_of<double>(file_.get(name)); }

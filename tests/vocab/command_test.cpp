@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/vocab_options.h"
 #include "tests/engine.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/vocab/travel_text.h"
 
@@ -18,7 +19,7 @@ class VocabCommand : public testing::Test {
  protected:
   // The lines that come out when these go in.
   std::vector<std::string> filter(VocabOptions options, const std::string& text) {
-    if (options.model.empty()) options.model = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/bpe.spm";
+    if (options.model.empty()) options.model = source_dir() + "/tests/vocab/golden/bpe.spm";
     options.inputs = {folder.make("in", text)};
     options.output = folder / "out";
     EXPECT_EQ(vocab_command(engine, options), 0);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/file_kind.h"
 #include "base/line_writer.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "tests/vocab/travel_text.h"
 #include "vocab/container.h"
@@ -23,7 +24,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Ids = std::vector<int32_t>;
 
-const std::string golden = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/";
+const std::string golden = source_dir() + "/tests/vocab/golden/";
 
 template <class F>
 std::string message(F f) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "tests/source_dir.h"
 #include "vocab/charsmap.h"
 #include "vocab/vocabulary.h"
 #include "vocab/wire_format.h"
@@ -53,9 +54,7 @@ std::vector<uint32_t> trie_of_a(uint32_t value) {
   return units;
 }
 
-std::string golden(const std::string& type) {
-  return read_file(DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/" + type + ".spm");
-}
+std::string golden(const std::string& type) { return read_file(source_dir() + "/tests/vocab/golden/" + type + ".spm"); }
 
 TEST(ModelCheck, TakesSoundModels) {
   EXPECT_EQ(fault_of_model(golden("bpe")), "");

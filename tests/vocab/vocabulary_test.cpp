@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
 #include "vocab/model_facts.h"
 
@@ -18,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::string golden = DRAGOMAN_SOURCE_DIR "/tests/vocab/golden/";
+const std::string golden = source_dir() + "/tests/vocab/golden/";
 
 std::vector<int32_t> byte_pieces(const Vocabulary& vocabulary, std::string_view bytes) {
   std::vector<int32_t> ids;
