@@ -7,12 +7,14 @@
 namespace dragoman {
 
 struct Backend;
+class Communicator;
 
 struct EngineOptions {
   std::string device = "cpu";  // or "cuda:0", the first GPU
   bool fast_math = false;      // on a GPU, float32 products may round their factors to TF32
   int threads = 0;             // at most 4,095; 0: OMP_NUM_THREADS, or else one per core that the process may use
   LogSink log = {};            // empty: messages are discarded
+  Communicator* ranks = nullptr;  // the processes that work together with this one; null: none. Internal to the library
 };
 
 /// The resources of one use of dragoman: a backend, threads and a log. Engines are independent: several may exist in a
@@ -28,6 +30,7 @@ class [[gnu::visibility("default")]] Engine {
   /// The definition of Backend is internal to the library.
   const Backend& backend() const;
   int threads() const;
+  Communicator& ranks() const;
 
   /// Binds the engine's threads and log to the calling thread for its lifetime. Required for calling
   /// kernels; the public classes make their own. It ends in the same thread.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/kernel_chunks.h"
 #include "base/log.h"
 
 namespace dragoman {
@@ -53,6 +54,9 @@ void leave_signals_to_the_program() {
 
 // The pool of the calling thread.
 thread_local ThreadPool* bound = nullptr;
+
+// What KernelChunks says on the calling thread.
+thread_local int fixed_chunks = 0;
 
 }  // namespace
 
@@ -138,7 +142,14 @@ int ThreadPool::size() const { return workers_->threads; }
 PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(bound, pool)) {}
 PoolScope::~PoolScope() { bound = before_; }
 
-int thread_count() { return bound ? bound->size() : 1; }
+// Inside a chunk no pool is bound, and what kernels do there is not cut any further.
+int thread_count() {
+  if (!bound) return 1;
+  return fixed_chunks > 0 ? fixed_chunks : bound->size();
+}
+
+KernelChunks::KernelChunks(int chunks) : before_(std::exchange(fixed_chunks, chunks)) {}
+KernelChunks::~KernelChunks() { fixed_chunks = before_; }
 
 void run_parts(int parts, void (*f)(const void*, int), const void* context) {
   ThreadPool::Workers* const w = bound ? bound->workers_.get() : nullptr;

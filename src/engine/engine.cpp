@@ -3,24 +3,27 @@
 #include "backend/registry.h"
 #include "base/log.h"
 #include "base/threads.h"
+#include "comm/communicator.h"
 
 namespace dragoman {
 
 struct Engine::State {
-  explicit State(EngineOptions o) : options(std::move(o)), pool(options.threads) {}
+  explicit State(EngineOptions o) : options(std::move(o)), pool(options.threads), alone(single_process()) {}
   const EngineOptions options;
   ThreadPool pool;
+  const std::unique_ptr<Communicator> alone;
 };
 
 Engine::Engine(EngineOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 Engine::~Engine() = default;
 
 const Backend& Engine::backend() const {
-  const auto& [device, fast, threads, log] = state_->options;
-  return dragoman::backend(fast ? device + std::string(fast_backend) : device);
+  const std::string& device = state_->options.device;
+  return dragoman::backend(state_->options.fast_math ? device + std::string(fast_backend) : device);
 }
 
 int Engine::threads() const { return state_->pool.size(); }
+Communicator& Engine::ranks() const { return state_->options.ranks ? *state_->options.ranks : *state_->alone; }
 
 struct Engine::Scope::Bindings {
   explicit Bindings(State& state) : pool(&state.pool), log(state.options.log ? &state.options.log : nullptr) {}

@@ -61,15 +61,15 @@ PackedIds sentences_of(const PackedIds& all, Range sentences) {
   return {{all.ids.begin() + first, all.ids.begin() + last}, Spans(std::move(offsets))};
 }
 
-Batch part(const Batch& batch, Range s) {
+}  // namespace
+
+Batch sentences_of(const Batch& batch, Range s) {
   Batch p{sentences_of(batch.source, s),
           sentences_of(batch.target, s),
           {batch.sentences.begin() + s.begin, batch.sentences.begin() + s.end}};
   if (!batch.weights.empty()) p.weights = {batch.weights.begin() + s.begin, batch.weights.begin() + s.end};
   return p;
 }
-
-}  // namespace
 
 std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows) {
   const Spans &source = batch.source.spans, &target = batch.target.spans;
@@ -79,13 +79,13 @@ std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows) {
   for (int s = 0; s < target.sentences(); ++s) {
     const int64_t with = std::max(source[s].end - first_source, target[s].end - first_target);
     if (now.end > now.begin && with > rows) {
-      parts.push_back(part(batch, now));
+      parts.push_back(sentences_of(batch, now));
       now.begin = now.end;
       first_source = source[s].begin, first_target = target[s].begin;
     }
     ++now.end;
   }
-  if (now.end > now.begin) parts.push_back(part(batch, now));
+  if (now.end > now.begin) parts.push_back(sentences_of(batch, now));
   return parts;
 }
 
@@ -98,7 +98,7 @@ std::vector<Batch> even_micro_batches_of(const Batch& batch, int64_t rows) {
   for (int64_t s = 0; s < target.sentences(); ++s) {
     const int64_t so_far = source[int(s)].end + target[int(s)].end;
     if (so_far * count < all * int64_t(parts.size() + 1)) continue;
-    parts.push_back(part(batch, {begin, s + 1}));
+    parts.push_back(sentences_of(batch, {begin, s + 1}));
     begin = s + 1;
   }
   return parts;

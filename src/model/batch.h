@@ -36,6 +36,9 @@ PackedIds shifted(const PackedIds& target, int32_t first);
 constexpr int64_t any_position = std::numeric_limits<int32_t>::max();
 Tensor positions_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last);
 
+/// Sentences [begin, end) of a batch; there is at least one.
+Batch sentences_of(const Batch& batch, Range sentences);
+
 /// The batch in parts of at most `rows` tokens on either side: neighbouring sentences, all of them, in order. A
 /// sentence of more is a part of its own.
 std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows);

@@ -63,6 +63,12 @@ Tensor Parameters::part_of(const Tensor& flat, size_t buffer) const {
   return flat_part(flat, offsets_[buffer], buffers_[buffer].shape());
 }
 
+Range Parameters::flat_range(size_t buffer, int64_t first_row, int64_t rows) const {
+  const Shape& shape = buffers_[buffer].shape();
+  const int64_t row = shape.elements() / std::max<int64_t>(1, shape[0]);
+  return {offsets_[buffer] + first_row * row, offsets_[buffer] + (first_row + rows) * row};
+}
+
 Var Parameters::add(const std::vector<Slice>& slices, Shape shape, bool trained) {
   const int64_t offset = flat_elements_;
   flat_elements_ += (shape.elements() + flat_block - 1) / flat_block * flat_block;
@@ -109,6 +115,19 @@ void Parameters::initialise(uint64_t seed) {
 void Parameters::forget_gradients() {
   for (const Var& v : buffers_)
     if (v.node()) v.node()->written = false;
+}
+
+void Parameters::all_gradients_written() {
+  for (const Var& v : buffers_)
+    if (v.node()) v.node()->written = true;
+}
+
+void Parameters::zero_unwritten_gradients() {
+  for (const Var& v : buffers_) {
+    if (!v.node() || v.node()->written) continue;
+    backend_.fill(v.node()->gradient, 0.0);
+    v.node()->written = true;
+  }
 }
 
 Tensor Parameters::load_destination(size_t buffer) const {

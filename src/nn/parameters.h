@@ -5,6 +5,7 @@
 
 #include "autodiff/context.h"
 #include "backend/products.h"
+#include "base/threads.h"
 
 namespace dragoman {
 
@@ -68,6 +69,10 @@ class Parameters {
   void initialise(uint64_t seed);
   /// The next backward pass overwrites all gradients.
   void forget_gradients();
+  /// Zeroes the gradients that no backward pass has written since then.
+  void zero_unwritten_gradients();
+  /// All gradients are there: something else than a backward pass has written them.
+  void all_gradients_written();
   /// The weights of products rearranged for decoding, into their own type or into I8 (Backend::pack); valid while the
   /// weights do not change.
   PackedWeights pack(DType type) const;
@@ -95,6 +100,10 @@ class Parameters {
   const Tensor& flat_gradients() const { return flat_gradients_; }
   /// The part of a flat buffer (moments, averages) that belongs to this buffer, in its shape.
   Tensor part_of(const Tensor& flat, size_t buffer) const;
+  /// The part of a flat buffer that belongs to a slice, in its shape.
+  Tensor part_of(const Tensor& flat, const Named& p) const { return p.slice_of(part_of(flat, p.buffer)); }
+  /// Where these rows of a buffer lie in flat buffers.
+  Range flat_range(size_t buffer, int64_t first_row, int64_t rows) const;
 
  private:
   Tensor flat_part(const Tensor& flat, int64_t offset, Shape shape) const;

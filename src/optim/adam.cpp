@@ -1,6 +1,7 @@
 #include "optim/adam.h"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "backend/backend.h"
@@ -8,17 +9,27 @@
 namespace dragoman {
 
 Adam::Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options)
+    : Adam(backend, arena, parameters, options, Ownership(parameters.flat_elements())) {}
+
+Adam::Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options,
+           const Ownership& ownership)
     : backend_(backend),
       parameters_(parameters),
       options_(options),
-      first_moments_(arena.allocate({parameters.flat_elements()}, parameters.dtype())),
-      second_moments_(arena.allocate({parameters.flat_elements()}, parameters.dtype())),
+      ownership_(ownership),
+      first_moments_(arena.allocate({length(ownership.own())}, parameters.dtype())),
+      second_moments_(arena.allocate({length(ownership.own())}, parameters.dtype())),
       squares_(arena.allocate({1}, DType::f64)) {
-  for (const TrainedRows& t : trained_rows(parameters, options.freeze)) {
-    const Var& v = parameters.buffers()[t.buffer];
-    trained_.push_back({t.of(v), t.of(v.node()->gradient), t.of(parameters.part_of(first_moments_, t.buffer)),
-                        t.of(parameters.part_of(second_moments_, t.buffer))});
-    gradients_.push_back(trained_.back().gradient);
+  const auto rows = trained_rows(parameters, options.freeze);
+  const int64_t first_owned = ownership.own().begin;
+  for (int64_t s = ownership.own_slices().begin; s < ownership.own_slices().end; ++s) {
+    auto& gradients = gradients_.emplace_back();
+    for (const Range r : flat_ranges(parameters, rows, ownership.slice(int(s)))) {
+      const auto part = [&](const Tensor& x, int64_t from) { return x.row_range(r.begin - from, length(r)); };
+      trained_.push_back({part(parameters.flat_values(), 0), part(parameters.flat_gradients(), 0),
+                          part(first_moments_, first_owned), part(second_moments_, first_owned)});
+      gradients.push_back(trained_.back().gradient);
+    }
   }
   restart();
 }
@@ -30,11 +41,10 @@ void Adam::restart() {
 }
 
 void Adam::step(double rate, double target_tokens, const Tensor& loss) {
-  for (const Var& v : parameters_.buffers())
-    if (v.node() && !v.node()->written) backend_.fill(v.node()->gradient, 0.0);  // a parameter this batch did not meet
+  parameters_.zero_unwritten_gradients();
   invariant(!pending_loss_, "the outcome of a step is asked for before the next one");
   const auto t = double(steps + 1);
-  backend_.sum_of_squares(squares_, gradients_);
+  sum_squares();
   backend_.adam(trained_,
                 AdamStep{.rate = rate,
                          .beta1 = options_.beta1,
@@ -46,9 +56,24 @@ void Adam::step(double rate, double target_tokens, const Tensor& loss) {
                          .target_tokens = target_tokens,
                          .clip_norm = options_.clip_norm},
                 AdamTotals{loss, squares_});
+  ownership_.share(parameters_.flat_values());
   target_tokens_ = target_tokens;
   pending_loss_ = loss.send();
   pending_squares_ = squares_.send();
+}
+
+// Of several slices in their order, whoever owns them.
+void Adam::sum_squares() {
+  if (ownership_.slices() == 1) return backend_.sum_of_squares(squares_, gradients_[0]);
+  std::vector<double> of_slices(size_t(ownership_.slices()));
+  auto own = of_slices.begin() + ownership_.own_slices().begin;
+  for (const auto& gradients : gradients_) {
+    backend_.sum_of_squares(squares_, gradients);
+    *own++ = squares_.on_host().as<double>()[0];
+  }
+  ownership_.share(of_slices);
+  double total = std::accumulate(of_slices.begin(), of_slices.end(), 0.0);
+  squares_.assign(Tensor::borrow(&total, {1}));
 }
 
 bool Adam::Outcome::finite() const { return std::isfinite(loss) && std::isfinite(norm); }
@@ -59,16 +84,6 @@ Adam::Outcome Adam::outcome() {
                         std::sqrt(std::exchange(pending_squares_, {})()) / target_tokens_};
   steps += outcome.finite();
   return outcome;
-}
-
-std::vector<Adam::NamedMoment> Adam::moments() const {
-  std::vector<NamedMoment> named;
-  for (const auto& p : parameters_.named()) {
-    if (!p.trained) continue;
-    named.push_back({"first_moment/" + p.name, p.slice_of(parameters_.part_of(first_moments_, p.buffer))});
-    named.push_back({"second_moment/" + p.name, p.slice_of(parameters_.part_of(second_moments_, p.buffer))});
-  }
-  return named;
 }
 
 }  // namespace dragoman

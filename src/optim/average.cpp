@@ -19,31 +19,54 @@ std::vector<TrainedRows> moving_rows(const Parameters& parameters, const std::ve
 
 MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
                              const std::vector<std::string>& frozen)
+    : MovingAverage(backend, arena, parameters, weight, frozen, Ownership(parameters.flat_elements())) {}
+
+MovingAverage::MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
+                             const std::vector<std::string>& frozen, const Ownership& ownership)
     : backend_(backend),
       arena_(arena),
       parameters_(parameters),
       weight_(weight),
-      averages_(arena.allocate({parameters.flat_elements()}, parameters.dtype())),
-      moving_(moving_rows(parameters, frozen)) {
+      ownership_(ownership),
+      averages_(arena.allocate({length(ownership.own())}, parameters.dtype())),
+      moving_(flat_ranges(parameters, moving_rows(parameters, frozen), ownership.own())) {
   restart();
 }
 
-void MovingAverage::restart() { backend_.copy(averages_, parameters_.flat_values()); }
+Tensor MovingAverage::values(Range r) const { return parameters_.flat_values().row_range(r.begin, length(r)); }
+
+Tensor MovingAverage::averages(Range r) const {
+  return averages_.row_range(r.begin - ownership_.own().begin, length(r));
+}
+
+void MovingAverage::restart() { backend_.copy(averages_, values(ownership_.own())); }
 
 void MovingAverage::update(int64_t step) {
   const double weight = std::max(weight_, 9.0 / double(step + 10));
-  for (const TrainedRows& t : moving_)
-    backend_.moving_average(t.of(parameters_.part_of(averages_, t.buffer)), t.of(parameters_.buffers()[t.buffer]),
-                            weight);
+  for (const Range r : moving_) backend_.moving_average(averages(r), values(r), weight);
 }
 
 void MovingAverage::swap() {
-  for (size_t i = 0; i < parameters_.buffers().size(); ++i) {
-    const Tensor &value = parameters_.buffers()[i], average = parameters_.part_of(averages_, i);
-    const Tensor kept = arena_.allocate(value.shape(), value.dtype());
-    backend_.copy(kept, value);
-    backend_.copy(value, average);
-    backend_.copy(average, kept);
+  constexpr int64_t at_once = 1 << 20;
+  const Range own = ownership_.own();
+  for (int64_t from = own.begin; from < own.end; from += at_once) {
+    const Range r{from, std::min(own.end, from + at_once)};
+    const Tensor kept = arena_.allocate({length(r)}, averages_.dtype());
+    backend_.copy(kept, values(r));
+    backend_.copy(values(r), averages(r));
+    backend_.copy(averages(r), kept);
+  }
+  ownership_.share(parameters_.flat_values());
+}
+
+Smoothed::Smoothed(std::optional<MovingAverage>& average) : average_(average) {
+  if (average_) average_->swap();
+}
+
+Smoothed::~Smoothed() {
+  try {
+    if (average_) average_->swap();
+  } catch (const RankLost&) {  // the run is over, as the next exchange will tell
   }
 }
 

@@ -53,6 +53,16 @@ void require_learned(const std::string& name, const std::vector<std::string>& fr
 
 }  // namespace
 
+std::vector<Range> flat_ranges(const Parameters& parameters, const std::vector<TrainedRows>& rows, Range within) {
+  std::vector<Range> ranges;
+  for (const TrainedRows& t : rows) {
+    const Range all = parameters.flat_range(t.buffer, t.first, t.rows);
+    const Range r{std::max(all.begin, within.begin), std::min(all.end, within.end)};
+    if (r.begin < r.end) ranges.push_back(r);
+  }
+  return ranges;
+}
+
 std::vector<TrainedRows> trained_rows(const Parameters& parameters, const std::vector<std::string>& frozen) {
   for (const std::string& pattern : frozen) require_match(pattern, parameters);
   std::vector<TrainedRows> trained;

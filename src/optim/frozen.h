@@ -10,9 +10,10 @@ namespace dragoman {
 struct TrainedRows {
   size_t buffer;
   int64_t first, rows;
-
-  Tensor of(const Tensor& like_buffer) const { return like_buffer.row_range(first, rows); }
 };
+
+/// The elements of these rows that lie within a range of the flat buffers, a run of elements each; none of them is empty.
+std::vector<Range> flat_ranges(const Parameters& parameters, const std::vector<TrainedRows>& rows, Range within);
 
 /// All parameters but those whose names match one of `frozen`, shell patterns such as "encoder.*" or "*.bias", in as
 /// few pieces as there can be: without patterns one a buffer. Error for a pattern that no name matches, and when

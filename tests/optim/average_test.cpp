@@ -9,7 +9,7 @@ struct AverageOf : testing::Test {
   AverageOf() { t.set({10, 20, 30}); }
   MovingAverage make(double weight) { return MovingAverage(t.backend, t.arena, t.parameters, weight); }
   std::vector<double> values(const MovingAverage& average) {
-    return ToyParameters::joined(average.part(t.parameters.named()[0]), average.part(t.parameters.named()[1]));
+    return t.joined(average.averages());
   }
   ToyParameters t;
 };

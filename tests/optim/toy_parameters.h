@@ -35,6 +35,10 @@ struct ToyParameters {
   static std::vector<double> joined(const Tensor& a, const Tensor& b) {
     return {a.as<double>()[0], a.as<double>()[1], b.as<double>()[0]};
   }
+  /// Of a flat buffer.
+  std::vector<double> joined(const Tensor& flat) const {
+    return joined(parameters.part_of(flat, size_t{0}), parameters.part_of(flat, size_t{1}));
+  }
 
  private:
   static void fill(const Tensor& a, const Tensor& b, const std::vector<double>& values) {

@@ -84,6 +84,18 @@ void add(const Tensor& y, const Tensor& x, double factor) {
   parallel_blocks(X.rows, 16, [&](Range rows, int) { rows_of(Y, X, float(factor), rows); });
 }
 
+void copy(const Tensor& y, const Tensor& x) {
+  for_dtype(y.dtype(), [&]<class T>() {
+    for_dtype(x.dtype(), [&]<class S>() {
+      const auto Y = y.view<T>();
+      const auto X = x.view<S>();
+      parallel_blocks(Y.rows, 16, [&](Range rows, int) {
+        for (int64_t n = rows.begin; n < rows.end; ++n) std::copy_n(X.row(n), Y.cols, Y.row(n));
+      });
+    });
+  });
+}
+
 void fill(const Tensor& y, double value) {
   for_dtype(y.dtype(), [&]<class T>() {
     const auto Y = y.view<T>();
@@ -99,6 +111,7 @@ void install_dropout(ElementwiseKernels& b) {
   b.dropout = dropout;
   b.dropout_backward = dropout_backward;
   b.add = add;
+  b.copy = copy;
   b.fill = fill;
 }
 

@@ -1,0 +1,75 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+/// Bytes for another rank, and bytes expected of one.
+struct Outgoing {
+  int to;
+  std::span<const std::byte> bytes;
+};
+struct Incoming {
+  int from;
+  std::span<std::byte> bytes;
+};
+
+/// A rank has gone, so that the run cannot continue.
+class RankLost : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The processes that work on one run, numbered by rank from 0. All ranks make the same calls in the same order; a call
+/// returns when its own bytes have been sent and received. RankLost when another rank has ended. One thread at a time.
+class Communicator {
+ public:
+  Communicator(int rank, int size) : rank_(rank), size_(size) {}
+  virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  /// "rank 3 of 8 (host, process 1234)"
+  std::string name() const;
+  /// Whether rank 0 ends within some seconds, which makes errors of other ranks its own affair.
+  virtual bool rank_0_ends_within(double) { return false; }
+
+  /// Sends and receives, all at the same time. Messages between two ranks keep their order, and each side knows their
+  /// sizes.
+  virtual void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;
+
+  /// Gives all ranks the bytes of rank 0, along a binomial tree.
+  void broadcast(std::span<std::byte> bytes);
+  std::string broadcast(std::string text);
+  bool broadcast(bool of_rank_0);
+  /// Each rank's text, by rank, on rank 0; nothing on others.
+  std::vector<std::string> gather(const std::string& text);
+  /// Returns when all ranks have called it.
+  void barrier();
+  /// Whether any rank says so.
+  bool any(bool here);
+
+ private:
+  const int rank_, size_;
+};
+
+/// A process on its own.
+std::unique_ptr<Communicator> single_process();
+
+/// The bytes of numbers, to be exchanged. Ranks have the same byte order.
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& numbers) {
+  return std::as_bytes(std::span(numbers));
+}
+template <class T>
+std::span<std::byte> writable_bytes_of(std::vector<T>& numbers) {
+  return std::as_writable_bytes(std::span(numbers));
+}
+
+}  // namespace dragoman

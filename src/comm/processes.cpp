@@ -1,0 +1,186 @@
+#include "comm/processes.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <utility>
+
+namespace dragoman {
+namespace {
+
+// An end of a connection.
+class Socket {
+ public:
+  explicit Socket(int number) : number_(number) {}
+  Socket(Socket&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Socket& operator=(Socket&&) = delete;
+  ~Socket() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+std::pair<Socket, Socket> connection() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+    throw Error(fmt::format("no connection between processes: {}", std::strerror(errno)),
+                "fewer --processes need fewer open files; ulimit -n shows how many there may be");
+  return {Socket(ends[0]), Socket(ends[1])};
+}
+
+// What is still to be sent to a rank, or received from one.
+template <class Bytes>
+class Queue {
+ public:
+  void add(Bytes bytes) {
+    if (!bytes.empty()) bytes_.push_back(bytes);
+  }
+  bool empty() const { return bytes_.empty(); }
+  Bytes first() const { return bytes_.front(); }
+  void advance(size_t count) {
+    bytes_.front() = bytes_.front().subspan(count);
+    if (bytes_.front().empty()) bytes_.pop_front();
+  }
+
+ private:
+  std::deque<Bytes> bytes_;
+};
+
+struct Transfers {
+  Queue<std::span<const std::byte>> out;
+  Queue<std::span<std::byte>> in;
+};
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status))
+    return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+}
+
+class ForkedRanks : public Communicator {
+ public:
+  ForkedRanks(int rank, int size, std::vector<Socket> peers, std::vector<pid_t> children)
+      : Communicator(rank, size), peers_(std::move(peers)), children_(std::move(children)) {}
+
+  // Closed connections end ranks that still wait for this one.
+  ~ForkedRanks() override {
+    peers_.clear();
+    for (const pid_t child : children_)
+      if (child > 0) waitpid(child, nullptr, 0);
+  }
+
+  bool rank_0_ends_within(double seconds) override {
+    if (rank() == 0) return false;
+    pollfd end{peers_[0].number(), POLLRDHUP, 0};
+    return poll(&end, 1, int(1000 * seconds)) > 0;
+  }
+
+  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+    std::vector<Transfers> transfers(static_cast<size_t>(size()));
+    for (const Outgoing& o : out) transfers[size_t(o.to)].out.add(o.bytes);
+    for (const Incoming& i : in) transfers[size_t(i.from)].in.add(i.bytes);
+    while (true) {
+      std::vector<pollfd> waiting;
+      std::vector<int> ranks;
+      for (int r = 0; r < size(); ++r) {
+        Transfers& t = transfers[size_t(r)];
+        send_some(r, t);
+        receive_some(r, t);
+        const int events = (t.out.empty() ? 0 : POLLOUT) | (t.in.empty() ? 0 : POLLIN);
+        if (events == 0) continue;
+        waiting.push_back({peers_[size_t(r)].number(), short(events), 0});
+        ranks.push_back(r);
+      }
+      if (waiting.empty()) return;
+      while (poll(waiting.data(), waiting.size(), -1) < 0) invariant(errno == EINTR, "poll() on sockets");
+    }
+  }
+
+ private:
+  void send_some(int rank, Transfers& t) {
+    while (!t.out.empty()) {
+      const auto bytes = t.out.first();
+      const ssize_t sent = send(peers_[size_t(rank)].number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0 && errno == EAGAIN) return;
+      if (sent < 0) lost(rank);
+      t.out.advance(size_t(sent));
+    }
+  }
+
+  void receive_some(int rank, Transfers& t) {
+    while (!t.in.empty()) {
+      const auto bytes = t.in.first();
+      const ssize_t received = recv(peers_[size_t(rank)].number(), bytes.data(), bytes.size(), 0);
+      if (received < 0 && errno == EINTR) continue;
+      if (received < 0 && errno == EAGAIN) return;
+      if (received <= 0) lost(rank);
+      t.in.advance(size_t(received));
+    }
+  }
+
+  // A rank that another one's end has taken along may be noticed first: the reason is with one that was killed.
+  [[noreturn]] void lost(int rank) {
+    std::string how = "has ended";
+    for (int r = 1; r < size() && !children_.empty(); ++r) {
+      int status = 0;
+      if (waitpid(children_[size_t(r)], &status, r == rank ? 0 : WNOHANG) != children_[size_t(r)]) continue;
+      children_[size_t(r)] = 0;
+      if (r != rank && !WIFSIGNALED(status)) continue;
+      rank = r;
+      how = how_it_ended(status);
+      if (WIFSIGNALED(status)) break;
+    }
+    throw RankLost(fmt::format("rank {} of {} {}", rank, size(), how),
+                   "the last checkpoint is whole: the same command resumes from it");
+  }
+
+  std::vector<Socket> peers_;    // by rank; its own is closed
+  std::vector<pid_t> children_;  // of rank 0, by rank; 0: has ended
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> fork_ranks(int count) {
+  const auto index = [count](int of, int to) { return size_t(of) * size_t(count) + size_t(to); };
+  std::vector<std::optional<Socket>> ends(size_t(count) * size_t(count));
+  for (int a = 0; a < count; ++a)
+    for (int b = a + 1; b < count; ++b) {
+      auto [of_a, of_b] = connection();
+      ends[index(a, b)].emplace(std::move(of_a));
+      ends[index(b, a)].emplace(std::move(of_b));
+    }
+  int rank = 0;
+  const pid_t parent = getpid();
+  std::vector<pid_t> children(static_cast<size_t>(count));
+  for (int r = 1; r < count && rank == 0; ++r) {
+    const pid_t child = fork();
+    if (child < 0)
+      throw Error(fmt::format("process {} of {} cannot be started: {}", r + 1, count, std::strerror(errno)));
+    if (child > 0) {
+      children[size_t(r)] = child;
+      continue;
+    }
+    rank = r;
+    children.clear();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) throw RankLost("rank 0 has ended");  // before that
+  }
+  std::vector<Socket> peers;
+  for (int r = 0; r < count; ++r) peers.push_back(r == rank ? Socket(-1) : std::move(*ends[index(rank, r)]));
+  return std::make_unique<ForkedRanks>(rank, count, std::move(peers), std::move(children));
+}
+
+}  // namespace dragoman
