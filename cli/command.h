@@ -100,8 +100,8 @@ struct Command {
 /// Writes a page to stdout. Throws BrokenPipe if the reader has gone.
 void print_page(const std::string& page);
 
-/// Calls f with the engine of a command.
-int run_on(EngineOptions options, const std::function<int(Engine&)>& f);
+/// Calls f with the engine of a command, in each of its processes.
+int run_on(EngineOptions options, int processes, const std::function<int(Engine&)>& f);
 
 /// Joins a table with the function that does the work. Applies what subcommands share: protection of input files from
 /// being overwritten, the log level and the number of threads.
@@ -120,11 +120,13 @@ Command make_command(Table<Options> given_table, int (*body)(Engine&, const Opti
     refuse_overwriting(files);
     EngineOptions machine;
     bool quiet = false;
+    int processes = 1;
     if constexpr (requires { options.devices[0].c_str(); }) machine.device = options.devices[0];
     if constexpr (requires { options.cpu_threads; }) machine.threads = options.cpu_threads;
     if constexpr (requires { options.quiet; }) quiet = options.quiet;
+    if constexpr (requires { options.processes; }) processes = options.processes;
     machine.log = stderr_log(quiet);
-    return run_on(std::move(machine), [&](Engine& engine) { return body(engine, options); });
+    return run_on(std::move(machine), processes, [&](Engine& engine) { return body(engine, options); });
   };
   const auto defaults = std::make_shared<Options>();
   const auto common = std::make_shared<CommonOptions>();

@@ -10,6 +10,7 @@
 #include "cli/inspect_options.h"
 #include "cli/plot_options.h"
 #include "cli/quantize_options.h"
+#include "cli/ranks.h"
 #include "cli/score_options.h"
 #include "cli/train_options.h"
 #include "cli/translate_options.h"
@@ -18,10 +19,14 @@
 
 namespace dragoman {
 
-int run_on(EngineOptions options, const std::function<int(Engine&)>& f) {
-  Engine engine(std::move(options));
-  const Engine::Scope scope(engine);
-  return f(engine);
+int run_on(EngineOptions options, int processes, const std::function<int(Engine&)>& f) {
+  const auto ranks = start_ranks(processes, options);
+  options.ranks = ranks.get();
+  return run_as_rank(*ranks, [&] {
+    Engine engine(std::move(options));
+    const Engine::Scope scope(engine);
+    return f(engine);
+  });
 }
 
 const std::vector<Command>& all_commands() {

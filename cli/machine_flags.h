@@ -16,6 +16,16 @@ Flag<Options> cpu_threads_flag(std::string_view group) {
 }
 
 template <class Options>
+Flag<Options> processes_flag(std::string_view group) {
+  return {.name = "processes",
+          .field = &Options::processes,
+          .value = "N",
+          .group = group,
+          .help = "share the work among N processes of this machine, each with its part of the threads",
+          .range = {1, 1024}};
+}
+
+template <class Options>
 Flag<Options> devices_flag(std::string_view group) {
   return {.name = "devices",
           .letter = 'd',

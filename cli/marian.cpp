@@ -75,7 +75,7 @@ constexpr Foreign options[] = {
     {"dropout-src dropout-trg", "whole words are never dropped; --transformer-dropout-embedding is near", "0"},
     // Devices and batches
     {"num-devices", one_device, "0,1"},
-    {"no-nccl sharding sync-freq", alone, all_values},
+    {"no-nccl sharding sync-freq", "each of --processes keeps its part of the optimiser's state", all_values},
     {"data-threads", "reading has a thread of its own", all_values},
     {"mini-batch maxi-batch maxi-batch-sort",
      "sentences are put together by length and --mini-batch-words, which changes speed only", all_values, decoding},

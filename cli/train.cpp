@@ -12,11 +12,13 @@ namespace dragoman {
 namespace {
 
 int train(Engine& engine, const TrainingSetup& setup, bool profile) {
-  const ModelLock lock(setup.training.model);
+  Communicator& ranks = engine.ranks();
+  std::optional<ModelLock> lock;
+  if (ranks.rank() == 0) lock.emplace(setup.training.model);
   RunControl control;
   const RequestSignals requests(control);
   return profiled(profile, engine, [&](const Backend& device) {
-    Trainer trainer(setup, device, control);
+    Trainer trainer(setup, device, control, ranks);
     const StopSignals stops(control);  // until training begins, a signal ends the process at once
     trainer.run();
   });
@@ -41,7 +43,8 @@ int logged_to(const std::string& path, const std::function<int()>& work) {
 int train_command(Engine& engine, const TrainOptions& o) {
   const TrainingSetup setup{.model = o, .data = o, .optimizer = o, .training = o};
   if (o.dry_run) {
-    print_page(dry_run_page(dry_run(setup, engine.backend()), o));
+    if (engine.ranks().rank() == 0)
+      print_page(dry_run_page(dry_run(setup, engine.backend(), engine.ranks().size()), o));
     return 0;
   }
   return logged_to(o.log, [&] { return train(engine, setup, o.profile); });

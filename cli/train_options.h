@@ -30,6 +30,7 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
   bool no_average_gates = false;
   DecoderCell dec_cell = DecoderCell::automatic;
   bool overwrite = false;
+  int processes = 1;
   bool profile = false;
   bool dry_run = false;                                      // check everything, report, write nothing
   std::vector<double> optimizer_params = {0.9, 0.98, 1e-9};  // beta1, beta2, epsilon

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -26,17 +27,43 @@ std::vector<NamedTensor> parameters_of(const RunState& run) {
   return tensors;
 }
 
-std::vector<NamedTensor> moments_of(const RunState& run) {
+// Whole flat buffers beside the parameters' own.
+struct OptimizerState {
+  Tensor first_moments, second_moments, averages;  // averages are empty if the run has none
+};
+
+std::vector<NamedTensor> moments_of(const RunState& run, const OptimizerState& state) {
   std::vector<NamedTensor> tensors;
-  for (const auto& m : run.adam.moments()) tensors.push_back({m.name, m.value});
+  for (const auto& p : run.parameters.named()) {
+    if (!p.trained) continue;
+    tensors.push_back({"first_moment/" + p.name, run.parameters.part_of(state.first_moments, p)});
+    tensors.push_back({"second_moment/" + p.name, run.parameters.part_of(state.second_moments, p)});
+  }
   return tensors;
 }
 
-std::vector<NamedTensor> averages_of(const RunState& run) {
+std::vector<NamedTensor> averages_of(const RunState& run, const OptimizerState& state) {
   std::vector<NamedTensor> tensors;
-  if (!run.average) return tensors;
-  for (const auto& p : run.parameters.named()) tensors.push_back({"average/" + p.name, run.average->part(p)});
+  if (!state.averages) return tensors;
+  for (const auto& p : run.parameters.named())
+    tensors.push_back({"average/" + p.name, run.parameters.part_of(state.averages, p)});
   return tensors;
+}
+
+// Of all ranks, on rank 0.
+OptimizerState gathered(const RunState& run) {
+  return {run.ownership.gathered(run.adam.first_moments()), run.ownership.gathered(run.adam.second_moments()),
+          run.average ? run.ownership.gathered(run.average->averages()) : Tensor()};
+}
+
+// Reads what `tensors_of` names of a whole flat buffer, and keeps the own elements: in place, where all are.
+void read_flat(const RunState& run, const Tensor& own, const std::function<void(const Tensor& whole)>& read) {
+  if (run.ownership.alone()) return read(own);
+  const Range r = run.ownership.own();
+  const auto memory = std::make_shared<std::vector<std::byte>>(size_t(run.parameters.flat_elements() * size_of(own.dtype())));
+  const Tensor whole(memory, memory->data(), {run.parameters.flat_elements()}, own.dtype());
+  read(whole);
+  own.assign(whole.row_range(r.begin, length(r)));
 }
 
 std::string entry(const SafetensorsFile& file, const char* key) {
@@ -69,17 +96,32 @@ void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& t
 
 // A run may ask for an average that the one before had none of. The other way round what was averaged would be lost.
 void read_averages(const SafetensorsFile& file, const RunState& run) {
-  const auto averages = averages_of(run);
-  if (averages.empty()) {
+  if (!run.average) {
     const bool had = std::ranges::any_of(file.tensors(), [](const auto& t) { return t.name.starts_with("average/"); });
     if (!had) return;
     throw Error(fmt::format("{} holds averages, which would be lost without --exponential-smoothing", file.path()),
                 "give it again; to train on without averages, begin another --model with this one as "
                 "--pretrained-model");
   }
-  if (file.find(averages.front().name)) return read_tensors(file, averages);
+  if (file.find("average/" + run.parameters.named().front().name))
+    return read_flat(run, run.average->averages(), [&](const Tensor& whole) {
+      read_tensors(file, averages_of(run, {.averages = whole}));
+    });
   run.average->restart();
   log_info("{} holds no averages: --exponential-smoothing begins with its parameters", file.path());
+}
+
+void read_moments(const SafetensorsFile& file, const RunState& run) {
+  const auto read = [&](const Tensor& own, const char* prefix) {
+    read_flat(run, own, [&](const Tensor& whole) {
+      std::vector<NamedTensor> tensors;
+      for (const auto& p : run.parameters.named())
+        if (p.trained) tensors.push_back({prefix + p.name, run.parameters.part_of(whole, p)});
+      read_tensors(file, tensors);
+    });
+  };
+  read(run.adam.first_moments(), "first_moment/");
+  read(run.adam.second_moments(), "second_moment/");
 }
 
 // A state may well move to another machine.
@@ -117,32 +159,50 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
 }
 
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order) {
+  const OptimizerState state = gathered(run);
+  if (run.ownership.ranks().rank() > 0) return;
   std::vector<NamedTensor> numbers;
-  for (const auto& tensors : {parameters_of(run), moments_of(run), averages_of(run)})
+  for (const auto& tensors : {parameters_of(run), moments_of(run, state), averages_of(run, state)})
     for (const NamedTensor& t : tensors) numbers.push_back({t.name, t.value.on_host()});
   std::vector<TensorEntry> entries;
   for (const NamedTensor& t : numbers) entries.push_back(entry_of(t.name, t.value));
-  write_safetensors(path, std::move(entries),
-                    {{"format", state_format},
-                     {"version", state_version},
-                     {"config", to_json(config)},
-                     {"progress", to_json(StoredProgress{run.progress, run.adam.steps, run.baseline})},
-                     {"arithmetic", run.arithmetic},
-                     {"corpus", fingerprint_text(order)},
-                     {"batches", order.options},
-                     {"batch_words", std::to_string(order.batch_words)}});
+  std::map<std::string, std::string> metadata = {
+      {"format", state_format},
+      {"version", state_version},
+      {"config", to_json(config)},
+      {"progress", to_json(StoredProgress{run.progress, run.adam.steps, run.baseline})},
+      {"arithmetic", run.arithmetic},
+      {"corpus", fingerprint_text(order)},
+      {"batches", order.options},
+      {"batch_words", std::to_string(order.batch_words)}};
+  if (run.ownership.slices() > 1) metadata["gradient_shards"] = std::to_string(run.ownership.slices());
+  write_safetensors(path, std::move(entries), metadata);
 }
 
-std::optional<int64_t> batch_words_of(const std::string& state_path) {
+namespace {
+
+// A number of the metadata; none if the file does not say.
+std::optional<int64_t> number_in(const std::string& state_path, const char* key) {
   const SafetensorsFile file(state_path);
-  const auto words = file.metadata().find("batch_words");
-  if (words == file.metadata().end()) return {};
-  const std::string& text = words->second;
+  const auto found = file.metadata().find(key);
+  if (found == file.metadata().end()) return {};
+  const std::string& text = found->second;
   int64_t number = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
   require(end.ec == std::errc() && end.ptr == text.data() + text.size() && number >= 0,
-          "{}: its batch_words are '{}', expected a number", state_path, text);
+          "{}: its {} are '{}', expected a number", state_path, key, text);
   return number;
+}
+
+}  // namespace
+
+std::optional<int64_t> batch_words_of(const std::string& state_path) { return number_in(state_path, "batch_words"); }
+
+int gradient_shards_of(const std::string& state_path) {
+  const int64_t shards = number_in(state_path, "gradient_shards").value_or(1);
+  require(shards <= most_gradient_shards && std::has_single_bit(uint64_t(shards)),
+          "{}: its gradient_shards are {}, expected a power of two up to {}", state_path, shards, most_gradient_shards);
+  return int(shards);
 }
 
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config) {
@@ -166,7 +226,7 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
   read_averages(file, run);
   read_progress(file, run);
   if (restore.optimizer)
-    read_tensors(file, moments_of(run));
+    read_moments(file, run);
   else
     run.adam.restart();
   compare_arithmetic(file, run.arithmetic);

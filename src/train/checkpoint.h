@@ -27,6 +27,7 @@ struct RunState {
   std::optional<MovingAverage>& average;
   Progress& progress;
   Baseline& baseline;
+  const Ownership& ownership;  // of moments and averages; its slices are the run's gradient shards
   std::string arithmetic = {};  // threads, libraries, instructions: with the same a run resumes to the same bits
 };
 
@@ -38,10 +39,14 @@ struct BatchOrder {
 };
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
 
+/// All ranks call it; rank 0 gathers what is theirs and writes the file.
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
 /// With what limit of words the batches of a state's run were made; none: it does not say.
 std::optional<int64_t> batch_words_of(const std::string& state_path);
+
+/// Into how many shards the updates of a state's run are cut.
+int gradient_shards_of(const std::string& state_path);
 
 /// What of a state a run resumes from; it begins the rest anew.
 struct Restore {

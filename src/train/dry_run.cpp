@@ -15,6 +15,7 @@
 #include "train/learner.h"
 #include "train/pretrained.h"
 #include "train/progress.h"
+#include "train/resolve_settings.h"
 #include "train/validate.h"
 #include "train/vocabularies.h"
 
@@ -108,7 +109,7 @@ int64_t text_beyond(const Corpus& sample, double scale, int64_t ram) {
 
 }  // namespace
 
-DryRun dry_run(TrainingSetup setup, const Backend& backend) {
+DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks) {
   require_files(setup);
   DryRun run;
   const Vocabularies vocabularies = open_or_learn(setup, run.missing_vocabularies);
@@ -123,6 +124,8 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
       {.max_length = setup.data.max_length, .given_pieces = setup.data.no_spm_encode, .seed = setup.training.seed},
       &sample);
   require(sample.size() > 0, "{}: no sentence pair is left to train on", text_name(sample.files.texts));
+  setup.training.gradient_shards = shards_of_run(setup, ranks);
+  const KernelChunks chunks(chunks_of_run(setup.training));
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = fitting_batch_words(setup, backend, sample);
   run.batch_words = setup.data.mini_batch_words;
   const BatchPlan batches = plan_batches(sample, setup.data, setup.training.seed, 0);
@@ -131,7 +134,7 @@ DryRun dry_run(TrainingSetup setup, const Backend& backend) {
   run.sampled = run.corpus.encoded < full_pairs;
   run.updates = scale * double(batches.size()) / double(setup.optimizer.optimizer_delay);
   run.target_tokens = scale * double(target_tokens(sample, batches));
-  run.memory = plan_memory(setup, backend, sample, batches);
+  run.memory = plan_memory(setup, backend, sample, batches, ranks);
   require_memory(run.memory, backend, setup.data);
   measure_speed(run, setup, vocabularies, backend, sample, batches);
   if (run.besides > 0) run.besides += text_beyond(sample, scale, setup.data.ram.bytes);

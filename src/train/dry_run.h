@@ -28,7 +28,7 @@ struct DryRun {
 };
 
 /// Checks files, memory and disk as a run does (Error), surveys the training text and trains for a moment.
-DryRun dry_run(TrainingSetup setup, const Backend& backend);
+DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks = 1);
 
 /// What the run needs until the nearest of --after, when it begins anew, as measured and without validating and saving.
 struct RunLength {

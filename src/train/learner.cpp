@@ -21,11 +21,22 @@ Learner::Learner(const Backend& backend, Arena& arena, Model& model, const Train
 
 void Learner::begin_update(double loss_scale) {
   loss_scale_ = loss_scale;
-  adds_ = Accumulate::no;
   first_nonfinite.clear();
-  model_.parameters().forget_gradients();
   if (rounded_) model_.parameters().round(*rounded_);
+  begin_shard();
 }
+
+void Learner::begin_shard() {
+  adds_ = Accumulate::no;
+  model_.parameters().forget_gradients();
+}
+
+double Learner::end_shard() {
+  model_.parameters().zero_unwritten_gradients();
+  return adds_ == Accumulate::yes ? loss_.on_host().as<double>()[0] : 0;
+}
+
+void Learner::set_loss(double sum) { loss_.assign(Tensor::borrow(&sum, {1})); }
 
 Context Learner::context(Tape& tape, int64_t update) const {
   Context cx{.backend = backend_, .arena = arena_, .tape = &tape};

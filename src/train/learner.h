@@ -4,17 +4,24 @@
 #include <string>
 #include <vector>
 
+#include "base/kernel_chunks.h"
 #include "base/threads.h"
 #include "model/model.h"
 #include "train/setup.h"
 
 namespace dragoman {
 
-/// How many tokens of a side go forward and back together: 512 for each thread, and 1,024 at least. What a batch leaves
-/// behind for its backward pass then stays near the processor and needs little memory, whatever the size of batches;
-/// more rows would make no product faster. That is of a CPU; a GPU takes what its memory holds (train/memory.h).
+/// How many tokens of a side go forward and back together: 512 for each chunk of a kernel, and 1,024 at least. What a
+/// batch leaves behind for its backward pass then stays near the processor and needs little memory, whatever the size
+/// of batches; more rows would make no product faster. That is of a CPU; a GPU takes what its memory holds
+/// (train/memory.h).
 constexpr int64_t least_rows_at_once = 1024;
 inline int64_t rows_at_once() { return std::max(least_rows_at_once, int64_t{512} * thread_count()); }
+
+/// Into how many chunks kernels cut their work in a run (KernelChunks): with several gradient shards a number of the
+/// run, so that its bits do not depend on threads, of which a process then uses no more; otherwise one a thread. Eight
+/// would cost 4 % of the speed on two threads, four 1 to 3 % (docs/scale.md).
+inline int chunks_of_run(const TrainingOptions& o) { return o.gradient_shards > 1 ? 4 : 0; }
 
 /// Teaches a model batches: forward and back, in parts of at most `rows` tokens of a side, in the precision that the
 /// setup wants.
@@ -26,6 +33,13 @@ class Learner {
   /// Before the batches of an update: gradients begin anew, and weights may have changed. Gradients are multiplied by
   /// `loss_scale`, a power of two.
   void begin_update(double loss_scale = 1);
+  /// Gradients and losses begin anew, within an update.
+  void begin_shard();
+  /// Zeroes the gradients that nothing has reached since then; returns the sum of losses since then, times the loss
+  /// scale.
+  double end_shard();
+  /// What loss() is of an update made of shards.
+  void set_loss(double sum);
   /// Gradients add up in the parameters, losses in loss(). After OutOfMemory the update has to begin again.
   void learn(const Batch& batch, int64_t update);
   const Tensor& loss() const { return loss_; }  // (1) f64: their sum in this update, times the loss scale

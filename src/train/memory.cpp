@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "backend/registry.h"
+#include "comm/gradient_tree.h"
 #include "base/machine.h"
 #include "model/model.h"
 #include "optim/adam.h"
@@ -23,15 +24,27 @@ std::vector<Batch> largest_of(const Corpus& corpus, const BatchPlan& batches) {
   return {assemble(corpus, batches[largest.by_target]), assemble(corpus, batches[largest.by_source])};
 }
 
+// The first of several ranks, and none of the others.
+class FirstOf : public Communicator {
+ public:
+  explicit FirstOf(int ranks) : Communicator(0, ranks) {}
+  void exchange(std::span<const Outgoing>, std::span<const Incoming>) override {}
+};
+
 // When `rows` tokens of a side go forward and back together. There are no values to be looked at.
-MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> batches, int64_t rows) {
+MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> batches, int64_t rows, int ranks) {
   setup.training.check_nan = false;
   Arena arena(Arena::Reserve::addresses_only);
   const auto model = make_model(setup.model, dry, arena, DType::f32, true);
-  const Adam adam(dry, arena, model->parameters(), setup.optimizer);
+  FirstOf rank(ranks);
+  const Ownership ownership(rank, std::max(1, setup.training.gradient_shards), model->parameters().flat_elements(),
+                            Parameters::flat_block);
+  const Adam adam(dry, arena, model->parameters(), setup.optimizer, ownership);
   std::optional<MovingAverage> average;
   if (setup.optimizer.exponential_smoothing > 0)
-    average.emplace(dry, arena, model->parameters(), 1.0, setup.optimizer.freeze);
+    average.emplace(dry, arena, model->parameters(), 1.0, setup.optimizer.freeze, ownership);
+  GradientTree tree(dry, arena, ownership, model->parameters().flat_gradients());
+  if (ownership.slices() > 1) tree.reserve();
   MemoryPlan plan{.parameters = arena.in_use(), .rows = rows};
   Learner learner(dry, arena, *model, setup, rows);
   learner.begin_update();
@@ -43,13 +56,13 @@ MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> 
 }  // namespace
 
 MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
-                       const BatchPlan& batches) {
+                       const BatchPlan& batches, int ranks) {
   const Backend dry = dry_like(backend);
   const std::vector<Batch> largest = largest_of(corpus, batches);
-  if (!backend.is_device()) return walk(setup, dry, largest, rows_at_once());
+  if (!backend.is_device()) return walk(setup, dry, largest, rows_at_once(), ranks);
   const int64_t room = backend.memory->capacity();
-  MemoryPlan plan = walk(setup, dry, largest, std::max(longer_side(largest[0]), longer_side(largest[1])));
-  while (plan.peak > room && plan.rows > least_rows_at_once) plan = walk(setup, dry, largest, plan.rows / 2);
+  MemoryPlan plan = walk(setup, dry, largest, std::max(longer_side(largest[0]), longer_side(largest[1])), ranks);
+  while (plan.peak > room && plan.rows > least_rows_at_once) plan = walk(setup, dry, largest, plan.rows / 2, ranks);
   return plan;
 }
 
@@ -60,7 +73,7 @@ int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const C
   const auto plan_of = [&](int64_t words) {
     setup.data.mini_batch_words = words;
     const BatchPlan batches = plan_batches(corpus, setup.data, setup.training.seed, 0);
-    return walk(setup, dry, largest_of(corpus, batches), std::numeric_limits<int64_t>::max());
+    return walk(setup, dry, largest_of(corpus, batches), std::numeric_limits<int64_t>::max(), 1);
   };
   const int64_t least = std::min(all, least_rows_at_once);  // where this is too much, plan_memory makes parts
   int64_t fits = 0;

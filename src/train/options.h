@@ -38,6 +38,8 @@ inline std::span<const EnumName<TrainingPrecision>> enum_names(TrainingPrecision
   return names;
 }
 
+constexpr int most_gradient_shards = 4096;
+
 /// How long a run lasts, how often it reports, validates and saves, and where.
 struct TrainingOptions : RunLogOptions {
   std::string model;                    // the model file; the training state lies beside it
@@ -57,6 +59,8 @@ struct TrainingOptions : RunLogOptions {
   bool no_restore_corpus = false;    // on resuming, begin the epoch anew
   bool no_optimizer_reload = false;  // on resuming, begin with the optimiser as it is before the first update
   TrainingPrecision precision = TrainingPrecision::automatic;
+  int gradient_shards = 0;  // into which an update is cut, a power of two; 0: those of the state, else one, and of
+                            // several processes eight, or as many as there are processes
   uint64_t seed = 1;
   std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
   bool fast_math = false;                      // of a GPU: products of float32 in TF32

@@ -1,11 +1,13 @@
 #include "train/resolve_settings.h"
 
+#include <bit>
 #include <filesystem>
 
 #include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "train/checkpoint.h"
+#include "train/learner.h"
 
 namespace dragoman {
 namespace {
@@ -30,12 +32,36 @@ int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend,
 
 }  // namespace
 
+// A run resumes with the shards that it began with, whatever the number of ranks.
+int shards_of_run(const TrainingSetup& setup, int ranks) {
+  constexpr unsigned usual = 8;  // of several ranks
+  const int wanted = setup.training.gradient_shards;
+  const int before = resumes(setup) ? gradient_shards_of(state_path(setup.training.model)) : 0;
+  const int usual_here = ranks > 1 ? int(std::max(usual, std::bit_ceil(unsigned(ranks)))) : 1;
+  const int shards = wanted > 0 ? wanted : before > 1 ? before : usual_here;
+  require(std::has_single_bit(unsigned(shards)), "--gradient-shards {}, expected a power of two", shards);
+  if (shards > 1 && setup.model.norm_kind == NormKind::batch)
+    throw Error(fmt::format("batch norms take statistics of whole batches, and an update is to be cut into {} shards",
+                            shards),
+                "train in one process, or with --transformer-norm-kind layer");
+  if (shards < ranks)
+    throw Error(fmt::format("{} processes share {}: each needs one at least", ranks, counted(shards, "gradient shard")),
+                wanted > 0 || before == 0 ? "give --gradient-shards a larger power of two, or start fewer processes"
+                                          : fmt::format("the run began with them; --gradient-shards {} changes the last "
+                                                        "digits of what follows",
+                                                        std::bit_ceil(unsigned(ranks))));
+  return shards;
+}
+
 MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
-                            const Corpus& corpus) {
+                            const Corpus& corpus, const Communicator& ranks) {
   setup.model = with_vocabularies(setup, vocabularies);
+  setup.training.gradient_shards = shards_of_run(setup, ranks.size());
+  const KernelChunks chunks(chunks_of_run(setup.training));
   setup.training.precision = precision_on(backend, setup.training.precision);
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus);
-  const MemoryPlan plan = plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0));
+  const MemoryPlan plan =
+      plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0), ranks.size());
   log_info("Memory: {} for weights, gradients and optimiser, {} with the largest batch{}",
            in_mebibytes(plan.parameters), in_mebibytes(plan.peak),
            backend.is_device() ? fmt::format(", in parts of at most {} pieces a side", grouped(plan.rows)) : "");

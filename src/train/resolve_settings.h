@@ -1,12 +1,18 @@
 #pragma once
+#include "comm/communicator.h"
 #include "train/memory.h"
 #include "train/vocabularies.h"
 
 namespace dragoman {
 
+/// Into how many shards a run on so many ranks cuts its updates: --gradient-shards, else those of its state, else one,
+/// and of several ranks at least eight. Error if they are fewer than ranks.
+int shards_of_run(const TrainingSetup& setup, int ranks);
+
 /// Completes the setup of a run by what vocabularies, text and memory decide: the model's sizes, and with
-/// --mini-batch-fit the size of batches. Error when there is too little memory.
+/// --mini-batch-fit the size of batches; and by the number of ranks that of gradient shards. Error when there is too
+/// little memory.
 MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
-                            const Corpus& corpus);
+                            const Corpus& corpus, const Communicator& ranks);
 
 }  // namespace dragoman

@@ -8,17 +8,27 @@
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/threads.h"
+#include "comm/agreement.h"
 #include "data/prefetch.h"
+#include "io/config_json.h"
 #include "train/destination.h"
 #include "train/not_finite.h"
 #include "train/pretrained.h"
+#include "train/progress_json.h"
 
 namespace dragoman {
 namespace {
 
-TrainingSetup with_writable_model(TrainingSetup setup) {
-  require_writable("model", setup.training.model);
+TrainingSetup with_writable_model(TrainingSetup setup, const Communicator& ranks) {
+  if (ranks.rank() == 0) require_writable("model", setup.training.model);
   return setup;
+}
+
+// One rank writes the run down.
+RunLogOptions logs_of(const TrainingSetup& setup, const Communicator& ranks) {
+  RunLogOptions logs = setup.training;
+  if (ranks.rank() > 0) logs = {.quiet = true};
+  return logs;
 }
 
 std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, const Vocabularies& vocabularies) {
@@ -43,20 +53,6 @@ bool never_ends(const TrainingOptions& o) {
   return std::ranges::none_of(o.after, [](Frequency end) { return end.count > 0; }) &&
          !(validates && o.early_stopping > 0);
 }
-
-// While this lives, the parameters are the smoothed ones where there is an average.
-class Smoothed {
- public:
-  explicit Smoothed(std::optional<MovingAverage>& average) : average_(average) { swap(); }
-  ~Smoothed() { swap(); }
-  Smoothed(const Smoothed&) = delete;
-
- private:
-  void swap() {
-    if (average_) average_->swap();
-  }
-  std::optional<MovingAverage>& average_;
-};
 
 // Compared with the best of its metric so far. What is not finite is never better.
 RunValidation::Figure compared(ValidMetric metric, double value, const std::map<std::string, double>& best) {
@@ -87,24 +83,45 @@ RunReport report_of(const Window& window, double rate, const Stopping& stopping,
 
 }  // namespace
 
-Trainer::Trainer(TrainingSetup setup, const Backend& backend) : Trainer(std::move(setup), backend, nobody_) {}
-
+Trainer::Trainer(TrainingSetup setup, const Backend& backend) : Trainer(std::move(setup), backend, nullptr, nullptr) {}
 Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl& control)
-    : control_(control),
-      setup_(with_writable_model(std::move(setup))),
+    : Trainer(std::move(setup), backend, &control, nullptr) {}
+Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl& control, Communicator& ranks)
+    : Trainer(std::move(setup), backend, &control, &ranks) {}
+
+Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* control, Communicator* ranks)
+    : control_(control ? *control : nobody_),
+      alone_(single_process()),
+      ranks_(ranks ? *ranks : *alone_),
+      setup_(with_writable_model(std::move(setup), ranks_)),
       backend_(backend),
-      log_(setup_.training, unwritten_),
+      log_(logs_of(setup_, ranks_), unwritten_),
       arena_(arena_of(backend)),
-      vocabularies_(open_vocabularies(setup_, &made_)),
+      vocabularies_(open_vocabularies(setup_, ranks_, made_)),
       corpus_(read_training_text(setup_, vocabularies_)),
       trained_(longest_of(corpus_->pairs)),
-      plan_(resolve_settings(setup_, backend_, vocabularies_, *corpus_)),
+      plan_(resolve_settings(setup_, backend_, vocabularies_, *corpus_, ranks_)),
       order_(batch_order(*corpus_, setup_)),
       model_(initialised_model(setup_, backend_, arena_)),
-      updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_),
+      updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_, ranks_),
       validation_(setup_, vocabularies_) {
-  require_room();
+  if (leads()) require_room();
   begin_or_resume();
+  require_same_run();
+}
+
+// What rank 0 has decided. Decisions about files, times and signals are its own; all ranks ask at the same point.
+bool Trainer::decide(bool of_rank_0) const { return ranks_.broadcast(of_rank_0); }
+
+// Ranks that differ in any of this would compute something else, or nothing, together.
+void Trainer::require_same_run() {
+  require_same(ranks_,
+               {{"version of dragoman", DRAGOMAN_VERSION},
+                {"instruction set or library", backend_.arithmetic},
+                {"configuration of the model", to_json(setup_.model)},
+                {"corpus", fmt::format("{:016x}", order_.fingerprint)},
+                {"order of batches", order_.options},
+                {"state of the run", to_json(StoredProgress{progress_, updater_.adam().steps, model_->baseline()})}});
 }
 
 // Numbered checkpoints and best models come later: that they may not fit is worth a warning only.
@@ -122,13 +139,17 @@ void Trainer::require_room() {
 
 RunState Trainer::run_state() {
   const TrainingPrecision precision = setup_.training.precision;
+  const int shards = setup_.training.gradient_shards;
+  const std::string parts = shards > 1 ? fmt::format("{} gradient shards", shards)
+                                       : fmt::format("{} thread{}", thread_count(), thread_count() == 1 ? "" : "s");
   return {
       model_->parameters(),
       updater_.adam(),
       updater_.average(),
       progress_,
       model_->baseline(),
-      fmt::format("{} thread{}, {}{}", thread_count(), thread_count() == 1 ? "" : "s", backend_.arithmetic,
+      updater_.ownership(),
+      fmt::format("{}, {}{}", parts, backend_.arithmetic,
                   precision == TrainingPrecision::float32 ? "" : fmt::format(", products in {}", name_of(precision)))};
 }
 
@@ -161,6 +182,7 @@ void Trainer::begin_or_resume() {
 }
 
 void Trainer::run() {
+  const KernelChunks chunks(chunks_of_run(setup_.training));
   log_.announce(progress_.moment(), RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
   while (!train(stopping)) go_back();
@@ -187,7 +209,7 @@ bool Trainer::train(const Stopping& stopping) {
     } else {
       log_.tick(progress_.moment(), report_of(updater_.window(), updater_.rate(), stopping, progress_));
     }
-    const bool validates = validation.due(progress_), saves = saving.due(progress_);
+    const bool validates = decide(validation.due(progress_)), saves = decide(saving.due(progress_));
     if (validates || saves) updater_.finish();
     const Clock pause;
     pause_for_work(validates, saves);
@@ -223,9 +245,9 @@ void Trainer::warn_of_divergence(double cost) {
 void Trainer::pause_for_work(bool validation_due, bool saving_due) {
   if (validation_due)
     validate();
-  else if (control_.validate.exchange(false))
+  else if (decide(control_.validate.exchange(false)))
     validate_on_request();
-  if (saving_due || control_.save.exchange(false)) save_due_ = true;
+  if (saving_due || decide(control_.save.exchange(false))) save_due_ = true;
   if (!save_due_) return;
   updater_.finish();
   if (progress_.skipped_in_a_row > 0) return;
@@ -234,7 +256,7 @@ void Trainer::pause_for_work(bool validation_due, bool saving_due) {
 }
 
 bool Trainer::ended(const Stopping& stopping) const {
-  return stopping.reached(progress_) || control_.stop || stalled();
+  return decide(stopping.reached(progress_) || control_.stop || stalled());
 }
 
 RunEnd::Reason Trainer::reason() const {
@@ -258,7 +280,9 @@ void Trainer::go_back() {
   load_state(state_path(setup_.training.model), run_state(), setup_.model, order_);
   progress_.skipped_in_a_row = 0;
   ++progress_.rollbacks;
-  try_save([&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
+  try_save([&] {
+    together(ranks_, [&] { save_state(state_path(setup_.training.model), run_state(), setup_.model, order_); });
+  });
   log_.announce(progress_.moment(), RunRollback{updates, progress_.rate_factor(), updater_.first_nonfinite()});
 }
 
@@ -270,7 +294,7 @@ bool Trainer::stalled() const {
 // Measures with the smoothed weights. Nothing of it counts yet.
 RunValidation Trainer::measure() {
   const Smoothed smoothed(updater_.average());
-  const auto values = validation_.measure(backend_, arena_, *model_, progress_, unwritten_);
+  const auto values = validation_.measure(backend_, arena_, *model_, progress_, unwritten_, ranks_);
   RunValidation validation;
   for (size_t m = 0; m < values.size(); ++m) {
     if (!values[m]) continue;
@@ -306,10 +330,12 @@ void Trainer::validate_on_request() {
 // The best of a metric may have failed to be written: then the best since then is, if it beats what the file holds.
 void Trainer::keep_if_best(const RunValidation::Figure& figure) {
   const ValidMetric metric = *from_name<ValidMetric>(figure.metric);
-  if (!compared(metric, figure.value, progress_.kept).better) return;
+  if (!decide(compared(metric, figure.value, progress_.kept).better)) return;
   const auto keep = [&] {
-    const Smoothed smoothed(updater_.average());
-    write_model(best_path(setup_.training.model, figure.metric));
+    together(ranks_, [&] {
+      const Smoothed smoothed(updater_.average());
+      write_model(best_path(setup_.training.model, figure.metric));
+    });
     progress_.kept[figure.metric] = figure.value;
   };
   const std::string output = fmt::format("--keep-best ({})", figure.metric);
@@ -323,6 +349,7 @@ void Trainer::keep_if_best(const RunValidation::Figure& figure) {
 }
 
 void Trainer::write_model(const std::string& path) const {
+  if (!leads()) return;
   save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained_);
 }
 
@@ -331,6 +358,8 @@ std::string Trainer::try_save(const std::function<void()>& save) {
   try {
     save();
     return "";
+  } catch (const RankLost&) {
+    throw;
   } catch (const Error& error) {
     log_.announce(progress_.moment(), RunSave{setup_.training.model, error.what()});
     return error.what();
@@ -349,9 +378,10 @@ void Trainer::save() {
     const Smoothed smoothed(updater_.average());
     write_model(path);
   };
-  if (o.keep_last > 0) save_numbered(o.model, progress_.updates, o.keep_last, write);
-  save_state(state_path(o.model), run_state(), setup_.model, order_);
-  write(o.model);
+  if (o.keep_last > 0)
+    together(ranks_, [&] { leads() ? save_numbered(o.model, progress_.updates, o.keep_last, write) : write(o.model); });
+  together(ranks_, [&] { save_state(state_path(o.model), run_state(), setup_.model, order_); });
+  together(ranks_, [&] { write(o.model); });
   saved_ = progress_.updates;
   made_.keep();
   log_.announce(progress_.moment(), RunSave{o.model, ""});

@@ -1,4 +1,5 @@
 #pragma once
+#include "comm/communicator.h"
 #include "train/checkpoint.h"
 #include "train/resolve_settings.h"
 #include "train/run_control.h"
@@ -14,6 +15,9 @@ class Trainer {
   /// others want of the run while it lasts; it must outlive the trainer.
   Trainer(TrainingSetup setup, const Backend& backend, RunControl& control);
   Trainer(TrainingSetup setup, const Backend& backend);  // which nobody asks for anything
+  /// Of one run on several processes, all of which make the same calls. Rank 0 reads and writes the files of the run,
+  /// listens to its `control` and decides; the others follow.
+  Trainer(TrainingSetup setup, const Backend& backend, RunControl& control, Communicator& ranks);
 
   /// Trains until one of --after is reached, validation stalls or `control` asks it to stop. The model is saved at the
   /// end in each case. A save that fails is reported and tried again when the next one is due; Error when the last one
@@ -26,6 +30,10 @@ class Trainer {
   Model& model() { return *model_; }
 
  private:
+  Trainer(TrainingSetup setup, const Backend& backend, RunControl* control, Communicator* ranks);
+  bool leads() const { return ranks_.rank() == 0; }
+  bool decide(bool of_rank_0) const;
+  void require_same_run();
   void require_room();
   RunState run_state();
   void begin();
@@ -48,6 +56,8 @@ class Trainer {
 
   RunControl nobody_;
   RunControl& control_;
+  const std::unique_ptr<Communicator> alone_;  // where nobody else is
+  Communicator& ranks_;
   TrainingSetup setup_;
   const Backend& backend_;
   Unwritten unwritten_;

@@ -1,27 +1,32 @@
 #include "train/updater.h"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "train/not_finite.h"
+#include "train/shards.h"
 
 namespace dragoman {
 
 Updater::Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
-                 Progress& progress, RunLog& log)
+                 Progress& progress, RunLog& log, Communicator& ranks)
     : setup_(setup),
       backend_(backend),
       arena_(arena),
       model_(model),
-      adam_(backend, arena, model.parameters(), setup.optimizer),
+      ownership_(ranks, setup.training.gradient_shards, model.parameters().flat_elements(), Parameters::flat_block),
+      adam_(backend, arena, model.parameters(), setup.optimizer, ownership_),
       learner_(backend, arena, model, setup, rows),
       progress_(progress),
       log_(log) {
   if (setup.optimizer.exponential_smoothing > 0)
-    average_.emplace(backend, arena, model.parameters(), setup.optimizer.exponential_smoothing, setup.optimizer.freeze);
+    average_.emplace(backend, arena, model.parameters(), setup.optimizer.exponential_smoothing, setup.optimizer.freeze,
+                     ownership_);
+  if (ownership_.slices() > 1) tree_.emplace(backend, arena, ownership_, model.parameters().flat_gradients());
 }
 
 double Updater::rate() const {
@@ -64,6 +69,7 @@ void Updater::learn(std::span<const Batch> of_update) {
   while (true) {
     try {
       learner_.begin_update(progress_.loss_scale.value);
+      if (tree_) return learn_shards(of_update);
       for (const Batch& batch : of_update) learner_.learn(batch, progress_.updates);
       return;
     } catch (const OutOfMemory& error) {
@@ -73,6 +79,22 @@ void Updater::learn(std::span<const Batch> of_update) {
                   grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
     }
   }
+}
+
+void Updater::learn_shards(std::span<const Batch> of_update) {
+  const auto shards = shards_of(of_update, ownership_.slices());
+  std::vector<bool> has_sentences;
+  for (const auto& shard : shards) has_sentences.push_back(!shard.empty());
+  std::vector<double> losses(shards.size());
+  tree_->sum(has_sentences, [&](int s) {
+    learner_.begin_shard();
+    for (const BatchPart& part : shards[size_t(s)])
+      learner_.learn(sentences_of(of_update[part.batch], part.sentences), progress_.updates);
+    losses[size_t(s)] = learner_.end_shard();
+  });
+  model_.parameters().all_gradients_written();
+  ownership_.share(losses);
+  learner_.set_loss(std::accumulate(losses.begin(), losses.end(), 0.0));
 }
 
 // Whether another update may begin before it is known how this one went: not where that decides how it begins, nor

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "comm/gradient_tree.h"
 #include "data/prefetch.h"
 #include "optim/adam.h"
 #include "optim/average.h"
@@ -17,9 +18,10 @@ namespace dragoman {
 /// the gradients of the next to compute. The references must outlive it.
 class Updater {
  public:
-  /// Takes at most `rows` tokens of a side together. `progress` counts updates, `log` hears of skipped ones.
+  /// Takes at most `rows` tokens of a side together. `progress` counts updates, `log` hears of skipped ones. Of several
+  /// `ranks`, all make the same updates together.
   Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
-          Progress& progress, RunLog& log);
+          Progress& progress, RunLog& log, Communicator& ranks);
 
   /// --optimizer-delay batches forward and back, then Adam.
   void update(BatchStream& batches);
@@ -34,6 +36,7 @@ class Updater {
   Window& window() { return window_; }  // of updates that count; its reader begins it anew
   Adam& adam() { return adam_; }
   std::optional<MovingAverage>& average() { return average_; }
+  const Ownership& ownership() const { return ownership_; }
 
  private:
   struct Unfinished {
@@ -43,6 +46,7 @@ class Updater {
     double divisor() const { return weight > 0 ? weight : 1; }  // of 0 the gradients are 0 too
   };
   void learn(std::span<const Batch> of_update);
+  void learn_shards(std::span<const Batch> of_update);
   bool may_run_ahead() const;
   void skip(const Unfinished& update, const Adam::Outcome& outcome);
   bool scales_less(const Adam::Outcome& outcome);
@@ -52,8 +56,10 @@ class Updater {
   const Backend& backend_;
   Arena& arena_;
   Model& model_;
+  const Ownership ownership_;
   Adam adam_;
   Learner learner_;
+  std::optional<GradientTree> tree_;  // with several shards
   std::optional<MovingAverage> average_;
   Progress& progress_;
   RunLog& log_;

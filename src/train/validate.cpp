@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/line_writer.h"
 #include "base/log.h"
@@ -26,6 +27,37 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
   LineWriter file(path);
   for (const std::string& line : lines) file.write(line);
   file.close();
+}
+
+// The rank's neighbouring elements of what all ranks share.
+template <class T>
+std::span<const T> share_of(const std::vector<T>& all, const Communicator& ranks) {
+  const size_t n = all.size(), r = size_t(ranks.rank()), R = size_t(ranks.size());
+  return std::span(all).subspan(n * r / R, n * (r + 1) / R - n * r / R);
+}
+
+// Of all ranks in order, on rank 0.
+std::vector<double> gathered(const std::vector<double>& own, Communicator& ranks) {
+  std::vector<double> all;
+  for (const std::string& bytes : ranks.gather({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double)})) {
+    const size_t before = all.size();
+    all.resize(before + bytes.size() / sizeof(double));
+    std::memcpy(all.data() + before, bytes.data(), bytes.size());
+  }
+  return all;
+}
+
+// Lines have no line breaks.
+std::vector<std::string> gathered(const std::vector<std::string>& own, Communicator& ranks) {
+  std::string text;
+  for (const std::string& line : own) text += line + '\n';
+  std::vector<std::string> all;
+  for (const std::string& lines : ranks.gather(text))
+    for (size_t at = 0, end; at < lines.size(); at = end + 1) {
+      end = lines.find('\n', at);
+      all.push_back(lines.substr(at, end - at));
+    }
+  return all;
 }
 
 }  // namespace
@@ -54,7 +86,7 @@ Validation::Validation(const TrainingSetup& setup, const Vocabularies& vocabular
 }
 
 std::vector<std::string> Validation::translations(const Backend& backend, Arena& arena, Model& model,
-                                                  const PackedWeights& packed) const {
+                                                  const PackedWeights& packed, Communicator& ranks) const {
   SearchOptions search;
   search.beam_size = setup_.training.valid_beam_size;
   search.normalize = setup_.training.valid_normalize;
@@ -62,13 +94,14 @@ std::vector<std::string> Validation::translations(const Backend& backend, Arena&
   options.no_spm_encode = setup_.data.no_spm_encode;
   Context cx{.backend = backend, .arena = arena, .packed = &packed};
   // One search, which finds room where training has left some; more, a tenth faster, want memory of their own.
-  return Translator(cx, model, vocabularies_, options, search).translate(sources_);
+  return gathered(Translator(cx, model, vocabularies_, options, search).translate(share_of(sources_, ranks)), ranks);
 }
 
-double Validation::cross_entropy(const Backend& backend, Arena& arena, Model& model,
-                                 const PackedWeights& packed) const {
+double Validation::cross_entropy(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed,
+                                 Communicator& ranks) const {
   double sum = 0;
-  for (double log_prob : score_pairs({backend, arena, packed}, model, pairs_, setup_.data.mini_batch_words))
+  for (double log_prob : gathered(
+           score_pairs({backend, arena, packed}, model, share_of(pairs_, ranks), setup_.data.mini_batch_words), ranks))
     sum -= log_prob / double(target_tokens_);
   return sum;
 }
@@ -107,16 +140,40 @@ std::optional<double> Validation::figure_of_script(const std::vector<std::string
   }
 }
 
+namespace {
+
+// Those of rank 0, on all ranks.
+std::vector<std::optional<double>> told(std::vector<std::optional<double>> values, size_t metrics,
+                                        Communicator& ranks) {
+  struct Told {
+    bool known;
+    double value;
+  };
+  std::vector<Told> all(metrics);
+  for (size_t m = 0; m < values.size(); ++m) all[m] = {values[m].has_value(), values[m].value_or(0)};
+  ranks.broadcast(writable_bytes_of(all));
+  values.clear();
+  for (const Told& t : all) values.push_back(t.known ? std::optional(t.value) : std::nullopt);
+  return values;
+}
+
+}  // namespace
+
 std::vector<std::optional<double>> Validation::measure(const Backend& backend, Arena& arena, Model& model,
-                                                       const Progress& progress, Unwritten& unwritten) const {
+                                                       const Progress& progress, Unwritten& unwritten,
+                                                       Communicator& ranks) const {
   const PackedWeights packed = model.parameters().pack();
   double entropy = 0;
   if (wants({ValidMetric::cross_entropy, ValidMetric::perplexity}))
-    entropy = cross_entropy(backend, arena, model, packed);
+    entropy = cross_entropy(backend, arena, model, packed, ranks);
   std::vector<std::string> hypotheses;
   std::string kept;
   if (wants({ValidMetric::bleu, ValidMetric::chrf, ValidMetric::translation})) {
-    hypotheses = translations(backend, arena, model, packed);
+    hypotheses = translations(backend, arena, model, packed, ranks);
+  }
+  const size_t metrics = setup_.training.valid_metrics.size();
+  if (ranks.rank() > 0) return told({}, metrics, ranks);
+  if (!hypotheses.empty()) {
     kept = keep(hypotheses, progress, unwritten);
   }
   std::vector<std::optional<double>> values;
@@ -139,7 +196,7 @@ std::vector<std::optional<double>> Validation::measure(const Backend& backend, A
         break;
     }
   }
-  return values;
+  return told(std::move(values), metrics, ranks);
 }
 
 }  // namespace dragoman

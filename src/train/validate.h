@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.h"
 #include "io/model_file.h"
 #include "runlog/unwritten.h"
 #include "score/scorer.h"
@@ -18,16 +19,19 @@ class Validation {
   Validation(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
   bool exists() const { return !pairs_.empty(); }
-  /// One value for each of --valid-metrics, in order; none where the script gave none. Writes
+  /// One value for each of --valid-metrics, in order; none where the script gave none. All ranks call it, and share the
+  /// lines; rank 0 computes the values and tells them to the others. Writes
   /// --valid-translation-output, whose name `progress` completes; where it cannot be written, a warning says so and
   /// `unwritten` knows.
   std::vector<std::optional<double>> measure(const Backend& backend, Arena& arena, Model& model,
-                                             const Progress& progress, Unwritten& unwritten) const;
+                                             const Progress& progress, Unwritten& unwritten,
+                                             Communicator& ranks) const;
 
  private:
-  double cross_entropy(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed) const;
-  std::vector<std::string> translations(const Backend& backend, Arena& arena, Model& model,
-                                        const PackedWeights& packed) const;
+  double cross_entropy(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed,
+                       Communicator& ranks) const;
+  std::vector<std::string> translations(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed,
+                                        Communicator& ranks) const;
   std::string keep(const std::vector<std::string>& translations, const Progress& progress, Unwritten& unwritten) const;
   std::optional<double> figure_of_script(const std::vector<std::string>& translations, std::string file) const;
   bool wants(std::initializer_list<ValidMetric> metrics) const;

@@ -90,6 +90,13 @@ Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* mad
           open_or_make({vocabs[1], TextColumns::target, sizes.back(), &Vocabularies::target}, setup, made)};
 }
 
+Vocabularies open_vocabularies(const TrainingSetup& setup, Communicator& ranks, MadeVocabularies& made) {
+  if (ranks.rank() > 0) ranks.barrier();
+  Vocabularies vocabularies = open_vocabularies(setup, &made);
+  if (ranks.rank() == 0) ranks.barrier();
+  return vocabularies;
+}
+
 namespace {
 
 SpecialIds special_of(const Vocabulary& v) { return {v.unk(), v.bos(), v.eos(), v.pad()}; }

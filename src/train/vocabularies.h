@@ -1,4 +1,5 @@
 #pragma once
+#include "comm/communicator.h"
 #include "data/corpus.h"
 #include "io/model_file.h"
 #include "train/setup.h"
@@ -22,6 +23,9 @@ class MadeVocabularies {
 /// The vocabularies of --vocabs; those whose files are missing are made first: of those in
 /// --pretrained-model, else from the training text.
 Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made = nullptr);
+
+/// The same on all ranks: rank 0 makes what is missing, and the others open it then.
+Vocabularies open_vocabularies(const TrainingSetup& setup, Communicator& ranks, MadeVocabularies& made);
 
 /// The model's configuration with what it has to know of them: their sizes, and the pieces that end a sentence where it
 /// reads by sentences. Error when there are none.

@@ -16,7 +16,8 @@ struct Run {
   Progress progress;
   BatchOrder order{4711, "--mini-batch-words 100"};
 
-  RunState state() { return {model->parameters(), adam, average, progress, model->baseline()}; }
+  Ownership ownership{model->parameters().flat_elements()};
+  RunState state() { return {model->parameters(), adam, average, progress, model->baseline(), ownership}; }
 };
 
 Run& run() {

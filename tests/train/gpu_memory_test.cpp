@@ -25,7 +25,7 @@ class GpuMemory : public testing::Test {
   MemoryPlan plan() {
     const Vocabularies vocabularies = open_vocabularies(run.setup);
     const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
-    return resolve_settings(run.setup, SmallGpu::backend(), vocabularies, *corpus);
+    return resolve_settings(run.setup, SmallGpu::backend(), vocabularies, *corpus, *single_process());
   }
   // Until `updates` in all; the loss of a label, averaged over updates.
   double train(int64_t updates) {
