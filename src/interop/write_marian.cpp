@@ -59,13 +59,6 @@ std::string bytes_of(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
 
-std::vector<float> transposed(const std::vector<float>& from, int64_t rows, int64_t cols) {
-  std::vector<float> to(from.size());
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < cols; ++c) to[size_t(c * rows + r)] = from[size_t(r * cols + c)];
-  return to;
-}
-
 constexpr uint64_t float32 = 0x404, int8 = 0x101;
 
 /// The weights of a model as items of Marian's file: WeightMapping the other way round.
