@@ -125,9 +125,10 @@ class Onnx(unittest.TestCase):
             with self.subTest(kind):
                 model = f"m{number}"
                 self.call("train", "-t", "s", "t", "-v", "v", "v", "-m", model, *SMALL, "--after", "100u", *options)
-                self.compare(model)
+                self.compare(model, 11 if "--max-length" in options else 100)
 
-    def compare(self, model):
+    def compare(self, model, longest):
+        """Lines of more pieces are translated in parts by dragoman."""
         pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.folder / "v"))
         self.call("convert", "-i", model, "-o", f"{model}.onnx", "--to", "onnx")
         runtime = Runtime(self.folder / f"{model}.onnx")
@@ -143,8 +144,9 @@ class Onnx(unittest.TestCase):
         ours = self.call("translate", "-m", model, "-i", "few.s", "-b", "1")
         found = runtime.greedy(fixed, max(map(len, sources)) + 50)
         pieces_of = {id: piece for piece, id in runtime.ids.items()}
-        texts = [pieces.decode([pieces_of[id] for id in ids[:len(source) + 49]]) for ids, source in zip(found, sources)]
-        self.assertEqual(ours, texts)
+        for text, ids, source in zip(ours, found, sources, strict=True):
+            if len(source) <= longest:
+                self.assertEqual(text, pieces.decode([pieces_of[id] for id in ids[:len(source) + 49]]))
 
 
 if __name__ == "__main__":
