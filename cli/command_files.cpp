@@ -61,8 +61,9 @@ CommandFiles files_of(const ScoreCommandOptions& o) {
 }
 
 CommandFiles files_of(const ExplainCommandOptions& o) {
-  return {.read = {{"--train-sets", o.train_sets}, {"--input", {o.input}}, {"--model", {o.model}}},
-          .written = {{"--output", {o.output}}}};
+  return {
+      .read = {{"--train-sets", o.train_sets}, {"--input", {o.input}}, {"--model", {o.model}}, {"--vocabs", o.vocabs}},
+      .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const AlignCommandOptions& o) {
@@ -71,7 +72,7 @@ CommandFiles files_of(const AlignCommandOptions& o) {
 }
 
 CommandFiles files_of(const AverageOptions& o) {
-  return {.read = {{"--models", o.models}}, .written = {{"--output", {o.output}}}};
+  return {.read = {{"--models", o.models}, {"--vocabs", o.vocabs}}, .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const ConvertCommandOptions& o) {
@@ -80,7 +81,8 @@ CommandFiles files_of(const ConvertCommandOptions& o) {
 }
 
 CommandFiles files_of(const QuantizeCommandOptions& o) {
-  return {.read = {{"--model", {o.model}}, {"--valid-sets", o.valid_sets}}, .written = {{"--output", {o.output}}}};
+  return {.read = {{"--model", {o.model}}, {"--valid-sets", o.valid_sets}, {"--vocabs", o.vocabs}},
+          .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const VocabOptions& o) {

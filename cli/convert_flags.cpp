@@ -39,8 +39,8 @@ Table<ConvertCommandOptions> convert_table() {
                  .field = &O::format,
                  .value = "FORMAT",
                  .group = files,
-                 .help = "what to write: dragoman's model file, a folder of CTranslate2, or, for models of that "
-                         "shape, one of Hugging Face's MarianMT or of Marian"},
+                 .help = "what to write: dragoman's model file, a folder of CTranslate2, one for ONNX Runtime, "
+                         "or, for models of that shape, one of Hugging Face's MarianMT or of Marian"},
                 {.name = "verify",
                  .field = &O::verify,
                  .value = "FILE",

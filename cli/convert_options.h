@@ -8,7 +8,8 @@ inline std::span<const EnumName<ModelFormat>> enum_names(ModelFormat) {
   static constexpr EnumName<ModelFormat> names[] = {{ModelFormat::dragoman, "dragoman"},
                                                     {ModelFormat::ctranslate2, "ctranslate2"},
                                                     {ModelFormat::huggingface, "huggingface"},
-                                                    {ModelFormat::marian, "marian"}};
+                                                    {ModelFormat::marian, "marian"},
+                                                    {ModelFormat::onnx, "onnx"}};
   return names;
 }
 

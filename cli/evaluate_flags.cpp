@@ -5,6 +5,7 @@
 #include "cli/evaluate_options.h"
 #include "cli/flags.h"
 #include "cli/inspect_options.h"
+#include "cli/open_flags.h"
 
 namespace dragoman {
 namespace {
@@ -39,6 +40,7 @@ void check_evaluate(EvaluateCommandOptions& o, const Given& given, Findings& fin
 }
 
 void check_inspect(InspectOptions& o, const Given& given, Findings& findings) {
+  check_vocabs(o, findings);
   findings.expect(!o.options || !o.devices,
                   "--options prints the options of a model and --devices lists the hardware: give one");
   findings.expect(!o.options || !o.json, "--options prints YAML and --json prints JSON: give one");
@@ -145,6 +147,7 @@ Table<InspectOptions> inspect_table() {
                      .group = group,
                      .help = "the model file",
                      .positional = true},
+                    vocabs_flag<O>(group),
                     {.name = "devices",
                      .letter = 'd',
                      .field = &O::devices,

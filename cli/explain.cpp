@@ -55,7 +55,7 @@ int explain_positions(const ExplainCommandOptions& o) {
   if (o.model.empty())
     positions = {sinusoids(o.max_length, {columns, SinusoidOrder::interleaved})};
   else
-    positions = positions_of(open_model(o.model), o.max_length);
+    positions = positions_of(open_model(o.model, {.vocabs = o.vocabs}), o.max_length);
   const std::string title =
       o.model.empty() ? "sinusoids of Vaswani et al. 2017" : std::filesystem::path(o.model).filename().string();
   LineWriter out(o.output);

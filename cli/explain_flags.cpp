@@ -4,6 +4,7 @@
 #include "cli/explain_options.h"
 #include "cli/flags.h"
 #include "cli/machine_flags.h"
+#include "cli/open_flags.h"
 
 namespace dragoman {
 namespace {
@@ -49,6 +50,8 @@ std::vector<Flag<O>> file_flags() {
        .help = "the text is already split into pieces, separated by spaces"},
   };
 }
+
+std::vector<Flag<O>> open_flags_of_explain() { return open_flags<O>("Files"); }
 
 std::vector<Flag<O>> choice_flags() {
   static constexpr auto group = "What is shown";
@@ -130,6 +133,7 @@ void check_positions(const O& o, const Given& given, Findings& findings) {
 
 void check(O& o, const Given& given, Findings& findings) {
   if (o.format == ExplanationFormat::automatic) o.format = format_of(o);
+  check_vocabs(o, findings);
   if (o.positions) return check_positions(o, given, findings);
   findings.expect(!o.model.empty(), "--model is missing: the model whose attention is shown");
   check_pair("train-sets", o.train_sets, findings);
@@ -156,7 +160,7 @@ Table<ExplainCommandOptions> explain_table() {
                 .text = "Translates lines, or reads pairs of lines, and shows the model's attention in each: every "
                         "layer and head as a web page or JSON, or shades in the terminal."},
       .check = check};
-  for (auto part : {file_flags, choice_flags, run_flags})
+  for (auto part : {file_flags, open_flags_of_explain, choice_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
 }

@@ -19,9 +19,9 @@ constexpr auto kinds_hint =
     "models and lists of pieces (.yml, .yaml, .json, .txt)";
 
 // Recognises a file by its first bytes.
-Description describe_file(const std::string& path) {
+Description describe_file(const std::string& path, const std::vector<std::string>& vocabs) {
   if (path == "-") throw Error("inspect reads files, not stdin", "give the name of a model file");
-  if (auto foreign = read_foreign_model(path)) return describe_converted(path, std::move(*foreign));
+  if (auto foreign = read_foreign_model(path, {.vocabs = vocabs})) return describe_converted(path, std::move(*foreign));
   const MappedFile file(path);
   const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
   if (bytes.empty()) throw Error(path + " is empty", kinds_hint);
@@ -46,10 +46,10 @@ int inspect_command(Engine&, const InspectOptions& options) {
     return 0;
   }
   if (options.options) {
-    print_page(options_of(open_model(options.model).config()));
+    print_page(options_of(open_model(options.model, {.vocabs = options.vocabs}).config()));
     return 0;
   }
-  const Description description = describe_file(options.model);
+  const Description description = describe_file(options.model, options.vocabs);
   print_page(options.json ? json_page(description.json) : description.page.text());
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/grouped.h"
 #include "cli/inspect_model.h"
+#include "interop/open_model.h"
 #include "io/json_text.h"
 #include "io/safetensors.h"
 #include "vocab/container.h"
@@ -35,7 +36,7 @@ int64_t elements(const SafetensorsFile& file) {
 }
 
 Json json_of(const SafetensorsFile& file, const char* kind) {
-  Json json{{"file", file.path()}, {"kind", kind}, {"bytes", std::filesystem::file_size(file.path())}};
+  Json json{{"file", file.path()}, {"kind", kind}, {"bytes", stored_bytes(file)}};
   if (const std::string version = text_of(file.metadata(), "version"); !version.empty())
     json["format_version"] = version;
   json["checksum"] = file.metadata().contains("checksum") ? Json("ok") : Json();
@@ -50,7 +51,7 @@ void add_tensors(Json& json, const SafetensorsFile& file) {
 
 void add_file_facts(FactPage& page, const SafetensorsFile& file) {
   page.heading("File");
-  page.fact("size", size_in_words(int64_t(std::filesystem::file_size(file.path()))));
+  page.fact("size", size_in_words(stored_bytes(file)));
   if (const std::string version = text_of(file.metadata(), "version"); !version.empty())
     page.fact("format", fmt::format("{}, version {}", text_of(file.metadata(), "format"), version));
   page.fact("checksum", checksum_in_words(file.metadata()));

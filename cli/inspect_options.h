@@ -1,12 +1,14 @@
 #pragma once
 #include <string>
+#include <vector>
 
 namespace dragoman {
 
 struct InspectOptions {
   std::string model;
-  bool devices = false;  // list the hardware instead
-  bool options = false;  // print only the options of train that define such a model
+  std::vector<std::string> vocabs;  // of a model of another program, if nothing beside it names them
+  bool devices = false;             // list the hardware instead
+  bool options = false;             // print only the options of train that define such a model
   bool json = false;
 };
 

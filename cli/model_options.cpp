@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "cli/parse.h"
-#include "interop/open_model.h"
 #include "io/config_json.h"
 #include "io/safetensors.h"
 #include "model/config_fields.h"
+#include "train/pretrained.h"
 #include "train/run_files.h"
 
 namespace dragoman {
@@ -53,8 +53,8 @@ TrainOptions with_config(const ModelConfig& config) {
 }
 
 // Of a model file, or of a training state: both have a configuration; or of another program's model.
-ModelConfig config_of(const std::string& path) {
-  if (const auto foreign = read_foreign_model(path)) return foreign->config;
+ModelConfig config_of(const std::string& path, const std::vector<std::string>& vocabs) {
+  if (const auto foreign = read_foreign_model(path, pretrained_options(path, vocabs))) return foreign->config;
   const SafetensorsFile file(path);
   const auto config = file.metadata().find("config");
   require(config != file.metadata().end(), "--pretrained-model {}: it is no model, as it has no configuration", path);
@@ -91,7 +91,7 @@ void inherit_model(TrainOptions& given, std::vector<Option>& options) {
   const bool resumes = !given.no_reload && !given.model.empty() && std::filesystem::exists(state);
   const std::string& path = resumes ? state : given.pretrained_model;
   if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_directory(path)) return;  // the run will say so
-  const ModelConfig config = config_of(path);
+  const ModelConfig config = config_of(path, given.vocabs);
   const auto flags = flags_of_model();
   TrainOptions theirs = with_config(config);
   for (const ConfigField& field : model_config_fields())

@@ -3,15 +3,20 @@
 
 namespace dragoman {
 
+template <class O>
+Flag<O> vocabs_flag(std::string_view group) {
+  return {.name = "vocabs",
+          .letter = 'v',
+          .field = &O::vocabs,
+          .value = "SOURCE TARGET",
+          .group = group,
+          .help = "vocabularies of a model of another program, if nothing beside it names them"};
+}
+
 /// What a model does not say itself, for commands that open models of other programs.
 template <class O>
 std::vector<Flag<O>> open_flags(std::string_view group) {
-  return {{.name = "vocabs",
-           .letter = 'v',
-           .field = &O::vocabs,
-           .value = "SOURCE TARGET",
-           .group = group,
-           .help = "vocabularies of a model of another program, if nothing beside it names them"},
+  return {vocabs_flag<O>(group),
           {.name = "source-lang",
            .field = &O::source_lang,
            .value = "LANG",

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/machine_flags.h"
+#include "cli/open_flags.h"
 #include "cli/quantize_options.h"
 
 namespace dragoman {
@@ -29,6 +30,8 @@ std::vector<Flag<O>> file_flags() {
        .required = true},
   };
 }
+
+std::vector<Flag<O>> open_flags_of_quantize() { return open_flags<O>("Files"); }
 
 std::vector<Flag<O>> quality_flags() {
   static constexpr auto group = "Quality", run = "Run";
@@ -62,6 +65,7 @@ std::vector<Flag<O>> quality_flags() {
 }
 
 void check(O& o, const Given& given, Findings& findings) {
+  check_vocabs(o, findings);
   check_pair("valid-sets", o.valid_sets, findings);
   for (const char* option : {"gate", "beam-size", "tokenize"})
     if (o.valid_sets.empty() && given.changed(option))
@@ -79,7 +83,7 @@ Table<O> quantize_table() {
                 .text = "Writes the model with its matrices in 8 bits, about a quarter of the size. translate then "
                         "computes in int8 by default, with the same result as --precision int8 on the float32 file."},
       .check = check};
-  for (auto part : {file_flags, quality_flags})
+  for (auto part : {file_flags, open_flags_of_quantize, quality_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
 }

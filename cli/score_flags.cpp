@@ -172,7 +172,9 @@ Table<AverageOptions> average_table() {
                      .group = "Files",
                      .help = "models to average",
                      .required = true,
-                     .positional = true}}};
+                     .positional = true},
+                    vocabs_flag<O>("Files")},
+          .check = [](O& o, const Given&, Findings& findings) { check_vocabs(o, findings); }};
 }
 
 }  // namespace dragoman

@@ -111,7 +111,8 @@ void check_tying(TrainOptions& o, const Given& given, Findings& findings) {
     findings.add(Error(fmt::format("--copy takes pieces of the source for the target, but --vocabs are two: {}, {}",
                                    o.vocabs[0], o.vocabs[1]),
                        "give the same vocabulary twice: where it is not there, it is learned from both sides"));
-  if (!o.embeddings.ties_source()) return;
+  const bool models_own = !o.pretrained_model.empty();  // OPUS-MT's two share their numbers, and a matrix
+  if (!o.embeddings.ties_source() || models_own) return;
   findings.add(
       Error(fmt::format("--tied-embeddings-{} shares a matrix between source and target, but --vocabs are two: {}, {}",
                         o.embeddings.tied_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),

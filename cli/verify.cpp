@@ -16,6 +16,7 @@
 #include "cli/verify_program.h"
 #include "dragoman/scorer.h"
 #include "dragoman/text_translator.h"
+#include "interop/marian_files.h"
 
 namespace dragoman {
 namespace {
@@ -83,9 +84,18 @@ std::vector<Verdict> verdicts_of(const std::string& said, size_t lines) {
   return verdicts;
 }
 
+// Marian's own commands take the model itself and its vocabularies, not the configuration that names them.
+void name_files_of_marian(ConvertCommandOptions& o) {
+  const std::optional<MarianFiles> files = find_marian_files(o.input);
+  if (!files) return;
+  if (o.vocabs.empty()) o.vocabs = files->vocabs.empty() ? vocabularies_beside(files->model) : files->vocabs;
+  o.input = files->model;
+}
+
 }  // namespace
 
-void verify_conversion(Engine& engine, const ConvertCommandOptions& o) {
+void verify_conversion(Engine& engine, ConvertCommandOptions o) {
+  name_files_of_marian(o);
   const std::string program = program_of(o.input);
   const std::vector<std::string> sources = lines_of(o.verify);
   SearchOptions greedy;

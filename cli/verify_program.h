@@ -13,8 +13,6 @@ lines = [open(name, encoding="utf-8").read().split("\n")[:-1] for name in (sourc
 
 def marian():
     import _pymarian
-    if model.endswith(".yml"):
-        sys.exit("give the model itself with --vocabs, not decoder.yml")
     run = [sys.executable, "-c", "import sys, _pymarian; sys.exit(_pymarian.main(sys.argv[1:]))"]
     options = ["-m", model, "--vocabs", *vocabs, "--cpu-threads", "1", "--mini-batch", "1", "--quiet"]
     def call(task, *more):

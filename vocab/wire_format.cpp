@@ -1,6 +1,13 @@
 #include "vocab/wire_format.h"
 
+#include <cstring>
+
 namespace dragoman {
+namespace {
+
+enum WireType : uint64_t { varint_type = 0, fixed64_type = 1, bytes_type = 2, fixed32_type = 5 };
+
+}  // namespace
 
 std::optional<Field> Message::next() {
   if (rest_.empty() || broken_) return std::nullopt;
@@ -16,16 +23,16 @@ std::optional<Field> Message::next() {
 bool Message::read(Field& field, uint64_t wire_type) {
   std::optional<uint64_t> size;
   switch (wire_type) {
-    case 0:
+    case varint_type:
       if (const auto number = varint()) return field.number = *number, true;
       return false;
-    case 1:
+    case fixed64_type:
       size = 8;
       break;
-    case 2:
+    case bytes_type:
       size = varint();
       break;
-    case 5:
+    case fixed32_type:
       size = 4;
       break;
     default:
@@ -53,6 +60,33 @@ std::optional<std::string_view> Message::take(uint64_t bytes) {
   const auto taken = rest_.substr(0, bytes);
   rest_.remove_prefix(bytes);
   return taken;
+}
+
+void MessageBuilder::number(uint64_t id, uint64_t value) {
+  varint(id << 3 | varint_type);
+  varint(value);
+}
+
+void MessageBuilder::number(uint64_t id, float value) {
+  varint(id << 3 | fixed32_type);
+  char little_endian[sizeof(value)];
+  std::memcpy(little_endian, &value, sizeof(value));
+  text_.append(little_endian, sizeof(value));
+}
+
+void MessageBuilder::bytes(uint64_t id, std::string_view value) {
+  begin(id, value.size());
+  text_ += value;
+}
+
+void MessageBuilder::begin(uint64_t id, uint64_t size) {
+  varint(id << 3 | bytes_type);
+  varint(size);
+}
+
+void MessageBuilder::varint(uint64_t value) {
+  for (; value >= 0x80; value >>= 7) text_ += char(value | 0x80);
+  text_ += char(value);
 }
 
 }  // namespace dragoman

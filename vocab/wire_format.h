@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace dragoman {
@@ -26,6 +27,25 @@ class Message {
 
   std::string_view rest_;
   bool broken_ = false;
+};
+
+/// Puts fields at the end of a message.
+class MessageBuilder {
+ public:
+  void number(uint64_t id, uint64_t value);
+  void number(uint64_t id, float value);  // of fixed size
+  void bytes(uint64_t id, std::string_view value);
+  void message(uint64_t id, const MessageBuilder& value) { bytes(id, value.text()); }
+  void append(const MessageBuilder& fields) { text_ += fields.text(); }
+  /// Begins a field whose `size` bytes are written elsewhere.
+  void begin(uint64_t id, uint64_t size);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  void varint(uint64_t value);
+
+  std::string text_;
 };
 
 }  // namespace dragoman

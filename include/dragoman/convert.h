@@ -7,8 +7,8 @@ namespace dragoman {
 class Engine;
 
 /// Whose model to write (docs/existing_models.md): dragoman's own file, or a folder of CTranslate2, of transformers'
-/// MarianMT, or of Marian.
-enum class ModelFormat { dragoman, ctranslate2, huggingface, marian };
+/// MarianMT, of Marian, or for ONNX Runtime.
+enum class ModelFormat { dragoman, ctranslate2, huggingface, marian, onnx };
 
 /// A model and what to make of it.
 struct ConvertOptions {

@@ -17,6 +17,8 @@ struct QuantizeOptions {
   double gate = 100;                           // largest drop of BLEU allowed
   int beam_size = 5;                           // as in translate
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
+  std::vector<std::string> vocabs;             // of a model of another program, if nothing beside it names them
+  std::string source_lang, target_lang;        // of a model with several languages: kept in the file
 };
 
 /// Of the translations of QuantizeOptions::valid_sets.

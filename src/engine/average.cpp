@@ -55,13 +55,13 @@ void average_models(Engine& engine, const AverageOptions& options) {
   require(!options.models.empty(), "no models to average");
   const Engine::Scope scope(engine);
   const std::string& first_path = options.models.front();
-  const ModelFile first = open_model(first_path);
+  const ModelFile first = open_model(first_path, {.vocabs = options.vocabs});
   Arena arena;
   const auto model = make_model(first.config(), engine.backend(), arena, DType::f32, false);
   Sums sums;
   TrainedLengths trained;
   for (const std::string& path : options.models) {
-    const ModelFile file = open_model(path);
+    const ModelFile file = open_model(path, {.vocabs = options.vocabs});
     require_same_kind(first_path, first, path, file);
     if (file.stored_type() == DType::i8)
       log_warning("{} is in 8 bits: its rounding errors remain in the float32 mean", path);

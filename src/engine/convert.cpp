@@ -7,6 +7,7 @@
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
 #include "interop/write_marian.h"
+#include "interop/write_onnx.h"
 
 namespace dragoman {
 
@@ -17,6 +18,7 @@ void write_for_others(const ConvertOptions& o) {
   if (o.format == ModelFormat::ctranslate2) write_ctranslate2(model, o.output);
   if (o.format == ModelFormat::huggingface) write_huggingface(model, o.output);
   if (o.format == ModelFormat::marian) write_marian(model, o.output);
+  if (o.format == ModelFormat::onnx) write_onnx(model, o.output);
   log_info("Saved {}, converted from {}", o.output, o.input);
 }
 

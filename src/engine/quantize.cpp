@@ -64,7 +64,7 @@ void pass_gate(const TranslationQuality& float32, const TranslationQuality& int8
 QuantizeResult quantize(Engine& engine, const QuantizeOptions& o) {
   const Engine::Scope scope(engine);
   check_files(o);
-  const ModelFile file = open_model(o.model);
+  const ModelFile file = open_model(o.model, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
   if (file.stored_type() == DType::i8)
     throw Error(fmt::format("{} is already in 8 bits", o.model), "give the float32 model that it was made from");
   const LinePairs lines = read_valid_set(o.valid_sets);
@@ -78,7 +78,7 @@ QuantizeResult quantize(Engine& engine, const QuantizeOptions& o) {
     pass_gate(*result.float32, *result.int8, o);
   }
   save_model(o.output, file.config(), file.vocabularies(), weights, file.trained());
-  result.bytes_before = int64_t(fs::file_size(o.model)), result.bytes_after = int64_t(fs::file_size(o.output));
+  result.bytes_before = stored_bytes(file.tensors()), result.bytes_after = int64_t(fs::file_size(o.output));
   return result;
 }
 

@@ -13,8 +13,8 @@ namespace dragoman {
 namespace {
 
 // Passes without a tape use packed weights, as in translate; those with a tape need the original weights.
-LoadedModel load(const std::string& path, const Backend& cpu, Arena& arena) {
-  const ModelFile file = open_model(path);
+LoadedModel load(const ExplainOptions& o, const Backend& cpu, Arena& arena) {
+  const ModelFile file = open_model(o.model, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
   ModelConfig config = file.config();
   config.learns_source = false;  // gradients are those of the target's log-probabilities
   LoadedModel loaded{make_model(config, cpu, arena, DType::f32, false), file.vocabularies(), {}};
@@ -28,7 +28,7 @@ LoadedModel load(const std::string& path, const Backend& cpu, Arena& arena) {
 TextExplainer::TextExplainer(const ExplainOptions& options, const Backend& device)
     : options_(options),
       arena_(arena_of(device)),
-      loaded_(load(options.model, device, arena_)),
+      loaded_(load(options, device, arena_)),
       cx_{.backend = device, .arena = arena_, .packed = &loaded_.packed},
       frames_(frames_of(loaded_.model->config())),
       explainer_(cx_, *loaded_.model, loaded_.vocabularies, options) {

@@ -283,6 +283,20 @@ void set_ends(ModelConfig& m, const JsonObject& config, bool zero) {
   m.generation.source_eos = config.get("add_source_eos", false) || m.decoder_start != DecoderStart::bos;
 }
 
+// A package of Argos Translate whose model has several languages names the piece that its translations begin with.
+void set_target_prefix(ModelConfig& m, const FileSet& package, const Vocabulary& target) {
+  if (!package.has("metadata.json")) return;
+  const JsonObject metadata = JsonObject::of_text(package.text("metadata.json"), package.path() + "/metadata.json");
+  const auto prefix = metadata.get("target_prefix", std::string());
+  if (prefix.empty()) return;
+  for (int32_t id = 0; id < target.size(); ++id)
+    if (target.piece(id) == prefix) m.generation.target_language_id = id;
+  require(m.generation.target_language_id >= 0, "{}: target_prefix is {}, which the vocabulary does not have",
+          metadata.path(), prefix);
+  m.generation.source_language = SourceLanguage::none;
+  m.generation.target_language = TargetLanguage::target;
+}
+
 }  // namespace
 
 std::optional<ConvertedModel> read_ctranslate2(const std::string& path, const std::vector<std::string>& vocabs) {
@@ -303,6 +317,7 @@ std::optional<ConvertedModel> read_ctranslate2(const std::string& path, const st
   m.generation.search_rule = SearchRule::ctranslate2;
   const Vocabularies vocabularies = ctranslate2_vocabularies(package->model, package->texts, vocabs, config, m);
   set_ends(m, config, zero != bin.numbers.end() && zero->second != 0);
+  set_target_prefix(m, package->texts, vocabularies.target);
   std::vector<TensorEntry> weights = Mapping(std::move(bin), m).all();
   validate(m, path);
   return ConvertedModel{m, vocabularies, std::move(weights)};

@@ -96,6 +96,13 @@ std::vector<float> floats_of(const TensorEntry& tensor) {
   return values;
 }
 
+std::vector<float> transposed(const std::vector<float>& from, int64_t rows, int64_t cols) {
+  std::vector<float> to(from.size());
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < cols; ++c) to[size_t(c * rows + r)] = from[size_t(r * cols + c)];
+  return to;
+}
+
 std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& side) {
   if (!is_container(vocabulary.bytes())) return vocabulary.bytes();
   ListedVocabulary listed = from_container(vocabulary.bytes(), side);
@@ -103,6 +110,13 @@ std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& si
     throw Error(fmt::format("the {} vocabulary has no SentencePiece model, which the other program needs", side),
                 "of models whose text is tokens or subword-nmt's pieces, only --to ctranslate2 writes one");
   return listed.model;
+}
+
+void write_splitting(const OutputFolder& folder, const Vocabulary& vocabulary, const std::string& side) {
+  if (!is_container(vocabulary.bytes())) return folder.write(side + ".spm", vocabulary.bytes());
+  const ListedVocabulary listed = from_container(vocabulary.bytes(), side);
+  if (listed.segmentation == SegmentationKind::tokens) return;
+  folder.write(side + (listed.segmentation == SegmentationKind::bpe ? ".bpe" : ".spm"), listed.model);
 }
 
 std::vector<std::string> pieces_of(const Vocabulary& vocabulary) {

@@ -36,9 +36,16 @@ TensorEntry floating(const ModelFile& model, const std::string& weight);
 /// Any such tensor as float32.
 std::vector<float> floats_of(const TensorEntry& tensor);
 
+/// (cols,rows) of values (rows,cols).
+std::vector<float> transposed(const std::vector<float>& values, int64_t rows, int64_t cols);
+
 /// What splits text and its file, for programs that have lists of pieces beside it. Error, naming `side`, for a
 /// vocabulary without SentencePiece.
 std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& side);
+
+/// Writes what splits the text of a side, for programs that have lists of pieces beside it: SIDE.spm or, of
+/// subword-nmt, SIDE.bpe. Nothing for a vocabulary whose text is split already.
+void write_splitting(const OutputFolder& folder, const Vocabulary& vocabulary, const std::string& side);
 
 /// Pieces by id.
 std::vector<std::string> pieces_of(const Vocabulary& vocabulary);

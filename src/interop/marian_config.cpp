@@ -107,9 +107,8 @@ void set_autoregression(ModelConfig& c, const Options& o) {
   if (kind == "self-attention") return;
   if (kind == "rnn") {
     if (o.text("dec-cell", "gru") != "ssru") o.refuse("dec-cell", "of recurrent decoder layers only the ssru is known");
-    if (o.get("layer-normalization", false))
-      o.refuse("layer-normalization", "norms inside of the SSRU's products are not known");
     c.autoregression = Autoregression::rnn;
+    c.rnn.norm = o.get("layer-normalization", false);
     return;
   }
   if (kind != "average-attention")

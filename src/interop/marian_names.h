@@ -117,9 +117,15 @@ class MarianNames {
   }
   // The product of the state has no bias there.
   void ssru(const std::string& ours, const std::string& theirs) {
+    const std::string gate = ours + ".forget_gate", norm = c_.rnn.norm ? "_norm" : "";
     w_.matrix(ours + ".state.weight", theirs + "_W", MatrixRows::inputs);
-    w_.zeros(ours + ".state.bias", c_.dim);
-    linear(ours + ".forget_gate", theirs + "_Wf", theirs + "_bf");
+    w_.matrix(gate + ".weight", theirs + "_Wf", MatrixRows::inputs);
+    w_.zeros(ours + ".state" + norm + ".bias", c_.dim);
+    w_.vector(gate + norm + ".bias", theirs + "_bf");
+    if (c_.rnn.norm) {
+      w_.vector(ours + ".state_norm.weight", theirs + "_gamma");
+      w_.vector(gate + "_norm.weight", theirs + "_gammaf");
+    }
     sublayer_norm(ours, pre() ? theirs : theirs + "_ffn");
   }
 

@@ -1,5 +1,7 @@
 #include "interop/open_model.h"
 
+#include <filesystem>
+
 #include "base/log.h"
 #include "interop/ctranslate2.h"
 #include "interop/fairseq.h"
@@ -32,11 +34,17 @@ ModelFile open_model(const std::string& path, const OpenOptions& options) {
     return ModelFile::in_memory(path, foreign->config, foreign->vocabularies, std::move(foreign->weights));
   }
   ModelFile file(path);
-  if (!options.vocabs.empty()) log_info("--vocabs is not needed: {} holds its vocabularies", path);
   ModelConfig config = file.config();
   set_languages(config, file.vocabularies(), options.languages, path);
   file.set_generation(config.generation);
   return file;
+}
+
+int64_t stored_bytes(const SafetensorsFile& file) {
+  if (std::filesystem::is_regular_file(file.path())) return int64_t(std::filesystem::file_size(file.path()));
+  int64_t bytes = 0;
+  for (const TensorEntry& tensor : file.tensors()) bytes += int64_t(tensor.bytes.size());
+  return bytes;
 }
 
 }  // namespace dragoman

@@ -22,4 +22,7 @@ std::optional<ConvertedModel> read_foreign_model(const std::string& path, const 
 /// its vocabularies, so that `vocabs` is ignored.
 ModelFile open_model(const std::string& path, const OpenOptions& options = {});
 
+/// Bytes of a file; of a folder that was converted in memory, those of its tensors.
+int64_t stored_bytes(const SafetensorsFile& file);
+
 }  // namespace dragoman

@@ -12,7 +12,6 @@
 #include "interop/export.h"
 #include "interop/sinusoid_table.h"
 #include "io/int8_weights.h"
-#include "vocab/container.h"
 
 namespace dragoman {
 namespace {
@@ -292,14 +291,6 @@ std::string configuration_of(const ModelFile& model) {
               {"layer_norm_epsilon", c.norm_epsilon}}
              .dump(2) +
          "\n";
-}
-
-// What splits text is beside the lists, where programs that call CTranslate2 look for it.
-void write_splitting(const OutputFolder& folder, const Vocabulary& vocabulary, const std::string& side) {
-  if (!is_container(vocabulary.bytes())) return folder.write(side + ".spm", vocabulary.bytes());
-  const ListedVocabulary listed = from_container(vocabulary.bytes(), side);
-  if (listed.segmentation == SegmentationKind::tokens) return;
-  folder.write(side + (listed.segmentation == SegmentationKind::bpe ? ".bpe" : ".spm"), listed.model);
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ constexpr std::string_view expressible[] = {"dim",
                                             "average_feed_forward",
                                             "average_activation",
                                             "average_gates",
+                                            "ssru_norm",
                                             "attention_projects_result"};
 
 ModelConfig fixed_in_marian() {
@@ -57,13 +58,6 @@ struct Item {
 
 std::string bytes_of(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-}
-
-std::vector<float> transposed(const std::vector<float>& from, int64_t rows, int64_t cols) {
-  std::vector<float> to(from.size());
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < cols; ++c) to[size_t(c * rows + r)] = from[size_t(r * cols + c)];
-  return to;
 }
 
 constexpr uint64_t float32 = 0x404, int8 = 0x101;
@@ -138,11 +132,11 @@ std::string options_of(const ModelConfig& c, const std::string& path) {
   o["tied-embeddings"] = c.embeddings.tied_output, o["tied-embeddings-src"] = c.embeddings.tied_source;
   o["tied-embeddings-all"] = c.embeddings.tied_all;
   o["output-omit-bias"] = !c.embeddings.output_bias;
-  for (const char* off :
-       {"transformer-rnn-projection", "transformer-pool", "transformer-no-bias", "transformer-no-affine",
-        "transformer-train-position-embeddings", "transformer-disable-position-embeddings", "layer-normalization",
-        "right-left", "skip", "ulr"})
+  for (const char* off : {"transformer-rnn-projection", "transformer-pool", "transformer-no-bias",
+                          "transformer-no-affine", "transformer-train-position-embeddings",
+                          "transformer-disable-position-embeddings", "right-left", "skip", "ulr"})
     o[off] = false;
+  o["layer-normalization"] = c.rnn.norm;
   o["lemma-dim-emb"] = 0, o["dim-rnn"] = 1024, o["transformer-guided-alignment-layer"] = "last";
   return YAML::Dump(o) + "\n";
 }

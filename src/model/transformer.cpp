@@ -45,7 +45,7 @@ AutoregressiveLayer Transformer::make_autoregression(const ModelConfig& side, co
                                       .dropout = config_.dropout.activation,
                                       .gain = gain(layer)})};
     case Autoregression::rnn:
-      return {Ssru::make(parameters_, name, config_.dim, gain(layer))};
+      return {Ssru::make(parameters_, name, config_.dim, gain(layer), config_.rnn.norm)};
   }
   fail("a decoder cannot look back by {}", name_of(config_.autoregression));
 }

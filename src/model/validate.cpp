@@ -140,6 +140,8 @@ void check_autoregression(const ModelConfig& c) {
                             "--transformer-decoder-autoreg {} replaces",
                             name_of(c.autoregression)),
                 "leave --transformer-decoder-autoreg out, or use --type transformer");
+  require(!c.rnn.norm || c.type == ModelType::s2s || c.autoregression == Autoregression::rnn,
+          "ssru_norm is for decoders with an SSRU, found --transformer-decoder-autoreg {}", name_of(c.autoregression));
 }
 
 void check_experts(const ModelConfig& c) {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "base/log.h"
-#include "interop/open_model.h"
+#include "interop/marian_files.h"
 #include "io/config_json.h"
 #include "io/int8_weights.h"
 #include "train/vocabularies.h"
@@ -45,9 +47,15 @@ void require_same_function(const ModelFile& file, const std::string& model, cons
 
 }  // namespace
 
+OpenOptions pretrained_options(const std::string& model, const std::vector<std::string>& paths) {
+  const bool there = std::ranges::all_of(paths, [](const std::string& path) { return std::filesystem::exists(path); });
+  if (!there || !find_marian_files(model)) return {};
+  return {.vocabs = paths};
+}
+
 void load_pretrained(const std::string& model, const Parameters& parameters, const ModelConfig& config,
                      const Vocabularies& vocabularies, const std::vector<std::string>& paths) {
-  const ModelFile file = open_model(model);
+  const ModelFile file = open_model(model, pretrained_options(model, paths));
   require_its_vocabularies(file, vocabularies, paths,
                            "give --vocabs those of that model; where a file of --vocabs is not there, it is made of "
                            "the one in the model");

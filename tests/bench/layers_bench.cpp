@@ -73,7 +73,7 @@ void BM_self_attention(State& state, AttentionScore score, int window) {
 }
 
 void BM_recurrent_unit(State& state) {
-  run(state, [](Parameters& p) { return Ssru::make(p, "layer", dim, 1); });
+  run(state, [](Parameters& p) { return Ssru::make(p, "layer", dim, 1, false); });
 }
 
 void BM_recurrence(State& state, Cell cell) {

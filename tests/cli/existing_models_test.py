@@ -31,8 +31,8 @@ class ExistingModels(InFolder):
                              ("ct2_marian", []), ("ct2_opennmt", []),
                              ("fairseq_old", ["sentencepiece.bpe.model"])):
             shutil.copytree(GOLDEN / name, cls.folder / name)
-            for model in models:
-                shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm", cls.folder / name / model)
+            for model, kind in zip(models, ("bpe", "unigram")):
+                shutil.copy(SOURCE / "tests" / "vocab" / "golden" / f"{kind}.spm", cls.folder / name / model)
         shutil.copytree(GOLDEN / "opennmt", cls.folder / "opennmt")
         cls.make_package(cls.folder / "translate-a_b-1_0")
         for name in ("tied.npz", "words.yml"):
@@ -69,6 +69,22 @@ class ExistingModels(InFolder):
                 self.assertEqual(self.succeed("translate", "-m", "converted", *options, text=TEXT), as_it_is)
                 self.assertEqual(self.succeed("score", "-m", model, *more, "-t", "s", "t"),
                                  self.succeed("score", "-m", "converted", "-t", "s", "t"))
+
+    def test_every_command_takes_a_model_as_it_is(self):
+        words = ["words.yml", "words.yml"]
+        for model, more, vocabs in (("marianmt", [], ["mt.s", "mt.t"]), ("ct2_marian", [], ["ct2.s", "ct2.t"]),
+                                    ("fairseq_old/checkpoint_best.pt", [], ["fs.s", "fs.t"]),
+                                    ("tied.npz", ["--vocabs", *words], words)):
+            with self.subTest(model):
+                self.assertIn("as dragoman converts it", self.succeed("inspect", model, *more))
+                self.assertIn("dim-emb:", self.succeed("inspect", model, "--options", *more))
+                self.assertIn("int8", self.succeed("quantize", "-m", model, "-o", "small", *more))
+                self.succeed("average", "-o", "mean", model, model, *more)
+                self.assertEqual(self.succeed("score", "-m", "mean", "-t", "s", "t"),
+                                 self.succeed("score", "-m", model, *more, "-t", "s", "t"))
+                self.succeed("explain", "-m", model, *more, "-t", "s", "t", "--max-lines", "1")
+                self.succeed("train", "-t", "s", "t", "-m", f"tuned.{vocabs[0]}", "--pretrained-model", model, "-v",
+                             *vocabs, "--after", "2u", "--quiet", "--cpu-threads", "1")
 
     def test_a_model_of_several_languages_asks_for_them(self):
         said = self.refused("translate", "-m", "m2m100")

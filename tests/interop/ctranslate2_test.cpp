@@ -155,12 +155,16 @@ TEST(CTranslate2Model, IsRefusedWhereverItIsCutOff) {
   }
 }
 
-// metadata.json and what splits text stand beside the model.
-TEST(Argos, IsAFolderWithAModelInIt) {
-  TemporaryFolder folder;
+void make_package(const TemporaryFolder& folder) {
   std::filesystem::create_directory(folder / "model");
   for (const auto& entry : std::filesystem::directory_iterator(golden("ct2_marian")))
     folder.make("model/" + entry.path().filename().string(), read_file(entry.path()));
+}
+
+// metadata.json and what splits text stand beside the model.
+TEST(Argos, IsAFolderWithAModelInIt) {
+  TemporaryFolder folder;
+  make_package(folder);
   EXPECT_FALSE(read_ctranslate2(folder / "", {}));
   folder.make("metadata.json", "{}");
   folder.make("sentencepiece.model", read_file(source_dir() + "/tests/vocab/golden/bpe.spm"));
@@ -168,6 +172,21 @@ TEST(Argos, IsAFolderWithAModelInIt) {
   EXPECT_EQ(file.vocabularies().source.size(), 42);
   EXPECT_NE(file.vocabularies().source.encode("ab").size(), 0);
   EXPECT_NE(file.vocabularies().source.decode(std::vector<int32_t>{2, 3}), "a b");  // as tokens are joined
+}
+
+TEST(Argos, NamesThePieceThatTranslationsBeginWith) {
+  TemporaryFolder folder;
+  make_package(folder);
+  folder.make("metadata.json", R"({"target_prefix": ""})");
+  EXPECT_EQ(open_model(folder / "").config().generation.target_language, TargetLanguage::none);
+  const std::string piece = open_model(folder / "").vocabularies().target.piece(7);
+  folder.make("metadata.json", R"({"target_prefix": ")" + piece + "\"}");
+  const GenerationConfig generation = open_model(folder / "").config().generation;
+  EXPECT_EQ(generation.target_language, TargetLanguage::target);
+  EXPECT_EQ(generation.target_language_id, 7);
+  EXPECT_EQ(generation.source_language, SourceLanguage::none);
+  folder.make("metadata.json", R"({"target_prefix": "__klingon__"})");
+  EXPECT_THAT(complaint(folder / ""), HasSubstr("target_prefix is __klingon__, which the vocabulary does not have"));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_P(MarianModels, GiveOthersIfAFormulaIsAnother) {
             1e-3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, MarianModels, testing::Values("tied", "ssru", "aan", "prenorm"));
+INSTANTIATE_TEST_SUITE_P(Golden, MarianModels, testing::Values("tied", "ssru", "ssru_norm", "aan", "prenorm"));
 
 TEST(MarianModel, IsTheSameInTheBinaryFormat) {
   const ConvertedModel npz = *read_marian(golden("tied.npz"), words), bin = *read_marian(golden("tied.bin"), words);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes the small models of Marian in this folder and what Marian says of them (pip install pymarian numpy).
 
-    make_marian.py MARIAN      MARIAN: a command that runs `marian train|score|convert`, such as a script around pymarian
+    make_marian.py MARIAN [NAME…]    MARIAN: a command that runs `marian train|score|convert`, such as a script around
+                                     pymarian; NAME: the models to make, else all
 
 Models learn for some seconds to reverse words of a toy language: random weights would leave ties. NAME.npz is the model,
 NAME.scores has the log-probability of each pair in pairs.tsv, as `marian score` prints it.
@@ -20,6 +21,7 @@ COMMON = ("--type transformer --dim-emb 8 --transformer-heads 2 --transformer-di
 MODELS = {
     "tied": "--tied-embeddings-all --transformer-ffn-activation relu",
     "ssru": "--tied-embeddings-all --transformer-decoder-autoreg rnn --dec-cell ssru --transformer-decoder-dim-ffn 10",
+    "ssru_norm": "--tied-embeddings-all --transformer-decoder-autoreg rnn --dec-cell ssru --layer-normalization",
     "aan": "--tied-embeddings --transformer-decoder-autoreg average-attention --transformer-dim-aan 9 "
            "--transformer-ffn-activation gelu",
     "prenorm": "--transformer-preprocess n --transformer-postprocess da --transformer-postprocess-top n "
@@ -45,6 +47,8 @@ def main():
         test = [text("ps", [s for s, _ in pairs]), text("pt", [t for _, t in pairs])]
         vocabs = [str(here / "words.yml")] * 2
         for name, options in MODELS.items():
+            if sys.argv[2:] and name not in sys.argv[2:]:
+                continue
             model = f"{folder}/{name}.npz"
             common = [o for o in COMMON.split()]
             if "--dec-depth" in options:
@@ -56,6 +60,8 @@ def main():
                                               "--cpu-threads", "1", "--quiet"], check=True, capture_output=True, text=True)
             (here / f"{name}.scores").write_text(scores.stdout)
             (here / f"{name}.npz").write_bytes(pathlib.Path(model).read_bytes())
+        if sys.argv[2:]:
+            return
         subprocess.run(marian + ["convert", "-f", str(here / "tied.npz"), "-t", str(here / "tied.bin")], check=True,
                        capture_output=True)
 

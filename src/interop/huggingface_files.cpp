@@ -1,0 +1,119 @@
+#include "interop/huggingface_files.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::ordered_json;
+
+const char* name_of_theirs(Activation activation) {
+  switch (activation) {
+    case Activation::relu:
+      return "relu";
+    case Activation::gelu:
+      return "gelu";
+    case Activation::gelu_tanh:
+      return "gelu_new";
+    case Activation::gelu_sigmoid:
+      return "quick_gelu";
+    case Activation::swish:
+      return "swish";
+    case Activation::tanh:
+      return "tanh";
+    case Activation::none:
+      return "linear";
+  }
+  fail("an activation that transformers is not told of");
+}
+
+int pad_of(const ModelConfig& c) { return adds_pad(c) ? c.target_vocabulary : c.special.pad; }
+
+// Where the decoder begins with zeros, it begins with <pad>, whose embedding is zeros.
+int start_of(const ModelConfig& c) { return c.decoder_start == DecoderStart::zero ? pad_of(c) : c.first_token(); }
+
+ordered_json configuration_of(const ModelConfig& c) {
+  const ModelConfig decoder = c.decoder_side();
+  const EmbeddingsConfig& e = c.embeddings;
+  const int added = adds_pad(c) ? 1 : 0;
+  return {{"architectures", {"MarianMTModel"}},
+          {"model_type", "marian"},
+          {"vocab_size", c.source_vocabulary + added},
+          {"decoder_vocab_size", c.target_vocabulary + added},
+          {"d_model", c.dim},
+          {"encoder_layers", c.encoder_layers},
+          {"decoder_layers", c.decoder_layers},
+          {"num_hidden_layers", c.encoder_layers},
+          {"encoder_attention_heads", c.heads},
+          {"decoder_attention_heads", decoder.heads},
+          {"encoder_ffn_dim", c.feed_forward},
+          {"decoder_ffn_dim", decoder.feed_forward},
+          {"activation_function", name_of_theirs(c.activation)},
+          {"scale_embedding", e.scale == 0},
+          {"share_encoder_decoder_embeddings", e.ties_source()},
+          {"tie_word_embeddings", e.ties_output()},
+          {"max_position_embeddings", 1024},
+          {"static_position_embeddings", sinusoids_added(c.positions)},
+          {"normalize_before", c.norm == NormPlacement::pre},
+          {"normalize_embedding", c.embedding_norm},
+          {"is_encoder_decoder", true},
+          {"pad_token_id", pad_of(c)},
+          {"bos_token_id", c.special.bos < 0 ? c.special.eos : c.special.bos},
+          {"eos_token_id", c.special.eos},
+          {"forced_eos_token_id", c.special.eos},
+          {"decoder_start_token_id", start_of(c)},
+          {"dropout", c.dropout.sublayer},
+          {"torch_dtype", "float32"}};
+}
+
+ordered_json generation_of(const ModelConfig& c) {
+  const int pad = pad_of(c);
+  std::vector<std::vector<int>> bad = {{pad}, {c.special.unk}};
+  if (c.special.bos >= 0) bad.push_back({c.special.bos});
+  for (const int id : c.generation.suppressed)
+    if (id != pad) bad.push_back({id});
+  ordered_json generation = {{"bad_words_ids", bad},
+                             {"decoder_start_token_id", start_of(c)},
+                             {"eos_token_id", c.special.eos},
+                             {"forced_eos_token_id", c.special.eos},
+                             {"pad_token_id", pad},
+                             {"max_length", 512},
+                             {"num_beams", 5}};
+  if (c.generation.target_language == TargetLanguage::target && c.generation.target_language_id >= 0)
+    generation["forced_bos_token_id"] = c.generation.target_language_id;
+  return generation;
+}
+
+std::string list_of(const Vocabulary& vocabulary, bool adds_pad) {
+  std::vector<std::string> pieces = pieces_of(vocabulary);
+  if (adds_pad) pieces.emplace_back("<pad>");
+  ordered_json ids = ordered_json::object();
+  for (size_t id = 0; id < pieces.size(); ++id) ids[pieces[id]] = id;
+  return ids.dump();
+}
+
+}  // namespace
+
+bool adds_pad(const ModelConfig& config) { return config.special.pad < 0; }
+
+void write_huggingface_files(const OutputFolder& folder, const ModelFile& model) {
+  const ModelConfig& c = model.config();
+  const auto& [source, target] = model.vocabularies();
+  folder.write("config.json", configuration_of(c).dump(2) + "\n");
+  folder.write("generation_config.json", generation_of(c).dump(2) + "\n");
+  write_splitting(folder, source, "source"), write_splitting(folder, target, "target");
+  folder.write("vocab.json", list_of(source, adds_pad(c)));
+  const bool separate = pieces_of(source) != pieces_of(target);
+  if (separate) folder.write("target_vocab.json", list_of(target, adds_pad(c)));
+  folder.write("tokenizer_config.json", ordered_json{{"tokenizer_class", "MarianTokenizer"},
+                                                     {"separate_vocabs", separate},
+                                                     {"unk_token", target.piece(c.special.unk)},
+                                                     {"eos_token", target.piece(c.special.eos)},
+                                                     {"pad_token", adds_pad(c) ? "<pad>" : target.piece(pad_of(c))}}
+                                                .dump(2) +
+                                            "\n");
+}
+
+}  // namespace dragoman

@@ -1,0 +1,75 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/file.h"
+#include "vocab/wire_format.h"
+
+namespace dragoman {
+
+/// Numbers as ONNX has them (https://onnx.ai/onnx/repo-docs/IR.html), as far as models need them.
+enum class OnnxType : uint64_t { float32 = 1, int64 = 7, boolean = 9 };
+
+/// A size, or the name of one that is known when the graph runs.
+using OnnxDim = std::variant<int64_t, std::string>;
+
+class OnnxGraph;
+
+struct OnnxAttribute {
+  std::string name;
+  std::variant<int64_t, float, std::vector<int64_t>, const OnnxGraph*> value;
+};
+
+/// A graph of ONNX, operator set 17, built in the order in which it computes. Values are known by their names, which
+/// the functions return. Weights are made when they are written, one at a time.
+class OnnxGraph {
+ public:
+  /// A graph that stands alone.
+  explicit OnnxGraph(std::string name) : name_(std::move(name)), root_(*this) {}
+  /// A branch of a node of `outer`: sees its values and keeps weights there. `outer` must outlive it.
+  OnnxGraph(std::string name, OnnxGraph& outer) : name_(std::move(name)), root_(outer.root_) {}
+  OnnxGraph(const OnnxGraph&) = delete;
+
+  std::string input(const std::string& name, OnnxType type, const std::vector<OnnxDim>& shape);
+  /// Calls a value by this name, which the graph gives back.
+  void output(const std::string& name, const std::string& value, OnnxType type, const std::vector<OnnxDim>& shape);
+
+  std::string node(const std::string& op, const std::vector<std::string>& inputs,
+                   const std::vector<OnnxAttribute>& attributes = {});
+  /// A node that gives several values, under these names.
+  void node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+            const std::vector<OnnxAttribute>& attributes);
+
+  std::string number(float value);                       // ()
+  std::string number(int64_t value);                     // ()
+  std::string ints(const std::vector<int64_t>& values);  // (n)
+  /// float32; the same name is the same weight.
+  std::string weight(const std::string& name, const std::vector<int64_t>& shape,
+                     std::function<std::vector<float>()> make);
+
+  /// Writes the graph as a model file. Error for more bytes than such a file can have, 2 GiB.
+  void write(const std::string& path) const;
+
+ private:
+  struct Weight {
+    std::string name;
+    uint64_t bytes;
+    MessageBuilder header;  // all of the tensor but its bytes
+    std::function<std::vector<float>()> make;
+  };
+
+  std::string constant(OnnxType type, const std::vector<int64_t>& shape, std::string_view bytes);
+  MessageBuilder attribute(const OnnxAttribute& attribute) const;
+  MessageBuilder message() const;  // all but the weights
+
+  std::string name_;
+  OnnxGraph& root_;
+  MessageBuilder nodes_, values_, constants_;  // fields of a GraphProto
+  std::vector<Weight> weights_;
+  int nodes_made_ = 0, constants_made_ = 0;
+};
+
+}  // namespace dragoman
