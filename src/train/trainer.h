@@ -1,7 +1,7 @@
 #pragma once
+#include "dragoman/run_control.h"
 #include "train/checkpoint.h"
 #include "train/resolve_settings.h"
-#include "train/run_control.h"
 #include "train/updater.h"
 #include "train/validate.h"
 

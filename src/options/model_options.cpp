@@ -1,4 +1,4 @@
-#include "cli/model_options.h"
+#include "options/model_options.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "cli/parse.h"
 #include "interop/open_model.h"
 #include "io/config_json.h"
 #include "io/safetensors.h"
 #include "model/config_fields.h"
+#include "options/parse.h"
 #include "train/run_files.h"
 
 namespace dragoman {
