@@ -88,7 +88,8 @@ std::vector<ConfigDifference> differences(const ModelConfig& first, const ModelC
   std::vector<ConfigDifference> found;
   for (const ConfigField& field : model_config_fields()) {
     const auto a = json_of(field.member(ours)), b = json_of(field.member(theirs));
-    if (a != b) found.push_back({std::string(field.key), a.dump(), b.dump()});
+    const std::string key(field.key), option(field.option);
+    if (a != b) found.push_back({key, option.empty() ? key : "--" + option, a.dump(), b.dump()});
   }
   return found;
 }

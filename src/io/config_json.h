@@ -13,9 +13,10 @@ std::string to_json(const ModelConfig& config);
 /// keys, types and names that are unknown: a file from a newer version is not half understood.
 ModelConfig config_from_json(const std::string& text, const std::string& where);
 
-/// A member that two configurations differ in, and its values as to_json() writes them.
+/// A member that two configurations differ in, what the user calls it ("--enc-depth", or else the member), and its
+/// values as to_json() writes them.
 struct ConfigDifference {
-  std::string member, first, second;
+  std::string member, name, first, second;
 };
 std::vector<ConfigDifference> differences(const ModelConfig& first, const ModelConfig& second);
 
