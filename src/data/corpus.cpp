@@ -11,6 +11,7 @@
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/philox.h"
+#include "base/threads.h"
 #include "data/memory_budget.h"
 
 namespace dragoman {
@@ -54,8 +55,8 @@ class SideEncoder {
   SideEncoder(const CorpusFiles& files, int side, int64_t epoch)
       : files_(files), vocabulary_(files.vocabularies[side]), side_(side), epoch_(epoch) {}
 
-  Encoded encode(const std::vector<std::string>& lines, int64_t block) {
-    for (const std::string& line : lines) text_.add(line);
+  // May be called for several blocks at once.
+  Encoded encode(const std::vector<std::string>& lines, int64_t block) const {
     if (files_.alphas[side_] != 0) return vocabulary_.encode_block(lines, files_.alphas[side_], block_seed(block));
     Encoded ids;
     for (const std::string& line : lines)
@@ -63,6 +64,10 @@ class SideEncoder {
     return ids;
   }
 
+  // In the order of the text.
+  void add_to_fingerprint(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) text_.add(line);
+  }
   uint64_t fingerprint() const { return text_.value(); }  // of the text so far
 
  private:
@@ -79,23 +84,21 @@ class SideEncoder {
   Fingerprint text_;
 };
 
-// While a block is encoded, each side by a thread, the next one is read.
+// Blocks are encoded several at once, each side of each by a thread, while the next ones are read.
 class CorpusReader {
  public:
   CorpusReader(const CorpusFiles& files, int64_t epoch, Corpus& corpus)
       : corpus_(corpus), text_(files.texts), source_(files, 0, epoch), target_(files, 1, epoch) {}
 
   void read(std::stop_token stop) {
-    Block block = read_block();
-    for (int64_t number = 0; !block.weights.empty(); ++number) {
+    int64_t number = 0;  // of the first block
+    for (std::vector<Block> blocks = read_blocks(); !blocks.empty();) {
       if (stop.stop_requested()) fail("{}: reading was stopped", corpus_.report.name);
-      auto next = std::async(std::launch::async, with_log([&] { return read_block(); }));
-      auto source = std::async(std::launch::async, [&] { return source_.encode(block.sides[0], number); });
-      if (corpus_.pairs.weighted()) weights_.add(as_bytes(block.weights));
-      Encoded target = target_.encode(block.sides[1], number), sources = source.get();
-      for (size_t i = 0; i < sources.size(); ++i) add(sources[i], target[i], block.weights[i]);
-      budget_.keep(corpus_, block.planned, block.share);
-      block = next.get();
+      auto next = std::async(std::launch::async, with_log([&] { return read_blocks(); }));
+      std::vector<std::array<std::future<Encoded>, 2>> encoded;
+      for (const Block& block : blocks) encoded.push_back(begin_encoding(block, number++));
+      for (size_t b = 0; b < blocks.size(); ++b) add(blocks[b], encoded[b][0].get(), encoded[b][1].get());
+      blocks = next.get();
     }
     corpus_.pairs.flush();
     set_ends(corpus_, text_.ends());
@@ -116,6 +119,17 @@ class CorpusReader {
   }
 
  private:
+  // As many as keep the threads busy, two a block, but for the last ones.
+  std::vector<Block> read_blocks() {
+    std::vector<Block> blocks;
+    while (int(blocks.size()) < (threads_ + 1) / 2) {
+      Block block = read_block();
+      if (block.weights.empty()) break;
+      blocks.push_back(std::move(block));
+    }
+    return blocks;
+  }
+
   Block read_block() {
     Block block;
     for (std::array<std::string, 2> pair; int64_t(block.weights.size()) < block_lines && text_.next(pair);) {
@@ -126,6 +140,21 @@ class CorpusReader {
     }
     block.share = text_.share();
     return block;
+  }
+
+  std::array<std::future<Encoded>, 2> begin_encoding(const Block& block, int64_t number) const {
+    const auto begin = [&](const SideEncoder& encoder, const std::vector<std::string>& lines) {
+      return std::async(std::launch::async, [&encoder, &lines, number] { return encoder.encode(lines, number); });
+    };
+    return {begin(source_, block.sides[0]), begin(target_, block.sides[1])};
+  }
+
+  void add(const Block& block, Encoded source, Encoded target) {
+    source_.add_to_fingerprint(block.sides[0]);
+    target_.add_to_fingerprint(block.sides[1]);
+    if (corpus_.pairs.weighted()) weights_.add(as_bytes(block.weights));
+    for (size_t i = 0; i < source.size(); ++i) add(source[i], target[i], block.weights[i]);
+    budget_.keep(corpus_, block.planned, block.share);
   }
 
   void add(std::vector<int32_t>& source, std::vector<int32_t>& target, float weight) {
@@ -144,6 +173,7 @@ class CorpusReader {
   }
 
   Corpus& corpus_;
+  const int threads_ = thread_count();
   ParallelReader text_;
   SideEncoder source_, target_;
   Fingerprint weights_;

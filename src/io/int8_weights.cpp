@@ -61,11 +61,13 @@ std::string scale_name(const std::string& weight) { return weight + "_scale"; }
 void round_rows(const Tensor& q, const Tensor& scales, const Tensor& w, const std::string& where) {
   const auto W = w.view<float>();
   const auto Q = q.view<int8_t>();
-  for (int64_t d = 0; d < W.rows; ++d) {
-    const Rounding r = rounding_of(row_of(W, d), where);
-    scales.as<float>()[d] = r.scale;
-    for (int64_t k = 0; k < W.cols; ++k) Q(d, k) = int8_t(nearest(W(d, k) * r.inverse));
-  }
+  parallel_blocks(W.rows, 64, [&](Range rows, int) {
+    for (int64_t d = rows.begin; d < rows.end; ++d) {
+      const Rounding r = rounding_of(row_of(W, d), where);
+      scales.as<float>()[d] = r.scale;
+      for (int64_t k = 0; k < W.cols; ++k) Q(d, k) = int8_t(nearest(W(d, k) * r.inverse));
+    }
+  });
 }
 
 void round_in_place(const Tensor& w, const std::string& where) {
