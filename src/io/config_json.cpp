@@ -24,7 +24,7 @@ nlohmann::ordered_json json_of(const ConfigMember& member) {
       member);
 }
 
-/// Reads one entry of a configuration, `key` of the file `where`.
+/// Reads the entry `key` of the configuration in the file `where`.
 struct Reader {
   const json& value;
   const std::string &key, &where;

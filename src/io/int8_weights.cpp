@@ -21,7 +21,7 @@ struct Rounding {
 
 bool restorable(float scale) { return scale >= 0 && std::isfinite(largest * scale); }
 
-// As the kernels have it, to the bit. A row too small for its inverse to be finite is one of zeros.
+// Exactly as in the kernels. A row so small that its inverse is not finite counts as zeros.
 Rounding rounding_of(std::span<const float> row, const std::string& where) {
   const float top = require_finite(row, where);
   const Rounding r{top / largest, largest / top};
@@ -34,7 +34,7 @@ float nearest(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
 
 std::span<const float> row_of(const View<float>& w, int64_t d) { return {w.row(d), size_t(w.cols)}; }
 
-// (D) f32, aligned, which in a file they need not be.
+// (D) f32, aligned, unlike those of a file.
 Tensor scales_of(const TensorEntry& q, const SafetensorsFile& file) {
   const TensorEntry* stored = file.find(scale_name(q.name));
   require(stored != nullptr, "{}: {} is of type {}, but its scales {} are missing", file.path(), q.name, q.dtype,
