@@ -17,7 +17,7 @@
 namespace dragoman {
 namespace {
 
-// With sampling it decides which random numbers a line meets: leave it.
+// Do not change it: with sampling, it determines the random numbers of a line.
 constexpr int64_t block_lines = 1000;
 
 // FNV-1a of 64 bits (Fowler, Noll, Vo): short, and the same on every machine.
@@ -39,8 +39,8 @@ class Fingerprint {
 struct Block {
   std::array<std::vector<std::string>, 2> sides;
   std::vector<float> weights;
-  double planned = 0;  // how often its pairs are met in an epoch
-  double share = -1;   // of the text, up to its end; -1: not known
+  double planned = 0;  // how often its pairs occur in an epoch
+  double share = -1;   // of the text, up to the end of the block; -1: unknown
 };
 
 // The lines of a block as ids, without ends of sentences.
@@ -119,7 +119,7 @@ class CorpusReader {
   }
 
  private:
-  // As many as keep the threads busy, two a block, but for the last ones.
+  // As many as keep all threads busy, with two threads a block; fewer at the end of the text.
   std::vector<Block> read_blocks() {
     std::vector<Block> blocks;
     while (int(blocks.size()) < (threads_ + 1) / 2) {
@@ -180,7 +180,7 @@ class CorpusReader {
   MemoryBudget budget_;
 };
 
-// What decides the ids of every epoch: so it is the same for all epochs of a run.
+// Covers all that determines ids, so it is the same for all epochs of a run.
 uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& texts) {
   Fingerprint all;
   for (int side : {0, 1}) {
@@ -190,7 +190,7 @@ uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& text
   if (texts.size() > 2) all.add(fmt::to_string(texts[2]));
   all.add(fmt::format("{} {} {} {}", files.alphas[0], files.alphas[1], files.given_pieces, files.max_length));
   for (const int side : {0, 1}) {
-    const std::vector<int32_t> empty = files.framed(side, {});  // runs of older versions knew </s> alone
+    const std::vector<int32_t> empty = files.framed(side, {});  // runs of older versions had </s> alone
     if (empty != std::vector{files.vocabularies[size_t(side)].eos()}) all.add(fmt::format("{}", fmt::join(empty, " ")));
   }
   return all.value();

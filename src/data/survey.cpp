@@ -29,7 +29,7 @@ int64_t count_characters(std::string_view line) {
   return std::count_if(line.begin(), line.end(), [](char c) { return (uint8_t(c) & 0xC0) != 0x80; });
 }
 
-// Judged by characters: words would make a language that writes no blanks suspicious.
+// Compares characters, since languages written without blanks have few words.
 bool is_uneven(const Pair& pair) {
   const int64_t a = count_characters(pair[0]), b = count_characters(pair[1]);
   return std::max(a, b) > 3 * std::min(a, b) && std::max(a, b) - std::min(a, b) >= 20;
