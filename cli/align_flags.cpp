@@ -1,9 +1,9 @@
 #include "base/error.h"
 #include "cli/align_options.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
-#include "cli/machine_flags.h"
 #include "data/parallel_text.h"
+#include "options/flags.h"
+#include "options/machine_flags.h"
 
 namespace dragoman {
 namespace {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_files.h"
-#include "cli/flags.h"
 #include "cli/help.h"
-#include "cli/parse.h"
 #include "cli/stderr_log.h"
 #include "cli/version.h"
 #include "dragoman/engine.h"
+#include "options/fill.h"
+#include "options/flags.h"
+#include "options/overwriting.h"
 
 namespace dragoman {
 
@@ -46,20 +46,6 @@ std::optional<std::string> page_asked_for(const CommonOptions& common, const Tab
   return std::nullopt;
 }
 
-/// What a preset sets is no wish of the user.
-template <class Options>
-void apply_preset(const Table<Options>& table, Assignments& all, Options& options, std::vector<Option>& own,
-                  Findings& findings) {
-  if (!table.preset) return;
-  assign_only(table.preset_flag, all, own, findings);
-  table.preset(options);
-  for (Option& option : own)
-    if (option.name != table.preset_flag) {
-      option.preset = option.show() != option.standard;
-      option.standard = option.show();
-    }
-}
-
 /// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
 /// over the one before; then checks. All that is wrong is one Error. Returns what is to be printed in place of running,
 /// if --help, --version or --dump-config asked for that; with the first two nothing is checked. `configs` becomes the
@@ -75,15 +61,7 @@ std::optional<std::string> parse(const Table<Options>& table, const Strings& arg
   if (const auto page = page_asked_for(common, table, joined(own, shared))) return page;
 
   Assignments all = with_configs(common.config, own, line, findings);
-  apply_preset(table, all, options, own, findings);
-  assign(all, own, findings);
-  if (common.dump_config == Dump::none) add_missing(own, findings);
-  if (findings.all_read()) {
-    findings.attempt([&] {
-      if (table.inherit) table.inherit(options, own);
-      if (table.check) table.check(options, Given(own), findings);
-    });
-  }
+  fill(table, all, options, own, {.may_lack = common.dump_config != Dump::none}, findings);
   findings.finish();
   if (common.dump_config != Dump::none) return to_yaml(own, common.dump_config == Dump::full);
   if (configs) *configs = common.config;

@@ -1,4 +1,4 @@
-#include "cli/command_files.h"
+#include "options/overwriting.h"
 
 #include <algorithm>
 
@@ -13,11 +13,9 @@
 #include "cli/plot_options.h"
 #include "cli/quantize_options.h"
 #include "cli/score_options.h"
-#include "cli/train_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "dragoman/average.h"
-#include "train/run_files.h"
 
 namespace dragoman {
 namespace {
@@ -27,20 +25,6 @@ using Files = std::vector<std::string>;
 const NamedFiles to_stdout = {"stdout", {"-"}};
 
 }  // namespace
-
-CommandFiles files_of(const TrainOptions& o) {
-  Files script = o.valid_script_args;
-  script.push_back(o.valid_script_path);
-  CommandFiles files{.read = {{"--train-sets", o.train_sets},
-                              {"--data-weighting", o.data_weighting},
-                              {"--valid-sets", o.valid_sets},
-                              {"--vocabs", o.vocabs},
-                              {"--pretrained-model", {o.pretrained_model}},
-                              {"--valid-script-path", script}},
-                     .written = {}};
-  for (const RunFile& file : files_of_run(o)) files.written.push_back({file.what, {file.path}});
-  return files;
-}
 
 CommandFiles files_of(const DataCommandOptions& o) {
   return {.read = {{"--train-sets", o.train_sets}, {"--vocabs", o.vocabs}}, .written = {to_stdout}};

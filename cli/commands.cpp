@@ -12,10 +12,10 @@
 #include "cli/quantize_options.h"
 #include "cli/ranks.h"
 #include "cli/score_options.h"
-#include "cli/train_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "dragoman/average.h"
+#include "options/train_table.h"
 
 namespace dragoman {
 

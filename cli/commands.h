@@ -22,8 +22,8 @@ struct EvaluateCommandOptions;
 struct InspectOptions;
 struct CompletionOptions;
 
-/// Their tables, one file each. To add an option, add a member to the struct and a row to the table.
-Table<TrainOptions> train_table();
+/// Their tables, one file each; that of train is in options/train_table.h. To add an option, add a member to the struct
+/// and a row to the table.
 Table<DataCommandOptions> data_table();
 Table<PlotOptions> plot_table();
 Table<TranslateCommandOptions> translate_table();
@@ -39,7 +39,6 @@ Table<InspectOptions> inspect_table();
 Table<CompletionOptions> completion_table();
 
 /// The files that they name.
-CommandFiles files_of(const TrainOptions& options);
 CommandFiles files_of(const DataCommandOptions& options);
 CommandFiles files_of(const PlotOptions& options);
 CommandFiles files_of(const TranslateCommandOptions& options);

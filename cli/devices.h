@@ -19,10 +19,6 @@ struct Devices {
 };
 Devices find_devices();
 
-/// The backend for --devices and --fast-math: "cpu", or "cuda:1" for "1" and "cuda:1". Error for an invalid device, for
-/// several, and for fast math on a CPU.
-std::string backend_name(const std::vector<std::string>& devices, bool fast_math);
-
 std::string devices_page(const Devices& devices);
 nlohmann::ordered_json to_json(const Devices& devices);
 

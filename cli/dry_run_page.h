@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "cli/train_options.h"
+#include "options/train_options.h"
 #include "train/dry_run.h"
 
 namespace dragoman {

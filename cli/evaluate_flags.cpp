@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/evaluate_options.h"
-#include "cli/flags.h"
 #include "cli/inspect_options.h"
 #include "cli/open_flags.h"
+#include "options/flags.h"
 
 namespace dragoman {
 namespace {

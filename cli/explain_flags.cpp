@@ -2,9 +2,9 @@
 
 #include "cli/commands.h"
 #include "cli/explain_options.h"
-#include "cli/flags.h"
-#include "cli/machine_flags.h"
 #include "cli/open_flags.h"
+#include "options/flags.h"
+#include "options/machine_flags.h"
 
 namespace dragoman {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/foreign.h"
+#include "options/foreign.h"
 
 namespace dragoman {
 namespace {

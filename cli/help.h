@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/flags.h"
+#include "options/flags.h"
 
 namespace dragoman {
 

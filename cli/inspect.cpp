@@ -6,8 +6,8 @@
 #include "cli/devices.h"
 #include "cli/inspect_file.h"
 #include "cli/inspect_options.h"
-#include "cli/model_options.h"
 #include "interop/open_model.h"
+#include "options/model_options.h"
 #include "vocab/container.h"
 #include "vocab/piece_list.h"
 

@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/foreign.h"
 #include "cli/man.h"
 #include "cli/stderr_log.h"
-#include "cli/suggest.h"
 #include "cli/version.h"
+#include "options/foreign.h"
+#include "options/suggest.h"
 
 namespace dragoman {
 namespace {

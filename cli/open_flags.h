@@ -1,5 +1,5 @@
 #pragma once
-#include "cli/flags.h"
+#include "options/flags.h"
 
 namespace dragoman {
 

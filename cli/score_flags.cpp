@@ -1,11 +1,10 @@
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/devices.h"
-#include "cli/flags.h"
-#include "cli/machine_flags.h"
 #include "cli/open_flags.h"
 #include "cli/score_options.h"
 #include "dragoman/average.h"
+#include "options/flags.h"
+#include "options/machine_flags.h"
 
 namespace dragoman {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-#include "train/run_control.h"
+#include "dragoman/run_control.h"
 
 namespace dragoman {
 

@@ -4,11 +4,10 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/devices.h"
-#include "cli/flags.h"
-#include "cli/machine_flags.h"
 #include "cli/open_flags.h"
 #include "cli/translate_options.h"
+#include "options/flags.h"
+#include "options/machine_flags.h"
 
 namespace dragoman {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
-#include "cli/machine_flags.h"
 #include "cli/vocab_options.h"
+#include "options/flags.h"
+#include "options/machine_flags.h"
 
 namespace dragoman {
 namespace {

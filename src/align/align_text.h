@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// Learns from the text which pieces translate which; writes the links of each pair, a shortlist, or both. Logs each
-/// iteration. Memory: the ids of all pairs. Error for text that does not pair and for files that cannot be read.
+/// Trains the aligner on the text and writes the links of each pair, a shortlist, or both. Logs each iteration. Memory:
+/// the ids of all pairs. Error for text that does not pair and for files that cannot be read.
 void align_text(const AlignOptions& options);
 
 }  // namespace dragoman

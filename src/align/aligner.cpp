@@ -9,7 +9,7 @@
 namespace dragoman {
 namespace {
 
-/// A sum that threads add to in any order: of integers, so it is exact.
+/// A sum of integers: exact, so threads may add in any order.
 class ExactSum {
  public:
   void add(double x) { units_.fetch_add(std::llround(x * per_one), std::memory_order_relaxed); }
@@ -20,7 +20,8 @@ class ExactSum {
   std::atomic<int64_t> units_ = 0;
 };
 
-// How near to the diagonal target position i of m and source position j of n (from 0) are: 0 is on it, -1 the farthest.
+// How close target position i of m and source position j of n (from 0) are to the diagonal: 0 on it, -1 farthest from
+// it.
 double feature(int i, int m, int j, int n) { return -std::abs((i + 1.0) / m - (j + 1.0) / n); }
 
 }  // namespace
@@ -35,7 +36,7 @@ Aligner::Aligner(const IdPairs& pairs, int32_t source_vocabulary, const AlignerO
   for (int64_t i = 0; i < pairs.size(); ++i) ++sizes_[{int(pairs.source(i).size()), int(pairs.target(i).size())}];
 }
 
-// origins (n + 1): each source piece, and nothing at the end. Returns the sum of their weights.
+// origins (n + 1): the source pieces, then the null word. Returns the sum of their weights.
 double Aligner::weigh(std::span<Origin> origins, std::span<const int32_t> source, std::span<const int32_t> target,
                       int i) const {
   const int n = int(source.size()), m = int(target.size());
@@ -61,7 +62,7 @@ void Aligner::expect(int64_t pair, std::vector<Origin>& origins, Sums& sums) {
   double log_likelihood = 0, features = 0, linked = 0;
   for (int i = 0; i < m; ++i) {
     const double sum = weigh(origins, source, target, i);
-    if (sum <= 0) continue;  // too improbable for a number
+    if (sum <= 0) continue;  // underflow
     for (const Origin& o : origins) table_.count(o.entry, o.weight / sum);
     for (int j = 0; j < n; ++j) {
       features += origins[j].weight / sum * feature(i, m, j, n);
@@ -80,15 +81,15 @@ double Aligner::iterate() {
   const int threads = thread_count();
   std::vector<std::vector<Origin>> origins(threads);
   parallel_items(pairs_.size(), [&](int64_t pair, int part) { expect(pair, origins[part], sums); });
-  // In the first iteration every translation is as good as any other: distances say nothing yet.
+  // In the first iteration all translations are equally probable, so distances say nothing yet.
   if (iterations_++ > 0 && !options_.fixed_tension && sums.linked.value() > 0)
     learn_tension(sums.feature.value() / sums.linked.value());
   table_.estimate(options_.alpha);
   return std::exp(-sums.log_likelihood.value() / double(std::max<int64_t>(1, sums.pieces)));
 }
 
-// λ is best where the features that the model expects are those of the links: the gradient is their difference. Steps,
-// their number and the bounds are those of the authors' program.
+// Gradient ascent on λ: the gradient is the difference of the observed and the expected feature. Step size, number of
+// steps and bounds are those of the authors' program.
 void Aligner::learn_tension(double observed) {
   for (int step = 0; step < 8; ++step)
     tension_ = std::clamp(tension_ + 20 * (observed - expected_feature()), 0.1, 14.0);

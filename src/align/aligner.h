@@ -6,11 +6,11 @@
 
 namespace dragoman {
 
-/// Which source piece each target piece comes from: IBM model 2 with the probability of a link falling with its
-/// distance from the diagonal (Dyer, Chahuneau and Smith 2013, "A Simple, Fast, and Effective Reparameterization of IBM
-/// Model 2"):  p(e_i, j) = p₀ · t(e_i | nothing) for none, else (1 − p₀) · exp(−λ |i/m − j/n|) / Z · t(e_i | f_j).
-/// Trained by expectation maximisation. Costs a search in the table for each two pieces of a pair and iteration. The
-/// same text gives the same numbers, whatever the number of threads.
+/// Aligns each target piece to a source piece: IBM model 2, in which the probability of a link falls with its distance
+/// from the diagonal (Dyer, Chahuneau and Smith 2013, "A Simple, Fast, and Effective Reparameterization of IBM Model
+/// 2"):  p(e_i, j) = p₀ · t(e_i | nothing) for none, else (1 − p₀) · exp(−λ |i/m − j/n|) / Z · t(e_i | f_j). Trained by
+/// expectation maximisation. Costs one lookup in the table for each combination of source and target piece of a pair,
+/// in each iteration. Results do not depend on the number of threads.
 class Aligner {
  public:
   struct Link {
@@ -18,13 +18,13 @@ class Aligner {
     bool operator==(const Link&) const = default;
   };
 
-  /// The pairs outlive the aligner. One with an empty side teaches nothing.
+  /// The pairs must outlive the aligner. Pairs with an empty side are ignored.
   Aligner(const IdPairs& pairs, int32_t source_vocabulary, const AlignerOptions& options);
 
-  /// Looks at all pairs once and learns from them. Returns the perplexity of a target piece before that.
+  /// One iteration of expectation maximisation over all pairs. Returns the perplexity of target pieces before it.
   double iterate();
 
-  /// The likeliest link of each target piece that has one, in their order.
+  /// The most probable link of each target piece that has one, in order.
   std::vector<Link> align(std::span<const int32_t> source, std::span<const int32_t> target) const;
 
   const TranslationTable& table() const { return table_; }
@@ -32,7 +32,7 @@ class Aligner {
 
  private:
   struct Sums;
-  /// Where a target piece may come from: its entry of the table and p(e_i, j).
+  /// A possible source of a target piece: its entry in the table and p(e_i, j).
   struct Origin {
     int64_t entry;
     double weight;
@@ -48,7 +48,7 @@ class Aligner {
   const AlignerOptions options_;
   TranslationTable table_;
   double tension_;
-  std::map<std::pair<int, int>, int64_t> sizes_;  // how many pairs have so many source and target pieces
+  std::map<std::pair<int, int>, int64_t> sizes_;  // number of pairs by their numbers of source and target pieces
   int iterations_ = 0;                            // done
 };
 

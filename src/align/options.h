@@ -6,8 +6,8 @@ namespace dragoman {
 
 struct AlignerOptions {
   double nothing = 0.08;       // probability that a target piece has no source
-  double tension = 4;          // λ at first: how near to the diagonal links are
-  bool fixed_tension = false;  // else it is learned from the second iteration on
+  double tension = 4;          // initial λ: how close links are to the diagonal
+  bool fixed_tension = false;  // false: learned from the second iteration on
   double alpha = 0.01;         // of the Dirichlet prior on translations; 0: none
 };
 
@@ -16,7 +16,7 @@ struct ShortlistOptions {
   int best = 100;   // the most probable translations of each source piece
 };
 
-/// Text to align, and what to make of it.
+/// Text to align, and what to write.
 struct AlignOptions : AlignerOptions, ShortlistOptions {
   std::vector<std::string> train_sets;  // {source, target} of each corpus
   bool tsv = false;                     // each file holds both sides

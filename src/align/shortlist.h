@@ -5,8 +5,8 @@
 
 namespace dragoman {
 
-/// From a trained table. A source piece that is a target piece too, letter by letter, may be copied: names and numbers
-/// that the text did not have.
+/// Makes a shortlist from a trained table. A source piece that is also a target piece is among its own translations:
+/// names and numbers that the text did not have can be copied.
 Shortlist make_shortlist(const TranslationTable& table, const IdPairs& pairs, const Vocabulary& source,
                          const Vocabulary& target, const ShortlistOptions& options);
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double unit = 0x1p-32;  // of counts
 
-/// Numbers that come many times; sorted out now and then, so that memory holds about twice the different ones.
+/// Collects distinct numbers. Duplicates are removed from time to time, so that memory holds at most about twice the
+/// distinct ones.
 class Gathered {
  public:
   void add(std::span<const int32_t> numbers) {

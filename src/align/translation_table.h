@@ -3,9 +3,9 @@
 
 namespace dragoman {
 
-/// t(e | f): how probable each target piece e is as the translation of a source piece f, and of nothing, for all that
-/// meet in a sentence pair: 20 bytes for each such two. Counts are integers of 2^-32, whose sums are exact: they may be
-/// added up by any threads in any order, and the same text gives the same table to the bit.
+/// t(e | f): the probability that source piece f, or the null word, is translated by target piece e, for all that occur
+/// together in a sentence pair; 20 bytes for each such combination. Counts are integers in units of 2^-32, so their
+/// sums are exact: threads may add in any order, and the same text gives the same table to the bit.
 class TranslationTable {
  public:
   struct Entries {
@@ -14,20 +14,20 @@ class TranslationTable {
   };
   static constexpr int64_t none = -1;
 
-  /// At first, everything that the text has is equally probable.
+  /// Initially all translations that occur in the text are equally probable.
   TranslationTable(const IdPairs& pairs, int32_t source_vocabulary);
 
   int32_t nothing() const {
     return int32_t(begins_.size()) - 2;
-  }  // stands as a source piece for a target's lack of one
+  }  // the null word: the source of target pieces that have none
   Entries of(int32_t source) const;
-  int64_t find(int32_t source, int32_t target) const;  // an entry; `none` where the two never met
+  int64_t find(int32_t source, int32_t target) const;  // an entry; `none` if they never occur together
   double probability(int64_t entry) const { return probabilities_[entry]; }
 
-  /// Adds to what is expected of an entry; from any thread.
+  /// Adds to the expected count of an entry; thread-safe.
   void count(int64_t entry, double share);
-  /// Probabilities from the counts, which begin anew. With alpha above 0 the mean of variational Bayes under a
-  /// symmetric Dirichlet prior, exp(ψ(c + α) − ψ(Σ (c + α))), which leaves rare pieces little; with 0 the likeliest.
+  /// Computes probabilities from the counts and resets these. With alpha above 0, variational Bayes under a symmetric
+  /// Dirichlet prior, exp(ψ(c + α) − ψ(Σ (c + α))), which lowers rare translations; with 0, maximum likelihood.
   void estimate(double alpha);
 
  private:

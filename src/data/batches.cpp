@@ -23,7 +23,7 @@ Limits limits_of(const DataOptions& options) {
   return {pairs > 0 ? pairs : none, words > 0 ? words : none, words > 0 ? 2 * words : none};
 }
 
-// The first pair whose corpus has a weight at all.
+// The first pair of a corpus with a weight above 0.
 int32_t first_wanted(const Corpus& corpus, const std::vector<double>& weights) {
   int64_t pair = 0;
   for (size_t c = 0; c < corpus.ends.size(); pair = corpus.ends[c++])
@@ -31,7 +31,7 @@ int32_t first_wanted(const Corpus& corpus, const std::vector<double>& weights) {
   fail("no sentence pair is left of the corpora whose --corpus-weights are above 0");
 }
 
-// The pairs of an epoch in the order of the corpus; at least one, however small the weights are.
+// The pairs of an epoch in the order of the corpus; at least one, even if the weights are tiny.
 std::vector<int32_t> pairs_of(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch) {
   std::vector<int32_t> due;
   if (options.corpus_weights.empty()) {
@@ -39,7 +39,8 @@ std::vector<int32_t> pairs_of(const Corpus& corpus, const DataOptions& options, 
     std::iota(due.begin(), due.end(), 0);
     return due;
   }
-  due.reserve(size_t(1.01 * double(pairs_an_epoch(corpus, options))) + 100);  // rarely more; growing would double it
+  due.reserve(size_t(1.01 * double(pairs_an_epoch(corpus, options))) +
+              100);  // rarely exceeded: growing would double the memory
   int64_t pair = 0;
   for (size_t c = 0; c < corpus.ends.size(); ++c) {
     const double weight = options.corpus_weights.at(c), whole = std::floor(weight);
@@ -60,7 +61,7 @@ int64_t window_pairs(const Corpus& corpus, const BatchPlan& plan, const Limits& 
   return int64_t(std::clamp(typical * double(std::max<int64_t>(maxi_batch, 1)), 1.0, pairs));
 }
 
-// By (target, source) length; ties keep their shuffled order. Lengths lie all over the memory, so they are fetched
+// Sorts by (target, source) length; ties keep their shuffled order. Lengths are scattered in memory, so each is fetched
 // once.
 void sort_by_length(const PairStore& pairs, std::span<int32_t> window) {
   struct Keyed {
@@ -75,10 +76,10 @@ void sort_by_length(const PairStore& pairs, std::span<int32_t> window) {
   std::ranges::transform(keyed, window.begin(), &Keyed::pair);
 }
 
-// Ends a batch where the next pair would exceed a limit. Gives the number of pairs of each.
+// Ends a batch where the next pair would exceed a limit. Returns the number of pairs of each batch.
 std::vector<int64_t> cut(const PairStore& pairs, std::span<const int32_t> window, const Limits& limits) {
   std::vector<int64_t> sizes;
-  int64_t size = 0, source = 0, target = 0;  // of the batch that grows
+  int64_t size = 0, source = 0, target = 0;  // of the current batch
   for (int32_t pair : window) {
     const int64_t s = pairs.source_length(pair), t = pairs.target_length(pair);
     const bool full = size == limits.pairs || source + s > limits.source_tokens || target + t > limits.target_tokens;
@@ -94,8 +95,7 @@ std::vector<int64_t> cut(const PairStore& pairs, std::span<const int32_t> window
   return sizes;
 }
 
-// Batches of these sizes lie in the window one after the other; afterwards they do in random order, and so do the
-// sizes.
+// The window consists of batches of these sizes. Puts the batches, and the sizes with them, into random order.
 void shuffle_batches(std::span<int32_t> window, std::vector<int64_t>& sizes, PhiloxSequence& numbers) {
   const std::vector<int32_t> sorted(window.begin(), window.end());
   std::vector<std::span<const int32_t>> batches;
@@ -111,7 +111,7 @@ void append(BatchPlan& plan, const std::vector<int64_t>& sizes) {
   for (int64_t size : sizes) plan.offsets.push_back(plan.offsets.back() + size);
 }
 
-// The batch with most of what `length` counts.
+// The batch with the largest total of `length`.
 template <class Length>
 int64_t largest(const BatchPlan& plan, const Length& length) {
   int64_t best = 0, most = -1;

@@ -8,8 +8,8 @@
 
 namespace dragoman {
 
-/// Which pairs meet in which batch, for one epoch: each pair of the corpus exactly once, unless --corpus-weights say
-/// otherwise. 4 bytes a pair.
+/// The batches of one epoch. Each pair of the corpus occurs exactly once, unless --corpus-weights change that. Takes 4
+/// bytes a pair.
 struct BatchPlan {
   std::vector<int32_t> pairs;          // indices into the corpus, in the order of training
   std::vector<int64_t> offsets = {0};  // batch b is pairs [offsets[b], offsets[b+1])
@@ -20,24 +20,26 @@ struct BatchPlan {
   }
 };
 
-/// The batches of an epoch; a function of the arguments alone, so (seed, epoch, batch) says where training stands.
+/// The batches of an epoch; a function of the arguments alone, so (seed, epoch, batch) is the position of training.
 ///
 /// The shuffled corpus is taken in windows of --maxi-batch mini-batches. Inside a window, sentences are sorted by
 /// (target, source) length, cut into batches, and the batches shuffled. A batch holds at most `mini_batch` pairs,
 /// `mini_batch_words` target tokens and twice as many source tokens, so that a few long sources cannot exhaust the
-/// memory; a single pair beyond these limits is a batch of its own. Batches are not padded: tokens are real ones,
-/// </s> included. With `no_shuffle` pairs keep the order of the corpus and are only cut.
+/// memory; a single pair beyond these limits is a batch of its own. There is no padding: all tokens counted are real,
+/// </s> included. With `no_shuffle`, pairs keep the order of the corpus and are only cut into batches.
 ///
-/// With --corpus-weights, a pair of a corpus of weight 2.3 is there twice, and in three of ten epochs once more.
+/// With --corpus-weights, a pair of a corpus of weight 2.3 occurs twice in an epoch, and in three of ten epochs a third
+/// time.
 BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch);
 
-/// How many pairs an epoch has; with --corpus-weights on average.
+/// The number of pairs of an epoch; with --corpus-weights the average number.
 int64_t pairs_an_epoch(const Corpus& corpus, const DataOptions& options);
 
 /// Target tokens of all batches.
 int64_t target_tokens(const Corpus& corpus, const BatchPlan& plan);
 
-/// The batches with most target and with most source tokens: what they need, no other batch exceeds by much.
+/// The batches with the most target tokens and with the most source tokens. No other batch needs much more memory than
+/// these.
 struct LargestBatches {
   int64_t by_target = 0, by_source = 0;  // indices into the plan
 };

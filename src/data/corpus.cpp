@@ -11,12 +11,13 @@
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/philox.h"
+#include "base/threads.h"
 #include "data/memory_budget.h"
 
 namespace dragoman {
 namespace {
 
-// With sampling it decides which random numbers a line meets: leave it.
+// Do not change it: with sampling, it determines the random numbers of a line.
 constexpr int64_t block_lines = 1000;
 
 // FNV-1a of 64 bits (Fowler, Noll, Vo): short, and the same on every machine.
@@ -38,8 +39,8 @@ class Fingerprint {
 struct Block {
   std::array<std::vector<std::string>, 2> sides;
   std::vector<float> weights;
-  double planned = 0;  // how often its pairs are met in an epoch
-  double share = -1;   // of the text, up to its end; -1: not known
+  double planned = 0;  // how often its pairs occur in an epoch
+  double share = -1;   // of the text, up to the end of the block; -1: unknown
 };
 
 // The lines of a block as ids, without ends of sentences.
@@ -54,8 +55,8 @@ class SideEncoder {
   SideEncoder(const CorpusFiles& files, int side, int64_t epoch)
       : files_(files), vocabulary_(files.vocabularies[side]), side_(side), epoch_(epoch) {}
 
-  Encoded encode(const std::vector<std::string>& lines, int64_t block) {
-    for (const std::string& line : lines) text_.add(line);
+  // May be called for several blocks at once.
+  Encoded encode(const std::vector<std::string>& lines, int64_t block) const {
     if (files_.alphas[side_] != 0) return vocabulary_.encode_block(lines, files_.alphas[side_], block_seed(block));
     Encoded ids;
     for (const std::string& line : lines)
@@ -63,6 +64,10 @@ class SideEncoder {
     return ids;
   }
 
+  // In the order of the text.
+  void add_to_fingerprint(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) text_.add(line);
+  }
   uint64_t fingerprint() const { return text_.value(); }  // of the text so far
 
  private:
@@ -79,23 +84,21 @@ class SideEncoder {
   Fingerprint text_;
 };
 
-// While a block is encoded, each side by a thread, the next one is read.
+// Blocks are encoded several at once, each side of each by a thread, while the next ones are read.
 class CorpusReader {
  public:
   CorpusReader(const CorpusFiles& files, int64_t epoch, Corpus& corpus)
       : corpus_(corpus), text_(files.texts), source_(files, 0, epoch), target_(files, 1, epoch) {}
 
   void read(std::stop_token stop) {
-    Block block = read_block();
-    for (int64_t number = 0; !block.weights.empty(); ++number) {
+    int64_t number = 0;  // of the first block
+    for (std::vector<Block> blocks = read_blocks(); !blocks.empty();) {
       if (stop.stop_requested()) fail("{}: reading was stopped", corpus_.report.name);
-      auto next = std::async(std::launch::async, with_log([&] { return read_block(); }));
-      auto source = std::async(std::launch::async, [&] { return source_.encode(block.sides[0], number); });
-      if (corpus_.pairs.weighted()) weights_.add(as_bytes(block.weights));
-      Encoded target = target_.encode(block.sides[1], number), sources = source.get();
-      for (size_t i = 0; i < sources.size(); ++i) add(sources[i], target[i], block.weights[i]);
-      budget_.keep(corpus_, block.planned, block.share);
-      block = next.get();
+      auto next = std::async(std::launch::async, with_log([&] { return read_blocks(); }));
+      std::vector<std::array<std::future<Encoded>, 2>> encoded;
+      for (const Block& block : blocks) encoded.push_back(begin_encoding(block, number++));
+      for (size_t b = 0; b < blocks.size(); ++b) add(blocks[b], encoded[b][0].get(), encoded[b][1].get());
+      blocks = next.get();
     }
     corpus_.pairs.flush();
     set_ends(corpus_, text_.ends());
@@ -116,6 +119,17 @@ class CorpusReader {
   }
 
  private:
+  // As many as keep all threads busy, with two threads a block; fewer at the end of the text.
+  std::vector<Block> read_blocks() {
+    std::vector<Block> blocks;
+    while (int(blocks.size()) < (threads_ + 1) / 2) {
+      Block block = read_block();
+      if (block.weights.empty()) break;
+      blocks.push_back(std::move(block));
+    }
+    return blocks;
+  }
+
   Block read_block() {
     Block block;
     for (std::array<std::string, 2> pair; int64_t(block.weights.size()) < block_lines && text_.next(pair);) {
@@ -126,6 +140,21 @@ class CorpusReader {
     }
     block.share = text_.share();
     return block;
+  }
+
+  std::array<std::future<Encoded>, 2> begin_encoding(const Block& block, int64_t number) const {
+    const auto begin = [&](const SideEncoder& encoder, const std::vector<std::string>& lines) {
+      return std::async(std::launch::async, [&encoder, &lines, number] { return encoder.encode(lines, number); });
+    };
+    return {begin(source_, block.sides[0]), begin(target_, block.sides[1])};
+  }
+
+  void add(const Block& block, Encoded source, Encoded target) {
+    source_.add_to_fingerprint(block.sides[0]);
+    target_.add_to_fingerprint(block.sides[1]);
+    if (corpus_.pairs.weighted()) weights_.add(as_bytes(block.weights));
+    for (size_t i = 0; i < source.size(); ++i) add(source[i], target[i], block.weights[i]);
+    budget_.keep(corpus_, block.planned, block.share);
   }
 
   void add(std::vector<int32_t>& source, std::vector<int32_t>& target, float weight) {
@@ -144,13 +173,14 @@ class CorpusReader {
   }
 
   Corpus& corpus_;
+  const int threads_ = thread_count();
   ParallelReader text_;
   SideEncoder source_, target_;
   Fingerprint weights_;
   MemoryBudget budget_;
 };
 
-// What decides the ids of every epoch: so it is the same for all epochs of a run.
+// Covers all that determines ids, so it is the same for all epochs of a run.
 uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& texts) {
   Fingerprint all;
   for (int side : {0, 1}) {
@@ -160,7 +190,7 @@ uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& text
   if (texts.size() > 2) all.add(fmt::to_string(texts[2]));
   all.add(fmt::format("{} {} {} {}", files.alphas[0], files.alphas[1], files.given_pieces, files.max_length));
   for (const int side : {0, 1}) {
-    const std::vector<int32_t> empty = files.framed(side, {});  // runs of older versions knew </s> alone
+    const std::vector<int32_t> empty = files.framed(side, {});  // runs of older versions had </s> alone
     if (empty != std::vector{files.vocabularies[size_t(side)].eos()}) all.add(fmt::format("{}", fmt::join(empty, " ")));
   }
   return all.value();

@@ -26,22 +26,22 @@ struct CorpusFiles {
   std::vector<double> weights = {};       // of corpora, as DataOptions::corpus_weights
   int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit
   std::string tempdir = {};               // for that file
-  SentenceFrames frames = {};             // what stands around sentences; empty: </s> at the end
+  SentenceFrames frames = {};             // special pieces around sentences; empty: </s> at the end
 
-  /// A sentence of a side, with what stands around it.
+  /// A sentence of a side with its special pieces.
   std::vector<int32_t> framed(int side, std::vector<int32_t> pieces) const;
   bool weighted() const { return !texts.front().weights.empty(); }
   bool sampled() const { return alphas[0] != 0 || alphas[1] != 0; }
 };
 
-/// Error unless there is a weight for each corpus, and one of them above 0, or none at all.
+/// Error unless there are no weights, or one for each corpus, at least one of them above 0.
 void require_weights(const std::vector<double>& weights, size_t corpora);
 
 /// The files of --train-sets, with the options that go with them.
 CorpusFiles training_files(const DataOptions& options, const Vocabulary& source, const Vocabulary& target,
                            uint64_t seed);
 
-/// What became of the lines of a corpus. Arrays are {source, target}.
+/// Counts of the lines that were kept and dropped. Arrays are {source, target}.
 struct CorpusReport {
   std::string name;  // of the files
   int max_length = 0;
@@ -57,14 +57,14 @@ struct CorpusReport {
   std::string summary() const;  // one line, for people
 };
 
-/// Sentence pairs as ids, never as text. Invariant: every sentence has a piece and ends with </s>.
+/// Sentence pairs as ids, without their text. Invariant: every sentence has a piece and ends with </s>.
 struct Corpus {
   CorpusFiles files;
   int64_t epoch = 0;  // that pieces were sampled for
   PairStore pairs;
-  std::vector<int64_t> ends;  // of each text of `files`: how many pairs there are up to its end
+  std::vector<int64_t> ends;  // for each text of `files`: the number of pairs up to its end
   CorpusReport report;
-  uint64_t fingerprint = 0;  // of the texts, vocabularies and options: differs when training would see other ids
+  uint64_t fingerprint = 0;  // of texts, vocabularies and options: differs if training would see other ids
 
   int64_t size() const { return pairs.size(); }
 };
@@ -72,11 +72,11 @@ struct Corpus {
 /// Fills `corpus.ends` from the lines at which the texts end.
 void set_ends(Corpus& corpus, const std::vector<int64_t>& lines);
 
-/// Reads and encodes the text, both sides at once. Several corpora are the same as one of their texts put together.
-/// Invalid UTF-8 is replaced by U+FFFD and counted. Throws Error as ParallelReader does, when no pair is left, and when
-/// stopped. Pairs that exceed files.ram go to a temporary file; Error when the disk has no room for it, and when
-/// lengths and order alone exceed it. The result is a function of the arguments and the files alone, and without
-/// sampling it is the same for every epoch; files.ram changes nothing but where pairs are.
+/// Reads and encodes the text on all threads. Several corpora give the same as their concatenation. Invalid UTF-8 is
+/// replaced by U+FFFD and counted. Throws Error as ParallelReader does, if no pair is left, and if stopped. Pairs that
+/// exceed files.ram go to a temporary file; Error if the disk has no room for it, and if lengths and order alone exceed
+/// files.ram. The result depends on the arguments and the files alone, not on the number of threads; without sampling
+/// it is the same for every epoch. files.ram only decides where pairs are stored.
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch = 0, std::stop_token stop = {});
 
 }  // namespace dragoman

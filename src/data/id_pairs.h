@@ -12,8 +12,8 @@ struct IdPair {
   std::vector<int32_t> source, target;
 };
 
-/// Calls f with batches that together hold every pair once, and with the numbers of their pairs. Pairs of similar
-/// length stand together, with at most `batch_words` target tokens (and as many source tokens again), or one pair.
+/// Calls f with batches, which together hold every pair once, and with the indices of their pairs. A batch has pairs of
+/// similar length, with at most `batch_words` target tokens and as many source tokens, or a single pair.
 void for_each_batch(std::span<const IdPair> pairs, int64_t batch_words,
                     const std::function<void(const Batch& batch, std::span<const size_t> numbers)>& f);
 

@@ -11,7 +11,7 @@ struct MemorySize {
   bool operator==(const MemorySize&) const = default;
 };
 
-/// Throws Error when `text` is not a number above 0 with a unit, or 0.
+/// Throws Error unless `text` is a number above 0 with a unit, or 0.
 MemorySize parse_memory_size(std::string_view text);
 
 /// Text that parse_memory_size() reads back.

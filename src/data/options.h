@@ -8,28 +8,28 @@
 
 namespace dragoman {
 
-constexpr int usual_dim_vocab = 32000;  // pieces of a vocabulary that is made when nobody says how many
+constexpr int usual_dim_vocab = 32000;  // default number of pieces of a vocabulary that is created
 
 /// Where training text comes from and how it becomes batches. Pairs of values are {source, target}.
 struct DataOptions {
   std::vector<std::string> train_sets;      // source, target, and so on for further corpora; with tsv one file a corpus
   bool tsv = false;                         // a file has both sides: lines are SOURCE tab TARGET
-  MemorySize ram;                           // for encoded text and its order; what exceeds it is on disk; 0: no limit
-  std::string tempdir;                      // there; empty: TMPDIR, else /tmp
-  std::vector<double> corpus_weights;       // how often a pair of each corpus is met in an epoch; empty: once
+  MemorySize ram;                           // for encoded text and its order; the rest is on disk; 0: no limit
+  std::string tempdir;                      // folder for that; empty: TMPDIR, else /tmp
+  std::vector<double> corpus_weights;       // how often an epoch uses a pair of each corpus; empty: once
   std::vector<std::string> data_weighting;  // for each corpus a file with a weight a line; empty: all weights are 1
-  std::vector<std::string> vocabs;  // made from train_sets when missing; the same name twice: one joint vocabulary
-  std::vector<int> dim_vocabs;      // pieces; one number for both sides or one each; empty: usual_dim_vocab
+  std::vector<std::string> vocabs;          // created from train_sets if missing; the same name twice: a joint one
+  std::vector<int> dim_vocabs;              // pieces; one number for both sides or one each; empty: usual_dim_vocab
   std::vector<std::string> protected_symbols;  // pieces that are never split, such as <2de>; in both vocabularies
   std::vector<std::string> sentence_marks = {".",  "!",  "?", "…",
                                              "。", "！", "？"};  // for --encoder-pooling hierarchical
   VocabularyType vocabulary_type = VocabularyType::bpe;
-  std::string normalization = "nmt_nfkc";    // SentencePiece rule for a vocabulary to be made
+  std::string normalization = "nmt_nfkc";    // SentencePiece rule of a vocabulary that is created
   std::vector<double> sentencepiece_alphas;  // subword sampling while training, one per side; empty or 0: off
   bool no_spm_encode = false;                // the text is already pieces, split at blanks
   int max_length = 256;                      // pieces a side; longer pairs are dropped and counted
   int64_t mini_batch_words = 4096;           // target tokens, end of sentence included; 0: no limit
-  bool mini_batch_fit = false;               // of as many target tokens as the GPU's memory holds, instead
+  bool mini_batch_fit = false;               // instead, as many target tokens as fit into the GPU's memory
   int64_t mini_batch = 0;                    // sentences; 0: no limit
   int64_t maxi_batch = 1000;                 // mini-batches' worth of sentences sorted by length together
   bool no_shuffle = false;                   // keep the order of the corpus in every epoch

@@ -8,14 +8,14 @@
 namespace dragoman {
 namespace {
 
-// Records are numbers in a row, addressed by the first of them. Most addresses are not kept but found from the lengths
-// of the few records before.
+// A record is a sequence of numbers; its address is the index of the first. Most addresses are not stored but computed
+// from the lengths of the few records before.
 constexpr int64_t records_per_address = 16;
 
-// 64 MiB. The system gives memory for what has been written, not for what is reserved.
+// 64 MiB. Reserved memory that has not been written takes none.
 constexpr int64_t segment_numbers = int64_t{1} << 24;
 
-// Where a record goes that should begin at `address`: it lies within one segment.
+// The address of a record that would begin at `address`, moved so that it lies within one segment.
 int64_t place(int64_t address, int64_t size) {
   const int64_t in_segment = address % segment_numbers;
   return in_segment + size <= segment_numbers ? address : address - in_segment + segment_numbers;

@@ -19,10 +19,10 @@ class PairStore {
   static constexpr int longest = 65535;  // tokens of a sentence, </s> included
 
   struct Pair {
-    int32_t line;                                  // where it stands in the text, from 0
+    int32_t line;                                  // in the text, from 0
     std::span<const int32_t> source, target;       // ids, each side ending with </s>
     float weight = 1;                              // in the loss
-    std::shared_ptr<const int32_t[]> record = {};  // what was read from the file; the ids are in it
+    std::shared_ptr<const int32_t[]> record = {};  // owns ids that were read from the file
   };
 
   PairStore() = default;
@@ -41,7 +41,7 @@ class PairStore {
   /// Valid until the next `add`. Several threads may ask at once.
   Pair operator[](int64_t i) const;
 
-  /// What was added goes to a file in the folder, and what will be added, too.
+  /// Moves the pairs to a file in the folder; pairs added later go there too.
   void move_to_file(const std::string& folder);
   void flush();  // a file, after the last `add`
 
@@ -60,7 +60,7 @@ class PairStore {
   std::deque<Lengths> lengths_;                 // {source, target}
   std::vector<int64_t> addresses_;              // of every 16th record
   std::vector<std::vector<int32_t>> segments_;  // records: line, weight if any, source, target; none with a file
-  std::shared_ptr<TemporaryFile> file_;         // the same, as if segments lay one behind the other
+  std::shared_ptr<TemporaryFile> file_;         // the segments, end to end
   int64_t end_ = 0;                             // the address behind the last record
   std::vector<int32_t> added_;                  // the record that is being added
   std::array<int64_t, 2> tokens_ = {0, 0};

@@ -9,11 +9,11 @@
 namespace dragoman {
 namespace {
 
-// How badly two lines fit: the logarithm of the ratio of their lengths.
+// How badly two lines fit: the absolute logarithm of the ratio of their lengths.
 double misfit(int32_t a, int32_t b) { return std::abs(std::log((1.0 + a) / (1.0 + b))); }
 
-// Supposes that a run of lines has no counterpart in `fewer` and finds where it begins: lines before it pair as they
-// stand, lines after it shifted, and the split with the least total misfit is the likeliest. One pass; counts from 0.
+// Assumes that one block of lines of `more` has no counterpart in `fewer`, and returns the likeliest index where it
+// begins: lines before the block pair directly, lines after it pair when shifted; the total misfit is least. One pass.
 size_t likeliest_gap(std::span<const int32_t> more, std::span<const int32_t> fewer) {
   const size_t shift = more.size() - fewer.size();
   double gain = 0, best = 0;

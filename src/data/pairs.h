@@ -9,12 +9,12 @@
 
 namespace dragoman {
 
-/// Two files whose line i are translations of each other have equally many lines. Throws Error otherwise: it names
-/// both files and counts and the line from which on they fit better when shifted. `paths` and `lengths` are {source,
-/// target}; `lengths` holds the length of every line, in any unit.
+/// Throws Error unless two files, whose lines i are translations of each other, have the same number of lines. The
+/// message names both files, their numbers of lines, and the line from which on they fit better when shifted. `paths`
+/// and `lengths` are {source, target}; `lengths` holds the length of every line, in any unit.
 void require_paired(const std::array<std::string, 2>& paths, const std::array<std::span<const int32_t>, 2>& lengths);
 
-/// The lines of a corpus as text: for sets that are validated or scored, not for training text.
+/// The lines of a corpus as text: for validation and scoring, not for training.
 struct LinePairs {
   std::vector<std::string> source, target;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view replacement_character = "\xEF\xBF\xBD";  // U+FFFD, what LineReader puts for bad bytes
 
-// -1: not known, as of a pipe.
+// -1: unknown, as for a pipe.
 double bytes_of(const std::string& path) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) return -1;
@@ -167,7 +167,7 @@ void ParallelReader::count_invalid(int side) {
   if (invalid_[side].lines++ == 0) invalid_[side].first = lines_ + 1;
 }
 
-// Which line has no partner, another look at both files tells; a pipe can only be counted.
+// Reads both files again to find the line without a partner; a pipe can only be counted.
 void ParallelReader::fail_unpaired(Corpus& corpus) {
   const auto& paths = corpus.text.paths;
   if (bytes_of(paths[0]) >= 0 && bytes_of(paths[1]) >= 0)

@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-/// Where the two sides of a corpus are: in two files whose line i are translations of each other, or in one file
-/// of lines SOURCE tab TARGET, which then is both paths. Files are plain, .gz, .xz or .zst.
+/// The files of a corpus: two files whose lines i are translations of each other, or one file of lines SOURCE tab
+/// TARGET, which then is both paths. Files may be plain, .gz, .xz or .zst.
 struct TextPair {
   std::array<std::string, 2> paths;
   bool tsv = false;
@@ -21,39 +21,39 @@ struct TextPair {
 /// Throws Error for a file whose name says that it holds both sides: .tsv, also compressed.
 void require_one_side(std::string_view option, const std::vector<std::string>& files);
 
-/// The files of an option, --train-sets say: source, target, source, target …, or one a corpus with `tsv`. Error for
-/// none, for an odd number, for more of them from stdin ("-") than one, and without `tsv` for what require_one_side
-/// refuses.
+/// The files of an option such as --train-sets: source, target, source, target …, or one a corpus with `tsv`. Error for
+/// no files, for an odd number, for more than one of them from stdin ("-"), and without `tsv` for files that
+/// require_one_side refuses.
 std::vector<TextPair> text_pairs(std::string_view option, const std::vector<std::string>& files, bool tsv);
 
 /// The files of one side, in order, for people: "a.en, b.en".
 std::string side_name(const std::vector<TextPair>& corpora, int side);
 
-/// "a.en and a.de", or the one name where both sides are in the same files.
+/// "a.en and a.de", or one name if both sides are in the same files.
 std::string text_name(const std::vector<TextPair>& corpora);
 
-/// Gives each corpus its file of --data-weighting, unless there are none.
+/// Adds the files of --data-weighting, if there are any, to their corpora.
 void add_weights(std::vector<TextPair>& corpora, const std::vector<std::string>& files);
 
-/// Reads corpora side by side, one corpus after the other, as if each side were one long file.
+/// Reads both sides of several corpora, one corpus after the other, as if each side were one long file.
 class ParallelReader {
  public:
   struct Invalid {
-    int64_t lines = 0, first = 0;  // how many have invalid UTF-8, and the number of the first, from 1
+    int64_t lines = 0, first = 0;  // number of lines with invalid UTF-8, and the first of them, from 1
   };
 
-  /// Opens all files, so that one that cannot be read is known before any is.
+  /// Opens all files first, so that an unreadable one is reported before anything is read.
   explicit ParallelReader(const std::vector<TextPair>& corpora);
 
-  /// The next pair; false at the end. Error, with file and line, where one side of a corpus or its weights end before
-  /// the other, where a line of a tsv file has not exactly one tab, and where a weight is no number of at least 0.
+  /// The next pair; false at the end. Error, with file and line, if one side of a corpus or its weights end before the
+  /// other, if a line of a tsv file has not exactly one tab, and if a weight is no number of at least 0.
   bool next(std::array<std::string, 2>& pair);
 
   float weight() const { return weight_; }                    // of the last pair; 1 without a file
   int64_t lines() const { return lines_; }                    // read so far, of each side
   const std::vector<int64_t>& ends() const { return ends_; }  // lines() at the end of each corpus read so far
   const Invalid& invalid(int side) const { return invalid_[side]; }
-  double share() const;  // how much of the text has been read, 0…1; -1 where a pipe does not tell
+  double share() const;  // the part of the text that has been read, 0…1; -1: unknown, from a pipe
 
  private:
   struct Corpus {

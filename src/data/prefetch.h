@@ -13,26 +13,25 @@
 
 namespace dragoman {
 
-/// How far training has come: `epoch` whole epochs and `batch` batches of the next. With the corpus, the options and
-/// the seed it says which batch is due.
+/// The position of training: `epoch` whole epochs and `batch` batches of the next. With corpus, options and seed it
+/// determines the next batch.
 struct Position {
   int64_t epoch = 0, batch = 0;
   bool operator==(const Position&) const = default;
 };
 
-/// The batches of a corpus from a position on, epoch after epoch without end. A thread keeps a few ready; it also
-/// plans the next epoch (and, when pieces are sampled, encodes it) while the present one is trained on.
-/// The batches are a function of the arguments: a stream that begins at a position gives what one gives that came
-/// there.
+/// The batches of a corpus from a position on, in an endless sequence of epochs. A thread keeps a few batches ready;
+/// during an epoch it plans the next one and, if pieces are sampled, encodes it. The batches depend on the arguments
+/// alone: a stream that starts at a position continues exactly like one that has reached it.
 class BatchStream {
  public:
   BatchStream(std::shared_ptr<const Corpus> corpus, const DataOptions& options, uint64_t seed, Position start = {});
 
-  /// Waits if none is ready. Throws, from then on always, what the thread failed of.
+  /// Waits until a batch is ready. If the thread has failed, this and every later call throw its exception.
   Batch next();
 
-  Position position() const { return position_; }    // where training stands once the last batch is learnt
-  bool epoch_ended() const { return epoch_ended_; }  // the last batch was its epoch's last
+  Position position() const { return position_; }    // after the last batch
+  bool epoch_ended() const { return epoch_ended_; }  // whether the last batch ended its epoch
 
  private:
   struct Epoch {

@@ -4,11 +4,15 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "base/threads.h"
 
 namespace dragoman {
 namespace {
 
 using Pair = std::array<std::string, 2>;
+using Ids = std::array<std::vector<int32_t>, 2>;
+
+constexpr int64_t encoded_together = 10'000;  // lines
 
 int64_t count_words(std::string_view line) {
   int64_t words = 0;
@@ -25,7 +29,7 @@ int64_t count_characters(std::string_view line) {
   return std::count_if(line.begin(), line.end(), [](char c) { return (uint8_t(c) & 0xC0) != 0x80; });
 }
 
-// Judged by characters: words would make a language that writes no blanks suspicious.
+// Compares characters, since languages written without blanks have few words.
 bool is_uneven(const Pair& pair) {
   const int64_t a = count_characters(pair[0]), b = count_characters(pair[1]);
   return std::max(a, b) > 3 * std::min(a, b) && std::max(a, b) - std::min(a, b) >= 20;
@@ -36,13 +40,14 @@ void count_at(std::vector<int64_t>& counts, size_t at) {
   ++counts[at];
 }
 
+struct Line {
+  int64_t number;
+  Pair pair;
+};
+
 // A fair sample of pairs that come one by one (Vitter 1985, algorithm R).
 class Sample {
  public:
-  struct Line {
-    int64_t number;
-    Pair pair;
-  };
   Sample(int64_t size, uint64_t seed) : size_(size), numbers_(seed, 0) {}
 
   void offer(int64_t number, const Pair& pair) {
@@ -75,7 +80,8 @@ class Surveyor {
 
   CorpusSurvey survey() {
     for (Pair pair; reader_.next(pair);) take(++survey_.lines, pair);
-    for (const auto& [number, pair] : sample_.take()) encode(number, pair);
+    for (Line& line : sample_.take()) encode_later(std::move(line));
+    encode();
     for (int s : {0, 1}) survey_.sides[s].invalid_utf8 = reader_.invalid(s);
     std::ranges::sort(hashes_);
     if (kept_) set_ends(*kept_, reader_.ends());
@@ -101,14 +107,31 @@ class Surveyor {
     if (options_.sample > 0)
       sample_.offer(number, pair);
     else
-      encode(number, pair);
+      encode_later({number, pair});
   }
 
-  void encode(int64_t number, const Pair& pair) {
-    std::array<std::vector<int32_t>, 2> ids;
+  void encode_later(Line line) {
+    to_encode_.push_back(std::move(line));
+    if (std::ssize(to_encode_) == encoded_together) encode();
+  }
+
+  // On all threads; counted in the order of the text.
+  void encode() {
+    std::vector<Ids> ids(to_encode_.size());
+    parallel_items(std::ssize(to_encode_), [&](int64_t i, int) {
+      for (int s : {0, 1}) {
+        const Vocabulary& v = vocabularies_[s];
+        const std::string& text = to_encode_[i].pair[s];
+        ids[i][s] = options_.given_pieces ? v.encode_given_pieces(text) : v.encode(text);
+      }
+    });
+    for (size_t i = 0; i < ids.size(); ++i) count(to_encode_[i].number, ids[i]);
+    to_encode_.clear();
+  }
+
+  void count(int64_t number, Ids& ids) {
     for (int s : {0, 1}) {
       const Vocabulary& v = vocabularies_[s];
-      ids[s] = options_.given_pieces ? v.encode_given_pieces(pair[s]) : v.encode(pair[s]);
       SurveyedSide& side = survey_.sides[s];
       side.pieces += int64_t(ids[s].size());
       side.unknown += std::ranges::count(ids[s], v.unk());
@@ -122,7 +145,7 @@ class Surveyor {
       keep(number, ids);
   }
 
-  void keep(int64_t number, std::array<std::vector<int32_t>, 2>& ids) {
+  void keep(int64_t number, Ids& ids) {
     for (int s : {0, 1}) ids[s] = kept_->files.framed(s, std::move(ids[s]));
     kept_->pairs.add({int32_t(number - 1), ids[0], ids[1]});
   }
@@ -132,6 +155,7 @@ class Surveyor {
   Corpus* kept_;
   ParallelReader reader_;
   Sample sample_;
+  std::vector<Line> to_encode_;
   std::vector<uint64_t> hashes_;  // of every pair: 8 bytes, where a set would take 40
   CorpusSurvey survey_;
 };

@@ -9,9 +9,9 @@
 
 namespace dragoman {
 
-/// What there is to say about training text before anybody trains on it.
+/// A survey of text before training on it.
 
-/// How many there are of something, and the lines of the first few, from 1.
+/// A number of lines, and the numbers of the first few, from 1.
 struct Occurrences {
   static constexpr size_t shown = 3;
   int64_t count = 0;
@@ -30,7 +30,7 @@ struct SurveyedSide {
   ParallelReader::Invalid invalid_utf8;
   // Of the pairs that were encoded:
   int64_t pieces = 0;            // </s> not counted
-  int64_t unknown = 0;           // pieces that stand for something else
+  int64_t unknown = 0;           // unknown pieces
   int64_t byte_pieces = 0;       // pieces that are one byte of a rare character
   std::vector<int64_t> lengths;  // lengths[n]: lines of n pieces; of n words where there is no vocabulary
 };
@@ -38,17 +38,17 @@ struct SurveyedSide {
 /// Arrays are {source, target}.
 struct CorpusSurvey {
   int64_t lines = 0;       // of each side; other lines are counted through all corpora
-  Occurrences empty;       // pairs with nothing but blanks on one side; these are left out in training
+  Occurrences empty;       // pairs with nothing but blanks on one side; training skips them
   Occurrences copies;      // both sides are the same
   Occurrences uneven;      // one side has more than three times the characters of the other, and twenty more
-  int64_t duplicates = 0;  // pairs that were there before
+  int64_t duplicates = 0;  // repetitions of earlier pairs
   int64_t encoded = 0;     // pairs whose pieces were counted; 0: no vocabularies
-  Occurrences too_long;    // of these: more than max_length pieces on one side; left out in training
+  Occurrences too_long;    // of these: more than max_length pieces on one side; training skips them
   std::array<SurveyedSide, 2> sides;
 };
 
-/// Reads the text once. Without vocabularies (empty) pieces are not counted. Where `kept` is given, whose files are
-/// set, it gets the encoded pairs that training would keep, without weights. Error as ParallelReader.
+/// Reads the text once. Without vocabularies (empty), pieces are not counted. `kept`, if given, has its files set and
+/// receives the encoded pairs that training would keep, without weights. Error as in ParallelReader.
 CorpusSurvey survey_corpus(const std::vector<TextPair>& texts, const std::vector<Vocabulary>& vocabularies,
                            const SurveyOptions& options, Corpus* kept = nullptr);
 

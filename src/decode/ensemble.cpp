@@ -50,14 +50,27 @@ std::span<const float> Predictions::scores(int64_t row) const {
 
 float Predictions::score(int64_t row, int32_t id) const {
   if (scores_) return scores(row)[choice(row, id)];
-  const auto position = std::ranges::find(best(row), id);
-  invariant(position != best(row).end(), "the score is one of the best, or all were asked for");
-  return best_scores(row)[size_t(position - best(row).begin())];
+  return best_scores(row)[rank(row, id, 0)];
 }
 
-float Predictions::log_prob(int64_t row, int32_t id) const {
-  if (!by_member_.empty()) return log_prob_of(score(row, id), 0);
-  return lse_ ? log_prob_of(score(row, id), lse_.as<float>()[row]) : 0;
+size_t Predictions::rank(int64_t row, int32_t id, size_t from) const {
+  const auto all = best(row);
+  auto found = std::find(all.begin() + ptrdiff_t(from), all.end(), id);
+  if (found == all.end()) found = std::ranges::find(all, id);
+  invariant(found != all.end(), "the score is one of the best, or all were asked for");
+  return size_t(found - all.begin());
+}
+
+// Ids that come in the order of best() are found at once, each behind the one before.
+std::vector<float> Predictions::log_probs(int64_t row, std::span<const int32_t> ids) const {
+  std::vector<float> found(ids.size());
+  if (by_member_.empty() && !lse_) return found;
+  const float normaliser = by_member_.empty() ? lse_.as<float>()[row] : 0;
+  for (size_t i = 0, at = 0; i < ids.size(); ++i) {
+    if (!scores_) at = rank(row, ids[i], at);
+    found[i] = log_prob_of(scores_ ? score(row, ids[i]) : best_scores(row)[at], normaliser);
+  }
+  return found;
 }
 
 std::vector<float> Predictions::by_model(int64_t row, int32_t id) const {

@@ -25,8 +25,8 @@ class Predictions {
  public:
   std::span<const int32_t> best(int64_t row) const;  // the requested number of most probable pieces
   std::span<const float> best_scores(int64_t row) const;
-  float score(int64_t row, int32_t id) const;     // log p up to a constant; of the best, or of all that may follow
-  float log_prob(int64_t row, int32_t id) const;  // at most 0; 0 if not requested
+  float score(int64_t row, int32_t id) const;  // log p up to a constant; of the best, or of all that may follow
+  std::vector<float> log_probs(int64_t row, std::span<const int32_t> ids) const;  // at most 0; 0 if not requested
   std::vector<float> by_model(int64_t row,
                               int32_t id) const;    // log-probabilities, unweighted; empty for one model
   int32_t piece(int64_t row, size_t choice) const;  // those that may follow, in ascending order: all, or the candidates
@@ -40,6 +40,7 @@ class Predictions {
     Tensor lse;     // (R): log Σ exp of each row
   };
   size_t choice(int64_t row, int32_t id) const;
+  size_t rank(int64_t row, int32_t id, size_t from) const;  // in best(), which is searched from that index on first
   int64_t choices(int64_t row) const;
 
   // All tensors are host-readable.

@@ -33,10 +33,10 @@ PredictionRequest Picker::request(std::span<const RowRequest> requests) const {
 
 std::vector<Continuation> Picker::pick(const Predictions& predictions, int64_t row, const RowRequest& request) const {
   const bool forced = request.allowed.only && request.allowed.ids.size() == 1;
+  const auto ids = forced ? best_allowed(predictions, row, request.allowed, 1) : choose(predictions, row, request);
+  const std::vector<float> log_probs = predictions.log_probs(row, ids);
   std::vector<Continuation> picked;
-  for (const int32_t id :
-       forced ? best_allowed(predictions, row, request.allowed, 1) : choose(predictions, row, request))
-    picked.push_back({id, predictions.log_prob(row, id), predictions.by_model(row, id)});
+  for (size_t i = 0; i < ids.size(); ++i) picked.push_back({ids[i], log_probs[i], predictions.by_model(row, ids[i])});
   return picked;
 }
 

@@ -5,6 +5,7 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/threads.h"
 #include "dragoman/engine.h"
 #include "interop/open_model.h"
 #include "io/config_json.h"
@@ -17,9 +18,9 @@ void require_same_kind(const std::string& first_path, const ModelFile& first, co
                        const ModelFile& file) {
   static constexpr auto hint =
       "only models of one run, or of runs with the same options and vocabularies, can be averaged";
-  std::string list;  // "dim is 128 and 256, heads is 4 and 8"
-  for (const auto& [member, ours, theirs] : differences(first.config(), file.config()))
-    list += fmt::format("{}{} is {} and {}", list.empty() ? "" : ", ", member, ours, theirs);
+  std::string list;  // "--dim-emb is 128 and 256, --transformer-heads is 4 and 8"
+  for (const auto& [member, name, ours, theirs] : differences(first.config(), file.config()))
+    list += fmt::format("{}{} is {} and {}", list.empty() ? "" : ", ", name, ours, theirs);
   if (!list.empty())
     throw Error(fmt::format("{} and {} are models of different kinds: {}", first_path, path, list), hint);
   for (const auto& [side, ours, theirs] :
@@ -31,20 +32,25 @@ void require_same_kind(const std::string& first_path, const ModelFile& first, co
 
 // Sums in double precision, in the order of the parameters.
 using Sums = std::vector<std::vector<double>>;
+constexpr int64_t worth_a_thread = 1 << 14;  // numbers
 
 void add(Sums& sums, const Parameters& parameters) {
   sums.resize(parameters.named().size());
   for (size_t p = 0; p < sums.size(); ++p) {
     const Tensor& value = parameters.named()[p].value;
     sums[p].resize(size_t(value.elements()));
-    for (size_t i = 0; i < sums[p].size(); ++i) sums[p][i] += value.as<float>()[i];
+    parallel_blocks(value.elements(), worth_a_thread, [&](Range part, int) {
+      for (int64_t i = part.begin; i < part.end; ++i) sums[p][size_t(i)] += value.as<float>()[i];
+    });
   }
 }
 
 void set_to_means(const Parameters& parameters, const Sums& sums, size_t models) {
   for (size_t p = 0; p < sums.size(); ++p)
-    for (size_t i = 0; i < sums[p].size(); ++i)
-      parameters.named()[p].value.as<float>()[i] = float(sums[p][i] / double(models));
+    parallel_blocks(std::ssize(sums[p]), worth_a_thread, [&](Range part, int) {
+      for (int64_t i = part.begin; i < part.end; ++i)
+        parameters.named()[p].value.as<float>()[i] = float(sums[p][size_t(i)] / double(models));
+    });
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ void require_fields(const ModelFile& model, std::span<const std::string_view> ke
     if (field.training_only || field.key == "initialisation" || std::ranges::count(keys, field.key) > 0 ||
         !has_field(config, field))
       assign(field.member(expressible), field.member(config));
-  for (const auto& [key, theirs, expected] : differences(config, expressible))
+  for (const auto& [key, name, theirs, expected] : differences(config, expressible))
     throw Error(fmt::format("{}: its '{}' is {}, of which {} has no equal (it has {})", model.tensors().path(), key,
                             theirs, program, expected),
                 "docs/existing_models.md says which models can be written for other programs");

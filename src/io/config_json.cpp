@@ -24,7 +24,7 @@ nlohmann::ordered_json json_of(const ConfigMember& member) {
       member);
 }
 
-/// Reads one entry of a configuration, `key` of the file `where`.
+/// Reads the entry `key` of the configuration in the file `where`.
 struct Reader {
   const json& value;
   const std::string &key, &where;
@@ -88,7 +88,8 @@ std::vector<ConfigDifference> differences(const ModelConfig& first, const ModelC
   std::vector<ConfigDifference> found;
   for (const ConfigField& field : model_config_fields()) {
     const auto a = json_of(field.member(ours)), b = json_of(field.member(theirs));
-    if (a != b) found.push_back({std::string(field.key), a.dump(), b.dump()});
+    const std::string key(field.key), option(field.option);
+    if (a != b) found.push_back({key, option.empty() ? key : "--" + option, a.dump(), b.dump()});
   }
   return found;
 }

@@ -6,12 +6,12 @@
 
 namespace dragoman {
 
-/// The largest magnitude. Error, naming `where`, if a value is infinite or NaN: such a model answers nothing but NaN.
+/// The largest magnitude. Error, naming `where`, if a value is infinite or NaN: such a model computes nothing but NaN.
 float require_finite(std::span<const float> values, const std::string& where);
 
 void require_finite(std::span<const double> values, const std::string& where);
 
-/// The same of a contiguous tensor that the host can read.
+/// The same for a contiguous tensor that the host can read.
 void require_finite(const Tensor& values, const std::string& where);
 
 }  // namespace dragoman

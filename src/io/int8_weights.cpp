@@ -21,7 +21,7 @@ struct Rounding {
 
 bool restorable(float scale) { return scale >= 0 && std::isfinite(largest * scale); }
 
-// As the kernels have it, to the bit. A row too small for its inverse to be finite is one of zeros.
+// Exactly as in the kernels. A row so small that its inverse is not finite counts as zeros.
 Rounding rounding_of(std::span<const float> row, const std::string& where) {
   const float top = require_finite(row, where);
   const Rounding r{top / largest, largest / top};
@@ -34,7 +34,7 @@ float nearest(float x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
 
 std::span<const float> row_of(const View<float>& w, int64_t d) { return {w.row(d), size_t(w.cols)}; }
 
-// (D) f32, aligned, which in a file they need not be.
+// (D) f32, aligned, unlike those of a file.
 Tensor scales_of(const TensorEntry& q, const SafetensorsFile& file) {
   const TensorEntry* stored = file.find(scale_name(q.name));
   require(stored != nullptr, "{}: {} is of type {}, but its scales {} are missing", file.path(), q.name, q.dtype,
@@ -61,11 +61,13 @@ std::string scale_name(const std::string& weight) { return weight + "_scale"; }
 void round_rows(const Tensor& q, const Tensor& scales, const Tensor& w, const std::string& where) {
   const auto W = w.view<float>();
   const auto Q = q.view<int8_t>();
-  for (int64_t d = 0; d < W.rows; ++d) {
-    const Rounding r = rounding_of(row_of(W, d), where);
-    scales.as<float>()[d] = r.scale;
-    for (int64_t k = 0; k < W.cols; ++k) Q(d, k) = int8_t(nearest(W(d, k) * r.inverse));
-  }
+  parallel_blocks(W.rows, 64, [&](Range rows, int) {
+    for (int64_t d = rows.begin; d < rows.end; ++d) {
+      const Rounding r = rounding_of(row_of(W, d), where);
+      scales.as<float>()[d] = r.scale;
+      for (int64_t k = 0; k < W.cols; ++k) Q(d, k) = int8_t(nearest(W(d, k) * r.inverse));
+    }
+  });
 }
 
 void round_in_place(const Tensor& w, const std::string& where) {

@@ -36,8 +36,8 @@ void require_model(const SafetensorsFile& file) {
           format);
 }
 
-// A configuration may ask for nothing that the file cannot hold: without this, a model of a million layers would only
-// be found out when memory has run out.
+// Refuses a configuration whose weights cannot be in the file. Without this check, a model of a million layers would
+// exhaust memory first.
 void require_sizes(const SafetensorsFile& file, const ModelConfig& c) {
   const auto tensors = int64_t(file.tensors().size());
   int64_t bytes = 0;
@@ -85,7 +85,7 @@ int read_length(const SafetensorsFile& file, const std::string& key) {
   return length;
 }
 
-// `known`: one that is read already, which may be the same.
+// `known`: another vocabulary, read before, which may be the same.
 Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name, int expected,
                            const Vocabulary* known = nullptr) {
   const TensorEntry& stored = file.get(name);
@@ -122,7 +122,8 @@ Metadata metadata_of(const ModelConfig& config, const TrainedLengths& trained) {
           {"longest_target", fmt::to_string(trained.target)}};
 }
 
-// Straight from the file, where numbers need not be aligned: a copy of the largest matrix would be the peak of memory.
+// Reads straight from the file, where numbers may be unaligned: a copy of the largest matrix would raise the peak of
+// memory.
 template <class S, class T>
 void copy(const std::byte* from, std::span<T> to) {
   for (T& number : to) {
@@ -140,7 +141,7 @@ void for_stored(DType dtype, F f) {
 }
 
 void copy(const Tensor& value, const TensorEntry& stored, const std::string& where) {
-  constexpr int64_t worth_a_thread = 1 << 18, in_the_cache = 1 << 12;  // what is there is checked for nothing
+  constexpr int64_t worth_a_thread = 1 << 18, in_the_cache = 1 << 12;  // numbers in the cache are checked at no cost
   parallel_blocks(value.elements(), worth_a_thread, [&](Range part, int) {
     for_stored(stored.dtype, [&]<class S>() {
       for_dtype(value.dtype(), [&]<class T>() {
@@ -154,8 +155,8 @@ void copy(const Tensor& value, const TensorEntry& stored, const std::string& whe
   });
 }
 
-// Pack rounds what is multiplied; a table that is looked up as well is rounded here, so that a model translates alike
-// whether it is rounded when it is loaded or came in 8 bits.
+// Packing rounds weights of products. A table that is also looked up is rounded here, so that a model translates alike
+// whether it is rounded on loading or stored in 8 bits.
 void round_tables(const Parameters& parameters, size_t buffer, const Tensor& values, const SafetensorsFile& file) {
   const Tensor host = values.on_host();
   for (const auto& p : parameters.slices_of(buffer))
@@ -164,7 +165,7 @@ void round_tables(const Parameters& parameters, size_t buffer, const Tensor& val
   values.assign(host);
 }
 
-// What products in 8 bits multiply with, straight from the file if it has all of that in 8 bits. Whether it has.
+// Packs the weights of products straight from a file in 8 bits. False if the file does not hold all of them in 8 bits.
 bool pack_as_stored(const Parameters& parameters, size_t buffer, const SafetensorsFile& file, PackedWeights& packed) {
   const auto use = parameters.use_of(buffer);
   if (use != Parameters::Use::product && use != Parameters::Use::both) return false;

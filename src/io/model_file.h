@@ -21,8 +21,8 @@ struct NamedTensor {
 std::vector<NamedTensor> weights_of(const Parameters& parameters);   // where the host can read them
 TensorEntry entry_of(const std::string& name, const Tensor& value);  // borrows the tensor's memory
 
-/// The longest sentences that a model was trained on, in pieces without </s>. Nobody knows what it makes of longer
-/// ones. 0: not known.
+/// The longest sentences that a model was trained on, in pieces without </s>; on longer ones its quality is unknown. 0:
+/// unknown.
 struct TrainedLengths {
   int source = 0, target = 0;
 };
@@ -33,28 +33,28 @@ void save_model(const std::string& path, const ModelConfig& config, const Vocabu
 void save_model(const std::string& path, const ModelConfig& config, const Vocabularies& vocabularies,
                 std::vector<TensorEntry> weights, const TrainedLengths& trained = {});
 
-/// A model file, opened and checked but for its weights.
+/// An open model file; everything but the weights has been checked.
 class ModelFile {
  public:
   explicit ModelFile(const std::string& path) : ModelFile(SafetensorsFile(path)) {}
   explicit ModelFile(SafetensorsFile file);
-  /// What save_model would write, in memory; `name` takes the place of the path.
+  /// A file in memory, as save_model would write it; `name` replaces the path in messages.
   static ModelFile in_memory(const std::string& name, const ModelConfig& config, const Vocabularies& vocabularies,
                              std::vector<TensorEntry> weights, const TrainedLengths& trained = {});
 
   const ModelConfig& config() const { return config_; }
-  /// Takes what the user says instead of what the file says.
+  /// Overrides the file by what the user says.
   void set_generation(const GenerationConfig& generation) { config_.generation = generation; }
   const Vocabularies& vocabularies() const { return vocabularies_; }
   const TrainedLengths& trained() const { return trained_; }
   const SafetensorsFile& tensors() const { return file_; }
   DType stored_type() const;  // of matrices: I8 in a file of `dragoman quantize`, else F32
-  /// Copies the weights, converted to the parameters' type. Those in 8 bits become scale · integer
-  /// (io/int8_weights.h). Error when one is missing, unknown, of another shape, or not finite.
+  /// Copies the weights, converted to the parameters' type; weights in 8 bits become scale · integer
+  /// (io/int8_weights.h). Error if a weight is missing, unknown, of another shape, or not finite.
   void load_weights(const Parameters& parameters) const;
 
-  /// The same in steps: first the names and shapes of all, then each buffer of Parameters::buffers, into `values`,
-  /// which is shaped like it.
+  /// The same in steps: first check the names and shapes of all, then load each buffer of Parameters::buffers into
+  /// `values`, which has its shape.
   void require_weights_of(const Parameters& parameters) const;
   void load_buffer(const Parameters& parameters, size_t buffer, const Tensor& values) const;
 
@@ -65,7 +65,8 @@ class ModelFile {
   TrainedLengths trained_;
 };
 
-/// A model ready to decode or score: no gradients, weights packed. What only products use exists packed alone.
+/// A model ready to decode or score: no gradients, packed weights. Weights that only products use exist in packed form
+/// alone.
 struct LoadedModel {
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;

@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// Parameters whose names begin alike.
+/// Parameters with a common beginning of their names.
 struct ParameterGroup {
   std::string name;
   int64_t tensors = 0, parameters = 0;

@@ -36,7 +36,7 @@ template <class... A>
               "the file is truncated or damaged, or no safetensors file: copy it again from where it came");
 }
 
-// The first bytes of what is no such file say more than what they would be as a length.
+// For other kinds of files, the first bytes tell more than the length that they would be.
 void refuse_other_kinds(const std::string& path, std::span<const std::byte> file) {
   const auto begin = file.first(std::min<size_t>(file.size(), 512));
   const std::string_view kind = kind_of_file({reinterpret_cast<const char*>(begin.data()), begin.size()});
@@ -48,7 +48,7 @@ void refuse_other_kinds(const std::string& path, std::span<const std::byte> file
   throw Error(fmt::format("{} is {}, expected a model or another safetensors file", path, kind), std::string(hint));
 }
 
-// Where a tensor stands in the data, before it is known whether that can be true.
+// The position of a tensor in the data, still unchecked.
 struct Placed {
   TensorEntry tensor;
   uint64_t begin, end;
@@ -67,7 +67,7 @@ std::string_view header_text(const std::string& path, std::span<const std::byte>
 }
 
 json parse_header(const std::string& path, std::string_view text) {
-  // The format wants the brace; the parser would take a NUL for the end.
+  // The format requires the brace; the parser would take a NUL as the end.
   const bool plausible = text.starts_with('{') && text.find('\0') == text.npos;
   json header = plausible ? parse_json(text) : json(json::value_t::discarded);
   if (!header.is_object()) damaged(path, "has a header of {} bytes that is not a JSON object", text.size());
@@ -130,7 +130,7 @@ Placed parse_tensor(const std::string& path, const std::string& name, const json
   return {{name, dtype, *shape, {}}, begin, end};
 }
 
-// Tensors must follow one another and fill the data: then no byte belongs to two and none to nobody.
+// Tensors must be contiguous and fill the data, so that each byte belongs to exactly one.
 void place(const std::string& path, std::vector<Placed>& placed, std::span<const std::byte> data) {
   std::ranges::sort(placed, {}, [](const Placed& p) { return std::pair(p.begin, p.end); });
   uint64_t filled = 0;
@@ -166,8 +166,8 @@ void with_bytes(const std::string& path, const TensorEntry& tensor,
 }
 
 // 16 hexadecimal digits: XXH64 over metadata (but "checksum") and tensors, each in order of name, so that it depends on
-// the content and not on how the file is laid out. docs/model_format.md has the definition. `done` hears of bytes that
-// have been read.
+// the content and not on how the file is laid out. docs/model_format.md has the definition. `done` is told the bytes
+// that have been read.
 std::string content_checksum(const std::string& path, std::span<const TensorEntry> by_name, const Metadata& metadata,
                              void (*done)(std::span<const std::byte>)) {
   constexpr size_t block_bytes = 1 << 22;
@@ -189,7 +189,7 @@ std::string content_checksum(const std::string& path, std::span<const TensorEntr
   return fmt::format("{:016x}", hash.digest());
 }
 
-// A file is read whole here, and again when somebody needs it: meanwhile it takes no memory.
+// The whole file is read here, and again when tensors are used; in between it takes no memory.
 void check_content(const std::string& path, std::span<const TensorEntry> tensors, const Metadata& metadata) {
   const auto expected = metadata.find(checksum_key);
   if (expected == metadata.end()) return;  // not written by dragoman, or edited on purpose
@@ -232,7 +232,7 @@ std::string format_header(const std::string& path, std::span<const TensorEntry> 
 
 using Write = std::function<void(FileWriter&)>;
 
-// Calls `write` with what writes the file's bytes.
+// Calls `write` with a function that writes the file's bytes.
 void write_file(const std::string& path, std::vector<TensorEntry> tensors, Metadata metadata,
                 const std::function<void(const Write&)>& write) {
   std::ranges::sort(tensors, {}, &TensorEntry::name);

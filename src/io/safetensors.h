@@ -17,27 +17,27 @@ namespace dragoman {
 /// Named tensors in one file, as https://github.com/huggingface/safetensors defines it: 8 bytes of header length, a
 /// JSON header, the data. docs/model_format.md says what dragoman's model files hold.
 
-/// One tensor: row-major, little-endian. `bytes` belongs to somebody else: the file, or whoever wants it written.
+/// One tensor: row-major, little-endian. The file, or the caller who wants it written, owns `bytes`.
 struct TensorEntry {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape;  // empty: a single number
   std::span<const std::byte> bytes;
-  /// Of a tensor to be written, instead of `bytes`: makes them when they are needed, twice, so that large ones need not
-  /// be in memory together.
+  /// To write a tensor without holding all of them in memory: produces the bytes on demand, instead of `bytes`. Called
+  /// twice.
   std::function<std::vector<std::byte>()> make = {};
 };
 
 using Metadata = std::map<std::string, std::string>;
 
-/// A safetensors file, mapped, and checked whole before anything is taken from it: sizes, header, types, shapes, that
-/// the tensors fill the data without holes or overlaps, and the checksum if it has one. What does not hold is an Error
-/// that names the file. Costs one pass over the data. The entries are valid while the object (or what it was moved
-/// to) lives. Files of other programs may hold unaligned tensors: copy them out (values_of does).
+/// A mapped safetensors file. Opening it checks everything: sizes, header, types, shapes, that the tensors fill the
+/// data without gaps or overlaps, and the checksum if there is one; Error, naming the file. Costs one pass over the
+/// data. Entries are valid while the object (or the one it was moved to) lives. Tensors of other programs' files may be
+/// unaligned: copy them (values_of does).
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path);
-  /// What write_safetensors would write, in memory; `name` takes the place of the path.
+  /// A file in memory, as write_safetensors would write it; `name` replaces the path in messages.
   static SafetensorsFile in_memory(const std::string& name, std::vector<TensorEntry> tensors, Metadata metadata);
 
   const std::string& path() const { return path_; }

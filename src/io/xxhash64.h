@@ -5,9 +5,9 @@
 
 namespace dragoman {
 
-/// XXH64 with seed 0 (Collet, https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md) of bytes that come in pieces:
-/// finds damaged files at memory speed, and every language has it, so that others can check and make our checksums.
-/// No defence against anybody who wants to be mistaken for another file.
+/// XXH64 with seed 0 (Collet, https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md) of bytes that come in chunks. It
+/// detects damaged files at memory speed, and every language has it, so other programs can check and write our
+/// checksums. It does not protect against deliberate changes.
 class XxHash64 {
  public:
   XxHash64();

@@ -14,16 +14,16 @@ struct PackedIds {
   Spans spans;               // B sentences over N ids
 };
 
-/// What a model learns from or scores in one go: B sentence pairs.
+/// B sentence pairs, which a model trains on or scores together.
 struct Batch {
-  PackedIds source, target;         // target may be empty (no sentences) where only the source is known
-  std::vector<int32_t> sentences;   // (B) which line of the corpus each pair is: random masks are keyed by it
+  PackedIds source, target;         // target has no sentences if only the source is known
+  std::vector<int32_t> sentences;   // (B) line of the corpus of each pair: random masks are keyed by it
   std::vector<float> weights = {};  // (B) of each sentence in the loss; empty: all 1
 
   /// The target tokens of the batch, each times the weight of its sentence.
   double target_weight() const;
   void multiply_weights(float factor);
-  /// (N) f32: each row of `spans` with the weight of its sentence; not there when all are 1.
+  /// (N) f32: for each row of `spans` the weight of its sentence; absent if all weights are 1.
   Tensor row_weights(const Spans& spans) const;
 };
 
@@ -31,19 +31,19 @@ struct Batch {
 /// sentence.
 PackedIds shifted(const PackedIds& target, int32_t first);
 
-/// (N,2) int32: of each row its sentence of the corpus, 0 where `sentences` is empty, and its position there, at most
-/// `last`.
+/// (N,2) int32: for each row the number of its sentence in the corpus (0 if `sentences` is empty) and its position in
+/// the sentence, at most `last`.
 constexpr int64_t any_position = std::numeric_limits<int32_t>::max();
 Tensor positions_of(const Spans& spans, std::span<const int32_t> sentences, int64_t last);
 
 /// Sentences [begin, end) of a batch; there is at least one.
 Batch sentences_of(const Batch& batch, Range sentences);
 
-/// The batch in parts of at most `rows` tokens on either side: neighbouring sentences, all of them, in order. A
-/// sentence of more is a part of its own.
+/// Cuts the batch into parts of neighbouring sentences, with at most `rows` tokens on either side. A longer sentence is
+/// a part of its own.
 std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows);
-/// The batch in parts of about equal size, as few as with at most `rows` tokens on either side there would have to be.
-/// A part may have more, by a sentence.
+/// Cuts the batch into parts of about equal size: as many as are needed for at most `rows` tokens on either side. A
+/// part may exceed that by one sentence.
 std::vector<Batch> even_micro_batches_of(const Batch& batch, int64_t rows);
 
 }  // namespace dragoman

@@ -8,9 +8,9 @@
 
 namespace dragoman {
 
-/// What the decodings of all models do alike: sentences hold rows of two caches from add() to remove(), one for what
-/// the model reads of the source, one for what it reads of the past; the output layer gives logits of all or of some
-/// pieces, mixed with copies. A model writes the caches and computes the steps.
+/// What all models share in decoding. From add() to remove(), a sentence holds rows of two caches: one for what the
+/// model reads of the source, one for what it reads of the decoded past. The output layer computes logits of all or of
+/// some pieces, mixed with copies. A model writes the caches and computes the steps.
 class CachedDecoding : public Decoding {
  public:
   CachedDecoding(const CachedDecoding&) = delete;
@@ -24,7 +24,7 @@ class CachedDecoding : public Decoding {
   /// `copy` may be null.
   CachedDecoding(Context& cx, CacheRows source_cache, CacheRows past_cache, OutputWeights output, const CopyHead* copy);
 
-  /// Cache rows that each sentence begins its past with; none unless a model says so.
+  /// Number of cache rows that the past of each sentence begins with; none by default.
   virtual Spans prefix_of(const Spans& source) const;
   /// Encodes the sentences first, first + 1, … and writes what steps will read: into `rows` (N) of the source cache,
   /// one for each token, and into those of the past cache that prefix_of() asked for. Returns the encoder's output

@@ -18,54 +18,55 @@ enum class ModelType { transformer, decoder_only, s2s };
 /// Where layer normalisation stands. post: norm(x + f(x)), as in the paper; pre: x + f(norm(x)).
 enum class NormPlacement { post, pre };
 
-/// How a model knows the order of words. Added to embeddings: sinusoidal: sines in the first half of the columns,
-/// cosines in the second (nn/positions.h: not quite Marian's); interleaved: in turn, as the paper writes them;
-/// learned: a table of `max_positions` rows. In self-attention: relative: learned vectors for distances (Shaw et al.
-/// 2018); rotary: queries and keys turn (Su et al. 2021); alibi: scores fall with the distance (Press et al. 2022).
-/// none: not at all.
+/// How a model represents the order of words. Added to embeddings: sinusoidal, sines in the first half of the dims and
+/// cosines in the second; interleaved, sines and cosines alternate, as in the paper; learned, a table of
+/// `max_positions` rows. In self-attention: relative, learned vectors for distances (Shaw et al. 2018); rotary, queries
+/// and keys are rotated (Su et al. 2021); alibi, scores fall with the distance (Press et al. 2022). none: no positions.
 enum class Positions { sinusoidal, interleaved, learned, relative, rotary, alibi, none };
 
 /// Whether positions are added to embeddings as sines and cosines.
 inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || p == Positions::interleaved; }
 
-/// The wavelengths of sinusoids of D columns. paper: 10000^(2i/D), i from 0 (Vaswani et al. 2017), also Hugging Face's
+/// The wavelengths of sinusoids of D dims. paper: 10000^(2i/D), i from 0 (Vaswani et al. 2017), also Hugging Face's
 /// Marian class; tensor2tensor: 10000^(i/(D/2 - 1)), also Marian, fairseq and M2M100.
 enum class PositionSpacing { paper, tensor2tensor };
 
-/// Whether the output of encoder and decoder is normalised once more. automatic: with pre-norm, which leaves it as a
-/// sum, and not with post-norm.
+/// Whether the outputs of encoder and decoder are normalised once more. automatic: only with pre-norm, where they are
+/// sums that no norm has seen.
 enum class FinalNorm { automatic, always, never };
 
-/// How a decoder looks back at its own output: self_attention; average_attention, where all of the past counts alike
-/// (Zhang et al. 2018); or rnn, a recurrent unit instead of attention (Kim et al. 2019).
+/// How a decoder layer reads the target tokens before the current one: by self_attention; by average_attention, where
+/// all of them have the same weight (Zhang et al. 2018); or by rnn, a recurrent unit instead of attention (Kim et al.
+/// 2019).
 enum class Autoregression { self_attention, average_attention, rnn };
 
-/// What the layers of a recurrent model's encoder are: recurrences, read from both sides or from the beginning only, or
+/// The layers of a recurrent model's encoder: recurrences in both directions, recurrences from the beginning only, or
 /// gated convolutions (Gehring et al. 2017).
 enum class EncoderType { bidirectional, unidirectional, convolutional };
 
-/// When a recurrent decoder attends: bahdanau: to the state before, and the step reads what comes of it (Bahdanau et
-/// al. 2015); luong: to the new state, and the next step reads what comes of it, "input feeding" (Luong et al. 2015);
-/// none: never, so that all it knows of the source is its first state (Sutskever et al. 2014).
+/// When a recurrent decoder attends. bahdanau: the previous state is the query, and the current step reads the result
+/// (Bahdanau et al. 2015). luong: the new state is the query, and the next step reads the result, "input feeding"
+/// (Luong et al. 2015). none: never; the decoder knows the source by its initial state alone (Sutskever et al. 2014).
 enum class RnnAttention { bahdanau, luong, none };
 
-/// One vector of many, which a recurrent decoder begins with: the last state of each direction; the sum or the mean of
-/// all; their average by attention to a learned query; or that in two steps, of words to sentences and of sentences,
-/// read by a layer of their own, to the line (Yang et al. 2016).
+/// How the states of an encoder become the vector that a recurrent decoder begins with: the last state of each
+/// direction; the sum or the mean of all states; their average by attention with a learned query; or hierarchical
+/// attention, first over the words of each sentence, then over the sentences, which have a layer of their own (Yang et
+/// al. 2016).
 enum class EncoderPooling { last, sum, mean, attention, hierarchical };
 
 /// glorot_uniform: Glorot & Bengio 2010; depth_scaled: the same, divided by √layer (Zhang et al. 2019).
 enum class Initialisation { glorot_uniform, depth_scaled };
 
-/// What a decoder reads before the first token: the embedding of a special piece; or zero, a vector of zeros, as in
-/// Marian.
+/// The decoder's input before the first token: the embedding of a special piece, or a vector of zeros, as in Marian.
 enum class DecoderStart { bos, eos, pad, zero };
 
-/// Where the piece that names the source's language stands: nowhere, before the text, or after the text and its end.
+/// Position of the piece that names the language of the source: none, before the text, or after the end of the
+/// sentence.
 enum class SourceLanguage { none, first, last };
 
-/// Where the piece that names the language to translate into stands: nowhere, first in the source (OPUS-MT), or first
-/// in the translation (M2M100), where it is given and not counted.
+/// Position of the piece that names the target language: none, first in the source (OPUS-MT), or first in the
+/// translation (M2M100), where it is forced and does not count.
 enum class TargetLanguage { none, source, target };
 
 inline std::span<const EnumName<ModelType>> enum_names(ModelType) {
@@ -128,8 +129,7 @@ inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
   return names;
 }
 
-/// Ids of the pieces that are not text, the same in both vocabularies; -1: there is none. They come from the
-/// vocabulary.
+/// Ids of the pieces that are not text, the same in both vocabularies; -1: none. They come from the vocabulary.
 struct SpecialIds {
   int unk = 0;
   int bos = 1;
@@ -164,14 +164,14 @@ inline std::span<const EnumName<SearchRule>> enum_names(SearchRule) {
   return names;
 }
 
-/// What stands around the pieces of a sentence, and how the program that a model comes from searches. Only models of
-/// other programs differ from the defaults.
+/// The special pieces around a sentence, and the search of the program that a model comes from. Only models of other
+/// programs differ from the defaults.
 struct GenerationConfig {
   bool source_bos = false;  // a source begins with bos
   bool source_eos = true;   // … and ends with eos
   SourceLanguage source_language = SourceLanguage::none;
   TargetLanguage target_language = TargetLanguage::none;
-  int source_language_id = -1;  // the pieces that name the languages; -1: not known yet
+  int source_language_id = -1;  // the pieces that name the languages; -1: unknown
   int target_language_id = -1;
   std::vector<int> suppressed;  // pieces that are never generated, beside bos, pad and unk
   SearchRule search_rule = SearchRule::marian;
@@ -181,16 +181,16 @@ struct AttentionConfig {
   AttentionScore score = AttentionScore::scaled_dot;
   Projections projections = Projections::query_key_value;
   HeadNorm norm = HeadNorm::none;
-  bool projects_result = true;                        // false: heads are only concatenated
-  int rank = 16;                                      // reduced_rank: size of a head's queries and keys
-  int window = 0;                                     // self-attention: keys seen on each side; 0: all
-  int local = 0;                                      // cross-attention: the same around the target's position; 0: all
+  bool projects_result = true;  // false: heads are only concatenated
+  int rank = 16;                // reduced_rank: size of a head's queries and keys
+  int window = 0;               // self-attention: keys seen on each side; 0: all
+  int local = 0;                // cross-attention: keys on each side of the target's position; 0: all
   LocalCenter local_center = LocalCenter::monotonic;  // … or around a predicted position (s2s)
   AttentionMemory memory = AttentionMemory::full;     // decoder-only: keys and values that self-attention keeps
   int block = 256;                                    // local_compressed: tokens of a block
-  int stride = 3;                                     // local_compressed: keys that are made into one
+  int stride = 3;                                     // local_compressed: keys that are compressed into one
   AttentionKind choice = AttentionKind::soft;         // s2s
-  double reward = 0.1;                                // hard: λ_r, weight of the losses that follow a choice
+  double reward = 0.1;                                // hard: λ_r, weight of the reward
   double entropy = 0.002;                             // hard: λ_e, weight of the entropy of the attention weights
 };
 
@@ -214,8 +214,8 @@ struct RnnEncoderConfig {
   EncoderType type = EncoderType::bidirectional;
   Cell cell = Cell::gru;
   int kernel = 3;                                 // convolutional: positions that a layer sees together
-  EncoderPooling pooling = EncoderPooling::mean;  // what the decoder begins with
-  std::vector<int> sentence_ends;  // hierarchical: source pieces that a sentence ends with; from the vocabulary
+  EncoderPooling pooling = EncoderPooling::mean;  // of the decoder's initial state
+  std::vector<int> sentence_ends;  // hierarchical: source pieces that end a sentence; from the vocabulary
   bool reverse = false;            // read the source from the last token to the first
 };
 
@@ -227,7 +227,7 @@ struct RnnDecoderConfig {
 /// Recurrent models, s2s.
 struct RnnConfig {
   int dim = 1024;     // size of states, both directions of an encoder together
-  bool norm = false;  // layer normalisation of the products of cells
+  bool norm = false;  // layer normalisation inside cells
   RnnEncoderConfig encoder;
   RnnDecoderConfig decoder;
 };
@@ -255,9 +255,9 @@ struct DropoutConfig {
   double of_embeddings() const { return embedding < 0 ? sublayer : embedding; }
 };
 
-/// All that decides a model's parameters and its function; stored in the model file. The defaults are the base model
-/// of "Attention Is All You Need" (Vaswani et al. 2017, Table 3). What files, the command line and the docs say of a
-/// field is in model/*_fields.cpp, which combinations are possible in model/validate.h.
+/// Everything that determines a model's parameters and its function; stored in the model file. The defaults are the
+/// base model of "Attention Is All You Need" (Vaswani et al. 2017, Table 3). The tables in model/*_fields.cpp describe
+/// each field for files, the command line and the docs; model/validate.h checks combinations.
 struct ModelConfig {
   ModelType type = ModelType::transformer;
   int dim = 512;  // D, size of embeddings and of every sublayer's output
@@ -284,7 +284,7 @@ struct ModelConfig {
   AttentionConfig attention;
   Autoregression autoregression = Autoregression::self_attention;  // of the decoder
   AverageAttentionConfig average;
-  std::vector<int> tied_decoder_layers;  // of each decoder layer, the layer whose weights it has; empty: its own
+  std::vector<int> tied_decoder_layers;  // for each decoder layer, the layer whose weights it uses; empty: its own
   RnnConfig rnn;
   bool copies = false;         // tokens of the source may be copied (CopyHead)
   bool learns_source = false;  // decoder-only: the training loss counts the source's tokens too
@@ -297,7 +297,7 @@ struct ModelConfig {
   DecoderStart decoder_start = DecoderStart::bos;
   GenerationConfig generation;
 
-  /// The model as its decoder layers see it: with their own heads and inner size.
+  /// The configuration of the decoder layers: heads and inner size are theirs.
   ModelConfig decoder_side() const {
     ModelConfig side = *this;
     if (decoder_heads > 0) side.heads = decoder_heads;
@@ -308,7 +308,7 @@ struct ModelConfig {
     return final_norm == FinalNorm::always || (final_norm == FinalNorm::automatic && norm == NormPlacement::pre);
   }
   bool has_encoder() const { return type != ModelType::decoder_only; }
-  /// Size of what attends and is attended to.
+  /// Size of the vectors that attend and are attended to.
   int width() const { return type == ModelType::s2s ? rnn.dim : dim; }
   int head_keys() const {
     if (attention.score == AttentionScore::reduced_rank) return attention.rank;
@@ -318,7 +318,7 @@ struct ModelConfig {
     if (value_size > 0) return value_size;
     return attention.projections == Projections::none ? width() / heads : head_keys();
   }
-  /// What a decoder reads before the first token; -1: a vector of zeros (Embedding, backend/embedding.h).
+  /// The id of the decoder's first input; -1: a vector of zeros (Embedding, backend/embedding.h).
   int first_token() const {
     switch (decoder_start) {
       case DecoderStart::bos:

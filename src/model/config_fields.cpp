@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-// The value of a field of a configuration that is only read.
+// Reads the value of a field.
 std::string text_of(const ModelConfig& config, const ConfigField& field) {
   return to_text(field.member(const_cast<ModelConfig&>(config)));  // NOLINT: nothing is written
 }

@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// A member of a configuration that is an enum, whichever enum it is.
+/// A member of a configuration that is some enum.
 struct EnumMember {
   void* value;
   std::string_view (*name)(const void* value);
@@ -18,7 +18,7 @@ struct EnumMember {
   std::string (*names)();                           // "relu, gelu, swish"
 };
 
-/// Where a field lies in a configuration.
+/// A field of a configuration, by its type.
 using ConfigMember = std::variant<bool*, int*, double*, std::vector<int>*, EnumMember>;
 
 /// The value as options and messages write it: "true", "0.1", "scaled-dot".
@@ -34,18 +34,18 @@ constexpr unsigned with_encoder = transformer | s2s, all = transformer | decoder
 constexpr unsigned transformers = transformer | decoder_only;
 }  // namespace types
 
-/// The set that holds one type, and the first type in a set.
+/// The set of one type, and the first type of a set.
 unsigned set_of(ModelType type);
 ModelType first_of(unsigned types);
 
-/// Another field and the value that it must have (or must not have, with `but`); an empty value: any but 0.
+/// A value that another field must have (or must not have, with `but`); an empty value: any value but 0.
 struct Requirement {
   std::string_view option, value;
   bool but = false;
 };
 
-/// What there is to say of one field of ModelConfig. The JSON of a model file, validate(), the options of `train`,
-/// YAML, `inspect --options` and docs/options.md are made from it; the default is the member's own.
+/// Describes one field of ModelConfig. The JSON of a model file, validate(), the options of `train`, YAML, `inspect
+/// --options` and docs/options.md are generated from it; the default is the member's own.
 struct ConfigField {
   std::string_view key;                  // in the model file
   ConfigMember (*member)(ModelConfig&);  // valid as long as the configuration
@@ -56,8 +56,8 @@ struct ConfigField {
   Bounds bounds = {};
   unsigned models = types::all;  // models that have it
   bool of_attention = false;     // models without attention lack it
-  Requirement needs = {};        // it exists only in models whose other field is like this
-  bool training_only = false;    // changes training alone: a fine-tuned model may differ in it
+  Requirement needs = {};        // it exists only in models that meet this
+  bool training_only = false;    // affects training alone: a fine-tuned model may differ in it
   bool since_first = true;       // false: added later, and left out of files at its default
 };
 

@@ -11,9 +11,10 @@
 namespace dragoman {
 namespace {
 
-// How an attention finds what each target token of a batch is by copying: pieces that source and target of a sentence
-// have in common are numbered from 1, and a key's value has a one in the column of its piece. So a query's result has
-// in each column the probability of that piece; column 0 is of target tokens that cannot be copied.
+// Attention that computes the probability of copying each target token of a batch. Within a sentence, the pieces that
+// source and target have in common are numbered from 1. The value of a key is one-hot: 1 in the column of its piece. So
+// each column of a query's result is the probability of one piece. Column 0 stands for target tokens that cannot be
+// copied.
 struct Matches {
   int64_t columns = 1;
   std::vector<int32_t> of_sources, of_targets;  // (Ns) (Nt): columns
@@ -23,7 +24,7 @@ Matches match(const Batch& batch) {
   Matches m{1, std::vector<int32_t>(batch.source.ids.size()), std::vector<int32_t>(batch.target.ids.size())};
   for (int s = 0; s < batch.target.spans.sentences(); ++s) {
     const Range source = batch.source.spans[s], target = batch.target.spans[s];
-    std::map<int32_t, int32_t> column;  // of the source's pieces; 0: not met in the target
+    std::map<int32_t, int32_t> column;  // of the source's pieces; 0: absent from the target
     for (int64_t i = source.begin; i < source.end; ++i) column[batch.source.ids[i]] = 0;
     int32_t count = 0;
     for (int64_t t = target.begin; t < target.end; ++t) {

@@ -8,15 +8,15 @@
 
 namespace dragoman {
 
-/// A pointer-generator's head (See, Liu & Manning 2017, equations 8 and 9): where the next piece is copied from, and
-/// how likely it is to be copied at all. An attention of its own, one head as wide as the decoder, looks from the
-/// decoder's output at the encoder's; the gate reads the decoder's output, which holds the word before and what
-/// cross-attention brought. Source and target share one vocabulary.
+/// The head of a pointer-generator network (See, Liu & Manning 2017, equations 8 and 9): where the next piece is copied
+/// from, and the probability of copying at all. Its own attention, one head as wide as the decoder, has the decoder's
+/// output as queries and the encoder's output as keys. The gate reads the decoder's output, which depends on the word
+/// before and on cross-attention. Source and target share one vocabulary.
 struct CopyHead {
   Linear query_and_gate;  // (K+1,D)
   Linear key;             // (K,M)
 
-  /// D columns of the decoder's output, M of the encoder's.
+  /// D, M: sizes of the decoder's and the encoder's output.
   static CopyHead make(Parameters& p, int64_t dim, int64_t memory_dim);
   /// The probability of copying each target token of a batch.  x (Nt,D)  memory (Ns,M)
   Copying operator()(Context& cx, const Var& x, const Var& memory, const Batch& batch) const;
@@ -26,10 +26,10 @@ struct CopyHead {
   Asked ask(Context& cx, const Var& x) const;
 };
 
-/// For a model whose encoder's output has `memory_dim` columns. Error unless both sides can have the same pieces.
+/// For a model whose encoder's output has size `memory_dim`. Error unless both sides can have the same pieces.
 CopyHead make_copy_head(Parameters& p, const ModelConfig& config, int64_t memory_dim);
 
-/// What can be copied while sentences are decoded: keys and pieces of their sources.
+/// What can be copied during decoding: keys and pieces of the sources.
 class CopySources {
  public:
   /// Head and context outlive it.
@@ -37,10 +37,10 @@ class CopySources {
       : cx_(cx), head_(head), keys_(cx, 1, head.key.weight.rows(), dtype), held_(keys_) {}
   CopySources(const CopySources&) = delete;
 
-  /// Sentences of handles from `first` on; memory (Ns,M) is the encoder's output for them.
+  /// Adds sentences with handles from `first` on; memory (Ns,M) is their encoder output.
   void add(int first, const PackedIds& source, const Var& memory);
   void remove(int sentence);
-  /// logits (R,V) of x (R,D) become log p of each piece, in their place.
+  /// Turns the logits (R,V) of x (R,D) into log-probabilities, in place.
   Tensor mix(std::span<const StepRow> rows, const Var& x, const Tensor& logits) const;
 
  private:

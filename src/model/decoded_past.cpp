@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-constexpr int page_steps = 16;  // steps of one sentence whose cache rows are taken at once
+constexpr int page_steps = 16;  // steps of a sentence in one page
 
 }  // namespace
 
@@ -33,7 +33,7 @@ DecodedPast::Step DecodedPast::step(std::span<const StepRow> rows) {
   std::vector<std::vector<int32_t>> history(R);
   std::vector<int32_t> cached, lengths;
   Step step;
-  int position = 0;  // of a row among those of its sentence
+  int position = 0;  // of a row within its sentence
   for (int64_t r = 0; r < R; ++r) {
     Sentence& sentence = sentences_.at(rows[r].sentence);
     position = r > 0 && rows[r].sentence == rows[r - 1].sentence ? position + 1 : 0;

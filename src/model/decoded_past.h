@@ -10,22 +10,22 @@
 namespace dragoman {
 
 /// Where the keys and values of decoded tokens lie in a cache. A sentence takes rows in pages of 16 steps × its width.
-/// A hypothesis remembers the row of each of its tokens: one that changes rows copies that list of integers and
-/// nothing else.
+/// A hypothesis keeps the cache row of each of its tokens. When it moves to another row of the step, only that list of
+/// integers is copied.
 class DecodedPast {
  public:
   explicit DecodedPast(CacheRows& cache) : cache_(cache) {}
 
   /// A sentence with at most `width` hypotheses, whose past begins with the cache rows of `prefix`.
   void add(int sentence, int width, std::vector<int32_t> prefix = {});
-  void remove(int sentence);  // gives back its pages, not the prefix; does nothing for a sentence it does not know
+  void remove(int sentence);  // releases its pages, not the prefix; ignores unknown sentences
 
-  /// What a step's rows need to know.
+  /// The tables of one step.
   struct Step {
-    Tensor cached;               // (R) int32: the rows that take this step's keys and values
+    Tensor cached;               // (R) int32: the cache rows to write this step's keys and values to
     StepKeys keys;               // the past of each row, this step included
     int64_t longest = 0;         // tokens of the longest past
-    std::vector<int64_t> token;  // (R): how many tokens each row has behind it
+    std::vector<int64_t> token;  // (R): the number of tokens before each row
 
     Tensor positions() const { return int_tensor({token.begin(), token.end()}, {int64_t(token.size())}); }
   };
@@ -41,7 +41,7 @@ class DecodedPast {
 
   CacheRows& cache_;
   std::map<int, Sentence> sentences_;
-  std::vector<std::vector<int32_t>> history_;  // of each row of the last step: cache row of each of its tokens
+  std::vector<std::vector<int32_t>> history_;  // for each row of the last step: the cache row of each of its tokens
 };
 
 }  // namespace dragoman

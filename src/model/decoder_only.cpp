@@ -86,8 +86,8 @@ Tensor DecoderOnly::logits(Context& cx, const Batch& batch) {
   return linear(cx, gather_rows(cx, hidden(cx, text, batch), target), output_.weight, output_.bias);
 }
 
-/// One pass reads the source up to its </s>, which the first step reads. The source is part of the
-/// past: there is no source cache.
+/// One pass reads the source without its </s>; the first step reads the </s>. The source is part of the past: there is
+/// no source cache.
 class DecoderOnlyDecoding : public CachedDecoding {
  public:
   DecoderOnlyDecoding(DecoderOnly& model, Context& cx)

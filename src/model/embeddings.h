@@ -11,8 +11,7 @@ Var make_table(Parameters& p, const std::string& name, int64_t rows, int64_t dim
 /// The bias of the output layer (V), or an empty one.
 Var make_output_bias(Parameters& p, const ModelConfig& config);
 
-/// What stands between pieces and vectors on both sides of a model, (V,D) each; the same one where tied (Press & Wolf
-/// 2017).
+/// The embeddings and the output layer of a model, (V,D) each; tied ones are the same (Press & Wolf 2017).
 struct Embeddings {
   Var source, target, output;
   Var output_bias;  // (V) or empty

@@ -3,12 +3,12 @@
 
 namespace dragoman {
 
-// The rows of model_config_fields(), in its order: a table a file.
+// The rows of model_config_fields(), in order; each table has its own file.
 std::span<const ConfigField> shape_fields();       // Kind and sizes of a model, experts, norms, positions.
 std::span<const ConfigField> attention_fields();   // Attention.
 std::span<const ConfigField> recurrent_fields();   // Autoregression, and recurrent models.
 std::span<const ConfigField> training_fields();    // Copying, embeddings, initial values, dropout, vocabularies.
-std::span<const ConfigField> generation_fields();  // What stands around sentences, and search.
+std::span<const ConfigField> generation_fields();  // Special pieces around sentences, and search.
 
 // Where a member lies.
 inline ConfigMember member(bool& value) { return &value; }

@@ -25,7 +25,7 @@ SentenceFrame source_frame(const ModelConfig& config) {
   const GenerationConfig& g = config.generation;
   SentenceFrame frame{.alone = config.special.eos};
   if (g.source_bos) frame.before.push_back(config.special.bos);
-  // An OPUS-MT model of one pair of languages has none to name, and a text may begin with its own.
+  // An OPUS-MT model of one language pair names none, and a text may begin with its own language piece.
   if (g.target_language == TargetLanguage::source && g.target_language_id >= 0)
     frame.before.push_back(g.target_language_id);
   if (g.source_language == SourceLanguage::first)

@@ -6,12 +6,12 @@
 
 namespace dragoman {
 
-/// What stands around the pieces of a sentence, as the model was trained: ids before and after them.
+/// The special ids before and after the pieces of a sentence, as in training.
 struct SentenceFrame {
   std::vector<int32_t> before, after;
-  int32_t alone = -1;  // what an empty sentence consists of if nothing stands around it
+  int32_t alone = -1;  // the only token of an empty sentence if there are no special ids
 
-  /// The whole sentence, which has a token.
+  /// The whole sentence; it has at least one token.
   std::vector<int32_t> around(std::vector<int32_t> pieces) const;
   size_t size() const { return before.size() + after.size(); }
 };
@@ -20,11 +20,10 @@ struct SentenceFrames {
   SentenceFrame source, target;
 };
 
-/// Of a source. Error if the model translates between several languages and does not know which.
+/// For a source. Error if the model translates between several languages and the language is unknown.
 SentenceFrame source_frame(const ModelConfig& config);
 
-/// Of a target as the decoder generates it: what stands before the pieces is given, so that its probability does not
-/// count. Error as above.
+/// For a target in decoding: the ids before the pieces are forced, so their probabilities do not count. Error as above.
 SentenceFrame target_frame(const ModelConfig& config);
 
 SentenceFrames frames_of(const ModelConfig& config);

@@ -8,15 +8,15 @@
 
 namespace dragoman {
 
-/// The rows of a cache that sentences hold while they are decoded, neighbours for each sentence.
+/// The cache rows that sentences hold during decoding; those of a sentence are contiguous.
 class HeldRows {
  public:
-  /// The cache outlives it.
+  /// The cache must outlive it.
   explicit HeldRows(CacheRows& cache) : cache_(cache) {}
 
   /// Takes rows for the sentences first, first + 1, … of `spans`. (N) int32: the cache row for each row of the spans.
   Tensor add(int first, const Spans& spans);
-  void remove(int sentence);  // does nothing for a sentence without rows
+  void remove(int sentence);  // ignores sentences without rows
   Range of(int sentence) const { return held_.at(sentence); }
 
   /// The rows of the sentence of each row of a step.

@@ -13,28 +13,28 @@ namespace dragoman {
 /// One hypothesis to continue in a decoding step.
 struct StepRow {
   int sentence;   // handle that Decoding::add gave
-  int parent;     // its row in the step before; -1: the sentence's first step
+  int parent;     // its row in the previous step; -1: the sentence's first step
   int32_t token;  // its last token; not read in the first step
 };
 
-/// Sentences being decoded together. What a model remembers of them (cached keys, states) is its own affair: the
-/// search sees handles and rows. Sentences come and go between steps. The logits of a row depend on its sentence and
-/// its tokens only, to the bit, whatever else is being decoded.
+/// Sentences that are decoded together. Cached keys and states are private to the model: the search sees handles and
+/// rows. Sentences may be added and removed between steps. The logits of a row depend on its sentence and its tokens
+/// only, to the bit, whatever else is being decoded.
 class Decoding {
  public:
   virtual ~Decoding() = default;
   /// Encodes more sentences, whose handles are first, first + 1, …; `width` bounds the rows of each in any step. If it
-  /// throws, remove() takes back what it has begun.
+  /// throws, remove() undoes what was begun.
   virtual void add(int first, const PackedIds& source, int width) = 0;
-  /// Of which target pieces the logits are from now on: of these, in rising order, or of all when there are none.
+  /// Restricts logits from now on to these target pieces, in rising order; none: all pieces.
   virtual void restrict(std::span<const int32_t> pieces) = 0;
-  /// Next-token logits (R,V) of each row, log-probabilities where a model copies, V all pieces or those of restrict().
-  /// Rows of a sentence stand together. The logits are to be read before the next step, which may take their place.
+  /// Next-token logits (R,V) of each row, or log-probabilities if the model copies; V: all pieces or those of
+  /// restrict(). The rows of a sentence are contiguous. Read the logits before the next step, which may overwrite them.
   virtual Tensor step(std::span<const StepRow> rows) = 0;
-  virtual void remove(int sentence) = 0;  // does nothing for a handle that it does not know
+  virtual void remove(int sentence) = 0;  // ignores unknown handles
 };
 
-/// A sequence-to-sequence model: what training, scoring and decoding need to know of one.
+/// A sequence-to-sequence model, as training, scoring and decoding use it.
 class Model {
  public:
   virtual ~Model() = default;
@@ -44,22 +44,22 @@ class Model {
   /// Losses of all target tokens of the batch, end of sentence included; with a tape in the context, ready for
   /// Tape::backward (gradients of their sum).
   virtual TokenLoss loss(Context& cx, const Batch& batch, double label_smoothing) = 0;
-  /// Logits (N,V) of all target tokens at once, log-probabilities where a model copies, for comparison with the steps
-  /// of decoding.
+  /// Logits (N,V) of all target tokens at once, or log-probabilities if the model copies; equal to those of decoding
+  /// steps.
   virtual Tensor logits(Context& cx, const Batch& batch) = 0;
-  /// The context outlives the decoding; it has no tape.
+  /// The context must outlive the decoding; it has no tape.
   virtual std::unique_ptr<Decoding> decode(Context& cx) = 0;
 
   /// Training updates the baseline of every model after each update and stores it.
   Baseline& baseline() { return baseline_; }
-  /// Whether gradients depend on the baseline, so that an update has to wait for the loss of the one before.
+  /// Whether gradients depend on the baseline, so that an update must wait for the loss of the previous one.
   virtual bool learns_from_baseline() const { return false; }
 
  private:
   Baseline baseline_;
 };
 
-/// The model that `config.type` names, its weights uninitialised; with `gradients`, for training, in flat buffers
+/// A model of type `config.type` with uninitialised weights; with `gradients`, for training, in flat buffers
 /// (Parameters).
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
                                   bool gradients);

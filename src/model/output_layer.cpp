@@ -5,7 +5,7 @@
 namespace dragoman {
 
 void OutputLayer::restrict(std::span<const int32_t> pieces) {
-  some_ = {}, some_bias_ = {};  // their memory serves the next ones
+  some_ = {}, some_bias_ = {};  // so that the next ones reuse their memory
   if (pieces.empty()) return;
   const auto count = int64_t(pieces.size());
   const Tensor rows = int_tensor({pieces.begin(), pieces.end()}, {count});

@@ -4,18 +4,18 @@
 
 namespace dragoman {
 
-/// The last layer of a model that decodes: logits of the next piece, of all pieces or of some.
+/// The last layer in decoding: logits of all pieces or of some.
 class OutputLayer {
  public:
-  /// The context outlives the layer.
+  /// The context must outlive the layer.
   OutputLayer(Context& cx, OutputWeights all) : cx_(cx), all_(std::move(all)) {}
 
   const OutputWeights& weights() const { return all_; }  // of all pieces
-  /// From now on of these pieces, in rising order; of all when there are none. Copies their rows of the weight.
+  /// Restricts it to these pieces, in rising order; none: all pieces. Copies their rows of the weight.
   void restrict(std::span<const int32_t> pieces);
   Tensor operator()(Context& cx, const Var& x) const;  // x (R,D) → (R,V) or (R,pieces)
-  Tensor weight() const { return some_.rows > 0 ? some_.weight : all_.weight.value(); }  // that it multiplies by now
-  Tensor bias() const { return some_.rows > 0 ? some_bias_ : all_.bias.value(); }        // and adds, or empty
+  Tensor weight() const { return some_.rows > 0 ? some_.weight : all_.weight.value(); }  // currently in use
+  Tensor bias() const { return some_.rows > 0 ? some_bias_ : all_.bias.value(); }        // or empty
 
  private:
   Context& cx_;

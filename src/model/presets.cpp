@@ -11,7 +11,7 @@ void apply_task(ModelConfig& c, Task task) {
     c.encoder_layers = c.decoder_layers = 4;
     c.dim = 128, c.feed_forward = 256, c.heads = 4, c.dropout.sublayer = 0.3;
   }
-  if (task == Task::tiny11) {  // Marian's: a deep encoder, which runs once, and a decoder with little work per step
+  if (task == Task::tiny11) {  // Marian's: a deep encoder, which runs once, and a shallow decoder
     c.encoder_layers = 6, c.decoder_layers = 2;
     c.dim = 256, c.feed_forward = 1536, c.heads = 8;
     c.autoregression = Autoregression::rnn;
@@ -32,7 +32,8 @@ ModelConfig defaults_of(const ModelConfig& config) {
   d.encoder_layers = d.decoder_layers = d.heads = 1;
   d.attention.projections = Projections::none;
   d.attention.score = attention == RnnAttention::luong ? AttentionScore::bilinear : AttentionScore::additive;
-  if (config.rnn.encoder.type != EncoderType::convolutional) d.positions = Positions::none;  // states know the order
+  if (config.rnn.encoder.type != EncoderType::convolutional)
+    d.positions = Positions::none;  // recurrences know the order
   d.rnn.encoder.pooling = attention == RnnAttention::none ? EncoderPooling::last : EncoderPooling::mean;
   return d;
 }

@@ -22,15 +22,15 @@ inline std::span<const EnumName<Task>> enum_names(Task) {
   return names;
 }
 
-/// Writes the sizes of `task` over those of `config`. base and big: Vaswani et al. 2017, Table 3.
+/// Sets the sizes of `task` in `config`. base and big: Vaswani et al. 2017, Table 3.
 void apply_task(ModelConfig& config, Task task);
 
-/// The defaults of models of the type of `config`, and of its kinds of attention and encoder if it is recurrent. As the
-/// papers have it, recurrent models have one layer, one head and attention without projections.
+/// The defaults of models with the type of `config` and, if recurrent, its kinds of attention and encoder. As in the
+/// papers, recurrent models have one layer, one head and attention without projections.
 ModelConfig defaults_of(const ModelConfig& config);
 
-/// Gives the fields that were not given, and those that such a model lacks, the defaults of its type where these differ
-/// from those of a Transformer.
+/// Sets the fields that were not given, and those that such a model lacks, to the defaults of its type where these
+/// differ from a Transformer's.
 void complete(ModelConfig& config, const std::function<bool(std::string_view option)>& given);
 
 }  // namespace dragoman

@@ -9,7 +9,8 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t most_sizes = 64;  // that are kept: up to 8,192 rows there are 20, for each length of past and source
+constexpr size_t most_sizes =
+    64;  // that are kept: up to 8,192 rows there are 20 sizes, for each length of past and source
 
 // In quarters of the next power of two, but at least 8 at a time: 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, …
 int64_t rounded_rows(int64_t rows) {
@@ -17,10 +18,10 @@ int64_t rounded_rows(int64_t rows) {
   return (rows + unit - 1) / unit * unit;
 }
 
-// Most sentences are of one size.
+// The sizes of most sentences are equal.
 int64_t rounded_length(int64_t tokens) { return std::max<int64_t>(64, int64_t(std::bit_ceil(uint64_t(tokens)))); }
 
-// A table in the first rows and columns of a larger one, and `rest` in what is left of that.
+// Copies a table to the first rows and columns of a larger one and fills what is left with `rest`.
 void put(const Tensor& to, const Tensor& from, int32_t rest) {
   const auto larger = to.view<int32_t>();
   const auto smaller = from.view<const int32_t>();
@@ -90,7 +91,7 @@ void RecordedSteps::record(Step& step, const Compute& compute) {
   } catch (const OutOfMemory&) {
     recorder.abandon();
     throw;
-  } catch (const Error& error) {  // the same step has run as it was called
+  } catch (const Error& error) {  // the step has run without recording
     recorder.abandon();
     throw RecordingFailed(error.what());
   }

@@ -10,33 +10,33 @@
 
 namespace dragoman {
 
-/// What a Transformer's decoding step knows of its rows: integers that the host makes.
+/// The integers that the host computes for the rows of a Transformer's decoding step.
 struct StepTables {
   Tensor ids, positions;  // (R) (R,2)
-  Tensor cached;          // (R): cache rows that take this step's keys and values
+  Tensor cached;          // (R): cache rows to write this step's keys and values to
   StepKeys past;          // through a table (R,T)
-  StepKeys source;        // from a row on, with positions
+  StepKeys source;        // contiguous rows, with positions
   int64_t longest_past = 0, longest_source = 0;
 };
 
 /// Decoding steps on a device that records kernels (backend/recorder.h): a step is one copy of its tables and one run
-/// of a recording. A recording fits steps of one size, so sizes are rounded up: rows that nobody asked for have one key
-/// each, do what the others do and write to a scrap row of the cache. The first step of a size runs as it is called,
-/// so that libraries choose and load what they need, the second is recorded. Temporaries lie in an arena of steps
-/// alone, which all recordings use by turns.
+/// of a recording. A recording fits steps of one size, so sizes are rounded up: padding rows have one key each, are
+/// computed like the others and write to a scrap row of the cache. The first step of a size runs without recording, so
+/// that libraries choose and load their kernels; the second is recorded. Temporaries lie in an arena for steps alone,
+/// which all recordings share.
 class RecordedSteps {
  public:
-  /// Computes the logits of a step (R,V); the host decides nothing in between. All that it writes but those, and the
-  /// rows of caches, is temporary.
+  /// Computes the logits of a step (R,V); the host decides nothing in between. Everything else that it writes, except
+  /// cache rows, is temporary.
   using Compute = std::function<Tensor(Context& cx, const StepTables& tables)>;
 
-  /// The context's backend has a recorder and outlives this. `scrap`: a row of the cache that nobody reads.
+  /// The context's backend must have a recorder and outlive this. `scrap`: a row of the cache that nobody reads.
   RecordedSteps(const Context& cx, int32_t scrap);
   RecordedSteps(const RecordedSteps&) = delete;
 
-  /// Throws OutOfMemory or RecordingFailed; the step may be computed as it is called then.
-  /// What `compute` gives for these rows, to be read before the next step. `memory`: what it reads and writes that may
-  /// move between steps (caches, tables of positions). When it has, steps are recorded anew.
+  /// Throws OutOfMemory or RecordingFailed; the caller may then compute the step without recording. The result of
+  /// `compute` for these rows; read it before the next step. `memory`: what it reads and writes that may move between
+  /// steps (caches, tables of positions). If something has moved, steps are recorded again.
   Tensor run(const StepTables& tables, std::span<const Tensor> memory, const Compute& compute);
 
  private:
@@ -49,7 +49,7 @@ class RecordedSteps {
     Step(const Step&) = delete;
     void take(const StepTables& exact, int32_t scrap);
 
-    std::vector<int32_t> values;  // of all tables, one after the other
+    std::vector<int32_t> values;  // of all tables, end to end
     Mirror mirror;                // of the values
     StepTables tables;            // of these sizes
     bool met = false;

@@ -41,7 +41,7 @@ Rnn::Encoded Rnn::encode(Context& cx, const PackedIds& source, std::span<const i
                                       : SentencesOfLines{source.spans, Spans::one_row_each(source.spans.sentences())};
   const Tensor ids = int_tensor(source.ids, {source.spans.rows()});
   const Tensor positions = positions_of(source.spans, sentences, any_position);
-  Var position_table;  // convolutions alone do not see the order of rows
+  Var position_table;  // convolutions do not see the order of rows
   if (config_.rnn.encoder.type == EncoderType::convolutional && sinusoids_added(config_.positions))
     position_table = Var(positions_.table(cx.arena, cx.backend, source.spans.longest()));
   const Var x = embed(cx, embeddings_.source, ids, positions, position_table);

@@ -9,8 +9,8 @@
 
 namespace dragoman {
 
-/// Recurrent sequence-to-sequence models: an encoder (nn/encoders), one vector that sums it up (nn/poolings) and a
-/// recurrent decoder (nn/recurrent_decoders).
+/// Recurrent sequence-to-sequence models: an encoder (nn/encoders), a pooling of its states to one vector (nn/poolings)
+/// and a recurrent decoder (nn/recurrent_decoders).
 class Rnn : public Model {
  public:
   Rnn(const ModelConfig& config, Parameters parameters);
@@ -28,10 +28,11 @@ class Rnn : public Model {
     Var states;   // (Ns,D)
     Var summary;  // (B,D)
   };
-  /// What a batch leads to: the encoder's states, and what the output layer reads for each target token.
+  /// The results for a batch: the encoder's states, and the input of the output layer for each target token.
   struct HiddenStates {
-    Var source, target;         // (Ns,D) (Nt,E)
-    Tensor signal, signal_row;  // (Nt,2), (Nt) int32: of attention that learns by a signal (SignalledLoss); or empty
+    Var source, target;  // (Ns,D) (Nt,E)
+    Tensor signal,
+        signal_row;  // (Nt,2), (Nt) int32: of attention that is trained by a signal (SignalledLoss); or empty
   };
 
   Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions,

@@ -7,9 +7,9 @@
 
 namespace dragoman {
 
-/// The source cache holds keys and values of the encoder's output. The past cache holds states, a row for each token,
-/// and in its first row for a sentence the state that the sentence begins with: a layer of the cache for each layer of
-/// the decoder, with h and then c, and one for State::feed.
+/// The source cache holds keys and values of the encoder's output. The past cache holds states, one row a token; the
+/// first row of a sentence holds its initial state. It has a layer for each layer of the decoder, with h and then c,
+/// and one for State::feed.
 class RnnDecoding : public CachedDecoding {
  public:
   RnnDecoding(Rnn& model, Context& cx)
@@ -74,7 +74,7 @@ Var RnnDecoding::encode(int, const PackedIds& source, const Tensor& rows, const 
   return encoded.states;
 }
 
-// The state that a sentence begins with is no token, so a row has one token less behind it than rows of its past.
+// The initial state is no token, so a row has one token less before it than it has rows of past.
 Tensor RnnDecoding::compute(std::span<const StepRow> rows, const DecodedPast::Step& past) {
   const auto R = int64_t(rows.size());
   std::vector<int32_t> before, ids, positions, tokens;

@@ -29,7 +29,7 @@ Spans first_spans(const Spans& spans, int64_t n) {
   return Spans(std::vector<int32_t>(offsets, offsets + n + 1));
 }
 
-// One part of the outputs of all steps, in the order of the target.
+// One kind of output of all steps, in the order of the target.
 Var in_target_order(Context& cx, const std::vector<RecurrentDecoder::Output>& done, Var RecurrentDecoder::Output::*part,
                     const Steps& steps) {
   std::vector<Var> parts;
@@ -39,7 +39,7 @@ Var in_target_order(Context& cx, const std::vector<RecurrentDecoder::Output>& do
 
 }  // namespace
 
-// What the decoder attends to, its sentences in the order of the steps.
+// What the decoder attends to, with sentences in the order of the steps.
 KeysAndValues Rnn::keys_in_order(Context& cx, const Var& states, const Spans& spans,
                                  const std::vector<int>& sentences) {
   std::vector<int32_t> order, lengths;
@@ -53,7 +53,7 @@ KeysAndValues Rnn::keys_in_order(Context& cx, const Var& states, const Spans& sp
                                      positions_of(ordered, {}, any_position));
 }
 
-// The sentences of a step are the first ones of the step before (Steps), and each has one query.
+// The sentences of a step are the first ones of the previous step (Steps); each has one query.
 std::vector<RecurrentDecoder::Output> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source,
                                                   const Steps& steps, const Tensor& signal) {
   const Tensor positions = positions_of(batch.target.spans, batch.sentences, any_position);

@@ -50,7 +50,7 @@ AutoregressiveLayer Transformer::make_autoregression(const ModelConfig& side, co
   fail("a decoder cannot look back by {}", name_of(config_.autoregression));
 }
 
-// The host decides for experts and for copying, and makes the keys of positions.
+// With experts, copying and keys of positions, the host decides between kernels.
 bool Transformer::steps_on_the_device() const {
   for (int l = 0; l < config_.decoder_layers; ++l)
     if (config_.has_experts(l)) return false;

@@ -32,11 +32,11 @@ class Transformer : public TransformerParts {
   AutoregressiveLayer make_autoregression(const ModelConfig& side, const std::string& name, int layer);
 
   Var encode(Context& cx, Rows& source);
-  Var embed_target(Context& cx, const Rows& rows);  // of rows that are located
+  Var embed_target(Context& cx, const Rows& rows);  // of rows with positions
   Var decoder_layer(Context& cx, const DecoderLayer& layer, Var x, const Var& memory, const Rows& target,
                     const Rows& source);
   bool steps_on_the_device() const;  // whether the host decides nothing between the kernels of a decoding step
-  /// What both sides end with: (Ns,D), and (Nt,D) before the output layer.
+  /// The outputs of both sides: (Ns,D), and (Nt,D) before the output layer.
   struct HiddenStates {
     Var memory, x;
   };

@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// The source cache holds keys and values of the encoder's output, the past cache what layers keep of decoded tokens.
+/// The source cache holds keys and values of the encoder's output; the past cache holds those of decoded tokens.
 class TransformerDecoding : public CachedDecoding {
  public:
   TransformerDecoding(Transformer& model, Context& cx)
@@ -33,10 +33,10 @@ class TransformerDecoding : public CachedDecoding {
   std::vector<Tensor> memory_of_steps(const Transformer::Rows& rows) const;
 
   Transformer& model_;
-  std::optional<RecordedSteps> recorded_;  // none: steps run as they are called
+  std::optional<RecordedSteps> recorded_;  // none: steps are not recorded
 };
 
-// If memory is short, steps run as they are called.
+// If memory is short, steps are not recorded.
 void TransformerDecoding::record_steps() {
   const auto scrap = int32_t(past_cache_.take(1));
   try {
@@ -109,7 +109,7 @@ Tensor TransformerDecoding::compute(std::span<const StepRow> rows, const Decoded
     try {
       return recorded_->run(tables, memory_of_steps(target), run);
     } catch (const OutOfMemory&) {
-      recorded_.reset();  // others have all of it, among them the context's arena, which may have room
+      recorded_.reset();  // other users hold the memory, among them the context's arena, which may have room
     } catch (const RecordingFailed& error) {
       static std::once_flag told;
       std::call_once(told, [&] { log_warning("{}; steps run kernel by kernel, which takes longer", error.what()); });

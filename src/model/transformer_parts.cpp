@@ -86,7 +86,7 @@ Var TransformerParts::make_positions(const std::string& name) {
                             Parameters::Use::lookup);
 }
 
-// Learned positions end somewhere: from there on all tokens share the last.
+// Tokens beyond the last learned position share it.
 int64_t TransformerParts::last_position() const {
   return config_.positions == Positions::learned ? config_.max_positions - 1 : any_position;
 }

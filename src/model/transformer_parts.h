@@ -12,8 +12,8 @@ namespace dragoman {
 /// The positions that a model adds to embeddings, if they are sinusoids.
 SinusoidDesign sinusoid_design(const ModelConfig& config);
 
-/// What models of Transformer layers share, whatever they connect: parameters and their names, embeddings with
-/// positions, layers of self-attention and feed-forward with their residuals and norms.
+/// What all models of Transformer layers share: parameters and their names, embeddings with positions, and layers of
+/// self-attention and feed-forward with their residuals and norms.
 class TransformerParts : public Model {
  public:
   const ModelConfig& config() const override { return config_; }
@@ -22,14 +22,14 @@ class TransformerParts : public Model {
  protected:
   TransformerParts(const ModelConfig& config, Parameters parameters);
 
-  /// Self-attention and feed-forward: a layer of an encoder, or of a decoder that has none to look at.
+  /// Self-attention and feed-forward: a layer of an encoder, or of a decoder without an encoder.
   struct Layer {
     SelfAttention self_attention;
     Norm self_attention_norm;
     FeedForwardLayer feed_forward;
     Norm feed_forward_norm;
   };
-  /// Rows of one sequence a sentence: ids, where each stands, and where sentences begin.
+  /// Rows of packed sentences: ids, positions, and where sentences begin.
   struct Rows {
     Tensor ids;        // (N) int32
     Tensor positions;  // (N,2) int32: sentence of the corpus, token
@@ -42,7 +42,7 @@ class TransformerParts : public Model {
 
   double gain(int layer) const;            // of initial weights
   MemoryShape memory_of(int layer) const;  // of self-attention
-  /// Layers of the side that `side` describes: the whole model, or its decoder_side().
+  /// `side`: the configuration of these layers, the model's own or its decoder_side().
   AttentionDesign attention_design(const ModelConfig& side, int layer) const;  // of self-attention
   Norm make_norm(const std::string& name);
   SelfAttention make_self_attention(const ModelConfig& side, const std::string& name, int layer);
@@ -50,12 +50,12 @@ class TransformerParts : public Model {
   Layer make_layer(const ModelConfig& side, const std::string& name, int layer);
   Var make_positions(const std::string& name);  // (P,D)
 
-  int64_t last_position() const;  // that positions know
+  int64_t last_position() const;  // for which there is a position
   Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
   Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one a hypothesis
-  /// Finds what embedding and self-attention need to know of the positions.
+  /// Fills in what embedding and self-attention need of the positions.
   void locate(Context& cx, const Var& learned, Rows& rows);
-  /// Of rows that are located; the norm may be null.
+  /// For rows with positions; the norm may be null.
   Var embed(Context& cx, const Var& table, const Norm* norm, const Rows& rows);
   Var layer(Context& cx, const Layer& p, Var x, const SelfRows& rows, bool causal);
   using Function = std::function<Var(const Var&)>;

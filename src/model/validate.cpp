@@ -38,7 +38,7 @@ void check_sizes(const ModelConfig& c) {
           name_of(c.positions));
 }
 
-// What only the decoder has: sizes of its own, and layers that share weights.
+// Fields of the decoder: its own sizes, and layers that share weights.
 void check_decoder(const ModelConfig& c) {
   const auto tied = [&](int layer) { return c.tied_decoder_layers[size_t(layer)]; };
   const auto given = int(c.tied_decoder_layers.size());
@@ -70,7 +70,7 @@ void check_position_numbers(const ModelConfig& c) {
 void check_score(const ModelConfig& c) {
   const AttentionConfig& a = c.attention;
   const ScoreKind& score = score_kind(a.score);
-  // With projections of their own, x·W_q and z·W_k, a bilinear score is the dot product's W = W_q W_kᵀ again.
+  // With projections x·W_q and z·W_k, a bilinear score has no more power than a dot product, where W = W_q W_kᵀ.
   if (score.excludes_projections && a.projections != Projections::none)
     throw Error(fmt::format("--attention-score {} has matrices of its own, so --attention-projections {} would only "
                             "rename them",
@@ -109,7 +109,7 @@ void check_head_sizes(const ModelConfig& c) {
           name_of(a.score));
 }
 
-// Distances in the scores would need the positions of the keys that a compressed key is made of.
+// Scores by distance would need the positions of the keys inside a compressed key.
 void check_compressed_keys(const ModelConfig& c) {
   if (c.attention.memory != AttentionMemory::local_compressed) return;
   if (c.type != ModelType::decoder_only)
@@ -205,7 +205,7 @@ void check_recurrent(const ModelConfig& c) {
 void check_special_ids(const ModelConfig& c) {
   require(c.decoder_start == DecoderStart::zero || c.first_token() >= 0,
           "--decoder-start {} is a piece that the vocabulary does not have", name_of(c.decoder_start));
-  if (c.source_vocabulary == 0) return;  // not known yet
+  if (c.source_vocabulary == 0) return;  // unknown so far
   const int pieces = std::min(c.source_vocabulary, c.target_vocabulary);
   const GenerationConfig& g = c.generation;
   std::vector<std::pair<const char*, int>> ids = {{"unk_id", c.special.unk},

@@ -7,9 +7,8 @@
 
 namespace dragoman {
 
-/// Throws Error unless a model can have this configuration: numbers within their bounds, sizes that divide, kinds of
-/// layers that go together. Messages name fields by their options.
-/// Called for command lines, for model files, and by make_model().
+/// Throws Error unless the configuration is possible: numbers within bounds, sizes that divide, kinds of layers that
+/// fit together. Messages name fields by their options. Called for command lines, for model files, and by make_model().
 void validate(const ModelConfig& config);
 
 /// The same for a configuration that was read from `where`, which the message names.

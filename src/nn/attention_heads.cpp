@@ -55,7 +55,7 @@ Var AttentionHeads::normed(Context& cx, const Norm& norm, const Var& x) const {
   return norm.weight ? head_norm(cx, x, norm.weight, norm.bias, design.sizes.heads) : x;
 }
 
-// A vector that is key and value at once is one variable, so that its gradients add up in one tensor.
+// A vector that is both key and value is one variable, so that its gradients add up in one tensor.
 AttentionHeads::KeyValue AttentionHeads::keys_and_values(Context& cx, const Var& product, const Role& key,
                                                          const Role& value, const Var& x,
                                                          const Tensor& positions) const {

@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// Where queries, keys or values come from: columns of a product from `first` on, or the vectors themselves.
+/// The source of queries, keys or values: columns of a product from `first` on, or the vectors themselves.
 struct Role {
   int64_t first = -1, count = 0;
   bool projected() const { return first >= 0; }
@@ -16,7 +16,7 @@ struct Role {
 class RoleProduct {
  public:
   explicit RoleProduct(std::string attention) : attention_(std::move(attention)) {}
-  /// The query's role; none where the design has no projection of it.
+  /// The query's role; none if the design does not project queries.
   Role add_query(const AttentionDesign& d);
   struct KeyAndValue {
     Role key, value;  // the same one with Projections::key_value
@@ -51,7 +51,7 @@ struct AttentionHeads {
   struct KeyValue {
     Var k, v;  // (N,H*K) (N,H*V)
   };
-  /// Keys and values of x, whose rows are at `positions` (N,2); `product` has the projections of x, or is empty.
+  /// Keys and values of x, whose rows are at `positions` (N,2); `product` holds the projections of x, or is empty.
   KeyValue keys_and_values(Context& cx, const Var& product, const Role& key, const Role& value, const Var& x,
                            const Tensor& positions) const;
   ScoreInputs score_inputs(Context& cx, const Var& q, const Tensor& bias) const;

@@ -2,9 +2,9 @@
 
 namespace dragoman {
 
-/// The loss that a model expects of a target token: a moving average over updates, which REINFORCE subtracts from the
-/// losses that follow a choice (Williams 1992; Xu et al. 2015, section 4.1). The trainer tells it the loss of each
-/// update and stores it in the training state.
+/// The expected loss of a target token: a moving average over updates, which REINFORCE subtracts from the losses that
+/// follow a choice (Williams 1992; Xu et al. 2015, section 4.1). The trainer passes it the loss of each update and
+/// stores it in the training state.
 struct Baseline {
   double value = 0;
 

@@ -5,9 +5,9 @@
 
 namespace dragoman {
 
-/// Rows that hold keys and values while sentences are decoded, with the same row numbers in every layer. A sentence
-/// takes ranges of rows when it is added or grows, and gives them back when it is removed. Rows never move in between,
-/// and a row that was written is not overwritten while its range is held. The cache grows by half when it is full.
+/// Rows for keys and values during decoding, with the same row numbers in every layer. A sentence takes ranges of rows
+/// when it is added or grows, and returns them when it is removed. Rows never move in between, and nobody else writes
+/// to a range that is held. The cache grows by half when it is full.
 class CacheRows {
  public:
   CacheRows(Context& cx, int layers, int64_t width, DType dtype)

@@ -16,12 +16,12 @@ struct CrossAttention {
   Var operator()(Context& cx, const Queries& queries, const KeysAndValues& seen) const;
   /// One decoding step, x (R,D), against keys and values that were cached (C,H*K + H*V).
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepKeys& keys, int64_t longest) const;
-  /// Shows the context's observer the weights of all queries at once.
+  /// Passes the weights of all queries at once to the context's observer.
   void show(Context& cx, const Queries& queries, const KeysAndValues& seen) const;
   int64_t cache_columns() const { return heads.key_columns() + heads.value_columns(); }
 
-  /// Of attention that cannot learn by gradients alone (nn/cross_attention_kinds/hard.cpp): a signal (rows,2) for the
-  /// queries of a batch, empty where there is none, and its values once the losses are known.
+  /// For attention that cannot learn by gradients alone (nn/cross_attention_kinds/hard.cpp): a signal (rows,2) for the
+  /// queries of a batch, empty for other kinds, whose values are set once the losses are known.
   Tensor learning_signal(Context& cx, int64_t rows, DType dtype) const {
     return kind->learning_signal(cx, rows, dtype);
   }

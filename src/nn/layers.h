@@ -10,7 +10,7 @@ namespace dragoman {
 struct Linear {
   Var weight, bias;  // (D_out,D_in) (D_out)
 
-  /// One product for several outputs of the same input: output i is called names[i] and has rows[i] columns.
+  /// One product for several outputs of the same input: output i has the name names[i] and rows[i] columns.
   static Linear make(Parameters& p, const std::vector<std::string>& names, const std::vector<int64_t>& rows,
                      int64_t inputs, double gain = 1);
   Var operator()(Context& cx, const Var& x, Activation act = Activation::none) const;

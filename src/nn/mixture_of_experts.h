@@ -6,10 +6,10 @@
 namespace dragoman {
 
 /// A sparsely gated mixture of experts (Shazeer et al. 2017, "Outrageously Large Neural Networks"): y = Σ g_e(x) ·
-/// expert_e(x) over the k experts that the router prefers for a row (ops/experts.h). A row costs k experts however many
-/// there are. In training an expert takes at most capacity · k · N / E of N rows; for rows over its capacity its output
-/// is zero, and only the residual remains (Lepikhin et al. 2021, "GShard", section 2.2). Outside training there is no
-/// limit, so that the result of a row depends on that row alone.
+/// expert_e(x) over the k experts that the router prefers for a row (ops/experts.h). The cost of a row is that of k
+/// experts, whatever their number. In training an expert takes at most capacity · k · N / E of N rows; for rows over
+/// its capacity its output is zero, and only the residual remains (Lepikhin et al. 2021, "GShard", section 2.2).
+/// Outside training there is no limit, so that the result of a row depends on that row alone.
 struct MixtureOfExperts {
   Var router;  // (E,D)
   std::vector<FeedForward> experts;
@@ -20,7 +20,7 @@ struct MixtureOfExperts {
   Var operator()(Context& cx, const Var& x, const Tensor& positions) const;
 };
 
-/// The feed-forward part of a Transformer layer: one network for all rows, or for each row some of many.
+/// The feed-forward part of a Transformer layer: one network for all rows, or a mixture of experts.
 struct FeedForwardLayer {
   std::variant<FeedForward, MixtureOfExperts> kind;
 

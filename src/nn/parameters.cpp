@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-// FNV-1a: which random sequence a name owns.
+// FNV-1a: the number of a name's random sequence.
 uint64_t hash(const std::string& name) {
   uint64_t h = 0xcbf29ce484222325;
   for (unsigned char c : name) h = (h ^ c) * 0x100000001b3;

@@ -20,8 +20,8 @@ struct Init {
   static Init glorot(int64_t rows, int64_t cols, double gain = 1);
 };
 
-/// All weights of a model, in the order they were made. A weight may be a slice of a larger matrix (queries, keys and
-/// values are one product): kernels and the optimiser see the matrix, files and messages the named slices.
+/// All weights of a model, in order of creation. A weight may be a slice of a larger matrix (queries, keys and values
+/// are one product): kernels and the optimiser see the matrix, files and messages the named slices.
 class Parameters {
  public:
   struct Slice {
@@ -29,7 +29,7 @@ class Parameters {
     int64_t rows;
     Init init;
   };
-  /// A slice and where it lies.
+  /// A slice and its place in a matrix.
   struct Named {
     std::string name;
     Tensor value, gradient;  // (rows, cols) or (rows); the gradient may be empty
@@ -38,18 +38,18 @@ class Parameters {
     int64_t first;  // its first row there
     bool trained;   // false: a statistic
 
-    /// The same slice of a tensor that is shaped like the matrix, such as a moment or an average.
+    /// The same slice of a tensor with the shape of the matrix, such as a moment or an average.
     Tensor slice_of(const Tensor& like_buffer) const { return like_buffer.row_range(first, value.shape()[0]); }
   };
 
-  /// Buffers begin at multiples of this in flat buffers: sums over blocks of a buffer (sum_of_squares) are sums over
-  /// blocks of the whole.
+  /// Buffers begin at multiples of this in flat buffers, so that blocks of a buffer (sum_of_squares) are blocks of the
+  /// flat one.
   static constexpr int64_t flat_block = 4096;
 
-  /// Of a model that decodes: each buffer has its own memory, and there are no gradients.
+  /// For decoding: each buffer has its own memory, and there are no gradients.
   Parameters(const Backend& backend, Arena& arena, DType dtype);
-  /// Of a model that is trained: buffers are views of one flat buffer of values, and their gradients of another of the
-  /// same layout. `elements` is the size of each, as flat_elements() says of the same parameters.
+  /// For training: buffers are views of one flat buffer of values, gradients views of another with the same layout.
+  /// `elements` is the size of each: flat_elements() of the same parameters.
   struct Flat {
     int64_t elements;
   };
@@ -64,8 +64,7 @@ class Parameters {
   /// not change it.
   Tensor statistic(const Slice& slice);  // (rows)
 
-  /// Draws each slice from a random sequence of its own (seed, name): its values do not depend on the rest of the
-  /// model.
+  /// Draws each slice from its own random sequence (seed, name): its values do not depend on the rest of the model.
   void initialise(uint64_t seed);
   /// The next backward pass overwrites all gradients.
   void forget_gradients();
@@ -77,13 +76,13 @@ class Parameters {
   /// weights do not change.
   PackedWeights pack(DType type) const;
   PackedWeights pack() const { return pack(dtype_); }
-  /// Updates the 16-bit copies of all weights of products, or makes them.
+  /// Creates or updates the 16-bit copies of all weights of products.
   void round(RoundedWeights& rounded) const;
-  /// For models that only decode: weights that only products use exist in packed form alone, and the memory of the
-  /// originals is never touched. Their values are read into `load_destination`, and `pack_loaded` packs them.
+  /// For models that only decode: weights that only products use exist in packed form alone; the memory of the
+  /// originals is never touched. Read their values into `load_destination`; `pack_loaded` packs them.
   Tensor load_destination(size_t buffer) const;
   void pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const;
-  /// The same into I8 from rows that are rounded already (Backend::pack_rounded): those of all slices, in order.
+  /// The same into I8 from rounded rows (Backend::pack_rounded): those of all slices, in order.
   void pack_rounded(size_t buffer, std::span<const RoundedRows> slices, PackedWeights& packed) const;
 
   const std::vector<Named>& named() const { return named_; }

@@ -6,8 +6,7 @@
 
 namespace dragoman {
 
-/// halves: all sines, then all cosines, as most programs have them; interleaved: sines and cosines alternate, as in the
-/// paper.
+/// halves: all sines, then all cosines, as in most programs; interleaved: sines and cosines alternate, as in the paper.
 enum class SinusoidOrder { halves, interleaved };
 
 /// Sinusoids of Vaswani et al. 2017, section 3.5: row p holds sin((p + first)·f_i) and cos((p + first)·f_i). In the
@@ -19,7 +18,7 @@ struct SinusoidDesign {
   int64_t first = 0;
 };
 
-/// The table (rows ≥ `positions`, D), which is replaced by a longer one when a sentence needs it. Thread-safe.
+/// The table (rows ≥ `positions`, D); a longer one replaces it when a sentence needs it. Thread-safe.
 class Sinusoids {
  public:
   Sinusoids(const SinusoidDesign& design, DType dtype) : design_(design), dtype_(dtype) {}

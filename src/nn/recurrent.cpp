@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// The row of a sentence that step t takes.
+// The row of a sentence that step t reads.
 int64_t row_at(Range sentence, int64_t t, Direction direction) {
   const int64_t last = sentence.end - 1;
   if (direction == Direction::forward) return sentence.begin + t;
@@ -50,7 +50,7 @@ Recurrence Recurrence::make(Parameters& p, const std::string& name, const Design
   const int64_t all = gates_of(d.cell) * d.dim;
   std::vector<Parameters::Slice> input, bias, state;
   for (const std::string& gate : gate_names(d.cell)) {
-    const bool open = d.cell == Cell::lstm && gate == "forget";  // begins by keeping the past (Jozefowicz 2015)
+    const bool open = d.cell == Cell::lstm && gate == "forget";  // initially open: keeps the past (Jozefowicz 2015)
     input.push_back({name + ".input." + gate + ".weight", d.dim, Init::glorot(d.dim, d.inputs)});
     bias.push_back({name + ".input." + gate + ".bias", d.dim, open ? Init::ones() : Init::zeros()});
     state.push_back({name + ".state." + gate + ".weight", d.dim, Init::glorot(d.dim, d.dim)});

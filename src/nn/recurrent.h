@@ -10,8 +10,8 @@ namespace dragoman {
 enum class Direction { forward, backward, reversed };
 
 /// The rows of packed sentences in the order in which a recurrence reads them: the first row of each sentence, longest
-/// sentences first, then the second row of each sentence that has one, … The sentences of a step are therefore the
-/// first sentences of the step before, and no row is padding.
+/// sentences first, then the second row of each sentence that has one, and so on. So the sentences of a step are the
+/// first sentences of the previous step, and there is no padding.
 struct Steps {
   std::vector<int> sentences;   // (B): longest first
   std::vector<int64_t> begins;  // (T+1): step t has entries [begins[t], begins[t+1]) of `rows`

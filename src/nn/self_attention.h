@@ -8,11 +8,11 @@ struct StepRows {
   Tensor positions;  // (R,2)
   Tensor rotary;     // as in SelfRows
   Tensor bias;
-  Tensor cached;  // (R) int32: cache rows that take this step's keys and values
+  Tensor cached;  // (R) int32: cache rows to write this step's keys and values to
   Past past;      // of each row, this step included
 };
 
-/// Multi-head attention of a sequence to itself (Vaswani et al. 2017, section 3.2.2). One product makes all
+/// Multi-head attention of a sequence to itself (Vaswani et al. 2017, section 3.2.2). One product computes all
 /// projections.
 struct SelfAttention {
   Linear product;
@@ -22,7 +22,7 @@ struct SelfAttention {
 
   static SelfAttention make(Parameters& p, const std::string& name, int64_t dim, const AttentionDesign& design);
   Var operator()(Context& cx, const Var& x, const SelfRows& rows, bool causal) const;
-  /// One decoding step: x (R,D). The keys and values of this step join the cache (C,H*K + H*V).
+  /// One decoding step: x (R,D). Writes the keys and values of this step to the cache (C,H*K + H*V).
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const;
   int64_t cache_columns() const { return heads.key_columns() + heads.value_columns(); }
 

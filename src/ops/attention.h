@@ -18,7 +18,7 @@ struct ScoreInputs {
 Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const AttentionShape& shape,
               const ScoreInputs& score = {}, const std::string& name = "");
 
-/// What attention_step needs to know of the cached keys of its rows, each of which holds one query.
+/// The cached keys of the rows of a step, each of which holds one query.
 struct StepShape {
   StepKeys keys;
   int64_t longest = 0;  // upper bound of keys.length

@@ -1,6 +1,8 @@
 #pragma once
 #include <string>
 
+#include "dragoman/run_event.h"
+
 namespace dragoman {
 
 /// Where a run is written down.
@@ -10,6 +12,7 @@ struct RunLogOptions {
   std::string log;          // file that messages are appended to; empty: none
   std::string valid_log;    // file that the lines of validation are appended to; empty: none
   bool quiet = false;       // only warnings and errors on stderr
+  RunObserver observer;     // of a program; empty: none
 };
 
 }  // namespace dragoman

@@ -10,8 +10,22 @@
 
 namespace dragoman {
 
+namespace {
+
+class ObserverLog : public RunSink {
+ public:
+  explicit ObserverLog(RunObserver observer) : observer_(std::move(observer)) {}
+  void take(const RunMoment& now, const RunEvent& event) override { observer_(now, event); }
+
+ private:
+  const RunObserver observer_;
+};
+
+}  // namespace
+
 RunLog::RunLog(const RunLogOptions& options, Unwritten& unwritten) : unwritten_(unwritten) {
   sinks_.push_back({"", std::make_unique<TextLog>(options.quiet)});
+  if (options.observer) sinks_.push_back({"", std::make_unique<ObserverLog>(options.observer)});
   if (!options.log_json.empty()) sinks_.push_back({"--log-json", std::make_unique<JsonLog>(options.log_json)});
   if (!options.tensorboard.empty())
     sinks_.push_back({"--tensorboard", std::make_unique<TensorBoardLog>(options.tensorboard)});
@@ -25,6 +39,7 @@ void RunLog::tell_all(const F& f) {
       f(*to.sink);
       return false;
     } catch (const Error& error) {
+      if (to.option.empty()) throw;  // the observer's own
       unwritten_.add(to.option, error.what());
       log_warning("training continues without {}, and will end with an error: {}", to.option, error.what());
     } catch (const BrokenPipe&) {  // main() would end the program for it

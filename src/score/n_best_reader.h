@@ -10,9 +10,9 @@
 
 namespace dragoman {
 
-/// An n-best list and the text that it translates, as pairs: each entry with the source line that it names. Entries
-/// stand in the order of that text, as `translate --n-best` writes them; lines without entries are passed over. One
-/// source line and one window are in memory.
+/// Reads an n-best list and the text that it translates as pairs: each entry with its source line. Entries are in the
+/// order of the text, as `translate --n-best` writes them; lines without entries are skipped. One source line and one
+/// window are in memory.
 class NBestReader {
  public:
   struct Window : LinePairs {
@@ -22,7 +22,7 @@ class NBestReader {
   explicit NBestReader(const std::array<std::string, 2>& paths);  // {source, list}
 
   /// The next pairs: at least one and at most `max_pairs`; none at the end of the list. Waits for the first pair only.
-  /// Error for what is no entry, for entries out of order, and for a source line that is not there.
+  /// Error for malformed entries, for entries out of order, and for a source line that does not exist.
   Window next(int64_t max_pairs);
 
   bool ready() {

@@ -13,7 +13,7 @@ struct ScoreOptions {
   bool no_spm_encode = false;                      // the text is already split into pieces
   int64_t mini_batch_words = 4096;                 // target tokens
   int max_length = 10'000;                         // pieces per side; longer ones are an Error
-  bool alignments = false;                         // also which source tokens each target token attends to
+  bool alignments = false;                         // also compute which source tokens each target token attends to
   std::vector<std::string> vocabs = {};            // of a model of another program, if nothing beside it names them
   std::string source_lang = {}, target_lang = {};  // of a model with several languages
 };

@@ -11,17 +11,17 @@ namespace dragoman {
 // What one line and the lines of a window may have.
 constexpr size_t longest_line_to_score = 1 << 20, window_bytes = 1 << 26;
 
-/// Two text files whose line i are translations of each other, read side by side, a window at a time: memory holds one
-/// window and 8 bytes a pair. One side may be a pipe that is written to as the scores come back.
+/// Reads two text files, whose lines i are translations of each other, a window at a time. Memory holds one window and
+/// 8 bytes a pair. One side may be a pipe whose writer waits for the scores.
 class PairReader {
  public:
   using Window = LinePairs;
 
   explicit PairReader(const std::array<std::string, 2>& paths);  // {source, target}
 
-  /// The next pairs: at least one and at most `max_pairs`; none at the end of both files. Waits for the first pair only
-  /// and takes what is there. Throws Error as require_paired does when one file ends before the other, and for a line
-  /// of more than 1 MiB.
+  /// The next pairs: at least one and at most `max_pairs`; none at the end of both files. Waits for the first pair
+  /// only; otherwise takes the lines that are available. Throws Error as require_paired does when one file ends before
+  /// the other, and for a line of more than 1 MiB.
   LinePairs next(int64_t max_pairs);
 
   /// Whether `next` would return without waiting.
@@ -32,7 +32,7 @@ class PairReader {
   void read_to_end(LineReader& reader, std::vector<int32_t>& lengths);
 
   LineReader source_, target_;
-  std::array<std::vector<int32_t>, 2> lengths_;  // bytes of each line so far: they tell where a line was lost
+  std::array<std::vector<int32_t>, 2> lengths_;  // bytes of each line so far, to find a missing line
 };
 
 }  // namespace dragoman

@@ -32,7 +32,7 @@ class PairScorer {
   PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device);
   PairScorer(const PairScorer&) = delete;
 
-  /// Where lines come from, for messages: `lines_before` lines of `target` are before them.
+  /// The files of the lines, for messages; `lines_before`: lines of `target` before them.
   struct Origin {
     std::string target;
     int64_t lines_before = 0;

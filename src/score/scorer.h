@@ -11,12 +11,12 @@
 
 namespace dragoman {
 
-/// Lines as ids, one pair a pair, whatever they hold, with what stands around sentences: an empty line is </s> alone.
-/// `given_pieces`: the lines are pieces already, separated by blanks. All threads work on it.
+/// Encodes lines as ids with special pieces, one pair for each pair of lines; an empty line becomes </s> alone.
+/// `given_pieces`: the lines are already pieces, separated by blanks. Runs on all threads.
 std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& target, const SentenceFrames& frames,
                                  const LinePairs& lines, bool given_pieces);
 
-/// Where scoring computes. Nothing is recorded; with packed weights a score depends on its pair alone, to the bit.
+/// The resources of scoring. Nothing is recorded; with packed weights a score depends on its pair alone, to the bit.
 struct ScoringContext {
   const Backend& backend;
   Arena& arena;

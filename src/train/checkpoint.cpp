@@ -206,9 +206,9 @@ int gradient_shards_of(const std::string& state_path) {
 }
 
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config) {
-  std::string list;  // "dim is 128, here 256"
-  for (const auto& [member, theirs, ours] : differences(stored, config))
-    list += fmt::format("{}{} is {}, here {}", list.empty() ? "" : "; ", member, theirs, ours);
+  std::string list;  // "--dim-emb is 128, here 256"
+  for (const auto& [member, name, theirs, ours] : differences(stored, config))
+    list += fmt::format("{}{} is {}, here {}", list.empty() ? "" : "; ", name, theirs, ours);
   if (!list.empty())
     throw Error(fmt::format("{} is of another model: {}", path, list),
                 "give the options it was trained with, another --model, or --no-reload to begin anew");

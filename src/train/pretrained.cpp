@@ -40,9 +40,9 @@ void require_same_shapes(const ModelFile& file, const std::string& model, const 
 // What no shape tells: the same weights would compute something else.
 void require_same_function(const ModelFile& file, const std::string& model, const ModelConfig& config) {
   static const std::set<std::string> shapeless = {"heads", "activation", "moe_top_k", "norm", "positions"};
-  for (const auto& [member, theirs, ours] : differences(file.config(), config))
+  for (const auto& [member, name, theirs, ours] : differences(file.config(), config))
     if (shapeless.contains(member))
-      complain(model, fmt::format("its '{}' is {}, that of this run {}", member, theirs, ours));
+      complain(model, fmt::format("its {} is {}, that of this run {}", name, theirs, ours));
 }
 
 }  // namespace

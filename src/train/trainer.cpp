@@ -27,7 +27,7 @@ TrainingSetup with_writable_model(TrainingSetup setup, const Communicator& ranks
 // One rank writes the run down.
 RunLogOptions logs_of(const TrainingSetup& setup, const Communicator& ranks) {
   RunLogOptions logs = setup.training;
-  if (ranks.rank() > 0) logs = {.quiet = true};
+  if (ranks.rank() > 0) logs = {.quiet = true, .observer = setup.training.observer};
   return logs;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include "comm/communicator.h"
+#include "dragoman/run_control.h"
 #include "train/checkpoint.h"
 #include "train/resolve_settings.h"
-#include "train/run_control.h"
 #include "train/updater.h"
 #include "train/validate.h"
 

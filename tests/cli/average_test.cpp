@@ -80,7 +80,7 @@ TEST_F(AverageCommand, NamesFilesAndEntriesOfModelsThatDiffer) {
   ModelConfig wider = toy_config();
   wider.dim = 32, wider.heads = 4;
   const std::string a = save_toy_model(folder / "a", 1), b = save_toy_model(folder / "b", 1, wider);
-  expect_error({out, {a, b}}, {a, b, "dim is 16 and 32, heads is 2 and 4"});
+  expect_error({out, {a, b}}, {a, b, "--dim-emb is 16 and 32, --transformer-heads is 2 and 4"});
 }
 
 TEST_F(AverageCommand, NamesFilesWhoseVocabulariesDiffer) {

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "cli/command.h"
-#include "cli/foreign.h"
+#include "options/foreign.h"
 #include "tests/source_dir.h"
 
 namespace dragoman {

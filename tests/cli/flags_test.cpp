@@ -1,4 +1,4 @@
-#include "cli/flags.h"
+#include "options/flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/foreign.h"
+#include "options/foreign.h"
 
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -14,9 +14,9 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/score_options.h"
-#include "cli/train_options.h"
 #include "cli/translate_options.h"
 #include "dragoman/average.h"
+#include "options/train_table.h"
 #include "tests/cli/marian_cases.h"
 #include "tests/cli/marian_training_cases.h"
 #include "tests/source_dir.h"

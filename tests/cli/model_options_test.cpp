@@ -1,4 +1,4 @@
-#include "cli/model_options.h"
+#include "options/model_options.h"
 
 #include <gmock/gmock.h>
 

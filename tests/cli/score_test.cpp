@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/line_reader.h"
-#include "cli/command_files.h"
 #include "cli/commands.h"
 #include "cli/score_options.h"
+#include "options/overwriting.h"
 #include "score/scorer.h"
 #include "tests/engine.h"
 #include "tests/temporary_folder.h"

@@ -17,10 +17,10 @@
 #include "cli/plot_options.h"
 #include "cli/quantize_options.h"
 #include "cli/score_options.h"
-#include "cli/train_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "dragoman/average.h"
+#include "options/train_table.h"
 
 namespace dragoman {
 namespace {

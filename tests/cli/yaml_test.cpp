@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/train_options.h"
 #include "cli/translate_options.h"
+#include "options/train_table.h"
 
 namespace dragoman {
 namespace {

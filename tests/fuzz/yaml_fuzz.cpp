@@ -1,6 +1,6 @@
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/train_options.h"
+#include "options/train_table.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
 

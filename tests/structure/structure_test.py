@@ -9,14 +9,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # A room includes itself and those before it; vocab includes base alone.
 ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim data metrics io interop explain align decode score runlog pages "
-         "train engine serve cli").split()
+         "train options engine serve cli").split()
 ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
 # Public headers (include/dragoman) belong to the engine, but for these. They include each other alone.
 PUBLIC_ROOMS = {"dragoman/error.h": "base", "dragoman/log_sink.h": "base", "dragoman/evaluate.h": "metrics",
-                "dragoman/search_rule.h": "model", "dragoman/search_options.h": "decode"}
+                "dragoman/search_rule.h": "model", "dragoman/search_options.h": "decode",
+                "dragoman/run_event.h": "runlog", "dragoman/run_control.h": "train", "dragoman/named_option.h": "options"}
 
 FILE_LINES, FUNCTION_LINES, KERNEL_LINES = 400, 60, 120
-OPTION_TABLES = re.compile(r"cli/\w+_flags\.cpp|src/model/\w+_fields\.cpp")  # functions that return a table of options: data, as long as it is
+OPTION_TABLES = re.compile(r"(cli|src/options)/\w+_flags\.cpp|src/model/\w+_fields\.cpp")  # functions that return a table of options: data, as long as it is
 DEVICE_CONDITIONS = {"src/backend/registry.cpp", "src/comm/communicator.cpp"}
 # Where files may be opened to write: one place for all output, the lock of a model, closed standard streams.
 WRITERS = {"src/base/file.cpp", "src/train/destination.cpp", "cli/main.cpp"}

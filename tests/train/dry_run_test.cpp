@@ -62,7 +62,7 @@ TEST(DryRun, FindsWhatARunWouldFailOf) {
   EXPECT_THAT(fails([](TrainingSetup& s) { s.training.model = "no/m"; }), HasSubstr("there is no folder no"));
   run.train_until(1);
   EXPECT_THAT(fails([](TrainingSetup& s) { s.model.feed_forward = 48; }),
-              AllOf(HasSubstr("is of another model: feed_forward is 32, here 48"), HasSubstr("--no-reload")));
+              AllOf(HasSubstr("is of another model: --transformer-dim-ffn is 32, here 48"), HasSubstr("--no-reload")));
 }
 
 // 100 updates and 5,000 target tokens an epoch, 1,000 of them a second.

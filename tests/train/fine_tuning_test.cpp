@@ -94,7 +94,7 @@ TEST_F(FineTuning, RefusesMoreAndFewerParameters) {
 
 TEST_F(FineTuning, RefusesWhatEqualShapesWouldHide) {
   run.setup.model.heads = 4;
-  EXPECT_THAT(complaint(), HasSubstr("its 'heads' is 2, that of this run 4"));
+  EXPECT_THAT(complaint(), HasSubstr("--transformer-heads is 2, that of this run 4"));
 }
 
 TEST_F(FineTuning, RefusesAnotherVocabulary) {

@@ -141,8 +141,9 @@ TEST(Resume, RefusesTheStateOfAnotherModelAndShowsBoth) {
   run.train_until(1);
   run.setup.model.feed_forward = 48;
   const std::string message = message_of([&] { run.train_until(2); });
-  EXPECT_THAT(message, AllOf(HasSubstr("model.state.safetensors is of another model: feed_forward is 32, here 48"),
-                             HasSubstr("--no-reload")));
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("model.state.safetensors is of another model: --transformer-dim-ffn is 32, here 48"),
+                    HasSubstr("--no-reload")));
 }
 
 TEST(Resume, RefusesAnotherVocabulary) {

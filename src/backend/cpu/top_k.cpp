@@ -2,6 +2,7 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/top_k.cpp"
 #include <hwy/foreach_target.h>
 //
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -28,12 +29,52 @@ HWY_INLINE void Insert(float* values, int32_t* ids, int64_t k, float value, int3
   ids[at] = id;
 }
 
-// Inserts the numbers starting at z[v] whose bit is set, if they still belong to the best.
-HWY_NOINLINE void Take(float* values, int32_t* ids, int64_t k, const float* z, int64_t v, uint64_t which) {
+// From so many numbers on, sorting each into its place costs more than a heap, whose root is the worst.
+constexpr int64_t heap_from = 64;
+
+// Puts (value, id) at the root of a heap of n numbers that lacks one.
+HWY_INLINE void SiftDown(float* values, int32_t* ids, int64_t n, float value, int32_t id) {
+  const auto worse = [&](int64_t a, float b, int32_t b_id) {
+    return values[a] < b || (values[a] == b && ids[a] > b_id);
+  };
+  int64_t at = 0;
+  for (int64_t child; (child = 2 * at + 1) < n; at = child) {
+    if (child + 1 < n && worse(child + 1, values[child], ids[child])) ++child;
+    if (!worse(child, value, id)) break;
+    values[at] = values[child];
+    ids[at] = ids[child];
+  }
+  values[at] = value;
+  ids[at] = id;
+}
+
+// Makes a heap a sorted list, best first.
+HWY_NOINLINE void SortHeap(float* values, int32_t* ids, int64_t k) {
+  for (int64_t n = k - 1; n > 0; --n) {
+    const float value = std::exchange(values[n], values[0]);
+    const int32_t id = std::exchange(ids[n], ids[0]);
+    SiftDown(values, ids, n, value, id);
+  }
+}
+
+// Inserts the numbers starting at z[v] whose bit is set, if they still belong to the best. Returns the largest number.
+HWY_NOINLINE float Take(float* values, int32_t* ids, int64_t k, const float* z, int64_t v, uint64_t which) {
   for (; which; which &= which - 1) {
     const int64_t i = v + std::countr_zero(which);
     if (z[i] > values[k - 1]) Insert(values, ids, k, z[i], int32_t(i));
   }
+  return values[0];
+}
+
+// The same for a heap, whose largest number so far is `largest`.
+HWY_NOINLINE float TakeIntoHeap(float* values, int32_t* ids, int64_t k, const float* z, int64_t v, uint64_t which,
+                                float largest) {
+  for (; which; which &= which - 1) {
+    const int64_t i = v + std::countr_zero(which);
+    if (z[i] > values[0]) SiftDown(values, ids, k, z[i], int32_t(i));
+    largest = std::max(largest, z[i]);
+  }
+  return largest;
 }
 
 template <class Mask>
@@ -58,14 +99,17 @@ float Scan(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
   std::fill_n(ids, k, 0);
   VF worst = never, top = hn::Set(d, std::numeric_limits<float>::lowest());
   VF sums = hn::Zero(d), sound = hn::Zero(d);  // Σ exp(z - top); equal to itself unless there was a NaN
+  const bool heap = k >= heap_from;
+  float largest = hn::GetLane(never);
   for (int64_t v = 0; v < V; v += L) {
     const int64_t count = std::min(L, V - v);
     VF x = LoadN(d, z + v, count);
     if (count < L) x = hn::IfThenElse(hn::FirstN(d, size_t(count)), x, never);
     if (const auto better = hn::Gt(x, worst); !hn::AllFalse(d, better)) {
-      Take(values, ids, k, z, v, Bits(better));
-      worst = hn::Set(d, values[k - 1]);
-      const VF before = std::exchange(top, hn::Max(top, hn::Set(d, values[0])));
+      largest =
+          heap ? TakeIntoHeap(values, ids, k, z, v, Bits(better), largest) : Take(values, ids, k, z, v, Bits(better));
+      worst = hn::Set(d, values[heap ? 0 : k - 1]);
+      const VF before = std::exchange(top, hn::Max(top, hn::Set(d, largest)));
       if (log_sum_exp) sums = hn::Mul(sums, ExpOfNegative(hn::Sub(before, top)));
     }
     if (log_sum_exp)
@@ -73,6 +117,7 @@ float Scan(float* values, int32_t* ids, const float* z, int64_t V, int64_t k) {
     else
       sound = hn::IfThenElse(hn::Eq(x, x), sound, x);
   }
+  if (heap) SortHeap(values, ids, k);
   if (log_sum_exp) return hn::GetLane(top) + std::log(Sum(d, sums));
   return hn::AllTrue(d, hn::Eq(sound, sound)) ? values[0] : std::numeric_limits<float>::quiet_NaN();
 }

@@ -8,12 +8,12 @@
 namespace dragoman {
 
 /// How a decoder layer reads the tokens before it; each kind is a file. Self-attention reads the whole past in every
-/// step, the others read one row that sums it up. All caches have a row for each token, so hypotheses share a past in
-/// the same way.
+/// step; the others read one row that summarises it. All caches have a row for each token, so hypotheses share the past
+/// alike.
 struct AutoregressiveLayer {
   std::variant<SelfAttention, AverageAttention, Ssru> kind;
 
-  /// All rows of sentences at once; a row sees itself and those before it.
+  /// All rows of sentences at once; a row sees itself and the rows before it.
   Var operator()(Context& cx, const Var& x, const SelfRows& rows) const {
     const auto run = [&]<class K>(const K& k) {
       if constexpr (std::is_same_v<K, SelfAttention>)
@@ -23,7 +23,7 @@ struct AutoregressiveLayer {
     };
     return std::visit(run, kind);
   }
-  /// One decoding step: x (R,D). What later steps read joins the cache.
+  /// One decoding step: x (R,D). Writes what later steps read to the cache.
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
     return std::visit([&](const auto& k) { return k.step(cx, x, cache, rows); }, kind);
   }

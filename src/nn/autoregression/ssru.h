@@ -14,7 +14,7 @@ struct Ssru {
 
   static Ssru make(Parameters& p, const std::string& name, int64_t dim, double gain, bool norms);
   Var operator()(Context& cx, const Var& x, const SelfRows& rows) const;
-  /// One decoding step: x (R,D). The c of this step join the cache (C,D).
+  /// One decoding step: x (R,D). Writes the c of this step to the cache (C,D).
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const;
   int64_t cache_columns() const { return product.weight.cols(); }  // D
 

@@ -27,7 +27,7 @@ std::shared_ptr<const CrossAttentionKind> make_kind(Parameters& p, const std::st
   return make_soft_attention();
 }
 
-// As in training, each row as a sentence of its own.
+// As in training, with each row as a sentence of its own.
 Var CrossAttentionKind::step(Context& cx, const AttentionHeads& heads, const Var& x, const Var& q, const Tensor& cache,
                              const StepKeys& keys, int64_t) const {
   const Queries queries{.x = x, .spans = Spans::one_row_each(x.rows()), .positions = {}};

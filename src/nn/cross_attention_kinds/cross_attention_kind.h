@@ -16,13 +16,13 @@ struct Queries {
   Tensor signal = {};  // (Nq,2), rows of CrossAttention::learning_signal; or empty
 };
 
-/// What queries see: sentence s of the queries sees sentence s of these.
+/// The keys and values: sentence s of the queries sees sentence s of these.
 struct KeysAndValues {
   Var k, v;  // (Ns,H*K) (Ns,H*V)
   Spans spans;
 };
 
-/// The losses of a batch, and the learning signal that is made of them before the backward pass reads it.
+/// The losses of a batch, and the learning signal that is computed from them before the backward pass reads it.
 struct SignalledLoss {
   Tensor signal;         // (Nt,2), made by CrossAttention::learning_signal
   Tensor loss, weights;  // (Nt), (Nt) or empty: of each target token
@@ -42,11 +42,12 @@ class CrossAttentionKind {
   /// One decoding step of queries (R,D) against keys and values in a cache (C,H*K + H*V).
   virtual Var step(Context& cx, const AttentionHeads& heads, const Var& x, const Var& q, const Tensor& cache,
                    const StepKeys& keys, int64_t longest) const;
-  /// Shows the observer the weights of all queries of sentences at once, for kinds that otherwise attend step by step.
+  /// Passes the weights of all queries of sentences at once to the observer, for kinds that otherwise attend step by
+  /// step.
   virtual void show(Context& cx, const AttentionHeads& heads, const Queries& queries, const Var& q,
                     const KeysAndValues& seen) const;
 
-  /// A learning signal for `rows` queries, or empty: the kind learns by gradients alone.
+  /// A learning signal for `rows` queries; empty for kinds that learn by gradients alone.
   virtual Tensor learning_signal(Context& cx, int64_t rows, DType dtype) const;
   virtual void reward(Context& cx, const SignalledLoss& outcome) const;
   virtual bool learns_from_baseline() const { return false; }  // whether reward() reads the baseline
@@ -60,8 +61,8 @@ std::shared_ptr<const CrossAttentionKind> make_predictive_attention(Parameters& 
                                                                     int64_t dim);
 std::shared_ptr<const CrossAttentionKind> make_hard_attention(const AttentionDesign& d);
 
-/// The weighted mean of the values (Vaswani et al. 2017, equation 1), in the window of the design. The first kind, and
-/// how others show their weights.
+/// The weighted mean of the values (Vaswani et al. 2017, equation 1), in the window of the design. Other kinds use it
+/// to show their weights.
 Var attend_softly(Context& cx, const AttentionHeads& heads, const Queries& queries, const Var& q,
                   const KeysAndValues& seen);
 

@@ -16,7 +16,8 @@ class HardAttention : public CrossAttentionKind {
   Var attend(Context& cx, const AttentionHeads& heads, const Queries& queries, const Var& q,
              const KeysAndValues& seen) const override {
     const AttentionShape shape{.queries = queries.spans, .keys = seen.spans, .score = heads.score()};
-    const HardChoice choice{cx.dropout(1, queries.positions), queries.signal};  // numbered like a dropout: a draw a row
+    const HardChoice choice{cx.dropout(1, queries.positions),
+                            queries.signal};  // numbered like a dropout: one draw a row
     return hard_attention(cx, q, seen.k, seen.v, shape, heads.score_inputs(cx, q, {}), choice);
   }
 

@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-// Rows of the keys, a copy of those of its sentence for each query.
+// For each query, a copy of the key rows of its sentence.
 struct RepeatedKeys {
   Tensor rows;  // int32
   Spans spans;
@@ -59,7 +59,7 @@ class PredictiveAttention : public CrossAttentionKind {
             const KeysAndValues& seen) const override {
     const AttentionObserver* observer = cx.observer;
     const AttentionObserver together = [&](const ObservedAttention& a) {
-      AttentionShape shape = a.shape;  // the weights of one head lie alike either way
+      AttentionShape shape = a.shape;  // with one head, the weights have the same layout
       shape.queries = queries.spans, shape.keys = seen.spans;
       (*observer)({a.name, shape, a.weights, a.value, a.y});
     };

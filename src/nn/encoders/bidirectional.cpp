@@ -5,8 +5,8 @@
 namespace dragoman {
 namespace {
 
-// A layer reads from both sides (Bahdanau et al. 2015, section 3.2): z_n = [h_n; g_n] with
-// h_n = cell(x_n, h_n-1) and g_n = cell(x_n, g_n+1).
+// A layer reads in both directions (Bahdanau et al. 2015, section 3.2): z_n = [h_n; g_n] with h_n = cell(x_n, h_n-1)
+// and g_n = cell(x_n, g_n+1).
 class BidirectionalEncoder : public Encoder {
  public:
   BidirectionalEncoder(Parameters& p, const RecurrentEncoderDesign& d) : dropout_(d.dropout) {

@@ -6,7 +6,7 @@ namespace dragoman {
 
 /// A layer of a gated convolutional encoder (Gehring et al. 2017, "Convolutional Sequence to Sequence Learning",
 /// sections 3.2 and 3.3; gates of Dauphin et al. 2017): norm(x + dropout(a ⊙ σ(g))), where a and g are products of a
-/// row and its neighbours. The norm stands where the paper multiplies by √½.
+/// row and its neighbours. The norm replaces the paper's factor √½.
 struct GatedConvolution {
   Linear product;  // (2D,W·D): a over g
   Norm norm;

@@ -4,8 +4,8 @@
 namespace dragoman {
 namespace {
 
-// A layer reads from one side (Sutskever et al. 2014, section 2): h_n = cell(x_n, h_n-1); with `reverse` the first
-// token that it reads is the last one before </s> (section 3.3).
+// A layer reads in one direction (Sutskever et al. 2014, section 2): h_n = cell(x_n, h_n-1); with `reverse` it begins
+// with the last token before </s> (section 3.3).
 class UnidirectionalEncoder : public Encoder {
  public:
   UnidirectionalEncoder(Parameters& p, const RecurrentEncoderDesign& d)

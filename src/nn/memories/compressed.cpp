@@ -5,16 +5,16 @@
 namespace dragoman {
 namespace {
 
-// Memory-compressed attention (Liu et al. 2018, section 4.2.4): a convolution of width s makes one key of each s keys,
-// and values alike. k'_c = W [k_cs-s+1; …; k_cs] + b, with zeros before the first position. Key c stands at position
-// c·s, so a query that sees it is no earlier than the tokens that it was made of.
+// Memory-compressed attention (Liu et al. 2018, section 4.2.4): a convolution of width s compresses every s keys into
+// one, and values likewise. k'_c = W [k_cs-s+1; …; k_cs] + b, with zeros before the first position. Key c has position
+// c·s, so no query sees a key that contains later tokens.
 class CompressedMemory : public KeyMemory {
  public:
   CompressedMemory(Linear key, Linear value, int stride)
       : key_(std::move(key)), value_(std::move(value)), stride_(stride) {}
 
   Seen see(Context& cx, const Var& k, const Var& v, const SelfRows& rows) const override {
-    std::vector<int32_t> lengths;  // begun windows included
+    std::vector<int32_t> lengths;  // incomplete windows included
     for (int s = 0; s < rows.spans.sentences(); ++s)
       lengths.push_back(int32_t((rows.spans[s].end - rows.spans[s].begin + stride_ - 1) / stride_));
     const Seen seen{rows.spans, Spans::of_lengths(lengths), key_(cx, strided_windows(cx, k, rows.spans, stride_)),
@@ -23,8 +23,7 @@ class CompressedMemory : public KeyMemory {
     return seen;
   }
 
-  // Rows that end a window, whose keys and values are all in the cache, get the compressed key and value in place of
-  // their own, which no later step reads.
+  // A row that completes a window gets the compressed key and value in place of its own, which no later step reads.
   Past see_step(Context& cx, const Tensor& cache, const Past& past) const override {
     const auto table = past.keys.table.view<int32_t>();
     std::vector<int32_t> windows, into;  // cache rows
@@ -39,7 +38,7 @@ class CompressedMemory : public KeyMemory {
   }
 
  private:
-  // A compressed key lies in the cache at its position, in place of the keys that it was made of.
+  // A compressed key is in the cache at its position, in place of the last key that it contains.
   void cache(Context& cx, const Seen& seen, const SelfRows& rows) const {
     std::vector<int32_t> into;
     for (int s = 0; s < rows.spans.sentences(); ++s)

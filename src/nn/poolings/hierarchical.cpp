@@ -23,8 +23,8 @@ struct Level {
 };
 
 // From words to sentences to lines (Yang et al. 2016, "Hierarchical Attention Networks for Document Classification",
-// section 2.2): s_i is what attention makes of the words of sentence i; an encoder reads s_1 … s_S, and attention makes
-// one vector of its states.
+// section 2.2): attention pools the words of sentence i to s_i; an encoder reads s_1 … s_S, and attention pools its
+// states to one vector.
 class HierarchicalPooling : public Pooling {
  public:
   HierarchicalPooling(Parameters& p, int64_t dim, double dropout, const MakeEncoder& make_encoder)

@@ -12,7 +12,7 @@ struct LineRows {
   Tensor positions;  // (S,2): line of the corpus, sentence in the line
 };
 
-/// One vector for each line, which a decoder begins with. Each kind is a file in this folder.
+/// Pools the states of each line to one vector, with which a decoder begins. Each kind is a file in this folder.
 class Pooling {
  public:
   virtual ~Pooling() = default;

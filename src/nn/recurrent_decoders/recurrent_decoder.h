@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// A recurrent decoder: cells, what they begin with, and what the output layer reads. The kinds differ in when they
+/// A recurrent decoder: cells, their initial state, and the input of the output layer. The kinds differ in when they
 /// attend to the encoder's output; each is a file in this folder, whose step() is the paper's equations.
 class RecurrentDecoder {
  public:
@@ -18,10 +18,10 @@ class RecurrentDecoder {
     double dropout;  // between layers and of the result
     AttentionDesign attention;
   };
-  /// What a decoder keeps from step to step, for n sentences.
+  /// The state between steps, for n sentences.
   struct State {
     std::vector<CellState> layers;
-    Var feed = {};  // (n,E), input feeding: the result of the step before; empty: zeros
+    Var feed = {};  // (n,E), input feeding: the result of the previous step; empty: zeros
   };
   /// The tokens of n sentences that a step reads.
   struct Words {

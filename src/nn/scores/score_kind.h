@@ -21,10 +21,10 @@ struct ScoreKind {
   Score kernel = Score::dot;          // how kernels compare q and k
   bool has_query_matrix = false;      // W_q belongs to the score: Projections::none keeps it
   bool has_key_matrix = false;        // the same of W_k
-  bool excludes_projections = false;  // projections would only rename its matrices
-  bool needs_norms = true;            // grows with the size of queries and keys, which HeadNorm prevents
+  bool excludes_projections = false;  // projections would duplicate its matrices
+  bool needs_norms = true;            // grows with the norms of queries and keys, which HeadNorm bounds
   bool keys_from_positions = false;   // LearnedScore::keys makes the keys, on the host
-  /// Null: it learns nothing but projections.
+  /// Null: it has no parameters but projections.
   std::shared_ptr<const LearnedScore> (*make)(Parameters& p, const std::string& name,
                                               const AttentionDesign& d) = nullptr;
 };

@@ -1,4 +1,4 @@
-#include "cli/train_table.h"
+#include "options/train_table.h"
 
 namespace dragoman {
 

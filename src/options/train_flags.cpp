@@ -1,8 +1,8 @@
-#include "cli/commands.h"
-#include "cli/flags.h"
-#include "cli/machine_flags.h"
-#include "cli/model_options.h"
-#include "cli/train_table.h"
+#include "options/flags.h"
+#include "options/machine_flags.h"
+#include "options/model_options.h"
+#include "options/train_table.h"
+#include "train/run_files.h"
 
 namespace dragoman {
 
@@ -278,6 +278,20 @@ Table<O> train_table() {
                     optimizer_flags, validation_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
   return table;
+}
+
+CommandFiles files_of(const TrainOptions& o) {
+  std::vector<std::string> script = o.valid_script_args;
+  script.push_back(o.valid_script_path);
+  CommandFiles files{.read = {{"--train-sets", o.train_sets},
+                              {"--data-weighting", o.data_weighting},
+                              {"--valid-sets", o.valid_sets},
+                              {"--vocabs", o.vocabs},
+                              {"--pretrained-model", {o.pretrained_model}},
+                              {"--valid-script-path", script}},
+                     .written = {}};
+  for (const RunFile& file : files_of_run(o)) files.written.push_back({file.what, {file.path}});
+  return files;
 }
 
 }  // namespace dragoman

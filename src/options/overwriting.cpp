@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "cli/command_files.h"
+#include "options/overwriting.h"
 
 namespace dragoman {
 namespace {

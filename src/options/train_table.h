@@ -1,8 +1,15 @@
 #pragma once
-#include "cli/flags.h"
-#include "cli/train_options.h"
+#include "options/flags.h"
+#include "options/overwriting.h"
+#include "options/train_options.h"
 
 namespace dragoman {
+
+/// All options of `train`.
+Table<TrainOptions> train_table();
+
+/// The files that they name.
+CommandFiles files_of(const TrainOptions& options);
 
 /// The groups of train_table(), in the order of --help.
 std::vector<Flag<TrainOptions>> file_flags();

@@ -1,4 +1,4 @@
-#include "cli/foreign.h"
+#include "options/foreign.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>

@@ -1,6 +1,6 @@
 #pragma once
-#include "cli/values.h"
 #include "model/config_fields.h"
+#include "options/values.h"
 
 namespace dragoman {
 

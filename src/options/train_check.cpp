@@ -8,11 +8,11 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/devices.h"
-#include "cli/train_table.h"
 #include "data/corpus.h"
 #include "model/validate.h"
 #include "nn/scores/score_kind.h"
+#include "options/machine_flags.h"
+#include "options/train_table.h"
 
 namespace dragoman {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/findings.h"
-#include "cli/flags.h"
+#include "options/findings.h"
+#include "options/flags.h"
 
 namespace dragoman {
 

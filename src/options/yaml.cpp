@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/parse.h"
-#include "cli/suggest.h"
+#include "options/parse.h"
+#include "options/suggest.h"
 
 namespace dragoman {
 namespace {

@@ -1,11 +1,11 @@
-#include "cli/findings.h"
+#include "options/findings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/log.h"
-#include "cli/foreign.h"
+#include "options/foreign.h"
 
 namespace dragoman {
 

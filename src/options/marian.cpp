@@ -1,4 +1,4 @@
-#include "cli/foreign.h"
+#include "options/foreign.h"
 
 namespace dragoman {
 namespace {

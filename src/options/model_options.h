@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/train_table.h"
+#include "options/train_table.h"
 
 namespace dragoman {
 

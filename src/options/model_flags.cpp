@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/config_values.h"
-#include "cli/train_table.h"
+#include "options/config_values.h"
+#include "options/train_table.h"
 
 namespace dragoman {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-#include "cli/flags.h"
+#include "options/flags.h"
 
 namespace dragoman {
 
@@ -47,5 +47,9 @@ template <class Options>
 Flag<Options> quiet_flag(std::string_view group) {
   return {.name = "quiet", .field = &Options::quiet, .group = group, .help = "print only warnings and errors"};
 }
+
+/// The backend for --devices and --fast-math: "cpu", or "cuda:1" for "1" and "cuda:1". Error for an invalid device, for
+/// several, and for fast math on a CPU.
+std::string backend_name(const std::vector<std::string>& devices, bool fast_math);
 
 }  // namespace dragoman

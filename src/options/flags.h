@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/findings.h"
-#include "cli/values.h"
+#include "options/findings.h"
+#include "options/values.h"
 
 namespace dragoman {
 

@@ -1,10 +1,10 @@
-#include "cli/values.h"
+#include "options/values.h"
 
 #include <charconv>
 #include <cmath>
 
 #include "base/error.h"
-#include "cli/suggest.h"
+#include "options/suggest.h"
 
 namespace dragoman {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/parse.h"
-#include "cli/suggest.h"
+#include "options/parse.h"
+#include "options/suggest.h"
 
 namespace dragoman {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/config_values.h"
+#include "options/config_values.h"
 
 namespace dragoman {
 

@@ -3,9 +3,9 @@
 
 namespace dragoman {
 
-/// What may be asked of a run while it lasts, from any thread and from signal handlers. Looked at between updates.
+/// Requests to a training run, from any thread and from signal handlers. The run looks at them between updates.
 struct RunControl {
-  std::atomic<bool> stop = false;      // end after the update at hand, saved
+  std::atomic<bool> stop = false;      // end after the current update, saved
   std::atomic<bool> save = false;      // save once
   std::atomic<bool> validate = false;  // validate once; the figure does not count for early stopping
 };

@@ -1,11 +1,11 @@
-#include "cli/parse.h"
+#include "options/parse.h"
 
 #include <fmt/format.h>
 
 #include <cctype>
 
 #include "base/error.h"
-#include "cli/foreign.h"
+#include "options/foreign.h"
 
 namespace dragoman {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/suggest.h"
+#include "options/suggest.h"
 
 #include "base/error.h"
 #include "base/nearest.h"

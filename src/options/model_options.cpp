@@ -1,4 +1,4 @@
-#include "cli/model_options.h"
+#include "options/model_options.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "cli/parse.h"
 #include "io/config_json.h"
 #include "io/safetensors.h"
 #include "model/config_fields.h"
+#include "options/parse.h"
 #include "train/pretrained.h"
 #include "train/run_files.h"
 

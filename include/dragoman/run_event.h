@@ -1,0 +1,82 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace dragoman {
+
+/// What happens in a training run, for those who report it: logs and programs.
+
+/// Where the run is when something happens.
+struct RunMoment {
+  double seconds = 0;  // since this process began
+  int64_t epoch = 1;
+  int64_t updates = 0;
+  int64_t epoch_sentences = 0;
+  int64_t target_tokens = 0;  // of all epochs
+};
+
+struct RunStarted {
+  std::string model;  // the file
+  int64_t parameters = 0;
+  bool resumes = false;  // from an earlier call
+};
+
+/// Every --disp-freq: what training did since the last one.
+struct RunReport {
+  double cost = 0;  // mean over target tokens
+  double seconds = 0;
+  double words_per_second = 0;  // target tokens
+  double learning_rate = 0;
+  double gradient_norm = 0;  // of the last update, before clipping
+  double share = -1;         // of the way to the nearest end, 0…1; -1: not known
+  double remaining = -1;     // seconds; -1: not known
+};
+
+struct RunValidation {
+  struct Figure {
+    std::string metric;
+    double value = 0;
+    bool better = false;  // than all before
+    bool any_best = false;
+    double best = 0;       // so far, where there is any
+    bool decides = false;  // early stopping
+  };
+  std::vector<Figure> figures;  // one a metric, but for a script that gave none
+  int64_t stalled = 0;          // validations in a row without improvement of the first
+  bool requested = false;       // by a signal: only measured, it does not count
+};
+
+struct RunSave {
+  std::string model;
+  std::string failure;  // empty: done
+};
+
+/// An update that was skipped because its loss or gradient is not finite.
+struct RunSkip {
+  int64_t in_a_row = 0, in_all = 0;
+  std::string first_nonfinite;  // the first tensor that is not finite, if known
+};
+
+/// After too many skipped updates in a row, the run has returned to its last checkpoint, with a lower rate. The moment
+/// is that of the checkpoint.
+struct RunRollback {
+  int64_t from_update = 0;
+  double rate_factor = 1;
+  std::string first_nonfinite;
+};
+
+struct RunEnd {
+  enum Reason { after, early_stopping, signal } reason = after;
+  double epochs = 0;
+  int64_t stalled = 0;
+};
+
+using RunEvent = std::variant<RunStarted, RunReport, RunValidation, RunSave, RunSkip, RunRollback, RunEnd>;
+
+/// Is told what happens in a run, in the thread that trains. What it throws ends the run, which is not saved.
+using RunObserver = std::function<void(const RunMoment& now, const RunEvent& event)>;
+
+}  // namespace dragoman

@@ -1,0 +1,46 @@
+#include "engine/run_training.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "runlog/message_file.h"
+#include "train/destination.h"
+#include "train/trainer.h"
+
+namespace dragoman {
+namespace {
+
+// --log: the file has the error that ends a run, too.
+void logged_to(const std::string& path, const std::function<void()>& work) {
+  if (path.empty()) return work();
+  MessageFile messages(path);
+  try {
+    work();
+    messages.close();
+  } catch (const Error& error) {
+    messages.write(fmt::format("error: {}", error.what()));
+    throw;
+  }
+}
+
+}  // namespace
+
+TrainingSetup setup_of(const TrainOptions& o) { return {.model = o, .data = o, .optimizer = o, .training = o}; }
+
+TrainResult run_training(const TrainOptions& options, const Backend& backend, RunControl& control,
+                         Communicator& ranks) {
+  TrainResult result;
+  TrainingSetup setup = setup_of(options);
+  setup.training.observer = [&](const RunMoment& now, const RunEvent& event) {
+    if (const auto* end = std::get_if<RunEnd>(&event)) result = {end->reason, now.updates, end->epochs};
+    if (options.observer) options.observer(now, event);
+  };
+  logged_to(ranks.rank() == 0 ? options.log : "", [&] {
+    std::optional<ModelLock> lock;
+    if (ranks.rank() == 0) lock.emplace(options.model);
+    Trainer(std::move(setup), backend, control, ranks).run();
+  });
+  return result;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,61 @@
+#include "dragoman/train.h"
+
+#include "backend/backend.h"
+#include "backend/registry.h"
+#include "base/error.h"
+#include "dragoman/engine.h"
+#include "engine/run_training.h"
+#include "options/fill.h"
+#include "options/named_options.h"
+#include "options/train_table.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view of_engine[] = {"devices", "fast-math", "cpu-threads", "quiet"};
+constexpr std::string_view of_command[] = {"profile", "dry-run", "processes"};
+
+void refuse_foreign_to_programs(const Assignments& given, Findings& findings) {
+  for (const std::string_view option : of_engine)
+    if (given.contains(option))
+      findings.add(Error(fmt::format("--{} is no option of train()", option), "the engine decides it: EngineOptions"));
+  for (const std::string_view option : of_command)
+    if (given.contains(option))
+      findings.add(Error(fmt::format("--{} is no option of train()", option), "only the command has it"));
+}
+
+// "cuda:0:tf32" is the device cuda:0 with fast math.
+void compute_on(const Backend& backend, TrainOptions& options) {
+  std::string_view device = backend.name;
+  options.fast_math = device.ends_with(fast_backend);
+  if (options.fast_math) device.remove_suffix(fast_backend.size());
+  options.devices = {std::string(device)};
+}
+
+TrainOptions read(const NamedOptions& given, const Backend& backend) {
+  const Table<TrainOptions> table = train_table();
+  TrainOptions options;
+  compute_on(backend, options);
+  options.quiet = true;  // no progress bar on the terminal of a program
+  std::vector<Option> own = bind_flags(table.flags, options);
+  Findings findings(table.about.name);
+  Assignments assignments = read_named_options(given, own, findings);
+  refuse_foreign_to_programs(assignments, findings);
+  fill(table, assignments, options, own, {}, findings);
+  findings.finish();
+  return options;
+}
+
+}  // namespace
+
+TrainResult train(Engine& engine, const NamedOptions& given, const RunObserver& observer, RunControl* control) {
+  const Engine::Scope scope(engine);
+  const Backend& backend = engine.backend();
+  TrainOptions options = read(given, backend);
+  refuse_overwriting(files_of(options));
+  options.observer = observer;
+  RunControl nobody;
+  return run_training(options, backend, control ? *control : nobody, engine.ranks());
+}
+
+}  // namespace dragoman
