@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/thread_signals.h"
 
 namespace dragoman {
 namespace {
@@ -41,14 +41,6 @@ void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
     pause();
   }
   value.wait(old, std::memory_order_acquire);
-}
-
-// Signal handlers run on the program's own threads.
-void leave_signals_to_the_program() {
-  sigset_t theirs;
-  sigemptyset(&theirs);
-  for (int signal : {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM}) sigaddset(&theirs, signal);
-  pthread_sigmask(SIG_BLOCK, &theirs, nullptr);
 }
 
 // The pool of the calling thread.
