@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # A room includes itself and those before it; vocab includes base alone.
 ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim data metrics io interop explain align decode score runlog pages "
-         "train engine capi serve cli").split()
+         "train engine capi serve bindings cli").split()
 ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
 # Public headers (include/dragoman) belong to the engine, but for these. They include each other alone.
 PUBLIC_ROOMS = {"dragoman/error.h": "base", "dragoman/log_sink.h": "base", "dragoman/evaluate.h": "metrics",
@@ -120,7 +120,7 @@ def endings(path, text):
 
 
 def sources():
-    for top in ("include", "src", "vocab", "cli", "tests"):
+    for top in ("include", "src", "vocab", "bindings", "cli", "tests"):
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
                 yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
