@@ -49,6 +49,9 @@ class BackgroundTranslator::Worker {
     in_its_thread() ? thread_.detach() : thread_.join();
   }
 
+  // Nobody destroys this any more.
+  void leave(const std::shared_ptr<Worker>& self) { itself_ = self; }
+
   Ticket submit(TranslationRequest request, Answered answered) {
     Ticket ticket = 0;
     {
@@ -170,6 +173,7 @@ class BackgroundTranslator::Worker {
   std::vector<std::pair<Answered, TranslationAnswer>> finished_;
 
   std::thread thread_;
+  std::shared_ptr<Worker> itself_;
 };
 
 BackgroundTranslator::BackgroundTranslator(std::shared_ptr<Engine> engine, TextTranslatorOptions options)
@@ -179,10 +183,7 @@ BackgroundTranslator::BackgroundTranslator(std::shared_ptr<Engine> engine, TextT
 
 // A child of fork() has no thread to join; what it copied is left to its end.
 BackgroundTranslator::~BackgroundTranslator() {
-  if (worker_->process().forked())
-    new std::shared_ptr<Worker>(worker_);
-  else
-    worker_->end();
+  worker_->process().forked() ? worker_->leave(worker_) : worker_->end();
 }
 
 const SearchOptions& BackgroundTranslator::search() const { return worker_->search(); }

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Sequence, cast
 
 from . import _dragoman
 from ._dragoman import MetricScore
@@ -25,7 +25,7 @@ def evaluate(
     if isinstance(hypotheses, str) or isinstance(references, str):
         raise TypeError("hypotheses and references are lists of lines")
     one = all(isinstance(line, str) for line in references)
-    lists = [references] if one else references
+    lists = cast("Sequence[Sequence[str]]", [references] if one else references)
     scores = _dragoman.evaluate(
         hypotheses=list(hypotheses),
         references=[list(lines) for lines in lists],

@@ -52,7 +52,10 @@ _numpy_types = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "
 def _array(tensor: _dragoman.FileTensor) -> numpy.ndarray[Any, Any]:
     import numpy
 
+    values: numpy.ndarray[Any, Any]
     if tensor.dtype == "BF16":  # the upper half of a float32
-        bits = numpy.frombuffer(tensor, "<u2").astype("<u4") << 16
-        return bits.view("<f4").reshape(tensor.shape)
-    return numpy.frombuffer(tensor, _numpy_types[tensor.dtype]).reshape(tensor.shape)
+        bits = numpy.frombuffer(memoryview(tensor), "<u2").astype("<u4") << 16
+        values = bits.view("<f4").reshape(tensor.shape)
+    else:
+        values = numpy.frombuffer(memoryview(tensor), _numpy_types[tensor.dtype]).reshape(tensor.shape)
+    return values

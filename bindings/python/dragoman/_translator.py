@@ -74,11 +74,14 @@ class Translator:
         )
         _alive.add(self)
 
+    # A str is an iterable of str, too: the first that fits is meant.
     @overload
-    def translate(self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]) -> Result: ...
+    def translate(  # type: ignore[overload-overlap]
+        self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]
+    ) -> Result: ...
 
     @overload
-    def translate(
+    def translate(  # type: ignore[overload-overlap]
         self, lines: list[str] | tuple[str, ...], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
     ) -> list[Result]: ...
 
@@ -87,7 +90,9 @@ class Translator:
         self, lines: Iterable[str], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
     ) -> Iterator[Result]: ...
 
-    def translate(self, lines, *, prefix="", read_ahead=10_000, **search):
+    def translate(
+        self, lines: Iterable[str], *, prefix: str = "", read_ahead: int = 10_000, **search: Unpack[SearchKeywords]
+    ) -> Result | list[Result] | Iterator[Result]:
         """Translates a line, a list of lines (to a list) or any other iterable (to an iterator, as it goes).
 
         The result of a line is its translation, or with ``n_best`` a list of ``Translation``. An iterator reads
@@ -119,12 +124,16 @@ class Translator:
                 job.cancel()
 
     @overload
-    async def translate_async(self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]) -> Result: ...
+    async def translate_async(  # type: ignore[overload-overlap]
+        self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]
+    ) -> Result: ...
 
     @overload
     async def translate_async(self, lines: Iterable[str], **search: Unpack[SearchKeywords]) -> list[Result]: ...
 
-    async def translate_async(self, lines, *, prefix="", **search):
+    async def translate_async(
+        self, lines: Iterable[str], *, prefix: str = "", **search: Unpack[SearchKeywords]
+    ) -> Result | list[Result]:
         """The same for coroutines: a line, or several lines to a list. Cancelling the task cancels the translation."""
         options = _search_options(search)
         if isinstance(lines, str):
@@ -162,7 +171,7 @@ class Translator:
         self.close()
 
 
-def _search_options(search: dict[str, object]) -> _dragoman.SearchOptions:
+def _search_options(search: SearchKeywords) -> _dragoman.SearchOptions:
     options = _dragoman.SearchOptions()
     for name, value in search.items():
         if name not in SearchKeywords.__annotations__:
