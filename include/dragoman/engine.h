@@ -19,7 +19,8 @@ struct EngineOptions {
 
 /// The resources of one use of dragoman: a backend, threads and a log. Engines are independent: several may exist in a
 /// process, with different thread counts and logs. GPUs are the exception: all engines of a process compute on the same
-/// one. Destroying an engine ends its threads. Thread-safe.
+/// one. Destroying an engine ends its threads. Thread-safe. A child of fork() has no threads: there the engine, and what
+/// uses it, can only be destroyed.
 class [[gnu::visibility("default")]] Engine {
  public:
   explicit Engine(EngineOptions options = {});
@@ -33,7 +34,7 @@ class [[gnu::visibility("default")]] Engine {
   Communicator& ranks() const;
 
   /// Binds the engine's threads and log to the calling thread for its lifetime. Required for calling
-  /// kernels; the public classes make their own. It ends in the same thread.
+  /// kernels; the public classes make their own. It ends in the same thread. Error in a child of fork().
   class Scope {
    public:
     explicit Scope(Engine& engine);
@@ -47,7 +48,7 @@ class [[gnu::visibility("default")]] Engine {
 
  private:
   struct State;
-  const std::unique_ptr<State> state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace dragoman

@@ -83,4 +83,14 @@ struct Evaluation {
 /// Error for files that cannot be read and for texts of different numbers of lines. Thread-safe.
 Evaluation evaluate(Engine& engine, const EvaluateOptions& options);
 
+/// A text in memory.
+struct EvaluatedText {
+  std::string name;  // in messages, in place of a file's
+  std::vector<std::string> lines;
+};
+
+/// The same for texts in memory; the options' files are ignored.
+Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<EvaluatedText> references,
+                    std::vector<EvaluatedText> hypotheses);
+
 }  // namespace dragoman

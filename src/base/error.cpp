@@ -1,7 +1,6 @@
 #include "base/error.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include <stdexcept>
 
 namespace dragoman {
 
@@ -10,8 +9,7 @@ Error::~Error() = default;
 void invariant(bool condition, const char* what, std::source_location where) {
   if (condition) [[likely]]
     return;
-  std::fprintf(stderr, "dragoman: broken invariant: %s (%s:%u)\n", what, where.file_name(), where.line());
-  std::abort();
+  throw std::logic_error(fmt::format("broken invariant: {} ({}:{})", what, where.file_name(), where.line()));
 }
 
 }  // namespace dragoman

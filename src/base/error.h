@@ -21,7 +21,7 @@ void require(bool condition, fmt::format_string<A...> format, A&&... args) {
     throw Error(fmt::format(format, std::forward<A>(args)...));
 }
 
-/// Checks what only a bug can violate: reports the location, then aborts.
+/// Checks what only a bug can violate; otherwise throws std::logic_error, which says where.
 void invariant(bool condition, const char* what, std::source_location where = std::source_location::current());
 
 }  // namespace dragoman

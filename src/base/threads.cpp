@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "base/kernel_chunks.h"
 #include "base/log.h"
+#include "base/thread_signals.h"
 
 namespace dragoman {
 namespace {
@@ -42,14 +42,6 @@ void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
     pause();
   }
   value.wait(old, std::memory_order_acquire);
-}
-
-// Signal handlers run on the program's own threads.
-void leave_signals_to_the_program() {
-  sigset_t theirs;
-  sigemptyset(&theirs);
-  for (int signal : {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM}) sigaddset(&theirs, signal);
-  pthread_sigmask(SIG_BLOCK, &theirs, nullptr);
 }
 
 // The pool of the calling thread.

@@ -2,6 +2,7 @@
 
 #include "backend/registry.h"
 #include "base/log.h"
+#include "base/own_process.h"
 #include "base/threads.h"
 #include "comm/communicator.h"
 
@@ -9,13 +10,18 @@ namespace dragoman {
 
 struct Engine::State {
   explicit State(EngineOptions o) : options(std::move(o)), pool(options.threads), alone(single_process()) {}
+  const OwnProcess process;
   const EngineOptions options;
   ThreadPool pool;
   const std::unique_ptr<Communicator> alone;
 };
 
 Engine::Engine(EngineOptions options) : state_(std::make_unique<State>(std::move(options))) {}
-Engine::~Engine() = default;
+
+// A child of fork() has no threads to join; what it copied is left to its end.
+Engine::~Engine() {
+  if (state_->process.forked()) (void)state_.release();
+}
 
 const Backend& Engine::backend() const {
   const std::string& device = state_->options.device;
@@ -31,7 +37,11 @@ struct Engine::Scope::Bindings {
   const LogScope log;
 };
 
-Engine::Scope::Scope(Engine& engine) : bindings_(std::make_unique<Bindings>(*engine.state_)) {}
+Engine::Scope::Scope(Engine& engine)
+    : bindings_([&] {
+        engine.state_->process.require_not_forked("engine");
+        return std::make_unique<Bindings>(*engine.state_);
+      }()) {}
 Engine::Scope::~Scope() = default;
 
 }  // namespace dragoman

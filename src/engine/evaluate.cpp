@@ -18,48 +18,38 @@
 namespace dragoman {
 namespace {
 
-struct TextFile {
-  std::string name;  // the path, or "stdin"
-  std::vector<std::string> lines;
-};
-
 struct Work {
   const EvaluateOptions& options;
-  std::vector<TextFile> texts;       // one per system
-  std::vector<Segments> references;  // refer to the files
+  std::vector<EvaluatedText> texts;  // one per system
+  std::vector<Segments> references;  // refer to the texts
 };
 
-TextFile read_text(const std::string& path) {
+EvaluatedText read_text(const std::string& path) {
   LineReader reader(path);
-  TextFile file{reader.name(), {}};
+  EvaluatedText file{reader.name(), {}};
   for (std::string line; reader.next(line);) file.lines.push_back(line);
   return file;
 }
 
-std::string length_of(const TextFile& file) {
+std::string length_of(const EvaluatedText& file) {
   const size_t lines = file.lines.size();
   return fmt::format("{} has {}", file.name, counted(lines, "line"));
 }
 
-void require_equal_length(const TextFile& file, const TextFile& reference) {
+void require_equal_length(const EvaluatedText& file, const EvaluatedText& reference) {
   if (file.lines.size() == reference.lines.size()) return;
   throw Error(length_of(file) + ", " + length_of(reference),
               "line n of --hypotheses is compared with line n of --references: look for lines that were lost or split");
 }
 
-std::vector<TextFile> read_references(const std::vector<std::string>& paths) {
-  std::vector<TextFile> files;
-  for (const auto& path : paths) {
-    files.push_back(read_text(path));
-    require_equal_length(files.back(), files.front());
-  }
-  if (files.front().lines.empty())
-    throw Error(fmt::format("{} has no lines", files.front().name), "--references names the reference translations");
+std::vector<EvaluatedText> read_texts(const std::vector<std::string>& paths) {
+  std::vector<EvaluatedText> files;
+  for (const auto& path : paths) files.push_back(read_text(path));
   return files;
 }
 
 // Scores of text tokenised twice are not comparable. sacreBLEU warns at the same number of lines.
-void warn_of_tokenised_text(const TextFile& system, Tokenizer tokenizer) {
+void warn_of_tokenised_text(const EvaluatedText& system, Tokenizer tokenizer) {
   const auto lines =
       std::count_if(system.lines.begin(), system.lines.end(), [](const auto& l) { return l.ends_with(" ."); });
   if (tokenizer == Tokenizer::none || lines < 100) return;
@@ -171,20 +161,35 @@ void judge_metric(CorpusMetric metric, const Work& work, std::vector<SystemScore
   }
 }
 
+void require_references(const std::vector<EvaluatedText>& references) {
+  require(!references.empty(), "there is nothing to evaluate");
+  for (const EvaluatedText& reference : references) require_equal_length(reference, references.front());
+  if (references.front().lines.empty())
+    throw Error(fmt::format("{} has no lines", references.front().name),
+                "--references names the reference translations");
+}
+
 }  // namespace
 
 Evaluation evaluate(Engine& engine, const EvaluateOptions& options) {
   const Engine::Scope scope(engine);
-  require(!options.references.empty() && !options.hypotheses.empty(), "there is nothing to evaluate");
-  const std::vector<TextFile> references = read_references(options.references);
-  Work work{.options = options};
+  auto references = read_texts(options.references);
+  require_references(references);  // before stdin is read
+  return evaluate(engine, options, std::move(references), read_texts(options.hypotheses));
+}
+
+Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<EvaluatedText> references,
+                    std::vector<EvaluatedText> hypotheses) {
+  const Engine::Scope scope(engine);
+  require_references(references);
+  require(!hypotheses.empty(), "there is nothing to evaluate");
+  for (const EvaluatedText& text : hypotheses) require_equal_length(text, references.front());
+  options.references.clear();  // signatures count them, messages name them
+  for (const auto& reference : references) options.references.push_back(reference.name);
+  Work work{.options = options, .texts = std::move(hypotheses)};
   for (const auto& reference : references) work.references.push_back(reference.lines);
   Evaluation evaluation;
-  for (const auto& path : options.hypotheses) {
-    work.texts.push_back(read_text(path));
-    require_equal_length(work.texts.back(), references.front());
-    evaluation.systems.push_back({.system = work.texts.back().name});
-  }
+  for (const auto& text : work.texts) evaluation.systems.push_back({.system = text.name});
   for (const CorpusMetric metric : metrics_of(options)) {
     judge_metric(metric, work, evaluation.systems);
     evaluation.signatures.push_back(signature_of(metric, options));

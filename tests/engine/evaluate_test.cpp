@@ -36,6 +36,19 @@ TEST_F(EvaluateTest, GivesTheFiguresOfSacrebleu) {
   EXPECT_THAT(e.signatures[0].text, HasSubstr("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"));
 }
 
+TEST_F(EvaluateTest, TakesTextsInMemoryAsItTakesFiles) {
+  const Evaluation files = evaluate(engine, {.references = {reference}, .hypotheses = {hypothesis}});
+  const Evaluation texts =
+      evaluate(engine, EvaluateOptions{}, {{"reference", {"The cat sat on a mat.", "It rained all day."}}},
+               {{"hypothesis", {"The cat sat on the mat.", "It rained, all day."}}});
+  EXPECT_EQ(texts.systems[0].system, "hypothesis");
+  EXPECT_EQ(texts.systems[0].scores[0].score, files.systems[0].scores[0].score);
+  EXPECT_EQ(texts.systems[0].scores[1].score, files.systems[0].scores[1].score);
+  EXPECT_EQ(texts.signatures[0].text, files.signatures[0].text);
+  EXPECT_THAT([&] { evaluate(engine, EvaluateOptions{}, {{"r", {"a"}}}, {{"h", {"a", "b"}}}); },
+              ThrowsMessage<Error>(HasSubstr("h has 2 lines, r has 1 line")));
+}
+
 TEST_F(EvaluateTest, TestsSignificanceWhenAsked) {
   const Evaluation e =
       evaluate(engine, {.references = {reference}, .hypotheses = {hypothesis, reference}, .paired_bs = true});

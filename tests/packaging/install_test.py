@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`cmake --install` as a program that uses the library sees it: the example is built from the installed tree, once with
-find_package and once with pkg-config, and translates as the installed command does, on the CPU and with the library for
+"""`cmake --install` as a program that uses the library sees it: the examples are built from the installed tree, once with
+find_package and once with pkg-config, and translate as the installed command does, on the CPU and with the library for
 GPUs that runs on the host (tests/cuda_on_host).
 
-    install_test.py BUILD_FOLDER CUDA_ON_HOST CMAKE COMPILER
+    install_test.py BUILD_FOLDER CUDA_ON_HOST CMAKE COMPILER C_COMPILER
 """
 import os
 import re
@@ -15,14 +15,14 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD, CUDA_ON_HOST, CMAKE, COMPILER = "", "", "", ""  # from the command line
+BUILD, CUDA_ON_HOST, CMAKE, COMPILER, C_COMPILER = "", "", "", "", ""  # from the command line
 SENTENCES = "".join(f"the {a} {b} is {c}\n" for a in ("red", "blue") for b in ("house", "book", "car") for c in ("new", "old"))
 TRAIN = ("train -t s s -v v v -m m.safetensors --after 3u --dim-emb 16 --transformer-dim-ffn 16 --transformer-heads 2 "
          "--enc-depth 1 --dec-depth 1 --cpu-threads 1 --quiet")
 INTERNAL = re.compile(r"/(fmt|spdlog|hwy|nlohmann|boost)/")
-# Demangled names: of the namespace dragoman, whatever they are (vtable for …), and how its types are formatted.
+# Demangled names: the C API, of the namespace dragoman, whatever they are (vtable for …), and how its types are formatted.
 EXPORTED = re.compile(r"((vtable|VTT|typeinfo|typeinfo name|guard variable|TLS .*function) for )?dragoman::"
-                      r"|fmt::\w+::formatter<dragoman::|DRAGOMAN_0$")
+                      r"|fmt::\w+::formatter<dragoman::|DRAGOMAN_0$|dragoman_[a-z_]+(@@DRAGOMAN_0)?$")
 
 
 def run(*command, expect=0, **more):
@@ -55,9 +55,13 @@ class Install(unittest.TestCase):
 
     def build_with_cmake(self):
         run(CMAKE, "-S", ROOT / "examples", "-B", self.folder / "cmake", f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DCMAKE_CXX_COMPILER={COMPILER}")
+            f"-DCMAKE_CXX_COMPILER={COMPILER}", f"-DCMAKE_C_COMPILER={C_COMPILER}")
         run(CMAKE, "--build", self.folder / "cmake")
         return self.folder / "cmake/translate"
+
+    def check_program(self, program, environment=None):
+        self.assertEqual(self.translate(program, "m.safetensors", environment=environment).stdout, self.expected)
+        self.assertIn("error: none: ", self.translate(program, "none", expect=2, environment=environment).stderr)
 
     def test_has_what_belongs_to_an_installation(self):
         for file in ("bin/dragoman", "include/dragoman/engine.h", "share/man/man1/dragoman.1",
@@ -76,19 +80,24 @@ class Install(unittest.TestCase):
             self.assertIn(str(header), files)
             self.assertEqual([file for file in files if INTERNAL.search(file)], [])
 
-    def test_a_program_built_with_find_package_translates_as_the_command_does(self):
-        program = self.build_with_cmake()
-        self.assertEqual(self.translate(program, "m.safetensors").stdout, self.expected)
-        self.assertIn("error: none: ", self.translate(program, "none", expect=2).stderr)
+    def test_the_header_for_c_is_c99_alone(self):
+        run(C_COMPILER, "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-I", self.prefix / "include", "-x", "c",
+            "-fsyntax-only", "-", input="#include <dragoman/dragoman.h>\nint main(void) { return 0; }\n")
 
-    def test_a_program_built_with_pkg_config_translates_as_the_command_does(self):
+    def test_programs_built_with_find_package_translate_as_the_command_does(self):
+        program = self.build_with_cmake()
+        self.check_program(program)
+        self.check_program(program.with_name("translate_c"))
+
+    def test_programs_built_with_pkg_config_translate_as_the_command_does(self):
         environment = {"PKG_CONFIG_PATH": str(self.libraries / "pkgconfig"), "LD_LIBRARY_PATH": str(self.libraries)}
         flags = run("pkg-config", "--cflags", "--libs", "dragoman >= 0.1", env=os.environ | environment).stdout.split()
         program = self.folder / "translate"
         # Errors are caught also by a program that hides all of its own symbols.
         run(COMPILER, "-std=c++20", "-fvisibility=hidden", ROOT / "examples/translate.cpp", "-o", program, *flags)
-        self.assertEqual(self.translate(program, "m.safetensors", environment=environment).stdout, self.expected)
-        self.assertIn("error: none: ", self.translate(program, "none", expect=2, environment=environment).stderr)
+        self.check_program(program, environment)
+        run(C_COMPILER, "-std=c99", "-pedantic", "-Werror", ROOT / "examples/translate.c", "-o", program, *flags)
+        self.check_program(program, environment)
 
     def test_a_library_for_gpus_is_found_where_the_library_lies(self):
         program, module = self.build_with_cmake(), self.libraries / "dragoman/libdragoman_cuda.so"
@@ -113,6 +122,6 @@ class Install(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BUILD, CUDA_ON_HOST, CMAKE, COMPILER = sys.argv[1:5]
-    del sys.argv[1:5]
+    BUILD, CUDA_ON_HOST, CMAKE, COMPILER, C_COMPILER = sys.argv[1:6]
+    del sys.argv[1:6]
     unittest.main()

@@ -1,0 +1,150 @@
+from typing import Callable, Optional, Sequence
+
+__version__: str
+
+class Vocabulary:
+    """Text to piece numbers and back."""
+
+    def __init__(self, path: str) -> None: ...
+    def encode(self, line: str) -> list[int]: ...
+    def encode_pieces(self, line: str) -> list[str]: ...
+    def decode(self, ids: Sequence[int]) -> str: ...
+    def decode_pieces(self, pieces: Sequence[str]) -> str: ...
+    def piece(self, id: int) -> str: ...
+    def __len__(self) -> int: ...
+    @property
+    def unk_id(self) -> int: ...
+    @property
+    def bos_id(self) -> int: ...
+    @property
+    def eos_id(self) -> int: ...
+    @property
+    def pad_id(self) -> int: ...
+
+class SearchOptions:
+    def __init__(self) -> None: ...
+    beam_size: int
+    n_best: int
+    rule: str
+    normalize: float
+    length_penalty: float
+    word_penalty: float
+    max_length_add: int
+    max_length_factor: float
+    min_length: int
+    min_length_factor: float
+    no_repeat_ngram: int
+    allow_unk: bool
+    sampling: str
+    sampling_pieces: int
+    sampling_mass: float
+    temperature: float
+    seed: int
+
+class Translation:
+    """A translation of a text."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def log_prob(self) -> float: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def token_log_probs(self) -> list[float]: ...
+
+class Job:
+    def done(self) -> bool: ...
+    def result(self) -> list[Translation]: ...
+    def cancel(self) -> bool: ...
+
+class Translator:
+    def __init__(
+        self,
+        *,
+        models: Sequence[str],
+        weights: Sequence[float],
+        precision: str,
+        shortlist: str,
+        vocabs: Sequence[str],
+        source_lang: str,
+        target_lang: str,
+        max_length: int,
+        device: str,
+        threads: int,
+        log: Callable[[bool, str], None],
+    ) -> None: ...
+    def submit(
+        self, text: str, prefix: str, search: SearchOptions, done: Optional[Callable[[], None]]
+    ) -> Job: ...
+    def close(self) -> None: ...
+
+class ScoredPair:
+    """What a model says of a pair of lines."""
+
+    @property
+    def log_prob(self) -> float: ...
+    @property
+    def token_log_probs(self) -> list[float]: ...
+
+class Scorer:
+    def __init__(
+        self,
+        *,
+        model: str,
+        mini_batch_words: int,
+        max_length: int,
+        vocabs: Sequence[str],
+        source_lang: str,
+        target_lang: str,
+        device: str,
+        threads: int,
+        log: Callable[[bool, str], None],
+    ) -> None: ...
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]: ...
+
+class MetricScore:
+    """A metric of a text; scores are 0 to 100."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def interval(self) -> Optional[tuple[float, float]]: ...
+    @property
+    def signature(self) -> str: ...
+    def __float__(self) -> float: ...
+
+def evaluate(
+    *,
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    metrics: Sequence[str],
+    tokenize: str,
+    lowercase: bool,
+    confidence: bool,
+    threads: int,
+    log: Callable[[bool, str], None],
+) -> list[MetricScore]: ...
+
+class FileTensor:
+    @property
+    def name(self) -> str: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def shape(self) -> list[int]: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class ModelFile:
+    def __init__(self, path: str, *, vocabs: Sequence[str], source_lang: str, target_lang: str) -> None: ...
+    @property
+    def config_json(self) -> str: ...
+    @property
+    def source_vocabulary(self) -> Vocabulary: ...
+    @property
+    def target_vocabulary(self) -> Vocabulary: ...
+    def weights(self) -> list[FileTensor]: ...

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Sequence
+
+from . import _dragoman
+from ._dragoman import Vocabulary
+from ._machine import Path, languages
+
+if TYPE_CHECKING:
+    import numpy
+
+
+class ModelFile:
+    """What a model file holds, of dragoman or of another program (converted in memory)."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        vocabs: Sequence[Path] = (),
+        source_lang: str | None = None,
+        target_lang: str | None = None,
+    ) -> None:
+        self._file = _dragoman.ModelFile(
+            os.fspath(path), vocabs=[os.fspath(v) for v in vocabs], **languages(source_lang, target_lang)
+        )
+
+    @property
+    def config(self) -> dict[str, Any]:
+        config: dict[str, Any] = json.loads(self._file.config_json)
+        return config
+
+    @property
+    def source_vocabulary(self) -> Vocabulary:
+        return self._file.source_vocabulary
+
+    @property
+    def target_vocabulary(self) -> Vocabulary:
+        return self._file.target_vocabulary
+
+    @property
+    def weights(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """By name, as numpy arrays that look into the file and cannot be written; bfloat16 is converted to float32."""
+        return {tensor.name: _array(tensor) for tensor in self._file.weights()}
+
+
+_numpy_types = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I8": "i1", "U8": "u1"}
+
+
+def _array(tensor: _dragoman.FileTensor) -> numpy.ndarray[Any, Any]:
+    import numpy
+
+    values: numpy.ndarray[Any, Any]
+    if tensor.dtype == "BF16":  # the upper half of a float32
+        bits = numpy.frombuffer(memoryview(tensor), "<u2").astype("<u4") << 16
+        values = bits.view("<f4").reshape(tensor.shape)
+    else:
+        values = numpy.frombuffer(memoryview(tensor), _numpy_types[tensor.dtype]).reshape(tensor.shape)
+    return values

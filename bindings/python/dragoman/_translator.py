@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Iterable, Iterator, List, Sequence, TypedDict, Union, overload
+
+from . import _dragoman
+from ._dragoman import Translation
+from ._machine import Path, languages, log
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Result = Union[str, List[Translation]]  # with n_best: that many translations, best first
+
+
+class SearchKeywords(TypedDict, total=False):
+    """How to translate: the options of ``dragoman translate`` with these names, and their defaults."""
+
+    beam_size: int
+    n_best: int
+    rule: str
+    normalize: float
+    length_penalty: float
+    word_penalty: float
+    max_length_add: int
+    max_length_factor: float
+    min_length: int
+    min_length_factor: float
+    no_repeat_ngram: int
+    allow_unk: bool
+    sampling: str
+    sampling_pieces: int
+    sampling_mass: float
+    temperature: float
+    seed: int
+
+
+class Translator:
+    """Translates lines of text. May be used from several threads at once; their lines are translated side by side.
+
+    ``model`` is a file, or several whose predictions are combined. Messages go to ``logging.getLogger("dragoman")``.
+    """
+
+    def __init__(
+        self,
+        model: Path | Sequence[Path],
+        *,
+        device: str = "cpu",
+        threads: int = 0,
+        precision: str = "auto",
+        weights: Sequence[float] = (),
+        shortlist: Path | None = None,
+        vocabs: Sequence[Path] = (),
+        source_lang: str | None = None,
+        target_lang: str | None = None,
+        max_length: int = 1000,
+    ) -> None:
+        models = [model] if isinstance(model, (str, os.PathLike)) else model
+        self._translator = _dragoman.Translator(
+            models=[os.fspath(path) for path in models],
+            weights=list(weights),
+            precision=precision,
+            shortlist=os.fspath(shortlist) if shortlist is not None else "",
+            vocabs=[os.fspath(path) for path in vocabs],
+            max_length=max_length,
+            device=device,
+            threads=threads,
+            log=log,
+            **languages(source_lang, target_lang),
+        )
+        _alive.add(self)
+
+    # A str is an iterable of str, too: the first that fits is meant.
+    @overload
+    def translate(  # type: ignore[overload-overlap]
+        self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]
+    ) -> Result: ...
+
+    @overload
+    def translate(  # type: ignore[overload-overlap]
+        self, lines: list[str] | tuple[str, ...], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
+    ) -> list[Result]: ...
+
+    @overload
+    def translate(
+        self, lines: Iterable[str], *, read_ahead: int = ..., **search: Unpack[SearchKeywords]
+    ) -> Iterator[Result]: ...
+
+    def translate(
+        self, lines: Iterable[str], *, prefix: str = "", read_ahead: int = 10_000, **search: Unpack[SearchKeywords]
+    ) -> Result | list[Result] | Iterator[Result]:
+        """Translates a line, a list of lines (to a list) or any other iterable (to an iterator, as it goes).
+
+        The result of a line is its translation, or with ``n_best`` a list of ``Translation``. An iterator reads
+        ``read_ahead`` lines ahead at most. ``prefix`` is how the translation of a single line begins.
+        """
+        options = _search_options(search)
+        if isinstance(lines, str):
+            return _result(self._translator.submit(lines, prefix, options, None), options)
+        if prefix:
+            raise TypeError("prefix is for the translation of one line")
+        if read_ahead < 1:
+            raise ValueError(f"read_ahead is {read_ahead}, expected 1 or more")
+        results = self._stream(iter(lines), options, read_ahead)
+        return list(results) if isinstance(lines, (list, tuple)) else results
+
+    def _stream(self, lines: Iterator[str], options: _dragoman.SearchOptions, read_ahead: int) -> Iterator[Result]:
+        jobs: deque[_dragoman.Job] = deque()
+        try:
+            for line in lines:
+                jobs.append(self._translator.submit(line, "", options, None))
+                while jobs and (len(jobs) >= read_ahead or jobs[0].done()):
+                    yield _result(jobs[0], options)
+                    jobs.popleft()
+            while jobs:
+                yield _result(jobs[0], options)
+                jobs.popleft()
+        finally:
+            for job in jobs:
+                job.cancel()
+
+    @overload
+    async def translate_async(  # type: ignore[overload-overlap]
+        self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]
+    ) -> Result: ...
+
+    @overload
+    async def translate_async(self, lines: Iterable[str], **search: Unpack[SearchKeywords]) -> list[Result]: ...
+
+    async def translate_async(
+        self, lines: Iterable[str], *, prefix: str = "", **search: Unpack[SearchKeywords]
+    ) -> Result | list[Result]:
+        """The same for coroutines: a line, or several lines to a list. Cancelling the task cancels the translation."""
+        options = _search_options(search)
+        if isinstance(lines, str):
+            return await self._await(lines, prefix, options)
+        if prefix:
+            raise TypeError("prefix is for the translation of one line")
+        return list(await asyncio.gather(*(self._await(line, "", options) for line in lines)))
+
+    async def _await(self, line: str, prefix: str, options: _dragoman.SearchOptions) -> Result:
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+
+        def tell() -> None:  # in the translator's thread
+            try:
+                loop.call_soon_threadsafe(done.set)
+            except RuntimeError:  # the loop is closed: nobody waits any more
+                pass
+
+        job = self._translator.submit(line, prefix, options, tell)
+        try:
+            await done.wait()
+        except BaseException:
+            job.cancel()
+            raise
+        return _result(job, options)
+
+    def close(self) -> None:
+        """Cancels what is unfinished and gives the memory of the model back. Later calls are errors."""
+        self._translator.close()
+
+    def __enter__(self) -> Translator:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _search_options(search: SearchKeywords) -> _dragoman.SearchOptions:
+    options = _dragoman.SearchOptions()
+    for name, value in search.items():
+        if name not in SearchKeywords.__annotations__:
+            raise TypeError(f"there is no option '{name}', only {', '.join(SearchKeywords.__annotations__)}")
+        setattr(options, name, value)
+    return options
+
+
+def _result(job: _dragoman.Job, options: _dragoman.SearchOptions) -> Result:
+    best = job.result()
+    return best if options.n_best > 0 else best[0].text
+
+
+# A thread that calls back must not meet an interpreter that is already ending.
+_alive: weakref.WeakSet[Translator] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for translator in list(_alive):
+        translator.close()

@@ -1,0 +1,28 @@
+#pragma once
+// Everything of pybind11 that the module uses, so that all files convert types alike.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+
+namespace dragoman::python {
+
+namespace py = pybind11;
+
+/// One for each file of this folder; they add their classes and functions.
+void add_evaluate(py::module_& module);
+void add_model_file(py::module_& module);
+void add_scorer(py::module_& module);
+void add_translator(py::module_& module);
+void add_vocabulary(py::module_& module);
+
+/// A Python object that threads without the interpreter's lock may hold, copy and let go.
+using SharedObject = std::shared_ptr<py::object>;
+inline SharedObject shared(py::object object) {
+  return {new py::object(std::move(object)), [](py::object* last) {
+            const py::gil_scoped_acquire lock;
+            delete last;
+          }};
+}
+
+}  // namespace dragoman::python

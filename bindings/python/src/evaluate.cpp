@@ -1,0 +1,75 @@
+#include "dragoman/evaluate.h"
+
+#include "base/error.h"
+#include "bindings/python/src/machine.h"
+#include "bindings/python/src/named.h"
+#include "metrics/signature.h"
+#include "metrics/tokenize.h"
+
+namespace dragoman::python {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// A metric of one text, with its signature.
+struct TextScore {
+  MetricScore score;
+  std::string signature;
+};
+
+std::vector<TextScore> evaluate_text(const Machine& machine, Lines hypotheses, std::vector<Lines> references,
+                                     const std::vector<std::string>& metrics, const std::string& tokenize,
+                                     bool lowercase, bool confidence) {
+  EvaluateOptions options{
+      .tokenize = named<Tokenizer>(tokenize, "tokenize"), .lowercase = lowercase, .confidence = confidence};
+  options.metrics.clear();
+  for (const std::string& metric : metrics) options.metrics.push_back(named<CorpusMetric>(metric, "metrics"));
+  std::vector<EvaluatedText> texts;
+  for (Lines& lines : references) texts.push_back({fmt::format("reference {}", texts.size() + 1), std::move(lines)});
+  const auto engine = engine_of(machine);
+  const py::gil_scoped_release unlocked;
+  Evaluation evaluation =
+      evaluate(*engine, std::move(options), std::move(texts), {{"hypotheses", std::move(hypotheses)}});
+  std::vector<TextScore> scores;
+  for (MetricScore& score : evaluation.systems.at(0).scores) {
+    std::string signature;
+    for (const MetricSignature& s : evaluation.signatures)
+      if (score.name.starts_with(s.name)) signature = s.text;  // rouge's is of rouge1, rouge2 and rougeL
+    scores.push_back({std::move(score), std::move(signature)});
+  }
+  return scores;
+}
+
+std::string described(const TextScore& s) {
+  return fmt::format("MetricScore({} = {:.2f}, signature='{}')", s.score.title, s.score.score, s.signature);
+}
+
+}  // namespace
+
+void add_evaluate(py::module_& module) {
+  using namespace py::literals;
+  py::class_<TextScore>(module, "MetricScore", "A metric of a text; scores are 0 to 100.")
+      .def_property_readonly("name", [](const TextScore& s) { return s.score.name; })
+      .def_property_readonly("title", [](const TextScore& s) { return s.score.title; })
+      .def_property_readonly("score", [](const TextScore& s) { return s.score.score; })
+      .def_property_readonly("interval",
+                             [](const TextScore& s) -> std::optional<std::pair<double, double>> {
+                               if (!s.score.interval) return std::nullopt;
+                               const auto [mean, half_width] = *s.score.interval;
+                               return std::pair(mean - half_width, mean + half_width);
+                             })
+      .def_readonly("signature", &TextScore::signature)
+      .def("__float__", [](const TextScore& s) { return s.score.score; })
+      .def("__repr__", described);
+  module.def(
+      "evaluate",
+      [](Lines hypotheses, std::vector<Lines> references, const std::vector<std::string>& metrics,
+         const std::string& tokenize, bool lowercase, bool confidence, int threads, py::object log) {
+        return evaluate_text({"cpu", threads, std::move(log)}, std::move(hypotheses), std::move(references), metrics,
+                             tokenize, lowercase, confidence);
+      },
+      py::kw_only(), "hypotheses"_a, "references"_a, "metrics"_a, "tokenize"_a, "lowercase"_a, "confidence"_a,
+      "threads"_a, "log"_a);
+}
+
+}  // namespace dragoman::python

@@ -1,0 +1,20 @@
+#include "bindings/python/src/machine.h"
+
+namespace dragoman::python {
+
+// Messages come from threads of all kinds, with the interpreter's lock or without it.
+std::shared_ptr<Engine> engine_of(const Machine& machine) {
+  return std::make_shared<Engine>(
+      EngineOptions{.device = machine.device,
+                    .threads = machine.threads,
+                    .log = [log = shared(machine.log)](LogLevel level, std::string_view message) {
+                      const py::gil_scoped_acquire lock;
+                      try {
+                        (*log)(level == LogLevel::warning, py::str(message.data(), message.size()));
+                      } catch (py::error_already_set& error) {
+                        error.discard_as_unraisable("a log of dragoman");
+                      }
+                    }});
+}
+
+}  // namespace dragoman::python

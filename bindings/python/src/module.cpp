@@ -1,0 +1,30 @@
+#include "bindings/python/src/bindings.h"
+#include "dragoman/dragoman.h"
+#include "dragoman/error.h"
+
+namespace dragoman::python {
+namespace {
+
+void raise(std::exception_ptr exception) {  // NOLINT(performance-unnecessary-value-param): pybind11 wants it so
+  try {
+    if (exception) std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    const py::object type = py::module_::import("dragoman._error").attr("Error");
+    PyErr_SetObject(type.ptr(), type(error.what(), error.hint()).ptr());
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::python
+
+// The package's Python files give this its shape; dragoman/_dragoman.pyi describes it.
+PYBIND11_MODULE(_dragoman, module) {
+  using namespace dragoman::python;
+  py::register_exception_translator(raise);
+  module.attr("__version__") = dragoman_version();
+  add_vocabulary(module);
+  add_translator(module);
+  add_scorer(module);
+  add_evaluate(module);
+  add_model_file(module);
+}

@@ -1,0 +1,16 @@
+#pragma once
+#include <string_view>
+
+#include "base/enum_names.h"
+#include "base/error.h"
+
+namespace dragoman::python {
+
+/// The enumerator of a name that Python gives for `option`; Error for one that is none.
+template <class E>
+E named(std::string_view name, const char* option) {
+  if (const auto value = from_name<E>(name)) return *value;
+  throw Error(fmt::format("{} is '{}', expected one of {}", option, name, all_names<E>()));
+}
+
+}  // namespace dragoman::python

@@ -1,0 +1,65 @@
+#include "dragoman/scorer.h"
+
+#include <mutex>
+
+#include "base/own_process.h"
+#include "bindings/python/src/machine.h"
+
+namespace dragoman::python {
+namespace {
+
+class PythonScorer {
+ public:
+  PythonScorer(const Machine& machine, ScorerOptions options) {
+    engine_ = engine_of(machine);
+    const py::gil_scoped_release unlocked;
+    scorer_ = std::make_unique<Scorer>(*engine_, std::move(options));
+  }
+  ~PythonScorer() {
+    const py::gil_scoped_release unlocked;
+    scorer_.reset();
+    engine_.reset();
+  }
+
+  std::vector<ScoredPair> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets) {
+    process_.require_not_forked("scorer");
+    const py::gil_scoped_release unlocked;
+    const std::lock_guard turn(turn_);
+    return scorer_->score(sources, targets);
+  }
+
+ private:
+  const OwnProcess process_;
+  std::shared_ptr<Engine> engine_;
+  std::unique_ptr<Scorer> scorer_;
+  std::mutex turn_;
+};
+
+}  // namespace
+
+void add_scorer(py::module_& module) {
+  using namespace py::literals;
+  py::class_<ScoredPair>(module, "ScoredPair", "What a model says of a pair of lines.")
+      .def_readonly("log_prob", &ScoredPair::log_prob)
+      .def_readonly("token_log_probs", &ScoredPair::token_log_probs)
+      .def("__repr__", [](const ScoredPair& s) {
+        return "ScoredPair(log_prob=" + std::string(py::repr(py::float_(s.log_prob))) + ")";
+      });
+  py::class_<PythonScorer>(module, "Scorer")
+      .def(py::init([](std::string model, int64_t mini_batch_words, int max_length, std::vector<std::string> vocabs,
+                       std::string source_lang, std::string target_lang, std::string device, int threads,
+                       py::object log) {
+             return std::make_unique<PythonScorer>(Machine{std::move(device), threads, std::move(log)},
+                                                   ScorerOptions{.model = std::move(model),
+                                                                 .mini_batch_words = mini_batch_words,
+                                                                 .max_length = max_length,
+                                                                 .vocabs = std::move(vocabs),
+                                                                 .source_lang = std::move(source_lang),
+                                                                 .target_lang = std::move(target_lang)});
+           }),
+           py::kw_only(), "model"_a, "mini_batch_words"_a, "max_length"_a, "vocabs"_a, "source_lang"_a, "target_lang"_a,
+           "device"_a, "threads"_a, "log"_a)
+      .def("score", &PythonScorer::score, "sources"_a, "targets"_a);
+}
+
+}  // namespace dragoman::python

@@ -1,0 +1,53 @@
+#pragma once
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dragoman/text_translator.h"
+
+namespace dragoman {
+
+/// How a request ended: with translations, with an error, or cancelled.
+struct TranslationAnswer {
+  std::vector<TranslatedText> best;    // n_best of them, best first; at least one if it ended with translations
+  std::exception_ptr error = nullptr;  // why there are none
+  bool cancelled = false;
+};
+
+/// A TextTranslator with a thread of its own, for programs that ask from several threads or have no loop that could
+/// call step(). Texts of all threads are translated side by side. Thread-safe.
+class [[gnu::visibility("default")]] BackgroundTranslator {
+ public:
+  using Ticket = TextTranslator::Ticket;
+  using Answered = std::function<void(TranslationAnswer answer)>;
+
+  /// Loads the models as TextTranslator does, and keeps the engine.
+  BackgroundTranslator(std::shared_ptr<Engine> engine, TextTranslatorOptions options);
+  /// Cancels what is unfinished and waits until all is answered. Called by a function `answered`, it does not wait.
+  ~BackgroundTranslator();
+  BackgroundTranslator(const BackgroundTranslator&) = delete;
+
+  /// Those that the translator was made with.
+  const SearchOptions& search() const;
+
+  /// Queues a text. `answered` is called exactly once, in the translator's thread, where it holds up the other texts
+  /// while it runs. It may submit and cancel; what it throws is logged. Error for options that make no sense, for a
+  /// translator that is being destroyed, and in a child of fork(): then it is not called.
+  Ticket submit(TranslationRequest request, Answered answered);
+
+  /// Gives a text up. True: it will be answered as cancelled. False: it is answered, or about to be.
+  bool cancel(Ticket ticket);
+
+  /// The n_best translations of each line: submits all and waits. Error as of submit(), and in a function `answered`,
+  /// where it would wait for itself. The error of a line is thrown when all are answered.
+  std::vector<std::vector<TranslatedText>> translate(const std::vector<std::string>& lines,
+                                                     const SearchOptions& search);
+
+ private:
+  class Worker;
+  std::shared_ptr<Worker> worker_;  // shared with its thread
+};
+
+}  // namespace dragoman

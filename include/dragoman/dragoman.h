@@ -1,0 +1,232 @@
+#pragma once
+
+/*
+ * dragoman for programs in C, and in languages that call C. Its binary interface is stable: what is here keeps its
+ * meaning within libdragoman.so.0; functions and members of options are only added. docs/embedding.md has examples.
+ *
+ * Handles are opaque and made and freed by the library; freeing NULL does nothing. A handle keeps what it was made
+ * with: an engine may be freed before its translators. All functions may be called from several threads at once, also
+ * on one handle, as long as none of them frees it. Strings are UTF-8 and end with a zero byte; the library copies what
+ * it is given. What it returns belongs to the handle that it was asked of.
+ *
+ * Options are structs that begin with their size. A function fills in the defaults:
+ *
+ *     struct dragoman_search_options search;
+ *     dragoman_search_options_init(&search, sizeof search);
+ *     search.beam_size = 4;
+ *
+ * so that a program works with a newer library, and with an older one if it sets nothing that this does not know.
+ * NULL in place of options stands for the defaults.
+ *
+ * A function that can fail returns a status, and takes the address of an error as its last argument, which may be NULL.
+ * If it fails, it stores a new error there, which the caller frees, and leaves its other results as they were.
+ *
+ * After fork(), the child makes handles of its own: calls with the parent's fail, and only freeing them is allowed.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum dragoman_status {
+  DRAGOMAN_OK = 0,
+  DRAGOMAN_ERROR = 1,         /* an option, a file or a text that the caller can correct */
+  DRAGOMAN_OUT_OF_MEMORY = 2, /* there was no memory for this call; others are unaffected */
+  DRAGOMAN_CANCELLED = 3,     /* by dragoman_cancel, or because the translator was freed */
+  DRAGOMAN_BUG = 4            /* a mistake in the library: please report it with the message */
+};
+
+/* "0.1.0" */
+const char* dragoman_version(void);
+
+/* ---- Errors ---- */
+
+struct dragoman_error;
+/* What was found and what was expected, in one line. */
+const char* dragoman_error_message(const struct dragoman_error* error);
+/* What to do; may be empty. */
+const char* dragoman_error_hint(const struct dragoman_error* error);
+void dragoman_error_free(struct dragoman_error* error);
+
+/* ---- The engine: a device, threads and a log. A process may have several. ---- */
+
+enum dragoman_log_level { DRAGOMAN_LOG_INFO = 0, DRAGOMAN_LOG_WARNING = 1 };
+/* Receives messages for people. Called on any thread, several at once, as long as the engine or a handle that was made
+ * with it lives. */
+typedef void (*dragoman_log_function)(void* context, enum dragoman_log_level level, const char* message);
+
+struct dragoman_engine_options {
+  size_t struct_size;
+  const char* device;        /* "cpu", or "cuda:0": the first GPU; NULL: "cpu" */
+  int threads;               /* 0: OMP_NUM_THREADS, or else one for each core that the process may use */
+  int fast_math;             /* 1: on a GPU, products in float32 may round their factors to TF32 */
+  dragoman_log_function log; /* NULL: messages are discarded */
+  void* log_context;
+};
+void dragoman_engine_options_init(struct dragoman_engine_options* options, size_t struct_size);
+
+struct dragoman_engine;
+enum dragoman_status dragoman_engine_new(const struct dragoman_engine_options* options, struct dragoman_engine** engine,
+                                         struct dragoman_error** error);
+int dragoman_engine_threads(const struct dragoman_engine* engine);
+void dragoman_engine_free(struct dragoman_engine* engine);
+
+/* ---- Translating ---- */
+
+enum dragoman_precision {
+  DRAGOMAN_PRECISION_AUTOMATIC = 0, /* by the type that the file stores */
+  DRAGOMAN_PRECISION_FLOAT32 = 1,
+  DRAGOMAN_PRECISION_BFLOAT16 = 2,
+  DRAGOMAN_PRECISION_FLOAT16 = 3,
+  DRAGOMAN_PRECISION_INT8 = 4
+};
+
+/* When a search ends, and what it keeps: docs/search.md. */
+enum dragoman_search_rule {
+  DRAGOMAN_RULE_AUTOMATIC = 0, /* as the program that the model comes from */
+  DRAGOMAN_RULE_MARIAN = 1,
+  DRAGOMAN_RULE_HUGGINGFACE = 2,
+  DRAGOMAN_RULE_HUGGINGFACE_EARLY = 3,
+  DRAGOMAN_RULE_FAIRSEQ = 4,
+  DRAGOMAN_RULE_CTRANSLATE2 = 5
+};
+
+enum dragoman_sampling {
+  DRAGOMAN_SAMPLING_NONE = 0,
+  DRAGOMAN_SAMPLING_FULL = 1,
+  DRAGOMAN_SAMPLING_TOPK = 2,
+  DRAGOMAN_SAMPLING_NUCLEUS = 3
+};
+
+/* The options of `dragoman translate` with these names; docs/options.md. */
+struct dragoman_search_options {
+  size_t struct_size;
+  int beam_size;            /* with sampling: translations drawn */
+  int n_best;               /* translations of a text; 0: the best one */
+  int rule;                 /* enum dragoman_search_rule */
+  double normalize;         /* log-probabilities are divided by length^normalize; 0: plain sums */
+  double length_penalty;    /* ... or by ((5 + length) / 6)^length_penalty; 0: off */
+  double word_penalty;      /* subtracted for each target token */
+  int max_length_add;       /* a translation has at most source + max_length_add pieces ... */
+  int min_length;           /* ... and at least this many */
+  double max_length_factor; /* above 0: at most this many times the pieces of the source */
+  double min_length_factor;
+  int no_repeat_ngram;  /* forbid repeated n-grams of this length; 0: allow all */
+  int allow_unk;        /* 1: allow the unknown piece */
+  int sampling;         /* enum dragoman_sampling */
+  int sampling_pieces;  /* DRAGOMAN_SAMPLING_TOPK draws from this many most probable pieces */
+  double sampling_mass; /* DRAGOMAN_SAMPLING_NUCLEUS from the fewest pieces of this total probability */
+  double temperature;
+  uint64_t seed; /* of draws; the same seed, options and text give the same translation */
+};
+void dragoman_search_options_init(struct dragoman_search_options* options, size_t struct_size);
+
+struct dragoman_translator_options {
+  size_t struct_size;
+  const char* const* models; /* files; several translate together and have the same vocabularies */
+  size_t model_count;
+  const double* weights;     /* of the models' log-probabilities, model_count numbers; NULL: their mean is taken */
+  int precision;             /* enum dragoman_precision */
+  int max_length;            /* pieces; longer texts are translated in parts */
+  const char* shortlist;     /* file of `dragoman align` or of Marian; NULL: all pieces are allowed */
+  const char* const* vocabs; /* of models of other programs, if nothing beside them names them: source and target */
+  size_t vocab_count;
+  const char* source_lang; /* of models with several languages; NULL: what the model has kept */
+  const char* target_lang;
+  const struct dragoman_search_options* search; /* of texts without options of their own */
+};
+void dragoman_translator_options_init(struct dragoman_translator_options* options, size_t struct_size);
+
+/* Loads the models. A translator has a thread of its own, which also runs the functions that receive translations. */
+struct dragoman_translator;
+enum dragoman_status dragoman_translator_new(struct dragoman_engine* engine,
+                                             const struct dragoman_translator_options* options,
+                                             struct dragoman_translator** translator, struct dragoman_error** error);
+/* Answers what is unfinished with DRAGOMAN_CANCELLED, then returns. Called by a function that receives a translation,
+ * it returns at once, and the rest is answered after that function. */
+void dragoman_translator_free(struct dragoman_translator* translator);
+
+/* Translations of one or several texts; for each of them the best one first. */
+struct dragoman_translations;
+size_t dragoman_translations_texts(const struct dragoman_translations* translations);
+/* The number of translations of a text; 0 if there is no such text. */
+size_t dragoman_translations_count(const struct dragoman_translations* translations, size_t text);
+/* `rank` counts from 0, the best one. NULL or 0 if there is none. */
+const char* dragoman_translations_text(const struct dragoman_translations* translations, size_t text, size_t rank);
+/* By this the translations of a text are ordered. */
+double dragoman_translations_score(const struct dragoman_translations* translations, size_t text, size_t rank);
+/* Sum over the tokens, base e. */
+double dragoman_translations_log_prob(const struct dragoman_translations* translations, size_t text, size_t rank);
+/* Of each token, ends of sentences included; stores their number in `count`. */
+const float* dragoman_translations_token_log_probs(const struct dragoman_translations* translations, size_t text,
+                                                   size_t rank, size_t* count);
+void dragoman_translations_free(struct dragoman_translations* translations);
+
+/* Translates `count` texts, each of them one line, and waits. The caller frees the translations. With `search` NULL the
+ * translator's own options. Not for functions that receive a translation: there it would wait for itself, and fails. */
+enum dragoman_status dragoman_translate(struct dragoman_translator* translator, const char* const* texts, size_t count,
+                                        const struct dragoman_search_options* search,
+                                        struct dragoman_translations** translations, struct dragoman_error** error);
+
+/* Receives the outcome of a request in the translator's thread, exactly once for each that was accepted, whatever
+ * happens. Other texts wait while it runs. With DRAGOMAN_OK there are translations of one text, with another status an
+ * error. Both are freed by the library when the function returns. It may submit and cancel. */
+typedef void (*dragoman_answer_function)(void* context, enum dragoman_status status,
+                                         const struct dragoman_translations* translations,
+                                         const struct dragoman_error* error);
+
+struct dragoman_request {
+  size_t struct_size;
+  const char* text;                             /* one line */
+  const char* prefix;                           /* how the translation begins; NULL: as it likes */
+  const struct dragoman_search_options* search; /* NULL: the translator's */
+  dragoman_answer_function answer;
+  void* context; /* given to `answer` */
+};
+void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
+
+/* Queues a text beside all others and returns. `ticket` (may be NULL) receives what dragoman_cancel takes. */
+enum dragoman_status dragoman_submit(struct dragoman_translator* translator, const struct dragoman_request* request,
+                                     uint64_t* ticket, struct dragoman_error** error);
+/* Gives a request up. 1: it will be answered with DRAGOMAN_CANCELLED. 0: it is answered, or about to be. */
+int dragoman_cancel(struct dragoman_translator* translator, uint64_t ticket);
+
+/* ---- Scoring pairs of lines ---- */
+
+struct dragoman_scorer_options {
+  size_t struct_size;
+  const char* model;         /* file */
+  int64_t mini_batch_words;  /* target tokens scored at once */
+  int max_length;            /* pieces of a side; longer pairs are an error */
+  const char* const* vocabs; /* as of a translator */
+  size_t vocab_count;
+  const char* source_lang;
+  const char* target_lang;
+};
+void dragoman_scorer_options_init(struct dragoman_scorer_options* options, size_t struct_size);
+
+struct dragoman_scorer;
+enum dragoman_status dragoman_scorer_new(struct dragoman_engine* engine, const struct dragoman_scorer_options* options,
+                                         struct dragoman_scorer** scorer, struct dragoman_error** error);
+void dragoman_scorer_free(struct dragoman_scorer* scorer);
+
+/* log p(target | source) of each pair. */
+struct dragoman_scores;
+size_t dragoman_scores_count(const struct dragoman_scores* scores);
+/* Base e; 0 if there is no such pair. */
+double dragoman_scores_log_prob(const struct dragoman_scores* scores, size_t pair);
+/* Of each target token, end of sentence included; stores their number in `count`. NULL if there is no such pair. */
+const float* dragoman_scores_token_log_probs(const struct dragoman_scores* scores, size_t pair, size_t* count);
+void dragoman_scores_free(struct dragoman_scores* scores);
+
+/* Scores `count` pairs and waits; many at once are faster. Calls on one scorer take turns. */
+enum dragoman_status dragoman_score(struct dragoman_scorer* scorer, const char* const* sources,
+                                    const char* const* targets, size_t count, struct dragoman_scores** scores,
+                                    struct dragoman_error** error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,27 @@
+#include "capi/error.h"
+
+#include <new>
+
+namespace dragoman {
+
+Failure failure_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& e) {
+    return {DRAGOMAN_ERROR, {e.what(), e.hint()}};
+  } catch (const std::bad_alloc&) {
+    return {DRAGOMAN_OUT_OF_MEMORY, {"out of memory", "translate shorter texts, or fewer at once"}};
+  } catch (const std::exception& e) {
+    return {DRAGOMAN_BUG, {e.what(), "this should not happen; please report it"}};
+  } catch (...) {
+    return {DRAGOMAN_BUG, {"an exception of unknown type", "this should not happen; please report it"}};
+  }
+}
+
+}  // namespace dragoman
+
+const char* dragoman_version() { return DRAGOMAN_VERSION; }
+
+const char* dragoman_error_message(const dragoman_error* error) { return error ? error->message.c_str() : ""; }
+const char* dragoman_error_hint(const dragoman_error* error) { return error ? error->hint.c_str() : ""; }
+void dragoman_error_free(dragoman_error* error) { delete error; }

@@ -1,0 +1,116 @@
+#include "capi/engine.h"
+#include "capi/error.h"
+#include "capi/options.h"
+#include "dragoman/background_translator.h"
+
+struct dragoman_translator {
+  dragoman::BackgroundTranslator background;
+};
+
+struct dragoman_translations {
+  std::vector<std::vector<dragoman::TranslatedText>> texts;
+};
+
+namespace dragoman {
+namespace {
+
+// Null: there is none.
+const TranslatedText* find(const dragoman_translations* translations, size_t text, size_t rank) {
+  return rank < dragoman_translations_count(translations, text) ? &translations->texts[text][rank] : nullptr;
+}
+
+void answer(const dragoman_request& request, TranslationAnswer given) {
+  if (given.cancelled) {
+    const dragoman_error error{"the request was cancelled", ""};
+    request.answer(request.context, DRAGOMAN_CANCELLED, nullptr, &error);
+  } else if (given.error) {
+    const Failure failure = failure_of(given.error);
+    request.answer(request.context, failure.status, nullptr, &failure.error);
+  } else {
+    dragoman_translations translations;
+    translations.texts.push_back(std::move(given.best));
+    request.answer(request.context, DRAGOMAN_OK, &translations, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
+
+using dragoman::guarded, dragoman::require_given, dragoman::find;
+
+dragoman_status dragoman_translator_new(dragoman_engine* engine, const dragoman_translator_options* options,
+                                        dragoman_translator** translator, dragoman_error** error) {
+  return guarded(error, [&] {
+    require_given(engine, "engine");
+    require_given(translator, "translator");
+    *translator = new dragoman_translator{{engine->engine, dragoman::read(options)}};
+  });
+}
+
+void dragoman_translator_free(dragoman_translator* translator) { delete translator; }
+
+dragoman_status dragoman_translate(dragoman_translator* translator, const char* const* texts, size_t count,
+                                   const dragoman_search_options* search, dragoman_translations** translations,
+                                   dragoman_error** error) {
+  return guarded(error, [&] {
+    require_given(translator, "translator");
+    require_given(translations, "translations");
+    auto& background = translator->background;
+    *translations = new dragoman_translations{
+        background.translate(dragoman::texts_of(texts, count, "texts"), dragoman::read(search, background.search()))};
+  });
+}
+
+dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_request* request, uint64_t* ticket,
+                                dragoman_error** error) {
+  return guarded(error, [&] {
+    require_given(translator, "translator");
+    require_given(request, "request");
+    auto& background = translator->background;
+    const dragoman_request asked = dragoman::read(request);
+    const auto submitted =
+        background.submit({.text = asked.text,
+                           .search = dragoman::read(asked.search, background.search()),
+                           .prefix = dragoman::text_of(asked.prefix)},
+                          [asked](dragoman::TranslationAnswer given) { dragoman::answer(asked, std::move(given)); });
+    if (ticket) *ticket = submitted;
+  });
+}
+
+int dragoman_cancel(dragoman_translator* translator, uint64_t ticket) {
+  bool cancelled = false;
+  const auto status = guarded(nullptr, [&] { cancelled = translator && translator->background.cancel(ticket); });
+  return status == DRAGOMAN_OK && cancelled;
+}
+
+size_t dragoman_translations_texts(const dragoman_translations* translations) {
+  return translations ? translations->texts.size() : 0;
+}
+
+size_t dragoman_translations_count(const dragoman_translations* translations, size_t text) {
+  return text < dragoman_translations_texts(translations) ? translations->texts[text].size() : 0;
+}
+
+const char* dragoman_translations_text(const dragoman_translations* translations, size_t text, size_t rank) {
+  const auto* found = find(translations, text, rank);
+  return found ? found->text.c_str() : nullptr;
+}
+
+double dragoman_translations_score(const dragoman_translations* translations, size_t text, size_t rank) {
+  const auto* found = find(translations, text, rank);
+  return found ? found->score : 0;
+}
+
+double dragoman_translations_log_prob(const dragoman_translations* translations, size_t text, size_t rank) {
+  const auto* found = find(translations, text, rank);
+  return found ? found->log_prob : 0;
+}
+
+const float* dragoman_translations_token_log_probs(const dragoman_translations* translations, size_t text, size_t rank,
+                                                   size_t* count) {
+  const auto* found = find(translations, text, rank);
+  if (count) *count = found ? found->token_log_probs.size() : 0;
+  return found ? found->token_log_probs.data() : nullptr;
+}
+
+void dragoman_translations_free(dragoman_translations* translations) { delete translations; }

@@ -1,0 +1,231 @@
+#include "dragoman/background_translator.h"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/own_process.h"
+#include "base/thread_signals.h"
+#include "decode/options.h"
+#include "dragoman/engine.h"
+
+namespace dragoman {
+namespace {
+
+// Enough for the token budget of a search even if lines have a few tokens only. Others wait as text.
+constexpr size_t texts_in_flight_per_thread = 256;
+
+}  // namespace
+
+// A request is in `open_` from submit() until something decides how it ends: the translator with a result, or cancel().
+// Whoever takes it out decides, so that there is one answer; the thread gives all answers.
+class BackgroundTranslator::Worker {
+ public:
+  Worker(std::shared_ptr<Engine> used, const TextTranslatorOptions& options)
+      : engine_(std::move(used)),
+        search_(options.search),
+        translator_(*engine_, options),
+        most_in_flight_(texts_in_flight_per_thread * size_t(engine_->threads())) {}
+
+  const SearchOptions& search() const { return search_; }
+  const OwnProcess& process() const { return process_; }
+  bool in_its_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
+
+  static void start(const std::shared_ptr<Worker>& worker) {
+    worker->thread_ = std::thread([worker] { worker->work(); });
+  }
+
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    wake_.notify_one();
+    in_its_thread() ? thread_.detach() : thread_.join();
+  }
+
+  // Nobody destroys this any more.
+  void leave(const std::shared_ptr<Worker>& self) { itself_ = self; }
+
+  Ticket submit(TranslationRequest request, Answered answered) {
+    Ticket ticket = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      require(!ending_, "the translator is being destroyed");
+      ticket = ++last_ticket_;
+      open_.emplace(ticket, Request{std::move(request), std::move(answered)});
+      queue_.push_back(ticket);
+    }
+    wake_.notify_one();
+    return ticket;
+  }
+
+  bool cancel(Ticket ticket) {
+    {
+      const std::lock_guard lock(mutex_);
+      auto request = open_.extract(ticket);
+      if (!request) return false;
+      cancelled_.push_back(std::move(request));
+    }
+    wake_.notify_one();
+    return true;
+  }
+
+ private:
+  struct Request {
+    TranslationRequest asked;
+    Answered answered;
+  };
+  using Requests = std::map<Ticket, Request>;
+
+  void work() {
+    leave_signals_to_the_program();
+    while (take_work()) {
+      try {
+        translator_.step();
+      } catch (...) {
+        fail_all_in_flight();
+      }
+      for (auto& [answered, answer] : std::exchange(finished_, {})) give(answered, std::move(answer));
+    }
+  }
+
+  // Waits for something to do. False: the translator ends, and everything is answered.
+  bool take_work() {
+    std::vector<Requests::node_type> cancelled;
+    std::vector<std::pair<Ticket, TranslationRequest>> begun;
+    bool ending = false;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return ending_ || !cancelled_.empty() || !queue_.empty() || !in_flight_.empty(); });
+      ending = ending_;
+      while (ending && !open_.empty()) cancelled_.push_back(open_.extract(open_.begin()));
+      cancelled = std::exchange(cancelled_, {});
+      for (; !queue_.empty() && in_flight_.size() + begun.size() < most_in_flight_; queue_.pop_front())
+        if (const auto request = open_.find(queue_.front()); request != open_.end())
+          begun.emplace_back(request->first, std::move(request->second.asked));
+    }
+    for (auto& request : cancelled) {
+      if (const auto found = in_flight_.extract(request.key())) translator_.cancel(found.mapped());
+      give(request.mapped().answered, {.cancelled = true});
+    }
+    for (auto& [ticket, request] : begun) begin(ticket, std::move(request));
+    return !ending;
+  }
+
+  void begin(Ticket ticket, TranslationRequest request) {
+    in_flight_[ticket] = 0;
+    try {
+      in_flight_[ticket] = translator_.submit(
+          std::move(request), [this, ticket](std::vector<TranslatedText> best) { finish(ticket, {std::move(best)}); },
+          [this, ticket](std::exception_ptr error) { finish(ticket, {.error = std::move(error)}); });
+    } catch (...) {
+      fail_all_in_flight();
+    }
+  }
+
+  // What the translator throws ends all of its requests.
+  void fail_all_in_flight() {
+    for (const auto error = std::current_exception(); !in_flight_.empty();)
+      finish(in_flight_.begin()->first, {.error = error});
+  }
+
+  void finish(Ticket ticket, TranslationAnswer answer) {
+    in_flight_.erase(ticket);
+    const std::lock_guard lock(mutex_);
+    if (auto request = open_.extract(ticket))
+      finished_.emplace_back(std::move(request.mapped().answered), std::move(answer));
+  }
+
+  void give(const Answered& answered, TranslationAnswer answer) {
+    try {
+      answered(std::move(answer));
+    } catch (const std::exception& error) {
+      const Engine::Scope scope(*engine_);
+      log_warning("a function that a translation was given to has thrown: {}", error.what());
+    } catch (...) {
+      const Engine::Scope scope(*engine_);
+      log_warning("a function that a translation was given to has thrown");
+    }
+  }
+
+  const OwnProcess process_;
+  const std::shared_ptr<Engine> engine_;
+  const SearchOptions search_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  Requests open_;
+  std::deque<Ticket> queue_;  // in their order; some are cancelled already
+  std::vector<Requests::node_type> cancelled_;
+  Ticket last_ticket_ = 0;
+  bool ending_ = false;
+
+  // Of the thread alone.
+  TextTranslator translator_;
+  const size_t most_in_flight_;
+  std::map<Ticket, TextTranslator::Ticket> in_flight_;
+  std::vector<std::pair<Answered, TranslationAnswer>> finished_;
+
+  std::thread thread_;
+  std::shared_ptr<Worker> itself_;
+};
+
+BackgroundTranslator::BackgroundTranslator(std::shared_ptr<Engine> engine, TextTranslatorOptions options)
+    : worker_(std::make_shared<Worker>(std::move(engine), options)) {
+  Worker::start(worker_);
+}
+
+// A child of fork() has no thread to join; what it copied is left to its end.
+BackgroundTranslator::~BackgroundTranslator() {
+  worker_->process().forked() ? worker_->leave(worker_) : worker_->end();
+}
+
+const SearchOptions& BackgroundTranslator::search() const { return worker_->search(); }
+
+BackgroundTranslator::Ticket BackgroundTranslator::submit(TranslationRequest request, Answered answered) {
+  worker_->process().require_not_forked("translator");
+  validate(request.search);
+  return worker_->submit(std::move(request), std::move(answered));
+}
+
+bool BackgroundTranslator::cancel(Ticket ticket) {
+  worker_->process().require_not_forked("translator");
+  return worker_->cancel(ticket);
+}
+
+std::vector<std::vector<TranslatedText>> BackgroundTranslator::translate(const std::vector<std::string>& lines,
+                                                                         const SearchOptions& search) {
+  require(!worker_->in_its_thread(), "translate() waits for the translator's thread, but was called in it");
+  struct Results {
+    std::mutex mutex;
+    std::condition_variable all;
+    size_t missing;
+    std::vector<TranslationAnswer> answers;
+  };
+  const auto results = std::make_shared<Results>();
+  results->missing = lines.size();
+  results->answers.resize(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i)
+    submit({.text = lines[i], .search = search}, [results, i](TranslationAnswer answer) {
+      const std::lock_guard lock(results->mutex);
+      results->answers[i] = std::move(answer);
+      if (--results->missing == 0) results->all.notify_one();
+    });
+  std::unique_lock lock(results->mutex);
+  results->all.wait(lock, [&] { return results->missing == 0; });
+  std::vector<std::vector<TranslatedText>> best;
+  for (TranslationAnswer& answer : results->answers) {
+    if (answer.error) std::rethrow_exception(answer.error);
+    require(!answer.cancelled, "the translator is being destroyed");
+    best.push_back(std::move(answer.best));
+  }
+  return best;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,70 @@
+// In place of the library's models: a translator whose requests end after a few steps, so that ThreadSanitizer can
+// watch the threads around it without the whole library being compiled for it.
+#include <map>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "dragoman/engine.h"
+#include "dragoman/text_translator.h"
+
+namespace dragoman {
+
+struct Backend {};
+struct Engine::State {};
+Engine::Engine(EngineOptions) : state_(std::make_unique<State>()) {}
+Engine::~Engine() = default;
+int Engine::threads() const { return 1; }
+const Backend& Engine::backend() const {
+  static const Backend none;
+  return none;
+}
+
+struct Engine::Scope::Bindings {};
+Engine::Scope::Scope(Engine&) {}
+Engine::Scope::~Scope() = default;
+
+void validate(const SearchOptions& options);  // of decode/options.h
+void validate(const SearchOptions& options) { require(options.beam_size > 0, "--beam-size: {}", options.beam_size); }
+
+struct TextTranslator::State {
+  struct Pending {
+    std::string text;
+    int steps;
+    Done done;
+    Failed failed;
+  };
+  std::map<Ticket, Pending> pending;
+  Ticket last = 0;
+  int steps = 0;
+};
+
+TextTranslator::TextTranslator(Engine&, TextTranslatorOptions) : state_(std::make_unique<State>()) {}
+TextTranslator::~TextTranslator() = default;
+
+TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
+  const int steps = 1 + int(request.text.size() % 5);
+  state_->pending[++state_->last] = {std::move(request.text), steps, std::move(done), std::move(failed)};
+  return state_->last;
+}
+
+bool TextTranslator::cancel(Ticket ticket) { return state_->pending.erase(ticket) > 0; }
+
+// Every 50th step has no memory for its requests, and every 70th has a bug.
+bool TextTranslator::step() {
+  auto& pending = state_->pending;
+  if (++state_->steps % 70 == 0) {
+    pending.clear();
+    throw std::logic_error("a bug");
+  }
+  std::vector<State::Pending> ended;
+  for (auto at = pending.begin(); at != pending.end();) {
+    const bool ends = --at->second.steps == 0;
+    if (ends) ended.push_back(std::move(at->second));
+    at = ends ? pending.erase(at) : std::next(at);
+  }
+  for (auto& p : ended)
+    state_->steps % 50 == 0 ? p.failed(std::make_exception_ptr(std::bad_alloc())) : p.done({{.text = p.text}});
+  return !pending.empty();
+}
+
+}  // namespace dragoman

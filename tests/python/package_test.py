@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""The Python package: what it translates, scores and evaluates is what the command does; Ctrl-C, fork(), threads and the
+end of the interpreter do no harm; libraries of other packages do not mix with ours.
+
+    package_test.py DRAGOMAN FOLDER_OF_THE_PACKAGE
+"""
+import ast
+import asyncio
+import importlib.util
+import itertools
+import json
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DRAGOMAN, PACKAGE = map(os.path.abspath, sys.argv[1:3])
+del sys.argv[1:3]
+sys.path.insert(0, PACKAGE)
+import dragoman  # noqa: E402  (found there)
+from dragoman import _dragoman  # noqa: E402
+
+# 200 lines that somebody wrote, with all that occurs in them.
+LINES = [line for page in ("README.md", "docs/training.md", "docs/search.md")
+         for line in (ROOT / page).read_text(encoding="utf-8").splitlines() if line.strip()][:200]
+TRAIN = ("train -t s s -v v v -m m.safetensors --after 3u --dim-emb 16 --transformer-dim-ffn 16 --transformer-heads 2 "
+         "--enc-depth 1 --dec-depth 1 --cpu-threads 1 --quiet")
+SLOW = {"beam_size": 8, "min_length": 100_000, "max_length_add": 100_000}  # minutes
+NUMPY = importlib.util.find_spec("numpy") is not None
+
+
+def run(*command, text=None, expect=0, **more):
+    done = subprocess.run([str(word) for word in command], check=False, capture_output=True, encoding="utf-8",
+                          input=text, timeout=200, **more)
+    if done.returncode != expect:
+        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def python(program, *arguments, **more):
+    """Runs a program in a child that finds the package."""
+    return run(sys.executable, "-B", "-c", program, *arguments,
+               env=os.environ | {"PYTHONPATH": PACKAGE}, **more)
+
+
+class PackageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        cls.model = cls.folder / "m.safetensors"
+        (cls.folder / "s").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+        cls.command("vocab", "train", "--input", "s", "--model", "v", "--size", "500")
+        cls.command(*TRAIN.split())
+        cls.translator = dragoman.Translator(cls.model, threads=2)
+        cls.addClassCleanup(cls.translator.close)
+        cls.expected = cls.command("translate", "-m", "m.safetensors", "--quiet", "-b", "3",
+                                   text="\n".join(LINES) + "\n").split("\n")[:-1]
+
+    @classmethod
+    def command(cls, *words, text=None):
+        return run(DRAGOMAN, *words, text=text, cwd=cls.folder).stdout
+
+
+class Translating(PackageTest):
+    def test_gives_the_text_of_the_command_for_a_list_and_for_an_iterator(self):
+        self.assertEqual(len(self.expected), 200)
+        self.assertGreater(len(set(self.expected)), 20)
+        self.assertEqual(self.translator.translate(LINES, beam_size=3), self.expected)
+        self.assertEqual(list(self.translator.translate(iter(LINES), beam_size=3, read_ahead=7)), self.expected)
+        self.assertEqual(self.translator.translate(LINES[0], beam_size=3), self.expected[0])
+        self.assertEqual(self.translator.translate([]), [])
+
+    def test_gives_the_text_of_the_command_to_coroutines(self):
+        async def one_and_many():
+            return await asyncio.gather(self.translator.translate_async(LINES[0], beam_size=3),
+                                        self.translator.translate_async(LINES, beam_size=3))
+
+        self.assertEqual(asyncio.run(one_and_many()), [self.expected[0], self.expected])
+
+    def test_gives_the_text_of_the_command_to_many_threads(self):
+        found = {}
+
+        def translate(thread):
+            found[thread] = self.translator.translate(LINES[thread::8], beam_size=3)
+
+        threads = [threading.Thread(target=translate, args=(t,)) for t in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, {t: self.expected[t::8] for t in range(8)})
+
+    def test_gives_several_translations_with_their_scores_best_first(self):
+        best = self.translator.translate(LINES[:5], beam_size=3, n_best=2)
+        self.assertEqual([translations[0].text for translations in best], self.expected[:5])
+        for first, second in best:
+            self.assertGreaterEqual(first.score, second.score)
+            self.assertAlmostEqual(sum(first.token_log_probs), first.log_prob, places=3)
+
+    def test_begins_a_translation_as_told(self):
+        self.assertTrue(self.translator.translate("a house", prefix="the").startswith("the"))
+
+    def test_reads_no_further_ahead_than_told_and_stops_with_its_reader(self):
+        taken = itertools.count()
+        lines = ((next(taken), "a house")[1] for _ in itertools.repeat(0))  # without an end
+        results = self.translator.translate(lines, read_ahead=5, max_length_add=5)
+        self.assertEqual(len({next(results) for _ in range(20)}), 1)
+        results.close()
+        self.assertLessEqual(next(taken), 20 + 5)
+
+    def test_lets_other_threads_run_and_ends_what_they_wait_for_when_it_is_closed(self):
+        translator = dragoman.Translator(self.model, threads=1)
+        begun, error = threading.Event(), []
+
+        def wait():
+            begun.set()
+            try:
+                translator.translate("a house", **SLOW)
+            except dragoman.Error as e:
+                error.append(str(e))
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        begun.wait()
+        self.assertEqual(translator.translate(LINES[0], beam_size=3), self.expected[0])
+        translator.close()
+        thread.join()
+        self.assertEqual(len(error), 1)
+        self.assertRegex(error[0], "cancelled|closed")
+
+    def test_is_cancelled_with_its_task(self):
+        async def give_up():
+            task = asyncio.create_task(self.translator.translate_async(["a house"] * 3, **SLOW))
+            await asyncio.sleep(0.01)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            return await self.translator.translate_async(LINES[0], beam_size=3)
+
+        self.assertEqual(asyncio.run(give_up()), self.expected[0])
+
+    def test_says_what_is_wrong(self):
+        with self.assertRaisesRegex(dragoman.Error, "no-such-model") as caught:
+            dragoman.Translator("no-such-model")
+        self.assertIsInstance(caught.exception.hint, str)
+        with self.assertRaisesRegex(dragoman.Error, "threads, expected") as caught:
+            dragoman.Translator(self.model, threads=-1)
+        with self.assertRaisesRegex(dragoman.Error, "precision is 'float31', expected one of auto, float32"):
+            dragoman.Translator(self.model, precision="float31")
+        with self.assertRaisesRegex(dragoman.Error, "--beam-size: 0"):
+            self.translator.translate(LINES, beam_size=0)
+        with self.assertRaisesRegex(TypeError, "there is no option 'beam', only beam_size"):
+            self.translator.translate(LINES, beam=3)
+        with self.assertRaises(TypeError):
+            self.translator.translate([LINES[0], 5])
+        with self.assertRaisesRegex(dragoman.Error, "closed"):
+            with dragoman.Translator(self.model, threads=1) as closed:
+                pass
+            closed.translate("a")
+
+    def test_logs_where_python_does(self):
+        with self.assertLogs("dragoman", logging.WARNING) as logged:
+            dragoman.evaluate(["a ."] * 100, ["a ."] * 100)
+        self.assertIn("looks tokenised", logged.output[0])
+
+
+class OtherThings(PackageTest):
+    def test_scores_as_the_command_does(self):
+        for name, lines in (("from", LINES[:-1]), ("to", LINES[1:])):
+            (self.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        expected = self.command("score", "-m", "m.safetensors", "--quiet", "-t", "from", "to").split()
+        scores = dragoman.Scorer(self.model, threads=2).score(LINES[:-1], LINES[1:])
+        self.assertEqual(len(expected), len(scores))
+        for ours, theirs in zip(scores, expected):
+            self.assertAlmostEqual(ours.log_prob, float(theirs), delta=1e-4 * abs(float(theirs)) + 1e-4)
+            self.assertAlmostEqual(sum(ours.token_log_probs), ours.log_prob, places=2)
+
+    def test_evaluates_as_the_command_does(self):
+        (self.folder / "hyp").write_text("\n".join(self.expected) + "\n", encoding="utf-8")
+        shown = json.loads(self.command("evaluate", "--references", "s", "--hypotheses", "hyp", "--json"))
+        scores = dragoman.evaluate(self.expected, LINES)
+        self.assertEqual(list(scores), ["bleu", "chrf"])
+        text = json.dumps(shown)
+        for score in scores.values():
+            self.assertIn(score.signature, text)
+        same = dragoman.evaluate(LINES, [LINES, LINES], metrics=["bleu", "ter"], confidence=True)
+        self.assertAlmostEqual(float(same["bleu"]), 100)
+        self.assertEqual(float(same["ter"]), 0)
+        self.assertIn("nrefs:2", same["bleu"].signature)
+        self.assertEqual(len(same["bleu"].interval), 2)
+        self.assertEqual(list(dragoman.evaluate(["a"], ["a"], metrics=["rouge"])), ["rouge1", "rouge2", "rougeL"])
+        with self.assertRaisesRegex(dragoman.Error, "hypotheses has 1 line, reference 1 has 2 lines"):
+            dragoman.evaluate(["a"], ["a", "b"])
+
+    def test_encodes_and_decodes(self):
+        vocabulary = dragoman.Vocabulary(str(self.folder / "v"))
+        ids = vocabulary.encode(LINES[3])
+        self.assertEqual(vocabulary.decode(ids), LINES[3].strip())
+        self.assertEqual([vocabulary.piece(i) for i in ids], vocabulary.encode_pieces(LINES[3]))
+        self.assertEqual(len(vocabulary), 500)
+        self.assertEqual(dragoman.ModelFile(self.model).source_vocabulary.encode(LINES[3]), ids)
+        with self.assertRaises(dragoman.Error):
+            vocabulary.decode([500])
+
+    @unittest.skipUnless(NUMPY, "numpy is not installed")
+    def test_shows_the_weights_of_a_model_file(self):
+        file = dragoman.ModelFile(self.model)
+        self.assertEqual(file.config["dim"], 16)
+        weights = file.weights
+        del file  # the arrays keep what they look into
+        data = self.model.read_bytes()
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8 : 8 + size])
+        names = [name for name in header if name != "__metadata__" and not name.startswith("vocabulary.")]
+        self.assertEqual(sorted(weights), sorted(names))
+        for name in names:
+            begin, end = header[name]["data_offsets"]
+            self.assertEqual(weights[name].tobytes(), data[8 + size + begin : 8 + size + end])
+            self.assertEqual(list(weights[name].shape), header[name]["shape"])
+        self.assertFalse(next(iter(weights.values())).flags.writeable)
+
+    def test_has_stubs_of_what_the_module_has(self):
+        tree = ast.parse((Path(dragoman.__file__).parent / "_dragoman.pyi").read_text(encoding="utf-8"))
+
+        def names(body):
+            return {n.name for n in body if isinstance(n, (ast.FunctionDef, ast.ClassDef))} | {
+                n.target.id for n in body if isinstance(n, ast.AnnAssign)}
+
+        self.assertEqual(names(tree.body) - {"__version__"}, {n for n in vars(_dragoman) if not n.startswith("_")})
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                made = {n for n in vars(getattr(_dragoman, node.name)) if not n.startswith("_")}
+                self.assertEqual({n for n in names(node.body) if not n.startswith("_")}, made, node.name)
+        self.assertEqual(dragoman.__version__, self.command("--version").split()[1])
+
+
+class Processes(PackageTest):
+    def test_is_interrupted_by_ctrl_c(self):
+        program = f"""
+import sys, dragoman
+t = dragoman.Translator(sys.argv[1])
+def lines():
+    yield 'a house'
+    print('begun', flush=True)
+try: list(t.translate(lines(), **{SLOW}))
+except KeyboardInterrupt: print('interrupted', t.translate('a house') != '')
+"""
+        child = subprocess.Popen([sys.executable, "-B", "-c", program, str(self.model)], encoding="utf-8",
+                                 stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": PACKAGE})
+        self.assertEqual(child.stdout.readline(), "begun\n")
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.communicate(timeout=60)[0], "interrupted True\n")
+        self.assertEqual(child.returncode, 0)
+
+    def test_says_after_fork_that_the_child_needs_its_own(self):
+        program = """
+import itertools, os, sys, dragoman
+t, s = dragoman.Translator(sys.argv[1], threads=2), dragoman.Scorer(sys.argv[1], threads=2)
+t.translate(['a house'] * 50), s.score(['a'] * 50, ['b'] * 50)
+lines = t.translate(itertools.repeat('a house'), read_ahead=10)
+next(lines)
+child = os.fork()
+if child == 0:
+    for work in (lambda: t.translate('a'), lambda: s.score(['a'], ['b']), lambda: list(lines)):
+        try: work()
+        except dragoman.Error as e: print(e, '|', e.hint, flush=True)
+    print(dragoman.Translator(sys.argv[1], threads=2).translate('a house') != '', flush=True)
+    sys.exit(0)  # with all that Python does at its end
+print(os.waitpid(child, 0)[1])
+"""
+        lines = python(program, self.model).stdout.splitlines()
+        self.assertEqual(len(lines), 5, lines)
+        for line in lines[:3]:
+            self.assertRegex(line, "(translator|scorer) was made before this process was forked.*after fork")
+        self.assertEqual(lines[3:], ["True", "0"])
+
+    def test_lets_the_interpreter_end_with_translations_under_way(self):
+        program = """
+import asyncio, sys, dragoman
+t = dragoman.Translator(sys.argv[1], threads=2)
+async def leave():
+    for _ in range(20): asyncio.ensure_future(t.translate_async('a house', min_length=1000, max_length_add=1000))
+    await asyncio.sleep(0)
+asyncio.run(leave())
+kept = [t._translator.submit('a house', '', dragoman._dragoman.SearchOptions(), lambda: None) for _ in range(50)]
+"""
+        done = python(program, self.model)
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_agrees_beside_packages_with_libraries_of_the_same_names(self):
+        program = ("import sys\nfor name in sys.argv[2:]: __import__(name)\nimport dragoman\n"
+                   "for line in dragoman.Translator(sys.argv[1]).translate(sys.stdin.read().split(chr(10)), beam_size=3): print(line)\n"
+                   "if 'torch' in sys.modules: import torch; print((torch.ones(64, 64) @ torch.ones(64, 64)).sum().item())\n"
+                   "if 'sentencepiece' in sys.modules: import sentencepiece; "
+                   "print(sentencepiece.SentencePieceProcessor(model_file=sys.argv[1].replace('m.safetensors', 'v')).vocab_size())")
+        others = [name for name in ("sentencepiece", "torch") if importlib.util.find_spec(name)]
+        if not others:
+            self.skipTest("neither torch nor sentencepiece is installed")
+        for modules in ([*others, "dragoman"], ["dragoman", *others], *([name] for name in others)):
+            with self.subTest(modules):
+                lines = python(program, self.model, *modules, text="\n".join(LINES[:50])).stdout.split("\n")[:-1]
+                self.assertEqual(lines[:50], self.expected[:50])
+                self.assertEqual(lines[50:], ["262144.0"] * ("torch" in modules) + ["500"] * ("sentencepiece" in modules))
+
+    def test_shows_no_symbols_but_its_entry(self):
+        names = run("nm", "-D", "--defined-only", _dragoman.__file__).stdout.splitlines()
+        self.assertEqual([re.sub("@.*", "", line.split()[-1]) for line in names], ["PyInit__dragoman"])
+
+
+if __name__ == "__main__":
+    unittest.main()
