@@ -54,6 +54,8 @@ std::vector<Flag<O>> server_flags() {
   };
 }
 
+std::vector<Flag<O>> model_flags() { return open_flags<O>("Server"); }
+
 std::vector<Flag<O>> limit_flags() {
   static constexpr auto group = "Limits";
   return {
@@ -175,9 +177,8 @@ Table<O> serve_table() {
                         "prints is a web page. SIGHUP loads the models anew."},
       .check = check,
       .essentials = {"model", "host", "port", "api-keys", "beam-size", "precision", "cpu-threads", "devices"}};
-  for (auto part : {server_flags, limit_flags, search_flags, run_flags})
+  for (auto part : {server_flags, model_flags, limit_flags, search_flags, run_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));
-  for (auto& flag : open_flags<O>("Server")) table.flags.push_back(std::move(flag));
   return table;
 }
 

@@ -27,6 +27,7 @@ class Texts {
   explicit Texts(std::span<const std::string> texts) {
     for (const std::string& text : texts) lines_.emplace_back(text);
     beginnings_.resize(lines_.empty() ? 0 : lines_[0].sentences().size());
+    whole_.resize(beginnings_.size());
   }
 
   std::vector<std::string> sentences() const {
@@ -36,10 +37,15 @@ class Texts {
   }
 
   /// The translation of the first text up to its first unfinished sentence; empty if it has not grown.
-  std::string grown(size_t sentence, const std::string& beginning) {
+  std::string grown(size_t sentence, const std::string& beginning, bool whole) {
     if (sentence >= beginnings_.size()) return "";
     beginnings_[sentence] = beginning;
-    std::string text = lines_[0].assemble(beginnings_);
+    whole_[sentence] = whole;
+    if (sentence > unfinished_) return "";
+    while (unfinished_ < whole_.size() && whole_[unfinished_]) ++unfinished_;
+    std::vector<std::string> told = beginnings_;
+    for (size_t later = unfinished_ + 1; later < told.size(); ++later) told[later].clear();
+    std::string text = lines_[0].assemble(told);
     text.erase(text.find_last_not_of(" \t\r\n\v\f") + 1);
     if (text.size() <= told_.size() || !text.starts_with(told_)) return "";
     return told_ = text;
@@ -71,6 +77,8 @@ class Texts {
 
   std::vector<TextLines> lines_;
   std::vector<std::string> beginnings_;  // of the first text's sentences
+  std::vector<bool> whole_;
+  size_t unfinished_ = 0;  // the first sentence that is not whole
   std::string told_;
 };
 
@@ -93,9 +101,9 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
                      .alignment = order.alignment};
   const bool streams = begun != nullptr;
   if (streams)
-    job.begun = [&service, texts, begun = std::move(begun)](size_t sentence, const std::string& text) {
-      service.post([texts, begun, sentence, text] {
-        if (const std::string all = texts->grown(sentence, text); !all.empty()) begun(all);
+    job.begun = [&service, texts, begun = std::move(begun)](size_t sentence, const std::string& text, bool whole) {
+      service.post([texts, begun, sentence, text, whole] {
+        if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) begun(all);
       });
     };
   job.done = [&service, texts, done = std::move(done)](std::vector<std::vector<Translation>> best) {

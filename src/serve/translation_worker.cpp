@@ -135,7 +135,7 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
                       .alignment = running.job.alignment,
                       .line = sentence};
   if (running.job.begun)
-    request.begun = [begun = running.job.begun, sentence](const std::string& text) { begun(sentence, text); };
+    request.begun = [begun = running.job.begun, sentence](const std::string& text) { begun(sentence, text, false); };
   try {
     running.in_search[sentence] = translator_->submit(
         std::move(request),
@@ -154,6 +154,7 @@ void TranslationWorker::finish_sentence(Ticket ticket, size_t sentence, std::vec
   running.in_search.erase(sentence);
   --sentences_in_search_;
   metrics_.count_sentence(best[0].length);
+  if (running.job.begun) running.job.begun(sentence, best[0].text, true);
   running.best[sentence] = std::move(best);
   if (running.next < running.best.size() || !running.in_search.empty()) return;
   const auto node = running_.extract(found);

@@ -25,7 +25,8 @@ struct TranslationJob {
   std::string prefix;  // of the first sentence's translation
   Wanted wanted = Wanted::log_probs;
   bool alignment = false;
-  std::function<void(size_t sentence, const std::string& text)> begun;   // null: not requested. Text so far
+  // Told what a sentence's best translation begins with, as it grows, and at last its whole text. null: not requested
+  std::function<void(size_t sentence, const std::string& text, bool whole)> begun;
   std::function<void(std::vector<std::vector<Translation>> best)> done;  // n best of each sentence
   std::function<void(std::exception_ptr error)> failed;
 };
