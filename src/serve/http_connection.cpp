@@ -14,6 +14,7 @@ namespace {
 namespace asio = boost::asio;
 using Code = boost::system::error_code;
 
+constexpr auto probe_interval = std::chrono::seconds(1);
 constexpr double draining_seconds = 2;  // for the peer to read the last answer before the connection is reset
 
 std::string head_of(const HttpRequest& request, int status, std::string_view type, const Headers& headers,
@@ -39,6 +40,7 @@ class HttpConnection::Answer : public Exchange {
 
   const HttpRequest& request() const override { return request_; }
   std::string peer() const override { return peer_; }
+  bool begun() const { return begun_; }
   bool ended() const { return ended_; }
 
   void respond(HttpResponse response) override {
@@ -119,7 +121,8 @@ HttpConnection::HttpConnection(Socket socket, Connections& all)
     : socket_(std::move(socket)),
       all_(all),
       deadline_(socket_.get_executor()),
-      write_deadline_(socket_.get_executor()) {
+      write_deadline_(socket_.get_executor()),
+      probe_(socket_.get_executor()) {
   all_.open.insert(this);
 }
 
@@ -147,7 +150,7 @@ void HttpConnection::set_deadline(double seconds, void (HttpConnection::*late)()
 void HttpConnection::expect_request() {
   if (all_.stopping) return drain();
   phase_ = Phase::idle;
-  answer_.reset();
+  if (input_.empty()) input_ = {};  // gives its memory back
   parser_.emplace(all_.limits);
   set_deadline(all_.limits.idle_seconds, &HttpConnection::close);
   take_input();
@@ -178,8 +181,20 @@ void HttpConnection::on_input() {
 // A peer that has closed only its own direction still reads: programs that pipe a request do so.
 void HttpConnection::on_end_of_input() {
   input_ended_ = true;
-  if (phase_ == Phase::answering) return watch_for_reset();
-  close();
+  if (phase_ != Phase::answering) return close();
+  watch_for_reset();
+  probe();
+}
+
+// One that has closed both looks the same, until something is sent to it: then its system resets the connection. A
+// client takes any number of these before the answer (RFC 9110, section 15.2).
+void HttpConnection::probe() {
+  probe_.expires_after(probe_interval);
+  probe_.async_wait([self = shared_from_this()](Code error) {
+    if (error || self->phase_ != Phase::answering || !self->answer_ || self->answer_->begun()) return;
+    if (!self->answer_->request().http_1_0) self->send("HTTP/1.1 100 Continue\r\n\r\n");
+    self->probe();
+  });
 }
 
 void HttpConnection::watch_for_reset() {
@@ -222,7 +237,7 @@ void HttpConnection::dispatch() {
   keep_alive_ = request.keep_alive;
   const auto answer = answer_ = std::make_shared<Answer>(*this, std::move(request));
   set_deadline(all_.limits.request_seconds, &HttpConnection::give_up_answer);
-  input_ended_ ? watch_for_reset() : wait_for_input();
+  input_ended_ ? on_end_of_input() : wait_for_input();
   try {
     all_.handler(answer);
   } catch (const Error& error) {
@@ -299,6 +314,7 @@ void HttpConnection::close() {
   socket_.close(error);
   deadline_.cancel();
   write_deadline_.cancel();
+  probe_.cancel();
   if (const auto answer = std::exchange(answer_, nullptr)) answer->leave();
   all_.open.erase(this);
   if (all_.open.empty() && all_.on_last_closed) all_.on_last_closed();

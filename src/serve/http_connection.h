@@ -51,6 +51,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void take_input();
   void on_end_of_input();
   void watch_for_reset();
+  void probe();
   void dispatch();
   void refuse(HttpResponse response);
   void refuse_late_request();
@@ -63,7 +64,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   Socket socket_;
   Connections& all_;
-  boost::asio::steady_timer deadline_, write_deadline_;
+  boost::asio::steady_timer deadline_, write_deadline_, probe_;
   Phase phase_ = Phase::idle;
   std::optional<RequestParser> parser_;
   std::string input_;  // read and not yet taken

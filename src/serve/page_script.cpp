@@ -123,7 +123,8 @@ $('copy').onclick = async () => {
     say('the browser does not allow to copy', true);
   }
 };
-start().catch(error => say(error.message, true));
+$('text').value = decodeURIComponent(location.hash.slice(1));  // a link may bring a text
+start().then(soon).catch(error => say(error.message, true));
 )js";
 
 }  // namespace dragoman

@@ -92,8 +92,8 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob job) {
   if (sentences == 0) return job.done({});
   metrics_.add_waiting(int64_t(sentences));
   Running& running = running_[ticket];
-  running.job = std::move(job);
   running.best.resize(sentences);
+  running.job = std::move(job);
   turns_.push_back(ticket);
 }
 

@@ -126,7 +126,9 @@ TEST_F(Requests, AreToldWhatTheirTranslationBeginsWith) {
         ASSERT_LE(decided.size(), best[0].ids.size());
         EXPECT_TRUE(std::equal(decided.begin(), decided.end(), best[0].ids.begin()));
       }
-      if (options.beam_size == 1) EXPECT_GE(told.size() + 1, best[0].ids.size()) << "greedy search decides at once";
+      if (options.beam_size == 1) {
+        EXPECT_GE(told.size() + 1, best[0].ids.size()) << "greedy search decides at once";
+      }
     }
   }
 }

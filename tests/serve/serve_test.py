@@ -388,6 +388,20 @@ class Connections(Served):
 
 
 class Limits(unittest.TestCase):
+    def test_a_client_that_has_closed_is_noticed_though_it_looks_half_closed(self):
+        text = "\n".join(LINES[i % len(LINES)] for i in range(100_000))
+        with serving("--max-characters", "10000000", "--max-body", "20M") as server:
+            with server.connect() as connection:
+                connection.sendall(json_post("/translate", {"q": text, "source": "en", "target": "de"}))
+            self.wait_for(server, r'dragoman_requests_total{route="/translate",status="499"} 1')
+
+    def wait_for(self, server, pattern):
+        for _ in range(1000):
+            if re.search(pattern, server.call("GET", "/metrics")[2].decode()):
+                return
+            time.sleep(0.05)
+        self.fail(pattern)
+
     def test_keys_are_needed_where_there_are_some(self):
         (FOLDER / "keys").write_text("# a comment\nsecret\n")
         with serving("--api-keys", "keys") as server:
