@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -61,10 +62,14 @@ def translated(lines, *options, model="a"):
 class Server:
     """`dragoman serve` on a port that the system chose."""
 
-    def __init__(self, *options, models=("en-de=a.safetensors",)):
+    def __init__(self, *options, models=("en-de=a.safetensors",), files=None):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([BINARY, "serve", "-m", *models, "--port", "0", "--cpu-threads", "2", *options],
-                                        cwd=FOLDER, stdout=subprocess.PIPE, stderr=self.errors, text=True, env=ENVIRONMENT)
+                                        cwd=FOLDER, stdout=subprocess.PIPE, stderr=self.errors, text=True, env=ENVIRONMENT,
+                                        preexec_fn=limit if files else None)
         for _ in range(600):
             found = re.search(r"Listening on http://127\.0\.0\.1:(\d+)", self.said())
             if found:
@@ -475,6 +480,15 @@ class Life(unittest.TestCase):
             self.assertIn("m.safetensors", server.json("POST", "/v1/reload", {}, 500)["error"])
             server.json("POST", "/v1/reload", {}, 403, Origin="https://a.example")
             self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
+
+    def test_survives_the_limit_of_open_files(self):
+        with serving(files=40) as server:
+            with contextlib.ExitStack() as stack:
+                for _ in range(60):
+                    stack.enter_context(server.connect())
+                while "No more connections" not in server.said():
+                    time.sleep(0.01)
+            self.assertEqual(server.json("GET", "/health"), {"status": "ok"})
 
     def test_serves_several_models(self):
         with serving(models=("en-de=a.safetensors", "en-fr=b.safetensors")) as server:
