@@ -50,7 +50,7 @@ function request(text) {
 }
 
 async function translate() {
-  if (running) running.abort();
+  running?.abort?.();
   const mine = running = new AbortController();
   const text = $('text').value;
   showAlternatives([]);

@@ -44,10 +44,6 @@ class Client {
     pollfd end{socket_, POLLIN, 0};
     return poll(&end, 1, 0) == 1;
   }
-  void small_window() const {
-    const int bytes = 4096;
-    setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-  }
 
  private:
   int socket_;
@@ -101,16 +97,19 @@ TEST(HttpServer, ClosesWhatIsIdle) {
 
 TEST(HttpServer, ClosesWhatDoesNotReadItsAnswer) {
   std::atomic<int> answered = 0;
-  const Running running([&](const std::shared_ptr<Exchange>& exchange) {
-    ++answered;
+  Running running([&](const std::shared_ptr<Exchange>& exchange) {
     exchange->respond({.body = std::string(64 << 20, 'x')});
+    ++answered;
   });
   const Client deaf(running.server.port());
-  deaf.small_window();
   deaf.send("GET / HTTP/1.1\r\n\r\n");
   while (answered == 0) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  EXPECT_LT(deaf.rest().size(), size_t{64} << 20);
+  const auto connections = [&] {
+    std::promise<int> number;
+    running.server.post([&] { number.set_value(running.server.connections()); });
+    return number.get_future().get();
+  };
+  while (connections() > 0) std::this_thread::yield();  // or the test runs into its limit
 }
 
 TEST(HttpServer, GivesUpARequestWhoseTimeIsUp) {

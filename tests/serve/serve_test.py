@@ -5,11 +5,13 @@
 """
 
 import contextlib
+import html
 import http.client
 import json
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -390,6 +392,32 @@ class Connections(Served):
             if re.search(pattern, self.server.call("GET", "/metrics")[2].decode()):
                 return
         self.fail(pattern)
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class Page(Served):
+    def test_allows_nothing_from_elsewhere(self):
+        for path, kind in (("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")):
+            status, headers, content = self.server.call("GET", path)
+            self.assertEqual((status, headers["Content-Type"]), (200, f"{kind}; charset=utf-8"))
+            self.assertIn("default-src 'none'; script-src 'self'", headers["Content-Security-Policy"])
+            self.assertNotRegex(content, rb"https?://")
+
+    @unittest.skipUnless(BROWSER, "no browser is installed")
+    def test_translates_what_a_link_brings(self):
+        text = f"{LINES[0]}\n<b>&{LINES[1]}"
+        with tempfile.TemporaryDirectory() as profile:
+            done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+                                   "--virtual-time-budget=5000", "--dump-dom",
+                                   f"http://127.0.0.1:{self.server.port}/#{urllib.parse.quote(text)}"],
+                                  timeout=120, check=False, encoding="utf-8", capture_output=True)
+        found = re.search(r'<div id="translation"[^>]*>(.*?)</div>', done.stdout, re.S)
+        self.assertIsNotNone(found, done.stderr[-2000:])
+        shown = html.unescape(re.sub(r"</?span[^>]*>", "", found[1]))
+        self.assertEqual(shown, "\n".join(translated(text.split("\n"))))
+        self.assertGreater(len(re.findall(r"<li>", done.stdout)), 0, "alternatives")
 
 
 class Limits(unittest.TestCase):
