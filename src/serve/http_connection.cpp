@@ -254,6 +254,7 @@ void HttpConnection::refuse(HttpResponse response) {
   phase_ = Phase::answering;
   keep_alive_ = false;
   answer_ = std::make_shared<Answer>(*this, HttpRequest());
+  if (all_.refused) all_.refused(response.status, answer_->peer());
   answer_->respond(std::move(response));
 }
 

@@ -20,6 +20,7 @@ class HttpConnection;
 struct Connections {
   HttpLimits limits;
   std::function<void(std::shared_ptr<Exchange>)> handler;
+  std::function<void(int status, const std::string& peer)> refused;  // may be null
   bool stopping = false;
   std::unordered_set<HttpConnection*> open;
   std::vector<char> scratch = std::vector<char>(64 << 10);  // what a connection reads, so that an idle one needs none

@@ -143,6 +143,10 @@ void HttpServer::stop() {
   asio::post(state_->io, [this] { state_->stop(); });
 }
 
+void HttpServer::on_refused(std::function<void(int, const std::string&)> refused) {
+  state_->connections.refused = std::move(refused);
+}
+
 void HttpServer::post(std::function<void()> f) { asio::post(state_->io, std::move(f)); }
 
 void HttpServer::on_signals(std::initializer_list<int> signals, std::function<void()> f) {

@@ -27,6 +27,8 @@ class HttpServer {
   /// Serves until stop(). Then it accepts nothing more, answers what has come, and returns when all is sent or
   /// HttpLimits::stopping_seconds are over.
   void run(Handler handler);
+  /// Has `refused` called for what never becomes a request: what is no HTTP, too large or too slow.
+  void on_refused(std::function<void(int status, const std::string& peer)> refused);
   void stop();  // from any thread
 
   /// Has the server's thread call f, soon. From any thread.

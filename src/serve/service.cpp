@@ -143,6 +143,11 @@ void Service::handle(std::shared_ptr<Exchange> exchange) {
   }
 }
 
+void Service::count_refused(int status, const std::string& peer) {
+  metrics_.count_request("other", status, 0);
+  log_.write({.peer = peer, .method = "", .path = "", .status = status});
+}
+
 void Service::count_in(const std::string& client) {
   if (all_in_flight_ >= options_.max_requests)
     throw Refusal{busy_response(503, fmt::format("the server answers {} requests already", all_in_flight_))};

@@ -46,6 +46,7 @@ class Service {
   Service(const Service&) = delete;
 
   void handle(std::shared_ptr<Exchange> exchange);
+  void count_refused(int status, const std::string& peer);  // what was no request
   /// Loads keys and models anew; `done` is called on the server's thread with what went wrong, or nothing. False if
   /// that is under way already.
   bool reload(std::function<void(std::string error)> done);

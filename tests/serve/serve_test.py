@@ -236,6 +236,14 @@ class LibreTranslate(Served):
         self.assertEqual(api.detect(LINES[4])[0]["language"], "en")
         self.assertIn({"code": "en", "name": "English", "targets": ["de"]}, api.languages())
 
+    def test_works_with_deep_translator(self):
+        try:
+            from deep_translator import LibreTranslator
+        except ImportError:
+            self.skipTest("deep-translator is not installed")
+        translator = LibreTranslator("en", "de", custom_url=f"http://127.0.0.1:{self.server.port}/", api_key="none")
+        self.assertEqual(translator.translate(LINES[5]), translated(LINES[5:6])[0])
+
 
 class OwnApi(Served):
     def translate(self, status=200, **request):
@@ -468,9 +476,14 @@ class Limits(unittest.TestCase):
         with serving("--access-log", "log") as server:
             server.form("/translate", q=LINES[0], source="en", target="de")
             server.call("GET", "/nowhere")
+            with server.connect() as connection:
+                connection.sendall(b"hello\r\n\r\n")
+                self.assertEqual(answer(connection.makefile("rb"))[0], 400)
+            self.assertIn(b'{route="other",status="400"} 1', server.call("GET", "/metrics")[2])
         entries = [json.loads(line) for line in (FOLDER / "log").read_text().splitlines()]
         self.assertEqual([(e["method"], e["path"], e["status"], e["peer"]) for e in entries],
-                         [("POST", "/translate", 200, "127.0.0.1"), ("GET", "/nowhere", 404, "127.0.0.1")])
+                         [("POST", "/translate", 200, "127.0.0.1"), ("GET", "/nowhere", 404, "127.0.0.1"),
+                          ("", "", 400, "127.0.0.1"), ("GET", "/metrics", 200, "127.0.0.1")])
 
     def test_pages_elsewhere_may_call_if_they_are_named(self):
         with serving("--allow-origin", "https://a.example") as server:
