@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "vocab/blanks.h"
 #include "vocab/bpe_merges.h"
@@ -14,13 +16,17 @@ class BpeSegmentation : public Segmentation {
  public:
   BpeSegmentation(std::string_view merges, const std::string& name) : merges_(merges, name) {}
 
-  std::vector<std::string> encode(std::string_view line) const override {
-    std::vector<std::string> pieces;
+  WrittenLine encode(std::string_view line) const override {
+    WrittenLine written;
     for (const std::string_view word : split_at_blanks(line)) {
-      for (const std::string_view part : merges_.split(word)) pieces.emplace_back(part).append(continues);
-      pieces.back().resize(pieces.back().size() - continues.size());
+      for (const std::string_view part : merges_.split(word)) {
+        const auto begin = size_t(part.data() - line.data());
+        written.pieces.emplace_back(part).append(continues);
+        written.ranges.push_back({begin, begin + part.size()});
+      }
+      written.pieces.back().resize(written.pieces.back().size() - continues.size());
     }
-    return pieces;
+    return written;
   }
 
   std::vector<std::string> sample(std::string_view, double alpha) const override {
@@ -28,14 +34,18 @@ class BpeSegmentation : public Segmentation {
                 "leave --sentencepiece-alphas and --alpha out: only SentencePiece samples segmentations");
   }
 
-  std::string decode(const std::vector<std::string>& pieces) const override {
-    std::string text;
+  DecodedText decode(const std::vector<std::string>& pieces) const override {
+    DecodedText decoded;
+    std::string& text = decoded.text;
     for (const std::string& piece : pieces) {
       const bool more = piece.ends_with(continues);
-      text.append(piece, 0, piece.size() - (more ? continues.size() : 0)).append(more ? "" : " ");
+      const size_t bytes = piece.size() - (more ? continues.size() : 0);
+      decoded.ranges.push_back({text.size(), text.size() + bytes});
+      text.append(piece, 0, bytes).append(more ? "" : " ");
     }
     if (text.ends_with(' ')) text.pop_back();
-    return text;
+    for (ByteRange& range : decoded.ranges) range.end = std::min(range.end, text.size());
+    return decoded;
   }
 
   std::string unknown() const override { return "⁇"; }

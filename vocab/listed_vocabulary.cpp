@@ -77,28 +77,37 @@ class ListedModel : public PieceModel {
     return role(id) == Role::special ? special().unk : id;
   }
 
-  std::vector<int32_t> encode(std::string_view line) const override { return in_text(encode_pieces(line)); }
-
-  std::vector<std::string> encode_pieces(std::string_view line) const override {
-    return with_language(line, [&](std::string_view text) { return segmentation_->encode(text); });
+  EncodedLine encode(std::string_view line) const override {
+    WrittenLine written = this->written(line);
+    return {in_text(written.pieces), std::move(written.ranges)};
   }
+
+  std::vector<std::string> encode_pieces(std::string_view line) const override { return written(line).pieces; }
 
   std::vector<int32_t> sample(std::string_view line, double alpha) const override {
-    return in_text(with_language(line, [&](std::string_view text) { return segmentation_->sample(text, alpha); }));
+    const std::string_view language = language_of(line);
+    std::vector<std::string> pieces = segmentation_->sample(without(language, line), alpha);
+    if (!language.empty()) pieces.insert(pieces.begin(), std::string(language));
+    return in_text(pieces);
   }
 
-  std::string decode(std::span<const int32_t> ids) const override {
+  DecodedText decode(std::span<const int32_t> ids) const override {
     std::vector<std::string> written;
+    for (const int32_t id : ids)
+      if (!vanishes(id)) written.push_back(role(id) == Role::unknown ? segmentation_->unknown() : piece(id));
+    DecodedText decoded = segmentation_->decode(written);
+    if (written.size() == ids.size()) return decoded;
+    std::vector<ByteRange> ranges;
+    size_t at = 0;
     for (const int32_t id : ids) {
-      const Role of = role(id);
-      if (of == Role::special || of == Role::control) continue;
-      written.push_back(of == Role::unknown ? segmentation_->unknown() : piece(id));
+      const size_t end = ranges.empty() ? 0 : ranges.back().end;
+      ranges.push_back(vanishes(id) ? ByteRange{end, end} : decoded.ranges[at++]);
     }
-    return segmentation_->decode(written);
+    return {std::move(decoded.text), std::move(ranges)};
   }
 
   std::string decode_pieces(const std::vector<std::string>& pieces) const override {
-    return segmentation_->decode(pieces);
+    return segmentation_->decode(pieces).text;
   }
 
  private:
@@ -109,18 +118,31 @@ class ListedModel : public PieceModel {
     return found == ids_.end() ? special().unk : found->second;
   }
 
+  bool vanishes(int32_t id) const { return role(id) == Role::special || role(id) == Role::control; }
+
   // A line may begin with the language to translate into, ">>fra<< Hello", as a piece of the list. The rest is text.
-  template <class Split>
-  std::vector<std::string> with_language(std::string_view line, Split split) const {
+  std::string_view language_of(std::string_view line) const {
     const size_t end = line.starts_with(">>") ? line.find("<<") : line.npos;
-    if (end == line.npos) return split(line);
-    const std::string_view language = line.substr(0, end + 2);
-    if (!ids_.contains(language)) return split(line);
+    const std::string_view language = end == line.npos ? "" : line.substr(0, end + 2);
+    return ids_.contains(language) ? language : "";
+  }
+
+  static std::string_view without(std::string_view language, std::string_view line) {
+    if (language.empty()) return line;
     line.remove_prefix(language.size());
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    std::vector<std::string> pieces = split(line);
-    pieces.insert(pieces.begin(), std::string(language));
-    return pieces;
+    return line;
+  }
+
+  WrittenLine written(std::string_view line) const {
+    const std::string_view language = language_of(line), text = without(language, line);
+    WrittenLine written = segmentation_->encode(text);
+    if (language.empty()) return written;
+    for (ByteRange& range : written.ranges)
+      range = {range.begin + line.size() - text.size(), range.end + line.size() - text.size()};
+    written.pieces.insert(written.pieces.begin(), std::string(language));
+    written.ranges.insert(written.ranges.begin(), {0, language.size()});
+    return written;
   }
 
   // Characters that the segmentation lacks may spell a special piece: in text it is none.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vocab/pieces_in_text.h"
 #include "vocab/special_pieces.h"
 
 namespace dragoman {
@@ -23,10 +24,10 @@ class PieceModel {
   virtual bool is_byte(int32_t id) const = 0;
   virtual bool has_byte_fallback() const = 0;
 
-  virtual std::vector<int32_t> encode(std::string_view line) const = 0;
+  virtual EncodedLine encode(std::string_view line) const = 0;
   virtual std::vector<std::string> encode_pieces(std::string_view line) const = 0;
   virtual std::vector<int32_t> sample(std::string_view line, double alpha) const = 0;  // in with_sampling_seed()
-  virtual std::string decode(std::span<const int32_t> ids) const = 0;
+  virtual DecodedText decode(std::span<const int32_t> ids) const = 0;
   virtual std::string decode_pieces(const std::vector<std::string>& pieces) const = 0;
 
  private:

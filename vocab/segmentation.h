@@ -4,15 +4,17 @@
 #include <string_view>
 #include <vector>
 
+#include "vocab/pieces_in_text.h"
+
 namespace dragoman {
 
 /// How the text of a listed vocabulary becomes written pieces and back. Never changes; thread-safe.
 class Segmentation {
  public:
   virtual ~Segmentation() = default;
-  virtual std::vector<std::string> encode(std::string_view line) const = 0;
+  virtual WrittenLine encode(std::string_view line) const = 0;
   virtual std::vector<std::string> sample(std::string_view line, double alpha) const = 0;  // in with_sampling_seed()
-  virtual std::string decode(const std::vector<std::string>& pieces) const = 0;
+  virtual DecodedText decode(const std::vector<std::string>& pieces) const = 0;
   virtual std::string unknown() const = 0;  // what decode() takes for an unknown piece
   virtual bool is_byte(const std::string&) const { return false; }
 };

@@ -2,6 +2,8 @@
 
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "vocab/model_check.h"
@@ -9,6 +11,7 @@
 namespace dragoman {
 namespace {
 
+using sentencepiece::ImmutableSentencePieceText;
 using sentencepiece::SentencePieceProcessor;
 
 // What is no model at all is a bad status; of a damaged one the library's data structures may throw on their own.
@@ -39,10 +42,13 @@ class SentencePieceModel : public PieceModel {
     return processor_->IsControl(id) ? special().unk : id;
   }
 
-  std::vector<int32_t> encode(std::string_view line) const override {
-    std::vector<int32_t> ids;
-    check(processor_->Encode(line, &ids));
-    return ids;
+  EncodedLine encode(std::string_view line) const override {
+    ImmutableSentencePieceText pieces;
+    check(processor_->Encode(line, pieces.mutable_proto()));
+    EncodedLine encoded{.ids = {}, .ranges = ranges_of(pieces, *processor_)};
+    encoded.ids.reserve(encoded.ranges.size());
+    for (size_t i = 0; i < encoded.ranges.size(); ++i) encoded.ids.push_back(int32_t(pieces.pieces(int(i)).id()));
+    return encoded;
   }
 
   std::vector<std::string> encode_pieces(std::string_view line) const override {
@@ -57,10 +63,10 @@ class SentencePieceModel : public PieceModel {
     return ids;
   }
 
-  std::string decode(std::span<const int32_t> ids) const override {
-    std::string text;
-    check(processor_->Decode(std::vector<int>(ids.begin(), ids.end()), &text));
-    return text;
+  DecodedText decode(std::span<const int32_t> ids) const override {
+    ImmutableSentencePieceText pieces;
+    check(processor_->Decode(std::vector<int>(ids.begin(), ids.end()), pieces.mutable_proto()));
+    return {pieces.text(), ranges_of(pieces, *processor_)};
   }
 
   std::string decode_pieces(const std::vector<std::string>& pieces) const override {
@@ -77,6 +83,20 @@ class SentencePieceModel : public PieceModel {
 
 void check(const sentencepiece::util::Status& status) {
   require(status.ok(), "SentencePiece: {}", status.error_message());
+}
+
+// Of the bytes of a character the library gives the last one the range, and those before an empty one at its begin.
+std::vector<ByteRange> ranges_of(const ImmutableSentencePieceText& pieces, const SentencePieceProcessor& processor) {
+  std::vector<ByteRange> ranges(pieces.pieces_size());
+  const size_t size = pieces.text().size();
+  const auto is_byte = [&](size_t i) { return processor.IsByte(int(pieces.pieces(int(i)).id())); };
+  for (size_t i = ranges.size(); i-- > 0;) {
+    const auto piece = pieces.pieces(int(i));
+    ranges[i] = {std::min<size_t>(piece.begin(), size), std::min<size_t>(piece.end(), size)};
+    const bool follows = i + 1 < ranges.size() && ranges[i].size() == 0 && ranges[i + 1].begin == ranges[i].begin;
+    if (follows && is_byte(i) && is_byte(i + 1)) ranges[i] = ranges[i + 1];
+  }
+  return ranges;
 }
 
 std::shared_ptr<const SentencePieceProcessor> load_sentencepiece(const std::string& bytes, const std::string& name) {

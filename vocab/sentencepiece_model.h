@@ -2,6 +2,7 @@
 #include "vocab/piece_model.h"
 
 namespace sentencepiece {
+class ImmutableSentencePieceText;
 class SentencePieceProcessor;
 namespace util {
 class Status;
@@ -19,6 +20,10 @@ std::shared_ptr<const sentencepiece::SentencePieceProcessor> load_sentencepiece(
 
 /// Nothing that a user does makes encoding fail; a status that is not ok is still never dropped.
 void check(const sentencepiece::util::Status& status);
+
+/// Where the pieces are in what was encoded or decoded (pieces_in_text.h).
+std::vector<ByteRange> ranges_of(const sentencepiece::ImmutableSentencePieceText& pieces,
+                                 const sentencepiece::SentencePieceProcessor& processor);
 
 /// A SentencePiece model that gives pieces and ids itself.
 std::shared_ptr<const PieceModel> sentencepiece_model(const std::string& bytes, const std::string& name);

@@ -11,10 +11,13 @@ class SentencePieceSegmentation : public Segmentation {
   SentencePieceSegmentation(const std::string& model, const std::string& name)
       : processor_(load_sentencepiece(model, name)) {}
 
-  std::vector<std::string> encode(std::string_view line) const override {
-    std::vector<std::string> pieces;
-    check(processor_->Encode(line, &pieces));
-    return pieces;
+  WrittenLine encode(std::string_view line) const override {
+    sentencepiece::ImmutableSentencePieceText pieces;
+    check(processor_->Encode(line, pieces.mutable_proto()));
+    WrittenLine written{.pieces = {}, .ranges = ranges_of(pieces, *processor_)};
+    written.pieces.reserve(written.ranges.size());
+    for (size_t i = 0; i < written.ranges.size(); ++i) written.pieces.push_back(pieces.pieces(int(i)).piece());
+    return written;
   }
 
   std::vector<std::string> sample(std::string_view line, double alpha) const override {
@@ -23,10 +26,10 @@ class SentencePieceSegmentation : public Segmentation {
     return pieces;
   }
 
-  std::string decode(const std::vector<std::string>& pieces) const override {
-    std::string text;
-    check(processor_->Decode(pieces, &text));
-    return text;
+  DecodedText decode(const std::vector<std::string>& written) const override {
+    sentencepiece::ImmutableSentencePieceText pieces;
+    check(processor_->Decode(written, pieces.mutable_proto()));
+    return {pieces.text(), ranges_of(pieces, *processor_)};
   }
 
   std::string unknown() const override { return processor_->IdToPiece(processor_->unk_id()); }

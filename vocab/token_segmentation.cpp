@@ -9,9 +9,14 @@ namespace {
 
 class TokenSegmentation : public Segmentation {
  public:
-  std::vector<std::string> encode(std::string_view line) const override {
-    const auto words = split_at_blanks(line);
-    return {words.begin(), words.end()};
+  WrittenLine encode(std::string_view line) const override {
+    WrittenLine written;
+    for (const std::string_view word : split_at_blanks(line)) {
+      const auto begin = size_t(word.data() - line.data());
+      written.pieces.emplace_back(word);
+      written.ranges.push_back({begin, begin + word.size()});
+    }
+    return written;
   }
 
   std::vector<std::string> sample(std::string_view, double alpha) const override {
@@ -19,8 +24,14 @@ class TokenSegmentation : public Segmentation {
                 "leave --sentencepiece-alphas and --alpha out: only SentencePiece samples segmentations");
   }
 
-  std::string decode(const std::vector<std::string>& pieces) const override {
-    return fmt::format("{}", fmt::join(pieces, " "));
+  DecodedText decode(const std::vector<std::string>& pieces) const override {
+    DecodedText decoded;
+    for (const std::string& piece : pieces) {
+      if (!decoded.ranges.empty()) decoded.text += ' ';
+      decoded.ranges.push_back({decoded.text.size(), decoded.text.size() + piece.size()});
+      decoded.text += piece;
+    }
+    return decoded;
   }
 
   std::string unknown() const override { return "⁇"; }

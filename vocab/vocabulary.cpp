@@ -66,7 +66,9 @@ bool Vocabulary::is_byte(int32_t id) const { return model_->is_byte(id); }
 
 bool Vocabulary::has_byte_fallback() const { return model_->has_byte_fallback(); }
 
-std::vector<int32_t> Vocabulary::encode(std::string_view line) const { return model_->encode(line); }
+std::vector<int32_t> Vocabulary::encode(std::string_view line) const { return model_->encode(line).ids; }
+
+EncodedLine Vocabulary::encode_with_offsets(std::string_view line) const { return model_->encode(line); }
 
 std::vector<std::string> Vocabulary::encode_pieces(std::string_view line) const { return model_->encode_pieces(line); }
 
@@ -89,9 +91,13 @@ std::vector<std::vector<int32_t>> Vocabulary::encode_block(std::span<const std::
   return block;
 }
 
-std::string Vocabulary::decode(std::span<const int32_t> ids) const {
+std::string Vocabulary::decode(std::span<const int32_t> ids) const { return decode_with_offsets(ids).text; }
+
+DecodedText Vocabulary::decode_with_offsets(std::span<const int32_t> ids) const {
   for (const int32_t id : ids) require_inside(id);
-  return one_line(model_->decode(ids));
+  DecodedText decoded = model_->decode(ids);
+  decoded.text = one_line(std::move(decoded.text));
+  return decoded;
 }
 
 std::string Vocabulary::decode_pieces(const std::vector<std::string>& pieces) const {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vocab/pieces_in_text.h"
+
 namespace dragoman {
 
 class PieceModel;
@@ -38,6 +40,9 @@ class Vocabulary {
   /// The best segmentation, without end of sentence.
   std::vector<int32_t> encode(std::string_view line) const;
 
+  /// The same, with the bytes of the line that each piece comes from.
+  EncodedLine encode_with_offsets(std::string_view line) const;
+
   /// The same as written pieces; characters that the vocabulary lacks stand for themselves.
   std::vector<std::string> encode_pieces(std::string_view line) const;
 
@@ -54,6 +59,9 @@ class Vocabulary {
   /// Always one line: byte pieces can spell a line break, which becomes a blank. Special pieces vanish but unk(),
   /// which becomes " ⁇ ".
   std::string decode(std::span<const int32_t> ids) const;
+
+  /// The same, with the bytes of the text that each piece gives.
+  DecodedText decode_with_offsets(std::span<const int32_t> ids) const;
 
   /// The inverse of encode_pieces: what is no piece stands for itself.
   std::string decode_pieces(const std::vector<std::string>& pieces) const;

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # A room includes itself and those before it; vocab includes base alone.
-ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim data metrics io interop explain align decode score runlog pages "
+ROOMS = ("base tensor backend comm autodiff ops vocab nn model optim text data metrics io interop explain align decode score runlog pages "
          "train engine serve cli").split()
 ALLOWED = {room: set(ROOMS[: i + 1]) for i, room in enumerate(ROOMS)} | {"vocab": {"base", "vocab"}}
 # Public headers (include/dragoman) belong to the engine, but for these. They include each other alone.

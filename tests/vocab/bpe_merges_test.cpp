@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string encoded(const std::string& merges, std::string_view line) {
-  return fmt::format("{}", fmt::join(bpe_segmentation(merges, "codes")->encode(line), " "));
+  return fmt::format("{}", fmt::join(bpe_segmentation(merges, "codes")->encode(line).pieces, " "));
 }
 
 std::string message(const std::string& merges) {
@@ -79,8 +79,8 @@ TEST(BpeMerges, SayWhatIsNoFileOfMerges) {
 TEST(BpeSegmentation, JoinsWhatItSplits) {
   const auto segmentation = bpe_segmentation(german, "codes");
   for (const char* line : {"", "ein mann", "@@ -@@ x@@", "京都 ééé"})
-    EXPECT_EQ(segmentation->decode(segmentation->encode(line)), line);
-  EXPECT_EQ(segmentation->decode({"a@@", "b", "c@@"}), "ab c");
+    EXPECT_EQ(segmentation->decode(segmentation->encode(line).pieces).text, line);
+  EXPECT_EQ(segmentation->decode({"a@@", "b", "c@@"}).text, "ab c");
 }
 
 }  // namespace

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "text/inline_markup.h"
+#include "text/translated_sentence.h"
+
+namespace dragoman {
+
+/// Whether links show where the markup of the sentence goes. False if there is none, and for a sentence with so much of
+/// it that finding the places would take long: its tags then go around the whole.
+bool needs_links(std::string_view sentence, const InlineMarkup& markup);
+
+/// The translation of a sentence as HTML: its text with "&", "<" and ">" as references, and each marker once. Without
+/// links, elements go around the whole, and lone markers before it.
+std::string to_html(const TranslatedSentence& translation, std::string_view sentence, const InlineMarkup& markup);
+
+}  // namespace dragoman

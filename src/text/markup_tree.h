@@ -1,0 +1,22 @@
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "text/inline_markup.h"
+
+namespace dragoman {
+
+/// A marker or a pair of them, with what is inside.
+struct MarkupNode {
+  Marker::Kind kind = Marker::Kind::open;  // open stands for a pair, and for the root
+  ByteRange source = {};                   // of the sentence, without blanks at its ends
+  size_t marker = 0;                       // the first, or only one
+  size_t closing = 0;                      // of a pair
+  std::vector<size_t> children = {};       // in the order of the sentence
+};
+
+/// Node 0 is the sentence. An element that goes on after the sentence reaches to its end, one that began before it from
+/// its begin. Of the children of a node at most the first is an `end`, at most the last a `begin`.
+std::vector<MarkupNode> markup_tree(std::string_view sentence, const std::vector<Marker>& markers);
+
+}  // namespace dragoman

@@ -1,0 +1,24 @@
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "text/translated_sentence.h"
+
+namespace dragoman {
+
+/// Words and signs of a text without the blanks between, by the rules of Unicode (UAX 29) and, for Chinese, Japanese
+/// and Thai, ICU's dictionaries.
+std::vector<ByteRange> words_of(std::string_view text);
+
+/// A link to words [begin, end) of a translation.
+struct WordLink {
+  ByteRange source;
+  size_t begin, end;
+};
+
+/// Links as given, to the words of the translation that they touch; those that touch none vanish, as do those from
+/// blanks. One between as many words, "world!" and "Welt!", becomes one for each.
+std::vector<WordLink> word_links(std::string_view sentence, const TranslatedSentence& translation,
+                                 const std::vector<ByteRange>& target_words);
+
+}  // namespace dragoman
