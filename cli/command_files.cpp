@@ -13,9 +13,11 @@
 #include "cli/plot_options.h"
 #include "cli/quantize_options.h"
 #include "cli/score_options.h"
+#include "cli/serve_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "dragoman/average.h"
+#include "serve/served_models.h"
 
 namespace dragoman {
 namespace {
@@ -37,6 +39,16 @@ CommandFiles files_of(const TranslateCommandOptions& o) {
   const Files shortlist(words.begin(), words.begin() + std::min<ptrdiff_t>(1, std::ssize(words)));
   return {.read = {{"--input", {o.input}}, {"--model", o.models}, {"--vocabs", o.vocabs}, {"--shortlist", shortlist}},
           .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const ServeCommandOptions& o) {
+  Files models;
+  for (const std::string& model : o.models) models.push_back(parse_model_word(model).file);
+  return {.read = {{"--model", models},
+                   {"--vocabs", o.vocabs},
+                   {"--shortlist", {o.shortlist}},
+                   {"--api-keys", {o.api_keys}}},
+          .written = {{"--access-log", {o.access_log}}}};
 }
 
 CommandFiles files_of(const ScoreCommandOptions& o) {

@@ -12,6 +12,7 @@
 #include "cli/quantize_options.h"
 #include "cli/ranks.h"
 #include "cli/score_options.h"
+#include "cli/serve_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "dragoman/average.h"
@@ -31,13 +32,21 @@ int run_on(EngineOptions options, int processes, const std::function<int(Engine&
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      make_command(translate_table(), translate_command), make_command(train_table(), train_command),
-      make_command(data_table(), data_command),           make_command(plot_table(), plot_command),
-      make_command(score_table(), score_command),         make_command(explain_table(), explain_command),
-      make_command(align_table(), align_command),         make_command(average_table(), average_command),
-      make_command(convert_table(), convert_command),     make_command(quantize_table(), quantize_command),
-      make_command(vocab_table(), vocab_command),         make_command(evaluate_table(), evaluate_command),
-      make_command(inspect_table(), inspect_command),     make_command(completion_table(), completion_command),
+      make_command(translate_table(), translate_command),
+      make_command(serve_table(), serve_command),
+      make_command(train_table(), train_command),
+      make_command(data_table(), data_command),
+      make_command(plot_table(), plot_command),
+      make_command(score_table(), score_command),
+      make_command(explain_table(), explain_command),
+      make_command(align_table(), align_command),
+      make_command(average_table(), average_command),
+      make_command(convert_table(), convert_command),
+      make_command(quantize_table(), quantize_command),
+      make_command(vocab_table(), vocab_command),
+      make_command(evaluate_table(), evaluate_command),
+      make_command(inspect_table(), inspect_command),
+      make_command(completion_table(), completion_command),
   };
   return commands;
 }

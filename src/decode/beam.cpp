@@ -1,6 +1,7 @@
 #include "decode/beam.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "base/error.h"
@@ -124,6 +125,28 @@ std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<C
   return all;
 }
 
+// Without what is given before the translation and its end.
+std::vector<int32_t> Beam::translated(int node) const {
+  std::vector<int32_t> ids = pieces(node);
+  if (!ids.empty() && ids.back() == eos_) ids.pop_back();
+  ids.erase(ids.begin(), ids.begin() + ptrdiff_t(std::min(ids.size(), size_t(given_))));
+  return ids;
+}
+
+// A node is younger than its predecessors. So of several nodes, the youngest is in one hypothesis only.
+std::vector<int32_t> Beam::decided() const {
+  std::set<int, std::greater<>> last;
+  for (const Live& l : live_)
+    if (ended_.empty() || score_bound(*options_, l.log_prob, length_, limit_) > ended_[0].score) last.insert(l.node);
+  if (!ended_.empty()) last.insert(ended_[0].node);
+  while (last.size() > 1) {
+    const int youngest = *last.begin();
+    last.erase(last.begin());
+    last.insert(nodes_[size_t(youngest)].previous);
+  }
+  return last.empty() ? std::vector<int32_t>() : translated(*last.begin());
+}
+
 void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
   invariant(continuations.size() == live_.size() && !live_.empty(), "continuations of each live hypothesis");
   const auto candidates = best_candidates(continuations);
@@ -184,16 +207,14 @@ std::vector<Hypothesis> Beam::best() const {
 }
 
 Hypothesis Beam::hypothesis(const Ended& ended) const {
-  Hypothesis h{pieces(ended.node), ended.log_prob, ended.score, std::max(1, ended.length - given_)};
-  if (!h.ids.empty() && h.ids.back() == eos_) h.ids.pop_back();
-  const auto given = ptrdiff_t(std::min(h.ids.size(), size_t(given_)));
-  h.ids.erase(h.ids.begin(), h.ids.begin() + given);
+  Hypothesis h{translated(ended.node), ended.log_prob, ended.score, std::max(1, ended.length - given_)};
   for (int n = ended.node; n != no_node; n = nodes_[n].previous) {
     h.piece_log_probs.push_back(nodes_[n].log_prob);
     h.by_model.resize(nodes_[n].by_model.size());
     for (size_t m = 0; m < h.by_model.size(); ++m) h.by_model[m] += nodes_[n].by_model[m];
   }
   std::ranges::reverse(h.piece_log_probs);
+  const auto given = ptrdiff_t(std::min(h.piece_log_probs.size(), size_t(given_)));
   h.piece_log_probs.erase(h.piece_log_probs.begin(), h.piece_log_probs.begin() + given);
   return h;
 }

@@ -56,6 +56,9 @@ class Beam {
   std::vector<RowRequest> requests() const;                                // one per live() hypothesis
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best that ended, best first
+  /// What the best translation will begin with: the tokens that all hypotheses share which can still become it. It only
+  /// grows.
+  std::vector<int32_t> decided() const;
 
  private:
   struct Candidate {
@@ -85,6 +88,7 @@ class Beam {
   Allowed allowed(const Live& hypothesis) const;
   std::vector<Constraint::State> advanced(const Live& parent, int32_t token) const;
   std::vector<int32_t> pieces(int node) const;
+  std::vector<int32_t> translated(int node) const;
   Hypothesis hypothesis(const Ended& ended) const;
   bool can_improve() const;
   void end(int node, double log_prob);

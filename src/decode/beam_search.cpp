@@ -15,9 +15,9 @@ int64_t Search::tokens_of(const Waiting& w) {
   return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{w.options->beam_size} + 1) / 2);
 }
 
-Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed) {
-  waiting_.push_back(
-      {++last_ticket_, std::move(sentence), std::move(options), wanted, std::move(found), std::move(failed)});
+Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed, Begun begun) {
+  waiting_.push_back({++last_ticket_, std::move(sentence), std::move(options), wanted, std::move(found),
+                      std::move(failed), std::move(begun)});
   waiting_tokens_ += tokens_of(waiting_.back());
   return last_ticket_;
 }
@@ -91,7 +91,7 @@ void Search::admit(std::vector<Waiting> sentences) {
     auto picker = make_picker(*w.options);
     const bool log_probs = w.wanted == Wanted::log_probs || w.options->beam_size > 1;
     active_.push_back({w.ticket, handle++, tokens, 0, std::move(w.options), log_probs, std::move(picker),
-                       std::move(beam), std::move(w.found)});
+                       std::move(beam), std::move(w.found), std::move(w.begun)});
   }
 }
 
@@ -147,7 +147,16 @@ void Search::step() {
   const Predictions predictions = models_.step(step_rows, request_of(requests));
   const auto picked = continuations(predictions, requests);
   for (Active& s : active_) s.beam.advance(std::span(picked).subspan(size_t(s.first_row), s.beam.live().size()));
+  tell_begun();
   dismiss_finished();
+}
+
+void Search::tell_begun() {
+  for (Active& s : active_) {
+    if (!s.begun || s.beam.live().empty()) continue;
+    const auto decided = s.beam.decided();
+    if (std::exchange(s.decided, decided.size()) < decided.size()) s.begun(decided);
+  }
 }
 
 void Search::dismiss_finished() {

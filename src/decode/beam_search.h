@@ -21,6 +21,7 @@ class Search {
   using Options = std::shared_ptr<const SearchOptions>;
   using Found = std::function<void(std::vector<Hypothesis> best)>;  // n_best of them, best first
   using Failed = std::function<void(std::exception_ptr error)>;
+  using Begun = std::function<void(std::span<const int32_t> decided)>;  // what its best hypothesis will begin with
   using Ticket = uint64_t;
 
   /// `tokens` limits the source tokens in flight (with </s>); twice as many hypotheses are allowed, which is the
@@ -28,13 +29,16 @@ class Search {
   Search(Ensemble models, int64_t tokens);
 
   /// Queues a sentence. `found` is called by the step in which its search ends. `failed` is called instead by the step
-  /// in which there is no memory to begin with it; without it that step throws.
-  Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {});
+  /// in which there is no memory to begin with it; without it that step throws. `begun` is called by each step that
+  /// decides more tokens (Beam::decided), until the search ends.
+  Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Begun begun = {});
   /// Gives a sentence up, in the queue or half translated: neither of its functions is called. False if it has ended.
   bool cancel(Ticket ticket);
   bool idle() const { return active_.empty() && waiting_.empty(); }
   /// Token budget taken by unfinished sentences.
   int64_t tokens() const { return waiting_tokens_ + active_tokens_; }
+  /// Whether unfinished sentences take less than the budget.
+  bool has_room() const { return tokens() < tokens_; }
   /// Whether sentences are queued.
   bool queues() const { return !waiting_.empty(); }
   /// Whether the queue is short, so that more sentences would improve throughput.
@@ -51,6 +55,7 @@ class Search {
     Wanted wanted;
     Found found;
     Failed failed;
+    Begun begun;
   };
   struct Active {
     Ticket ticket;
@@ -62,6 +67,8 @@ class Search {
     std::unique_ptr<const Picker> picker;
     Beam beam;
     Found found;
+    Begun begun;
+    size_t decided = 0;  // tokens that `begun` has been told
   };
 
   static int64_t tokens_of(const Waiting& w);
@@ -72,6 +79,7 @@ class Search {
   std::vector<std::vector<Continuation>> continuations(const Predictions& predictions,
                                                        std::span<const RowRequest> requests) const;
   PredictionRequest request_of(std::span<const RowRequest> requests) const;
+  void tell_begun();
   void dismiss_finished();
 
   Ensemble models_;

@@ -1,6 +1,7 @@
 #include "decode/translation.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "decode/scoring.h"
 
@@ -18,6 +19,21 @@ void append(Translation& line, const Translation& part, const SearchOptions& opt
   if (line.length > 0) line.score = score(options, line.log_prob, line.length);
 }
 
+// Of a piece such as <0xE2>.
+unsigned byte_of(const std::string& piece) { return unsigned(std::strtoul(piece.c_str() + 3, nullptr, 16)); }
+
+// Byte pieces at the end that begin a character and do not complete it.
+size_t unfinished_bytes(const Vocabulary& target, std::span<const int32_t> ids) {
+  for (size_t last = 1; last <= std::min<size_t>(3, ids.size()); ++last) {
+    const int32_t id = ids[ids.size() - last];
+    if (!target.is_byte(id)) return 0;
+    const unsigned byte = byte_of(target.piece(id));
+    if (byte < 0x80) return 0;
+    if (byte >= 0xC0) return last < (byte >= 0xF0 ? 4u : byte >= 0xE0 ? 3u : 2u) ? last : 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<Translation> translations_of(const Vocabulary& target, std::vector<Hypothesis> hypotheses) {
@@ -26,6 +42,12 @@ std::vector<Translation> translations_of(const Vocabulary& target, std::vector<H
     translations.push_back(
         {target.decode(h.ids), h.log_prob, h.score, h.length, std::move(h.piece_log_probs), std::move(h.by_model)});
   return translations;
+}
+
+std::string beginning_of(const Vocabulary& target, std::span<const int32_t> ids) {
+  std::string text = target.decode(ids.first(ids.size() - unfinished_bytes(target, ids)));
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
 }
 
 void append(std::vector<Translation>& line, std::vector<Translation> part, const SearchOptions& options) {

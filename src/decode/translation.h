@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct Translation {
 
 /// Hypotheses as text.
 std::vector<Translation> translations_of(const Vocabulary& target, std::vector<Hypothesis> hypotheses);
+
+/// Text of a translation's first tokens, which the text of the whole one begins with: an unfinished character is left
+/// out.
+std::string beginning_of(const Vocabulary& target, std::span<const int32_t> ids);
 
 /// Appends the translations of a line's next segment to those of the segments before it, rank by rank; a shorter list
 /// repeats its last entry. Joined translations are scored as one.

@@ -121,12 +121,13 @@ void Translator::take(std::string content, bool more) {
 Translator::Ticket Translator::submit(TextRequest request, Done done, Failed failed) {
   validate(request.search);
   clean_utf8(request.text), clean_utf8(request.prefix);
-  auto sentences =
-      segments_of(ids_of(vocabularies_.source, request.text), ids_of(vocabularies_.target, request.prefix), 0, 0);
+  auto sentences = segments_of(ids_of(vocabularies_.source, request.text), ids_of(vocabularies_.target, request.prefix),
+                               request.line, 0);
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,
-            .alignment = request.alignment};
+            .alignment = request.alignment,
+            .begun = std::move(request.begun)};
   auto& pending = requests_[++last_ticket_];
   pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
   start(pending->text, std::move(sentences));
@@ -157,11 +158,13 @@ void Translator::step() {
 void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.unfinished = sentences.size();
   text.found.resize(sentences.size());
+  text.beginnings.resize(sentences.size());
   text.on = &searches_.next();
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (text.alignment) text.sources.push_back(sentences[i].source);
-    const auto found = [&text, i](std::vector<Hypothesis> best) {
+    const auto found = [this, &text, i](std::vector<Hypothesis> best) {
+      if (text.begun) text.beginnings[i] = vocabularies_.target.decode(best[0].ids);
       text.found[i] = std::move(best);
       --text.unfinished;
     };
@@ -169,8 +172,25 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
       text.error = std::move(error);
       --text.unfinished;
     };
-    text.tickets.push_back(text.on->add(std::move(sentences[i]), text.search, text.wanted, found, failed));
+    auto begun = text.begun ? told_of(text, i) : Search::Begun();
+    text.tickets.push_back(
+        text.on->add(std::move(sentences[i]), text.search, text.wanted, found, failed, std::move(begun)));
   }
+}
+
+// Tells what the sentences up to the first unfinished one begin with.
+Search::Begun Translator::told_of(Text& text, size_t sentence) const {
+  return [this, &text, sentence](std::span<const int32_t> decided) {
+    text.beginnings[sentence] = beginning_of(vocabularies_.target, decided);
+    std::string all;
+    for (size_t i = 0; i < text.beginnings.size(); ++i) {
+      if (!all.empty() && !text.beginnings[i].empty()) all += ' ';
+      all += text.beginnings[i];
+      if (text.found[i].empty()) break;
+    }
+    if (all.size() <= text.told.size() || !all.starts_with(text.told)) return;
+    text.begun(text.told = std::move(all));
+  };
 }
 
 std::vector<Sentence> Translator::sentences_of(std::string text) {

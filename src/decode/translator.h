@@ -22,8 +22,10 @@ struct TextRequest {
   SearchOptions search = {};
   std::string prefix = "";  // how the translation begins
   Wanted wanted = Wanted::log_probs;
-  bool alignment = false;        // which source tokens each target token was made from
-  Constraints constraints = {};  // for each segment of a long text
+  bool alignment = false;                                   // which source tokens each target token was made from
+  Constraints constraints = {};                             // for each segment of a long text
+  uint64_t line = 0;                                        // keys random draws, as the number of a line does
+  std::function<void(const std::string& text)> begun = {};  // told what its translation begins with, as it grows
 };
 
 /// Translates text line by line. A line without pieces (empty or only white space) has the empty translation; one
@@ -64,12 +66,14 @@ class Translator {
 
   /// Queues a text with options of its own, beside all others. A step() calls `done`, or `failed` if there is no memory
   /// for it, which leaves the others as they are. Error for options that make no sense. The translation depends on the
-  /// request alone.
+  /// request alone. `request.begun` may be called in one of the engine's threads, but only during a step().
   Ticket submit(TextRequest request, Done done, Failed failed);
   /// Gives a text up: none of its functions is called any more. False if it is done.
   bool cancel(Ticket ticket);
   /// Whether no request is unfinished.
   bool idle() const { return requests_.empty(); }
+  /// Whether another request would begin soon: what is unfinished fills less than a search.
+  bool has_room() { return searches_.next().has_room(); }
   /// Extends all translations by one or more tokens and answers the requests that are done.
   void step();
 
@@ -88,6 +92,9 @@ class Translator {
     std::exception_ptr error;                    // if one of them has failed
     Search* on = nullptr;                        // where its sentences are
     std::vector<Search::Ticket> tickets;
+    std::function<void(const std::string&)> begun;  // null: not requested
+    std::vector<std::string> beginnings;            // of each sentence
+    std::string told;                               // by `begun`
   };
   struct Pending {
     Text text;
@@ -98,6 +105,7 @@ class Translator {
   void read(const Flow& flow);
   void take(std::string text, bool more);
   void start(Text& text, std::vector<Sentence> sentences);
+  Search::Begun told_of(Text& text, size_t sentence) const;
   std::vector<Sentence> sentences_of(std::string text);
   std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, uint64_t line,
                                     uint64_t first_part) const;

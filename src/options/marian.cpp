@@ -37,7 +37,7 @@ constexpr Foreign options[] = {
     {"interpolate-env-vars", "write names as they are; on a command line the shell fills in $NAME"},
     {"relative-paths", "a key of configuration files; names on the command line are as seen from where it runs"},
     {"sigterm", "SIGTERM saves and ends a run; kill -KILL ends it at once", "save-and-exit", training},
-    {"port p", "there is no server; translate answers each line of a pipe as soon as it is done"},
+    {"port p", "dragoman serve answers over HTTP; translate answers each line of a pipe as soon as it is done"},
     // Model
     {"ignore-model-config", "the model file says what the model is"},
     {"type dim-vocabs dim-emb factors-dim-emb factors-combine lemma-dependency lemma-dim-emb dim-rnn enc-type enc-cell "
@@ -196,8 +196,7 @@ constexpr Foreign programs[] = {
     {"spm_decode", "dragoman vocab decode"},
     {"spm_export_vocab", "dragoman vocab inspect"},
     {"marian-conv", "dragoman quantize"},
-    {"marian-server server serve",
-     "there is no server; dragoman translate answers each line of a pipe as soon as it is done"},
+    {"marian-server server", "dragoman serve, over HTTP instead of WebSockets; docs/serve.md"},
     {"fast_align eflomal extract_lex", "dragoman align"},
     {"sacrebleu bleu multi-bleu", "dragoman evaluate"},
 };

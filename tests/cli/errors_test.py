@@ -210,6 +210,12 @@ PROVOKED = {
     "--type decoder-only reads source and target as one sequence: …":
         "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-positions learned "
         "--transformer-max-positions 300",
+    "cannot listen on …, port …: …": "serve -m m --port 0 --host 192.0.2.1",
+    "--host …: …": "serve -m m --port 0 --host nowhere.invalid",
+    "--model names two models from … to …": "serve -m en-de=m en-de=m --port 0",
+    "--model names several models, and not all with their languages": "serve -m en-de=m m --port 0",
+    "--model …: it is not clear where the first language ends": "serve -m pt-BR-en=m --port 0",
+    "… has no keys, expected one a line": "serve -m m --port 0 --api-keys empty",
     "--… needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "--… is for vocab …, not for vocab …": "vocab inspect -m v --ids",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",

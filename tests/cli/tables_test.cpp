@@ -17,6 +17,7 @@
 #include "cli/plot_options.h"
 #include "cli/quantize_options.h"
 #include "cli/score_options.h"
+#include "cli/serve_options.h"
 #include "cli/translate_options.h"
 #include "cli/vocab_options.h"
 #include "dragoman/average.h"
@@ -69,6 +70,10 @@ Table<QuantizeCommandOptions> table_of() {
   return quantize_table();
 }
 template <>
+Table<ServeCommandOptions> table_of() {
+  return serve_table();
+}
+template <>
 Table<VocabOptions> table_of() {
   return vocab_table();
 }
@@ -96,7 +101,7 @@ class EveryTable : public testing::Test {
 };
 
 using AllOptions =
-    testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ScoreCommandOptions,
+    testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ServeCommandOptions, ScoreCommandOptions,
                    ExplainCommandOptions, AlignCommandOptions, AverageOptions, ConvertCommandOptions,
                    QuantizeCommandOptions, VocabOptions, EvaluateCommandOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);

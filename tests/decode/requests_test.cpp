@@ -106,6 +106,33 @@ TEST_F(Requests, ThatThereIsNoMemoryForFailAlone) {
   EXPECT_EQ(after, alone({{c}}, options));
 }
 
+TEST_F(Requests, AreToldWhatTheirTranslationBeginsWith) {
+  for (const SearchOptions& options :
+       {SearchOptions{.beam_size = 1}, SearchOptions{.beam_size = 2}, SearchOptions{.beam_size = 5, .n_best = 3},
+        SearchOptions{.beam_size = 4, .normalize = 0, .no_repeat_ngram = 2},
+        SearchOptions{.beam_size = 3, .rule = SearchRule::huggingface},
+        SearchOptions{.beam_size = 3, .n_best = 3, .sampling = Sampling::full}}) {
+    for (const Pieces& source : {Pieces{a}, Pieces{a, b, c}, Pieces{c, c, b, a, b, a}}) {
+      std::vector<Pieces> told;
+      std::vector<Hypothesis> best;
+      search->add(
+          {source, {b}}, options_of(options), Wanted::pieces, [&](std::vector<Hypothesis> found) { best = found; }, {},
+          [&](std::span<const int32_t> decided) { told.emplace_back(decided.begin(), decided.end()); });
+      finish();
+      ASSERT_FALSE(told.empty()) << "the forced prefix is decided";
+      size_t before = 0;
+      for (const Pieces& decided : told) {
+        EXPECT_GT(decided.size(), std::exchange(before, decided.size()));
+        ASSERT_LE(decided.size(), best[0].ids.size());
+        EXPECT_TRUE(std::equal(decided.begin(), decided.end(), best[0].ids.begin()));
+      }
+      if (options.beam_size == 1) {
+        EXPECT_GE(told.size() + 1, best[0].ids.size()) << "greedy search decides at once";
+      }
+    }
+  }
+}
+
 // Allows a, then b, then a, …, and the end after an even number of them: a rule with states.
 class InTurn : public Constraint {
  public:

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/utf8.h"
 #include "tests/decode/tiny_translator.h"
 #include "tests/op_check/values.h"
 #include "tests/vocab/travel_text.h"
@@ -135,6 +136,47 @@ TEST_F(TranslatorTest, AnswersRequestsWithOptionsOfTheirOwn) {
   EXPECT_EQ(together[1][0].text, "");
   EXPECT_FALSE(together[2][0].alignment.weights.empty());
   EXPECT_THAT(together[3][0].text, testing::StartsWith("the"));
+}
+
+// The random model writes bytes too, of which some are no characters.
+TEST_F(TranslatorTest, TellsWhatTheTranslationOfARequestBeginsWith) {
+  options.max_length = 6;
+  Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search, 2);
+  int told = 0;
+  for (const int beam : {1, 3}) {
+    for (const std::string& line :
+         {std::string("Where is the castle?"), std::string("a b c d e f g h i j k l m n o p")}) {
+      std::vector<std::string> texts;
+      std::string whole;
+      SearchOptions wanted = search;
+      wanted.beam_size = beam, wanted.max_length_add = 20;
+      translator.submit(
+          {.text = line, .search = wanted, .begun = [&](const std::string& text) { texts.push_back(text); }},
+          [&](std::vector<Translation> best) { whole = best[0].text; },
+          [](std::exception_ptr) { FAIL() << "it can be translated"; });
+      while (!translator.idle()) translator.step();
+      for (const std::string& text : texts) {
+        EXPECT_TRUE(whole.starts_with(text)) << text << "\n" << whole;
+        EXPECT_TRUE(is_valid_utf8(text));
+      }
+      for (size_t i = 1; i < texts.size(); ++i) EXPECT_GT(texts[i].size(), texts[i - 1].size());
+      told += int(texts.size());
+    }
+  }
+  EXPECT_GT(told, 20);
+}
+
+TEST(BeginningOf, LeavesOutAnUnfinishedCharacter) {
+  const Vocabulary& vocabulary = tiny_vocabulary();
+  const auto ids = vocabulary.encode("😀");  // four bytes
+  std::vector<int32_t> bytes;
+  for (const int32_t id : ids)
+    if (vocabulary.is_byte(id)) bytes.push_back(id);
+  ASSERT_EQ(bytes.size(), 4u);
+  for (size_t n = 0; n < 4; ++n) EXPECT_EQ(beginning_of(vocabulary, std::span(bytes).first(n)), "");
+  EXPECT_EQ(beginning_of(vocabulary, bytes), "😀");
+  const std::vector<int32_t> astray = {bytes[1], bytes[2], bytes[3], bytes[1]};
+  EXPECT_TRUE(is_valid_utf8(beginning_of(vocabulary, astray)));
 }
 
 TEST_F(TranslatorTest, ForgetsRequestsThatAreCancelled) {

@@ -1,0 +1,37 @@
+#include <csignal>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/serve_options.h"
+#include "serve/http_server.h"
+#include "serve/service.h"
+
+namespace dragoman {
+namespace {
+
+HttpLimits limits_of(const ServeOptions& options) {
+  HttpLimits limits;
+  limits.body = uint64_t(options.max_body.bytes);
+  limits.request_seconds = options.timeout;
+  return limits;
+}
+
+void log_reload(const std::string&) {}  // the models say so themselves
+
+}  // namespace
+
+int serve_command(Engine& engine, const ServeCommandOptions& options) {
+  HttpServer server(options.host, options.port, limits_of(options));  // a port that is taken is told before models load
+  Service service(
+      engine, options, [&](std::function<void()> f) { server.post(std::move(f)); },
+      [&] { return server.connections(); });
+  server.on_signals({SIGINT, SIGTERM}, [&] { server.stop(); });
+  server.on_signals({SIGHUP}, [&] { service.reload(log_reload); });
+  server.on_refused([&](int status, const std::string& peer) { service.count_refused(status, peer); });
+  log_info("Listening on http://{}:{}", options.host, server.port());
+  server.run([&](std::shared_ptr<Exchange> exchange) { service.handle(std::move(exchange)); });
+  log_info("Stopped");
+  return 0;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,185 @@
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/devices.h"
+#include "cli/flags.h"
+#include "cli/machine_flags.h"
+#include "cli/open_flags.h"
+#include "cli/serve_options.h"
+#include "serve/served_models.h"
+
+namespace dragoman {
+namespace {
+
+using O = ServeCommandOptions;
+
+std::vector<Flag<O>> server_flags() {
+  static constexpr auto group = "Server";
+  return {
+      {.name = "model",
+       .letter = 'm',
+       .alias = "models",
+       .field = &O::models,
+       .value = "[SOURCE-TARGET=]FILE...",
+       .group = group,
+       .help = "the model, with the languages that requests name, as in en-fr=FILE; several models need their "
+               "languages; where these have hyphens, a colon separates them: pt-BR:en=FILE",
+       .required = true},
+      {.name = "host",
+       .field = &O::host,
+       .value = "ADDRESS",
+       .group = group,
+       .help = "address to listen on; 0.0.0.0 or :: for all of this machine, which lets others in: see docs/serve.md"},
+      {.name = "port",
+       .letter = 'p',
+       .field = &O::port,
+       .value = "N",
+       .group = group,
+       .help = "port to listen on; 0: one that the system chooses; it is printed",
+       .range = {0, 65'535}},
+      {.name = "api-keys",
+       .field = &O::api_keys,
+       .value = "FILE",
+       .group = group,
+       .help = "only those may translate who send one of the keys in this file, one a line"},
+      {.name = "allow-origin",
+       .field = &O::allow_origin,
+       .value = "ORIGIN",
+       .group = group,
+       .help = "let web pages of this origin call the server from browsers; *: of any"},
+      {.name = "access-log",
+       .field = &O::access_log,
+       .value = "FILE",
+       .group = group,
+       .help = "append a JSON object a line for each request; - is stdout"},
+  };
+}
+
+std::vector<Flag<O>> model_flags() { return open_flags<O>("Server"); }
+
+std::vector<Flag<O>> limit_flags() {
+  static constexpr auto group = "Limits";
+  return {
+      {.name = "max-characters",
+       .field = &O::max_characters,
+       .value = "N",
+       .group = group,
+       .help = "characters of text that a request may have",
+       .range = {1, 1'000'000'000}},
+      {.name = "max-body",
+       .field = &O::max_body,
+       .value = "SIZE",
+       .group = group,
+       .help = "size of the body that a request may have: 512K, 2M"},
+      {.name = "max-requests",
+       .field = &O::max_requests,
+       .value = "N",
+       .group = group,
+       .help = "requests answered at once; more get the status 503",
+       .range = {1, 1'000'000}},
+      {.name = "max-requests-per-client",
+       .field = &O::max_requests_per_client,
+       .value = "N",
+       .group = group,
+       .help = "requests of one address answered at once; more get the status 429",
+       .range = {1, 1'000'000}},
+      {.name = "max-alternatives",
+       .field = &O::max_alternatives,
+       .value = "N",
+       .group = group,
+       .help = "alternatives that a request to /translate may ask for",
+       .range = {0, 63}},
+      {.name = "timeout",
+       .field = &O::timeout,
+       .value = "SECONDS",
+       .group = group,
+       .help = "time to answer a request; after it, the status is 503",
+       .range = {0.001, 1'000'000}},
+  };
+}
+
+std::vector<Flag<O>> search_flags() {
+  static constexpr auto group = "Search";
+  return {
+      {.name = "beam-size",
+       .letter = 'b',
+       .field = &O::beam_size,
+       .value = "N",
+       .group = group,
+       .help = "hypotheses per sentence, unless a request says otherwise; 1 is greedy search",
+       .range = {1, 1024}},
+      {.name = "normalize",
+       .letter = 'n',
+       .field = &O::normalize,
+       .value = "A",
+       .group = group,
+       .help = "divide scores by length to the power A, unless a request says otherwise; 0: off",
+       .range = {0, 10},
+       .implicit = "1"},
+      {.name = "max-length",
+       .field = &O::max_length,
+       .value = "N",
+       .group = group,
+       .help = "split sentences of more than N pieces into segments",
+       .range = {1, 100'000}},
+      {.name = "max-length-factor",
+       .field = &O::max_length_factor,
+       .value = "X",
+       .group = group,
+       .help = "if above 0, maximum length of translations: X times the source length",
+       .range = {0, 1000}},
+  };
+}
+
+std::vector<Flag<O>> run_flags() {
+  static constexpr auto group = "Run";
+  return {
+      {.name = "precision",
+       .field = &O::precision,
+       .value = "TYPE",
+       .group = group,
+       .help = "type of the factors of matrix products, as in translate"},
+      {.name = "shortlist",
+       .field = &O::shortlist,
+       .value = "FILE",
+       .group = group,
+       .help = "restrict translations to the pieces that this shortlist lists for the source; for one model"},
+      {.name = "mini-batch-words",
+       .field = &O::mini_batch_words,
+       .value = "N",
+       .group = group,
+       .help = "source tokens in flight per thread or GPU; changes speed and memory, never the result",
+       .range = {1, 10'000'000}},
+      cpu_threads_flag<O>(group),
+      devices_flag<O>(group),
+      fast_math_flag<O>(group),
+      quiet_flag<O>(group),
+  };
+}
+
+void check(O& o, const Given&, Findings& findings) {
+  findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
+  findings.attempt([&] { model_words(o); });
+  check_vocabs(o, findings);
+  findings.expect(o.models.size() < 2 || o.shortlist.empty(), "--shortlist is for one model, --model names {}",
+                  o.models.size());
+  findings.attempt([&] { validate(static_cast<const SearchOptions&>(o)); });
+}
+
+}  // namespace
+
+Table<O> serve_table() {
+  Table<O> table{
+      .about = {.name = "serve",
+                .summary = "translate over HTTP, with a web page",
+                .usage = "-m [SOURCE-TARGET=]MODEL... [OPTION...]",
+                .text = "Answers requests to translate until it is told to stop (SIGTERM, Ctrl-C): those of programs "
+                        "made for LibreTranslate, and its own, which docs/serve.md describes. The address that it "
+                        "prints is a web page. SIGHUP loads the models anew."},
+      .check = check,
+      .essentials = {"model", "host", "port", "api-keys", "beam-size", "precision", "cpu-threads", "devices"}};
+  for (auto part : {server_flags, model_flags, limit_flags, search_flags, run_flags})
+    for (auto& flag : part()) table.flags.push_back(std::move(flag));
+  return table;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,62 @@
+#include "serve/api_description.h"
+
+namespace dragoman {
+
+const char* api_description() {
+  return R"json({
+"openapi": "3.0.3",
+"info": {"title": "dragoman", "version": "1", "description": "Translates text. /translate, /languages, /detect and /frontend/settings are those of LibreTranslate."},
+"components": {
+  "schemas": {
+    "Error": {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]},
+    "Texts": {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+  },
+  "responses": {
+    "Error": {"description": "What is wrong; 429 and 503 come with Retry-After", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
+  },
+  "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}
+},
+"paths": {
+  "/translate": {"post": {
+    "summary": "Translate a text or several",
+    "requestBody": {"required": true, "content": {
+      "application/json": {"schema": {"type": "object", "required": ["q", "source", "target"], "properties": {
+        "q": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string", "example": "en"}, "target": {"type": "string", "example": "fr"},
+        "format": {"type": "string", "enum": ["text"], "default": "text"}, "alternatives": {"type": "integer", "default": 0}, "api_key": {"type": "string"}}}},
+      "application/x-www-form-urlencoded": {"schema": {"type": "object"}}}},
+    "responses": {"200": {"description": "The translation, or an array of them", "content": {"application/json": {"schema": {"type": "object", "properties": {
+        "translatedText": {"$ref": "#/components/schemas/Texts"}, "alternatives": {"type": "array"}, "detectedLanguage": {}}}}}},
+      "default": {"$ref": "#/components/responses/Error"}}}},
+  "/detect": {"post": {
+    "summary": "The language of a text",
+    "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}, "api_key": {"type": "string"}}}}}},
+    "responses": {"200": {"description": "[{confidence, language}]"}, "default": {"$ref": "#/components/responses/Error"}}}},
+  "/languages": {"get": {"summary": "Languages and what each is translated into", "responses": {"200": {"description": "[{code, name, targets}]"}}}},
+  "/frontend/settings": {"get": {"summary": "Limits and defaults for user interfaces", "responses": {"200": {"description": "Settings"}}}},
+  "/health": {"get": {"summary": "Whether the server answers", "responses": {"200": {"description": "{\"status\": \"ok\"}"}}}},
+  "/spec": {"get": {"summary": "This description", "responses": {"200": {"description": "OpenAPI"}}}},
+  "/v1/translate": {"post": {
+    "summary": "Translate with all that the search can do",
+    "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": ["text"], "properties": {
+      "text": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"},
+      "format": {"type": "string", "enum": ["text"]}, "stream": {"type": "boolean"}, "n_best": {"type": "integer"}, "scores": {"type": "boolean"},
+      "alignment": {"type": "boolean"}, "prefix": {"type": "string"}, "beam_size": {"type": "integer"}, "normalize": {"type": "number"},
+      "length_penalty": {"type": "number"}, "word_penalty": {"type": "number"}, "min_length": {"type": "integer"}, "max_length_add": {"type": "integer"},
+      "max_length_factor": {"type": "number"}, "no_repeat_ngram": {"type": "integer"}, "allow_unk": {"type": "boolean"},
+      "sampling": {"type": "string", "enum": ["full", "topk", "nucleus"]}, "sampling_pieces": {"type": "integer"}, "sampling_mass": {"type": "number"},
+      "temperature": {"type": "number"}, "seed": {"type": "integer"}}}}}},
+    "responses": {"200": {"description": "{translations: [{text, alternatives, sentences}]}; with stream, server-sent events partial {delta}, done and error",
+      "content": {"application/json": {}, "text/event-stream": {}}}, "default": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/score": {"post": {
+    "summary": "Log-probabilities of translations",
+    "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": ["text", "translation"], "properties": {
+      "text": {"$ref": "#/components/schemas/Texts"}, "translation": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"}}}}}},
+    "responses": {"200": {"description": "{scores: [{log_prob, token_log_probs}]}"}, "default": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/reload": {"post": {"summary": "Load models and keys anew", "responses": {"200": {"description": "Done"}, "default": {"$ref": "#/components/responses/Error"}}}},
+  "/metrics": {"get": {"summary": "Figures for Prometheus", "responses": {"200": {"description": "Text format 0.0.4", "content": {"text/plain": {}}}}}}
+}
+}
+)json";
+}
+
+}  // namespace dragoman

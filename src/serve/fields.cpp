@@ -1,0 +1,65 @@
+#include "serve/fields.h"
+
+#include "base/error.h"
+#include "io/json_text.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+
+void add(json& fields, std::string name, std::string value) {
+  if (!fields.contains(name)) {
+    fields[name] = std::move(value);
+    return;
+  }
+  json& before = fields[name];
+  if (!before.is_array()) before = json::array({before});
+  before.push_back(std::move(value));
+}
+
+json of_form(std::string_view form) {
+  json fields = json::object();
+  while (!form.empty()) {
+    const std::string_view pair = form.substr(0, form.find('&'));
+    form.remove_prefix(std::min(pair.size() + 1, form.size()));
+    const size_t equals = std::min(pair.find('='), pair.size());
+    if (pair.empty()) continue;
+    add(fields, decode_percent(pair.substr(0, equals), true),
+        decode_percent(pair.substr(std::min(equals + 1, pair.size())), true));
+  }
+  return fields;
+}
+
+json of_json(std::string_view body) {
+  json fields = parse_json(body);
+  require(!fields.is_discarded(), "the body is not JSON in UTF-8, or nests too deep");
+  require(fields.is_object(), "the body is {}, expected a JSON object", fields.type_name());
+  return fields;
+}
+
+json of_body(const HttpRequest& request) {
+  const std::string_view type = request.header("content-type");
+  const bool form = type.starts_with("application/x-www-form-urlencoded");
+  if (request.body.find_first_not_of(" \t\r\n") == std::string::npos) return json::object();
+  if (form) return of_form(request.body);
+  const bool is_json = type.starts_with("application/json") || (type.empty() && request.body[0] == '{');
+  require(is_json, "Content-Type is '{}', expected application/json or application/x-www-form-urlencoded", type);
+  return of_json(request.body);
+}
+
+}  // namespace
+
+json fields_of(const HttpRequest& request) {
+  json fields = of_body(request);
+  const json in_query = of_form(request.query);
+  for (const auto& [name, value] : in_query.items())
+    if (!fields.contains(name)) fields[name] = value;
+  return fields;
+}
+
+std::string to_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,324 @@
+#include "serve/http_connection.h"
+
+#include <fmt/chrono.h>
+
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace dragoman {
+namespace {
+
+namespace asio = boost::asio;
+using Code = boost::system::error_code;
+
+constexpr auto probe_interval = std::chrono::seconds(1);
+constexpr double draining_seconds = 2;  // for the peer to read the last answer before the connection is reset
+
+std::string head_of(const HttpRequest& request, int status, std::string_view type, const Headers& headers,
+                    bool keep_alive) {
+  std::string head = fmt::format("HTTP/1.{} {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\nConnection: {}\r\n",
+                                 request.http_1_0 ? 0 : 1, status, reason_of(status), fmt::gmtime(std::time(nullptr)),
+                                 keep_alive ? "keep-alive" : "close");
+  if (!type.empty()) head += fmt::format("Content-Type: {}\r\n", type);
+  for (const auto& [name, value] : headers) head += fmt::format("{}: {}\r\n", name, value);
+  return head;
+}
+
+}  // namespace
+
+/// Outlives the connection if whoever makes the answer holds it still.
+class HttpConnection::Answer : public Exchange {
+ public:
+  Answer(HttpConnection& connection, HttpRequest request) : connection_(&connection), request_(std::move(request)) {
+    Code error;
+    const auto end = connection.socket_.remote_endpoint(error);
+    if (!error) peer_ = end.address().to_string();
+  }
+
+  const HttpRequest& request() const override { return request_; }
+  std::string peer() const override { return peer_; }
+  bool begun() const { return begun_; }
+  bool ended() const { return ended_; }
+
+  void respond(HttpResponse response) override {
+    if (!connection_ || begun_) return;
+    std::string all = head(response.status, response.type, response.headers);
+    if (response.status != 204) all += fmt::format("Content-Length: {}\r\n", response.body.size());
+    all += "\r\n";
+    if (request_.method != "HEAD") all += response.body;
+    ended_ = true;
+    connection_->send(std::move(all));
+  }
+
+  void begin_events(Headers headers) override {
+    if (!connection_ || begun_) return;
+    headers.emplace_back("Cache-Control", "no-store");
+    headers.emplace_back("X-Accel-Buffering", "no");  // nginx passes events on at once
+    if (request_.http_1_0)
+      connection_->keep_alive_ = false;
+    else
+      headers.emplace_back("Transfer-Encoding", "chunked");
+    connection_->send(head(200, "text/event-stream", headers) + "\r\n");
+  }
+
+  void send_event(std::string_view name, std::string_view data) override {
+    if (!connection_ || ended_) return;
+    if (connection_->output_.size() > connection_->all_.limits.output) return connection_->close();
+    send_chunk(fmt::format("event: {}\ndata: {}\n\n", name, data));
+  }
+
+  void end_events() override {
+    if (!connection_ || ended_) return;
+    ended_ = true;
+    connection_->send(request_.http_1_0 ? "" : "0\r\n\r\n");
+  }
+
+  void when_abandoned(std::function<void(int)> abandoned) override { abandoned_ = std::move(abandoned); }
+
+  /// No answer is made any more. One that has not begun becomes `instead`.
+  void give_up(HttpResponse instead) {
+    if (ended_) return;
+    if (begun_) return connection_->close();
+    connection_->keep_alive_ = false;
+    respond(std::move(instead));
+    tell_abandoned(503);
+  }
+
+  /// The connection is at its end.
+  void leave() {
+    connection_ = nullptr;
+    if (!ended_) tell_abandoned(499);
+    abandoned_ = {};
+  }
+
+ private:
+  std::string head(int status, std::string_view type, const Headers& headers) {
+    begun_ = true;
+    connection_->keep_alive_ &= !connection_->all_.stopping;
+    return head_of(request_, status, type, headers, connection_->keep_alive_);
+  }
+
+  void send_chunk(std::string_view text) {
+    if (request_.http_1_0) return connection_->send(std::string(text));
+    connection_->send(fmt::format("{:x}\r\n{}\r\n", text.size(), text));
+  }
+
+  void tell_abandoned(int status) {
+    if (const auto abandoned = std::exchange(abandoned_, {})) abandoned(status);
+  }
+
+  HttpConnection* connection_;  // null: it has gone
+  const HttpRequest request_;
+  std::string peer_;
+  bool begun_ = false, ended_ = false;
+  std::function<void(int)> abandoned_;
+};
+
+HttpConnection::HttpConnection(Socket socket, Connections& all)
+    : socket_(std::move(socket)),
+      all_(all),
+      deadline_(socket_.get_executor()),
+      write_deadline_(socket_.get_executor()),
+      probe_(socket_.get_executor()) {
+  all_.open.insert(this);
+}
+
+HttpConnection::~HttpConnection() { close(); }
+
+void HttpConnection::start() {
+  Code error;
+  socket_.non_blocking(true, error);
+  socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  expect_request();
+}
+
+void HttpConnection::stop() {
+  if (phase_ == Phase::idle) close();
+}
+
+void HttpConnection::set_deadline(double seconds, void (HttpConnection::*late)()) {
+  using Timer = asio::steady_timer;
+  deadline_.expires_after(std::chrono::duration_cast<Timer::duration>(std::chrono::duration<double>(seconds)));
+  deadline_.async_wait([self = shared_from_this(), late](Code error) {
+    if (!error && self->deadline_.expiry() <= Timer::clock_type::now()) (self.get()->*late)();
+  });
+}
+
+void HttpConnection::expect_request() {
+  if (all_.stopping) return drain();
+  phase_ = Phase::idle;
+  if (input_.empty()) input_ = {};  // gives its memory back
+  parser_.emplace(all_.limits);
+  set_deadline(all_.limits.idle_seconds, &HttpConnection::close);
+  take_input();
+}
+
+void HttpConnection::wait_for_input() {
+  if (waiting_for_input_ || input_ended_ || phase_ == Phase::closed) return;
+  if (phase_ == Phase::answering && input_.size() >= all_.limits.read_ahead) return watch_for_reset();
+  waiting_for_input_ = true;
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](Code error) {
+    self->waiting_for_input_ = false;
+    if (!error && self->phase_ != Phase::closed) self->on_input();
+  });
+}
+
+void HttpConnection::on_input() {
+  Code error;
+  const size_t bytes = socket_.read_some(asio::buffer(all_.scratch), error);
+  if (error == asio::error::would_block) return wait_for_input();
+  if (error == asio::error::eof) return on_end_of_input();
+  if (error) return close();
+  if (phase_ == Phase::draining) return wait_for_input();
+  input_.append(all_.scratch.data(), bytes);
+  if (phase_ == Phase::answering) return wait_for_input();
+  take_input();
+}
+
+// A peer that has closed only its own direction still reads: programs that pipe a request do so.
+void HttpConnection::on_end_of_input() {
+  input_ended_ = true;
+  if (phase_ != Phase::answering) return close();
+  watch_for_reset();
+  probe();
+}
+
+// One that has closed both looks the same, until something is sent to it: then its system resets the connection. A
+// client takes any number of these before the answer (RFC 9110, section 15.2).
+void HttpConnection::probe() {
+  probe_.expires_after(probe_interval);
+  probe_.async_wait([self = shared_from_this()](Code error) {
+    if (error || self->phase_ != Phase::answering || !self->answer_ || self->answer_->begun()) return;
+    if (!self->answer_->request().http_1_0) self->send("HTTP/1.1 100 Continue\r\n\r\n");
+    self->probe();
+  });
+}
+
+void HttpConnection::watch_for_reset() {
+  if (std::exchange(waiting_for_reset_, true)) return;
+  socket_.async_wait(Socket::wait_error, [self = shared_from_this()](Code error) {
+    self->waiting_for_reset_ = false;
+    if (!error) self->close();
+  });
+}
+
+void HttpConnection::take_input() {
+  if (input_.empty()) return input_ended_ ? close() : wait_for_input();
+  if (phase_ == Phase::idle) {
+    phase_ = Phase::header;
+    set_deadline(all_.limits.header_seconds, &HttpConnection::refuse_late_request);
+  }
+  input_.erase(0, parser_->put(input_));
+  switch (parser_->state()) {
+    case RequestParser::State::done:
+      return dispatch();
+    case RequestParser::State::refused:
+      return refuse(parser_->refusal());
+    case RequestParser::State::body:
+      if (phase_ == Phase::header) {
+        phase_ = Phase::body;
+        set_deadline(all_.limits.body_seconds, &HttpConnection::refuse_late_request);
+        if (parser_->expects_continue()) send("HTTP/1.1 100 Continue\r\n\r\n");
+      }
+      break;
+    case RequestParser::State::header:
+      break;
+  }
+  input_ended_ ? close() : wait_for_input();
+}
+
+void HttpConnection::dispatch() {
+  phase_ = Phase::answering;
+  HttpRequest request = parser_->take();
+  parser_.reset();
+  keep_alive_ = request.keep_alive;
+  const auto answer = answer_ = std::make_shared<Answer>(*this, std::move(request));
+  set_deadline(all_.limits.request_seconds, &HttpConnection::give_up_answer);
+  input_ended_ ? on_end_of_input() : wait_for_input();
+  try {
+    all_.handler(answer);
+  } catch (const Error& error) {
+    answer->give_up(error_response(400, error.what()));
+  } catch (const std::bad_alloc&) {
+    answer->give_up(busy_response(503, "there is no memory for this request now"));
+  } catch (const std::exception& error) {
+    log_warning("A request failed: {}", error.what());
+    answer->give_up(error_response(500, "the server failed to answer this request"));
+  }
+}
+
+void HttpConnection::refuse(HttpResponse response) {
+  phase_ = Phase::answering;
+  keep_alive_ = false;
+  answer_ = std::make_shared<Answer>(*this, HttpRequest());
+  if (all_.refused) all_.refused(response.status, answer_->peer());
+  answer_->respond(std::move(response));
+}
+
+void HttpConnection::refuse_late_request() {
+  refuse(
+      error_response(408, phase_ == Phase::body ? "the body did not come in time" : "the header did not come in time"));
+}
+
+void HttpConnection::give_up_answer() {
+  if (answer_)
+    answer_->give_up(busy_response(503, fmt::format("this took more than {} s", all_.limits.request_seconds)));
+}
+
+void HttpConnection::send(std::string bytes) {
+  if (phase_ == Phase::closed) return;
+  output_ += bytes;
+  if (!being_written_.empty()) return;
+  if (output_.empty()) return asio::post(socket_.get_executor(), [self = shared_from_this()] { self->on_sent(); });
+  being_written_.swap(output_);
+  write_deadline_.expires_after(std::chrono::milliseconds(int64_t(1000 * all_.limits.write_seconds)));
+  write_deadline_.async_wait([self = shared_from_this()](Code error) {
+    if (!error && self->write_deadline_.expiry() <= asio::steady_timer::clock_type::now()) self->close();
+  });
+  asio::async_write(socket_, asio::buffer(being_written_), [self = shared_from_this()](Code error, size_t) {
+    self->being_written_ = {};
+    error ? self->close() : self->on_sent();
+  });
+}
+
+void HttpConnection::on_sent() {
+  if (phase_ == Phase::closed) return;
+  if (!output_.empty()) return send("");
+  write_deadline_.cancel();
+  if (answer_ && answer_->ended()) answered();
+}
+
+void HttpConnection::answered() {
+  answer_->leave();
+  answer_.reset();
+  if (keep_alive_) return expect_request();
+  drain();
+}
+
+// Closing with unread input would reset the connection, and the peer might lose the answer.
+void HttpConnection::drain() {
+  if (input_ended_) return close();
+  phase_ = Phase::draining;
+  input_ = {};
+  Code error;
+  socket_.shutdown(Socket::shutdown_send, error);
+  set_deadline(draining_seconds, &HttpConnection::close);
+  wait_for_input();
+}
+
+void HttpConnection::close() {
+  if (std::exchange(phase_, Phase::closed) == Phase::closed) return;
+  Code error;
+  socket_.close(error);
+  deadline_.cancel();
+  write_deadline_.cancel();
+  probe_.cancel();
+  if (const auto answer = std::exchange(answer_, nullptr)) answer->leave();
+  all_.open.erase(this);
+  if (all_.open.empty() && all_.on_last_closed) all_.on_last_closed();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,78 @@
+#pragma once
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "serve/http.h"
+#include "serve/limits.h"
+#include "serve/request_parser.h"
+
+namespace dragoman {
+
+class HttpConnection;
+
+/// What all connections of a server share. One thread uses it.
+struct Connections {
+  HttpLimits limits;
+  std::function<void(std::shared_ptr<Exchange>)> handler;
+  std::function<void(int status, const std::string& peer)> refused;  // may be null
+  bool stopping = false;
+  std::unordered_set<HttpConnection*> open;
+  std::vector<char> scratch = std::vector<char>(64 << 10);  // what a connection reads, so that an idle one needs none
+  std::function<void()> on_last_closed;
+};
+
+/// A connection of a client: reads requests, has one after another answered in their order, and writes. It reads also
+/// while an answer is made, in order to notice that the peer has gone. It lives as long as something is pending.
+class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
+ public:
+  using Socket = boost::asio::ip::tcp::socket;
+
+  HttpConnection(Socket socket, Connections& all);
+  ~HttpConnection();
+  HttpConnection(const HttpConnection&) = delete;
+
+  void start();
+  /// Closes if nothing has been asked; otherwise after the answer.
+  void stop();
+  void close();
+
+ private:
+  class Answer;
+  enum class Phase { idle, header, body, answering, draining, closed };
+
+  void expect_request();
+  void wait_for_input();
+  void on_input();
+  void take_input();
+  void on_end_of_input();
+  void watch_for_reset();
+  void probe();
+  void dispatch();
+  void refuse(HttpResponse response);
+  void refuse_late_request();
+  void give_up_answer();
+  void send(std::string bytes);
+  void on_sent();
+  void answered();
+  void drain();
+  void set_deadline(double seconds, void (HttpConnection::*late)());
+
+  Socket socket_;
+  Connections& all_;
+  boost::asio::steady_timer deadline_, write_deadline_, probe_;
+  Phase phase_ = Phase::idle;
+  std::optional<RequestParser> parser_;
+  std::string input_;  // read and not yet taken
+  bool waiting_for_input_ = false, waiting_for_reset_ = false, input_ended_ = false;
+  bool keep_alive_ = true;
+  std::string output_, being_written_;
+  std::shared_ptr<Answer> answer_;  // being made
+};
+
+}  // namespace dragoman

@@ -1,0 +1,163 @@
+#include "serve/libretranslate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "serve/api_description.h"
+#include "serve/fields.h"
+#include "serve/language_names.h"
+#include "serve/text_order.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+std::string text_field(const json& fields, const char* name) {
+  const auto found = fields.find(name);
+  if (found == fields.end()) refuse(400, "Invalid request: missing {} parameter", name);
+  if (!found->is_string()) refuse(400, "Invalid request: {} parameter is not text", name);
+  return found->get<std::string>();
+}
+
+std::string key_in(const json& fields) { return fields.contains("api_key") ? text_field(fields, "api_key") : ""; }
+
+std::vector<std::string> texts_in(const json& fields) {
+  const auto q = fields.find("q");
+  if (q == fields.end()) refuse(400, "Invalid request: missing q parameter");
+  if (!q->is_array()) return {text_field(fields, "q")};
+  std::vector<std::string> texts;
+  for (const json& text : *q) {
+    if (!text.is_string()) refuse(400, "Invalid request: q has an entry that is not text");
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+// Forms have numbers as text.
+int alternatives_in(const json& fields, int most) {
+  const auto found = fields.find("alternatives");
+  if (found == fields.end()) return 0;
+  int number = -1;
+  if (found->is_number_integer()) {
+    number = int(std::clamp<int64_t>(found->get<int64_t>(), -1, most + 1));
+  } else if (found->is_string()) {
+    const auto& text = found->get_ref<const std::string&>();
+    if (std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size()) number = -1;
+  }
+  if (number < 0) refuse(400, "Invalid request: alternatives parameter must be a number");
+  if (number > most) refuse(400, "Invalid request: alternatives parameter must be <= {}", most);
+  return number;
+}
+
+ordered_json without_best(const std::vector<std::string>& best) {
+  return std::vector<std::string>(best.begin() + 1, best.end());
+}
+
+void respond(Exchange& exchange, const ordered_json& answer) { exchange.respond({.body = to_text(answer)}); }
+
+ordered_json detected(const std::string& language) { return {{"confidence", 100}, {"language", language}}; }
+
+// A single text gives a text, an array an array.
+ordered_json answer_of(const std::vector<TextResult>& results, bool several, bool alternatives) {
+  ordered_json translations = ordered_json::array(), others = ordered_json::array();
+  for (const TextResult& result : results) {
+    translations.push_back(result.best[0]);
+    others.push_back(without_best(result.best));
+  }
+  ordered_json answer = {{"translatedText", several ? translations : translations[0]}};
+  if (alternatives) answer["alternatives"] = several ? others : others[0];
+  return answer;
+}
+
+void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  const json fields = fields_of(exchange->request());
+  service.require_key(exchange->request(), key_in(fields));
+  TextOrder order{.texts = texts_in(fields), .search = service.options()};
+  const std::string source = text_field(fields, "source"), target = text_field(fields, "target");
+  order.model = service.model_for(source, target);
+  const std::string format = fields.contains("format") ? text_field(fields, "format") : "text";
+  if (format != "text") refuse(400, "{} format is not supported", format);
+  const int alternatives = alternatives_in(fields, service.options().max_alternatives);
+  if (alternatives > 0) {
+    order.search.n_best = alternatives + 1;
+    order.search.beam_size = std::max(order.search.beam_size, alternatives + 1);
+  }
+  const bool several = fields["q"].is_array();
+  const std::string of_model = source == "auto" ? service.models()[order.model].source : "";
+  translate_texts(service, exchange, std::move(order), nullptr,
+                  [exchange, several, alternatives, of_model](const std::vector<TextResult>& results) {
+                    ordered_json answer = answer_of(results, several, alternatives > 0);
+                    if (!of_model.empty()) {
+                      const std::vector<ordered_json> each(results.size(), detected(of_model));
+                      answer["detectedLanguage"] = several ? ordered_json(each) : each[0];
+                    }
+                    respond(*exchange, answer);
+                  });
+}
+
+ordered_json language(const std::string& code) { return {{"code", code}, {"name", language_name(code)}}; }
+
+void languages(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  std::map<std::string, std::set<std::string>> targets;
+  for (size_t i = 0; i < service.models().size(); ++i) {
+    const ModelWord& model = service.models()[i];
+    const bool named = !model.source.empty();
+    targets[named ? model.source : "und"].insert(named ? model.target : "und");
+    targets[named ? model.target : "und"];
+  }
+  ordered_json all = ordered_json::array();
+  for (const auto& [code, into] : targets) {
+    ordered_json entry = language(code);
+    entry["targets"] = into;
+    all.push_back(entry);
+  }
+  respond(*exchange, all);
+}
+
+void detect(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  const json fields = fields_of(exchange->request());
+  service.require_key(exchange->request(), key_in(fields));
+  const auto texts = texts_in(fields);
+  service.take_characters(texts);
+  std::set<std::string> sources;
+  for (size_t i = 0; i < service.models().size(); ++i) sources.insert(service.models()[i].source);
+  if (sources.size() != 1 || sources.begin()->empty())
+    refuse(400, "languages are not detected here: the server does not have exactly one to translate from");
+  respond(*exchange, ordered_json::array({detected(*sources.begin())}));
+}
+
+void frontend_settings(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  const ModelWord& first = service.models()[0];
+  const bool keys = service.keys().needed();
+  respond(*exchange, {{"apiKeys", keys},
+                      {"charLimit", service.options().max_characters},
+                      {"filesTranslation", false},
+                      {"frontendTimeout", 500},
+                      {"keyRequired", keys},
+                      {"language",
+                       {{"source", language(first.source.empty() ? "und" : first.source)},
+                        {"target", language(first.target.empty() ? "und" : first.target)}}},
+                      {"suggestions", false},
+                      {"supportedFilesFormat", ordered_json::array()}});
+}
+
+void health(Service&, const std::shared_ptr<Exchange>& exchange) { respond(*exchange, {{"status", "ok"}}); }
+
+void spec(Service&, const std::shared_ptr<Exchange>& exchange) { exchange->respond({.body = api_description()}); }
+
+}  // namespace
+
+std::span<const Route> libretranslate_routes() {
+  static const Route routes[] = {{"POST", "/translate", translate, true},
+                                 {"POST", "/detect", detect, true},
+                                 {"GET", "/languages", languages},
+                                 {"GET", "/frontend/settings", frontend_settings},
+                                 {"GET", "/health", health},
+                                 {"GET", "/spec", spec}};
+  return routes;
+}
+
+}  // namespace dragoman

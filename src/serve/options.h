@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "data/memory_size.h"
+#include "decode/options.h"
+
+namespace dragoman {
+
+/// What `dragoman serve` serves, to whom, and how much of it. `search` is what requests get that do not say otherwise.
+struct ServeOptions : EnsembleOptions, SearchOptions {
+  std::string host = "127.0.0.1";
+  int port = 5000;           // 0: the system chooses one
+  std::string api_keys;      // file with a key a line; empty: everybody may translate
+  std::string access_log;    // file to which a JSON object is appended for each request; "-": stdout; empty: none
+  std::string allow_origin;  // of web pages elsewhere that may call the server; "*": all; empty: none
+  int64_t max_characters = 100'000;   // of the texts of a request
+  MemorySize max_body{2 << 20};       // of a request
+  int max_requests = 1000;            // being answered at once
+  int max_requests_per_client = 100;  // being answered at once for one address or key
+  int max_alternatives = 10;          // translations of a text
+  double timeout = 300;               // seconds to answer a request
+  int max_length = 1000;              // pieces; longer sentences are translated in segments
+  int64_t mini_batch_words = 640;     // source tokens in flight in a search
+};
+
+}  // namespace dragoman

@@ -1,0 +1,165 @@
+#include "serve/own_api.h"
+
+#include "base/error.h"
+#include "score/scorer.h"
+#include "serve/fields.h"
+#include "serve/own_request.h"
+#include "serve/page.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+void respond(Exchange& exchange, const ordered_json& answer) { exchange.respond({.body = to_text(answer)}); }
+
+// Pairs [source token, target token]: for each target token, the source token with the largest weight.
+ordered_json links_of(const Alignment& alignment) {
+  ordered_json links = ordered_json::array();
+  for (int64_t t = 0; t < alignment.targets(); ++t) {
+    const auto row = alignment.row(t);
+    links.push_back({std::ranges::max_element(row) - row.begin(), t});
+  }
+  return links;
+}
+
+ordered_json hypothesis_of(const Translation& t, const TranslateRequest& request) {
+  ordered_json hypothesis = {{"text", t.text}, {"log_prob", t.log_prob}, {"score", t.score}};
+  if (request.scores) hypothesis["token_log_probs"] = t.piece_log_probs;
+  if (request.order.alignment) hypothesis["alignment"] = links_of(t.alignment);
+  return hypothesis;
+}
+
+ordered_json translation_of(const TextResult& result, const TranslateRequest& request) {
+  ordered_json translation = {{"text", result.best[0]}};
+  if (request.order.search.n_best > 0)
+    translation["alternatives"] = std::vector<std::string>(result.best.begin() + 1, result.best.end());
+  if (!request.scores && !request.order.alignment && request.order.search.n_best == 0) return translation;
+  ordered_json sentences = ordered_json::array();
+  for (size_t i = 0; i < result.sentences.size(); ++i) {
+    ordered_json hypotheses = ordered_json::array();
+    for (const Translation& t : result.of_sentences[i]) hypotheses.push_back(hypothesis_of(t, request));
+    sentences.push_back({{"source", result.sentences[i]}, {"hypotheses", hypotheses}});
+  }
+  translation["sentences"] = sentences;
+  return translation;
+}
+
+ordered_json answer_of(const std::vector<TextResult>& results, const TranslateRequest& request) {
+  ordered_json translations = ordered_json::array();
+  for (const TextResult& result : results) translations.push_back(translation_of(result, request));
+  return {{"translations", translations}};
+}
+
+void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const TranslateRequest& request) {
+  const auto sent = std::make_shared<size_t>(0);  // bytes
+  const auto begun = [exchange, sent](const std::string& text) {
+    exchange->send_event("partial", to_text({{"delta", text.substr(*sent)}}));
+    *sent = text.size();
+  };
+  const auto done = [exchange, request](const std::vector<TextResult>& results) {
+    exchange->send_event("done", to_text(answer_of(results, request)));
+    exchange->end_events();
+  };
+  translate_texts(service, exchange, request.order, begun, done);
+  exchange->begin_events({});  // after what may be refused
+}
+
+void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  TranslateRequest request = read_translate_request(fields_of(exchange->request()), service.options());
+  service.require_key(exchange->request(), request.api_key);
+  if (service.models().size() > 1 || !request.target.empty())
+    request.order.model = service.model_for(request.source.empty() ? "auto" : request.source, request.target);
+  if (request.stream) return stream(service, exchange, request);
+  translate_texts(service, exchange, request.order, nullptr,
+                  [exchange, request](const std::vector<TextResult>& r) { respond(*exchange, answer_of(r, request)); });
+}
+
+std::vector<std::string> lines_in(const json& fields, const char* name) {
+  const auto found = fields.find(name);
+  require(found != fields.end(), "{} is missing", name);
+  std::vector<std::string> lines;
+  for (const json& line : found->is_array() ? *found : json::array({*found})) {
+    require(line.is_string(), "{} has {}, expected text", name, line.type_name());
+    lines.push_back(line.get<std::string>());
+  }
+  return lines;
+}
+
+std::string text_in(const json& fields, const char* name, const char* otherwise = "") {
+  const auto found = fields.find(name);
+  if (found == fields.end()) return otherwise;
+  require(found->is_string(), "{} is {}, expected text", name, found->type_name());
+  return found->get<std::string>();
+}
+
+ordered_json scores_of(const std::vector<std::vector<float>>& log_probs) {
+  ordered_json scores = ordered_json::array();
+  for (const auto& tokens : log_probs) scores.push_back({{"log_prob", sum_of(tokens)}, {"token_log_probs", tokens}});
+  return {{"scores", scores}};
+}
+
+void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  const json fields = fields_of(exchange->request());
+  service.require_key(exchange->request(), text_in(fields, "api_key"));
+  ScoringJob job{.sources = lines_in(fields, "text"), .targets = lines_in(fields, "translation")};
+  require(job.sources.size() == job.targets.size(), "there are {} texts and {} translations, expected as many",
+          job.sources.size(), job.targets.size());
+  service.take_characters(job.sources);
+  service.take_characters(job.targets);
+  size_t model = 0;
+  const std::string target = text_in(fields, "target");
+  if (service.models().size() > 1 || !target.empty())
+    model = service.model_for(text_in(fields, "source", "auto"), target);
+  job.done = [&service, exchange](std::vector<std::vector<float>> log_probs) {
+    service.post([exchange, log_probs = std::move(log_probs)] { respond(*exchange, scores_of(log_probs)); });
+  };
+  job.failed = [&service, exchange](std::exception_ptr error) {
+    service.post([exchange, error = std::move(error)] { answer_failure(*exchange, error, false); });
+  };
+  const auto submitted = service.models().submit(model, std::move(job));
+  exchange->when_abandoned([submitted](int) { submitted.cancel(); });
+}
+
+// Another site's page may make a browser send this, but cannot hide that it did.
+void reload(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  const json fields = fields_of(exchange->request());
+  service.require_key(exchange->request(), text_in(fields, "api_key"));
+  if (!exchange->request().header("origin").empty()) refuse(403, "a web page may not reload the models");
+  const bool began = service.reload([exchange](const std::string& error) {
+    error.empty() ? respond(*exchange, {{"status", "reloaded"}}) : exchange->respond(error_response(500, error));
+  });
+  if (!began) throw Refusal{busy_response(503, "the models are being reloaded already")};
+}
+
+void metrics(Service& service, const std::shared_ptr<Exchange>& exchange) {
+  exchange->respond({.type = "text/plain; version=0.0.4", .body = service.metrics().to_text(service.connections())});
+}
+
+void page(Service&, const std::shared_ptr<Exchange>& exchange) {
+  exchange->respond({.type = "text/html; charset=utf-8", .body = page_html, .headers = page_headers()});
+}
+
+void page_style(Service&, const std::shared_ptr<Exchange>& exchange) {
+  exchange->respond({.type = "text/css; charset=utf-8", .body = page_css, .headers = page_headers()});
+}
+
+void page_script(Service&, const std::shared_ptr<Exchange>& exchange) {
+  exchange->respond({.type = "text/javascript; charset=utf-8", .body = page_js, .headers = page_headers()});
+}
+
+}  // namespace
+
+std::span<const Route> own_routes() {
+  static const Route routes[] = {{"POST", "/v1/translate", translate, true},
+                                 {"POST", "/v1/score", score, true},
+                                 {"POST", "/v1/reload", reload},
+                                 {"GET", "/metrics", metrics},
+                                 {"GET", "/", page},
+                                 {"GET", "/page.css", page_style},
+                                 {"GET", "/page.js", page_script}};
+  return routes;
+}
+
+}  // namespace dragoman

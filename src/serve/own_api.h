@@ -1,0 +1,12 @@
+#pragma once
+#include <span>
+
+#include "serve/service.h"
+
+namespace dragoman {
+
+/// What the server offers beyond LibreTranslate (docs/serve.md): /v1/translate with all that the search can do, as a
+/// stream too; /v1/score, /v1/reload, /metrics.
+std::span<const Route> own_routes();
+
+}  // namespace dragoman

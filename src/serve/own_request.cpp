@@ -1,0 +1,173 @@
+#include "serve/own_request.h"
+
+#include "base/error.h"
+#include "base/nearest.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+
+struct Bounded {
+  const char* name;
+  double least, most;
+};
+
+template <class T>
+void read_number(T& value, const json& field, const Bounded& bounds) {
+  const bool whole = std::is_integral_v<T>;
+  require(whole ? field.is_number_integer() : field.is_number(), "{} is {}, expected a {}number", bounds.name,
+          field.dump(), whole ? "whole " : "");
+  const double number = field.get<double>();
+  require(number >= bounds.least && number <= bounds.most, "{} is {}, expected {} to {}", bounds.name, number,
+          bounds.least, bounds.most);
+  value = field.get<T>();
+}
+
+void read_text(std::string& value, const json& field, const char* name) {
+  require(field.is_string(), "{} is {}, expected text", name, field.type_name());
+  value = field.get<std::string>();
+}
+
+void read_truth(bool& value, const json& field, const char* name) {
+  require(field.is_boolean(), "{} is {}, expected true or false", name, field.type_name());
+  value = field.get<bool>();
+}
+
+template <class E>
+void read_choice(E& value, const json& field, const char* name) {
+  std::string word;
+  read_text(word, field, name);
+  const auto found = from_name<E>(word);
+  require(found.has_value(), "{} is '{}', expected one of {}", name, word, all_names<E>());
+  value = *found;
+}
+
+void read_texts(TranslateRequest& r, const json& field) {
+  r.several = field.is_array();
+  const json texts = r.several ? field : json::array({field});
+  for (const json& text : texts) read_text(r.order.texts.emplace_back(), text, "text");
+}
+
+void read_format(const json& field) {
+  std::string format;
+  read_text(format, field, "format");
+  require(format == "text", "format is '{}', expected text", format);
+}
+
+using R = TranslateRequest;
+using Read = void (*)(R&, const json&);
+
+/// One parameter a row.
+struct Parameter {
+  std::string_view name;
+  Read read;
+};
+
+constexpr Parameter parameters[] = {
+    {"text", read_texts},
+    {"source", [](R& r, const json& f) { read_text(r.source, f, "source"); }},
+    {"target", [](R& r, const json& f) { read_text(r.target, f, "target"); }},
+    {"api_key", [](R& r, const json& f) { read_text(r.api_key, f, "api_key"); }},
+    {"format", [](R&, const json& f) { read_format(f); }},
+    {"prefix", [](R& r, const json& f) { read_text(r.order.prefix, f, "prefix"); }},
+    {"alignment", [](R& r, const json& f) { read_truth(r.order.alignment, f, "alignment"); }},
+    {"scores", [](R& r, const json& f) { read_truth(r.scores, f, "scores"); }},
+    {"stream", [](R& r, const json& f) { read_truth(r.stream, f, "stream"); }},
+    {"beam_size",
+     [](R& r, const json& f) {
+       read_number(r.order.search.beam_size, f, {"beam_size", 1, 64});
+     }},
+    {"n_best",
+     [](R& r, const json& f) {
+       read_number(r.order.search.n_best, f, {"n_best", 1, 64});
+     }},
+    {"normalize",
+     [](R& r, const json& f) {
+       read_number(r.order.search.normalize, f, {"normalize", 0, 10});
+     }},
+    {"length_penalty",
+     [](R& r, const json& f) {
+       read_number(r.order.search.length_penalty, f, {"length_penalty", 0, 10});
+     }},
+    {"word_penalty",
+     [](R& r, const json& f) {
+       read_number(r.order.search.word_penalty, f, {"word_penalty", -1000, 1000});
+     }},
+    {"min_length",
+     [](R& r, const json& f) {
+       read_number(r.order.search.min_length, f, {"min_length", 0, 1000});
+     }},
+    {"max_length_add",
+     [](R& r, const json& f) {
+       read_number(r.order.search.max_length_add, f, {"max_length_add", 0, 1000});
+     }},
+    {"max_length_factor",
+     [](R& r, const json& f) {
+       read_number(r.order.search.max_length_factor, f, {"max_length_factor", 0, 10});
+     }},
+    {"no_repeat_ngram",
+     [](R& r, const json& f) {
+       read_number(r.order.search.no_repeat_ngram, f, {"no_repeat_ngram", 0, 1000});
+     }},
+    {"allow_unk", [](R& r, const json& f) { read_truth(r.order.search.allow_unk, f, "allow_unk"); }},
+    {"sampling", [](R& r, const json& f) { read_choice(r.order.search.sampling, f, "sampling"); }},
+    {"sampling_pieces",
+     [](R& r, const json& f) {
+       read_number(r.order.search.sampling_pieces, f, {"sampling_pieces", 1, 1e6});
+     }},
+    {"sampling_mass",
+     [](R& r, const json& f) {
+       read_number(r.order.search.sampling_mass, f, {"sampling_mass", 0, 1});
+     }},
+    {"temperature",
+     [](R& r, const json& f) {
+       read_number(r.order.search.temperature, f, {"temperature", 0.001, 1000});
+     }},
+    {"seed",
+     [](R& r, const json& f) {
+       read_number(r.order.search.seed, f, {"seed", 0, 9007199254740992.0});
+     }},
+};
+
+const Parameter& parameter(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Parameter& p : parameters) {
+    if (p.name == name) return p;
+    names.emplace_back(p.name);
+  }
+  const std::string near = nearest(name, names);
+  fail("there is no parameter '{}'{}", name, near.empty() ? "" : ", did you mean " + near + "?");
+}
+
+// Sampling draws as many translations as are asked for; a search keeps at least as many hypotheses.
+void settle(TranslateRequest& r, bool beam_given) {
+  SearchOptions& search = r.order.search;
+  const int wanted = std::max(1, search.n_best);
+  if (search.sampling != Sampling::none) {
+    require(!beam_given || search.beam_size == wanted,
+            "beam_size contradicts sampling, which draws n_best translations");
+    search.beam_size = wanted;
+  } else {
+    require(!beam_given || search.beam_size >= wanted, "n_best is {}, which is more than beam_size {}", wanted,
+            search.beam_size);
+    search.beam_size = std::max(search.beam_size, wanted);
+  }
+  if (search.length_penalty > 0) search.normalize = 0;
+  require(r.order.prefix.empty() || r.order.texts.size() == 1, "prefix is for one text, found {}",
+          r.order.texts.size());
+  require(!r.stream || r.order.texts.size() == 1, "stream is for one text, found {}", r.order.texts.size());
+}
+
+}  // namespace
+
+TranslateRequest read_translate_request(const json& fields, const SearchOptions& standard) {
+  TranslateRequest request{.order = {.search = standard}};
+  require(fields.contains("text"), "text is missing: what to translate");
+  for (const auto& [name, value] : fields.items()) parameter(name).read(request, value);
+  settle(request, fields.contains("beam_size"));
+  validate(request.order.search);
+  return request;
+}
+
+}  // namespace dragoman

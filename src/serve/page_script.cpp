@@ -1,0 +1,130 @@
+#include "serve/page.h"
+
+namespace dragoman {
+
+const char* const page_js = R"js('use strict';
+const $ = id => document.getElementById(id);
+let running = null;  // the request in flight; typing gives it up
+let waiting = 0;     // until the typist pauses
+
+function say(text, wrong = false) {
+  $('state').textContent = text;
+  $('state').classList.toggle('wrong', wrong);
+}
+
+function show(text, pending) {
+  $('translation').textContent = text;
+  $('translation').classList.toggle('pending', pending);
+}
+
+function showAlternatives(texts) {
+  $('alternatives').replaceChildren(...texts.map(text => {
+    const item = document.createElement('li');
+    item.textContent = text;
+    return item;
+  }));
+}
+
+// Server-sent events of a response: calls on(name, data) for each.
+async function readEvents(response, on) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const {value, done} = await reader.read();
+    if (done) return;
+    rest += value;
+    const events = rest.split('\n\n');
+    rest = events.pop();
+    for (const event of events) {
+      const [name, data] = event.split('\n');
+      on(name.slice(7), JSON.parse(data.slice(6)));
+    }
+  }
+}
+
+function request(text) {
+  const body = {text, stream: true, n_best: 3, alignment: true};
+  if ($('target').value !== 'und') Object.assign(body, {source: $('source').value, target: $('target').value});
+  if ($('key').value) body.api_key = $('key').value;
+  return {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+}
+
+async function translate() {
+  running?.abort?.();
+  const mine = running = new AbortController();
+  const text = $('text').value;
+  showAlternatives([]);
+  if (!text.trim()) return show('', false), say('');
+  say('…');
+  try {
+    const response = await fetch('v1/translate', {...request(text), signal: mine.signal});
+    if (!response.ok) throw new Error((await response.json()).error);
+    let shown = '';
+    await readEvents(response, (name, data) => {
+      if (name === 'error') throw new Error(data.error);
+      if (name === 'partial') return show(shown += data.delta, true);
+      const best = data.translations[0];
+      show(best.text, false);
+      showAlternatives([...new Set(best.alternatives)].filter(other => other !== best.text));
+      say('');
+    });
+  } catch (error) {
+    if (error.name !== 'AbortError') say(error.message, true);
+  }
+}
+
+function soon() {
+  $('count').textContent = `${[...$('text').value].length} characters`;
+  clearTimeout(waiting);
+  waiting = setTimeout(translate, 250);
+}
+
+function options(select, codes, names, chosen) {
+  select.replaceChildren(...codes.map(code => new Option(names[code] || code, code, false, code === chosen)));
+}
+
+async function start() {
+  const languages = await (await fetch('languages')).json();
+  const settings = await (await fetch('frontend/settings')).json();
+  const names = Object.fromEntries(languages.map(l => [l.code, l.code === 'und' ? 'any language' : l.name]));
+  const targets = Object.fromEntries(languages.map(l => [l.code, l.targets]));
+  const sources = languages.map(l => l.code).filter(code => targets[code].length > 0);
+  const choose = (source, target) => {
+    options($('source'), sources, names, source);
+    options($('target'), targets[$('source').value], names, target);
+    $('translation').lang = $('target').value;
+    $('text').lang = $('source').value;
+  };
+  choose(settings.language.source.code, settings.language.target.code);
+  $('key-label').hidden = !settings.keyRequired;
+  $('source').onchange = () => (choose($('source').value, $('target').value), soon());
+  $('target').onchange = () => (choose($('source').value, $('target').value), soon());
+  const swap = () => {
+    const [source, target] = [$('source').value, $('target').value];
+    if (!(targets[target] || []).includes(source)) return say('there is no model for the other direction', true);
+    $('text').value = $('translation').textContent;
+    choose(target, source);
+    soon();
+  };
+  $('swap').onclick = swap;
+  document.addEventListener('keydown', event => {
+    if (event.altKey && event.key === 's') event.preventDefault(), swap();
+    if (event.ctrlKey && event.key === 'Enter') clearTimeout(waiting), translate();
+  });
+}
+
+$('text').oninput = soon;
+$('key').onchange = soon;
+$('copy').onclick = async () => {
+  try {
+    await navigator.clipboard.writeText($('translation').textContent);
+    say('copied');
+  } catch (error) {
+    say('the browser does not allow to copy', true);
+  }
+};
+$('text').value = decodeURIComponent(location.hash.slice(1));  // a link may bring a text
+start().then(soon).catch(error => say(error.message, true));
+)js";
+
+}  // namespace dragoman

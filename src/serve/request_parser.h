@@ -1,0 +1,35 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "serve/http.h"
+#include "serve/limits.h"
+
+namespace dragoman {
+
+/// Reads one HTTP/1 request from bytes as they come; bodies may be chunked.
+class RequestParser {
+ public:
+  enum class State { header, body, done, refused };
+
+  explicit RequestParser(const HttpLimits& limits);
+  ~RequestParser();
+  RequestParser(const RequestParser&) = delete;
+
+  /// Takes bytes from the front of `input`; returns how many. What it leaves comes again, with more, or belongs to the
+  /// next request.
+  size_t put(std::string_view input);
+  State state() const { return state_; }
+  bool expects_continue() const;                            // the client waits for 100 before it sends the body
+  const HttpResponse& refusal() const { return refusal_; }  // State::refused
+  HttpRequest take();                                       // State::done
+
+ private:
+  struct Beast;
+  const std::unique_ptr<Beast> beast_;
+  State state_ = State::header;
+  HttpResponse refusal_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,108 @@
+#include "serve/served_models.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace dragoman {
+namespace {
+
+bool is_language(std::string_view word) {
+  const auto may_be = [](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; };
+  const auto follows = [&](char c) { return may_be(c) || c == '-' || c == '_' || (c >= '0' && c <= '9'); };
+  return word.size() >= 2 && word.size() <= 20 && may_be(word[0]) && std::ranges::all_of(word, follows);
+}
+
+}  // namespace
+
+ModelWord parse_model_word(const std::string& word) {
+  const size_t equals = word.find('=');
+  if (equals == std::string::npos) return {"", "", word};
+  const std::string pair = word.substr(0, equals);
+  const size_t colon = pair.find(':'), between = colon == std::string::npos ? pair.find('-') : colon;
+  if (between == std::string::npos) return {"", "", word};
+  const ModelWord found{pair.substr(0, between), pair.substr(between + 1), word.substr(equals + 1)};
+  if (!is_language(found.source) || !is_language(found.target)) return {"", "", word};
+  if (colon == std::string::npos && found.target.find('-') != std::string::npos)
+    throw Error(fmt::format("--model {}: it is not clear where the first language ends", word),
+                "a colon between them tells: pt-BR:en=FILE");
+  return found;
+}
+
+std::vector<ModelWord> model_words(const ServeOptions& options) {
+  std::vector<ModelWord> words;
+  for (const std::string& model : options.models) {
+    const ModelWord& word = words.emplace_back(parse_model_word(model));
+    require(!word.file.empty(), "--model {} names no file", model);
+    const auto same = [&](const ModelWord& w) { return w.source == word.source && w.target == word.target; };
+    require(std::ranges::count_if(words, same) == 1 || word.source.empty(), "--model names two models from {} to {}",
+            word.source, word.target);
+  }
+  if (words.size() > 1 && std::ranges::any_of(words, &std::string::empty, &ModelWord::source))
+    throw Error("--model names several models, and not all with their languages", "--model en-fr=FILE en-de=FILE");
+  return words;
+}
+
+ServedModels::ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics)
+    : engine_(engine), options_(options), metrics_(metrics), words_(model_words(options)) {
+  for (const ModelWord& word : words_) workers_.push_back(load(word));
+}
+
+ServedModels::~ServedModels() {
+  if (reloader_.joinable()) reloader_.join();
+}
+
+std::shared_ptr<TranslationWorker> ServedModels::load(const ModelWord& word) const {
+  EnsembleOptions model = options_;
+  model.models = {word.file};
+  return std::make_shared<TranslationWorker>(
+      engine_, model,
+      TranslateOptions{.mini_batch_words = options_.mini_batch_words, .max_length = options_.max_length}, metrics_);
+}
+
+void ServedModels::Submitted::cancel() const {
+  if (const auto living = worker.lock()) living->cancel(ticket);
+}
+
+// Under the lock, so that a worker gets nothing after it was replaced.
+ServedModels::Submitted ServedModels::submit(size_t model, TranslationJob job) {
+  const std::lock_guard lock(mutex_);
+  return {workers_[model], workers_[model]->submit(std::move(job))};
+}
+
+ServedModels::Submitted ServedModels::submit(size_t model, ScoringJob job) {
+  const std::lock_guard lock(mutex_);
+  return {workers_[model], workers_[model]->submit(std::move(job))};
+}
+
+bool ServedModels::reload(std::function<void(std::string)> done) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(reloading_, true)) return false;
+  }
+  if (reloader_.joinable()) reloader_.join();
+  reloader_ = std::thread([this, done = std::move(done)] {
+    const Engine::Scope scope(engine_);
+    std::vector<std::shared_ptr<TranslationWorker>> workers;
+    std::string error;
+    try {
+      for (const ModelWord& word : words_) workers.push_back(load(word));
+    } catch (const std::exception& e) {
+      error = e.what();
+      workers.clear();
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      if (error.empty()) workers.swap(workers_);
+    }
+    error.empty() ? log_info("All models are loaded anew") : log_warning("The old models stay: {}", error);
+    done(error);
+    for (const auto& old : workers) old->finish();
+    const std::lock_guard lock(mutex_);
+    reloading_ = false;
+  });
+  return true;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,207 @@
+#include "serve/service.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "serve/libretranslate.h"
+#include "serve/own_api.h"
+
+namespace dragoman {
+namespace {
+
+std::vector<Route> all_routes() {
+  std::vector<Route> all;
+  for (const auto routes : {libretranslate_routes(), own_routes()}) all.insert(all.end(), routes.begin(), routes.end());
+  return all;
+}
+
+const std::vector<Route>& routes() {
+  static const std::vector<Route> all = all_routes();
+  return all;
+}
+
+}  // namespace
+
+/// Counts and logs the request when it has ended, whichever way.
+class Service::Recorded : public Exchange {
+ public:
+  Recorded(Service& service, std::shared_ptr<Exchange> inner, const Route* route)
+      : service_(service), inner_(std::move(inner)), route_(route), client_(inner_->peer()) {
+    service_.metrics_.add_in_flight(1);
+  }
+  ~Recorded() override { end(499); }
+
+  /// Its client counts for the limits from now on.
+  void count() {
+    service_.count_in(client_);
+    counted_ = true;
+  }
+  /// Must be called once: while the inner exchange lives, it tells when the request is abandoned.
+  void watch(const std::shared_ptr<Recorded>& self) {
+    inner_->when_abandoned([self](int status) {
+      if (const auto abandoned = std::exchange(self->abandoned_, {})) abandoned(status);
+      self->end(status);
+    });
+  }
+
+  const HttpRequest& request() const override { return inner_->request(); }
+  std::string peer() const override { return inner_->peer(); }
+
+  void respond(HttpResponse response) override {
+    if (ended_) return;
+    allow_origin(response.headers);
+    const int status = response.status;
+    inner_->respond(std::move(response));
+    end(status);
+  }
+  void begin_events(Headers headers) override {
+    if (ended_) return;
+    allow_origin(headers);
+    inner_->begin_events(std::move(headers));
+  }
+  void send_event(std::string_view name, std::string_view data) override { inner_->send_event(name, data); }
+  void end_events() override {
+    inner_->end_events();
+    end(200);
+  }
+  void when_abandoned(std::function<void(int)> abandoned) override { abandoned_ = std::move(abandoned); }
+
+ private:
+  void allow_origin(Headers& headers) const {
+    const std::string& origin = service_.options_.allow_origin;
+    if (origin.empty()) return;
+    headers.emplace_back("Access-Control-Allow-Origin", origin);
+    headers.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type");
+    headers.emplace_back("Access-Control-Allow-Methods", "GET, POST");
+  }
+
+  void end(int status) {
+    if (std::exchange(ended_, true)) return;
+    abandoned_ = {};
+    if (counted_) service_.count_out(client_);
+    service_.metrics_.add_in_flight(-1);
+    service_.metrics_.count_request(route_ ? std::string(route_->path) : "other", status, clock_.seconds());
+    service_.log_.write({peer(), request().method, request().path, status, clock_.seconds(), request().body.size()});
+  }
+
+  Service& service_;
+  const std::shared_ptr<Exchange> inner_;
+  const Route* const route_;  // null: there is none
+  const std::string client_;
+  const Clock clock_;
+  bool counted_ = false, ended_ = false;
+  std::function<void(int)> abandoned_;
+};
+
+Service::Service(Engine& engine, const ServeOptions& options, Post post, std::function<int()> connections)
+    : options_(options),
+      post_(std::move(post)),
+      connections_(std::move(connections)),
+      keys_(std::make_unique<ApiKeys>(options.api_keys)),
+      log_(options.access_log),
+      models_(engine, options, metrics_) {}
+
+const Route* Service::find(const HttpRequest& request) const {
+  const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
+  std::string allowed;
+  for (const Route& route : routes()) {
+    if (route.path != request.path) continue;
+    if (route.method == method) return &route;
+    allowed.append(allowed.empty() ? "" : ", ").append(route.method);
+  }
+  if (allowed.empty()) refuse(404, "there is no {}; /spec lists what there is", request.path);
+  if (method == "OPTIONS") throw Refusal{{.status = 204, .type = "", .headers = {{"Allow", allowed}}}};
+  throw Refusal{error_response(405, request.path + " is for " + allowed, {{"Allow", allowed}})};
+}
+
+void Service::handle(std::shared_ptr<Exchange> exchange) {
+  const Route* route = nullptr;
+  std::optional<Refusal> refused;
+  try {
+    route = find(exchange->request());
+  } catch (const Refusal& refusal) {
+    refused = refusal;
+  }
+  const auto recorded = std::make_shared<Recorded>(*this, std::move(exchange), route);
+  recorded->watch(recorded);
+  if (refused) return recorded->respond(refused->response);
+  try {
+    if (route->counted) recorded->count();
+    route->handle(*this, recorded);
+  } catch (const Refusal& refusal) {
+    recorded->respond(refusal.response);
+  } catch (const Error& error) {
+    recorded->respond(error_response(400, error.what()));
+  } catch (const std::bad_alloc&) {
+    recorded->respond(busy_response(503, "there is no memory for this request now"));
+  } catch (const std::exception& error) {
+    log_warning("A request failed: {}", error.what());
+    recorded->respond(error_response(500, "the server failed to answer this request"));
+  }
+}
+
+void Service::count_refused(int status, const std::string& peer) {
+  metrics_.count_request("other", status, 0);
+  log_.write({.peer = peer, .method = "", .path = "", .status = status});
+}
+
+void Service::count_in(const std::string& client) {
+  if (all_in_flight_ >= options_.max_requests)
+    throw Refusal{busy_response(503, fmt::format("the server answers {} requests already", all_in_flight_))};
+  int& of_client = in_flight_[client];
+  if (of_client >= options_.max_requests_per_client)
+    throw Refusal{busy_response(429, fmt::format("you have {} requests in flight, wait for one of them", of_client))};
+  ++of_client, ++all_in_flight_;
+}
+
+void Service::count_out(const std::string& client) {
+  --all_in_flight_;
+  if (--in_flight_[client] == 0) in_flight_.erase(client);
+}
+
+bool Service::reload(std::function<void(std::string)> done) {
+  auto keys = std::make_unique<ApiKeys>(options_.api_keys);
+  const bool began = models_.reload(
+      [this, done = std::move(done)](std::string error) { post([done, error = std::move(error)] { done(error); }); });
+  if (began) keys_ = std::move(keys);
+  return began;
+}
+
+size_t Service::model_for(const std::string& source, const std::string& target) const {
+  bool has_source = source == "auto", has_target = false;
+  std::vector<size_t> found;
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if (models_[i].source.empty()) return i;
+    has_source |= models_[i].source == source;
+    has_target |= models_[i].target == target;
+    if ((source == "auto" || models_[i].source == source) && models_[i].target == target) found.push_back(i);
+  }
+  if (!has_source) refuse(400, "{} is not supported", source);
+  if (!has_target) refuse(400, "{} is not supported", target);
+  if (found.empty()) refuse(400, "{} is not available as a target language from {}", target, source);
+  if (found.size() > 1) refuse(400, "the language of a text is not detected here: name the source");
+  return found[0];
+}
+
+void Service::require_key(const HttpRequest& request, std::string_view key) const {
+  if (!keys_->needed()) return;
+  constexpr std::string_view scheme = "Bearer ";
+  const std::string_view authorization = request.header("authorization");
+  if (key.empty() && authorization.starts_with(scheme)) key = authorization.substr(scheme.size());
+  if (key.empty()) refuse(403, "Please contact the server operator to get an API key");
+  if (!keys_->contain(key)) refuse(403, "Invalid API key");
+}
+
+void Service::take_characters(std::span<const std::string> texts) {
+  int64_t characters = 0;
+  for (const std::string& text : texts)
+    characters += std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
+  if (characters > options_.max_characters)
+    refuse(400, "Invalid request: request ({}) exceeds text limit ({})", characters, options_.max_characters);
+  metrics_.count_characters(characters);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,86 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "dragoman/engine.h"
+#include "serve/access_log.h"
+#include "serve/api_keys.h"
+#include "serve/http_server.h"
+#include "serve/metrics.h"
+#include "serve/options.h"
+#include "serve/served_models.h"
+
+namespace dragoman {
+
+/// What a handler throws to answer with an error.
+struct Refusal {
+  HttpResponse response;
+};
+/// The same in words.
+template <class... A>
+[[noreturn]] void refuse(int status, fmt::format_string<A...> format, A&&... args) {
+  throw Refusal{error_response(status, fmt::format(format, std::forward<A>(args)...))};
+}
+
+class Service;
+
+/// What answers requests of a method for a path. `counted`: it computes, so that only so many run at once.
+struct Route {
+  std::string_view method, path;
+  void (*handle)(Service& service, const std::shared_ptr<Exchange>& exchange);
+  bool counted = false;
+};
+
+/// Answers requests: finds their route, keeps the limits, counts and logs. Used on the server's thread alone, except
+/// post().
+class Service {
+ public:
+  using Post = std::function<void(std::function<void()>)>;
+
+  /// Loads the models. `post` has the server's thread call a function; `connections` is for /metrics. Engine and what
+  /// these two refer to outlive the service.
+  Service(Engine& engine, const ServeOptions& options, Post post, std::function<int()> connections);
+  Service(const Service&) = delete;
+
+  void handle(std::shared_ptr<Exchange> exchange);
+  void count_refused(int status, const std::string& peer);  // what was no request
+  /// Loads keys and models anew; `done` is called on the server's thread with what went wrong, or nothing. False if
+  /// that is under way already.
+  bool reload(std::function<void(std::string error)> done);
+
+  const ServeOptions& options() const { return options_; }
+  const ApiKeys& keys() const { return *keys_; }
+  ServedModels& models() { return models_; }
+  Metrics& metrics() { return metrics_; }
+  int connections() const { return connections_(); }
+  void post(std::function<void()> f) const { post_(std::move(f)); }
+
+  /// The number of the model for these languages; "auto" as the source: of the only language that there is. Refusal if
+  /// there is none.
+  size_t model_for(const std::string& source, const std::string& target) const;
+  /// Refusal unless the key (of the parameters, or a bearer's) is one of those that may translate.
+  void require_key(const HttpRequest& request, std::string_view key) const;
+  /// Counts the characters of a request. Refusal if they are too many.
+  void take_characters(std::span<const std::string> texts);
+
+ private:
+  class Recorded;
+  const Route* find(const HttpRequest& request) const;
+  void count_in(const std::string& client);
+  void count_out(const std::string& client);
+
+  const ServeOptions options_;
+  const Post post_;
+  const std::function<int()> connections_;
+  std::unique_ptr<const ApiKeys> keys_;
+  AccessLog log_;
+  Metrics metrics_;
+  ServedModels models_;
+  std::map<std::string, int> in_flight_;  // by client
+  int all_in_flight_ = 0;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,37 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "serve/service.h"
+
+namespace dragoman {
+
+/// Texts of a request, to be translated alike.
+struct TextOrder {
+  size_t model = 0;
+  std::vector<std::string> texts;
+  SearchOptions search;
+  std::string prefix;  // of the first text's translation
+  bool alignment = false;
+};
+
+/// A translated text.
+struct TextResult {
+  std::vector<std::string> best;                       // the whole text, once for each of the n best
+  std::vector<std::string> sentences;                  // of the source
+  std::vector<std::vector<Translation>> of_sentences;  // n best of each
+};
+
+/// Translates for an exchange, gives up if it is abandoned, and answers with an error if translating fails. Both
+/// functions are called on the server's thread: `begun`, unless null, as the translation of the first text grows, with
+/// what it begins with; `done` once.
+void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextOrder order,
+                     std::function<void(const std::string& text)> begun,
+                     std::function<void(std::vector<TextResult> results)> done);
+
+/// Answers with what went wrong; in a stream of events with an "error".
+void answer_failure(Exchange& exchange, const std::exception_ptr& error, bool streams);
+
+}  // namespace dragoman

@@ -1,0 +1,231 @@
+#include "serve/translation_worker.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "score/scorer.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t sentences_of_one_job = 16;  // in one search
+constexpr size_t pairs_scored_at_once = 16;  // between two steps of the search
+
+}  // namespace
+
+TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options,
+                                     Metrics& metrics)
+    : engine_(engine), options_(options), metrics_(metrics), ensemble_(model, engine.backend()) {
+  thread_ = std::thread([this] { work(); });
+}
+
+TranslationWorker::~TranslationWorker() { finish(); }
+
+void TranslationWorker::finish() {
+  if (!thread_.joinable()) return;
+  send([this] { ending_ = true; });
+  thread_.join();
+}
+
+void TranslationWorker::send(std::function<void()> message) {
+  {
+    const std::lock_guard lock(mutex_);
+    inbox_.push_back(std::move(message));
+  }
+  arrived_.notify_one();
+}
+
+TranslationWorker::Ticket TranslationWorker::submit(TranslationJob job) {
+  validate(job.search);
+  const auto shared = std::make_shared<TranslationJob>(std::move(job));
+  Ticket ticket;
+  {
+    const std::lock_guard lock(mutex_);
+    ticket = ++last_ticket_;
+    inbox_.push_back([this, ticket, shared] { begin(ticket, std::move(*shared)); });
+  }
+  arrived_.notify_one();
+  return ticket;
+}
+
+TranslationWorker::Ticket TranslationWorker::submit(ScoringJob job) {
+  const auto shared = std::make_shared<ScoringJob>(std::move(job));
+  Ticket ticket;
+  {
+    const std::lock_guard lock(mutex_);
+    ticket = ++last_ticket_;
+    inbox_.push_back([this, ticket, shared] { scoring_[ticket] = {std::move(*shared), {}}; });
+  }
+  arrived_.notify_one();
+  return ticket;
+}
+
+void TranslationWorker::cancel(Ticket ticket) {
+  send([this, ticket] {
+    drop(ticket);
+    scoring_.erase(ticket);
+  });
+}
+
+void TranslationWorker::work() {
+  const Engine::Scope scope(engine_);
+  while (take_messages()) {
+    admit();
+    step();
+    score_some();
+  }
+}
+
+// Waits if there is nothing to do. False at the end.
+bool TranslationWorker::take_messages() {
+  std::vector<std::function<void()>> messages;
+  {
+    std::unique_lock lock(mutex_);
+    arrived_.wait(lock, [this] { return !inbox_.empty() || !idle() || ending_; });
+    messages.swap(inbox_);
+  }
+  for (const auto& message : messages) message();
+  return !(ending_ && idle());
+}
+
+void TranslationWorker::begin(Ticket ticket, TranslationJob job) {
+  const size_t sentences = job.sentences.size();
+  if (sentences == 0) return job.done({});
+  metrics_.add_waiting(int64_t(sentences));
+  Running& running = running_[ticket];
+  running.best.resize(sentences);
+  running.job = std::move(job);
+  turns_.push_back(ticket);
+}
+
+// Whether there is a search. If there is no memory for one, all jobs fail.
+bool TranslationWorker::ready() {
+  if (translator_) return true;
+  try {
+    translator_.emplace(ensemble_.models(), ensemble_.vocabularies(), options_, SearchOptions(), ensemble_.shortlist(),
+                        searches_on(engine_.backend()));
+    return true;
+  } catch (const std::exception&) {
+    while (!running_.empty()) fail(running_.begin()->first, std::current_exception());
+    return false;
+  }
+}
+
+// One sentence of each job in turn, until the search is full or every job has as many in it as it may.
+void TranslationWorker::admit() {
+  if (turns_.empty() || !ready()) return;
+  const size_t most = sentences_of_one_job * size_t(searches_on(engine_.backend()));
+  for (size_t passed = 0; passed < turns_.size() && translator_->has_room();) {
+    const Ticket ticket = turns_.front();
+    turns_.pop_front();
+    Running& running = running_.at(ticket);
+    const bool may_begin = running.in_search.size() < most;
+    passed = may_begin ? 0 : passed + 1;
+    if (!may_begin || running.next + 1 < running.job.sentences.size()) turns_.push_back(ticket);
+    if (may_begin) begin_sentence(ticket, running);
+  }
+}
+
+void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
+  const size_t sentence = running.next++;
+  metrics_.add_waiting(-1);
+  TextRequest request{.text = std::move(running.job.sentences[sentence]),
+                      .search = running.job.search,
+                      .prefix = sentence == 0 ? running.job.prefix : "",
+                      .wanted = running.job.wanted,
+                      .alignment = running.job.alignment,
+                      .line = sentence};
+  if (running.job.begun)
+    request.begun = [begun = running.job.begun, sentence](const std::string& text) { begun(sentence, text, false); };
+  try {
+    running.in_search[sentence] = translator_->submit(
+        std::move(request),
+        [this, ticket, sentence](std::vector<Translation> best) { finish_sentence(ticket, sentence, std::move(best)); },
+        [this, ticket](std::exception_ptr error) { fail(ticket, std::move(error)); });
+    ++sentences_in_search_;
+  } catch (const std::exception&) {
+    fail(ticket, std::current_exception());
+  }
+}
+
+void TranslationWorker::finish_sentence(Ticket ticket, size_t sentence, std::vector<Translation> best) {
+  const auto found = running_.find(ticket);
+  if (found == running_.end()) return;
+  Running& running = found->second;
+  running.in_search.erase(sentence);
+  --sentences_in_search_;
+  metrics_.count_sentence(best[0].length);
+  if (running.job.begun) running.job.begun(sentence, best[0].text, true);
+  running.best[sentence] = std::move(best);
+  if (running.next < running.best.size() || !running.in_search.empty()) return;
+  const auto node = running_.extract(found);
+  node.mapped().job.done(std::move(node.mapped().best));
+}
+
+void TranslationWorker::fail(Ticket ticket, std::exception_ptr error) {
+  const auto found = running_.find(ticket);
+  if (found == running_.end()) return;
+  const auto failed = std::move(found->second.job.failed);
+  drop(ticket);
+  failed(std::move(error));
+}
+
+void TranslationWorker::drop(Ticket ticket) {
+  const auto found = running_.find(ticket);
+  if (found == running_.end()) return;
+  for (const auto& [sentence, in_search] : found->second.in_search) translator_->cancel(in_search);
+  sentences_in_search_ -= found->second.in_search.size();
+  metrics_.add_waiting(int64_t(found->second.next) - int64_t(found->second.best.size()));
+  running_.erase(found);
+  std::erase(turns_, ticket);
+}
+
+// What a step throws leaves the search unusable: all that are in it fail, and the next ones get a new one.
+void TranslationWorker::step() {
+  if (!translator_ || translator_->idle()) return;
+  metrics_.observe_batch(sentences_in_search_);
+  try {
+    translator_->step();
+  } catch (const std::exception& error) {
+    log_warning("The requests that were being translated failed: {}", error.what());
+    std::vector<Ticket> lost;
+    for (auto& [ticket, running] : running_) {
+      if (running.in_search.empty()) continue;
+      sentences_in_search_ -= running.in_search.size();
+      running.in_search.clear();
+      lost.push_back(ticket);
+    }
+    translator_.reset();
+    for (const Ticket ticket : lost) fail(ticket, std::current_exception());
+  }
+}
+
+void TranslationWorker::score_some() {
+  if (scoring_.empty()) return;
+  const auto next = scoring_.begin();
+  Scoring& s = next->second;
+  try {
+    const size_t from = s.log_probs.size(), count = std::min(pairs_scored_at_once, s.job.sources.size() - from);
+    const auto part = [&](const std::vector<std::string>& all) { return std::span(all).subspan(from, count); };
+    for (auto& log_probs : score(part(s.job.sources), part(s.job.targets))) s.log_probs.push_back(std::move(log_probs));
+    if (s.log_probs.size() < s.job.sources.size()) return;
+    s.job.done(std::move(s.log_probs));
+  } catch (const std::exception&) {
+    s.job.failed(std::current_exception());
+  }
+  scoring_.erase(next);
+}
+
+std::vector<std::vector<float>> TranslationWorker::score(std::span<const std::string> sources,
+                                                         std::span<const std::string> targets) {
+  const TranslatingModel& first = ensemble_.models()[0];
+  const auto& [source, target] = ensemble_.vocabularies();
+  const LinePairs lines{{sources.begin(), sources.end()}, {targets.begin(), targets.end()}};
+  const auto pairs = encode_pairs(source, target, frames_of(first.model->config()), lines, false);
+  for (const IdPair& pair : pairs)
+    require(int(std::max(pair.source.size(), pair.target.size())) <= options_.max_length + 1,
+            "a pair has more than {} pieces on a side", options_.max_length);
+  return score_pieces({first.cx->backend, first.cx->arena, *first.cx->packed}, *first.model, pairs,
+                      options_.mini_batch_words);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,105 @@
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "decode/loaded_ensemble.h"
+#include "decode/translator.h"
+#include "dragoman/engine.h"
+#include "serve/metrics.h"
+
+namespace dragoman {
+
+/// Sentences to translate, with options of their own. One of `done` and `failed` is called, once, in the worker's
+/// thread or by submit(); none after cancel(), but for a call that has begun.
+struct TranslationJob {
+  std::vector<std::string> sentences;  // one line each
+  SearchOptions search;
+  std::string prefix;  // of the first sentence's translation
+  Wanted wanted = Wanted::log_probs;
+  bool alignment = false;
+  // Told what a sentence's best translation begins with, as it grows, and at last its whole text. null: not requested
+  std::function<void(size_t sentence, const std::string& text, bool whole)> begun;
+  std::function<void(std::vector<std::vector<Translation>> best)> done;  // n best of each sentence
+  std::function<void(std::exception_ptr error)> failed;
+};
+
+/// Pairs of lines to score.
+struct ScoringJob {
+  std::vector<std::string> sources, targets;                            // as many
+  std::function<void(std::vector<std::vector<float>> log_probs)> done;  // of each target token, </s> included
+  std::function<void(std::exception_ptr error)> failed;
+};
+
+/// A model with the thread that computes with it. It takes a sentence of each job in turn, and only so many of one job
+/// at a time, so that a long text does not hold up a short one. All members may be called from any thread.
+class TranslationWorker {
+ public:
+  using Ticket = uint64_t;
+
+  /// Loads the model. Error as of LoadedEnsemble. Engine and metrics outlive the worker.
+  TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options, Metrics& metrics);
+  ~TranslationWorker();
+  TranslationWorker(const TranslationWorker&) = delete;
+
+  Ticket submit(TranslationJob job);
+  Ticket submit(ScoringJob job);
+  void cancel(Ticket ticket);
+  /// Returns when all jobs are answered. Nothing may be submitted any more.
+  void finish();
+
+ private:
+  struct Running {
+    TranslationJob job;
+    size_t next = 0;                                 // the next sentence to begin with
+    std::map<size_t, Translator::Ticket> in_search;  // by sentence
+    std::vector<std::vector<Translation>> best;
+  };
+  struct Scoring {
+    ScoringJob job;
+    std::vector<std::vector<float>> log_probs;
+  };
+
+  void work();
+  bool take_messages();
+  void send(std::function<void()> message);
+  void begin(Ticket ticket, TranslationJob job);
+  bool ready();
+  void admit();
+  void begin_sentence(Ticket ticket, Running& running);
+  void finish_sentence(Ticket ticket, size_t sentence, std::vector<Translation> best);
+  void fail(Ticket ticket, std::exception_ptr error);
+  void drop(Ticket ticket);
+  void step();
+  void score_some();
+  std::vector<std::vector<float>> score(std::span<const std::string> sources, std::span<const std::string> targets);
+  bool idle() const { return running_.empty() && scoring_.empty(); }
+
+  Engine& engine_;
+  const TranslateOptions options_;
+  Metrics& metrics_;
+  const LoadedEnsemble ensemble_;
+  std::optional<Translator> translator_;
+
+  // Of the worker's thread.
+  std::map<Ticket, Running> running_;
+  std::deque<Ticket> turns_;  // of those that have sentences to begin with
+  size_t sentences_in_search_ = 0;
+  std::map<Ticket, Scoring> scoring_;
+
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::vector<std::function<void()>> inbox_;
+  Ticket last_ticket_ = 0;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dragoman

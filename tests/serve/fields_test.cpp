@@ -1,0 +1,54 @@
+#include "serve/fields.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+
+HttpRequest request(std::string type, std::string body, std::string query = "") {
+  return {.method = "POST",
+          .path = "/",
+          .query = std::move(query),
+          .headers = {{"content-type", std::move(type)}},
+          .body = std::move(body)};
+}
+
+const char* const form = "application/x-www-form-urlencoded";
+
+TEST(Fields, AreThoseOfAFormOrOfJson) {
+  EXPECT_EQ(fields_of(request(form, "q=a+b%26%c3%A9&target=fr&q2=")),
+            json({{"q", "a b&é"}, {"target", "fr"}, {"q2", ""}}));
+  EXPECT_EQ(fields_of(request("application/json; charset=utf-8", R"({"q":["a","b"]})")), json({{"q", {"a", "b"}}}));
+  EXPECT_EQ(fields_of(request("", R"({"q":1})")), json({{"q", 1}}));
+  EXPECT_EQ(fields_of(request("", "")), json::object());
+}
+
+TEST(Fields, OfAFormThatComeTwiceAreAnArray) {
+  EXPECT_EQ(fields_of(request(form, "q=a&q=b&q=c"))["q"], json({"a", "b", "c"}));
+}
+
+TEST(Fields, OfTheBodyComeBeforeThoseOfTheQuery) {
+  EXPECT_EQ(fields_of(request(form, "q=a", "q=b&source=en")), json({{"q", "a"}, {"source", "en"}}));
+}
+
+TEST(Fields, AreAnErrorWhereTheBodyIsNeither) {
+  EXPECT_THROW(fields_of(request("application/json", "{\"q\": ")), Error);
+  EXPECT_THROW(fields_of(request("application/json", "[1]")), Error);
+  EXPECT_THROW(fields_of(request("application/json", "{\"q\": \"\xff\"}")), Error);
+  EXPECT_THROW(fields_of(request("application/json", std::string(100'000, '['))), Error);
+  EXPECT_THROW(fields_of(request("multipart/form-data; boundary=x", "--x")), Error);
+}
+
+TEST(Fields, KeepWhatIsNoEscape) {
+  EXPECT_EQ(decode_percent("%", true), "%");
+  EXPECT_EQ(decode_percent("%4", true), "%4");
+  EXPECT_EQ(decode_percent("%zz%41", true), "%zzA");
+  EXPECT_EQ(decode_percent("a+b", false), "a+b");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,199 @@
+#include "serve/http_server.h"
+
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A client that sends and reads bytes as they are told.
+class Client {
+ public:
+  explicit Client(int port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(uint16_t(port)), .sin_addr = {}, .sin_zero = {}};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+      throw std::runtime_error("connect");
+  }
+  ~Client() { close(socket_); }
+  Client(const Client&) = delete;
+
+  bool send(std::string_view bytes) const {
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == ssize_t(bytes.size());
+  }
+  /// All that comes until the server closes.
+  std::string rest() const {
+    std::string all;
+    char bytes[4096];
+    for (ssize_t n = 0; (n = recv(socket_, bytes, sizeof bytes, 0)) > 0;) all.append(bytes, size_t(n));
+    return all;
+  }
+  bool has_answer() const {
+    pollfd end{socket_, POLLIN, 0};
+    return poll(&end, 1, 0) == 1;
+  }
+
+ private:
+  int socket_;
+};
+
+/// A server in a thread of its own, with limits that a test need not wait for.
+class Running {
+ public:
+  explicit Running(HttpServer::Handler handler, HttpLimits limits = brief())
+      : server("127.0.0.1", 0, limits), thread_([this, handler = std::move(handler)] { server.run(handler); }) {}
+  ~Running() {
+    server.stop();
+    thread_.join();
+  }
+  static HttpLimits brief() {
+    HttpLimits limits;
+    limits.header_seconds = limits.body_seconds = limits.idle_seconds = 0.2;
+    limits.write_seconds = limits.request_seconds = 0.5;
+    limits.stopping_seconds = 0.1;
+    return limits;
+  }
+
+  HttpServer server;
+
+ private:
+  std::thread thread_;
+};
+
+void say_path(const std::shared_ptr<Exchange>& exchange) {
+  exchange->respond({.type = "text/plain", .body = exchange->request().path + exchange->request().body});
+}
+
+// A timer for each read would never end these.
+TEST(HttpServer, GivesAWholeHeaderOneDeadlineAndAWholeBodyAnother) {
+  const Running running(say_path);
+  for (const std::string begin : {"GET /", "POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"}) {
+    const Client slow(running.server.port());
+    ASSERT_TRUE(slow.send(begin));
+    while (!slow.has_answer() && slow.send("a")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_THAT(slow.rest(), StartsWith("HTTP/1.1 408 "));
+  }
+}
+
+TEST(HttpServer, ClosesWhatIsIdle) {
+  const Running running(say_path);
+  const Client fresh(running.server.port()), used(running.server.port());
+  used.send("GET /a HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(fresh.rest(), "");
+  EXPECT_THAT(used.rest(), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST(HttpServer, ClosesWhatDoesNotReadItsAnswer) {
+  std::atomic<int> answered = 0;
+  Running running([&](const std::shared_ptr<Exchange>& exchange) {
+    exchange->respond({.body = std::string(64 << 20, 'x')});
+    ++answered;
+  });
+  const Client deaf(running.server.port());
+  deaf.send("GET / HTTP/1.1\r\n\r\n");
+  while (answered == 0) std::this_thread::yield();
+  const auto connections = [&] {
+    std::promise<int> number;
+    running.server.post([&] { number.set_value(running.server.connections()); });
+    return number.get_future().get();
+  };
+  while (connections() > 0) std::this_thread::yield();  // or the test runs into its limit
+}
+
+TEST(HttpServer, GivesUpARequestWhoseTimeIsUp) {
+  std::promise<int> abandoned;
+  std::shared_ptr<Exchange> late;
+  const Running running([&](const std::shared_ptr<Exchange>& exchange) {
+    exchange->when_abandoned([&](int status) { abandoned.set_value(status); });
+    late = exchange;
+  });
+  const Client client(running.server.port());
+  client.send("GET / HTTP/1.1\r\n\r\n");
+  const std::string answer = client.rest();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(answer, HasSubstr("Retry-After: 1\r\n"));
+  EXPECT_EQ(abandoned.get_future().get(), 503);
+}
+
+TEST(HttpServer, TellsAHandlerThatItsClientHasGone) {
+  std::promise<int> abandoned;
+  std::atomic<int> asked = 0;
+  std::shared_ptr<Exchange> kept;
+  HttpLimits limits;
+  const Running running(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        exchange->when_abandoned([&](int status) { abandoned.set_value(status); });
+        kept = exchange;
+        ++asked;
+      },
+      limits);
+  {
+    const Client client(running.server.port());
+    client.send("GET / HTTP/1.1\r\n\r\n");
+    while (asked == 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(abandoned.get_future().get(), 499);
+}
+
+TEST(HttpServer, StreamsEventsInChunks) {
+  const Running running([](const std::shared_ptr<Exchange>& exchange) {
+    exchange->begin_events({{"X-Thing", "1"}});
+    exchange->send_event("part", "{}");
+    exchange->send_event("done", "[1]");
+    exchange->end_events();
+    exchange->send_event("late", "{}");
+    exchange->respond({.body = "late"});
+  });
+  const Client client(running.server.port()), old(running.server.port());
+  client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  old.send("GET / HTTP/1.0\r\n\r\n");
+  const std::string chunks = client.rest(), plain = old.rest();
+  EXPECT_THAT(chunks, HasSubstr("X-Thing: 1\r\n"));
+  EXPECT_THAT(chunks,
+              testing::EndsWith("\r\n\r\n16\r\nevent: part\ndata: {}\n\n\r\n17\r\nevent: done\ndata: [1]\n\n\r\n"
+                                "0\r\n\r\n"));
+  EXPECT_THAT(plain, testing::EndsWith("\r\n\r\nevent: part\ndata: {}\n\nevent: done\ndata: [1]\n\n"));
+}
+
+TEST(HttpServer, AnswersWithAnErrorWhatAHandlerThrows) {
+  const Running running([](const std::shared_ptr<Exchange>& exchange) {
+    if (exchange->request().path == "/memory") throw std::bad_alloc();
+    if (exchange->request().path == "/error") throw Error("what is wrong");
+    throw std::runtime_error("a secret");
+  });
+  const auto answer = [&](const std::string& path) {
+    const Client client(running.server.port());
+    client.send("GET " + path + " HTTP/1.1\r\nConnection: close\r\n\r\n");
+    return client.rest();
+  };
+  EXPECT_THAT(answer("/memory"), StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(answer("/error"), HasSubstr("what is wrong"));
+  EXPECT_THAT(answer("/bug"), testing::AllOf(StartsWith("HTTP/1.1 500 "), testing::Not(HasSubstr("secret"))));
+}
+
+TEST(HttpServer, AnswersHeadWithoutABody) {
+  const Running running(say_path);
+  const Client client(running.server.port());
+  client.send("HEAD /abc HTTP/1.1\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(client.rest(), testing::AllOf(HasSubstr("Content-Length: 4\r\n"), testing::EndsWith("\r\n\r\n")));
+}
+
+TEST(HttpServer, ListensOnAPortOnce) {
+  const HttpServer first("127.0.0.1", 0, {});
+  EXPECT_THROW(HttpServer("127.0.0.1", first.port(), {}), Error);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,142 @@
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "serve/api_description.h"
+#include "serve/api_keys.h"
+#include "serve/language_names.h"
+#include "serve/metrics.h"
+#include "serve/own_request.h"
+#include "serve/served_models.h"
+#include "serve/text_lines.h"
+#include "tests/temporary_folder.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(TextLines, KeepTheWhiteSpaceAroundThem) {
+  const TextLines text("\n  one two \r\n\r\n\tthree\nfour  ");
+  EXPECT_THAT(text.sentences(), ElementsAre("one two", "three", "four"));
+  EXPECT_EQ(text.assemble(std::vector<std::string>{"1 2", "3", "4"}), "\n  1 2 \r\n\r\n\t3\n4  ");
+}
+
+TEST(TextLines, MayBeNone) {
+  for (const char* blank : {"", " ", "\n\r\n "}) {
+    const TextLines text(blank);
+    EXPECT_THAT(text.sentences(), IsEmpty());
+    EXPECT_EQ(text.assemble({}), blank);
+  }
+}
+
+TEST(ModelWord, HasLanguagesBeforeTheFile) {
+  const auto parts = [](const char* word) {
+    const ModelWord w = parse_model_word(word);
+    return std::vector<std::string>{w.source, w.target, w.file};
+  };
+  EXPECT_THAT(parts("en-fr=a.safetensors"), ElementsAre("en", "fr", "a.safetensors"));
+  EXPECT_THAT(parts("pt-BR:zh-Hans=a=b"), ElementsAre("pt-BR", "zh-Hans", "a=b"));
+  EXPECT_THAT(parts("eng_Latn-fra_Latn=m"), ElementsAre("eng_Latn", "fra_Latn", "m"));
+  EXPECT_THAT(parts("a.safetensors"), ElementsAre("", "", "a.safetensors"));
+  EXPECT_THAT(parts("runs/x=1/m"), ElementsAre("", "", "runs/x=1/m"));
+  EXPECT_THROW(parse_model_word("pt-BR-en=a"), Error);
+}
+
+TEST(ModelWord, IsOneForEachPairOfLanguages) {
+  const auto words = [](std::vector<std::string> models) {
+    ServeOptions options;
+    options.models = std::move(models);
+    return model_words(options).size();
+  };
+  EXPECT_EQ(words({"a"}), 1);
+  EXPECT_EQ(words({"en-fr=a", "fr-en=b"}), 2);
+  EXPECT_THROW(words({"en-fr=a", "en-fr=b"}), Error);
+  EXPECT_THROW(words({"en-fr=a", "b"}), Error);
+  EXPECT_THROW(words({"en-fr="}), Error);
+}
+
+TEST(ApiKeys, AreTheLinesOfAFile) {
+  const TemporaryFolder folder;
+  write_atomically(folder / "keys", [](FileWriter& file) { file.write("# of Anna\nsecret\n\nother key \r\n"); });
+  const ApiKeys keys(folder / "keys");
+  EXPECT_TRUE(keys.needed());
+  EXPECT_TRUE(keys.contain("secret") && keys.contain("other key"));
+  for (const char* wrong : {"", "secre", "secrets", "secretsecret", "# of Anna", "Secret"})
+    EXPECT_FALSE(keys.contain(wrong)) << wrong;
+  EXPECT_FALSE(ApiKeys("").needed());
+  write_atomically(folder / "none", [](FileWriter& file) { file.write("# nobody\n"); });
+  EXPECT_THROW(ApiKeys(folder / "none"), Error);
+}
+
+TEST(LanguageName, IsEnglish) {
+  EXPECT_EQ(language_name("fr"), "French");
+  EXPECT_EQ(language_name("pt-BR"), "Portuguese (BR)");
+  EXPECT_EQ(language_name("xx"), "xx");
+}
+
+TEST(Metrics, AreCumulativeHistogramsAndCounters) {
+  Metrics metrics;
+  metrics.count_request("/translate", 200, 0.02);
+  metrics.count_request("/translate", 200, 7);
+  metrics.observe_batch(2);
+  metrics.count_sentence(12);
+  metrics.add_in_flight(1);
+  const std::string text = metrics.to_text(3);
+  for (const char* line :
+       {"dragoman_requests_total{route=\"/translate\",status=\"200\"} 2\n",
+        "dragoman_request_seconds_bucket{le=\"0.01\"} 0\n", "dragoman_request_seconds_bucket{le=\"0.025\"} 1\n",
+        "dragoman_request_seconds_bucket{le=\"10\"} 2\n", "dragoman_request_seconds_bucket{le=\"+Inf\"} 2\n",
+        "dragoman_request_seconds_count 2\n", "dragoman_request_seconds_sum 7.02\n",
+        "dragoman_batch_sentences_bucket{le=\"1\"} 0\n", "dragoman_batch_sentences_bucket{le=\"2\"} 1\n",
+        "dragoman_target_tokens_total 12\n", "dragoman_requests_in_flight 1\n", "dragoman_connections 3\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
+std::string refusal_of(const json& fields) {
+  try {
+    read_translate_request(fields, {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TranslateRequest, HasTheSearchThatItAsksFor) {
+  const SearchOptions standard{.beam_size = 3, .normalize = 0.6};
+  const auto plain = read_translate_request({{"text", "a"}}, standard).order;
+  EXPECT_EQ(plain.search.beam_size, 3);
+  EXPECT_EQ(plain.search.normalize, 0.6);
+  EXPECT_EQ(read_translate_request({{"text", "a"}, {"n_best", 8}}, standard).order.search.beam_size, 8);
+  const auto drawn = read_translate_request(
+      {{"text", "a"}, {"sampling", "topk"}, {"sampling_pieces", 5}, {"n_best", 2}, {"seed", 9}}, standard);
+  EXPECT_EQ(drawn.order.search.beam_size, 2);
+  EXPECT_EQ(drawn.order.search.sampling_pieces, 5);
+  EXPECT_EQ(drawn.order.search.seed, 9u);
+  EXPECT_THAT(read_translate_request({{"text", {"a", "b"}}}, standard).order.texts, ElementsAre("a", "b"));
+}
+
+TEST(TranslateRequest, IsRefusedWithTheReason) {
+  EXPECT_THAT(refusal_of({{"source", "en"}}), HasSubstr("text is missing"));
+  EXPECT_THAT(refusal_of({{"text", 1}}), HasSubstr("expected text"));
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_sizes", 2}}), HasSubstr("did you mean beam_size?"));
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_size", 1.5}}), HasSubstr("expected a whole number"));
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_size", 0}}), HasSubstr("expected 1 to 64"));
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_size", uint64_t{1} << 63}}), HasSubstr("expected 1 to 64"));
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_size", 2}, {"n_best", 3}}), HasSubstr("more than beam_size"));
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"sampling", "best"}}), HasSubstr("full, topk, nucleus"));
+  EXPECT_THAT(refusal_of({{"text", {"a", "b"}}, {"stream", true}}), HasSubstr("one text"));
+}
+
+TEST(ApiDescription, IsJsonWithEveryPath) {
+  const json spec = json::parse(api_description());
+  for (const char* path : {"/translate", "/detect", "/languages", "/frontend/settings", "/health", "/spec",
+                           "/v1/translate", "/v1/score", "/v1/reload", "/metrics"})
+    EXPECT_TRUE(spec["paths"].contains(path)) << path;
+}
+
+}  // namespace
+}  // namespace dragoman

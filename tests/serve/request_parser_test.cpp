@@ -1,0 +1,90 @@
+#include "serve/request_parser.h"
+
+#include <gmock/gmock.h>
+
+namespace dragoman {
+namespace {
+
+using State = RequestParser::State;
+using testing::HasSubstr;
+
+// Puts the bytes in pieces of some size, as a network may bring them; what is left over stays in `input`.
+State put(RequestParser& parser, std::string& input, size_t piece = 1000) {
+  std::string come;
+  while (!input.empty() && parser.state() != State::done && parser.state() != State::refused) {
+    come += input.substr(0, piece);
+    input.erase(0, piece);
+    come.erase(0, parser.put(come));
+  }
+  input = come + input;
+  return parser.state();
+}
+
+HttpRequest parsed(std::string input, size_t piece = 1000) {
+  const HttpLimits limits;
+  RequestParser parser(limits);
+  EXPECT_EQ(put(parser, input, piece), State::done) << parser.refusal().body;
+  return parser.take();
+}
+
+HttpResponse refused(std::string input, const HttpLimits& limits = {}) {
+  RequestParser parser(limits);
+  EXPECT_EQ(put(parser, input), State::refused);
+  return parser.refusal();
+}
+
+TEST(RequestParser, ReadsARequestHoweverItsBytesCome) {
+  const std::string post =
+      "POST /trans%6cate?a=b%20c HTTP/1.1\r\nHost: x\r\nX-Thing: 7\r\nContent-Length: 5\r\n\r\nq=abc";
+  for (const size_t piece : {1, 2, 7, 1000}) {
+    const HttpRequest request = parsed(post, piece);
+    EXPECT_EQ(request.method, "POST");
+    EXPECT_EQ(request.path, "/translate");
+    EXPECT_EQ(request.query, "a=b%20c");
+    EXPECT_EQ(request.header("x-thing"), "7");
+    EXPECT_EQ(request.header("x-other"), "");
+    EXPECT_EQ(request.body, "q=abc");
+    EXPECT_TRUE(request.keep_alive);
+  }
+}
+
+TEST(RequestParser, PutsTheChunksOfABodyTogether) {
+  const std::string post = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
+  for (const size_t piece : {1, 3, 1000}) EXPECT_EQ(parsed(post, piece).body, "abcde");
+}
+
+TEST(RequestParser, LeavesWhatBelongsToTheNextRequest) {
+  const HttpLimits limits;
+  RequestParser parser(limits);
+  std::string input = "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n";
+  ASSERT_EQ(put(parser, input), State::done);
+  EXPECT_EQ(parser.take().path, "/a");
+  EXPECT_EQ(input, "GET /b HTTP/1.1\r\n\r\n");
+}
+
+TEST(RequestParser, KnowsWhetherTheConnectionGoesOn) {
+  EXPECT_FALSE(parsed("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").keep_alive);
+  EXPECT_FALSE(parsed("GET / HTTP/1.0\r\n\r\n").keep_alive);
+  EXPECT_TRUE(parsed("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").keep_alive);
+}
+
+TEST(RequestParser, RefusesWhatIsTooLongOrNoRequest) {
+  HttpLimits limits;
+  limits.body = 10, limits.header = 100;
+  EXPECT_EQ(refused("POST / HTTP/1.1\r\nContent-Length: 11\r\n\r\n", limits).status, 413);
+  EXPECT_EQ(
+      refused("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n01234567890\r\n0\r\n\r\n", limits).status,
+      413);
+  EXPECT_EQ(refused("GET /" + std::string(200, 'x') + " HTTP/1.1\r\n\r\n", limits).status, 431);
+  EXPECT_EQ(refused("hello\r\n\r\n").status, 400);
+  EXPECT_EQ(refused("GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n").status, 400);
+  EXPECT_THAT(refused("\x16\x03\x01\x02\r\n\r\n").body, HasSubstr("no HTTP request")) << "TLS";
+}
+
+TEST(RequestParser, RefusesTwoLengthsOfABody) {
+  EXPECT_EQ(refused("POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd").status, 400);
+  EXPECT_EQ(refused("POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").status, 400);
+}
+
+}  // namespace
+}  // namespace dragoman

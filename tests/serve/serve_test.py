@@ -1,0 +1,557 @@
+#!/usr/bin/env python3
+"""End-to-end test of `dragoman serve`: the real program on a toy model, over loopback.
+
+    serve_test.py BINARY
+"""
+
+import contextlib
+import html
+import http.client
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+
+BINARY = ""  # from the command line
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 "
+         "--mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --after 60u --cpu-threads 1 --quiet").split()
+WORDS = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
+LINES = ["the {} {} is {}".format(*w) for w in WORDS]
+FOLDER = None
+
+
+def run(*words, text=None):
+    done = subprocess.run([BINARY, *map(str, words)], cwd=FOLDER, input=text, text=True, capture_output=True, timeout=240,
+                          check=False, env=ENVIRONMENT)
+    if done.returncode:
+        raise AssertionError(f"{words}\n{done.stderr}")
+    return done.stdout
+
+
+def setUpModule():
+    """A folder with text, its vocabulary (v), two models (a, b) and what the command makes of LINES (expected)."""
+    global FOLDER
+    temporary = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(temporary.cleanup)
+    FOLDER = Path(temporary.name)
+    (FOLDER / "s").write_text("".join(f"{line}\n" for line in LINES))
+    (FOLDER / "t").write_text("".join("das {1} {0} ist {2}\n".format(*w) for w in WORDS))
+    run("vocab", "train", "--input", "s", "t", "--model", "v", "--size", 320)
+    run("train", "-t", "s", "t", "-v", "v", "v", "-m", "a.safetensors", *SMALL)
+    run("train", "-t", "s", "t", "-v", "v", "v", "-m", "b.safetensors", *SMALL, "--after", "20u")
+
+
+def translated(lines, *options, model="a"):
+    """What the command makes of them."""
+    return run("translate", "--quiet", "-m", f"{model}.safetensors", *options,
+               text="".join(f"{line}\n" for line in lines)).removesuffix("\n").split("\n")
+
+
+class Server:
+    """`dragoman serve` on a port that the system chose."""
+
+    def __init__(self, *options, models=("en-de=a.safetensors",), files=None):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([BINARY, "serve", "-m", *models, "--port", "0", "--cpu-threads", "2", *options],
+                                        cwd=FOLDER, stdout=subprocess.PIPE, stderr=self.errors, text=True, env=ENVIRONMENT,
+                                        preexec_fn=limit if files else None)
+        for _ in range(600):
+            found = re.search(r"Listening on http://127\.0\.0\.1:(\d+)", self.said())
+            if found:
+                self.port = int(found[1])
+                return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise AssertionError(self.said())
+
+    def said(self):
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def stop(self):
+        """The exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(60)
+
+    def close(self):
+        self.process.stdout.close()
+        self.errors.close()
+
+    def call(self, method, path, body=None, **headers):
+        """(status, headers, content) over a connection of its own."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            if isinstance(body, dict):
+                body, headers = json.dumps(body), {"Content-Type": "application/json"} | headers
+            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+    def json(self, method, path, body=None, status=200, **headers):
+        found, _, content = self.call(method, path, body, **headers)
+        if found != status:
+            raise AssertionError(f"{path}: {found} {content!r}, expected {status}")
+        return json.loads(content)
+
+    def form(self, path, status=200, **fields):
+        return self.json("POST", path, urllib.parse.urlencode(fields), status,
+                         Content_Type="application/x-www-form-urlencoded")
+
+    def connect(self):
+        return contextlib.closing(socket.create_connection(("127.0.0.1", self.port), 60))
+
+    def events(self, **request):
+        """[(name, data)] of a stream."""
+        status, headers, content = self.call("POST", "/v1/translate", request | {"stream": True})
+        if status != 200:
+            raise AssertionError(content)
+        assert headers["Content-Type"] == "text/event-stream"
+        events = [event.split("\n") for event in content.decode().split("\n\n") if event]
+        return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in events]
+
+
+@contextlib.contextmanager
+def serving(*options, **more):
+    server = Server(*options, **more)
+    try:
+        yield server
+        if server.stop():
+            raise AssertionError(server.said())
+    finally:
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.wait(60)
+        server.close()
+
+
+class Served(unittest.TestCase):
+    """Tests of one server that all of them share."""
+
+    OPTIONS = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(serving(*cls.OPTIONS)) if hasattr(cls, "enterClassContext") else None
+        if cls.server is None:  # Python before 3.11
+            context = serving(*cls.OPTIONS)
+            cls.server = context.__enter__()
+            cls.addClassCleanup(context.__exit__, None, None, None)
+
+
+def json_post(path, body):
+    data = json.dumps(body).encode()
+    return (f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+            .encode() + data)
+
+
+def answer(stream):
+    """(status, body) of the next answer with a length."""
+    status = int(stream.readline().split()[1])
+    length = 0
+    while (line := stream.readline().strip()):
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    return status, stream.read(length)
+
+
+class LibreTranslate(Served):
+    def test_translates_a_text_or_an_array(self):
+        expected = translated(LINES[:3])
+        self.assertEqual(self.server.form("/translate", q=LINES[0], source="en", target="de"),
+                         {"translatedText": expected[0]})
+        self.assertEqual(self.server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": "de"}),
+                         {"translatedText": expected})
+        self.assertEqual(self.server.json("POST", "/translate", {"q": [], "source": "en", "target": "de"}),
+                         {"translatedText": []})
+
+    def test_keeps_lines_and_white_space(self):
+        first, second = translated(LINES[:2])
+        self.assertEqual(self.server.form("/translate", q=f"\n {LINES[0]}\n\n\t{LINES[1]} ", source="en", target="de"),
+                         {"translatedText": f"\n {first}\n\n\t{second} "})
+        self.assertEqual(self.server.form("/translate", q=" \n", source="en", target="de"), {"translatedText": " \n"})
+
+    def test_gives_alternatives(self):
+        found = self.server.form("/translate", q=LINES[0], source="en", target="de", alternatives=2)
+        listed = translated(LINES[:1], "--n-best", 3)
+        self.assertEqual([found["translatedText"], *found["alternatives"]], [l.split(" ||| ")[1] for l in listed])
+
+    def test_tells_the_source_if_it_is_auto(self):
+        found = self.server.form("/translate", q=LINES[0], source="auto", target="de")
+        self.assertEqual(found["detectedLanguage"], {"confidence": 100, "language": "en"})
+        self.assertEqual(self.server.form("/detect", q="x"), [{"confidence": 100, "language": "en"}])
+
+    def test_describes_itself(self):
+        self.assertEqual(self.server.json("GET", "/languages"),
+                         [{"code": "de", "name": "German", "targets": []},
+                          {"code": "en", "name": "English", "targets": ["de"]}])
+        settings = self.server.json("GET", "/frontend/settings")
+        self.assertEqual((settings["charLimit"], settings["keyRequired"], settings["language"]["source"]["code"]),
+                         (100_000, False, "en"))
+        self.assertEqual(self.server.json("GET", "/health"), {"status": "ok"})
+        self.assertEqual(self.server.json("GET", "/spec")["openapi"][:2], "3.")
+
+    def test_says_what_is_wrong(self):
+        for fields, message in (({"source": "en", "target": "de"}, "missing q"), ({"q": "a", "target": "de"}, "missing source"),
+                                ({"q": "a", "source": "xx", "target": "de"}, "xx is not supported"),
+                                ({"q": "a", "source": "de", "target": "en"}, "not supported"),
+                                ({"q": "a", "source": "en", "target": "de", "format": "pdf"}, "pdf format"),
+                                ({"q": "a", "source": "en", "target": "de", "alternatives": "many"}, "must be a number"),
+                                ({"q": "a", "source": "en", "target": "de", "alternatives": 11}, "<= 10"),
+                                ({"q": "a" * 100_001, "source": "en", "target": "de"}, "exceeds text limit (100000)")):
+            self.assertIn(message, self.server.form("/translate", 400, **fields)["error"])
+        for body in (b"{", b"[]", b'{"q":"\xff"}', b"[" * 10_000, b'{"q":{}}', b'{"q":[1]}'):
+            self.server.json("POST", "/translate", body, 400, Content_Type="application/json")
+        self.assertIn("no /nowhere", self.server.json("GET", "/nowhere", status=404)["error"])
+        status, headers, _ = self.server.call("GET", "/translate")
+        self.assertEqual((status, headers["Allow"]), (405, "POST"))
+
+    def test_works_with_libretranslatepy(self):
+        try:
+            from libretranslatepy import LibreTranslateAPI
+        except ImportError:
+            self.skipTest("libretranslatepy is not installed")
+        api = LibreTranslateAPI(f"http://127.0.0.1:{self.server.port}/")
+        self.assertEqual(api.translate(LINES[4], "en", "de"), translated(LINES[4:5])[0])
+        self.assertEqual(api.detect(LINES[4])[0]["language"], "en")
+        self.assertIn({"code": "en", "name": "English", "targets": ["de"]}, api.languages())
+
+    def test_works_with_deep_translator(self):
+        try:
+            from deep_translator import LibreTranslator
+        except ImportError:
+            self.skipTest("deep-translator is not installed")
+        translator = LibreTranslator("en", "de", custom_url=f"http://127.0.0.1:{self.server.port}/", api_key="none")
+        self.assertEqual(translator.translate(LINES[5]), translated(LINES[5:6])[0])
+
+
+class OwnApi(Served):
+    def translate(self, status=200, **request):
+        return self.server.json("POST", "/v1/translate", request, status)
+
+    def test_translates_with_options_of_the_request(self):
+        for options, words in (({"beam_size": 1}, ("-b", 1)), ({"beam_size": 7, "normalize": 0}, ("-b", 7, "-n", 0)),
+                               ({"min_length": 9}, ("--min-length", 9)),
+                               ({"sampling": "topk", "sampling_pieces": 4, "seed": 3},
+                                ("--output-sampling", "topk", 4, "--seed", 3))):
+            found = self.translate(text="\n".join(LINES[:5]), **options)["translations"]
+            self.assertEqual([t["text"] for t in found], ["\n".join(translated(LINES[:5], *words))], options)
+
+    def test_begins_with_a_prefix(self):
+        found = self.translate(text=LINES[0], prefix="das car")["translations"][0]["text"]
+        self.assertEqual([found], translated([f"{LINES[0]}\tdas car"], "--force-decode"))
+
+    def test_gives_hypotheses_scores_and_alignment(self):
+        found = self.translate(text=LINES[0], n_best=2, scores=True, alignment=True)["translations"][0]
+        listed = [line.split(" ||| ") for line in translated(LINES[:1], "--n-best", 2, "--alignment", "hard")]
+        hypotheses = found["sentences"][0]["hypotheses"]
+        self.assertEqual([h["text"] for h in hypotheses], [line[1] for line in listed])
+        self.assertEqual([found["text"], *found["alternatives"]], [h["text"] for h in hypotheses])
+        for hypothesis, line in zip(hypotheses, listed):
+            self.assertAlmostEqual(sum(hypothesis["token_log_probs"]), hypothesis["log_prob"], 4)
+            self.assertEqual({f"{i}-{j}" for i, j in hypothesis["alignment"]},
+                             set(next(field for field in line if re.fullmatch(r"(\d+-\d+ ?)+", field)).split()))
+
+    def test_scores_translations(self):
+        log_prob = self.translate(text=LINES[0], n_best=1, scores=True)["translations"][0]
+        found = self.server.json("POST", "/v1/score", {"text": [LINES[0], "a"], "translation": [log_prob["text"], "b"]})
+        hypothesis = log_prob["sentences"][0]["hypotheses"][0]
+        self.assertAlmostEqual(found["scores"][0]["log_prob"], hypothesis["log_prob"], 3)
+        self.assertEqual(len(found["scores"]), 2)
+        self.server.json("POST", "/v1/score", {"text": ["a", "b"], "translation": "c"}, 400)
+        self.server.json("POST", "/v1/score", {"text": "a " * 5000, "translation": "c"}, 400)
+
+    def test_says_what_is_wrong(self):
+        self.assertIn("did you mean beam_size", self.translate(400, text="a", beamsize=2)["error"])
+        self.assertIn("expected 1 to 64", self.translate(400, text="a", beam_size=1000)["error"])
+
+    def test_streams_what_is_decided(self):
+        for options in ({"beam_size": 1}, {"beam_size": 4}, {"sampling": "full"}):
+            text = "\n\n".join(LINES[:4])
+            whole = self.translate(text=text, **options)["translations"][0]["text"]
+            events = self.server.events(text=text, **options)
+            self.assertEqual(events[-1][0], "done")
+            self.assertEqual(events[-1][1]["translations"][0]["text"], whole)
+            self.assertEqual({name for name, _ in events[:-1]}, {"partial"})
+            told = "".join(data["delta"] for _, data in events[:-1])
+            self.assertTrue(whole.startswith(told), (whole, told))
+            if options == {"beam_size": 1}:
+                self.assertEqual(told, whole)
+                self.assertGreater(len(events), 8)
+
+    def test_streams_an_error_before_it_begins(self):
+        self.translate(400, text=["a", "b"], stream=True)
+
+
+class Load(Served):
+    def test_changes_no_text(self):
+        expected = dict(zip(LINES, translated(LINES)))
+        greedy = dict(zip(LINES, translated(LINES, "-b", 1)))
+
+        def check(i):
+            lines = [LINES[(i * 7 + j) % len(LINES)] for j in range(1 + i % 9)]
+            if i % 3 == 0:
+                found = self.server.json("POST", "/v1/translate", {"text": lines, "beam_size": 1})["translations"]
+                return [t["text"] for t in found] == [greedy[line] for line in lines]
+            found = self.server.json("POST", "/translate", {"q": lines, "source": "en", "target": "de"})
+            return found["translatedText"] == [expected[line] for line in lines]
+
+        with ThreadPoolExecutor(16) as pool:
+            self.assertEqual(list(pool.map(check, range(400))), [True] * 400)
+
+    def test_does_not_hold_up_a_short_text(self):
+        """A word is answered while a long text is translated."""
+        ended = []
+
+        def ask(name, body):
+            self.server.json("POST", "/translate", {"q": body, "source": "en", "target": "de"})
+            ended.append(name)
+
+        long = threading.Thread(target=ask, args=("long", "\n".join(LINES[i % len(LINES)] for i in range(2500))))
+        long.start()
+        waiting = r"dragoman_sentences_waiting (\d+)"
+        while int(re.search(waiting, self.server.call("GET", "/metrics")[2].decode())[1]) < 500 and not ended:
+            time.sleep(0.001)
+        ask("short", "red")
+        long.join()
+        self.assertEqual(ended, ["short", "long"])
+
+
+class Connections(Served):
+    def test_answer_pipelined_requests_in_their_order(self):
+        expected = translated(LINES[:6])
+        with self.server.connect() as connection:
+            connection.sendall(b"".join(json_post("/translate", {"q": line, "source": "en", "target": "de"})
+                                        for line in LINES[:6]))
+            stream = connection.makefile("rb")
+            found = [answer(stream) for _ in range(6)]
+        self.assertEqual([(s, json.loads(b)["translatedText"]) for s, b in found], [(200, line) for line in expected])
+
+    def test_take_chunked_bodies(self):
+        body = json.dumps({"q": LINES[0], "source": "en", "target": "de"})
+        chunks = iter([body[:10].encode(), body[10:].encode()])
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        connection.request("POST", "/translate", chunks, {"Content-Type": "application/json"}, encode_chunked=True)
+        self.assertEqual(json.load(connection.getresponse())["translatedText"], translated(LINES[:1])[0])
+        connection.close()
+
+    def test_that_are_half_closed_get_their_answer(self):
+        with self.server.connect() as connection:
+            connection.sendall(json_post("/translate", {"q": LINES[0], "source": "en", "target": "de"}))
+            connection.shutdown(socket.SHUT_WR)
+            status, body = answer(connection.makefile("rb"))
+        self.assertEqual((status, json.loads(body)["translatedText"]), (200, translated(LINES[:1])[0]))
+
+    def test_that_send_no_http_are_refused(self):
+        with self.server.connect() as connection:
+            connection.sendall(b"hello\r\n\r\n")
+            self.assertEqual(answer(connection.makefile("rb"))[0], 400)
+
+    def test_that_wait_for_100_get_it(self):
+        post = json_post("/translate", {"q": LINES[0], "source": "en", "target": "de"})
+        head, body = post.split(b"\r\n\r\n")
+        with self.server.connect() as connection:
+            connection.sendall(head + b"\r\nExpect: 100-continue\r\n\r\n")
+            stream = connection.makefile("rb")
+            self.assertEqual(answer(stream)[0], 100)
+            connection.sendall(body)
+            self.assertEqual(answer(stream)[0], 200)
+
+    def test_may_be_idle_by_the_thousand(self):
+        with contextlib.ExitStack() as stack:
+            for _ in range(400):
+                stack.enter_context(self.server.connect())
+            self.assertEqual(self.server.json("GET", "/health"), {"status": "ok"})
+            metrics = self.server.call("GET", "/metrics")[2].decode()
+            self.assertGreaterEqual(int(re.search(r"dragoman_connections (\d+)", metrics)[1]), 400)
+
+    def test_that_go_away_take_their_requests_with_them(self):
+        text = "\n".join(LINES[i % len(LINES)] for i in range(2500))
+        with self.server.connect() as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # reset when closed
+            connection.sendall(json_post("/translate", {"q": text, "source": "en", "target": "de"}))
+            self.wait_for(r"dragoman_sentences_waiting [1-9]")
+        self.wait_for(r"dragoman_sentences_waiting 0\b")
+        metrics = self.server.call("GET", "/metrics")[2].decode()
+        self.assertRegex(metrics, r'dragoman_requests_total{route="/translate",status="499"} 1')
+
+    def wait_for(self, pattern):
+        for _ in range(20_000):
+            if re.search(pattern, self.server.call("GET", "/metrics")[2].decode()):
+                return
+        self.fail(pattern)
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class Page(Served):
+    def test_allows_nothing_from_elsewhere(self):
+        for path, kind in (("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")):
+            status, headers, content = self.server.call("GET", path)
+            self.assertEqual((status, headers["Content-Type"]), (200, f"{kind}; charset=utf-8"))
+            self.assertIn("default-src 'none'; script-src 'self'", headers["Content-Security-Policy"])
+            self.assertNotRegex(content, rb"https?://")
+
+    @unittest.skipUnless(BROWSER, "no browser is installed")
+    def test_translates_what_a_link_brings(self):
+        text = f"{LINES[0]}\n<b>&{LINES[1]}"
+        with tempfile.TemporaryDirectory() as profile:
+            done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+                                   "--virtual-time-budget=5000", "--dump-dom",
+                                   f"http://127.0.0.1:{self.server.port}/#{urllib.parse.quote(text)}"],
+                                  timeout=120, check=False, encoding="utf-8", capture_output=True)
+        found = re.search(r'<div id="translation"[^>]*>(.*?)</div>', done.stdout, re.S)
+        self.assertIsNotNone(found, done.stderr[-2000:])
+        shown = html.unescape(re.sub(r"</?span[^>]*>", "", found[1]))
+        self.assertEqual(shown, "\n".join(translated(text.split("\n"))))
+        self.assertGreater(len(re.findall(r"<li>", done.stdout)), 0, "alternatives")
+
+
+class Limits(unittest.TestCase):
+    def test_a_client_that_has_closed_is_noticed_though_it_looks_half_closed(self):
+        text = "\n".join(LINES[i % len(LINES)] for i in range(100_000))
+        with serving("--max-characters", "10000000", "--max-body", "20M") as server:
+            with server.connect() as connection:
+                connection.sendall(json_post("/translate", {"q": text, "source": "en", "target": "de"}))
+            self.wait_for(server, r'dragoman_requests_total{route="/translate",status="499"} 1')
+
+    def wait_for(self, server, pattern):
+        for _ in range(1000):
+            if re.search(pattern, server.call("GET", "/metrics")[2].decode()):
+                return
+            time.sleep(0.05)
+        self.fail(pattern)
+
+    def test_keys_are_needed_where_there_are_some(self):
+        (FOLDER / "keys").write_text("# a comment\nsecret\n")
+        with serving("--api-keys", "keys") as server:
+            request = {"q": LINES[0], "source": "en", "target": "de"}
+            self.assertIn("API key", server.json("POST", "/translate", request, 403)["error"])
+            self.assertIn("Invalid", server.json("POST", "/translate", request | {"api_key": "secre"}, 403)["error"])
+            server.json("POST", "/translate", request | {"api_key": "secret"})
+            server.json("POST", "/v1/translate", {"text": "a"}, 403)
+            server.json("POST", "/v1/translate", {"text": "a"}, Authorization="Bearer secret")
+            server.json("POST", "/v1/reload", {}, 403)
+            self.assertTrue(server.json("GET", "/frontend/settings")["keyRequired"])
+
+    def test_of_bodies_requests_and_time_are_kept(self):
+        long = {"q": "\n".join(LINES * 60), "source": "en", "target": "de"}
+        with serving("--max-body", "1K", "--timeout", "0.02", "--max-requests-per-client", "1") as server:
+            self.assertIn("1024 bytes", server.json("POST", "/translate", {"q": "a" * 2000}, 413)["error"])
+        with serving("--timeout", "0.02") as server:
+            status, headers, content = server.call("POST", "/translate", long)
+            self.assertEqual((status, headers["Retry-After"]), (503, "1"), content)
+        for option, status in (("--max-requests-per-client", 429), ("--max-requests", 503)):
+            with serving(option, "1") as server, server.connect() as connection:
+                connection.sendall(json_post("/translate", long))
+                while b"dragoman_requests_in_flight 2" not in server.call("GET", "/metrics")[2]:
+                    pass
+                found, headers, _ = server.call("POST", "/translate", {"q": "a", "source": "en", "target": "de"})
+                self.assertEqual((found, headers["Retry-After"]), (status, "1"))
+                self.assertEqual(answer(connection.makefile("rb"))[0], 200)
+                server.form("/translate", q="a", source="en", target="de")
+
+    def test_requests_are_logged(self):
+        with serving("--access-log", "log") as server:
+            server.form("/translate", q=LINES[0], source="en", target="de")
+            server.call("GET", "/nowhere")
+            with server.connect() as connection:
+                connection.sendall(b"hello\r\n\r\n")
+                self.assertEqual(answer(connection.makefile("rb"))[0], 400)
+            self.assertIn(b'{route="other",status="400"} 1', server.call("GET", "/metrics")[2])
+        entries = [json.loads(line) for line in (FOLDER / "log").read_text().splitlines()]
+        self.assertEqual([(e["method"], e["path"], e["status"], e["peer"]) for e in entries],
+                         [("POST", "/translate", 200, "127.0.0.1"), ("GET", "/nowhere", 404, "127.0.0.1"),
+                          ("", "", 400, "127.0.0.1"), ("GET", "/metrics", 200, "127.0.0.1")])
+
+    def test_pages_elsewhere_may_call_if_they_are_named(self):
+        with serving("--allow-origin", "https://a.example") as server:
+            for method, path in (("GET", "/languages"), ("OPTIONS", "/translate"), ("GET", "/nowhere")):
+                _, headers, _ = server.call(method, path, Origin="https://a.example")
+                self.assertEqual(headers["Access-Control-Allow-Origin"], "https://a.example", path)
+
+
+class Life(unittest.TestCase):
+    def test_ends_when_what_is_in_flight_is_answered(self):
+        with serving() as server, server.connect() as connection, server.connect() as idle:
+            connection.sendall(json_post("/translate", {"q": LINES * 20, "source": "en", "target": "de"}))
+            while b"dragoman_requests_in_flight 2" not in server.call("GET", "/metrics")[2]:
+                pass
+            self.assertEqual(server.stop(), 0)
+            status, body = answer(connection.makefile("rb"))
+            self.assertEqual(status, 200)
+            self.assertEqual(json.loads(body)["translatedText"], translated(LINES * 20))
+            self.assertEqual(idle.recv(1), b"")
+
+    def test_goes_on_with_a_new_model_and_loses_nothing(self):
+        (FOLDER / "m.safetensors").write_bytes((FOLDER / "a.safetensors").read_bytes())
+        before, after = translated(LINES[:8]), translated(LINES[:8], model="b")
+        self.assertNotEqual(before, after)
+        with serving(models=("en-de=m.safetensors",)) as server, ThreadPoolExecutor(4) as pool:
+            request = {"q": LINES[:8], "source": "en", "target": "de"}
+            found = [pool.submit(server.json, "POST", "/translate", request) for _ in range(200)]
+            (FOLDER / "new").write_bytes((FOLDER / "b.safetensors").read_bytes())
+            os.replace(FOLDER / "new", FOLDER / "m.safetensors")
+            self.assertEqual(server.json("POST", "/v1/reload", {}), {"status": "reloaded"})
+            self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
+            for answered in found:
+                self.assertIn(answered.result()["translatedText"], (before, after))
+            (FOLDER / "m.safetensors").unlink()
+            self.assertIn("m.safetensors", server.json("POST", "/v1/reload", {}, 500)["error"])
+            server.json("POST", "/v1/reload", {}, 403, Origin="https://a.example")
+            self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
+
+    def test_survives_the_limit_of_open_files(self):
+        with serving(files=40) as server:
+            with contextlib.ExitStack() as stack:
+                for _ in range(60):
+                    stack.enter_context(server.connect())
+                while "No more connections" not in server.said():
+                    time.sleep(0.01)
+            self.assertEqual(server.json("GET", "/health"), {"status": "ok"})
+
+    def test_serves_several_models(self):
+        with serving(models=("en-de=a.safetensors", "en-fr=b.safetensors")) as server:
+            for target, model in (("de", "a"), ("fr", "b")):
+                self.assertEqual(server.form("/translate", q=LINES[0], source="en", target=target)["translatedText"],
+                                 translated(LINES[:1], model=model)[0])
+            self.assertIn("en is not supported", server.form("/translate", 400, q="a", source="en", target="en")["error"])
+            self.assertIn("fr is not supported", server.form("/translate", 400, q="a", source="fr", target="de")["error"])
+
+    def test_does_not_begin_where_it_cannot(self):
+        with serving() as server:
+            for options, message in ((("-m", "a.safetensors", "--port", str(server.port)), "cannot listen"),
+                                     (("-m", "nowhere", "--port", "0"), "cannot be opened"),
+                                     (("-m", "en-de=a.safetensors", "b.safetensors"), "not all with their languages"),
+                                     (("-m", "a.safetensors", "--port", "0", "--api-keys", "s", "--beam-size", "0"),
+                                      "out of range")):
+                done = subprocess.run([BINARY, "serve", *options], cwd=FOLDER, capture_output=True, text=True, timeout=60,
+                                      check=False)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(message, done.stderr)
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
