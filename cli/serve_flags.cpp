@@ -1,10 +1,10 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/devices.h"
-#include "cli/flags.h"
-#include "cli/machine_flags.h"
 #include "cli/open_flags.h"
 #include "cli/serve_options.h"
+#include "options/flags.h"
+#include "options/machine_flags.h"
 #include "serve/served_models.h"
 
 namespace dragoman {
