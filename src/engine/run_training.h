@@ -1,4 +1,5 @@
 #pragma once
+#include "comm/communicator.h"
 #include "dragoman/train.h"
 #include "options/train_options.h"
 #include "train/setup.h"
