@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/help.h"
+#include "cli/ranks.h"
 #include "cli/stderr_log.h"
 #include "cli/version.h"
 #include "dragoman/engine.h"
@@ -79,7 +80,7 @@ struct Command {
 void print_page(const std::string& page);
 
 /// Calls f with the engine of a command, in each of its processes.
-int run_on(EngineOptions options, int processes, const std::function<int(Engine&)>& f);
+int run_on(EngineOptions options, const ProcessOptions& processes, const std::function<int(Engine&)>& f);
 
 /// Joins a table with the function that does the work. Applies what subcommands share: protection of input files from
 /// being overwritten, the log level and the number of threads.
@@ -98,11 +99,11 @@ Command make_command(Table<Options> given_table, int (*body)(Engine&, const Opti
     refuse_overwriting(files);
     EngineOptions machine;
     bool quiet = false;
-    int processes = 1;
+    ProcessOptions processes;
     if constexpr (requires { options.devices[0].c_str(); }) machine.device = options.devices[0];
     if constexpr (requires { options.cpu_threads; }) machine.threads = options.cpu_threads;
     if constexpr (requires { options.quiet; }) quiet = options.quiet;
-    if constexpr (requires { options.processes; }) processes = options.processes;
+    if constexpr (requires { options.processes; }) processes = {true, options.processes, options.comm_timeout};
     machine.log = stderr_log(quiet);
     return run_on(std::move(machine), processes, [&](Engine& engine) { return body(engine, options); });
   };

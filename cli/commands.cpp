@@ -20,10 +20,11 @@
 
 namespace dragoman {
 
-int run_on(EngineOptions options, int processes, const std::function<int(Engine&)>& f) {
-  const auto ranks = start_ranks(processes, options);
+int run_on(EngineOptions options, const ProcessOptions& processes, const std::function<int(Engine&)>& f) {
+  if (is_superfluous(processes)) return 0;
+  const auto ranks = processes.shared ? start_ranks(processes.processes, options) : single_process();
   options.ranks = ranks.get();
-  return run_as_rank(*ranks, [&] {
+  return run_as_rank(*ranks, processes.comm_timeout, [&] {
     Engine engine(std::move(options));
     const Engine::Scope scope(engine);
     return f(engine);

@@ -9,16 +9,20 @@
 
 namespace dragoman {
 
-return 0;
-}
-RunControl control;
-const RequestSignals requests(control);
-std::optional<StopSignals> stops;  // until training begins, a signal ends the process at once
-TrainOptions options = given;
-options.observer = [&](const RunMoment&, const RunEvent& event) {
-  if (std::holds_alternative<RunStarted>(event)) stops.emplace(control);
-};
-return profiled(given.profile, engine, [&](const Backend& device) { run_training(options, device, control, ranks); });
+int train_command(Engine& engine, const TrainOptions& given) {
+  Communicator& ranks = engine.ranks();
+  if (given.dry_run) {
+    if (ranks.rank() == 0) print_page(dry_run_page(dry_run(setup_of(given), engine.backend(), ranks.size()), given));
+    return 0;
+  }
+  RunControl control;
+  const RequestSignals requests(control);
+  std::optional<StopSignals> stops;  // until training begins, a signal ends the process at once
+  TrainOptions options = given;
+  options.observer = [&](const RunMoment&, const RunEvent& event) {
+    if (std::holds_alternative<RunStarted>(event)) stops.emplace(control);
+  };
+  return profiled(given.profile, engine, [&](const Backend& device) { run_training(options, device, control, ranks); });
 }
 
 }  // namespace dragoman

@@ -18,9 +18,9 @@ struct TrainResult {
 /// Trains a model as `dragoman train` does with these options (docs/options.md), and saves it. A second call with the
 /// same options resumes where the first one stopped. `observer` is told what happens; `control` lets other threads stop
 /// the run, or make it save or validate, and outlives the call. Error, as the command says it, for options and files
-/// that cannot be used, and for --devices, --fast-math, --cpu-threads, --quiet, --profile, --processes and --dry-run,
-/// which belong to the engine or to the command. Messages go to the engine's log. Thread-safe: models of different
-/// names may be trained at once, each on an engine of its own.
+/// that cannot be used, and for --devices, --fast-math, --cpu-threads, --quiet, --profile, --processes, --comm-timeout
+/// and --dry-run, which belong to the engine or to the command. Messages go to the engine's log. Thread-safe: models of
+/// different names may be trained at once, each on an engine of its own.
 TrainResult train(Engine& engine, const NamedOptions& options, const RunObserver& observer = {},
                   RunControl* control = nullptr);
 

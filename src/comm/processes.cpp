@@ -14,23 +14,10 @@
 #include <optional>
 #include <utility>
 
+#include "comm/socket.h"
+
 namespace dragoman {
 namespace {
-
-// An end of a connection.
-class Socket {
- public:
-  explicit Socket(int number) : number_(number) {}
-  Socket(Socket&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Socket& operator=(Socket&&) = delete;
-  ~Socket() {
-    if (number_ >= 0) close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 std::pair<Socket, Socket> connection() {
   int ends[2];

@@ -13,7 +13,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view of_engine[] = {"devices", "fast-math", "cpu-threads", "quiet"};
-constexpr std::string_view of_command[] = {"profile", "dry-run", "processes"};
+constexpr std::string_view of_command[] = {"profile", "dry-run", "processes", "comm-timeout"};
 
 void refuse_foreign_to_programs(const Assignments& given, Findings& findings) {
   for (const std::string_view option : of_engine)

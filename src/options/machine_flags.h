@@ -26,6 +26,16 @@ Flag<Options> processes_flag(std::string_view group) {
 }
 
 template <class Options>
+Flag<Options> comm_timeout_flag(std::string_view group) {
+  return {.name = "comm-timeout",
+          .field = &Options::comm_timeout,
+          .value = "SECONDS",
+          .group = group,
+          .help = "of several processes, end all when nothing has been heard of one for so long; 0: wait for ever",
+          .range = {0, 1e6}};
+}
+
+template <class Options>
 Flag<Options> devices_flag(std::string_view group) {
   return {.name = "devices",
           .letter = 'd',

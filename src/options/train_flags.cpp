@@ -220,13 +220,15 @@ std::vector<Flag<O>> run_flags() {
        .help = "random seed of initial weights, shuffling, dropout and sampling; the same seed gives the same model"},
       cpu_threads_flag<O>(group),
       processes_flag<O>(group),
+      comm_timeout_flag<O>(group),
       {.name = "gradient-shards",
        .field = &O::gradient_shards,
        .value = "N",
        .group = group,
-       .help = "cut each update into N shards, a power of two, whose gradients are summed in a fixed order: the model "
-               "then depends neither on the number of processes nor on that of threads; 0: 1 for one process, else 8 or "
-               "more",
+       .help =
+           "cut each update into N shards, a power of two, whose gradients are summed in a fixed order: the model "
+           "then depends neither on the number of processes nor on that of threads; 0: 1 for one process, else 8 or "
+           "more",
        .range = {0, most_gradient_shards}},
       devices_flag<O>(group),
       fast_math_flag<O>(group),

@@ -31,6 +31,7 @@ struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOption
   DecoderCell dec_cell = DecoderCell::automatic;
   bool overwrite = false;
   int processes = 1;
+  double comm_timeout = 60;  // seconds of silence after which a rank counts as lost; 0: never
   bool profile = false;
   bool dry_run = false;                                      // check everything, report, write nothing
   std::vector<double> optimizer_params = {0.9, 0.98, 1e-9};  // beta1, beta2, epsilon

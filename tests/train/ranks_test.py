@@ -129,6 +129,22 @@ class Ranks(unittest.TestCase):
         self.call(folder, RUN + " --after 8u --processes 2")
         self.assertEqual(straight, self.files(folder))
 
+    def test_a_rank_that_hangs_ends_the_run(self):
+        folder = self.fresh("hung")
+        run = subprocess.Popen([BINARY, *(RUN + " --after 1000000u --processes 3 --comm-timeout 2").split()], cwd=folder,
+                               stderr=subprocess.PIPE, text=True)
+        children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+        for _ in range(600):
+            if len(children.read_text(encoding="utf-8").split()) == 2:
+                break
+            time.sleep(0.05)
+        time.sleep(2)
+        os.kill(int(children.read_text(encoding="utf-8").split()[0]), signal.SIGSTOP)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 2, errors)
+        self.assertEqual(errors.count("error:"), 1, errors)
+        self.assertIn("rank 1 of 3 has said nothing for 2 s: it hangs", errors)
+
     def test_a_signal_to_rank_0_stops_and_saves(self):
         folder = self.fresh("stopped")
         run = subprocess.Popen([BINARY, *(RUN + " --after 1000000u --processes 2").replace(" --quiet", "").split()],

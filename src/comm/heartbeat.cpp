@@ -1,0 +1,174 @@
+#include "comm/heartbeat.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "base/clock.h"
+#include "comm/socket.h"
+
+namespace dragoman {
+namespace {
+
+constexpr char beat = 'b', goodbye = 'q';
+constexpr double seconds_to_connect = 30;
+
+// Sent first on a connection: nobody else may pass for a rank.
+struct Greeting {
+  uint64_t secret;
+  int32_t rank;
+};
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+[[noreturn]] void fail_to_connect(const std::string& what) {
+  throw Error(fmt::format("no connection for the heartbeat between ranks: {}", what),
+              "--comm-timeout 0 does without; a rank that hangs is then not noticed");
+}
+
+Socket listening_socket(bool on_one_host) {
+  Socket s(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_addr.s_addr = htonl(on_one_host ? INADDR_LOOPBACK : INADDR_ANY);
+  if (s.number() < 0 || bind(s.number(), reinterpret_cast<sockaddr*>(&any), sizeof(any)) != 0 ||
+      listen(s.number(), SOMAXCONN) != 0)
+    fail_to_connect(std::strerror(errno));
+  return s;
+}
+
+std::string port_of(const Socket& s) {
+  sockaddr_in own{};
+  socklen_t length = sizeof(own);
+  getsockname(s.number(), reinterpret_cast<sockaddr*>(&own), &length);
+  return std::to_string(ntohs(own.sin_port));
+}
+
+// Waits for data that is there within the time for connecting.
+bool receive_all(const Socket& s, void* data, size_t bytes) {
+  for (char* at = static_cast<char*>(data); bytes > 0;) {
+    pollfd readable{s.number(), POLLIN, 0};
+    if (poll(&readable, 1, int(1000 * seconds_to_connect)) <= 0) return false;
+    const ssize_t received = recv(s.number(), at, bytes, 0);
+    if (received <= 0) return false;
+    at += received;
+    bytes -= size_t(received);
+  }
+  return true;
+}
+
+Socket connection_to(const std::string& host, const std::string& port, const Greeting& greeting) {
+  addrinfo hints{.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found = nullptr;
+  if (const int failure = getaddrinfo(host.c_str(), port.c_str(), &hints, &found))
+    fail_to_connect(fmt::format("{}: {}", host, gai_strerror(failure)));
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found, freeaddrinfo);
+  Socket s(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (s.number() < 0 || connect(s.number(), found->ai_addr, found->ai_addrlen) != 0 ||
+      send(s.number(), &greeting, sizeof(greeting), MSG_NOSIGNAL) != sizeof(greeting))
+    fail_to_connect(fmt::format("{}:{}: {}", host, port, std::strerror(errno)));
+  return s;
+}
+
+}  // namespace
+
+class Heartbeat::Pulse {
+ public:
+  Pulse(Communicator& ranks, double seconds, std::function<void(const std::string&)> lost)
+      : seconds_(seconds), size_(ranks.size()), lost_(std::move(lost)) {
+    ranks.rank() == 0 ? accept_all(ranks) : connect_to_rank_0(ranks);
+    thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
+  }
+
+  ~Pulse() {
+    thread_.request_stop();
+    thread_.join();
+    for (const Peer& peer : peers_) send(peer.socket.number(), &goodbye, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
+ private:
+  struct Peer {
+    int rank;
+    Socket socket;
+    Clock silence = {};
+    bool gone = false;
+  };
+
+  // Rank 0 tells all where it listens, and learns who is there by their secret.
+  void accept_all(Communicator& ranks) {
+    const std::vector<std::string> hosts = ranks.gather(host_name());
+    const bool one_host = std::ranges::count(hosts, hosts[0]) == std::ssize(hosts);
+    const Socket listening = listening_socket(one_host);
+    std::random_device random;
+    const uint64_t secret = uint64_t(random()) << 32 | random();
+    ranks.broadcast(fmt::format("{} {} {}", one_host ? "127.0.0.1" : hosts[0], port_of(listening), secret));
+    while (int(peers_.size()) < size_ - 1) {
+      pollfd waiting{listening.number(), POLLIN, 0};
+      if (poll(&waiting, 1, int(1000 * seconds_to_connect)) <= 0)
+        fail_to_connect(fmt::format("{} of {} ranks have come", peers_.size() + 1, size_));
+      Socket s(accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
+      Greeting greeting{};
+      if (s.number() >= 0 && receive_all(s, &greeting, sizeof(greeting)) && greeting.secret == secret)
+        peers_.push_back({greeting.rank, std::move(s)});
+    }
+  }
+
+  void connect_to_rank_0(Communicator& ranks) {
+    ranks.gather(host_name());
+    const std::string where = ranks.broadcast(std::string());
+    const size_t port = where.find(' '), secret = where.find(' ', port + 1);
+    peers_.push_back({0, connection_to(where.substr(0, port), where.substr(port + 1, secret - port - 1),
+                                       {std::stoull(where.substr(secret + 1)), ranks.rank()})});
+  }
+
+  void run(const std::stop_token& stop) {
+    const int pause = int(1000 * std::min(1.0, seconds_ / 5));
+    while (!stop.stop_requested()) {
+      for (const Peer& peer : peers_)
+        if (!peer.gone) send(peer.socket.number(), &beat, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+      const Clock since;
+      while (!stop.stop_requested() && since.seconds() * 1000 < pause) poll(nullptr, 0, std::min(pause, 50));
+      for (Peer& peer : peers_) listen_to(peer);
+      const auto silent = std::ranges::find_if(
+          peers_, [&](const Peer& peer) { return !peer.gone && peer.silence.seconds() > seconds_; });
+      if (silent == peers_.end()) continue;
+      return lost_(fmt::format("rank {} of {} has said nothing for {:.0f} s", silent->rank, size_, seconds_));
+    }
+  }
+
+  // The end of a connection is silence, too: whoever waits for that rank may know more.
+  void listen_to(Peer& peer) {
+    char heard[64];
+    for (ssize_t count; (count = recv(peer.socket.number(), heard, sizeof(heard), MSG_DONTWAIT)) > 0;) {
+      peer.silence = Clock();
+      peer.gone = std::find(heard, heard + count, goodbye) != heard + count;
+      if (peer.gone) return;
+    }
+  }
+
+  const double seconds_;
+  const int size_;
+  const std::function<void(const std::string&)> lost_;
+  std::vector<Peer> peers_;  // of rank 0 all others, of others rank 0
+  std::jthread thread_;
+};
+
+Heartbeat::Heartbeat(Communicator& ranks, double seconds, std::function<void(const std::string&)> lost) {
+  if (ranks.size() > 1 && seconds > 0) pulse_ = std::make_unique<Pulse>(ranks, seconds, std::move(lost));
+}
+
+Heartbeat::~Heartbeat() = default;
+
+}  // namespace dragoman
