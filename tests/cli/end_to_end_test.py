@@ -225,7 +225,7 @@ class Slips(InFolder):
         done = self.call(*"train -t s t -v v v -m deep.safetensors --after 1u".split(), *SMALL, "--dec-depth", "2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.fails("average -o x m.safetensors deep.safetensors", "m.safetensors", "deep.safetensors",
-                   "decoder_layers is 1 and 2")
+                   "--dec-depth is 1 and 2")
         self.assertFalse((self.folder / "x").exists())
 
     def test_values_that_cannot_be(self):

@@ -6,15 +6,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/cpu/gemm_bf16.h"
 #include "backend/cpu/isa.h"
 #include "base/threads.h"
-
-// Exported by oneDNN beside dnnl_sgemm, and with its meaning, but declared by none of its headers. It is not there in
-// every build: then it is null, and has_bfloat16() is false.
-extern "C" [[gnu::weak]] dnnl_status_t dnnl_gemm_bf16bf16f32(char transa, char transb, dnnl_dim_t M, dnnl_dim_t N,
-                                                             dnnl_dim_t K, float alpha, const dragoman::bfloat16* A,
-                                                             dnnl_dim_t lda, const dragoman::bfloat16* B,
-                                                             dnnl_dim_t ldb, float beta, float* C, dnnl_dim_t ldc);
 
 namespace dragoman::cpu {
 namespace {
@@ -52,12 +46,10 @@ class OneOpenMpThread {
 void product(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
              Accumulate mode, int64_t K) {
   const OneOpenMpThread one;
-  const auto call = [&]<class T>(auto* function) {
-    return function(letter(transpose_a), letter(transpose_b), c.rows(), c.cols(), K, 1.0f, a.as<const T>(), leading(a),
-                    b.as<const T>(), leading(b), mode == Accumulate::yes ? 1.0f : 0.0f, c.as<float>(), leading(c));
-  };
+  if (a.dtype() == DType::bf16) return gemm_bf16(c, a, transpose_a, b, transpose_b, mode);
   const dnnl_status_t status =
-      a.dtype() == DType::bf16 ? call.operator()<bfloat16>(dnnl_gemm_bf16bf16f32) : call.operator()<float>(dnnl_sgemm);
+      dnnl_sgemm(letter(transpose_a), letter(transpose_b), c.rows(), c.cols(), K, 1, a.as<const float>(), leading(a),
+                 b.as<const float>(), leading(b), mode == Accumulate::yes ? 1 : 0, c.as<float>(), leading(c));
   invariant(status == dnnl_success, "oneDNN refused a matrix product");
 }
 
@@ -102,14 +94,6 @@ void product_of_spread(const Tensor& c, const Tensor& a, Transpose transpose_a, 
 }
 
 }  // namespace
-
-bool has_bfloat16() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16") && dnnl_gemm_bf16bf16f32 != nullptr;
-#else
-  return false;
-#endif
-}
 
 void gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
           Accumulate mode) {

@@ -40,6 +40,12 @@ std::string_view instruction_set(dnnl_cpu_isa_t isa) {
       return "AVX-512 bf16";
     case dnnl_cpu_isa_avx512_core_amx:
       return "AVX-512 AMX";
+  #if DNNL_VERSION_MAJOR >= 3
+    case dnnl_cpu_isa_avx512_core_fp16:
+      return "AVX-512 fp16";
+    case dnnl_cpu_isa_avx512_core_amx_fp16:
+      return "AVX-512 AMX fp16";
+  #endif
     case dnnl_cpu_isa_avx2_vnni:
       return "AVX2 VNNI";
     default:

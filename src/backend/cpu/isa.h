@@ -14,7 +14,7 @@ bool has_no_more_than_avx2();
 /// slower.
 bool has_vnni();
 
-/// Whether the CPU multiplies bfloat16 and oneDNN has a product for it (backend/cpu/gemm.cpp).
+/// Whether the CPU multiplies bfloat16 and oneDNN has a product for it (backend/cpu/gemm_bf16.cpp).
 bool has_bfloat16();
 
 }  // namespace dragoman::cpu
