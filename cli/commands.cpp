@@ -5,6 +5,7 @@
 #include "cli/completion_options.h"
 #include "cli/convert_options.h"
 #include "cli/data_options.h"
+#include "cli/detect_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/explain_options.h"
 #include "cli/inspect_options.h"
@@ -26,13 +27,21 @@ int run_on(EngineOptions options, const std::function<int(Engine&)>& f) {
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands = {
-      make_command(translate_table(), translate_command), make_command(train_table(), train_command),
-      make_command(data_table(), data_command),           make_command(plot_table(), plot_command),
-      make_command(score_table(), score_command),         make_command(explain_table(), explain_command),
-      make_command(align_table(), align_command),         make_command(average_table(), average_command),
-      make_command(convert_table(), convert_command),     make_command(quantize_table(), quantize_command),
-      make_command(vocab_table(), vocab_command),         make_command(evaluate_table(), evaluate_command),
-      make_command(inspect_table(), inspect_command),     make_command(completion_table(), completion_command),
+      make_command(translate_table(), translate_command),
+      make_command(train_table(), train_command),
+      make_command(data_table(), data_command),
+      make_command(plot_table(), plot_command),
+      make_command(score_table(), score_command),
+      make_command(explain_table(), explain_command),
+      make_command(align_table(), align_command),
+      make_command(average_table(), average_command),
+      make_command(convert_table(), convert_command),
+      make_command(quantize_table(), quantize_command),
+      make_command(vocab_table(), vocab_command),
+      make_command(evaluate_table(), evaluate_command),
+      make_command(detect_table(), detect_command),
+      make_command(inspect_table(), inspect_command),
+      make_command(completion_table(), completion_command),
   };
   return commands;
 }

@@ -11,6 +11,7 @@
 #include "cli/completion_options.h"
 #include "cli/convert_options.h"
 #include "cli/data_options.h"
+#include "cli/detect_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/explain_options.h"
 #include "cli/inspect_options.h"
@@ -69,6 +70,10 @@ Table<QuantizeCommandOptions> table_of() {
   return quantize_table();
 }
 template <>
+Table<DetectOptions> table_of() {
+  return detect_table();
+}
+template <>
 Table<VocabOptions> table_of() {
   return vocab_table();
 }
@@ -95,10 +100,10 @@ class EveryTable : public testing::Test {
   std::vector<Option> rows = joined(bind_flags(table.flags, options), bind_flags(common_flags(), common));
 };
 
-using AllOptions =
-    testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ScoreCommandOptions,
-                   ExplainCommandOptions, AlignCommandOptions, AverageOptions, ConvertCommandOptions,
-                   QuantizeCommandOptions, VocabOptions, EvaluateCommandOptions, InspectOptions, CompletionOptions>;
+using AllOptions = testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions,
+                                  ScoreCommandOptions, ExplainCommandOptions, AlignCommandOptions, AverageOptions,
+                                  ConvertCommandOptions, QuantizeCommandOptions, VocabOptions, DetectOptions,
+                                  EvaluateCommandOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
 bool is_kebab_case(std::string_view name) {
