@@ -7,6 +7,7 @@
 #include "cli/completion_options.h"
 #include "cli/convert_options.h"
 #include "cli/data_options.h"
+#include "cli/detect_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/explain_options.h"
 #include "cli/inspect_options.h"
@@ -85,6 +86,15 @@ CommandFiles files_of(const VocabOptions& o) {
   if (o.action == VocabAction::train) return {.read = {{"--input", o.inputs}}, .written = {{"--model", {o.model}}}};
   return {.read = {{"--input", o.inputs.empty() ? Files{"-"} : o.inputs}, {"--model", {o.model}}},
           .written = {{"--output", {o.output}}}};
+}
+
+CommandFiles files_of(const DetectOptions& o) {
+  if (o.learn.empty())
+    return {.read = {{"--model", {o.model}}, {"--input", o.inputs.empty() ? Files{"-"} : o.inputs}},
+            .written = {{"--output", {o.output}}}};
+  Files texts;
+  for (auto& [language, path] : texts_to_learn(o)) texts.push_back(std::move(path));
+  return {.read = {{"--learn", texts}}, .written = {{"--output", {o.output}}}};
 }
 
 CommandFiles files_of(const EvaluateCommandOptions& o) {

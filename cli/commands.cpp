@@ -5,6 +5,7 @@
 #include "cli/completion_options.h"
 #include "cli/convert_options.h"
 #include "cli/data_options.h"
+#include "cli/detect_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/explain_options.h"
 #include "cli/inspect_options.h"
@@ -46,6 +47,7 @@ const std::vector<Command>& all_commands() {
       make_command(quantize_table(), quantize_command),
       make_command(vocab_table(), vocab_command),
       make_command(evaluate_table(), evaluate_command),
+      make_command(detect_table(), detect_command),
       make_command(inspect_table(), inspect_command),
       make_command(completion_table(), completion_command),
   };

@@ -248,6 +248,8 @@ PROVOKED = {
         "evaluate -r t -i t --metrics evalb",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
+    "… is …, expected profiles of languages": "detect -m s",
+    "--learn: … is no LANGUAGE=FILE, expected …": "detect --learn s --output out",
     "… is not a SentencePiece model, or only a part of one": "vocab encode -m cutv",
     "… is …, expected a SentencePiece model": "vocab encode -m s",
     "…, line …: \"…\", expected PIECE: ID": "vocab inspect -m notes.yml",

@@ -11,6 +11,7 @@
 #include "cli/completion_options.h"
 #include "cli/convert_options.h"
 #include "cli/data_options.h"
+#include "cli/detect_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/explain_options.h"
 #include "cli/inspect_options.h"
@@ -74,6 +75,10 @@ Table<ServeCommandOptions> table_of() {
   return serve_table();
 }
 template <>
+Table<DetectOptions> table_of() {
+  return detect_table();
+}
+template <>
 Table<VocabOptions> table_of() {
   return vocab_table();
 }
@@ -101,9 +106,10 @@ class EveryTable : public testing::Test {
 };
 
 using AllOptions =
-    testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ServeCommandOptions, ScoreCommandOptions,
-                   ExplainCommandOptions, AlignCommandOptions, AverageOptions, ConvertCommandOptions,
-                   QuantizeCommandOptions, VocabOptions, EvaluateCommandOptions, InspectOptions, CompletionOptions>;
+    testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ServeCommandOptions,
+                   ScoreCommandOptions, ExplainCommandOptions, AlignCommandOptions, AverageOptions, ConvertCommandOptions,
+                   QuantizeCommandOptions, VocabOptions, DetectOptions, EvaluateCommandOptions, InspectOptions,
+                   CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
 bool is_kebab_case(std::string_view name) {
