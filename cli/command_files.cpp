@@ -95,7 +95,9 @@ CommandFiles files_of(const EvaluateCommandOptions& o) {
   return {.read = {{"--references", o.references}, {"--hypotheses", o.hypotheses}}, .written = {to_stdout}};
 }
 
-CommandFiles files_of(const InspectOptions& o) { return {.read = {{"--model", {o.model}}}, .written = {to_stdout}}; }
+CommandFiles files_of(const InspectOptions& o) {
+  return {.read = {{"--model", {o.model}}, {"--vocabs", o.vocabs}}, .written = {to_stdout}};
+}
 
 CommandFiles files_of(const CompletionOptions&) { return {.read = {}, .written = {to_stdout}}; }
 

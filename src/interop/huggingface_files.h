@@ -12,4 +12,8 @@ void write_huggingface_files(const OutputFolder& folder, const ModelFile& model)
 /// what a decoder is given first that begins with zeros, and it has no probability.
 bool adds_pad(const ModelConfig& config);
 
+/// The logit of such a <pad>: its share is lost in float32, numbers in float16 hold it, and label smoothing over all
+/// pieces, as in fine-tuning, stays what it was.
+inline constexpr float logit_of_pad = -100;
+
 }  // namespace dragoman

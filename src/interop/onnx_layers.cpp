@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-constexpr float never = -1e9f;  // a score or logit without probability
+constexpr float hidden = -1e9f;  // a score without weight
 
 }  // namespace
 
@@ -130,7 +130,7 @@ std::string OnnxLayers::feed_forward(const std::string& x, const std::string& na
 }
 
 std::string OnnxLayers::hide_all_but(const std::string& visible) {
-  return g_.node("Where", {visible, g_.number(0.0F), g_.number(never)});
+  return g_.node("Where", {visible, g_.number(0.0F), g_.number(hidden)});
 }
 
 std::string OnnxLayers::logits(const std::string& x) {
@@ -143,7 +143,7 @@ std::string OnnxLayers::logits(const std::string& x) {
   return add(y, g_.weight("output.bias", {V}, [this, V] {
     std::vector<float> values(size_t(c_.target_vocabulary));
     if (c_.embeddings.output_bias) values = floats_of(floating(model_, "output.bias"));
-    values.resize(size_t(V), never);
+    values.resize(size_t(V), logit_of_pad);
     return values;
   }));
 }

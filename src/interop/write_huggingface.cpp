@@ -86,7 +86,6 @@ void Tensors::table(const std::string& theirs, const std::string& ours) {
 
 // The class always has a bias. A <pad> that the model lacks must have no probability.
 void Tensors::bias() {
-  constexpr float never = -1e9f;
   std::vector<float> values(size_t(c_.target_vocabulary));
   if (c_.embeddings.output_bias) {
     const TensorEntry stored = floating(model_, "output.bias");
@@ -94,7 +93,7 @@ void Tensors::bias() {
             stored.dtype);
     values = values_of<float>(stored);
   }
-  if (adds_pad(c_)) values.push_back(never);
+  if (adds_pad(c_)) values.push_back(logit_of_pad);
   tensors_.push_back(
       {.name = "final_logits_bias", .dtype = DType::f32, .shape = {1, int64_t(values.size())}, .make = [values] {
          Bytes bytes(values.size() * sizeof(float));

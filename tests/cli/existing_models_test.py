@@ -6,6 +6,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -143,6 +144,18 @@ class ExistingModels(InFolder):
         self.assertGreater(sum(self.numbers("score", "-m", "tuned", "-t", "s", "t")), before / 2)
         inspected = self.succeed("inspect", "tuned")
         self.assertRegex(inspected, r"from language +__en__\n +into language +__fr__\n +search +as huggingface")
+
+    # Vocabularies have got a <pad> by then, which costs nothing in label smoothing either.
+    def test_a_model_written_for_transformers_may_be_tuned(self):
+        train = ["train", "-t", "s", "t", "--disp-freq", "1", "--after", "1u", "--label-smoothing", "0.1",
+                 "--cpu-threads", "1"]
+        joint = str(SOURCE / "tests" / "vocab" / "golden" / "bpe.spm")
+        self.succeed(*train, "-v", joint, joint, "-m", "own", "--dim-emb", "16", "--transformer-heads", "2",
+                     "--enc-depth", "1", "--dec-depth", "1")
+        self.succeed("convert", "-i", "own", "-o", "written", "--to", "huggingface")
+        done = self.call(*train, "-v", "written.s", "written.t", "-m", "written.tuned", "--pretrained-model", "written")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(float(re.search(r"Cost ([0-9.]+)", done.stderr)[1]), 10)
 
 
 if __name__ == "__main__":
