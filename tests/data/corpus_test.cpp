@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/prefetch.h"
 #include "tests/data/text_files.h"
+#include "tests/threads.h"
 #include "vocab/training.h"
 
 namespace dragoman {
@@ -264,6 +265,20 @@ TEST_F(CorpusTest, SamplingIsAFunctionOfSeedAndEpoch) {
   EXPECT_EQ(ids(1, 0), ids(1, 0));
   EXPECT_NE(ids(1, 0), ids(2, 0));
   EXPECT_NE(ids(1, 0), ids(1, 1));
+}
+
+TEST_F(CorpusTest, IsTheSameForAnyNumberOfThreads) {
+  const auto with_threads = [&](int count) {
+    const Threads threads(count);
+    return read_corpus(sampled_pair(1), 0);
+  };
+  const auto one = with_threads(1);
+  for (const int count : {2, 3, 8}) {  // of which the last read all 3 blocks at once
+    const auto several = with_threads(count);
+    EXPECT_EQ(ids_of(*several), ids_of(*one)) << count;
+    EXPECT_EQ(lines_of(*several), lines_of(*one)) << count;
+    EXPECT_EQ(several->fingerprint, one->fingerprint) << count;
+  }
 }
 
 TEST_F(CorpusTest, SamplingDiffersBetweenSidesAndKeepsTextAndFingerprint) {

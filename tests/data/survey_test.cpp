@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "base/error.h"
 #include "tests/data/text_files.h"
+#include "tests/threads.h"
 #include "vocab/training.h"
 
 namespace dragoman {
@@ -95,6 +98,18 @@ TEST(Survey, OfASampleEncodesSoManyPairsAndTheSameOnesAgain) {
   all.files.vocabularies.assign(2, Vocabulary::load(texts.files.path("v")));
   EXPECT_EQ(texts.survey(source, target, {.sample = 0}, true, &all).encoded, 500);
   EXPECT_EQ(all.size(), 500);
+}
+
+TEST(Survey, IsTheSameForAnyNumberOfThreads) {
+  std::string source, target;
+  for (int i = 0; i < 25'000; ++i)
+    source += std::string(size_t(i % 7), 'a') + " b\n", target += i % 3 ? "c d\n" : "x\n";
+  const auto lengths = [&](int count) {
+    const Threads threads(count);
+    const CorpusSurvey s = Texts().survey(source, target, {.max_length = 5, .sample = 0}, true);
+    return std::tuple(s.encoded, s.sides[0].lengths, s.sides[1].unknown, s.too_long.count, s.too_long.lines);
+  };
+  EXPECT_EQ(lengths(4), lengths(1));
 }
 
 TEST(Survey, NeedsAsManyLinesOnBothSides) {
