@@ -19,18 +19,32 @@ const TranslatedText* find(const dragoman_translations* translations, size_t tex
   return rank < dragoman_translations_count(translations, text) ? &translations->texts[text][rank] : nullptr;
 }
 
-void answer(const dragoman_request& request, TranslationAnswer given) {
-  if (given.cancelled) {
-    const dragoman_error error{"the request was cancelled", ""};
-    request.answer(request.context, DRAGOMAN_CANCELLED, nullptr, &error);
-  } else if (given.error) {
-    const Failure failure = failure_of(given.error);
-    request.answer(request.context, failure.status, nullptr, &failure.error);
-  } else {
-    dragoman_translations translations;
-    translations.texts.push_back(std::move(given.best));
-    request.answer(request.context, DRAGOMAN_OK, &translations, nullptr);
+struct Outcome {
+  dragoman_status status = DRAGOMAN_OK;
+  dragoman_translations translations;
+  dragoman_error error;
+};
+
+// That there is no memory for it is an outcome, too.
+Outcome outcome_of(TranslationAnswer given) noexcept {
+  Outcome outcome;
+  try {
+    if (given.cancelled) return {DRAGOMAN_CANCELLED, {}, {"the request was cancelled", ""}};
+    if (given.error) {
+      Failure failure = failure_of(given.error);
+      return {failure.status, {}, std::move(failure.error)};
+    }
+    outcome.translations.texts.push_back(std::move(given.best));
+  } catch (...) {
+    outcome = {DRAGOMAN_OUT_OF_MEMORY, {}, {"out of memory", ""}};
   }
+  return outcome;
+}
+
+void answer(const dragoman_request& request, TranslationAnswer given) {
+  const Outcome outcome = outcome_of(std::move(given));
+  const bool ok = outcome.status == DRAGOMAN_OK;
+  request.answer(request.context, outcome.status, ok ? &outcome.translations : nullptr, ok ? nullptr : &outcome.error);
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ class BackgroundTranslator::Worker {
       const std::lock_guard lock(mutex_);
       require(!ending_, "the translator is being destroyed");
       ticket = ++last_ticket_;
+      queue_.push_back(ticket);  // first: tickets without a request are passed over
       open_.emplace(ticket, Request{std::move(request), std::move(answered)});
-      queue_.push_back(ticket);
     }
     wake_.notify_one();
     return ticket;
@@ -70,7 +70,7 @@ class BackgroundTranslator::Worker {
       const std::lock_guard lock(mutex_);
       auto request = open_.extract(ticket);
       if (!request) return false;
-      cancelled_.push_back(std::move(request));
+      cancelled_.insert(std::move(request));
     }
     wake_.notify_one();
     return true;
@@ -80,8 +80,9 @@ class BackgroundTranslator::Worker {
   struct Request {
     TranslationRequest asked;
     Answered answered;
+    TranslationAnswer answer = {};
   };
-  using Requests = std::map<Ticket, Request>;
+  using Requests = std::map<Ticket, Request>;  // what is moved from one to another needs no memory, and is never lost
 
   void work() {
     leave_signals_to_the_program();
@@ -91,40 +92,55 @@ class BackgroundTranslator::Worker {
       } catch (...) {
         fail_all_in_flight();
       }
-      for (auto& [answered, answer] : std::exchange(finished_, {})) give(answered, std::move(answer));
+      for (auto& [ticket, request] : std::exchange(finished_, {})) give(request.answered, std::move(request.answer));
     }
   }
 
   // Waits for something to do. False: the translator ends, and everything is answered.
   bool take_work() {
-    std::vector<Requests::node_type> cancelled;
-    std::vector<std::pair<Ticket, TranslationRequest>> begun;
+    Requests cancelled;
     bool ending = false;
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return ending_ || !cancelled_.empty() || !queue_.empty() || !in_flight_.empty(); });
       ending = ending_;
-      while (ending && !open_.empty()) cancelled_.push_back(open_.extract(open_.begin()));
+      if (ending) cancelled_.merge(open_);
       cancelled = std::exchange(cancelled_, {});
-      for (; !queue_.empty() && in_flight_.size() + begun.size() < most_in_flight_; queue_.pop_front())
-        if (const auto request = open_.find(queue_.front()); request != open_.end())
-          begun.emplace_back(request->first, std::move(request->second.asked));
     }
-    for (auto& request : cancelled) {
-      if (const auto found = in_flight_.extract(request.key())) translator_.cancel(found.mapped());
-      give(request.mapped().answered, {.cancelled = true});
+    for (auto& [ticket, request] : cancelled) {
+      if (const auto found = in_flight_.extract(ticket)) translator_.cancel(found.mapped());
+      give(request.answered, {.cancelled = true});
     }
-    for (auto& [ticket, request] : begun) begin(ticket, std::move(request));
+    TranslationRequest request;
+    while (in_flight_.size() < most_in_flight_)
+      if (const Ticket ticket = next_queued(request))
+        begin(ticket, std::move(request));
+      else
+        break;
     return !ending;
   }
 
+  // 0: there is none.
+  Ticket next_queued(TranslationRequest& request) {
+    const std::lock_guard lock(mutex_);
+    while (!queue_.empty()) {
+      const auto found = open_.find(queue_.front());
+      queue_.pop_front();
+      if (found == open_.end()) continue;  // it was cancelled
+      request = std::move(found->second.asked);
+      return found->first;
+    }
+    return 0;
+  }
+
   void begin(Ticket ticket, TranslationRequest request) {
-    in_flight_[ticket] = 0;
     try {
+      in_flight_[ticket] = 0;
       in_flight_[ticket] = translator_.submit(
           std::move(request), [this, ticket](std::vector<TranslatedText> best) { finish(ticket, {std::move(best)}); },
           [this, ticket](std::exception_ptr error) { finish(ticket, {.error = std::move(error)}); });
     } catch (...) {
+      finish(ticket, {.error = std::current_exception()});
       fail_all_in_flight();
     }
   }
@@ -138,8 +154,10 @@ class BackgroundTranslator::Worker {
   void finish(Ticket ticket, TranslationAnswer answer) {
     in_flight_.erase(ticket);
     const std::lock_guard lock(mutex_);
-    if (auto request = open_.extract(ticket))
-      finished_.emplace_back(std::move(request.mapped().answered), std::move(answer));
+    if (auto request = open_.extract(ticket)) {
+      request.mapped().answer = std::move(answer);
+      finished_.insert(std::move(request));
+    }
   }
 
   void give(const Answered& answered, TranslationAnswer answer) {
@@ -162,7 +180,7 @@ class BackgroundTranslator::Worker {
   std::condition_variable wake_;
   Requests open_;
   std::deque<Ticket> queue_;  // in their order; some are cancelled already
-  std::vector<Requests::node_type> cancelled_;
+  Requests cancelled_;
   Ticket last_ticket_ = 0;
   bool ending_ = false;
 
@@ -170,7 +188,7 @@ class BackgroundTranslator::Worker {
   TextTranslator translator_;
   const size_t most_in_flight_;
   std::map<Ticket, TextTranslator::Ticket> in_flight_;
-  std::vector<std::pair<Answered, TranslationAnswer>> finished_;
+  Requests finished_;
 
   std::thread thread_;
   std::shared_ptr<Worker> itself_;

@@ -1,5 +1,6 @@
 // In place of the library's models: a translator whose requests end after a few steps, so that ThreadSanitizer can
 // watch the threads around it without the whole library being compiled for it.
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -49,10 +50,13 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
 
 bool TextTranslator::cancel(Ticket ticket) { return state_->pending.erase(ticket) > 0; }
 
-// Every 50th step has no memory for its requests, and every 70th has a bug.
+// Every 50th step has no memory for its requests, and about every 70th has a bug. That exception is shared by all, so
+// it does not come while a caller waits: libstdc++, which is not compiled for ThreadSanitizer, counts who still has it,
+// and to ThreadSanitizer the last one seems to delete it under the others.
 bool TextTranslator::step() {
   auto& pending = state_->pending;
-  if (++state_->steps % 70 == 0) {
+  const bool waits = std::ranges::any_of(pending, [](const auto& p) { return p.second.text == "waits"; });
+  if (++state_->steps % 70 == 0 && !waits) {
     pending.clear();
     throw std::logic_error("a bug");
   }
