@@ -117,8 +117,8 @@ TEST(DetectCommand, LearnsAndDetects) {
   EXPECT_EQ(detect_command(engine, {.learn = {"en=" + en, "de=" + de}, .output = model}), 0);
   const std::string text = folder.make("text", "The castle\n\nDer Hafen ist geschlossen\n");
   EXPECT_EQ(detect_command(engine, {.model = model, .inputs = {text}, .output = output}), 0);
-  EXPECT_THAT(read_lines(output),
-              ElementsAre(testing::StartsWith("en\t0."), "de\t0.00", testing::MatchesRegex("de\t[01]\\.[0-9]+")));
+  EXPECT_THAT(read_lines(output), ElementsAre(testing::MatchesRegex("en\t[01]\\.[0-9]+"), "de\t0.00",
+                                              testing::MatchesRegex("de\t[01]\\.[0-9]+")));
   EXPECT_EQ(detect_command(engine, {.model = model, .inputs = {text}, .output = output, .all = true}), 0);
   EXPECT_THAT(read_lines(output)[1], testing::StrEq("de\t0.00\ten\t0.00"));
 }
