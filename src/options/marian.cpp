@@ -18,7 +18,6 @@ constexpr std::string_view in_translate =
 constexpr std::string_view augment = "write such lines into the training text";
 constexpr std::string_view one_device = "a process computes on the CPU, or on one GPU: --devices";
 constexpr std::string_view in_float32 = "scores are computed in float32";
-constexpr std::string_view alone = "one device has nothing to exchange with others";
 
 // The first row for a name and a command counts. The values are Marian's defaults, and those that change nothing here.
 constexpr Foreign options[] = {

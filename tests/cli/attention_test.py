@@ -182,7 +182,7 @@ class Attention(unittest.TestCase):
         self.train("four", KINDS["experts"], "2u")
         with self.assertRaises(AssertionError) as refused:
             self.train("four", "--moe-experts 3 --moe-frequency 1", "4u")
-        self.assertIn("moe_experts is 4, here 3", str(refused.exception))
+        self.assertIn("--moe-experts is 4, here 3", str(refused.exception))
         with self.assertRaises(AssertionError) as refused:
             self.train("three", "--moe-experts 3 --moe-frequency 1 --pretrained-model four.safetensors", "4u")
         self.assertIn("--moe-experts 3 contradicts four.safetensors, whose model has 4", str(refused.exception))

@@ -177,7 +177,7 @@ class Page(unittest.TestCase):
               sizes: [matrix, cosines].map(c => [c.width, c.height]), self: pixel(3, 3)[3], far: pixel(11, 0)[3] };""",
                            "positions.html")
         self.assertEqual(found["title"], "m")
-        self.assertTrue(found["head"].startswith("sinusoidal places 0 to 11 down, 16 columns across"), found["head"])
+        self.assertTrue(found["head"].startswith("sinusoidal positions 0 to 11 down, 16 dimensions across"), found["head"])
         self.assertEqual((found["first"], found["after"]), ("place 0, column 15: 1", ""))  # cos(0)
         self.assertEqual(found["sizes"], [[16, 12], [12, 12]])
         self.assertEqual(found["self"], 255)  # the cosine with itself

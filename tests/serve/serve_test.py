@@ -320,20 +320,21 @@ class Load(Served):
             self.assertEqual(list(pool.map(check, range(400))), [True] * 400)
 
     def test_does_not_hold_up_a_short_text(self):
-        """A word is answered while a long text is translated."""
+        """A word is answered while a text is translated that takes seconds."""
         ended = []
+        with serving("--max-characters", "10000000", "--max-body", "20M") as server:
 
-        def ask(name, body):
-            self.server.json("POST", "/translate", {"q": body, "source": "en", "target": "de"})
-            ended.append(name)
+            def ask(name, body):
+                server.json("POST", "/translate", {"q": body, "source": "en", "target": "de"})
+                ended.append(name)
 
-        long = threading.Thread(target=ask, args=("long", "\n".join(LINES[i % len(LINES)] for i in range(2500))))
-        long.start()
-        waiting = r"dragoman_sentences_waiting (\d+)"
-        while int(re.search(waiting, self.server.call("GET", "/metrics")[2].decode())[1]) < 500 and not ended:
-            time.sleep(0.001)
-        ask("short", "red")
-        long.join()
+            long = threading.Thread(target=ask, args=("long", "\n".join(LINES[i % len(LINES)] for i in range(20_000))))
+            long.start()
+            waiting = r"dragoman_sentences_waiting (\d+)"
+            while int(re.search(waiting, server.call("GET", "/metrics")[2].decode())[1]) < 500 and not ended:
+                time.sleep(0.001)
+            ask("short", "red")
+            long.join()
         self.assertEqual(ended, ["short", "long"])
 
 
@@ -463,8 +464,9 @@ class Limits(unittest.TestCase):
             status, headers, content = server.call("POST", "/translate", long)
             self.assertEqual((status, headers["Retry-After"]), (503, "1"), content)
         for option, status in (("--max-requests-per-client", 429), ("--max-requests", 503)):
-            with serving(option, "1") as server, server.connect() as connection:
-                connection.sendall(json_post("/translate", long))
+            large = ("--max-characters", "10000000", "--max-body", "20M")
+            with serving(option, "1", *large) as server, server.connect() as connection:
+                connection.sendall(json_post("/translate", {**long, "q": "\n".join(LINES[i % len(LINES)] for i in range(10_000))}))
                 while b"dragoman_requests_in_flight 2" not in server.call("GET", "/metrics")[2]:
                     pass
                 found, headers, _ = server.call("POST", "/translate", {"q": "a", "source": "en", "target": "de"})
