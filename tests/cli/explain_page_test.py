@@ -178,7 +178,7 @@ class Page(unittest.TestCase):
                            "positions.html")
         self.assertEqual(found["title"], "m")
         self.assertTrue(found["head"].startswith("sinusoidal positions 0 to 11 down, 16 dimensions across"), found["head"])
-        self.assertEqual((found["first"], found["after"]), ("place 0, column 15: 1", ""))  # cos(0)
+        self.assertEqual((found["first"], found["after"]), ("position 0, dimension 15: 1", ""))  # cos(0)
         self.assertEqual(found["sizes"], [[16, 12], [12, 12]])
         self.assertEqual(found["self"], 255)  # the cosine with itself
         self.assertLess(found["far"], 255)
