@@ -435,7 +435,7 @@ class Page(Served):
         text = f"{LINES[0]}\n<b>&{LINES[1]}"
         with tempfile.TemporaryDirectory() as profile:
             done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-                                   "--virtual-time-budget=5000", "--dump-dom",
+                                   "--virtual-time-budget=60000", "--dump-dom",
                                    f"http://127.0.0.1:{self.server.port}/#{urllib.parse.quote(text)}"],
                                   timeout=120, check=False, encoding="utf-8", capture_output=True)
         found = re.search(r'<div id="translation"[^>]*>(.*?)</div>', done.stdout, re.S)
