@@ -5,6 +5,7 @@
 
 #include "align/alignment.h"
 #include "decode/beam.h"
+#include "text/translated_sentence.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {
@@ -17,6 +18,7 @@ struct Translation {
   std::vector<float> piece_log_probs;  // of these
   std::vector<double> by_model;        // log_prob under each model; empty for one model
   Alignment alignment;                 // if requested
+  std::vector<Link> links;             // … by a request: bytes of its text and of this one that belong together
 };
 
 /// Hypotheses as text.

@@ -128,6 +128,8 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
             .wanted = request.wanted,
             .alignment = request.alignment,
             .begun = std::move(request.begun)};
+  if (request.alignment && !options_.no_spm_encode && !is_blank(request.text))
+    text.ranges = vocabularies_.source.encode_with_offsets(request.text).ranges;
   auto& pending = requests_[++last_ticket_];
   pending = std::make_unique<Pending>(Pending{std::move(text), std::move(done), std::move(failed)});
   start(pending->text, std::move(sentences));
@@ -151,7 +153,19 @@ void Translator::step() {
     if (done) finished.push_back(std::move(at->second));
     at = done ? requests_.erase(at) : std::next(at);
   }
-  for (auto& p : finished) p->text.error ? p->failed(p->text.error) : p->done(best(std::move(p->text)));
+  for (auto& p : finished) answer(*p);
+}
+
+// An alignment may fail where the search did not.
+void Translator::answer(Pending& request) {
+  std::vector<Translation> found;
+  std::exception_ptr error = request.text.error;
+  try {
+    if (!error) found = best(std::move(request.text));
+  } catch (const std::exception&) {
+    error = std::current_exception();
+  }
+  error ? request.failed(error) : request.done(std::move(found));
 }
 
 // All sentences of a text are in one search, so that only one thread counts them.
@@ -257,12 +271,35 @@ std::vector<Translation> Translator::best(Text text) {
   for (size_t i = 0; i < text.found.size(); ++i) {
     std::vector<Alignment> alignments;
     if (!text.sources.empty()) alignments = align(text.sources[i], text.found[i]);
+    std::vector<std::vector<Link>> links;
+    if (!text.ranges.empty())
+      for (size_t rank = 0; rank < alignments.size(); ++rank)
+        links.push_back(this->links(text, i, text.found[i][rank], alignments[rank]));
     auto translations = translations_of(vocabularies_.target, std::move(text.found[i]));
+    for (size_t rank = 0; rank < links.size(); ++rank) translations[rank].links = std::move(links[rank]);
     for (size_t rank = 0; rank < alignments.size(); ++rank) translations[rank].alignment = std::move(alignments[rank]);
     append(line, std::move(translations), *text.search);
   }
   if (line.empty()) line.emplace_back().by_model.resize(models_ > 1 ? models_ : 0);
   return line;
+}
+
+// Each target token with the source token that it looks at most, but for ends and languages.
+std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
+                                    const Alignment& alignment) const {
+  size_t first = 0;  // token of this sentence in the text
+  for (size_t i = 0; i < sentence; ++i) first += text.sources[i].size();
+  const size_t given = frames_of(first_.model->config()).source.before.size();
+  const size_t tokens = text.sources[sentence].size();
+  const auto ranges = vocabularies_.target.decode_with_offsets(hypothesis.ids).ranges;
+  std::vector<Link> links;
+  for (size_t target = 0; target < std::min(ranges.size(), size_t(alignment.targets())) && tokens > 0; ++target) {
+    const auto row = alignment.row(int64_t(target)).subspan(given, tokens);
+    const size_t source = first + size_t(std::ranges::max_element(row) - row.begin());
+    if (ranges[target].size() > 0 && text.ranges[source].size() > 0)
+      links.push_back({text.ranges[source], ranges[target]});
+  }
+  return links;
 }
 
 // A forced pass over the hypotheses, because decoding keeps no attention weights.

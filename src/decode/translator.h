@@ -22,9 +22,9 @@ struct TextRequest {
   SearchOptions search = {};
   std::string prefix = "";  // how the translation begins
   Wanted wanted = Wanted::log_probs;
-  bool alignment = false;                                   // which source tokens each target token was made from
-  Constraints constraints = {};                             // for each segment of a long text
-  uint64_t line = 0;                                        // keys random draws, as the number of a line does
+  bool alignment = false;        // which source tokens each target token was made from; also as links
+  Constraints constraints = {};  // for each segment of a long text
+  uint64_t line = 0;             // keys random draws, as the number of a line does
   std::function<void(const std::string& text)> begun = {};  // told what its translation begins with, as it grows
 };
 
@@ -89,6 +89,7 @@ class Translator {
     size_t unfinished = 0;                       // sentences
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
+    std::vector<ByteRange> ranges;               // of all source tokens in a request's text, likewise
     std::exception_ptr error;                    // if one of them has failed
     Search* on = nullptr;                        // where its sentences are
     std::vector<Search::Ticket> tickets;
@@ -114,7 +115,10 @@ class Translator {
   void warn_of_length(size_t pieces);
   void warn_of_segments(size_t pieces);
   void write_finished(const Flow& flow);
+  void answer(Pending& request);
   std::vector<Translation> best(Text text);
+  std::vector<Link> links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
+                          const Alignment& alignment) const;
   std::vector<Alignment> align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses);
 
   const Vocabularies& vocabularies_;

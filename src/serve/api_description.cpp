@@ -22,7 +22,7 @@ const char* api_description() {
     "requestBody": {"required": true, "content": {
       "application/json": {"schema": {"type": "object", "required": ["q", "source", "target"], "properties": {
         "q": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string", "example": "en"}, "target": {"type": "string", "example": "fr"},
-        "format": {"type": "string", "enum": ["text"], "default": "text"}, "alternatives": {"type": "integer", "default": 0}, "api_key": {"type": "string"}}}},
+        "format": {"type": "string", "enum": ["text", "html"], "default": "text"}, "alternatives": {"type": "integer", "default": 0}, "api_key": {"type": "string"}}}},
       "application/x-www-form-urlencoded": {"schema": {"type": "object"}}}},
     "responses": {"200": {"description": "The translation, or an array of them", "content": {"application/json": {"schema": {"type": "object", "properties": {
         "translatedText": {"$ref": "#/components/schemas/Texts"}, "alternatives": {"type": "array"}, "detectedLanguage": {}}}}}},
@@ -39,7 +39,7 @@ const char* api_description() {
     "summary": "Translate with all that the search can do",
     "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": ["text"], "properties": {
       "text": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"},
-      "format": {"type": "string", "enum": ["text"]}, "stream": {"type": "boolean"}, "n_best": {"type": "integer"}, "scores": {"type": "boolean"},
+      "format": {"type": "string", "enum": ["text", "html"]}, "stream": {"type": "boolean"}, "n_best": {"type": "integer"}, "scores": {"type": "boolean"},
       "alignment": {"type": "boolean"}, "prefix": {"type": "string"}, "beam_size": {"type": "integer"}, "normalize": {"type": "number"},
       "length_penalty": {"type": "number"}, "word_penalty": {"type": "number"}, "min_length": {"type": "integer"}, "max_length_add": {"type": "integer"},
       "max_length_factor": {"type": "number"}, "no_repeat_ngram": {"type": "integer"}, "allow_unk": {"type": "boolean"},

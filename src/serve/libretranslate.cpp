@@ -79,7 +79,9 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   const std::string source = text_field(fields, "source"), target = text_field(fields, "target");
   order.model = service.model_for(source, target);
   const std::string format = fields.contains("format") ? text_field(fields, "format") : "text";
-  if (format != "text") refuse(400, "{} format is not supported", format);
+  const auto known = from_name<DocumentFormat>(format);
+  if (!known) refuse(400, "{} format is not supported", format);
+  order.format = *known;
   const int alternatives = alternatives_in(fields, service.options().max_alternatives);
   if (alternatives > 0) {
     order.search.n_best = alternatives + 1;

@@ -5,6 +5,7 @@
 #include "serve/fields.h"
 #include "serve/own_request.h"
 #include "serve/page.h"
+#include "text/word_links.h"
 
 namespace dragoman {
 namespace {
@@ -24,10 +25,33 @@ ordered_json links_of(const Alignment& alignment) {
   return links;
 }
 
-ordered_json hypothesis_of(const Translation& t, const TranslateRequest& request) {
+// The number of characters before each byte, and of all.
+std::vector<int64_t> characters_before(std::string_view text) {
+  std::vector<int64_t> before = {0};
+  for (size_t i = 1; i <= text.size(); ++i)
+    before.push_back(before.back() + (i == text.size() || (text[i] & 0xC0) != 0x80));
+  return before;
+}
+
+// Words of the translation with those of the source that they look at: [begin, end, begin, end] in characters, source
+// first.
+ordered_json linked_words(const std::string& sentence, const Translation& t) {
+  const auto in_source = characters_before(sentence), in_target = characters_before(t.text);
+  const auto words = words_of(t.text);
+  ordered_json all = ordered_json::array();
+  for (const WordLink& link : word_links(sentence, {t.text, t.links}, words))
+    all.push_back({in_source[link.source.begin], in_source[link.source.end], in_target[words[link.begin].begin],
+                   in_target[words[link.end - 1].end]});
+  return all;
+}
+
+ordered_json hypothesis_of(const std::string& sentence, const Translation& t, const TranslateRequest& request) {
   ordered_json hypothesis = {{"text", t.text}, {"log_prob", t.log_prob}, {"score", t.score}};
   if (request.scores) hypothesis["token_log_probs"] = t.piece_log_probs;
-  if (request.order.alignment) hypothesis["alignment"] = links_of(t.alignment);
+  if (request.order.alignment) {
+    hypothesis["alignment"] = links_of(t.alignment);
+    hypothesis["words"] = linked_words(sentence, t);
+  }
   return hypothesis;
 }
 
@@ -39,7 +63,8 @@ ordered_json translation_of(const TextResult& result, const TranslateRequest& re
   ordered_json sentences = ordered_json::array();
   for (size_t i = 0; i < result.sentences.size(); ++i) {
     ordered_json hypotheses = ordered_json::array();
-    for (const Translation& t : result.of_sentences[i]) hypotheses.push_back(hypothesis_of(t, request));
+    for (const Translation& t : result.of_sentences[i])
+      hypotheses.push_back(hypothesis_of(result.sentences[i], t, request));
     sentences.push_back({{"source", result.sentences[i]}, {"hypotheses", hypotheses}});
   }
   translation["sentences"] = sentences;

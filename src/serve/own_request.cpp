@@ -49,12 +49,6 @@ void read_texts(TranslateRequest& r, const json& field) {
   for (const json& text : texts) read_text(r.order.texts.emplace_back(), text, "text");
 }
 
-void read_format(const json& field) {
-  std::string format;
-  read_text(format, field, "format");
-  require(format == "text", "format is '{}', expected text", format);
-}
-
 using R = TranslateRequest;
 using Read = void (*)(R&, const json&);
 
@@ -69,7 +63,7 @@ constexpr Parameter parameters[] = {
     {"source", [](R& r, const json& f) { read_text(r.source, f, "source"); }},
     {"target", [](R& r, const json& f) { read_text(r.target, f, "target"); }},
     {"api_key", [](R& r, const json& f) { read_text(r.api_key, f, "api_key"); }},
-    {"format", [](R&, const json& f) { read_format(f); }},
+    {"format", [](R& r, const json& f) { read_choice(r.order.format, f, "format"); }},
     {"prefix", [](R& r, const json& f) { read_text(r.order.prefix, f, "prefix"); }},
     {"alignment", [](R& r, const json& f) { read_truth(r.order.alignment, f, "alignment"); }},
     {"scores", [](R& r, const json& f) { read_truth(r.scores, f, "scores"); }},

@@ -29,7 +29,10 @@ const char* const page_html = R"html(<!DOCTYPE html>
 </header>
 <main>
   <section>
-    <textarea id="text" placeholder="Text to translate" aria-label="text to translate" autofocus spellcheck="false"></textarea>
+    <div class="pane">
+      <div id="marks" aria-hidden="true"></div>
+      <textarea id="text" placeholder="Text to translate" aria-label="text to translate" autofocus spellcheck="false"></textarea>
+    </div>
     <p class="soft"><span id="count"></span></p>
   </section>
   <section>
@@ -57,11 +60,15 @@ select, button, input { font: inherit; color: inherit; padding: 5px 10px; border
   border-radius: 7px; background: var(--card); }
 button { cursor: pointer; }
 main { display: grid; grid-template-columns: 1fr 1fr; gap: 16px; }
-textarea, #translation { display: block; width: 100%; min-height: 45vh; padding: 14px; border: 1px solid var(--line);
-  border-radius: 10px; background: var(--card); color: inherit; font: 18px/1.55 system-ui, sans-serif; resize: none; }
-#translation { white-space: pre-wrap; overflow-wrap: anywhere; }
+.pane { position: relative; border-radius: 10px; background: var(--card); }
+textarea, #translation, #marks { display: block; width: 100%; min-height: 45vh; padding: 14px;
+  border: 1px solid var(--line); border-radius: 10px; font: 18px/1.55 system-ui, sans-serif; white-space: pre-wrap;
+  overflow-wrap: anywhere; }
+textarea { position: relative; background: none; color: inherit; resize: none; }
+#translation { background: var(--card); }
 #translation.pending { color: var(--soft); }
-#translation span:hover, #translation span.looked-at, .marked { background: var(--mark); border-radius: 4px; }
+#marks { position: absolute; inset: 0; overflow: hidden; color: transparent; border-color: transparent; }
+#translation span.at, #marks span { background: var(--mark); border-radius: 4px; }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 1px; }
 .soft { color: var(--soft); font-size: 14px; margin: 8px 2px; min-height: 32px; }
 #state.wrong { color: var(--wrong); }
@@ -71,7 +78,7 @@ textarea, #translation { display: block; width: 100%; min-height: 45vh; padding:
 @media (max-width: 760px) {
   body { padding: 12px; }
   main { grid-template-columns: 1fr; }
-  textarea, #translation { min-height: 28vh; }
+  textarea, #translation, #marks { min-height: 28vh; }
 }
 )css";
 

@@ -17,6 +17,62 @@ function show(text, pending) {
   $('translation').classList.toggle('pending', pending);
 }
 
+// Where each character begins in a string of JavaScript, which counts those beyond U+FFFF twice.
+function starts(text) {
+  const at = [0];
+  for (const character of text) at.push(at.at(-1) + character.length);
+  return at;
+}
+
+// The parts of the source text that a word of the translation looks at; none: no word.
+function mark(ranges) {
+  const text = $('text').value;
+  const parts = [];
+  let done = 0;
+  for (const [begin, end] of ranges.sort((a, b) => a[0] - b[0])) {
+    if (begin < done) continue;
+    const word = document.createElement('span');
+    word.textContent = text.slice(begin, end);
+    parts.push(text.slice(done, begin), word);
+    done = end;
+  }
+  $('marks').replaceChildren(...(parts.length ? [...parts, text.slice(done)] : []));
+  $('marks').scrollTop = $('text').scrollTop;
+}
+
+function wordOf(text, ranges) {
+  const word = document.createElement('span');
+  word.textContent = text;
+  word.onpointerenter = () => (word.classList.add('at'), mark(ranges));
+  word.onpointerleave = () => (word.classList.remove('at'), mark([]));
+  return word;
+}
+
+// The translation, in which each word shows what it looks at.
+function showWords(source, {text, sentences}) {
+  const parts = [];
+  let done = 0, from = 0;
+  for (const sentence of sentences) {
+    const {text: translated, words} = sentence.hypotheses[0];
+    const at = text.indexOf(translated, done), begin = source.indexOf(sentence.source, from);
+    if (at < 0 || begin < 0) return show(text, false);
+    const inSource = starts(sentence.source), inTarget = starts(translated);
+    const looks = new Map();  // by place of the word
+    for (const [b, e, target, end] of words) {
+      if (!looks.has(target)) looks.set(target, {end, ranges: []});
+      looks.get(target).ranges.push([begin + inSource[b], begin + inSource[e]]);
+    }
+    for (const [target, {end, ranges}] of [...looks].sort((a, b) => a[0] - b[0])) {
+      if (at + inTarget[target] < done) continue;
+      parts.push(text.slice(done, at + inTarget[target]), wordOf(translated.slice(inTarget[target], inTarget[end]), ranges));
+      done = at + inTarget[end];
+    }
+    from = begin + sentence.source.length;
+  }
+  show('', false);
+  $('translation').replaceChildren(...parts, text.slice(done));
+}
+
 function showAlternatives(texts) {
   $('alternatives').replaceChildren(...texts.map(text => {
     const item = document.createElement('li');
@@ -64,7 +120,7 @@ async function translate() {
       if (name === 'error') throw new Error(data.error);
       if (name === 'partial') return show(shown += data.delta, true);
       const best = data.translations[0];
-      show(best.text, false);
+      showWords(text, best);
       showAlternatives([...new Set(best.alternatives)].filter(other => other !== best.text));
       say('');
     });
@@ -74,6 +130,7 @@ async function translate() {
 }
 
 function soon() {
+  mark([]);
   $('count').textContent = `${[...$('text').value].length} characters`;
   clearTimeout(waiting);
   waiting = setTimeout(translate, 250);

@@ -1,8 +1,10 @@
 #include "serve/text_order.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/log.h"
-#include "serve/text_lines.h"
+#include "base/utf8.h"
 #include "tensor/arena.h"
 
 namespace dragoman {
@@ -24,28 +26,39 @@ HttpResponse failure_response(const std::exception_ptr& error) {
 /// The texts of an order while they are translated. The server's thread alone uses it.
 class Texts {
  public:
-  explicit Texts(std::span<const std::string> texts) {
-    for (const std::string& text : texts) lines_.emplace_back(text);
-    beginnings_.resize(lines_.empty() ? 0 : lines_[0].sentences().size());
+  Texts(std::vector<std::string> texts, DocumentFormat format, const std::string& language) {
+    for (std::string& text : texts) {
+      clean_utf8(text);
+      documents_.emplace_back(std::move(text), format, language);
+    }
+    beginnings_.resize(documents_.empty() ? 0 : documents_[0].sentences().size());
     whole_.resize(beginnings_.size());
   }
 
   std::vector<std::string> sentences() const {
     std::vector<std::string> all;
-    for (const TextLines& text : lines_) all.insert(all.end(), text.sentences().begin(), text.sentences().end());
+    for (const Document& text : documents_) all.insert(all.end(), text.sentences().begin(), text.sentences().end());
     return all;
+  }
+
+  bool need_links() const {
+    return std::ranges::any_of(documents_, [](const Document& text) {
+      for (size_t i = 0; i < text.sentences().size(); ++i)
+        if (text.needs_links(i)) return true;
+      return false;
+    });
   }
 
   /// The translation of the first text up to its first unfinished sentence; empty if it has not grown.
   std::string grown(size_t sentence, const std::string& beginning, bool whole) {
     if (sentence >= beginnings_.size()) return "";
-    beginnings_[sentence] = beginning;
+    beginnings_[sentence].text = beginning;
     whole_[sentence] = whole;
     if (sentence > unfinished_) return "";
     while (unfinished_ < whole_.size() && whole_[unfinished_]) ++unfinished_;
-    std::vector<std::string> told = beginnings_;
-    for (size_t later = unfinished_ + 1; later < told.size(); ++later) told[later].clear();
-    std::string text = lines_[0].assemble(told);
+    std::vector<TranslatedSentence> told = beginnings_;
+    for (size_t later = unfinished_ + 1; later < told.size(); ++later) told[later] = {};
+    std::string text = documents_[0].assemble(told);
     text.erase(text.find_last_not_of(" \t\r\n\v\f") + 1);
     if (text.size() <= told_.size() || !text.starts_with(told_)) return "";
     return told_ = text;
@@ -54,7 +67,7 @@ class Texts {
   std::vector<TextResult> results(std::vector<std::vector<Translation>> best) const {
     std::vector<TextResult> results;
     auto next = best.begin();
-    for (const TextLines& text : lines_) {
+    for (const Document& text : documents_) {
       TextResult& result = results.emplace_back();
       result.sentences = text.sentences();
       const auto end = next + std::ssize(result.sentences);
@@ -68,15 +81,17 @@ class Texts {
   }
 
  private:
-  static std::string assembled(const TextLines& text, std::span<const std::vector<Translation>> sentences,
-                               size_t rank) {
-    std::vector<std::string> translations;
-    for (const auto& best : sentences) translations.push_back(best[std::min(rank, best.size() - 1)].text);
+  static std::string assembled(const Document& text, std::span<const std::vector<Translation>> sentences, size_t rank) {
+    std::vector<TranslatedSentence> translations;
+    for (const auto& best : sentences) {
+      const Translation& t = best[std::min(rank, best.size() - 1)];
+      translations.push_back({t.text, t.links});
+    }
     return text.assemble(translations);
   }
 
-  std::vector<TextLines> lines_;
-  std::vector<std::string> beginnings_;  // of the first text's sentences
+  std::vector<Document> documents_;
+  std::vector<TranslatedSentence> beginnings_;  // of the first text's sentences
   std::vector<bool> whole_;
   size_t unfinished_ = 0;  // the first sentence that is not whole
   std::string told_;
@@ -94,13 +109,15 @@ void answer_failure(Exchange& exchange, const std::exception_ptr& error, bool st
 void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextOrder order,
                      std::function<void(const std::string&)> begun, std::function<void(std::vector<TextResult>)> done) {
   service.take_characters(order.texts);
-  const auto texts = std::make_shared<Texts>(order.texts);
+  const auto texts =
+      std::make_shared<Texts>(std::move(order.texts), order.format, service.models()[order.model].source);
   TranslationJob job{.sentences = texts->sentences(),
                      .search = order.search,
                      .prefix = std::move(order.prefix),
-                     .alignment = order.alignment};
+                     .alignment = order.alignment,
+                     .links = texts->need_links()};
   const bool streams = begun != nullptr;
-  if (streams)
+  if (streams && order.format == DocumentFormat::text)  // markup moves until a sentence is whole
     job.begun = [&service, texts, begun = std::move(begun)](size_t sentence, const std::string& text, bool whole) {
       service.post([texts, begun, sentence, text, whole] {
         if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) begun(all);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "serve/service.h"
+#include "text/document.h"
 
 namespace dragoman {
 
@@ -12,6 +13,7 @@ namespace dragoman {
 struct TextOrder {
   size_t model = 0;
   std::vector<std::string> texts;
+  DocumentFormat format = DocumentFormat::text;
   SearchOptions search;
   std::string prefix;  // of the first text's translation
   bool alignment = false;

@@ -10,11 +10,19 @@ namespace {
 constexpr size_t sentences_of_one_job = 16;  // in one search
 constexpr size_t pairs_scored_at_once = 16;  // between two steps of the search
 
+bool has_cross_attention(const ModelConfig& config) {
+  return config.has_encoder() && (config.type != ModelType::s2s || config.rnn.decoder.attention != RnnAttention::none);
+}
+
 }  // namespace
 
 TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options,
                                      Metrics& metrics)
-    : engine_(engine), options_(options), metrics_(metrics), ensemble_(model, engine.backend()) {
+    : engine_(engine),
+      options_(options),
+      metrics_(metrics),
+      ensemble_(model, engine.backend()),
+      aligns_(has_cross_attention(ensemble_.models()[0].model->config())) {
   thread_ = std::thread([this] { work(); });
 }
 
@@ -132,7 +140,7 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
                       .search = running.job.search,
                       .prefix = sentence == 0 ? running.job.prefix : "",
                       .wanted = running.job.wanted,
-                      .alignment = running.job.alignment,
+                      .alignment = running.job.alignment || (running.job.links && aligns_),
                       .line = sentence};
   if (running.job.begun)
     request.begun = [begun = running.job.begun, sentence](const std::string& text) { begun(sentence, text, false); };

@@ -24,7 +24,8 @@ struct TranslationJob {
   SearchOptions search;
   std::string prefix;  // of the first sentence's translation
   Wanted wanted = Wanted::log_probs;
-  bool alignment = false;
+  bool alignment = false;  // an Error where the model has no cross-attention
+  bool links = false;      // likewise, but left out there
   // Told what a sentence's best translation begins with, as it grows, and at last its whole text. null: not requested
   std::function<void(size_t sentence, const std::string& text, bool whole)> begun;
   std::function<void(std::vector<std::vector<Translation>> best)> done;  // n best of each sentence
@@ -86,6 +87,7 @@ class TranslationWorker {
   const TranslateOptions options_;
   Metrics& metrics_;
   const LoadedEnsemble ensemble_;
+  const bool aligns_;  // the model has cross-attention
   std::optional<Translator> translator_;
 
   // Of the worker's thread.

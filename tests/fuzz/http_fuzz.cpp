@@ -2,7 +2,6 @@
 #include "serve/fields.h"
 #include "serve/own_request.h"
 #include "serve/request_parser.h"
-#include "serve/text_lines.h"
 #include "tests/fuzz/target.h"
 
 namespace dragoman {
@@ -15,13 +14,7 @@ std::string post(const std::string& type, const std::string& body) {
          "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-void use(const HttpRequest& request) {
-  const TranslateRequest wanted = read_translate_request(fields_of(request), SearchOptions());
-  for (const std::string& text : wanted.order.texts) {
-    const TextLines lines(text);
-    if (lines.assemble(lines.sentences()) != text) throw std::logic_error("a text changed that nobody translated");
-  }
-}
+void use(const HttpRequest& request) { read_translate_request(fields_of(request), SearchOptions()); }
 
 }  // namespace
 

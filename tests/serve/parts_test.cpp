@@ -8,7 +8,6 @@
 #include "serve/metrics.h"
 #include "serve/own_request.h"
 #include "serve/served_models.h"
-#include "serve/text_lines.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -17,21 +16,6 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
-
-TEST(TextLines, KeepTheWhiteSpaceAroundThem) {
-  const TextLines text("\n  one two \r\n\r\n\tthree\nfour  ");
-  EXPECT_THAT(text.sentences(), ElementsAre("one two", "three", "four"));
-  EXPECT_EQ(text.assemble(std::vector<std::string>{"1 2", "3", "4"}), "\n  1 2 \r\n\r\n\t3\n4  ");
-}
-
-TEST(TextLines, MayBeNone) {
-  for (const char* blank : {"", " ", "\n\r\n "}) {
-    const TextLines text(blank);
-    EXPECT_THAT(text.sentences(), IsEmpty());
-    EXPECT_EQ(text.assemble({}), blank);
-  }
-}
 
 TEST(ModelWord, HasLanguagesBeforeTheFile) {
   const auto parts = [](const char* word) {

@@ -196,6 +196,19 @@ class LibreTranslate(Served):
         listed = translated(LINES[:1], "--n-best", 3)
         self.assertEqual([found["translatedText"], *found["alternatives"]], [l.split(" ||| ")[1] for l in listed])
 
+    def test_keeps_markup(self):
+        found = self.server.form("/translate", q=f"<p>{LINES[0]}</p><p>the <b>red</b> car is <i>new</i></p>", source="en",
+                                 target="de", format="html")["translatedText"]
+        first, second = translated([LINES[0], "the red car is new"])
+        self.assertEqual(re.findall(r"</?\w+>", found)[:2], ["<p>", "</p>"])
+        self.assertEqual(sorted(re.findall(r"</?\w+>", found)), sorted("<p> </p> <p> </p> <b> </b> <i> </i>".split()))
+        self.assertEqual(re.sub("<p>", "", re.sub(r"</p>", "\n", re.sub(r"</?[bi]>", "", found))), f"{first}\n{second}\n")
+
+    def test_cuts_a_line_into_sentences(self):
+        found = self.server.form("/translate", q=f"{LINES[0]}. T{LINES[1][1:]}!  ", source="en", target="de")
+        first, second = translated([f"{LINES[0]}.", f"T{LINES[1][1:]}!"])
+        self.assertEqual(found["translatedText"], f"{first} {second}  ")
+
     def test_tells_the_source_if_it_is_auto(self):
         found = self.server.form("/translate", q=LINES[0], source="auto", target="de")
         self.assertEqual(found["detectedLanguage"], {"confidence": 100, "language": "en"})
@@ -268,6 +281,10 @@ class OwnApi(Served):
         self.assertEqual([h["text"] for h in hypotheses], [line[1] for line in listed])
         self.assertEqual([found["text"], *found["alternatives"]], [h["text"] for h in hypotheses])
         for hypothesis, line in zip(hypotheses, listed):
+            for begin, end, target, target_end in hypothesis["words"]:
+                self.assertIn(LINES[0][begin:end], LINES[0].split())
+                self.assertIn(hypothesis["text"][target:target_end], hypothesis["text"].split())
+            self.assertEqual(len({word[2] for word in hypothesis["words"]}), len(hypothesis["text"].split()))
             self.assertAlmostEqual(sum(hypothesis["token_log_probs"]), hypothesis["log_prob"], 4)
             self.assertEqual({f"{i}-{j}" for i, j in hypothesis["alignment"]},
                              set(next(field for field in line if re.fullmatch(r"(\d+-\d+ ?)+", field)).split()))
@@ -419,13 +436,14 @@ class Page(Served):
         text = f"{LINES[0]}\n<b>&{LINES[1]}"
         with tempfile.TemporaryDirectory() as profile:
             done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-                                   "--virtual-time-budget=5000", "--dump-dom",
+                                   "--virtual-time-budget=60000", "--dump-dom",
                                    f"http://127.0.0.1:{self.server.port}/#{urllib.parse.quote(text)}"],
                                   timeout=120, check=False, encoding="utf-8", capture_output=True)
         found = re.search(r'<div id="translation"[^>]*>(.*?)</div>', done.stdout, re.S)
         self.assertIsNotNone(found, done.stderr[-2000:])
         shown = html.unescape(re.sub(r"</?span[^>]*>", "", found[1]))
         self.assertEqual(shown, "\n".join(translated(text.split("\n"))))
+        self.assertIn("<span>", found[1], "words that show what they look at")
         self.assertGreater(len(re.findall(r"<li>", done.stdout)), 0, "alternatives")
 
 
