@@ -48,7 +48,8 @@ CommandFiles files_of(const ServeCommandOptions& o) {
   return {.read = {{"--model", models},
                    {"--vocabs", o.vocabs},
                    {"--shortlist", {o.shortlist}},
-                   {"--api-keys", {o.api_keys}}},
+                   {"--api-keys", {o.api_keys}},
+                   {"--detect-model", {o.detect_model}}},
           .written = {{"--access-log", {o.access_log}}}};
 }
 

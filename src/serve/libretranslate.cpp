@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "serve/api_description.h"
@@ -58,7 +59,9 @@ ordered_json without_best(const std::vector<std::string>& best) {
 
 void respond(Exchange& exchange, const ordered_json& answer) { exchange.respond({.body = to_text(answer)}); }
 
-ordered_json detected(const std::string& language) { return {{"confidence", 100}, {"language", language}}; }
+ordered_json detected(const DetectedLanguage& found) {
+  return {{"confidence", std::lround(100 * found.confidence)}, {"language", found.language}};
+}
 
 // A single text gives a text, an array an array.
 ordered_json answer_of(const std::vector<TextResult>& results, bool several, bool alternatives) {
@@ -77,7 +80,8 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   service.require_key(exchange->request(), key_in(fields));
   TextOrder order{.texts = texts_in(fields), .search = service.options()};
   const std::string source = text_field(fields, "source"), target = text_field(fields, "target");
-  order.model = service.model_for(source, target);
+  const DetectedLanguage language = service.source_of(order.texts, source, target);
+  order.model = service.model_for(language.language, target);
   const std::string format = fields.contains("format") ? text_field(fields, "format") : "text";
   const auto known = from_name<DocumentFormat>(format);
   if (!known) refuse(400, "{} format is not supported", format);
@@ -88,12 +92,12 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
     order.search.beam_size = std::max(order.search.beam_size, alternatives + 1);
   }
   const bool several = fields["q"].is_array();
-  const std::string of_model = source == "auto" ? service.models()[order.model].source : "";
+  const bool tells = source == "auto" && !language.language.empty();
   translate_texts(service, exchange, std::move(order), nullptr,
-                  [exchange, several, alternatives, of_model](const std::vector<TextResult>& results) {
+                  [exchange, several, alternatives, tells, language](const std::vector<TextResult>& results) {
                     ordered_json answer = answer_of(results, several, alternatives > 0);
-                    if (!of_model.empty()) {
-                      const std::vector<ordered_json> each(results.size(), detected(of_model));
+                    if (tells) {
+                      const std::vector<ordered_json> each(results.size(), detected(language));
                       answer["detectedLanguage"] = several ? ordered_json(each) : each[0];
                     }
                     respond(*exchange, answer);
@@ -124,11 +128,10 @@ void detect(Service& service, const std::shared_ptr<Exchange>& exchange) {
   service.require_key(exchange->request(), key_in(fields));
   const auto texts = texts_in(fields);
   service.take_characters(texts);
-  std::set<std::string> sources;
-  for (size_t i = 0; i < service.models().size(); ++i) sources.insert(service.models()[i].source);
-  if (sources.size() != 1 || sources.begin()->empty())
-    refuse(400, "languages are not detected here: the server does not have exactly one to translate from");
-  respond(*exchange, ordered_json::array({detected(*sources.begin())}));
+  ordered_json languages = ordered_json::array();
+  for (const DetectedLanguage& found : service.detect(texts))
+    if (languages.empty() || std::lround(100 * found.confidence) > 0) languages.push_back(detected(found));
+  respond(*exchange, languages);
 }
 
 void frontend_settings(Service& service, const std::shared_ptr<Exchange>& exchange) {

@@ -13,6 +13,7 @@ struct ServeOptions : EnsembleOptions, SearchOptions {
   int port = 5000;           // 0: the system chooses one
   std::string api_keys;      // file with a key a line; empty: everybody may translate
   std::string access_log;    // file to which a JSON object is appended for each request; "-": stdout; empty: none
+  std::string detect_model;  // file of `dragoman detect`, for texts whose language is not given; empty: none
   std::string allow_origin;  // of web pages elsewhere that may call the server; "*": all; empty: none
   int64_t max_characters = 100'000;   // of the texts of a request
   MemorySize max_body{2 << 20};       // of a request

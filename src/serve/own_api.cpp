@@ -94,8 +94,11 @@ void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const T
 void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   TranslateRequest request = read_translate_request(fields_of(exchange->request()), service.options());
   service.require_key(exchange->request(), request.api_key);
-  if (service.models().size() > 1 || !request.target.empty())
-    request.order.model = service.model_for(request.source.empty() ? "auto" : request.source, request.target);
+  if (service.models().size() > 1 || !request.target.empty()) {
+    const std::string named = request.source.empty() ? "auto" : request.source;
+    const auto source = service.source_of(request.order.texts, named, request.target);
+    request.order.model = service.model_for(source.language, request.target);
+  }
   if (request.stream) return stream(service, exchange, request);
   translate_texts(service, exchange, request.order, nullptr,
                   [exchange, request](const std::vector<TextResult>& r) { respond(*exchange, answer_of(r, request)); });
@@ -136,7 +139,8 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   size_t model = 0;
   const std::string target = text_in(fields, "target");
   if (service.models().size() > 1 || !target.empty())
-    model = service.model_for(text_in(fields, "source", "auto"), target);
+    model =
+        service.model_for(service.source_of(job.sources, text_in(fields, "source", "auto"), target).language, target);
   job.done = [&service, exchange](std::vector<std::vector<float>> log_probs) {
     service.post([exchange, log_probs = std::move(log_probs)] { respond(*exchange, scores_of(log_probs)); });
   };

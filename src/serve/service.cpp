@@ -1,7 +1,10 @@
 #include "serve/service.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -20,6 +23,17 @@ std::vector<Route> all_routes() {
 
 const std::vector<Route>& routes() {
   static const std::vector<Route> all = all_routes();
+  return all;
+}
+
+std::optional<LanguageDetector> detector_of(const ServeOptions& options) {
+  if (options.detect_model.empty()) return {};
+  return LanguageDetector::load(options.detect_model);
+}
+
+std::string joined(std::span<const std::string> texts) {
+  std::string all;
+  for (const std::string& text : texts) all += text + '\n';
   return all;
 }
 
@@ -101,6 +115,7 @@ Service::Service(Engine& engine, const ServeOptions& options, Post post, std::fu
       post_(std::move(post)),
       connections_(std::move(connections)),
       keys_(std::make_unique<ApiKeys>(options.api_keys)),
+      detector_(detector_of(options)),
       log_(options.access_log),
       models_(engine, options, metrics_) {}
 
@@ -170,20 +185,47 @@ bool Service::reload(std::function<void(std::string)> done) {
   return began;
 }
 
+DetectedLanguage Service::source_of(std::span<const std::string> texts, const std::string& named,
+                                    const std::string& target) const {
+  if (named != "auto") return {named, 1};
+  std::set<std::string> sources;
+  for (size_t i = 0; i < models_.size(); ++i) {
+    if (models_[i].source.empty()) return {"", 1};
+    if (models_[i].target == target) sources.insert(models_[i].source);
+  }
+  if (sources.empty()) refuse(400, "{} is not supported", target);
+  if (!detector_ && sources.size() > 1)
+    refuse(400, "there are several languages to translate into {} from: name the source ({})", target,
+           fmt::join(sources, ", "));
+  if (!detector_) return {*sources.begin(), 1};
+  for (const DetectedLanguage& found : detector_->detect(joined(texts)))
+    if (sources.contains(found.language)) return found;
+  refuse(400, "of the languages to translate into {} from, --detect-model knows none ({})", target,
+         fmt::join(sources, ", "));
+}
+
+std::vector<DetectedLanguage> Service::detect(std::span<const std::string> texts) const {
+  if (detector_) return detector_->detect(joined(texts));
+  std::set<std::string> sources;
+  for (size_t i = 0; i < models_.size(); ++i) sources.insert(models_[i].source);
+  if (sources.size() != 1 || sources.begin()->empty())
+    refuse(400,
+           "languages are not detected here: the server has no --detect-model, and not exactly one language to "
+           "translate from");
+  return {{*sources.begin(), 1}};
+}
+
 size_t Service::model_for(const std::string& source, const std::string& target) const {
-  bool has_source = source == "auto", has_target = false;
-  std::vector<size_t> found;
+  bool has_source = false, has_target = false;
   for (size_t i = 0; i < models_.size(); ++i) {
     if (models_[i].source.empty()) return i;
     has_source |= models_[i].source == source;
     has_target |= models_[i].target == target;
-    if ((source == "auto" || models_[i].source == source) && models_[i].target == target) found.push_back(i);
+    if (models_[i].source == source && models_[i].target == target) return i;
   }
   if (!has_source) refuse(400, "{} is not supported", source);
   if (!has_target) refuse(400, "{} is not supported", target);
-  if (found.empty()) refuse(400, "{} is not available as a target language from {}", target, source);
-  if (found.size() > 1) refuse(400, "the language of a text is not detected here: name the source");
-  return found[0];
+  refuse(400, "{} is not available as a target language from {}", target, source);
 }
 
 void Service::require_key(const HttpRequest& request, std::string_view key) const {

@@ -2,6 +2,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "serve/metrics.h"
 #include "serve/options.h"
 #include "serve/served_models.h"
+#include "text/language_detector.h"
 
 namespace dragoman {
 
@@ -58,8 +60,13 @@ class Service {
   int connections() const { return connections_(); }
   void post(std::function<void()> f) const { post_(std::move(f)); }
 
-  /// The number of the model for these languages; "auto" as the source: of the only language that there is. Refusal if
-  /// there is none.
+  /// The language of texts: the named one; if that is "auto", the most likely one of those that a model translates into
+  /// the target. Without --detect-model there must be exactly one such language. Empty if models have no languages.
+  DetectedLanguage source_of(std::span<const std::string> texts, const std::string& named,
+                             const std::string& target) const;
+  /// All languages, the most likely first: those of --detect-model, else the only one that a model translates from.
+  std::vector<DetectedLanguage> detect(std::span<const std::string> texts) const;
+  /// The number of the model for these languages. Refusal if there is none.
   size_t model_for(const std::string& source, const std::string& target) const;
   /// Refusal unless the key (of the parameters, or a bearer's) is one of those that may translate.
   void require_key(const HttpRequest& request, std::string_view key) const;
@@ -76,6 +83,7 @@ class Service {
   const Post post_;
   const std::function<int()> connections_;
   std::unique_ptr<const ApiKeys> keys_;
+  const std::optional<LanguageDetector> detector_;
   AccessLog log_;
   Metrics metrics_;
   ServedModels models_;

@@ -462,6 +462,22 @@ class Limits(unittest.TestCase):
             time.sleep(0.05)
         self.fail(pattern)
 
+    def test_languages_are_detected(self):
+        run("detect", "--learn", "en=s", "fr=t", "--output", "languages")
+        models = ("en-de=a.safetensors", "fr-de=b.safetensors")
+        with serving("--detect-model", "languages", models=models) as server:
+            for line, language, model in ((LINES[3], "en", "a"), ("das house red ist new", "fr", "b")):
+                self.assertEqual(server.form("/detect", q=line)[0]["language"], language)
+                found = server.form("/translate", q=line, source="auto", target="de")
+                self.assertEqual(found["detectedLanguage"]["language"], language)
+                self.assertEqual(found["translatedText"], translated([line], model=model)[0])
+                found = server.json("POST", "/v1/translate", {"text": line, "target": "de"})["translations"][0]
+                self.assertEqual(found["text"], translated([line], model=model)[0])
+        with serving(models=models) as server:
+            self.assertIn("name the source (en, fr)",
+                          server.form("/translate", 400, q="a", source="auto", target="de")["error"])
+            self.assertIn("not detected here", server.form("/detect", 400, q="a")["error"])
+
     def test_keys_are_needed_where_there_are_some(self):
         (FOLDER / "keys").write_text("# a comment\nsecret\n")
         with serving("--api-keys", "keys") as server:
