@@ -218,6 +218,8 @@ std::vector<Flag<O>> run_flags() {
        .help = "maximum number of lines in memory: read ahead, or translated and waiting for earlier lines",
        .range = {1, 10'000'000}},
       cpu_threads_flag<O>(group),
+      processes_flag<O>(group),
+      comm_timeout_flag<O>(group),
       devices_flag<O>(group),
       fast_math_flag<O>(group),
       {.name = "profile",

@@ -12,6 +12,8 @@ struct TranslateCommandOptions : EnsembleOptions, SearchOptions, TranslateOption
   std::vector<std::string> devices = {"cpu"};  // exactly one: "cpu" or "cuda:0"
   bool fast_math = false;                      // on a GPU: compute float32 products in TF32
   int cpu_threads = 0;                         // 0: one per core
+  int processes = 1;
+  double comm_timeout = 60;  // seconds of silence after which a rank counts as lost; 0: never
   bool profile = false;
   bool quiet = false;
   std::vector<std::string> length_penalty_words;  // {"gnmt", "0.6"}, becomes length_penalty

@@ -10,6 +10,8 @@ LineWriter::LineWriter(const std::string& path)
   if (compression != Compression::none) encoder_ = compress(*file_, compression);
 }
 
+LineWriter::LineWriter(std::string& text) : text_(&text) {}
+
 LineWriter::~LineWriter() {
   if (!file_ || file_->holds_old_content()) return;  // moved from, or left by an exception before the first output
   try {
@@ -30,7 +32,9 @@ void LineWriter::write_segment(std::string_view part) {
 
 void LineWriter::flush() {
   const std::string data = std::exchange(buffer_, {});  // the destructor must not retry a failed write
-  if (encoder_)
+  if (text_)
+    text_->append(data);
+  else if (encoder_)
     encoder_->write(data);
   else
     file_->write(data);
@@ -38,6 +42,7 @@ void LineWriter::flush() {
 
 void LineWriter::close() {
   flush();
+  if (text_) return;
   if (const auto encoder = std::exchange(encoder_, nullptr)) encoder->finish();
   file_->close();
 }

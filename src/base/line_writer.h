@@ -15,6 +15,7 @@ namespace dragoman {
 class LineWriter {
  public:
   explicit LineWriter(const std::string& path);
+  explicit LineWriter(std::string& text);  // appends to a text in memory, which outlives it
   LineWriter(LineWriter&&) = default;
   ~LineWriter();  // flushes, unless the file still holds its old content; cannot report failures
 
@@ -25,6 +26,7 @@ class LineWriter {
   const std::string& name() const { return file_->name(); }  // the path, or "stdout"
 
  private:
+  std::string* text_ = nullptr;           // in place of a file
   std::unique_ptr<FileDescriptor> file_;  // encoder_ points to it
   std::unique_ptr<Encoder> encoder_;
   std::string buffer_;

@@ -14,13 +14,14 @@ namespace dragoman {
 class TranslationWriter {
  public:
   /// All arguments must outlive the writer.
-  TranslationWriter(LineWriter& out, const TranslateOptions& options, const SearchOptions& search)
-      : out_(out), options_(options), search_(search) {}
+  TranslationWriter(LineWriter& out, const TranslateOptions& options, const SearchOptions& search,
+                    int64_t first_line = 0)
+      : out_(out), options_(options), search_(search), lines_(first_line) {}
 
   /// The n best of the next line or chunk of a line, at least one; `more`: another chunk of the line follows.
   void write(std::vector<Translation> best, bool more);
   void flush() { out_.flush(); }
-  int64_t lines() const { return lines_; }  // complete ones
+  int64_t lines() const { return lines_; }  // complete ones, and those before the first
 
  private:
   bool plain() const {
@@ -36,7 +37,7 @@ class TranslationWriter {
   LineWriter& out_;
   const TranslateOptions& options_;
   const SearchOptions& search_;
-  int64_t lines_ = 0;
+  int64_t lines_;
   bool begun_ = false;             // some text of the current line is written
   std::vector<Translation> line_;  // so far
 };

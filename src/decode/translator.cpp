@@ -87,7 +87,8 @@ int64_t Translator::translate(LineReader& in, LineWriter& out, const std::functi
 }
 
 void Translator::run(const Flow& flow) {
-  line_ = part_ = 0;
+  line_ = flow.first_line;
+  part_ = 0;
   for (read(flow); !texts_.empty(); read(flow)) {
     try {
       searches_.step();

@@ -61,6 +61,7 @@ class Translator {
     std::function<bool(std::string& text, bool& more)> next;              // false at the end
     std::function<void(std::vector<Translation> best, bool more)> write;  // at least one, best first
     std::function<void()> flush;
+    uint64_t first_line = 0;  // its number, by which draws are keyed
   };
   void run(const Flow& flow);
 

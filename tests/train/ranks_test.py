@@ -187,6 +187,40 @@ class Ranks(unittest.TestCase):
         self.assertEqual(one.splitlines()[0].split()[0], four.splitlines()[0].split()[0])
         self.assertNotIn("m.safetensors", self.files(folder))
 
+    def test_translating_is_shared_in_order(self):
+        folder = self.fresh("translate")
+        self.call(folder, RUN + " --after 40u")
+        lines = (folder / "s").read_text(encoding="utf-8").splitlines()
+        lines[3:3] = ["", "   ", "red \u2028 blue"]
+        (folder / "lines").write_text("\n".join(lines * 3), encoding="utf-8")
+        for options in ("", " --n-best 2 -b 2 --alignment hard", " --output-sampling full --seed 3 --word-scores", " --precision int8",
+                        " --maxi-batch-lines 20 --scores"):
+            command = "translate -m m.safetensors --quiet -i lines -o " + "{}" + options
+            self.call(folder, command.format("one") + " --cpu-threads 1")
+            one = (folder / "one").read_bytes()
+            ways = [((), " --processes 3"), ((), " --processes 2 --cpu-threads 2")]
+            if shutil.which("mpirun") and (Path(BINARY).parent / "libdragoman_mpi.so").exists():
+                ways.append(((*MPIRUN, "3"), ""))
+            for launcher, way in ways:
+                self.call(folder, command.format("several") + way, launcher)
+                self.assertEqual(one, (folder / "several").read_bytes(), options + way)
+        (folder / "none").write_text("", encoding="utf-8")
+        self.call(folder, "translate -m m.safetensors --quiet -i none -o several --processes 3")
+        self.assertEqual((folder / "several").read_bytes(), b"")
+
+    def test_a_pipe_is_answered_line_by_line(self):
+        folder = self.fresh("pipe")
+        self.call(folder, RUN + " --after 10u")
+        run = subprocess.Popen([BINARY, *"translate -m m.safetensors --quiet --processes 2".split()], cwd=folder, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for line in ("red blue\n", "old\n"):
+            run.stdin.write(line)
+            run.stdin.flush()
+            self.assertTrue(run.stdout.readline().endswith("\n"))
+        run.stdin.close()
+        self.assertEqual((run.stdout.read(), run.wait(60)), ("", 0))
+        run.stdout.close()
+
     def test_mpi_gives_the_same_bytes(self):
         if shutil.which("mpirun") is None or not (Path(BINARY).parent / "libdragoman_mpi.so").exists():
             self.skipTest("Open MPI is not there")
