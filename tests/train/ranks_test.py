@@ -199,7 +199,7 @@ class Ranks(unittest.TestCase):
             self.call(folder, command.format("one") + " --cpu-threads 1")
             one = (folder / "one").read_bytes()
             ways = [((), " --processes 3"), ((), " --processes 2 --cpu-threads 2")]
-            if shutil.which("mpirun") and (Path(BINARY).parent / "libdragoman_mpi.so").exists():
+            if options == "" and shutil.which("mpirun") and (Path(BINARY).parent / "libdragoman_mpi.so").exists():
                 ways.append(((*MPIRUN, "3"), ""))
             for launcher, way in ways:
                 self.call(folder, command.format("several") + way, launcher)
