@@ -10,17 +10,17 @@ struct Backend;
 class Communicator;
 
 struct EngineOptions {
-  std::string device = "cpu";  // or "cuda:0", the first GPU
-  bool fast_math = false;      // on a GPU, float32 products may round their factors to TF32
-  int threads = 0;             // at most 4,095; 0: OMP_NUM_THREADS, or else one per core that the process may use
-  LogSink log = {};            // empty: messages are discarded
+  std::string device = "cpu";     // or "cuda:0", the first GPU
+  bool fast_math = false;         // on a GPU, float32 products may round their factors to TF32
+  int threads = 0;                // at most 4,095; 0: OMP_NUM_THREADS, or else one per core that the process may use
+  LogSink log = {};               // empty: messages are discarded
   Communicator* ranks = nullptr;  // the processes that work together with this one; null: none. Internal to the library
 };
 
 /// The resources of one use of dragoman: a backend, threads and a log. Engines are independent: several may exist in a
 /// process, with different thread counts and logs. GPUs are the exception: all engines of a process compute on the same
-/// one. Destroying an engine ends its threads. Thread-safe. A child of fork() has no threads: there the engine, and what
-/// uses it, can only be destroyed.
+/// one. Destroying an engine ends its threads. Thread-safe. A child of fork() has no threads: there the engine, and
+/// what uses it, can only be destroyed.
 class [[gnu::visibility("default")]] Engine {
  public:
   explicit Engine(EngineOptions options = {});

@@ -51,7 +51,8 @@ std::optional<LaunchedRank> launched_rank() {
 std::unique_ptr<Communicator> mpi_ranks(const LaunchedRank& launched) {
   const std::string file = module_file();
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (!library) throw Error(fmt::format("cannot load {}: {}", file, dlerror()), "libmpi.so comes with Open MPI (libopenmpi3)");
+  if (!library)
+    throw Error(fmt::format("cannot load {}: {}", file, dlerror()), "libmpi.so comes with Open MPI (libopenmpi3)");
   const auto* module = static_cast<const MpiModule*>(dlsym(library, "dragoman_mpi_module"));
   require(module && std::string_view(module->build) == mpi_build_id(),
           "{} is of another build than this dragoman; install both anew", file);

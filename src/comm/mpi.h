@@ -9,8 +9,8 @@ namespace dragoman {
 /// MPI is in a library of its own, libdragoman_mpi.so, which is loaded in processes that a launcher of MPI has started:
 /// a program linked against MPI would not start where there is none. It exports this struct as `dragoman_mpi_module`.
 struct MpiModule {
-  const char* build;                          // equals mpi_build_id()
-  std::unique_ptr<Communicator> (*start)();   // initialises MPI, once in a process
+  const char* build;                         // equals mpi_build_id()
+  std::unique_ptr<Communicator> (*start)();  // initialises MPI, once in a process
 };
 
 /// Identifies the build of the interface between libdragoman.so.0 and the library for MPI.
@@ -25,8 +25,8 @@ struct LaunchedRank {
 /// None in a process that was started otherwise. SLURM_NTASKS alone does not count: batch scripts have it, too.
 std::optional<LaunchedRank> launched_rank();
 
-/// The ranks of MPI's world. One thread of a process uses it. Error when the library is missing, of another build, or of
-/// another MPI than the launcher's: each process would then be a run of its own.
+/// The ranks of MPI's world. One thread of a process uses it. Error when the library is missing, of another build, or
+/// of another MPI than the launcher's: each process would then be a run of its own.
 std::unique_ptr<Communicator> mpi_ranks(const LaunchedRank& launched);
 
 }  // namespace dragoman

@@ -12,7 +12,8 @@ struct TrainedRows {
   int64_t first, rows;
 };
 
-/// The elements of these rows that lie within a range of the flat buffers, a run of elements each; none of them is empty.
+/// The elements of these rows that lie within a range of the flat buffers, a run of elements each; none of them is
+/// empty.
 std::vector<Range> flat_ranges(const Parameters& parameters, const std::vector<TrainedRows>& rows, Range within);
 
 /// All parameters but those whose names match one of `frozen`, shell patterns such as "encoder.*" or "*.bias", in as

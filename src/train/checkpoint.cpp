@@ -60,7 +60,8 @@ OptimizerState gathered(const RunState& run) {
 void read_flat(const RunState& run, const Tensor& own, const std::function<void(const Tensor& whole)>& read) {
   if (run.ownership.alone()) return read(own);
   const Range r = run.ownership.own();
-  const auto memory = std::make_shared<std::vector<std::byte>>(size_t(run.parameters.flat_elements() * size_of(own.dtype())));
+  const auto memory =
+      std::make_shared<std::vector<std::byte>>(size_t(run.parameters.flat_elements() * size_of(own.dtype())));
   const Tensor whole(memory, memory->data(), {run.parameters.flat_elements()}, own.dtype());
   read(whole);
   own.assign(whole.row_range(r.begin, length(r)));
@@ -104,9 +105,8 @@ void read_averages(const SafetensorsFile& file, const RunState& run) {
                 "--pretrained-model");
   }
   if (file.find("average/" + run.parameters.named().front().name))
-    return read_flat(run, run.average->averages(), [&](const Tensor& whole) {
-      read_tensors(file, averages_of(run, {.averages = whole}));
-    });
+    return read_flat(run, run.average->averages(),
+                     [&](const Tensor& whole) { read_tensors(file, averages_of(run, {.averages = whole})); });
   run.average->restart();
   log_info("{} holds no averages: --exponential-smoothing begins with its parameters", file.path());
 }
@@ -167,14 +167,10 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
   std::vector<TensorEntry> entries;
   for (const NamedTensor& t : numbers) entries.push_back(entry_of(t.name, t.value));
   std::map<std::string, std::string> metadata = {
-      {"format", state_format},
-      {"version", state_version},
-      {"config", to_json(config)},
-      {"progress", to_json(StoredProgress{run.progress, run.adam.steps, run.baseline})},
-      {"arithmetic", run.arithmetic},
-      {"corpus", fingerprint_text(order)},
-      {"batches", order.options},
-      {"batch_words", std::to_string(order.batch_words)}};
+      {"format", state_format},       {"version", state_version},
+      {"config", to_json(config)},    {"progress", to_json(StoredProgress{run.progress, run.adam.steps, run.baseline})},
+      {"arithmetic", run.arithmetic}, {"corpus", fingerprint_text(order)},
+      {"batches", order.options},     {"batch_words", std::to_string(order.batch_words)}};
   if (run.ownership.slices() > 1) metadata["gradient_shards"] = std::to_string(run.ownership.slices());
   write_safetensors(path, std::move(entries), metadata);
 }

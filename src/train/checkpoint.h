@@ -27,7 +27,7 @@ struct RunState {
   std::optional<MovingAverage>& average;
   Progress& progress;
   Baseline& baseline;
-  const Ownership& ownership;  // of moments and averages; its slices are the run's gradient shards
+  const Ownership& ownership;   // of moments and averages; its slices are the run's gradient shards
   std::string arithmetic = {};  // threads, libraries, instructions: with the same a run resumes to the same bits
 };
 

@@ -5,8 +5,8 @@
 
 #include "backend/backend.h"
 #include "backend/registry.h"
-#include "comm/gradient_tree.h"
 #include "base/machine.h"
+#include "comm/gradient_tree.h"
 #include "model/model.h"
 #include "optim/adam.h"
 #include "optim/average.h"

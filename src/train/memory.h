@@ -6,7 +6,8 @@ namespace dragoman {
 
 struct Backend;
 
-/// What a run will need, in bytes, of each of its ranks, found by walking its largest batches forward and back on the `dry` backend.
+/// What a run will need, in bytes, of each of its ranks, found by walking its largest batches forward and back on the
+/// `dry` backend.
 struct MemoryPlan {
   int64_t parameters = 0;  // weights, gradients, moments, averages
   int64_t peak = 0;        // with the activations of the largest batch

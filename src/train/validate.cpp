@@ -39,7 +39,8 @@ std::span<const T> share_of(const std::vector<T>& all, const Communicator& ranks
 // Of all ranks in order, on rank 0.
 std::vector<double> gathered(const std::vector<double>& own, Communicator& ranks) {
   std::vector<double> all;
-  for (const std::string& bytes : ranks.gather({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double)})) {
+  for (const std::string& bytes :
+       ranks.gather({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double)})) {
     const size_t before = all.size();
     all.resize(before + bytes.size() / sizeof(double));
     std::memcpy(all.data() + before, bytes.data(), bytes.size());

@@ -24,8 +24,7 @@ class Validation {
   /// --valid-translation-output, whose name `progress` completes; where it cannot be written, a warning says so and
   /// `unwritten` knows.
   std::vector<std::optional<double>> measure(const Backend& backend, Arena& arena, Model& model,
-                                             const Progress& progress, Unwritten& unwritten,
-                                             Communicator& ranks) const;
+                                             const Progress& progress, Unwritten& unwritten, Communicator& ranks) const;
 
  private:
   double cross_entropy(const Backend& backend, Arena& arena, Model& model, const PackedWeights& packed,

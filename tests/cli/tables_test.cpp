@@ -105,11 +105,10 @@ class EveryTable : public testing::Test {
   std::vector<Option> rows = joined(bind_flags(table.flags, options), bind_flags(common_flags(), common));
 };
 
-using AllOptions =
-    testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions, ServeCommandOptions,
-                   ScoreCommandOptions, ExplainCommandOptions, AlignCommandOptions, AverageOptions, ConvertCommandOptions,
-                   QuantizeCommandOptions, VocabOptions, DetectOptions, EvaluateCommandOptions, InspectOptions,
-                   CompletionOptions>;
+using AllOptions = testing::Types<TrainOptions, DataCommandOptions, PlotOptions, TranslateCommandOptions,
+                                  ServeCommandOptions, ScoreCommandOptions, ExplainCommandOptions, AlignCommandOptions,
+                                  AverageOptions, ConvertCommandOptions, QuantizeCommandOptions, VocabOptions,
+                                  DetectOptions, EvaluateCommandOptions, InspectOptions, CompletionOptions>;
 TYPED_TEST_SUITE(EveryTable, AllOptions);
 
 bool is_kebab_case(std::string_view name) {

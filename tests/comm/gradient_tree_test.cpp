@@ -11,7 +11,9 @@ namespace {
 constexpr int64_t block = 64, elements = 20 * block;
 
 // Gradients of a shard that round differently in any other order of additions.
-float gradient(int shard, int64_t i) { return std::ldexp(1.0f + float((i * 7 + shard * 13) % 101) / 101, (shard * 5) % 9); }
+float gradient(int shard, int64_t i) {
+  return std::ldexp(1.0f + float((i * 7 + shard * 13) % 101) / 101, (shard * 5) % 9);
+}
 
 float tree(int begin, int end, int64_t i) {
   if (end - begin == 1) return gradient(begin, i);
@@ -19,7 +21,8 @@ float tree(int begin, int end, int64_t i) {
 }
 
 // The sums of this rank's elements.
-std::vector<float> sums(Communicator& ranks, const std::vector<bool>& has_sentences, std::vector<int>* learned = nullptr) {
+std::vector<float> sums(Communicator& ranks, const std::vector<bool>& has_sentences,
+                        std::vector<int>* learned = nullptr) {
   const Backend& b = backend("cpu");
   Arena arena(Arena::Reserve::memory, int64_t{1} << 22);
   const Ownership ownership(ranks, int(has_sentences.size()), elements, block);
@@ -84,9 +87,7 @@ TEST(GradientTree, LeavesOutShardsWithoutSentences) {
 }
 
 TEST(GradientTree, IsZeroWithoutAnySentences) {
-  on_ranks(2, [](Communicator& ranks) {
-    EXPECT_THAT(sums(ranks, std::vector<bool>(4, false)), testing::Each(0.0f));
-  });
+  on_ranks(2, [](Communicator& ranks) { EXPECT_THAT(sums(ranks, std::vector<bool>(4, false)), testing::Each(0.0f)); });
 }
 
 TEST(GradientTree, EndsOnAllRanksIfOneHasTooLittleMemory) {

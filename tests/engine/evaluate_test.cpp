@@ -45,8 +45,11 @@ TEST_F(EvaluateTest, TakesTextsInMemoryAsItTakesFiles) {
   EXPECT_EQ(texts.systems[0].scores[0].score, files.systems[0].scores[0].score);
   EXPECT_EQ(texts.systems[0].scores[1].score, files.systems[0].scores[1].score);
   EXPECT_EQ(texts.signatures[0].text, files.signatures[0].text);
-  EXPECT_THAT([&] { evaluate(engine, EvaluateOptions{}, {{"r", {"a"}}}, {{"h", {"a", "b"}}}); },
-              ThrowsMessage<Error>(HasSubstr("h has 2 lines, r has 1 line")));
+  EXPECT_THAT(
+      [&] {
+        evaluate(engine, EvaluateOptions{}, {{"r", {"a"}}}, {{"h", {"a", "b"}}});
+      },
+      ThrowsMessage<Error>(HasSubstr("h has 2 lines, r has 1 line")));
 }
 
 TEST_F(EvaluateTest, TestsSignificanceWhenAsked) {

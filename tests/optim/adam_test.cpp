@@ -13,9 +13,7 @@ using testing::ElementsAre;
 class AdamOf : public testing::Test {
  protected:
   Adam make(OptimizerOptions options) { return Adam(t_.backend, t_.arena, t_.parameters, options); }
-  std::vector<double> first_moments(const Adam& adam) {
-    return t_.joined(adam.first_moments());
-  }
+  std::vector<double> first_moments(const Adam& adam) { return t_.joined(adam.first_moments()); }
 
   ToyParameters t_;
   OptimizerOptions plain_{.beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9, .weight_decay = 0, .clip_norm = 0};

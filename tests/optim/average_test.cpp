@@ -8,9 +8,7 @@ namespace {
 struct AverageOf : testing::Test {
   AverageOf() { t.set({10, 20, 30}); }
   MovingAverage make(double weight) { return MovingAverage(t.backend, t.arena, t.parameters, weight); }
-  std::vector<double> values(const MovingAverage& average) {
-    return t.joined(average.averages());
-  }
+  std::vector<double> values(const MovingAverage& average) { return t.joined(average.averages()); }
   ToyParameters t;
 };
 

@@ -78,8 +78,7 @@ TEST(Frozen, AveragesStayWhereTheyAre) {
   MovingAverage average(t.backend, t.arena, t.parameters, 0.1, {"b"});
   t.set({20, 10, 31});
   average.update(80);  // by a tenth
-  EXPECT_THAT(t.joined(average.averages()),
-              near({11, 19, 30}));
+  EXPECT_THAT(t.joined(average.averages()), near({11, 19, 30}));
 }
 
 // Adam has nothing to do with what training observes; averages follow it.

@@ -26,7 +26,8 @@ struct Validated {
     return values;
   }
   std::vector<std::optional<double>> figures(const Progress& progress = {}) {
-    return Validation(run.setup, vocabularies).measure(backend("cpu"), arena, *model, progress, unwritten, *single_process());
+    return Validation(run.setup, vocabularies)
+        .measure(backend("cpu"), arena, *model, progress, unwritten, *single_process());
   }
 
   Unwritten unwritten;

@@ -59,7 +59,8 @@ class MpiRanks : public Communicator {
       f(bytes.first(std::min(largest_message, bytes.size())));
   }
 
-  // Polls eagerly at first, then leaves the core to others: ranks may be more than cores, and one may validate for long.
+  // Polls eagerly at first, then leaves the core to others: ranks may be more than cores, and one may validate for
+  // long.
   static void wait_for(std::vector<MPI_Request>& requests) {
     constexpr int eager = 2000;
     for (int polls = 0, done = 0;; ++polls) {
