@@ -131,7 +131,7 @@ void HttpServer::run(Handler handler) {
     try {
       state_->io.run();
     } catch (const std::exception& error) {  // no memory to begin something with
-      log_warning("The server goes on after an error: {}", error.what());
+      log_warning("The server continues after an error: {}", error.what());
     }
   }
   const std::vector<HttpConnection*> open(state_->connections.open.begin(), state_->connections.open.end());

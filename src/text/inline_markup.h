@@ -12,7 +12,7 @@ struct Marker {
   enum class Kind {
     open,   // begins an element that ends at marker `partner`
     close,  // ends the element of `partner`
-    begin,  // of an element that goes on after the sentence
+    begin,  // of an element that continues after the sentence
     end,    // of an element that began before the sentence
     alone,  // <img>, a comment, <code>f()</code> as a whole, a tag without its counterpart
   };

@@ -15,8 +15,8 @@ struct MarkupNode {
   std::vector<size_t> children = {};       // in the order of the sentence
 };
 
-/// Node 0 is the sentence. An element that goes on after the sentence reaches to its end, one that began before it from
-/// its begin. Of the children of a node at most the first is an `end`, at most the last a `begin`.
+/// Node 0 is the sentence. An element that continues after the sentence reaches to its end, one that began before it
+/// from its begin. Of the children of a node at most the first is an `end`, at most the last a `begin`.
 std::vector<MarkupNode> markup_tree(std::string_view sentence, const std::vector<Marker>& markers);
 
 }  // namespace dragoman
