@@ -1,5 +1,6 @@
 #include "io/config_json.h"
 #include "io/int8_weights.h"
+#include "model/config_fields.h"
 #include "tests/fuzz/input_file.h"
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/tiny_model.h"
@@ -16,6 +17,34 @@ std::string save_in_int8(const std::string& path) {
   return path;
 }
 
+std::vector<std::string> split(const std::string& names) {
+  std::vector<std::string> all;
+  for (size_t at = 0, end = 0; end != names.npos; at = end + 2) {
+    end = names.find(", ", at);
+    all.push_back(names.substr(at, end - at));
+  }
+  return all;
+}
+
+// Configurations in which each choice has its first, second, ... name: no model has them, but each is a word to change
+// others with.
+std::vector<std::string> all_choices() {
+  constexpr int most_names = 8;
+  std::vector<std::string> all;
+  for (int number = 0; number < most_names; ++number) {
+    ModelConfig config = tiny_config();
+    for (const ConfigField& field : model_config_fields()) {
+      const ConfigMember member = field.member(config);
+      const auto* choice = std::get_if<EnumMember>(&member);
+      if (choice == nullptr) continue;
+      const std::vector<std::string> names = split(choice->names());
+      choice->set(choice->value, names[size_t(number) % names.size()]);
+    }
+    all.push_back(to_json(config));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::string> seeds() {
@@ -25,9 +54,12 @@ std::vector<std::string> seeds() {
   learned.positions = Positions::learned;
   learned.max_positions = 4;
   learned.embeddings.tied_all = false;
-  return {without_checksum(read_file(save_toy_model(folder / "m", 1, tiny_config()))),
-          without_checksum(read_file(save_toy_model(folder / "l", 1, learned))),
-          without_checksum(read_file(save_in_int8(folder / "q"))), to_json(tiny_config()), to_json(learned)};
+  std::vector<std::string> all = all_choices();
+  for (const std::string& path : {save_toy_model(folder / "m", 1, tiny_config()),
+                                  save_toy_model(folder / "l", 1, learned), save_in_int8(folder / "q")})
+    all.insert(all.end(), 2, without_checksum(read_file(path)));
+  all.insert(all.end(), {to_json(tiny_config()), to_json(learned)});
+  return all;
 }
 
 // A whole file, or the JSON of its configuration alone.

@@ -39,9 +39,21 @@ void Mutator::replace_number(std::string& bytes) {
   bytes.replace(begin, end, number);
 }
 
+// A run of letters becomes a word of the format.
+void Mutator::replace_word(std::string& bytes) {
+  const auto letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_' || c == '-'; };
+  const auto begin = std::find_if(bytes.begin() + std::ptrdiff_t(position(bytes)), bytes.end(), letter);
+  const auto end = std::find_if_not(begin, bytes.end(), letter);
+  bytes.replace(begin, end, structure_.word(random_));
+}
+
 void Mutator::mutate(std::string& bytes) {
+  if (below(2) == 0 || !structure_.change(bytes, random_)) mutate_bytes(bytes);
+}
+
+void Mutator::mutate_bytes(std::string& bytes) {
   const size_t at = position(bytes), length = std::min(bytes.size() - at, 1 + below(below(2) == 0 ? 8 : 256));
-  switch (below(9)) {
+  switch (below(10)) {
     case 0:
       if (at < bytes.size()) bytes[at] = char(bytes[at] ^ 1 << below(8));
       break;
@@ -67,6 +79,9 @@ void Mutator::mutate(std::string& bytes) {
       break;
     case 7:
       replace_number(bytes);
+      break;
+    case 8:
+      replace_word(bytes);
       break;
     default: {
       const uint64_t word = words[below(std::size(words))];
