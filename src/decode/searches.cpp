@@ -9,9 +9,6 @@
 namespace dragoman {
 namespace {
 
-// Steps between synchronisations of the threads, after which results are written, while more sentences wait than fit.
-constexpr int steps_at_once = 16;
-
 Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std::deque<Context>& contexts) {
   std::vector<Ensemble::Member> members;
   std::vector<Context*> of_member;
@@ -45,7 +42,7 @@ Search& Searches::next() {
   return std::ranges::min_element(workers_, {}, [](const Worker& w) { return w.search.tokens(); })->search;
 }
 
-void Searches::step() {
+void Searches::step(int most) {
   std::vector<Search*> busy;
   for (Worker& w : workers_)
     if (!w.search.idle()) busy.push_back(&w.search);
@@ -53,7 +50,7 @@ void Searches::step() {
     for (Search* search : busy) search->step();
     return;
   }
-  const int steps = std::ranges::all_of(busy, &Search::queues) ? steps_at_once : 1;
+  const int steps = std::ranges::all_of(busy, &Search::queues) ? most : 1;
   const auto some_steps = [&](int i) {  // in a parallel region: each search's kernels run on its own thread
     for (int step = 0; step < steps && !busy[size_t(i)]->idle(); ++step) busy[size_t(i)]->step();
   };

@@ -25,6 +25,8 @@ int searches_on(const Backend& backend);
 /// kernels use all threads. The result for a sentence does not depend on the number of searches.
 class Searches {
  public:
+  static constexpr int steps_at_once = 16;
+
   /// As of Search; `tokens` is the budget of each search. A single search uses the models' contexts; several have their
   /// own memory each, so the backend must be one that threads may share: the CPU's, not profiled.
   Searches(int count, std::span<const TranslatingModel> models, int64_t tokens);
@@ -34,8 +36,9 @@ class Searches {
   Search& next();
   bool wants_more() { return next().wants_more(); }
   bool idle() const;
-  /// Advances all searches by one step, or by several if more sentences wait than fit.
-  void step();
+  /// Advances all searches by one step, or by as many as `most` if more sentences wait than fit: threads meet less
+  /// often then, and results come later.
+  void step(int most = steps_at_once);
 
  private:
   struct Worker {

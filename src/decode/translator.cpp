@@ -146,8 +146,8 @@ bool Translator::cancel(Ticket ticket) {
   return true;
 }
 
-void Translator::step() {
-  searches_.step();
+void Translator::step(int most) {
+  searches_.step(most);
   std::vector<std::unique_ptr<Pending>> finished;  // whose functions may submit and cancel others
   for (auto at = requests_.begin(); at != requests_.end();) {
     const bool done = at->second->text.unfinished == 0;

@@ -75,8 +75,8 @@ class Translator {
   bool idle() const { return requests_.empty(); }
   /// Whether another request would begin soon: what is unfinished fills less than a search.
   bool has_room() { return searches_.next().has_room(); }
-  /// Extends all translations by one or more tokens and answers the requests that are done.
-  void step();
+  /// Extends all translations by one or more tokens, as Searches does, and answers the requests that are done.
+  void step(int most = Searches::steps_at_once);
 
   /// Number of lines so far that are longer than any training sentence of a model.
   int64_t beyond_training() const { return beyond_training_; }

@@ -1,5 +1,8 @@
 #include "serve/translation_worker.h"
 
+#include <algorithm>
+
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "score/scorer.h"
@@ -9,6 +12,8 @@ namespace {
 
 constexpr size_t sentences_of_one_job = 16;  // in one search
 constexpr size_t pairs_scored_at_once = 16;  // between two steps of the search
+constexpr size_t short_job = 1000;           // bytes at most
+constexpr double short_to_long = 3;          // shares of the time
 
 bool has_cross_attention(const ModelConfig& config) {
   return config.has_encoder() && (config.type != ModelType::s2s || config.rnn.decoder.attention != RnnAttention::none);
@@ -77,7 +82,7 @@ void TranslationWorker::cancel(Ticket ticket) {
 void TranslationWorker::work() {
   const Engine::Scope scope(engine_);
   while (take_messages()) {
-    admit();
+    for (Lane& lane : lanes_) admit(lane);
     step();
     score_some();
   }
@@ -99,36 +104,39 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob job) {
   const size_t sentences = job.sentences.size();
   if (sentences == 0) return job.done({});
   metrics_.add_waiting(int64_t(sentences));
+  size_t bytes = 0;
+  for (const std::string& sentence : job.sentences) bytes += sentence.size();
   Running& running = running_[ticket];
   running.best.resize(sentences);
   running.job = std::move(job);
-  turns_.push_back(ticket);
+  running.lane = &lanes_[bytes <= short_job ? 0 : 1];
+  running.lane->turns.push_back(ticket);
 }
 
-// Whether there is a search. If there is no memory for one, all jobs fail.
-bool TranslationWorker::ready() {
-  if (translator_) return true;
+// Whether there is a search. If there is no memory for one, all jobs of the lane fail.
+bool TranslationWorker::ready(Lane& lane) {
+  if (lane.translator) return true;
   try {
-    translator_.emplace(ensemble_.models(), ensemble_.vocabularies(), options_, SearchOptions(), ensemble_.shortlist(),
-                        searches_on(engine_.backend()));
+    lane.translator.emplace(ensemble_.models(), ensemble_.vocabularies(), options_, SearchOptions(),
+                            ensemble_.shortlist(), searches_on(engine_.backend()));
     return true;
   } catch (const std::exception&) {
-    while (!running_.empty()) fail(running_.begin()->first, std::current_exception());
+    while (!lane.turns.empty()) fail(lane.turns.front(), std::current_exception());
     return false;
   }
 }
 
 // One sentence of each job in turn, until the search is full or every job has as many in it as it may.
-void TranslationWorker::admit() {
-  if (turns_.empty() || !ready()) return;
+void TranslationWorker::admit(Lane& lane) {
+  if (lane.turns.empty() || !ready(lane)) return;
   const size_t most = sentences_of_one_job * size_t(searches_on(engine_.backend()));
-  for (size_t passed = 0; passed < turns_.size() && translator_->has_room();) {
-    const Ticket ticket = turns_.front();
-    turns_.pop_front();
+  for (size_t passed = 0; passed < lane.turns.size() && lane.translator->has_room();) {
+    const Ticket ticket = lane.turns.front();
+    lane.turns.pop_front();
     Running& running = running_.at(ticket);
     const bool may_begin = running.in_search.size() < most;
     passed = may_begin ? 0 : passed + 1;
-    if (!may_begin || running.next + 1 < running.job.sentences.size()) turns_.push_back(ticket);
+    if (!may_begin || running.next + 1 < running.job.sentences.size()) lane.turns.push_back(ticket);
     if (may_begin) begin_sentence(ticket, running);
   }
 }
@@ -144,12 +152,13 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
                       .line = sentence};
   if (running.job.begun)
     request.begun = [begun = running.job.begun, sentence](const std::string& text) { begun(sentence, text, false); };
+  Lane& lane = *running.lane;
   try {
-    running.in_search[sentence] = translator_->submit(
+    running.in_search[sentence] = lane.translator->submit(
         std::move(request),
         [this, ticket, sentence](std::vector<Translation> best) { finish_sentence(ticket, sentence, std::move(best)); },
         [this, ticket](std::exception_ptr error) { fail(ticket, std::move(error)); });
-    ++sentences_in_search_;
+    ++lane.sentences_in_search;
   } catch (const std::exception&) {
     fail(ticket, std::current_exception());
   }
@@ -160,7 +169,7 @@ void TranslationWorker::finish_sentence(Ticket ticket, size_t sentence, std::vec
   if (found == running_.end()) return;
   Running& running = found->second;
   running.in_search.erase(sentence);
-  --sentences_in_search_;
+  --running.lane->sentences_in_search;
   metrics_.count_sentence(best[0].length);
   if (running.job.begun) running.job.begun(sentence, best[0].text, true);
   running.best[sentence] = std::move(best);
@@ -180,31 +189,47 @@ void TranslationWorker::fail(Ticket ticket, std::exception_ptr error) {
 void TranslationWorker::drop(Ticket ticket) {
   const auto found = running_.find(ticket);
   if (found == running_.end()) return;
-  for (const auto& [sentence, in_search] : found->second.in_search) translator_->cancel(in_search);
-  sentences_in_search_ -= found->second.in_search.size();
-  metrics_.add_waiting(int64_t(found->second.next) - int64_t(found->second.best.size()));
+  const Running& running = found->second;
+  Lane& lane = *running.lane;
+  for (const auto& [sentence, in_search] : running.in_search) lane.translator->cancel(in_search);
+  lane.sentences_in_search -= running.in_search.size();
+  metrics_.add_waiting(int64_t(running.next) - int64_t(running.best.size()));
   running_.erase(found);
-  std::erase(turns_, ticket);
+  std::erase(lane.turns, ticket);
+}
+
+// None if nothing is to be done. What the lanes have had is forgotten whenever one has no work, but for the step that
+// the other one is in then: a short job that arrives meanwhile is made up for it.
+TranslationWorker::Lane* TranslationWorker::next_lane() {
+  auto& [of_short, of_long] = lanes_;
+  if (of_short.busy() && of_long.busy())
+    return of_short.seconds <= short_to_long * of_long.seconds ? &of_short : &of_long;
+  of_short.seconds = of_long.seconds = 0;
+  return of_short.busy() ? &of_short : of_long.busy() ? &of_long : nullptr;
 }
 
 // What a step throws leaves the search unusable: all that are in it fail, and the next ones get a new one.
 void TranslationWorker::step() {
-  if (!translator_ || translator_->idle()) return;
-  metrics_.observe_batch(sentences_in_search_);
+  Lane* const lane = next_lane();
+  if (!lane) return;
+  metrics_.observe_batch(lane->sentences_in_search);
+  const Clock clock;
   try {
-    translator_->step();
+    const bool of_long = lane == &lanes_[1];
+    of_long ? lane->translator->step(1) : lane->translator->step();
   } catch (const std::exception& error) {
     log_warning("The requests that were being translated failed: {}", error.what());
     std::vector<Ticket> lost;
     for (auto& [ticket, running] : running_) {
-      if (running.in_search.empty()) continue;
-      sentences_in_search_ -= running.in_search.size();
+      if (running.lane != lane || running.in_search.empty()) continue;
       running.in_search.clear();
       lost.push_back(ticket);
     }
-    translator_.reset();
+    lane->sentences_in_search = 0;
+    lane->translator.reset();
     for (const Ticket ticket : lost) fail(ticket, std::current_exception());
   }
+  lane->seconds += clock.seconds();
 }
 
 void TranslationWorker::score_some() {

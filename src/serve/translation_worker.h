@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -40,7 +41,8 @@ struct ScoringJob {
 };
 
 /// A model with the thread that computes with it. It takes a sentence of each job in turn, and only so many of one job
-/// at a time, so that a long text does not hold up a short one. All members may be called from any thread.
+/// at a time. Short and long jobs have a search each, and while both have work, short ones get most of the time, so
+/// that a page does not hold up a sentence. All members may be called from any thread.
 class TranslationWorker {
  public:
   using Ticket = uint64_t;
@@ -57,8 +59,17 @@ class TranslationWorker {
   void finish();
 
  private:
+  /// Jobs that are searched together.
+  struct Lane {
+    std::optional<Translator> translator;  // none before the first job, and after one has failed
+    std::deque<Ticket> turns;              // of those that have sentences to begin with
+    size_t sentences_in_search = 0;
+    double seconds = 0;  // of steps while the other lane had work too
+    bool busy() const { return translator && !translator->idle(); }
+  };
   struct Running {
     TranslationJob job;
+    Lane* lane;
     size_t next = 0;                                 // the next sentence to begin with
     std::map<size_t, Translator::Ticket> in_search;  // by sentence
     std::vector<std::vector<Translation>> best;
@@ -72,12 +83,13 @@ class TranslationWorker {
   bool take_messages();
   void send(std::function<void()> message);
   void begin(Ticket ticket, TranslationJob job);
-  bool ready();
-  void admit();
+  bool ready(Lane& lane);
+  void admit(Lane& lane);
   void begin_sentence(Ticket ticket, Running& running);
   void finish_sentence(Ticket ticket, size_t sentence, std::vector<Translation> best);
   void fail(Ticket ticket, std::exception_ptr error);
   void drop(Ticket ticket);
+  Lane* next_lane();
   void step();
   void score_some();
   std::vector<std::vector<float>> score(std::span<const std::string> sources, std::span<const std::string> targets);
@@ -88,12 +100,10 @@ class TranslationWorker {
   Metrics& metrics_;
   const LoadedEnsemble ensemble_;
   const bool aligns_;  // the model has cross-attention
-  std::optional<Translator> translator_;
 
   // Of the worker's thread.
+  std::array<Lane, 2> lanes_;  // of short and of long jobs
   std::map<Ticket, Running> running_;
-  std::deque<Ticket> turns_;  // of those that have sentences to begin with
-  size_t sentences_in_search_ = 0;
   std::map<Ticket, Scoring> scoring_;
 
   std::mutex mutex_;

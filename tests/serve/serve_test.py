@@ -10,9 +10,7 @@ import http.client
 import json
 import os
 import re
-import resource
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -22,24 +20,13 @@ import time
 import unittest
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
-from itertools import product
 from pathlib import Path
 
+import toy_server
+from toy_server import LINES, answer, json_post
+
 BINARY = ""  # from the command line
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
-SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 "
-         "--mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --after 60u --cpu-threads 1 --quiet").split()
-WORDS = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
-LINES = ["the {} {} is {}".format(*w) for w in WORDS]
 FOLDER = None
-
-
-def run(*words, text=None):
-    done = subprocess.run([BINARY, *map(str, words)], cwd=FOLDER, input=text, text=True, capture_output=True, timeout=240,
-                          check=False, env=ENVIRONMENT)
-    if done.returncode:
-        raise AssertionError(f"{words}\n{done.stderr}")
-    return done.stdout
 
 
 def setUpModule():
@@ -48,101 +35,21 @@ def setUpModule():
     temporary = tempfile.TemporaryDirectory()
     unittest.addModuleCleanup(temporary.cleanup)
     FOLDER = Path(temporary.name)
-    (FOLDER / "s").write_text("".join(f"{line}\n" for line in LINES))
-    (FOLDER / "t").write_text("".join("das {1} {0} ist {2}\n".format(*w) for w in WORDS))
-    run("vocab", "train", "--input", "s", "t", "--model", "v", "--size", 320)
-    run("train", "-t", "s", "t", "-v", "v", "v", "-m", "a.safetensors", *SMALL)
-    run("train", "-t", "s", "t", "-v", "v", "v", "-m", "b.safetensors", *SMALL, "--after", "20u")
+    toy_server.train(BINARY, FOLDER, "a.safetensors")
+    toy_server.train(BINARY, FOLDER, "b.safetensors", "--after", "20u")
+
+
+def run(*words):
+    return toy_server.run(BINARY, FOLDER, *words)
 
 
 def translated(lines, *options, model="a"):
     """What the command makes of them."""
-    return run("translate", "--quiet", "-m", f"{model}.safetensors", *options,
-               text="".join(f"{line}\n" for line in lines)).removesuffix("\n").split("\n")
+    return toy_server.translated(BINARY, FOLDER, f"{model}.safetensors", lines, *options)
 
 
-class Server:
-    """`dragoman serve` on a port that the system chose."""
-
-    def __init__(self, *options, models=("en-de=a.safetensors",), files=None):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-
-        self.errors = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([BINARY, "serve", "-m", *models, "--port", "0", "--cpu-threads", "2", *options],
-                                        cwd=FOLDER, stdout=subprocess.PIPE, stderr=self.errors, text=True, env=ENVIRONMENT,
-                                        preexec_fn=limit if files else None)
-        for _ in range(600):
-            found = re.search(r"Listening on http://127\.0\.0\.1:(\d+)", self.said())
-            if found:
-                self.port = int(found[1])
-                return
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.05)
-        raise AssertionError(self.said())
-
-    def said(self):
-        self.errors.seek(0)
-        return self.errors.read()
-
-    def stop(self):
-        """The exit code."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
-
-    def close(self):
-        self.process.stdout.close()
-        self.errors.close()
-
-    def call(self, method, path, body=None, **headers):
-        """(status, headers, content) over a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            if isinstance(body, dict):
-                body, headers = json.dumps(body), {"Content-Type": "application/json"} | headers
-            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
-            response = connection.getresponse()
-            return response.status, response.headers, response.read()
-        finally:
-            connection.close()
-
-    def json(self, method, path, body=None, status=200, **headers):
-        found, _, content = self.call(method, path, body, **headers)
-        if found != status:
-            raise AssertionError(f"{path}: {found} {content!r}, expected {status}")
-        return json.loads(content)
-
-    def form(self, path, status=200, **fields):
-        return self.json("POST", path, urllib.parse.urlencode(fields), status,
-                         Content_Type="application/x-www-form-urlencoded")
-
-    def connect(self):
-        return contextlib.closing(socket.create_connection(("127.0.0.1", self.port), 60))
-
-    def events(self, **request):
-        """[(name, data)] of a stream."""
-        status, headers, content = self.call("POST", "/v1/translate", request | {"stream": True})
-        if status != 200:
-            raise AssertionError(content)
-        assert headers["Content-Type"] == "text/event-stream"
-        events = [event.split("\n") for event in content.decode().split("\n\n") if event]
-        return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in events]
-
-
-@contextlib.contextmanager
 def serving(*options, **more):
-    server = Server(*options, **more)
-    try:
-        yield server
-        if server.stop():
-            raise AssertionError(server.said())
-    finally:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.wait(60)
-        server.close()
+    return toy_server.serving(BINARY, FOLDER, *options, **more)
 
 
 class Served(unittest.TestCase):
@@ -157,22 +64,6 @@ class Served(unittest.TestCase):
             context = serving(*cls.OPTIONS)
             cls.server = context.__enter__()
             cls.addClassCleanup(context.__exit__, None, None, None)
-
-
-def json_post(path, body):
-    data = json.dumps(body).encode()
-    return (f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-            .encode() + data)
-
-
-def answer(stream):
-    """(status, body) of the next answer with a length."""
-    status = int(stream.readline().split()[1])
-    length = 0
-    while (line := stream.readline().strip()):
-        if line.lower().startswith(b"content-length:"):
-            length = int(line.split(b":")[1])
-    return status, stream.read(length)
 
 
 class LibreTranslate(Served):
@@ -407,11 +298,11 @@ class Connections(Served):
         text = "\n".join(LINES[i % len(LINES)] for i in range(2500))
         with self.server.connect() as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # reset when closed
-            connection.sendall(json_post("/translate", {"q": text, "source": "en", "target": "de"}))
+            connection.sendall(json_post("/v1/translate", {"text": text, "beam_size": 64}))  # takes seconds
             self.wait_for(r"dragoman_sentences_waiting [1-9]")
         self.wait_for(r"dragoman_sentences_waiting 0\b")
         metrics = self.server.call("GET", "/metrics")[2].decode()
-        self.assertRegex(metrics, r'dragoman_requests_total{route="/translate",status="499"} 1')
+        self.assertRegex(metrics, r'dragoman_requests_total{route="/v1/translate",status="499"} 1')
 
     def wait_for(self, pattern):
         for _ in range(20_000):
