@@ -7,6 +7,7 @@ them.
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,8 @@ BINARY = ""  # from the command line
 SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 2 --cpu-threads 1 "
          "--mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10 --after 60u --overwrite --quiet").split()
 HAS_CTRANSLATE2 = all(map(importlib.util.find_spec, ("ctranslate2", "sentencepiece", "numpy", "safetensors")))
+HAS_SERVER = HAS_CTRANSLATE2 and all(map(importlib.util.find_spec, ("fastapi", "uvicorn")))
+HAS_WRK = shutil.which("wrk") and shutil.which("taskset")
 HAS_PYTORCH = all(map(importlib.util.find_spec, ("torch", "sentencepiece", "safetensors")))
 
 
@@ -148,6 +151,10 @@ class WithModel(unittest.TestCase):
         return self.call(sys.executable, "-B", HERE / "compare", subject, "--dragoman", BINARY, "--threads", 1,
                          "--rounds", 1, *rest)
 
+    def serving(self, *options):
+        return self.compare("serving", "--model", "m.safetensors", "--source", "s", "--connections", 1, 4, "--seconds", 1,
+                            "--beams", 1, "--share", 0.33, "--lines", 200, "--wrk-core", 0, *options)
+
     def translation(self, *options):
         return self.compare("translation", "--model", "m.safetensors", "--source", "s", "--single-lines", 3, *options)
 
@@ -167,6 +174,19 @@ class WithoutPeers(WithModel):
         self.assertRegex(said, r"\| toy, float32, target tokens/s \| [\d,.]+ \| – \|")
         speed, _ = json.loads((self.folder / "rows.json").read_text(encoding="utf-8"))
         self.assertEqual((list(speed["dragoman"]), speed["peer"], speed["ratio"]), (["512 tokens"], {}, None))
+
+    @unittest.skipUnless(HAS_WRK, "wrk and taskset are not installed")
+    def test_serving_is_measured_alone_and_beside_the_command(self):
+        said = self.serving("--python", "/no/such/python", "--json", "rows.json")
+        self.assertIn("CTranslate2 behind FastAPI and uvicorn: not found: no program /no/such/python\n", said)
+        rows = {(row["label"], row["measure"]): row for row in json.loads((self.folder / "rows.json").read_text())}
+        of_load = [f"{load}, {what}" for load in ("1 connections", "4 connections", "equal load")
+                   for what in ("requests/s", "p50, ms", "p99, ms", "CPU of wrk, %")]
+        self.assertEqual([measure for label, measure in rows if label == "beam 1, int8"], of_load)
+        self.assertGreater(rows["beam 1, int8, beside dragoman translate", "lines/s"]["ratio"], 0)
+        most, equal = (list(rows["beam 1, int8", f"{load}, requests/s"]["dragoman"].values())[0]
+                       for load in ("4 connections", "equal load"))
+        self.assertTrue(most / 6 < equal < most, (equal, most))  # a third of it was asked for
 
     def test_a_missing_vocabulary_is_an_error(self):
         with self.assertRaisesRegex(AssertionError, "error: this failed: .* vocab encode -m no-such"):
@@ -230,6 +250,13 @@ class WithCTranslate2(WithModel):
         self.translation("--shortlist", "list", "--beams", 1, "--precisions", "float32", "--json", "rows.json")
         speed = json.loads((self.folder / "rows.json").read_text(encoding="utf-8"))[0]
         self.assertEqual(list(speed["peer"]), ["1×1", "1×1 map"])
+
+
+@unittest.skipUnless(HAS_SERVER and HAS_WRK, "this Python has no ctranslate2, fastapi, uvicorn, or there is no wrk")
+class WithItsServer(WithModel):
+    def test_both_servers_are_measured(self):
+        self.assertRegex(self.serving("--waits", 5), r"\| beam 1, int8, 4 connections, requests/s \| [\d,]+ \| [\d,]+ \| waits 5 ms "
+                         r"\| [\d.]+ ")
 
 
 @unittest.skipUnless(HAS_PYTORCH, "this Python has no torch, sentencepiece, safetensors")

@@ -17,12 +17,13 @@ from pathlib import Path
 
 import gpu
 import machine
+import serving
 import table
 import training
 import translation
 from process import Failed
 
-SUBJECTS = {"training": training, "translation": translation}
+SUBJECTS = {"training": training, "translation": translation, "serving": serving}
 
 
 def options():

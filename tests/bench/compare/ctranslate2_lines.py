@@ -16,8 +16,8 @@ import ctranslate2
 import sentencepiece
 
 
-def options():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser(description):
+    p = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("folder", type=pathlib.Path)
     p.add_argument("--precision", default="float32")
     p.add_argument("--workers", type=int, default=1, help="batches at the same time")
@@ -28,6 +28,11 @@ def options():
     p.add_argument("--length", type=int, default=0, help="pieces of every translation; 0: as the model wants")
     p.add_argument("--map", action="store_true", help="only pieces that the folder's vocabulary map allows")
     p.add_argument("--pieces", action="store_true", help="the input is already pieces")
+    return p
+
+
+def options():
+    p = parser(__doc__)
     p.add_argument("--lines", action="store_true", help="answer each line at once instead of reading all")
     return p.parse_args()
 

@@ -15,6 +15,7 @@ class Run:
     out: str
     log: str  # stderr
     peak: float  # MiB
+    cpu: float  # seconds of all its threads
 
 
 class Failed(Exception):
@@ -51,7 +52,7 @@ def run(command, text="", environment=None, until=None):
             written.append(file.read().decode())
     if process.returncode:
         fail(command, written[1])
-    return Run(*written, peak=usage.ru_maxrss / 1024)
+    return Run(*written, peak=usage.ru_maxrss / 1024, cpu=usage.ru_utime + usage.ru_stime)
 
 
 def answers(command, lines):

@@ -23,6 +23,12 @@ class Job:
         return f"beam {self.beam}, {self.precision}"
 
 
+def lines_and_rate(log):
+    """Of dragoman translate: lines, and lines a second, loading not counted."""
+    found = re.search(r"Translated ([\d,]+) lines? in .*: ([\d.,]+) lines/s", log).groups()
+    return [float(number.replace(",", "")) for number in found]
+
+
 class Dragoman(Binary):
     def __init__(self, a):
         super().__init__(a)
@@ -47,8 +53,14 @@ class Dragoman(Binary):
                 str(job.normalize), *self.where, *fixed, *shortlist, *self.precision("translate", job.precision)]
 
     def seconds(self, log):
-        lines, rate = re.search(r"Translated ([\d,]+) lines? in .*: ([\d.,]+) lines/s", log).groups()
-        return int(lines.replace(",", "")) / float(rate.replace(",", ""))
+        lines, rate = lines_and_rate(log)
+        return lines / rate
+
+
+def to_ctranslate2(python, model, folder, precisions, *options):
+    """A folder a precision: weights stored as they are computed with take the least memory and time to load."""
+    for precision in precisions:
+        run([python, "-B", HERE.parent / "to_ctranslate2.py", model, folder / precision, "--quantization", precision, *options])
 
 
 class CTranslate2:
@@ -65,11 +77,8 @@ class CTranslate2:
         return run([self.python, "-c", "import ctranslate2; print(ctranslate2.__version__)"]).out.strip()
 
     def prepare(self, text):
-        """A folder a precision: weights stored as they are computed with take the least memory and time to load."""
         self.folder = text.folder
-        for precision in self.precisions:
-            run([self.python, "-B", HERE.parent / "to_ctranslate2.py", self.a.model, self.folder / precision,
-                 "--quantization", precision, *self.map])
+        to_ctranslate2(self.python, self.a.model, self.folder, self.precisions, *self.map)
 
     def can(self, _):
         return True
