@@ -62,13 +62,13 @@ std::vector<Flag<O>> learning_flags() {
        .field = &O::iterations,
        .value = "N",
        .group = group,
-       .help = "number of passes over the text",
+       .help = "number of passes of EM over the text",
        .range = {1, 100}},
       {.name = "reverse",
        .field = &O::reverse,
        .group = group,
-       .help =
-           "align each source token to a target token instead of the reverse; links are still written source first"},
+       .help = "align each source token to a target token, instead of each target token to a source token; links are "
+               "still written source first"},
       {.name = "variational-bayes",
        .field = &O::alpha,
        .value = "A",
@@ -85,7 +85,7 @@ std::vector<Flag<O>> learning_flags() {
        .field = &O::tension,
        .value = "X",
        .group = group,
-       .help = "how close links stay to the diagonal in the first iteration; learned in later ones",
+       .help = "how strongly the first iteration favours links near the diagonal; later iterations learn it",
        .range = {0.1, 14}},
       {.name = "fixed-tension", .field = &O::fixed_tension, .group = group, .help = "do not learn --tension"},
       {.name = "max-length",
@@ -138,7 +138,7 @@ void check(O& o, const Given& given, Findings& findings) {
 Table<O> align_table() {
   Table<O> table{
       .about = {.name = "align",
-                .summary = "learn which pieces translate which",
+                .summary = "learn word alignments, and make shortlists from them",
                 .usage = "-t SOURCE TARGET -v VOCAB VOCAB [OPTION...]",
                 .text = "Learns word alignments from parallel text like fast_align (Dyer et al. 2013), then prints the "
                         "links of each pair or writes a shortlist that makes translation faster."},

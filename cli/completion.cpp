@@ -164,7 +164,7 @@ std::string fish_script(const std::vector<Command>& commands) {
     text += fmt::format("complete -c dragoman -n __fish_use_subcommand -f -a {} -d {}\n", command.about.name,
                         fish_text(command.about.summary));
   text += "complete -c dragoman -n __fish_use_subcommand -f -a help -d 'explain a command'\n";
-  text += "complete -c dragoman -n __fish_use_subcommand -l version -d 'print the version and end'\n";
+  text += "complete -c dragoman -n __fish_use_subcommand -l version -d 'print the version and exit'\n";
   text += fmt::format("complete -c dragoman -n '__fish_seen_subcommand_from help' -f -a '{}'\n", names_of(commands));
   for (const Command& command : commands)
     for (const Option& option : command.options()) text += fish_option(command.about.name, option);

@@ -13,41 +13,41 @@ Table<ConvertCommandOptions> convert_table() {
   static constexpr auto files = "Files", run = "Run";
   Table<O> table = {
       .about = {.name = "convert",
-                .summary = "make a model file of a model of another program, or the other way round",
+                .summary = "convert models between dragoman and other programs",
                 .usage = "--input MODEL --output OUT [--to FORMAT] [--vocabs SOURCE TARGET]",
-                .text = "Reads Transformers of Marian (.npz, .bin, decoder.yml), folders of Hugging Face's "
-                        "transformers (MarianMT, M2M100, NLLB-200, mBART-50), checkpoints of fairseq and OpenNMT-py "
-                        "(.pt), folders of CTranslate2 and packages of Argos Translate; docs/existing_models.md says "
-                        "which, and what differs. The other commands "
-                        "take such models as they are, too, and convert them in memory each time. With --to, any "
-                        "model becomes one of another program."},
+                .text =
+                    "Converts models of other programs to dragoman's model file: Transformers of Marian (.npz, .bin, "
+                    "decoder.yml), folders of Hugging Face's transformers (MarianMT, M2M100, NLLB-200, mBART-50), "
+                    "checkpoints of fairseq and OpenNMT-py (.pt), folders of CTranslate2 and packages of Argos "
+                    "Translate; see docs/existing_models.md. The other commands also read such models directly, and "
+                    "convert them in memory each time. With --to, writes a model in the format of another program."},
       .flags = {{.name = "input",
                  .letter = 'i',
                  .field = &O::input,
                  .value = "MODEL",
                  .group = files,
-                 .help = "the model: with --to of any program, else of another one",
+                 .help = "model to convert: of another program, or, with --to, of any",
                  .required = true},
                 {.name = "output",
                  .letter = 'o',
                  .field = &O::output,
                  .value = "OUT",
                  .group = files,
-                 .help = "model file to write; with --to a new folder",
+                 .help = "model file to write, or, with --to, a new folder",
                  .required = true},
                 {.name = "to",
                  .field = &O::format,
                  .value = "FORMAT",
                  .group = files,
-                 .help = "what to write: dragoman's model file, a folder of CTranslate2, one for ONNX Runtime, "
-                         "or, for models of that shape, one of Hugging Face's MarianMT or of Marian"},
+                 .help = "format to write: dragoman's model file, a folder of CTranslate2, a folder for ONNX Runtime, "
+                         "or, if the architecture allows it, a folder of Hugging Face's MarianMT or of Marian"},
                 {.name = "verify",
                  .field = &O::verify,
                  .value = "FILE",
                  .group = files,
-                 .help = "compare the result with the program that the model comes from, on the lines of this file: "
-                         "log-probabilities and greedy translations; lines that differ are printed. python3 needs "
-                         "pymarian, transformers or ctranslate2"},
+                 .help = "compare log-probabilities and greedy translations of the lines of this file with those of "
+                         "the program that the model comes from, and print lines that differ; needs pymarian, "
+                         "transformers or ctranslate2 for python3"},
                 quiet_flag<O>(run)},
       .check = [](O& o, const Given&, Findings& findings) {
         check_vocabs(o, findings);

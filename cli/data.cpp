@@ -27,8 +27,8 @@ Table<DataCommandOptions> data_table() {
                      .field = &O::train_sets,
                      .value = "SOURCE TARGET...",
                      .group = group,
-                     .help = "text, one sentence per line; .gz, .xz and .zst are decompressed; line numbers run on "
-                             "through several corpora",
+                     .help = "text, one sentence per line; .gz, .xz and .zst are decompressed; line numbers continue "
+                             "from one corpus to the next",
                      .required = true},
                     {.name = "tsv",
                      .field = &O::tsv,

@@ -62,10 +62,10 @@ Table<O> detect_table() {
   static constexpr auto group = "Options";
   return {
       .about = {.name = "detect",
-                .summary = "detect the language of each line, and learn languages to detect",
+                .summary = "detect the language of each line",
                 .usage = "--model FILE < TEXT | --learn LANGUAGE=FILE... --output FILE",
-                .text = "Prints the most likely language of each line, a tab and how sure that is, from 0 to 1. The "
-                        "profiles of languages come from text in each of them (docs/text.md)."},
+                .text = "Prints the most likely language of each line, a tab and a confidence from 0 to 1. Language "
+                        "profiles are learned from text in each language (docs/text.md)."},
       .flags =
           {
               {.name = "model",
@@ -73,25 +73,25 @@ Table<O> detect_table() {
                .field = &O::model,
                .value = "FILE",
                .group = group,
-               .help = "profiles of languages, which --learn makes"},
+               .help = "language profiles, written by --learn"},
               {.name = "learn",
                .field = &O::learn,
                .value = "LANGUAGE=FILE...",
                .group = group,
-               .help = "text to learn languages from, such as en=text.en de=text.de; .gz, .xz and .zst are "
-                       "decompressed; a language may have several"},
+               .help = "text in each language to learn, such as en=text.en de=text.de; .gz, .xz and .zst are "
+                       "decompressed; a language may have several files"},
               {.name = "input",
                .letter = 'i',
                .field = &O::inputs,
                .value = "FILE...",
                .group = group,
-               .help = "text to detect the language of (default: stdin)"},
+               .help = "text whose language to detect (default: stdin)"},
               {.name = "output",
                .letter = 'o',
                .field = &O::output,
                .value = "FILE",
                .group = group,
-               .help = "languages, one line per input line; with --learn: the profiles; - is stdout"},
+               .help = "languages, one line per input line; with --learn, the profiles; - is stdout"},
               {.name = "all", .field = &O::all, .group = group, .help = "print all languages, the most likely first"},
           },
       .check = check};

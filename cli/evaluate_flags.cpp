@@ -57,7 +57,7 @@ Table<EvaluateCommandOptions> evaluate_table() {
   return {
       .about =
           {.name = "evaluate",
-           .summary = "compare output with references: BLEU, chrF, TER, ROUGE, EVALB",
+           .summary = "evaluate translations: BLEU, chrF, TER, ROUGE, EVALB",
            .usage = "--references FILE... [--hypotheses FILE...] [OPTION...]",
            .text =
                "Prints corpus BLEU, chrF2, chrF2++ or TER for each file of translations. Scores and significance tests "
@@ -95,7 +95,7 @@ Table<EvaluateCommandOptions> evaluate_table() {
               {.name = "ter-case-sensitive",
                .field = &O::ter_case_sensitive,
                .group = figures,
-               .help = "do not ignore case in TER"},
+               .help = "respect case in TER"},
               {.name = "rouge-stemmer",
                .field = &O::rouge_stemmer,
                .group = figures,
@@ -152,7 +152,7 @@ Table<InspectOptions> inspect_table() {
                      .letter = 'd',
                      .field = &O::devices,
                      .group = group,
-                     .help = "list the available hardware instead"},
+                     .help = "list the available CPUs and GPUs instead"},
                     {.name = "options",
                      .field = &O::options,
                      .group = group,

@@ -116,8 +116,8 @@ std::string overview(const std::vector<Command>& commands) {
     page += fmt::format("  {:<10} {}\n", command.about.name, command.about.summary);
   page += fmt::format("  {:<10} {}\n\n", "help", "explain a command: dragoman help train");
   page +=
-      "dragoman COMMAND -h shows the options that matter most, --help all, --help WORD those that\n"
-      "have to do with a word; dragoman help --man | man -l - is the manual\n\n";
+      "dragoman COMMAND -h shows the most important options, --help all of them, --help WORD those\nthat mention a "
+      "word. dragoman help --man | man -l - shows the manual.\n\n";
   return page +
          "examples:\n"
          "  dragoman train -t train.en train.de -v vocab.spm vocab.spm -m model.safetensors\n"
@@ -137,9 +137,9 @@ std::string short_help_page(const About& about, const std::vector<Option>& optio
     if (option.group == common_group || std::ranges::count(essentials, option.name) > 0) shown.push_back(option);
   return heading(about) + groups_page(shown) +
          wrapped(
-             fmt::format("\nThese are {} of {} options: dragoman {} --help shows all, --help WORD those that have to "
-                         "do with a word.",
-                         shown.size(), options.size(), about.name),
+             fmt::format(
+                 "\nThese are {} of {} options: dragoman {} --help shows all, --help WORD those that mention a word.",
+                 shown.size(), options.size(), about.name),
              0) +
          "\n";
 }
@@ -152,10 +152,10 @@ std::string search_page(const About& about, const std::vector<Option>& options, 
       found.push_back(option);
   if (found.empty()) {
     const Foreign* foreign = foreign_option(word, about.name);
-    throw Error(fmt::format("no option of dragoman {} has to do with '{}'", about.name, word),
+    throw Error(fmt::format("no option of dragoman {} mentions '{}'", about.name, word),
                 foreign ? std::string(foreign->answer) : fmt::format("dragoman {} --help shows them all", about.name));
   }
-  return fmt::format("dragoman {}: options that have to do with '{}'\n{}", about.name, word, groups_page(found));
+  return fmt::format("dragoman {}: options that mention '{}'\n{}", about.name, word, groups_page(found));
 }
 
 std::string options_page(const std::vector<Command>& commands) {

@@ -10,7 +10,7 @@ Flag<O> vocabs_flag(std::string_view group) {
           .field = &O::vocabs,
           .value = "SOURCE TARGET",
           .group = group,
-          .help = "vocabularies of a model of another program, if nothing beside it names them"};
+          .help = "vocabularies of another program's model, if no file next to it names them"};
 }
 
 /// What a model does not say itself, for commands that open models of other programs.
@@ -21,12 +21,12 @@ std::vector<Flag<O>> open_flags(std::string_view group) {
            .field = &O::source_lang,
            .value = "LANG",
            .group = group,
-           .help = "language to translate from, for models with several: eng_Latn, en or en_XX, as the model names it"},
+           .help = "source language, for multilingual models, by the model's own name, such as eng_Latn, en or en_XX"},
           {.name = "target-lang",
            .field = &O::target_lang,
            .value = "LANG",
            .group = group,
-           .help = "language to translate into, for models with several"}};
+           .help = "target language, for multilingual models"}};
 }
 
 template <class O>

@@ -9,7 +9,7 @@ namespace dragoman {
 Table<PlotOptions> plot_table() {
   using O = PlotOptions;
   return {.about = {.name = "plot",
-                    .summary = "draw the curves of training runs as a web page",
+                    .summary = "plot training runs as a web page",
                     .usage = "RUN.jsonl... > run.html",
                     .text = "Reads the logs of train --log-json and prints one self-contained HTML page with the "
                             "curves of cost, validation, learning rate and speed of each run."},

@@ -40,7 +40,7 @@ std::vector<Flag<O>> quality_flags() {
        .field = &O::valid_sets,
        .value = "SOURCE TARGET",
        .group = group,
-       .help = "text to translate in float32 and in int8, to compare BLEU and chrF"},
+       .help = "text to translate in float32 and in int8, to compare their BLEU and chrF"},
       {.name = "gate",
        .field = &O::gate,
        .value = "X",
@@ -78,10 +78,10 @@ void check(O& o, const Given& given, Findings& findings) {
 Table<O> quantize_table() {
   Table<O> table{
       .about = {.name = "quantize",
-                .summary = "make a model file smaller with 8-bit weights",
+                .summary = "write a model with 8-bit weights",
                 .usage = "-m MODEL -o OUT [--valid-sets SOURCE TARGET [--gate X]]",
-                .text = "Writes the model with its matrices in 8 bits, about a quarter of the size. translate then "
-                        "computes in int8 by default, with the same result as --precision int8 on the float32 file."},
+                .text = "Writes the model with 8-bit matrices, about a quarter of the size. translate then computes in "
+                        "int8 by default, with the same result as --precision int8 and the float32 file."},
       .check = check};
   for (auto part : {file_flags, open_flags_of_quantize, quality_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));

@@ -18,7 +18,7 @@ std::vector<Flag<ScoreCommandOptions>> file_flags() {
        .field = &O::model,
        .value = "FILE",
        .group = group,
-       .help = "the model, which holds its vocabularies",
+       .help = "the model, which includes its vocabularies",
        .required = true},
       {.name = "train-sets",
        .letter = 't',
@@ -78,10 +78,10 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
        .field = &O::alignment,
        .value = "hard|soft|X",
        .group = group,
-       .help =
-           "append ' ||| ' and the word alignment to each score (in n-best lists, before the features), as Marian "
-           "does; hard: a pair i-j of source and target positions for each target position j; a number X: all pairs "
-           "with a weight above X; soft: all weights; </s> counts as a token (docs/explain.md); without a value: hard",
+       .help = "append ' ||| ' and the word alignment to each score (in n-best lists, before the features), as Marian "
+               "does; hard: for each target position j, the pair i-j with the best source position i; a number X: all "
+               "pairs with a weight above X; soft: all weights; </s> counts as a token (docs/explain.md); without a "
+               "value: hard",
        .implicit = "hard"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
@@ -99,7 +99,7 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
        .field = &O::max_length,
        .value = "N",
        .group = run,
-       .help = "refuse pairs with more than N pieces on a side",
+       .help = "stop with an error at a pair with more than N pieces on a side",
        .range = {1, 1'000'000}},
       cpu_threads_flag<O>(run),
       devices_flag<O>(run),
@@ -156,7 +156,7 @@ Table<AverageOptions> average_table() {
                     .summary = "average the weights of several models",
                     .usage = "-o OUT MODEL...",
                     .text = "Writes a model whose weights are the means of the given models' weights. The models must "
-                            "be of the same shape, like the checkpoints of one run."},
+                            "have the same architecture, such as checkpoints of one run."},
           .flags = {{.name = "output",
                      .letter = 'o',
                      .field = &O::output,

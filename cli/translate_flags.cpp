@@ -23,8 +23,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::models,
        .value = "FILE...",
        .group = group,
-       .help = "the model, which holds its vocabularies; several form an ensemble that averages log-probabilities; "
-               "they may differ in kind but not in vocabularies",
+       .help = "the model, which includes its vocabularies; several form an ensemble that averages log-probabilities; "
+               "they may differ in architecture but not in vocabularies",
        .required = true},
       {.name = "weights",
        .field = &O::weights,
@@ -64,14 +64,14 @@ std::vector<Flag<O>> file_flags() {
       {.name = "scores",
        .field = &O::scores,
        .group = group,
-       .help = "print the log-probability and a tab before each translation"},
+       .help = "print the log-probability and a tab in front of each translation"},
       {.name = "alignment",
        .field = &O::alignment,
        .value = "hard|soft|X",
        .group = group,
-       .help = "append ' ||| ' and the word alignment to each translation, as Marian does; hard: a pair i-j of source "
-               "and target positions for each target position j; a number X: all pairs with a weight above X; soft: "
-               "all weights; </s> counts as a token (docs/explain.md); without a value: hard",
+       .help = "append ' ||| ' and the word alignment to each translation, as Marian does; hard: for each target "
+               "position j, the pair i-j with the best source position i; a number X: all pairs with a weight above X; "
+               "soft: all weights; </s> counts as a token (docs/explain.md); without a value: hard",
        .implicit = "hard"},
       {.name = "word-scores",
        .field = &O::word_scores,
@@ -110,7 +110,8 @@ std::vector<Flag<O>> search_flags() {
        .field = &O::length_penalty_words,
        .value = "gnmt A",
        .group = group,
-       .help = "divide scores by ((5 + length) / 6) to the power A instead (Wu et al. 2016, with A = 0.6)"},
+       .help =
+           "divide scores by ((5 + length) / 6) to the power A instead of --normalize (Wu et al. 2016 use A = 0.6)"},
       {.name = "word-penalty",
        .field = &O::word_penalty,
        .value = "X",
@@ -140,7 +141,7 @@ std::vector<Flag<O>> search_flags() {
        .field = &O::max_length_factor,
        .value = "X",
        .group = group,
-       .help = "if above 0, maximum length: X times the source length, instead of --max-length-add (Marian: 3)",
+       .help = "maximum length: X times the source length, instead of --max-length-add; 0: off (Marian: 3)",
        .range = {0, 1000}},
       {.name = "max-length",
        .field = &O::max_length,
@@ -194,17 +195,17 @@ std::vector<Flag<O>> run_flags() {
        .value = "TYPE",
        .group = group,
        .help =
-           "type of the factors of matrix products; auto: int8 if dragoman quantize wrote the model, else float32; "
-           "bfloat16: weights rounded to 16 bits, half the memory; float16: likewise, on GPUs only; int8: weights and "
+           "number type of matrix products; auto: int8 if dragoman quantize wrote the model, else float32; bfloat16: "
+           "weights rounded to 16 bits, half the memory; float16: likewise, on GPUs only; int8: weights and "
            "activations rounded to 8 bits, a quarter of the memory, faster on CPUs, slightly different translations"},
       {.name = "shortlist",
        .field = &O::shortlist_words,
        .value = "FILE [FIRST [BEST [X]]]",
        .group = group,
        .help = "restrict translations to the pieces that this shortlist, of dragoman align or of Marian, lists for the "
-               "source: faster, slightly different translations; a text of 'target source probability' is cut to the "
-               "FIRST lowest target ids and the BEST translations of each source piece with probabilities above X "
-               "(default 100 100 0)"},
+               "source: faster, slightly different translations; of a text shortlist ('target source probability' per "
+               "line), use the FIRST lowest target ids and the BEST translations of each source piece with "
+               "probabilities above X (default 100 100 0)"},
       {.name = "mini-batch-words",
        .field = &O::mini_batch_words,
        .value = "N",
@@ -225,7 +226,8 @@ std::vector<Flag<O>> run_flags() {
       {.name = "profile",
        .field = &O::profile,
        .group = group,
-       .help = "at the end, print the time spent in each kernel to stderr; a single search runs, with all threads"},
+       .help = "at the end, print the time spent in each kernel to stderr; this runs one search at a time, with all "
+               "threads"},
       quiet_flag<O>(group),
   };
 }

@@ -65,7 +65,7 @@ std::vector<Flag<O>> training_flags() {
        .field = &O::character_coverage,
        .value = "P",
        .group = group,
-       .help = "share of the text's characters that get pieces of their own; the rest is encoded as bytes",
+       .help = "share of the characters of the text that become pieces; the rest is encoded as bytes",
        .range = {0.9, 1}},
       {.name = "protected-symbols",
        .alias = "user-symbols",
@@ -76,7 +76,7 @@ std::vector<Flag<O>> training_flags() {
       {.name = "no-byte-fallback",
        .field = &O::no_byte_fallback,
        .group = group,
-       .help = "no byte pieces: a character without a piece becomes <unk>"},
+       .help = "leave out the byte pieces; characters without a piece become <unk>"},
       cpu_threads_flag<O>(group),
   };
 }
@@ -126,8 +126,8 @@ Table<O> vocab_table() {
   Table<O> table{.about = {.name = "vocab",
                            .summary = "train and use SentencePiece vocabularies",
                            .usage = "train|encode|decode|inspect -m FILE [OPTION...]",
-                           .text = "train learns a vocabulary from text; encode turns lines into pieces, decode turns "
-                                   "pieces into lines; inspect shows what a vocabulary holds."},
+                           .text = "train learns a vocabulary from text, encode splits lines into pieces, decode joins "
+                                   "pieces to lines, inspect describes a vocabulary."},
                  .check = check};
   for (auto part : {file_flags, training_flags, encoding_flags})
     for (auto& flag : part()) table.flags.push_back(std::move(flag));

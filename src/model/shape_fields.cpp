@@ -57,7 +57,7 @@ std::span<const ConfigField> shape_fields() {
        .option = "transformer-dim-key",
        .value = "N",
        .group = heading::transformer,
-       .help = "size of a head's queries and keys; 0: --dim-emb / heads",
+       .help = "size of a head's queries and keys; 0: --dim-emb divided by the number of heads",
        .bounds = {0, 65536}},
       {.key = "value_size",
        .member = [](C& c) { return member(c.value_size); },
@@ -95,9 +95,8 @@ std::span<const ConfigField> shape_fields() {
        .option = "moe-experts",
        .value = "N",
        .group = heading::experts,
-       .help =
-           "feed-forward networks of which a router sends each token to --moe-top-k: many parameters at the cost of "
-           "a few; 0: one network for all tokens",
+       .help = "number of feed-forward networks (experts) in a layer; a router sends each token to --moe-top-k of "
+               "them, so that a token computes with few of the layer's parameters; 0: one network for all tokens",
        .bounds = {0, 4096},
        .models = types::transformers},
       {.key = "moe_top_k",
@@ -105,7 +104,7 @@ std::span<const ConfigField> shape_fields() {
        .option = "moe-top-k",
        .value = "N",
        .group = heading::experts,
-       .help = "experts that each token is sent to",
+       .help = "number of experts that each token is sent to",
        .bounds = {1, 4096},
        .models = types::transformers,
        .needs = {"moe-experts", ""}},

@@ -28,8 +28,8 @@ std::vector<Flag<O>> file_flags() {
        .field = &O::corpus_weights,
        .value = "W...",
        .group = "Files",
-       .help = "how often an epoch uses each pair, one number per corpus, such as 1 0.5 3; with 0.5, every epoch draws "
-               "another half of the pairs",
+       .help = "how often an epoch uses each pair, one number per corpus, such as 1 0.5 3; with 0.5, each epoch draws "
+               "a random half of the pairs",
        .range = {0, 1000}},
       {.name = "data-weighting",
        .field = &O::data_weighting,
@@ -42,7 +42,7 @@ std::vector<Flag<O>> file_flags() {
        .value = "SOURCE TARGET",
        .group = "Files",
        .help = "SentencePiece vocabularies, created from --train-sets if missing, or lists of tokens (.yml, .json, "
-               ".txt) for text that is tokenised; the same name twice: a joint one",
+               ".txt) for text that is tokenised; the same name twice makes a joint vocabulary",
        .required = true},
       {.name = "overwrite",
        .field = &O::overwrite,
@@ -131,7 +131,7 @@ std::vector<Flag<O>> batch_flags() {
       {.name = "mini-batch-fit",
        .field = &O::mini_batch_fit,
        .group = group,
-       .help = "fill batches up to the GPU's memory, instead of --mini-batch-words"},
+       .help = "make batches as large as the GPU's memory allows, instead of --mini-batch-words"},
       {.name = "mini-batch",
        .field = &O::mini_batch,
        .value = "N",

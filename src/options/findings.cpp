@@ -39,7 +39,7 @@ void Findings::finish() const {
       text += fmt::format("\n  {}", problem.what());
       if (!problem.hint().empty()) text += fmt::format("\n    hint: {}", problem.hint());
     }
-    throw Error(text, fmt::format("dragoman {} --help WORD shows the options that have to do with WORD", command_));
+    throw Error(text, fmt::format("dragoman {} --help WORD shows the options that mention a word", command_));
   }
   for (const auto& [why, options] : ignored_)
     log_warning("{} {} ignored: {}", fmt::join(options, ", "), options.size() == 1 ? "is" : "are", why);

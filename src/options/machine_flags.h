@@ -21,18 +21,21 @@ Flag<Options> processes_flag(std::string_view group) {
           .field = &Options::processes,
           .value = "N",
           .group = group,
-          .help = "share the work among N processes of this machine, each with its part of the threads",
+          .help =
+              "split the work among N processes on this machine; each takes --cpu-threads threads, by default an equal "
+              "share of the cores",
           .range = {1, 1024}};
 }
 
 template <class Options>
 Flag<Options> comm_timeout_flag(std::string_view group) {
-  return {.name = "comm-timeout",
-          .field = &Options::comm_timeout,
-          .value = "SECONDS",
-          .group = group,
-          .help = "of several processes, end all when nothing has been heard of one for so long; 0: wait for ever",
-          .range = {0, 1e6}};
+  return {
+      .name = "comm-timeout",
+      .field = &Options::comm_timeout,
+      .value = "SECONDS",
+      .group = group,
+      .help = "with several processes, stop all of them if one sends no sign of life for this long; 0: wait forever",
+      .range = {0, 1e6}};
 }
 
 template <class Options>

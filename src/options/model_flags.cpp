@@ -40,15 +40,14 @@ void insert_after(Flags& flags, std::string_view name, Flag<O> flag) {
 
 Flags model_flags() {
   Flags flags = config_flags("Model");
-  flags.insert(
-      flags.begin(),
-      {.name = "task",
-       .field = &O::task,
-       .value = "NAME",
-       .group = "Model",
-       .help = "a set of defaults, which all other options override: base and big as in Vaswani et al. 2017, tiny "
-               "for a small corpus (4 + 4 layers, size 128, 4 heads, dropout 0.3), tiny11 for fast translation (6 "
-               "+ 2 layers, size 256, 8 heads, recurrent decoder)"});
+  flags.insert(flags.begin(),
+               {.name = "task",
+                .field = &O::task,
+                .value = "NAME",
+                .group = "Model",
+                .help = "a set of defaults, which other options override: base and big as in Vaswani et al. 2017; "
+                        "tiny, for a small corpus (4 + 4 layers, size 128, 4 heads, dropout 0.3); tiny11, for fast "
+                        "translation (6 + 2 layers, size 256, 8 heads, recurrent decoder)"});
   return flags;
 }
 
@@ -58,13 +57,13 @@ Flags transformer_flags() {
                {.name = "transformer-preprocess",
                 .field = &O::preprocess,
                 .value = "OPS",
-                .help = "n, together with --transformer-postprocess da: normalise before each sublayer (pre-norm)"});
+                .help = "n: normalise before each sublayer (pre-norm); requires --transformer-postprocess da"});
   insert_after(flags, "transformer-preprocess",
                {.name = "transformer-postprocess",
                 .field = &O::postprocess,
                 .value = "OPS",
-                .help = "dan: dropout, addition and norm after each sublayer (post-norm, as in the paper); da: see "
-                        "--transformer-preprocess"});
+                .help = "dan: dropout, residual addition and norm after each sublayer (post-norm, as in the paper); "
+                        "da: without the norm, for pre-norm"});
   insert_after(flags, "transformer-norm",
                {.name = "transformer-depth-scaling",
                 .field = &O::depth_scaling,

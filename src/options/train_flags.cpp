@@ -128,8 +128,8 @@ std::vector<Flag<O>> validation_flags() {
        .field = &O::valid_script_path,
        .value = "COMMAND",
        .group = group,
-       .help =
-           "program that computes the translation metric: it gets a file of translations and prints a number first"},
+       .help = "program that computes the translation metric: its last argument is a file of translations, the first "
+               "thing that it prints is a number"},
       {.name = "valid-script-args",
        .field = &O::valid_script_args,
        .value = "WORD...",
@@ -158,8 +158,9 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::after,
        .value = "N[u|e|t|m]",
        .group = group,
-       .help = "stop after N updates (u), epochs (e), target tokens (t, as in 20Mt) or minutes (m); of several, as in "
-               "10e,2Gt, the first one reached; without it, only --early-stopping ends a run"},
+       .help =
+           "stop after N updates (u), epochs (e), target tokens (t, as in 20Mt) or minutes (m); with several limits, "
+           "as in 10e,2Gt, at the first one reached; without this option, only --early-stopping ends a run"},
       {.name = "save-freq",
        .field = &O::save_freq,
        .value = "N[u|e|t|m]",
@@ -179,12 +180,12 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::log,
        .value = "FILE",
        .group = group,
-       .help = "append messages to this file, too; with --quiet all the same"},
+       .help = "also append all messages to this file, even with --quiet"},
       {.name = "valid-log",
        .field = &O::valid_log,
        .value = "FILE",
        .group = group,
-       .help = "append the lines of validation to this file"},
+       .help = "append the validation results to this file"},
       {.name = "log-json",
        .field = &O::log_json,
        .value = "FILE",
@@ -199,9 +200,10 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::precision,
        .value = "TYPE",
        .group = group,
-       .help = "type of the factors of matrix products; weights, sums and all else stay float32; bfloat16: up to twice "
-               "as fast on CPUs with instructions for it; float16: for GPUs without bfloat16; fastest: bfloat16 if "
-               "there are instructions for it, else float32; auto: fastest on a GPU, float32 on a CPU"},
+       .help =
+           "number type of the inputs of matrix products; weights, sums and everything else stay float32; bfloat16: up "
+           "to twice as fast on CPUs with instructions for it; float16: for GPUs without bfloat16; fastest: bfloat16 "
+           "if there are instructions for it, else float32; auto: fastest on a GPU, float32 on a CPU"},
       {.name = "max-skipped",
        .field = &O::max_skipped,
        .value = "N",
@@ -225,10 +227,9 @@ std::vector<Flag<O>> run_flags() {
        .field = &O::gradient_shards,
        .value = "N",
        .group = group,
-       .help =
-           "cut each update into N shards, a power of two, whose gradients are summed in a fixed order: the model "
-           "then depends neither on the number of processes nor on that of threads; 0: 1 for one process, else 8 or "
-           "more",
+       .help = "split each update into N shards, a power of two, and sum their gradients in a fixed order, so that the "
+               "model depends neither on the number of processes nor on the number of threads; 0: 1 for one process, "
+               "else 8 or more",
        .range = {0, most_gradient_shards}},
       devices_flag<O>(group),
       fast_math_flag<O>(group),

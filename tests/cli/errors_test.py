@@ -32,7 +32,7 @@ PROVOKED = {
     "there is no option --…": f"{TRAIN} -m new --lern-rate 1",
     "… problems with the options of dragoman …": "train",
     "--… '…' is not taken here": "score -m m -t s t --summary ce-sum",
-    "no option of dragoman … has to do with '…'": "train --help elephant",
+    "no option of dragoman … mentions '…'": "train --help elephant",
     "--… needs a value": "translate -m m --beam-size",
     "--…: '…' is not a whole number": "translate -m m --beam-size x",
     "--…: … is out of range, expected from … to …": "translate -m m --beam-size 0",
