@@ -1,5 +1,7 @@
 #include "tests/op_check/gpu.h"
 
+#include <dlfcn.h>
+
 #include "backend/backend.h"
 #include "backend/cuda_module.h"
 #include "backend/registry.h"
@@ -9,6 +11,12 @@ namespace dragoman {
 const Backend& gpu_on_host() {
   static const Backend one = cuda_backend(load_cuda_module({DRAGOMAN_CUDA_ON_HOST}), 0);
   return one;
+}
+
+int64_t heuristics_on_host() {
+  gpu_on_host();
+  void* const library = dlopen(DRAGOMAN_CUDA_ON_HOST, RTLD_NOW | RTLD_NOLOAD);
+  return reinterpret_cast<int64_t (*)()>(dlsym(library, "cuda_on_host_heuristics"))();
 }
 
 const Backend& gpu() {

@@ -7,6 +7,8 @@ namespace dragoman {
 
 /// The kernels for GPUs, compiled for the host, with memory of their own (tests/cuda_on_host).
 const Backend& gpu_on_host();
+/// How many products cuBLASLt's stand-in there was asked to choose a kernel for.
+int64_t heuristics_on_host();
 
 /// The first GPU of this machine; `why_no_gpu` is empty if it can be used.
 const Backend& gpu();

@@ -183,29 +183,5 @@ INSTANTIATE_TEST_SUITE_P(Backends, RoundedProducts, testing::Values("reference",
                          [](const auto& info) { return std::string(info.param).substr(0, 3); });
 INSTANTIATE_TEST_SUITE_P(GpusAgreeWithTheReference, RoundedProducts, testing::Values("gpu"));
 
-int64_t slow_products() { return gpu_on_host().memory->counts().slow_products; }
-
-// With an odd number of 16-bit columns, contiguous rows would start at odd multiples of 2 bytes, for which libraries
-// have slow kernels or none.
-TEST(ProductsOnGpus, AreTheLibrarysForAnOddNumberOfColumnsToo) {
-  const int64_t before = slow_products();
-  Rounding t("gpu kernels on the host");
-  const Var x = t.var({6, 16}, normals(6 * 16, 1)), w = t.weight({131, 16}, normals(131 * 16, 2)),
-            gate = t.weight({1, 16}, normals(16, 3)), b = t.var({1}, {0.5});
-  t.cx.rounded = &t.rounded;
-  t.backward(linear(t.cx, x, gate, b), normals(6, 4));
-  linear_cross_entropy(t.cx, x, w, int_tensor({3, 1, 4, 1, 5, 130}, {6}), 0.1);
-  EXPECT_EQ(slow_products(), before);
-}
-
-TEST(ProductsOnGpus, AreCountedWhereTheLibraryHasNoKernel) {
-  const int64_t before = slow_products();
-  Rounding t("gpu kernels on the host");
-  const Var x = t.var({6, 5}, normals(6 * 5, 1)), w = t.weight({4, 5}, normals(4 * 5, 2));
-  t.cx.rounded = &t.rounded;
-  linear(t.cx, x, w, Var());
-  EXPECT_EQ(slow_products(), before + 1);
-}
-
 }  // namespace
 }  // namespace dragoman

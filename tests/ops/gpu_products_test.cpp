@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include "backend/backend.h"
+#include "ops/linear.h"
+#include "ops/loss.h"
+#include "tests/op_check/gpu.h"
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+// How products on GPUs use cuBLASLt (src/backend/cuda/gemm.cpp), with its stand-in on the host.
+namespace dragoman {
+namespace {
+
+class ProductsOnGpus : public testing::Test, protected ByHand {
+ protected:
+  ProductsOnGpus() : ByHand(gpu_on_host(), DType::f32) { cx.rounded = &rounded_; }
+
+  /// A weight that products multiply in bfloat16.
+  Var weight(Shape shape, uint64_t stream) {
+    const Var w = random(shape, stream);
+    const Tensor half = arena.allocate(shape, DType::bf16);
+    cx.backend.round(half, w);
+    rounded_.copies.emplace(w.value().data(), half);
+    return w;
+  }
+  static int64_t slow_products() { return gpu_on_host().memory->counts().slow_products; }
+
+ private:
+  RoundedWeights rounded_;
+};
+
+// With an odd number of 16-bit columns, contiguous rows would start at odd multiples of 2 bytes, for which libraries
+// have slow kernels or none.
+TEST_F(ProductsOnGpus, AreTheLibrarysForAnOddNumberOfColumnsToo) {
+  const int64_t before = slow_products();
+  const Var x = random({6, 16}, 1), w = weight({131, 16}, 2), gate = weight({1, 16}, 3), b = var({1}, {0.5});
+  backward(linear(cx, x, gate, b), normals(6, 4));
+  linear_cross_entropy(cx, x, w, int_tensor({3, 1, 4, 1, 5, 130}, {6}), 0.1);
+  EXPECT_EQ(slow_products(), before);
+}
+
+TEST_F(ProductsOnGpus, AreCountedWhereTheLibraryHasNoKernel) {
+  const int64_t before = slow_products();
+  linear(cx, random({6, 5}, 1), weight({4, 5}, 2), Var());
+  EXPECT_EQ(slow_products(), before + 1);
+}
+
+// The stand-in finds odd strides in w to be invalid, and those in x not supported.
+TEST_F(ProductsOnGpus, AreComputedWhicheverWayTheLibrarySaysThatItHasNoKernel) {
+  const auto even = [&](int64_t rows, uint64_t stream) {
+    const Tensor half = arena.allocate({rows, 6}, DType::bf16);
+    cx.backend.round(half, random({rows, 6}, stream));
+    return half.columns(0, 5);
+  };
+  const auto odd = [&](const Tensor& even) {
+    const Tensor narrow = arena.allocate({even.rows(), 5}, DType::bf16), values = even.on_host();
+    std::vector<bfloat16> rows;
+    for (int64_t n = 0; n < even.rows(); ++n)
+      rows.insert(rows.end(), values.view<bfloat16>().row(n), values.view<bfloat16>().row(n) + 5);
+    narrow.assign(Tensor::borrow(rows.data(), {even.rows(), 5}));
+    return narrow;
+  };
+  const Tensor x = even(6, 1), w = even(4, 2), b = random({4}, 3), expected = empty({6, 4}), actual = empty({6, 4});
+  cx.backend.linear(expected, x, w, b, Activation::relu);
+  const int64_t before = slow_products();
+  for (const auto& [some_x, some_w] : {std::pair(odd(x), w), std::pair(x, odd(w))}) {
+    cx.backend.linear(actual, some_x, some_w, b, Activation::relu);
+    expect_close(values_of(actual), values_of(expected), 1e-5, "y");
+  }
+  EXPECT_EQ(slow_products(), before + 2);
+}
+
+// Numbers of tokens differ from batch to batch. Up to 128 there are 16 rounded ones, and 8 in each doubling after.
+TEST_F(ProductsOnGpus, ReuseTheLibrarysChoiceForSimilarNumbersOfTokens) {
+  const Tensor w = random({4, 4}, 1), x = random({1024, 4}, 2), y = empty({1024, 4});
+  const int64_t before = heuristics_on_host();
+  for (int64_t rows = 4; rows <= 1024; ++rows)
+    cx.backend.linear(y.row_range(0, rows), x.row_range(0, rows), w, Tensor(), Activation::none);
+  EXPECT_EQ(heuristics_on_host() - before, 16 + 3 * 8);
+}
+
+// The stand-in's kernel for 8 rows does not serve 1 to 3.
+TEST_F(ProductsOnGpus, AskAgainIfTheChoiceForMoreTokensDoesNotServe) {
+  const Tensor w = random({4, 8}, 1), x = random({3, 8}, 2), y = empty({3, 4}), one = empty({1, 4});
+  const int64_t before = heuristics_on_host(), slow = slow_products();
+  cx.backend.linear(y, x, w, Tensor(), Activation::none);
+  EXPECT_EQ(heuristics_on_host() - before, 2);
+  cx.backend.linear(one, x.row_range(0, 1), w, Tensor(), Activation::none);
+  EXPECT_EQ(heuristics_on_host() - before, 3) << "for 8 rows it has been asked";
+  EXPECT_EQ(slow_products(), slow);
+  EXPECT_EQ(values_of(one), values_of(y.row_range(0, 1)));
+}
+
+}  // namespace
+}  // namespace dragoman
