@@ -1,5 +1,4 @@
-#include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "backend/cuda/families.h"
 #include "backend/cuda/mask.cuh"
@@ -21,20 +20,27 @@ void forward(const Tensor& y, const Embedding& e) {
 }
 
 /// The rows of a batch grouped by their row of a table, both in ascending order, without those that have none. The host
-/// sorts, so that the device adds in a fixed order and needs no atomic additions.
+/// sorts (by counting), so that the device adds in a fixed order and needs no atomic additions.
 struct Grouped {
-  std::vector<int32_t> keys, begins, rows;  // (U)  (U+1)  (N)
+  std::vector<int32_t> keys, begins, rows;  // (U)  (U+1)  (begins[U])
 
-  Grouped(const int32_t* key, int64_t N, int64_t stride) : rows(size_t(N)) {
-    std::iota(rows.begin(), rows.end(), 0);
-    std::stable_sort(rows.begin(), rows.end(), [&](int32_t a, int32_t b) { return key[a * stride] < key[b * stride]; });
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const int32_t group = key[rows[i] * stride];
-      if (group < 0 || (!keys.empty() && keys.back() == group)) continue;
-      keys.push_back(group);
-      begins.push_back(int32_t(i));
+  Grouped(const int32_t* key, int64_t N, int64_t stride) {
+    std::vector<int32_t> next;  // of each key: how many rows it has, then where its next row goes
+    for (int64_t n = 0; n < N; ++n) {
+      const int32_t k = key[n * stride];
+      if (k < 0) continue;
+      if (size_t(k) >= next.size()) next.resize(size_t(k) + 1);
+      ++next[size_t(k)];
     }
-    begins.push_back(int32_t(N));
+    int32_t begin = 0;
+    for (size_t k = 0; k < next.size(); ++k) {
+      if (next[k] > 0) keys.push_back(int32_t(k)), begins.push_back(begin);
+      begin += std::exchange(next[k], begin);
+    }
+    begins.push_back(begin);
+    rows.resize(size_t(begin));
+    for (int64_t n = 0; n < N; ++n)
+      if (const int32_t k = key[n * stride]; k >= 0) rows[size_t(next[size_t(k)]++)] = int32_t(n);
   }
 };
 
