@@ -1,27 +1,12 @@
 #include <limits>
 
 #include "backend/backend.h"
+#include "backend/cuda/columns.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
 namespace {
-
-constexpr int lanes_of_rows = 8;  // threads that share the rows of a column; a block handles 32 adjacent columns
-
-__device__ int64_t column_of_thread() { return int64_t{blockIdx.x} * warp_size + threadIdx.x % warp_size; }
-__device__ int64_t first_row() { return threadIdx.x / warp_size; }
-
-// Adds the values of the threads of a column, in row order. All threads of the block must call it.
-__device__ float column_sum(float mine) {
-  __shared__ float sums[lanes_of_rows * warp_size];
-  __syncthreads();  // threads may still be reading the result of an earlier call
-  sums[threadIdx.x] = mine;
-  __syncthreads();
-  float sum = 0;
-  for (int lane = 0; lane < lanes_of_rows; ++lane) sum += sums[lane * warp_size + threadIdx.x % warp_size];
-  return sum;
-}
 
 struct Statistics {
   View<float> mean, rstd, running_mean, running_variance;
@@ -29,17 +14,17 @@ struct Statistics {
 };
 
 __global__ void statistics_kernel(Statistics s, View<const float> x) {
-  const int64_t d = column_of_thread();
+  const int64_t d = column_of_thread(blockIdx.x);
   const bool there = d < x.cols;
   const float N = x.rows > 0 ? float(x.rows) : 1.f;
   float sum = 0, squares = 0;
   if (there)
-    for (int64_t n = first_row(); n < x.rows; n += lanes_of_rows) sum += x(n, d);
+    for (int64_t n = row_of_thread(); n < x.rows; n += warps_of_columns) sum += x(n, d);
   const float mean = column_sum(sum) / N;
   if (there)
-    for (int64_t n = first_row(); n < x.rows; n += lanes_of_rows) squares += (x(n, d) - mean) * (x(n, d) - mean);
+    for (int64_t n = row_of_thread(); n < x.rows; n += warps_of_columns) squares += (x(n, d) - mean) * (x(n, d) - mean);
   squares = column_sum(squares);
-  if (!there || first_row() != 0) return;
+  if (!there || row_of_thread() != 0) return;
   s.mean(d) = mean;
   s.rstd(d) = 1 / sqrtf(squares / N + s.eps);
   if (x.rows < 2 || !(squares < std::numeric_limits<float>::infinity())) return;
@@ -56,7 +41,7 @@ void batch_norm(const Backend::BatchNorm& a) {
   const auto x = view<const float>(a.x), gamma = view<const float>(a.gamma), beta = view<const float>(a.beta);
   const auto y = view<float>(a.y);
   if (a.momentum > 0)
-    launch(statistics_kernel, dim3(blocks_of(D, warp_size)), dim3(lanes_of_rows * warp_size), 0, s, x);
+    launch(statistics_kernel, dim3(blocks_of(D, warp_size)), dim3(threads_per_block), 0, s, x);
   else
     each_element(1, D, [=] __device__(int64_t, int64_t d) {
       s.mean(d) = s.running_mean(d);
@@ -76,16 +61,16 @@ struct BatchNormBack {
 };
 
 __global__ void gradient_kernel(BatchNormBack b) {
-  const int64_t d = column_of_thread();
+  const int64_t d = column_of_thread(blockIdx.x);
   float dgamma = 0, dbeta = 0;
   if (d < b.x.cols)
-    for (int64_t n = first_row(); n < b.x.rows; n += lanes_of_rows) {
+    for (int64_t n = row_of_thread(); n < b.x.rows; n += warps_of_columns) {
       dgamma += b.dy(n, d) * b.normed(n, d);
       dbeta += b.dy(n, d);
     }
   dgamma = column_sum(dgamma);
   dbeta = column_sum(dbeta);
-  if (d >= b.x.cols || first_row() != 0) return;
+  if (d >= b.x.cols || row_of_thread() != 0) return;
   b.dgamma(0, d, dgamma);
   b.dbeta(0, d, dbeta);
   b.sums(0, d) = dgamma;
@@ -102,7 +87,7 @@ void batch_norm_backward(const Backend::BatchNormBackward& b) {
                            view<const float>(b.rstd),
                            view<float>(b.sums)};
   const int64_t N = b.x.rows(), D = b.x.cols();
-  launch(gradient_kernel, dim3(blocks_of(D, warp_size)), dim3(lanes_of_rows * warp_size), 0, back);
+  launch(gradient_kernel, dim3(blocks_of(D, warp_size)), dim3(threads_per_block), 0, back);
   if (!b.dx) return;
   const Put dx(b.dx);
   const auto gamma = view<const float>(b.gamma);

@@ -1,5 +1,6 @@
 #include "backend/backend.h"
 #include "backend/cuda/column_sums.h"
+#include "backend/cuda/columns.cuh"
 #include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
@@ -40,7 +41,6 @@ void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) {
   if (!dw.adds()) clear(dw.tensor);  // a sum over no rows
 }
 
-// Each block handles `rows_of_block` rows of 32 adjacent columns; its 8 warps share the rows.
 constexpr int64_t rows_of_block = 256;
 
 template <class T>
@@ -50,29 +50,24 @@ struct Result {
   View<const float> dy, y;  // without relu, y is empty
 };
 
+// Each block handles `rows_of_block` rows of 32 columns.
 template <class T>
 __global__ void result_kernel(Result<T> r) {
-  __shared__ float sums[threads_per_block];
-  const int64_t d = blockIdx.y * int64_t{warp_size} + threadIdx.x % warp_size;
-  const unsigned warp = threadIdx.x / warp_size, warps = threads_per_block / warp_size;
-  const int64_t first = blockIdx.x * rows_of_block;
+  const int64_t d = column_of_thread(blockIdx.y), first = blockIdx.x * rows_of_block;
   const int64_t last = first + rows_of_block < r.dy.rows ? first + rows_of_block : r.dy.rows;
   float sum = 0;
   if (d < r.dy.cols)
-    for (int64_t n = first + warp; n < last; n += warps) {
+    for (int64_t n = first + row_of_thread(); n < last; n += warps_of_columns) {
       const float gradient = !r.y || r.y(n, d) > 0 ? r.dy(n, d) : 0.f;
       if (r.dz) r.dz(n, d) = T(gradient);
       sum += gradient;
     }
   if (!r.sums) return;
-  sums[threadIdx.x] = sum;
-  __syncthreads();
-  if (warp != 0 || d >= r.dy.cols) return;
-  for (unsigned w = 1; w < warps; ++w) sum += sums[w * warp_size + threadIdx.x];
-  r.sums(blockIdx.x, d) = sum;
+  sum = column_sum(sum);
+  if (row_of_thread() == 0 && d < r.dy.cols) r.sums(blockIdx.x, d) = sum;
 }
 
-// Splits the rows over enough blocks to fill a GPU, then adds the blocks' sums in row order.
+// Splits the rows over enough blocks to fill a GPU, then adds the blocks' sums.
 template <class T>
 void backward_rows(const View<T>& dz, const Grad& db, const Tensor& dy, const View<const float>& y) {
   const int64_t D = dy.cols(), parts = blocks_of(dy.rows(), rows_of_block);
@@ -82,11 +77,7 @@ void backward_rows(const View<T>& dz, const Grad& db, const Tensor& dy, const Vi
          Result<T>{dz, db ? sums : View<float>{}, view<const float>(dy), y});
   if (!db) return;
   const Put put(db);
-  each_element(1, D, [=] __device__(int64_t, int64_t d) {
-    float total = 0;
-    for (int64_t part = 0; part < sums.rows; ++part) total += sums(part, d);
-    put(0, d, total);
-  });
+  column_totals({sums.data, parts, D, D}, [=] __device__(int64_t d, float total) { put(0, d, total); });
 }
 
 // dz = dy ⊙ act'(y),  db = Σ_n dz
