@@ -95,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(LayerNorm, OpCheck,
 INSTANTIATE_TEST_SUITE_P(ResidualNorm, OpCheck,
                          testing::Values(residual_norm_case(0, 5, 0.1), residual_norm_case(3, 17, 0),
                                          residual_norm_case(3, 17, 0.3), residual_norm_case(33, 33, 0.5),
-                                         residual_norm_case(2, 300, 0.1)),
+                                         residual_norm_case(2, 300, 0.1), residual_norm_case(33, 260, 0.3),
+                                         residual_norm_case(2300, 4, 0.1), residual_norm_case(2, 8196, 0.1)),
                          name_of_case);
 
 // x = (1, 3): mean 2, variance 1. With eps = 3 the divisor is √4.

@@ -45,6 +45,13 @@ struct Mask {
     }
     return f;
   }
+  /// Bit j: whether column(unit, j) is kept. Only if there is a mask.
+  __device__ unsigned kept(int64_t row, int64_t unit) const {
+    const PhiloxCounter words = draw(row, op, uint32_t(unit));
+    unsigned bits = 0;
+    for (int j = 0; j < width; ++j) bits |= unsigned(fate(words, j) > 0) << j;
+    return bits;
+  }
   /// The factor of one attention weight.
   __device__ float factor(int64_t row, uint32_t stream, int64_t column) const {
     if (!positions) return 1;
