@@ -120,19 +120,27 @@ def shapes_of_training(check):
 
 
 def sanitizers(check, train, translate):
-    """`train` gives the arguments of a run of so many updates that writes the model named."""
+    """`train` gives the arguments of a run of so many updates that writes the model named. Cases of kernels come last, in
+    an order by chance, as there is no time for all of them."""
     for tool in ("memcheck", "racecheck", "initcheck"):
-        alone = {} if tool == "racecheck" else {"DRAGOMAN_GPU_MEMORY": "tensors"}
-        sanitize(check, tool, "", *train(f"{tool}.safetensors"), **alone)
-    sanitize(check, "memcheck", ", translating", *translate("memcheck.safetensors"))
-    sanitize(check, "racecheck", ", translating", *translate("memcheck.safetensors"))
+        sanitize(check, tool, "", check.dragoman, *train(f"{tool}.safetensors"), **environment_of(tool))
+    for tool in ("memcheck", "racecheck"):
+        sanitize(check, tool, ", translating", check.dragoman, *translate("memcheck.safetensors"))
+    for tool in ("memcheck", "racecheck"):
+        sanitize(check, tool, ", kernels", program(check), f"--gtest_filter={KERNELS}", "--gtest_shuffle",
+                 **environment_of(tool))
+
+
+def environment_of(tool):
+    """Races do not depend on where tensors lie; bounds of tensors are seen where each has memory of its own."""
+    return {} if tool == "racecheck" else {"DRAGOMAN_GPU_MEMORY": "tensors"}
 
 
 def sanitize(check, tool, what, *command, at_most=90, **environment):
     """What is slow under it, and was well until time was over, has not failed; nor has what it refuses to watch."""
-    code, text, seconds = check.run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", check.dragoman, *command,
+    code, text, seconds = check.run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *command,
                                     at_most=at_most, **environment)
-    if code == TOO_LATE and not re.search(r"^========= (?!COMPUTE-SANITIZER)", text, re.MULTILINE):
+    if code == TOO_LATE and not re.search(r"^========= (?!COMPUTE-SANITIZER)|^\[  FAILED", text, re.MULTILINE):
         code, text = None, f"not done after {seconds:.0f} s, no error until then"
     elif code and re.search(r"Device not supported|not supported on|Unable to (attach|find)|initialization failed", text):
         code, text = None, first_match(r"^(.*(?:not supported|Unable to|initialization failed).*)$", text)
