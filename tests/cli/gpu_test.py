@@ -217,6 +217,40 @@ class Decoding(Gpu):
         self.assert_close([float(x) for x in gpu.split()], [float(x) for x in cpu.split()], 1e-3)
 
 
+class Refused(Gpu):
+    """What the drivers of some GPUs refuse, such as virtual ones: the stand-in refuses it, too."""
+
+    def with_refusal_of(self, call, function, *arguments):
+        with unittest.mock.patch.dict(os.environ, CUDA_ON_HOST_REFUSES=call):
+            return function(*arguments)
+
+    def test_tensors_lie_in_one_allocation_where_addresses_cannot_be_reserved(self):
+        run = f"train -t s t -v v v -m refused.safetensors --no-reload --devices 0 --after 2u {TRANSFORMER}{RUN}"
+        costs = lambda done: re.findall(r"Cost ([\d.]+)", done.stderr)
+        usual = self.succeed(run)
+        self.assertNotIn("reserving", usual.stderr)
+        for call in ("cuMemAddressReserve", "cuMemCreate", "cuMemMap"):
+            done = self.with_refusal_of(call, self.succeed, run)
+            self.assertIn(f"CUDA: {call} failed: operation not supported: reserving half of the free GPU memory", done.stderr)
+            self.assertEqual(costs(done), costs(usual))
+
+    def test_steps_run_kernel_by_kernel_where_they_cannot_be_recorded(self):
+        self.succeed(f"train -t s t -v v v -m steps.safetensors --after 20u --quiet {RUN} {TRANSFORMER}")
+        run = "translate -m steps.safetensors --devices 0 -i s -b 2 --mini-batch-words 30"
+        usual = self.succeed(run)
+        self.assertNotIn("kernel by kernel", usual.stderr)
+        for call in ("cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate", "cudaGraphLaunch"):
+            done = self.with_refusal_of(call, self.succeed, run)
+            self.assertEqual(done.stdout, usual.stdout, call)
+            warning = f"CUDA: {call} failed: operation not supported; steps run kernel by kernel"
+            self.assertEqual(done.stderr.count(warning), 1, done.stderr)
+
+    # Not taken for an event that the device has not reached yet.
+    def test_a_failure_of_an_event_ends_the_run(self):
+        self.with_refusal_of("cudaEventQuery", self.fails, ["CUDA: cudaEventQuery failed: operation not supported"],
+                             f"train -t s t -v v v -m event.safetensors --devices 0 --after 2u {TRANSFORMER}{RUN}")
+
+
 class Choosing(Gpu):
     command = "train -t s t -v v v -m none.safetensors --devices "
 

@@ -10,8 +10,9 @@
 
 /// Stands in for CUDA's header, so that the kernels of src/backend/cuda compile as C++ and run on the host in tests. It
 /// provides only the parts of the language and the runtime that they use. A block's threads are fibers that take turns
-/// at __syncthreads and in warps' exchanges; blocks run one after another. It cannot show a kernel's speed, nor races
-/// between threads that this order hides.
+/// at __syncthreads and in warps' exchanges; blocks run one after another, and kernels and copies at once. It cannot
+/// show a kernel's speed, nor races between threads that this order hides. The environment variable
+/// CUDA_ON_HOST_REFUSES names calls that fail: "cuMemMap cudaEventQuery".
 
 #define __global__
 #define __device__
@@ -32,9 +33,23 @@ struct dim3 {
 };
 inline dim3 gridDim, blockDim, blockIdx, threadIdx;  // of the running thread
 
-enum cudaError_t { cudaSuccess };
-using cudaStream_t = void*;
+enum cudaError_t { cudaSuccess, cudaErrorMemoryAllocation, cudaErrorNotReady, cudaErrorNotSupported };
+struct Stream;
+struct Event;
+struct Graph;
+using cudaStream_t = Stream*;
+using cudaEvent_t = Event*;
+using cudaGraph_t = Graph*;
+using cudaGraphExec_t = Graph*;
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
+constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
+struct cudaDeviceProp {
+  char name[256];
+  int major, minor;
+};
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   size_t dynamicSmemBytes;
@@ -43,8 +58,10 @@ struct cudaLaunchConfig_t {
 
 namespace cuda_on_host {
 
-/// Executes work for the device, or keeps it for the recording in progress (tests/cuda_on_host/recording.cpp).
+/// Executes work for the device, or keeps it for the capture in progress.
 void issue(std::function<void()> work);
+/// Whether CUDA_ON_HOST_REFUSES names the call.
+bool refused(const char* call);
 /// Runs one thread per element of the grid. Device memory is accessible meanwhile.
 void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 void* dynamic_shared_memory();
@@ -56,7 +73,6 @@ constexpr unsigned words_given = 6;
 using Given = uint32_t[32][words_given];
 const Given& gather(const uint32_t (&mine)[words_given]);
 void wait_for_warp();
-void clear(void* device, int value, size_t bytes);
 
 template <class T>
 T exchanged(T mine, unsigned lane) {
@@ -70,11 +86,36 @@ T exchanged(T mine, unsigned lane) {
 
 }  // namespace cuda_on_host
 
+// The runtime: tests/cuda_on_host/memory.cpp and runtime.cpp.
+const char* cudaGetErrorString(cudaError_t status);
+cudaError_t cudaGetLastError();
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
+cudaError_t cudaMalloc(void** memory, size_t bytes);
+cudaError_t cudaFree(void* memory);
+cudaError_t cudaMallocHost(void** memory, size_t bytes);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* runnable, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t runnable);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t runnable, cudaStream_t stream);
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
+
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
-inline cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t) {
-  cuda_on_host::clear(device, value, bytes);
-  return cudaSuccess;
-}
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
   cuda_on_host::issue([config = *config, kernel, given = std::tuple<P...>(std::forward<A>(arguments)...)] {

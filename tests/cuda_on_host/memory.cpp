@@ -1,0 +1,129 @@
+#include "tests/cuda_on_host/memory.h"
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <sys/mman.h>
+
+#include <map>
+
+// Device memory. Each allocation has pages of its own, and one more that nobody may touch.
+
+namespace cuda_on_host {
+namespace {
+
+struct Pages {
+  size_t reserved, usable;  // bytes
+};
+// By their base. Never destroyed: mirrors of static tensors are released at exit.
+std::map<std::byte*, Pages>& ranges = *new std::map<std::byte*, Pages>;
+int unlocked = 0;
+
+void protect(int how) {
+  for (const auto& [base, pages] : ranges)
+    if (pages.usable > 0) mprotect(base, pages.usable, how);
+}
+
+std::byte* reserve(size_t bytes) {
+  void* const base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  return ranges.emplace(static_cast<std::byte*>(base), Pages{bytes, 0}).first->first;
+}
+
+void release(void* base) {
+  const auto found = ranges.find(static_cast<std::byte*>(base));
+  munmap(found->first, found->second.reserved);
+  ranges.erase(found);
+}
+
+std::byte* pointer(CUdeviceptr at) { return reinterpret_cast<std::byte*>(at); }
+
+}  // namespace
+
+Unlocked::Unlocked() {
+  if (unlocked++ == 0) protect(PROT_READ | PROT_WRITE);
+}
+Unlocked::~Unlocked() {
+  if (--unlocked == 0) protect(PROT_NONE);
+}
+
+}  // namespace cuda_on_host
+
+using namespace cuda_on_host;
+
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  *free = *total = size_t{1} << 32;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** memory, size_t bytes) {
+  constexpr size_t page = 4096;
+  const size_t usable = (bytes + page - 1) / page * page;
+  std::byte* const base = reserve(usable + page);
+  if (!base) return cudaErrorMemoryAllocation;
+  ranges.at(base).usable = usable;
+  *memory = base;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFree(void* memory) {
+  if (memory) release(memory);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void** memory, size_t bytes) {
+  *memory = new std::byte[bytes];
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
+  if (bytes == 0) return cudaSuccess;  // an empty tensor may have no address
+  issue([=] {
+    const Unlocked memory;
+    std::memcpy(to, from, bytes);
+  });
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void* device, int value, size_t bytes, cudaStream_t) {
+  issue([=] {
+    const Unlocked memory;
+    std::memset(device, value, bytes);
+  });
+  return cudaSuccess;
+}
+
+CUresult cuGetErrorString(CUresult status, const char** what) {
+  *what = status == CUDA_ERROR_NOT_SUPPORTED ? "operation not supported" : "out of memory";
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr* base, size_t bytes, size_t, CUdeviceptr, unsigned long long) {
+  if (refused("cuMemAddressReserve")) return CUDA_ERROR_NOT_SUPPORTED;
+  *base = reinterpret_cast<CUdeviceptr>(reserve(bytes));
+  return *base ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemAddressFree(CUdeviceptr base, size_t) {
+  release(pointer(base));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle* memory, size_t bytes, const CUmemAllocationProp*,
+                     unsigned long long) {
+  if (refused("cuMemCreate")) return CUDA_ERROR_NOT_SUPPORTED;
+  *memory = bytes;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemRelease(CUmemGenericAllocationHandle) { return CUDA_SUCCESS; }
+
+CUresult cuMemMap(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long) {
+  return refused("cuMemMap") ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+}
+CUresult cuMemUnmap(CUdeviceptr, size_t) { return CUDA_SUCCESS; }
+
+// Memory is added where the range's ends.
+CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc*, size_t) {
+  const auto range = std::prev(ranges.upper_bound(pointer(at)));
+  range->second.usable = size_t(pointer(at) - range->first) + bytes;
+  return CUDA_SUCCESS;
+}
