@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from argparse import Namespace
 from itertools import product
 from pathlib import Path
@@ -24,6 +25,7 @@ import process  # noqa: E402
 import samples  # noqa: E402
 import shapes  # noqa: E402
 import table  # noqa: E402
+import translation  # noqa: E402
 import useful_work  # noqa: E402
 from model_file import ModelFile  # noqa: E402
 
@@ -92,6 +94,24 @@ class UsefulWork(unittest.TestCase):
     def test_a_target_token_costs_what_pairs_do_over_their_target_tokens(self):
         pairs = [useful_work.pair(self.SHAPE, 5, s, t) for s, t in ((1, 2), (3, 4))]
         self.assertEqual(useful_work.per_target_token(self.SHAPE, 5, [(1, 2), (3, 4)]), sum(pairs) / 6)
+
+
+class WarmingUp(unittest.TestCase):
+    """Of a program that takes 3 seconds to load kernels and 2 for the text."""
+
+    def seconds(self, devices, warms_up):
+        program = Namespace(warms_up=warms_up, seconds=float, command=lambda *_, one_by_one: ["program"])
+        text = Namespace(a=Namespace(devices=devices), all="a line\n")
+        run = lambda _, lines: Namespace(log=3 + 2 * lines.count("\n"))
+        with unittest.mock.patch.object(translation, "run", run):
+            return translation.seconds_of(program, "setting", "job", text, run("", text.all))
+
+    def test_time_counts_once_kernels_are_loaded(self):
+        self.assertEqual(self.seconds(devices="0", warms_up=False), 2)
+
+    def test_it_counts_from_the_first_line_for_a_cpu_and_for_what_warms_up_itself(self):
+        self.assertEqual(self.seconds(devices=None, warms_up=False), 5)
+        self.assertEqual(self.seconds(devices="0", warms_up=True), 5)
 
 
 class Process(unittest.TestCase):

@@ -30,6 +30,8 @@ def lines_and_rate(log):
 
 
 class Dragoman(Binary):
+    warms_up = False  # before time counts
+
     def __init__(self, a):
         super().__init__(a)
         self.a = a
@@ -65,6 +67,7 @@ def to_ctranslate2(python, model, folder, precisions, *options):
 
 class CTranslate2:
     name = "CTranslate2"
+    warms_up = False
 
     def __init__(self, a):
         self.a, self.python, self.threads, self.precisions = a, a.python, a.threads, a.precisions
@@ -102,6 +105,7 @@ class CTranslate2:
 
 class PyTorch:
     name = "PyTorch"
+    warms_up = True  # on a GPU
 
     def __init__(self, a):
         self.a = a
