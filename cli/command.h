@@ -79,8 +79,9 @@ struct Command {
 /// Writes a page to stdout. Throws BrokenPipe if the reader has gone.
 void print_page(const std::string& page);
 
-/// Calls f with the engine of a command, in each of its processes.
-int run_on(EngineOptions options, const ProcessOptions& processes, const std::function<int(Engine&)>& f);
+/// Calls f with the engine of a command, in each of its processes, which have the same `options`.
+int run_on(EngineOptions machine, const ProcessOptions& processes, const std::vector<Option>& options,
+           const std::function<int(Engine&)>& f);
 
 /// Joins a table with the function that does the work. Applies what subcommands share: protection of input files from
 /// being overwritten, the log level and the number of threads.
@@ -105,7 +106,8 @@ Command make_command(Table<Options> given_table, int (*body)(Engine&, const Opti
     if constexpr (requires { options.quiet; }) quiet = options.quiet;
     if constexpr (requires { options.processes; }) processes = {true, options.processes, options.comm_timeout};
     machine.log = stderr_log(quiet);
-    return run_on(std::move(machine), processes, [&](Engine& engine) { return body(engine, options); });
+    return run_on(std::move(machine), processes, bind_flags(table->flags, options),
+                  [&](Engine& engine) { return body(engine, options); });
   };
   const auto defaults = std::make_shared<Options>();
   const auto common = std::make_shared<CommonOptions>();

@@ -21,12 +21,14 @@
 
 namespace dragoman {
 
-int run_on(EngineOptions options, const ProcessOptions& processes, const std::function<int(Engine&)>& f) {
+int run_on(EngineOptions machine, const ProcessOptions& processes, const std::vector<Option>& options,
+           const std::function<int(Engine&)>& f) {
   if (is_superfluous(processes)) return 0;
-  const auto ranks = processes.shared ? start_ranks(processes.processes, options) : single_process();
-  options.ranks = ranks.get();
+  const auto ranks = processes.shared ? start_ranks(processes.processes, machine) : single_process();
+  machine.ranks = ranks.get();
   return run_as_rank(*ranks, processes.comm_timeout, [&] {
-    Engine engine(std::move(options));
+    require_same_command(*ranks, options);
+    Engine engine(std::move(machine));
     const Engine::Scope scope(engine);
     return f(engine);
   });

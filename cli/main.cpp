@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/man.h"
+#include "cli/ranks.h"
 #include "cli/stderr_log.h"
 #include "cli/version.h"
 #include "options/foreign.h"
@@ -82,7 +83,8 @@ int main(int argc, char** argv) {
     return dragoman::run({argv + 1, argv + argc});
   } catch (const dragoman::BrokenPipe&) {
     return 0;
-  } catch (const dragoman::Error& error) {
+  } catch (const dragoman::Error& caught) {
+    const dragoman::Error error = dragoman::told_by_rank(caught);
     dragoman::report(error.what(), error.hint());
     return 2;
   } catch (const std::filesystem::filesystem_error& error) {

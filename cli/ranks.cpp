@@ -4,18 +4,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
 #include "base/threads.h"
+#include "comm/agreement.h"
 #include "comm/heartbeat.h"
 #include "comm/mpi.h"
 #include "comm/processes.h"
+#include "dragoman/dragoman.h"
 
 namespace dragoman {
 
 namespace {
+
+constexpr double seconds_for_rank_0 = 5;  // to meet the same error and end
 
 // Where nothing else says how many: a rank's share of the cores, within those that it is bound to.
 void share_threads(EngineOptions& machine, int ranks_here) {
@@ -60,19 +66,35 @@ void end_of(const Communicator& ranks, const std::string& what) {
 
 }  // namespace
 
+void require_same_command(Communicator& ranks, const std::vector<Option>& options) {
+  static constexpr std::array of_machine = {"cpu-threads", "devices", "tempdir", "profile", "quiet"};
+  std::vector<SharedFact> facts = {{"version of dragoman", dragoman_version()}};
+  for (const Option& option : options)
+    if (std::ranges::find(of_machine, option.name) == of_machine.end())
+      facts.push_back({fmt::format("--{}", option.name), fmt::format("{}", fmt::join(option.show(), " "))});
+  require_same(ranks, facts);
+}
+
 int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>& command) {
-  constexpr double seconds = 5;
   try {
     const Heartbeat heartbeat(ranks, timeout, [&](const std::string& what) { end_of(ranks, what); });
     return command();
-  } catch (const RankLost&) {
-    if (ranks.rank() == 0) throw;
-    return 2;  // rank 0 says what has happened
+  } catch (const RankLost& lost) {
+    if (ranks.rank() > 0) return exit_code_of_followers;  // rank 0 tells what has happened
+    if (lost.told()) return 2;
+    throw;
   } catch (const Error& error) {
-    if (ranks.rank() == 0) throw;
-    if (ranks.rank_0_ends_within(seconds)) return 2;
+    if (ranks.rank() == 0 || launched_rank()) throw;
+    if (ranks.rank_0_ends_within(seconds_for_rank_0)) return exit_code_of_followers;
     throw Error(fmt::format("{}: {}", ranks.name(), error.what()), error.hint());
   }
+}
+
+Error told_by_rank(const Error& error) {
+  const auto launched = launched_rank();
+  if (!launched || launched->rank == 0) return error;
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds_for_rank_0));
+  return Error(fmt::format("rank {} ({}): {}", launched->rank, host_name(), error.what()), error.hint());
 }
 
 }  // namespace dragoman

@@ -1,3 +1,5 @@
+#include <cstdlib>
+#include <optional>
 #include <variant>
 
 #include "base/clock.h"
@@ -8,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/profiled.h"
 #include "cli/score_options.h"
+#include "comm/shared_work.h"
 #include "score/n_best_reader.h"
 #include "score/pair_reader.h"
 #include "score/pair_scorer.h"
@@ -21,42 +24,86 @@ std::string word_scores(std::span<const float> pieces) {
   return field;
 }
 
-// The score of a pair as it is written.
-struct Written {
-  double score;
+// What the ranks tell of a pair.
+struct Scored {
+  double log_prob;
+  int64_t pieces;
   std::string alignment, word_scores;  // empty: not requested
 };
 
-Written written(const ScoreCommandOptions& o, const PairScore& pair) {
-  return {o.normalize ? pair.log_prob() / double(pair.log_probs.size()) : pair.log_prob(),
-          o.alignments ? to_text(pair.alignment, o.alignment) : "", o.word_scores ? word_scores(pair.log_probs) : ""};
+// Three lines, with all digits of numbers.
+std::string to_text(const PairScore& pair, const ScoreCommandOptions& o) {
+  return fmt::format("{:a} {}\n{}\n{}\n", pair.log_prob(), pair.log_probs.size(),
+                     o.alignments ? to_text(pair.alignment, o.alignment) : "",
+                     o.word_scores ? word_scores(pair.log_probs) : "");
 }
 
-std::string line_of(const ScoreCommandOptions&, const PairReader::Window&, size_t, const Written& w) {
-  return fmt::format("{:.6f}{}{}", w.score, w.alignment.empty() ? "" : " ||| " + w.alignment,
-                     w.word_scores.empty() ? "" : " ||| " + w.word_scores);
+Scored scored(LineCursor& lines) {
+  const std::string numbers(lines.next());
+  char* end = nullptr;
+  Scored pair{.log_prob = std::strtod(numbers.c_str(), &end)};
+  pair.pieces = std::stoll(end);
+  pair.alignment = lines.next();
+  pair.word_scores = lines.next();
+  return pair;
 }
 
-std::string line_of(const ScoreCommandOptions& options, const NBestReader::Window& window, size_t i, const Written& w) {
+double score_of(const ScoreCommandOptions& options, const Scored& pair) {
+  return options.normalize ? pair.log_prob / double(pair.pieces) : pair.log_prob;
+}
+
+std::string line_of(const ScoreCommandOptions& options, const PairReader::Window&, size_t, const Scored& pair) {
+  return fmt::format("{:.6f}{}{}", score_of(options, pair), pair.alignment.empty() ? "" : " ||| " + pair.alignment,
+                     pair.word_scores.empty() ? "" : " ||| " + pair.word_scores);
+}
+
+std::string line_of(const ScoreCommandOptions& options, const NBestReader::Window& window, size_t i,
+                    const Scored& pair) {
   NBestEntry entry = window.entries[i];
-  entry.features += fmt::format(" {}= {:.6g}", options.n_best_feature, w.score);
-  if (!w.alignment.empty()) entry.alignment = w.alignment;
-  if (!w.word_scores.empty()) entry.word_scores = w.word_scores;
+  entry.features += fmt::format(" {}= {:.6g}", options.n_best_feature, score_of(options, pair));
+  if (!pair.alignment.empty()) entry.alignment = pair.alignment;
+  if (!pair.word_scores.empty()) entry.word_scores = pair.word_scores;
   return to_line(entry);
 }
 
-// Scores all pairs of the reader, one window at a time, and writes a line for each unless a summary is requested.
-template <class Reader>
-ScoreTotals score_all(Reader& reader, const ScoreCommandOptions& options, PairScorer& scorer, LineWriter& out) {
-  ScoreTotals totals;
-  for (typename Reader::Window window; !(window = reader.next(options.maxi_batch_lines)).source.empty();) {
-    const auto scores = scorer.score(window, {options.train_sets[1], totals.pairs});
-    for (size_t i = 0; i < scores.size(); ++i) {
-      totals.add(scores[i]);
-      if (options.summary == Summary::none) out.write(line_of(options, window, i, written(options, scores[i])));
-    }
-    if (!reader.ready()) out.flush();
+std::vector<std::string> items_of(const LinePairs& pairs) {
+  std::vector<std::string> items;
+  for (size_t i = 0; i < pairs.source.size(); ++i) items.push_back(pairs.source[i] + '\n' + pairs.target[i] + '\n');
+  return items;
+}
+
+// A rank's share of a window.
+std::string score_share(const Share& share, const ScoreCommandOptions& options, PairScorer& scorer) {
+  LinePairs pairs;
+  for (LineCursor lines(share.text); !lines.at_end();) {
+    pairs.source.emplace_back(lines.next());
+    pairs.target.emplace_back(lines.next());
   }
+  std::string text;
+  for (const PairScore& pair : scorer.score(pairs, {options.train_sets[1], int64_t(share.first)}))
+    text += to_text(pair, options);
+  return text;
+}
+
+// Rank 0 reads all pairs, one window at a time, and writes a line for each unless a summary is requested.
+template <class Reader>
+ScoreTotals score_all(Reader& reader, const ScoreCommandOptions& options, PairScorer& scorer, Communicator& ranks,
+                      LineWriter& out) {
+  ScoreTotals totals;
+  typename Reader::Window window;
+  const auto next = [&] { return items_of(window = reader.next(options.maxi_batch_lines * ranks.size())); };
+  const auto finish = [&](const std::vector<std::string>& results) {
+    size_t i = 0;
+    for (const std::string& of_rank : results)
+      for (LineCursor lines(of_rank); !lines.at_end(); ++i) {
+        const Scored pair = scored(lines);
+        totals.add(pair.log_prob, pair.pieces);
+        if (options.summary == Summary::none) out.write(line_of(options, window, i, pair));
+      }
+    if (!reader.ready()) out.flush();
+  };
+  const Rounds rounds{next, finish};
+  share_work(ranks, &rounds, [&](const Share& share) { return score_share(share, options, scorer); });
   return totals;
 }
 
@@ -77,11 +124,15 @@ void report(const ScoreTotals& totals, double seconds) {
            totals.pairs == 1 ? "pair" : "pairs", grouped(totals.pieces), seconds, double(totals.pieces) / seconds);
 }
 
-void score(const ScoreCommandOptions& options, std::variant<PairReader, NBestReader>& reader, const Backend& device) {
+// Rank 0 of several reads and writes; the others have no `reader`.
+void score(const ScoreCommandOptions& options, std::optional<std::variant<PairReader, NBestReader>>& reader,
+           const Backend& device, Communicator& ranks) {
   PairScorer scorer(options.model, options, device);
+  if (!reader)
+    return share_work(ranks, nullptr, [&](const Share& share) { return score_share(share, options, scorer); });
   LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;
-  const ScoreTotals totals = std::visit([&](auto& r) { return score_all(r, options, scorer, out); }, reader);
+  const ScoreTotals totals = std::visit([&](auto& r) { return score_all(r, options, scorer, ranks, out); }, *reader);
   if (options.summary != Summary::none) write_summary(out, options, totals);
   out.close();
   report(totals, clock.seconds());
@@ -90,8 +141,10 @@ void score(const ScoreCommandOptions& options, std::variant<PairReader, NBestRea
 }  // namespace
 
 int score_command(Engine& engine, const ScoreCommandOptions& options) {
-  auto reader = open(options);
-  return profiled(options.profile, engine, [&](const Backend& device) { score(options, reader, device); });
+  std::optional<std::variant<PairReader, NBestReader>> reader;
+  if (engine.ranks().rank() == 0) reader = open(options);
+  return profiled(options.profile, engine,
+                  [&](const Backend& device) { score(options, reader, device, engine.ranks()); });
 }
 
 }  // namespace dragoman

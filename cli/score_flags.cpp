@@ -102,6 +102,8 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
        .help = "stop with an error at a pair with more than N pieces on a side",
        .range = {1, 1'000'000}},
       cpu_threads_flag<O>(run),
+      processes_flag<O>(run),
+      comm_timeout_flag<O>(run),
       devices_flag<O>(run),
       fast_math_flag<O>(run),
       {.name = "profile",

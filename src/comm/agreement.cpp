@@ -2,7 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dragoman {
+namespace {
+
+// The first fact that another rank has otherwise, of what it has sent: its name and its values.
+std::string difference_of(const std::vector<SharedFact>& facts, const std::string& other) {
+  size_t end = other.find('\0');
+  const std::string name = other.substr(0, end);
+  for (const auto& [what, value] : facts) {
+    const size_t begin = end + 1;
+    end = std::min(other.find('\0', begin), other.size());
+    const std::string there = other.substr(begin, end - begin);
+    if (there != value) return fmt::format("{} has another {} than rank 0: {}, not {}", name, what, there, value);
+  }
+  return "";
+}
+
+}  // namespace
 
 void together(Communicator& ranks, const std::function<void()>& work) {
   std::string failure;
@@ -22,13 +40,11 @@ void together(Communicator& ranks, const std::function<void()>& work) {
 }
 
 void require_same(Communicator& ranks, const std::vector<SharedFact>& facts) {
+  std::string own = ranks.name();
+  for (const SharedFact& fact : facts) own += '\0' + fact.value;
+  const std::vector<std::string> all = ranks.gather(own);
   std::string difference;
-  for (const auto& [what, own] : facts) {
-    const std::vector<std::string> all = ranks.gather(own);
-    for (size_t r = 1; r < all.size() && difference.empty(); ++r)
-      if (all[r] != all[0])
-        difference = fmt::format("rank {} has another {} than rank 0: {}, not {}", r, what, all[r], all[0]);
-  }
+  for (size_t r = 1; r < all.size() && difference.empty(); ++r) difference = difference_of(facts, all[r]);
   difference = ranks.broadcast(difference);
   if (!difference.empty())
     throw Error(difference,

@@ -12,10 +12,11 @@ void together(Communicator& ranks, const std::function<void()>& work);
 
 /// Something that all ranks must have alike.
 struct SharedFact {
-  const char* what;  // "version of dragoman"
-  std::string value;
+  std::string what;   // "version of dragoman"
+  std::string value;  // without NUL
 };
-/// Error on all ranks, which names the first that differs from rank 0, and in what.
+/// Error on all ranks unless they are alike. It names the first fact that a rank has otherwise than rank 0, and that
+/// rank. All ranks give the same number of facts in the same order.
 void require_same(Communicator& ranks, const std::vector<SharedFact>& facts);
 
 }  // namespace dragoman

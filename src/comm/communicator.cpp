@@ -20,10 +20,14 @@ class SingleProcess : public Communicator {
 
 std::unique_ptr<Communicator> single_process() { return std::make_unique<SingleProcess>(); }
 
-std::string Communicator::name() const {
+std::string host_name() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  return fmt::format("rank {} of {} ({}, process {})", rank_, size_, host.data(), getpid());
+  return host.data();
+}
+
+std::string Communicator::name() const {
+  return fmt::format("rank {} of {} ({}, process {})", rank_, size_, host_name(), getpid());
 }
 
 // A rank receives from the one that lacks its highest bit, then sends to those that have one bit more.

@@ -23,7 +23,18 @@ struct Incoming {
 class RankLost : public Error {
  public:
   using Error::Error;
+  RankLost(const std::string& message, std::string hint, bool told) : Error(message, std::move(hint)), told_(told) {}
+  bool told() const { return told_; }  // whether that rank has told its error itself
+
+ private:
+  bool told_ = false;
 };
+
+/// The exit codes of a rank that has told its error, and of one that another rank's end has taken along.
+constexpr int exit_code_of_errors = 2, exit_code_of_followers = 3;
+
+/// The name of this machine.
+std::string host_name();
 
 /// The processes that work on one run, numbered by rank from 0. All ranks make the same calls in the same order; a call
 /// returns when its own bytes have been sent and received. RankLost when another rank has ended. One thread at a time.

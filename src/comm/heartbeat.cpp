@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -27,12 +26,6 @@ struct Greeting {
   uint64_t secret;
   int32_t rank;
 };
-
-std::string host_name() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host.data();
-}
 
 [[noreturn]] void fail_to_connect(const std::string& what) {
   throw Error(fmt::format("no connection for the heartbeat between ranks: {}", what),

@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
 #include "comm/socket.h"
 
 namespace dragoman {
@@ -118,20 +119,21 @@ class ForkedRanks : public Communicator {
     }
   }
 
-  // A rank that another one's end has taken along may be noticed first: the reason is with one that was killed.
+  // Those that another one's end has taken along may be noticed first: rank 0 waits for the one that they follow.
   [[noreturn]] void lost(int rank) {
-    std::string how = "has ended";
-    for (int r = 1; r < size() && !children_.empty(); ++r) {
-      int status = 0;
-      if (waitpid(children_[size_t(r)], &status, r == rank ? 0 : WNOHANG) != children_[size_t(r)]) continue;
-      children_[size_t(r)] = 0;
-      if (r != rank && !WIFSIGNALED(status)) continue;
-      rank = r;
-      how = how_it_ended(status);
-      if (WIFSIGNALED(status)) break;
-    }
-    throw RankLost(fmt::format("rank {} of {} {}", rank, size(), how),
-                   "the last checkpoint is whole: the same command resumes from it");
+    constexpr double seconds = 2;
+    const std::string hint = "the last checkpoint is whole: the same command resumes from it";
+    for (const Clock since; !children_.empty() && since.seconds() < seconds; poll(nullptr, 0, 5))
+      for (int r = 1; r < size(); ++r) {
+        int status = 0;
+        if (children_[size_t(r)] == 0 || waitpid(children_[size_t(r)], &status, WNOHANG) == 0) continue;
+        children_[size_t(r)] = 0;
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        if (code != exit_code_of_followers)
+          throw RankLost(fmt::format("rank {} of {} {}", r, size(), how_it_ended(status)), hint,
+                         code == exit_code_of_errors);
+      }
+    throw RankLost(fmt::format("rank {} of {} has ended", rank, size()), hint);
   }
 
   std::vector<Socket> peers_;    // by rank; its own is closed

@@ -24,10 +24,10 @@ void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, 
 
 }  // namespace
 
-void ScoreTotals::add(const PairScore& score) {
+void ScoreTotals::add(double log_prob_of_pair, int64_t its_pieces) {
   ++pairs;
-  pieces += int64_t(score.log_probs.size());
-  log_prob += score.log_prob();
+  pieces += its_pieces;
+  log_prob += log_prob_of_pair;
 }
 
 double ScoreTotals::figure(Summary summary) const {

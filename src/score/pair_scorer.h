@@ -21,7 +21,7 @@ struct ScoreTotals {
   int64_t pairs = 0, pieces = 0;  // target tokens, ends of sentences included
   double log_prob = 0;
 
-  void add(const PairScore& score);
+  void add(double log_prob_of_pair, int64_t its_pieces);
   double figure(Summary summary) const;  // there are pairs
 };
 

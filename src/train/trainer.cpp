@@ -116,8 +116,7 @@ bool Trainer::decide(bool of_rank_0) const { return ranks_.broadcast(of_rank_0);
 // Ranks that differ in any of this would compute something else, or nothing, together.
 void Trainer::require_same_run() {
   require_same(ranks_,
-               {{"version of dragoman", DRAGOMAN_VERSION},
-                {"instruction set or library", backend_.arithmetic},
+               {{"instruction set or library", backend_.arithmetic},
                 {"configuration of the model", to_json(setup_.model)},
                 {"corpus", fmt::format("{:016x}", order_.fingerprint)},
                 {"order of batches", order_.options},

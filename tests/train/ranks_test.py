@@ -4,68 +4,20 @@
     ranks_test.py BINARY
 """
 
-import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-BINARY = ""  # from the command line
-RUN = ("train -t s t -v v v --dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 "
-       "--mini-batch-words 150 --learn-rate 0.01 --lr-warmup 4 --save-freq 0 --gradient-shards 8 -m m.safetensors --quiet")
+from ranks_case import MPIRUN, RUN, RanksCase
+
 UPDATES = " --after 6u"
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-          "--mca", "btl", "self,vader", "--mca", "plm", "isolated", "-np"]
 
 
-def text_of(folder):
-    for side, words in (("s", "red blue old small green tall"), ("t", "rot blau alt klein grün groß")):
-        lines = [" ".join((words.split() * 2)[n % 6:n % 6 + 1 + n % 5]) for n in range(150)]
-        (folder / side).write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-class Ranks(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
-        (cls.folder / "text").mkdir()
-        text_of(cls.folder / "text")
-        cls.call(cls.folder / "text", "vocab train -i s t -m v --size 300")
-
-    @staticmethod
-    def call(folder, command, launcher=(), expected=0):
-        done = subprocess.run([*launcher, BINARY, *command.split()], cwd=folder, capture_output=True, check=False,
-                              timeout=240, text=True)
-        if done.returncode != expected:
-            raise AssertionError(f"exit code {done.returncode}, expected {expected}\n{command}\n{done.stderr}")
-        return done
-
-    def fresh(self, name):
-        folder = self.folder / re.sub(r"\W+", "_", name)
-        shutil.copytree(self.folder / "text", folder)
-        return folder
-
-    @staticmethod
-    def files(folder):
-        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-    def ran(self, name, options, launcher=()):
-        folder = self.fresh(name)
-        run = RUN
-        if "decoder-only" in options:
-            run = run.replace("--enc-depth 1", "")
-        if "s2s" in options:
-            run = run.replace("--transformer-heads 2 --transformer-dim-ffn 32", "")
-        self.call(folder, run + options, launcher)
-        return self.files(folder)
-
+class Ranks(RanksCase):
     def same(self, options, ways=(" --processes 2", " --processes 3", " --processes 4 --cpu-threads 2", " --processes 8",
                                   " --cpu-threads 2")):
         alone = self.ran("alone" + options, options + UPDATES + " --cpu-threads 1")
@@ -86,7 +38,7 @@ class Ranks(unittest.TestCase):
     def test_nor_do_they_with_what_else_an_update_does(self):
         for options in (" --exponential-smoothing 0.1 --optimizer-delay 2", " --freeze encoder.*",
                         " --clip-norm 0.01 --type decoder-only", " --copy", " --moe-experts 3 --moe-frequency 1", " --type s2s",
-                        " --mini-batch 2"):
+                        " --mini-batch 2", " --transformer-norm batch --exponential-smoothing 0.1"):
             self.same(options, (" --processes 3", " --processes 4 --cpu-threads 2"))
 
     def test_nor_with_bfloat16(self):
@@ -108,46 +60,9 @@ class Ranks(unittest.TestCase):
             self.call(folder, RUN.replace(" --gradient-shards 8", "") + " --exponential-smoothing 0.1" + way)
         self.assertEqual(straight, self.files(folder))
 
-    def test_a_killed_rank_ends_the_run_and_it_resumes(self):
-        straight = self.ran("unkilled", " --after 8u")
-        folder = self.fresh("killed")
-        self.call(folder, RUN + " --after 4u --processes 3")
-        run = subprocess.Popen([BINARY, *(RUN + " --after 100000u --processes 3").split()], cwd=folder,
-                               stderr=subprocess.PIPE, text=True)
-        children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
-        for _ in range(600):
-            if len(children.read_text(encoding="utf-8").split()) == 2:
-                break
-            time.sleep(0.05)
-        time.sleep(1)
-        os.kill(int(children.read_text(encoding="utf-8").split()[1]), signal.SIGKILL)
-        _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 2, errors)
-        self.assertEqual(errors.count("error:"), 1, errors)
-        self.assertIn("rank 2 of 3 was killed by signal 9", errors)
-        self.assertIn("the same command resumes", errors)
-        self.call(folder, RUN + " --after 8u --processes 2")
-        self.assertEqual(straight, self.files(folder))
-
-    def test_a_rank_that_hangs_ends_the_run(self):
-        folder = self.fresh("hung")
-        run = subprocess.Popen([BINARY, *(RUN + " --after 1000000u --processes 3 --comm-timeout 2").split()], cwd=folder,
-                               stderr=subprocess.PIPE, text=True)
-        children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
-        for _ in range(600):
-            if len(children.read_text(encoding="utf-8").split()) == 2:
-                break
-            time.sleep(0.05)
-        time.sleep(2)
-        os.kill(int(children.read_text(encoding="utf-8").split()[0]), signal.SIGSTOP)
-        _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 2, errors)
-        self.assertEqual(errors.count("error:"), 1, errors)
-        self.assertIn("rank 1 of 3 has said nothing for 2 s: it hangs", errors)
-
     def test_a_signal_to_rank_0_stops_and_saves(self):
         folder = self.fresh("stopped")
-        run = subprocess.Popen([BINARY, *(RUN + " --after 1000000u --processes 2").replace(" --quiet", "").split()],
+        run = subprocess.Popen([self.BINARY, *(RUN + " --after 1000000u --processes 2").replace(" --quiet", "").split()],
                                cwd=folder, stderr=subprocess.PIPE, text=True)
         for line in run.stderr:
             if "Training started" in line or "Model:" in line:
@@ -157,18 +72,6 @@ class Ranks(unittest.TestCase):
         _, errors = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 0, errors)
         self.assertIn("m.state.safetensors", self.files(folder))
-
-    def test_errors_are_said_once(self):
-        for options, message in ((" -t s nowhere", "nowhere"), (" --gradient-shards 12", "expected a power of two"),
-                                 (" --gradient-shards 2", "3 processes share 2 gradient shards"),
-                                 (" --transformer-norm batch", "batch norms"), (" --freeze nothing", "--freeze nothing")):
-            folder = self.fresh("error" + options)
-            command = RUN.replace("-t s t", "") if " -t " in options else RUN
-            done = self.call(folder, command.replace(" --gradient-shards 8", "") + options + " --after 2u --processes 3",
-                             expected=2)
-            self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
-            self.assertIn(message, done.stderr)
-            self.assertNotIn("m.safetensors", self.files(folder))
 
     def test_vocabularies_are_made_once(self):
         folder = self.fresh("vocabulary")
@@ -199,7 +102,7 @@ class Ranks(unittest.TestCase):
             self.call(folder, command.format("one") + " --cpu-threads 1")
             one = (folder / "one").read_bytes()
             ways = [((), " --processes 3"), ((), " --processes 2 --cpu-threads 2")]
-            if options == "" and shutil.which("mpirun") and (Path(BINARY).parent / "libdragoman_mpi.so").exists():
+            if options == "" and self.has_mpi():
                 ways.append(((*MPIRUN, "3"), ""))
             for launcher, way in ways:
                 self.call(folder, command.format("several") + way, launcher)
@@ -208,10 +111,39 @@ class Ranks(unittest.TestCase):
         self.call(folder, "translate -m m.safetensors --quiet -i none -o several --processes 3")
         self.assertEqual((folder / "several").read_bytes(), b"")
 
+    def test_scoring_is_shared_in_order(self):
+        folder = self.fresh("score")
+        self.call(folder, RUN + " --after 40u")
+        self.call(folder, "translate -m m.safetensors --quiet -i s -o list --n-best 3 -b 3")
+        for options in ("-t s t", "-t s t --normalize --alignment soft --word-scores", "-t s t --summary perplexity",
+                        "-t s t --summary cross-entropy --maxi-batch-lines 20", "-t s list --n-best --word-scores",
+                        "-t s list --n-best --maxi-batch-lines 7 --alignment"):
+            command = f"score -m m.safetensors --quiet {options} -o " + "{}"
+            self.call(folder, command.format("one") + " --cpu-threads 1")
+            one = (folder / "one").read_bytes()
+            self.assertGreater(len(one), 5)
+            ways = [((), " --processes 3"), ((), " --processes 2 --cpu-threads 2")]
+            if options == "-t s t" and self.has_mpi():
+                ways.append(((*MPIRUN, "3"), ""))
+            for launcher, way in ways:
+                self.call(folder, command.format("several") + way, launcher)
+                self.assertEqual(one, (folder / "several").read_bytes(), options + way)
+
+    def test_scoring_fails_as_one_process_does(self):
+        folder = self.fresh("score of a long line")
+        self.call(folder, RUN + " --after 1u")
+        lines = (folder / "s").read_text(encoding="utf-8").splitlines()
+        lines[120] = "red " * 40  # in the share of the last rank
+        (folder / "s").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        done = self.call(folder, "score -m m.safetensors -t s t --max-length 30 -o scores --quiet --processes 3", expected=2)
+        self.assertRegex(done.stderr, r"^error: rank 2 of 3 \(.*\): t, line 121: its source has \d+ pieces, more than --max-length 30\n"
+                                      r"  hint: split it[^\n]*\n$")
+        self.assertEqual((folder / "scores").read_bytes(), b"")
+
     def test_a_pipe_is_answered_line_by_line(self):
         folder = self.fresh("pipe")
         self.call(folder, RUN + " --after 10u")
-        run = subprocess.Popen([BINARY, *"translate -m m.safetensors --quiet --processes 2".split()], cwd=folder, text=True,
+        run = subprocess.Popen([self.BINARY, *"translate -m m.safetensors --quiet --processes 2".split()], cwd=folder, text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for line in ("red blue\n", "old\n"):
             run.stdin.write(line)
@@ -222,27 +154,12 @@ class Ranks(unittest.TestCase):
         run.stdout.close()
 
     def test_mpi_gives_the_same_bytes(self):
-        if shutil.which("mpirun") is None or not (Path(BINARY).parent / "libdragoman_mpi.so").exists():
-            self.skipTest("Open MPI is not there")
+        self.need_mpi()
         alone = self.ran("no mpi", UPDATES)
         for count in ("2", "3"):
             self.assertEqual(alone, self.ran("mpi" + count, UPDATES, (*MPIRUN, count)))
 
-    def test_a_launcher_and_processes_exclude_each_other(self):
-        if shutil.which("mpirun") is None or not (Path(BINARY).parent / "libdragoman_mpi.so").exists():
-            self.skipTest("Open MPI is not there")
-        done = self.call(self.fresh("both"), RUN + UPDATES + " --processes 2", (*MPIRUN, "1"), expected=2)
-        self.assertIn("leave --processes out", done.stderr)
-
-    def test_another_launcher_than_the_built_one_is_refused(self):
-        if not (Path(BINARY).parent / "libdragoman_mpi.so").exists():
-            self.skipTest("Open MPI is not there")
-        folder = self.fresh("other launcher")
-        done = self.call(folder, RUN + UPDATES, ("env", "PMI_RANK=0", "PMI_SIZE=4"), expected=2)
-        self.assertIn("the launcher has started 4 processes, but MPI knows 1", done.stderr)
-        self.assertNotIn("m.safetensors", self.files(folder))
-
 
 if __name__ == "__main__":
-    BINARY = sys.argv.pop(1)
+    RanksCase.BINARY = sys.argv.pop(1)
     unittest.main()

@@ -1,0 +1,84 @@
+#include "comm/shared_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dragoman {
+namespace {
+
+// An item belongs to the rank in whose part of all bytes it begins.
+std::vector<Share> shares_of(const std::vector<std::string>& items, uint64_t first, int ranks) {
+  size_t all = 0, before = 0;
+  for (const std::string& item : items) all += item.size();
+  std::vector<Share> shares(static_cast<size_t>(ranks));
+  for (const std::string& item : items) {
+    Share& share = shares[before * size_t(ranks) / all];
+    if (share.text.empty()) share.first = first;
+    share.text += item;
+    before += item.size();
+    ++first;
+  }
+  return shares;
+}
+
+// Rank 0 hands them out; each rank gets its own.
+Share scattered(Communicator& ranks, std::vector<Share> shares) {
+  using Head = std::array<uint64_t, 2>;  // first item, bytes
+  std::vector<Head> heads(size_t(ranks.size()));
+  if (ranks.rank() > 0) {
+    const Incoming head{0, std::as_writable_bytes(std::span(heads[0]))};
+    ranks.exchange({}, {&head, 1});
+    Share own{heads[0][0], std::string(heads[0][1], ' ')};
+    const Incoming text{0, std::as_writable_bytes(std::span(own.text))};
+    ranks.exchange({}, {&text, 1});
+    return own;
+  }
+  std::vector<Outgoing> out;
+  for (int r = 1; r < ranks.size(); ++r) {
+    heads[size_t(r)] = {shares[size_t(r)].first, shares[size_t(r)].text.size()};
+    out.push_back({r, std::as_bytes(std::span(heads[size_t(r)]))});
+    out.push_back({r, std::as_bytes(std::span(shares[size_t(r)].text))});
+  }
+  ranks.exchange(out, {});
+  return std::move(shares[0]);
+}
+
+// All ranks get to know of failures before any ends: rank 0 tells the first.
+std::string done_by_all(Communicator& ranks, const Share& own, const std::function<std::string(const Share&)>& work) {
+  std::string result, failure, hint;
+  std::exception_ptr error;
+  try {
+    if (!own.text.empty()) result = work(own);
+  } catch (const RankLost&) {
+    throw;
+  } catch (const Error& e) {
+    error = std::current_exception();
+    failure = fmt::format("{}: {}", ranks.name(), e.what());
+    hint = e.hint();
+  }
+  const std::vector<std::string> failures = ranks.gather(failure), hints = ranks.gather(hint);
+  if (error) std::rethrow_exception(error);
+  const auto first = std::ranges::find_if(failures, [](const std::string& f) { return !f.empty(); });
+  if (first != failures.end()) throw Error(*first, hints[size_t(first - failures.begin())]);
+  return result;
+}
+
+}  // namespace
+
+void share_work(Communicator& ranks, const Rounds* rounds, const std::function<std::string(const Share&)>& work) {
+  for (uint64_t first = 0;;) {
+    std::vector<std::string> items;
+    if (rounds) items = rounds->next();
+    if (!ranks.broadcast(!items.empty())) return;
+    std::vector<Share> shares;
+    if (rounds) shares = shares_of(items, first, ranks.size());
+    const Share own = scattered(ranks, std::move(shares));
+    const std::vector<std::string> results = ranks.gather(done_by_all(ranks, own, work));
+    first += items.size();
+    if (rounds) rounds->finish(results);
+  }
+}
+
+}  // namespace dragoman

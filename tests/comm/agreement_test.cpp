@@ -1,0 +1,47 @@
+#include "comm/agreement.h"
+
+#include "tests/comm/on_ranks.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+std::string difference(Communicator& ranks, const std::vector<SharedFact>& facts) {
+  try {
+    require_same(ranks, facts);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Agreement, NamesTheFirstDifferenceOnAllRanks) {
+  on_ranks(3, [](Communicator& ranks) {
+    const std::string own = std::to_string(ranks.rank() / 2);
+    EXPECT_EQ(difference(ranks, {{"version", "1"}, {"corpus", ""}}), "none");
+    EXPECT_EQ(difference(ranks, {}), "none");
+    EXPECT_THAT(difference(ranks, {{"version", "1"}, {"corpus", own}, {"order", own}}),
+                MatchesRegex("rank 2 of 3 \\(.*\\) has another corpus than rank 0: 1, not 0"));
+    EXPECT_THAT(difference(ranks, {{"empty", ranks.rank() == 1 ? "" : "a"}, {"order", own}}),
+                HasSubstr("has another empty than rank 0: , not a"));
+  });
+}
+
+TEST(Agreement, TellsAllWhatHasFailedOnRank0) {
+  on_ranks(2, [](Communicator& ranks) {
+    std::string message;
+    try {
+      together(ranks, [&] {
+        if (ranks.rank() == 0) throw Error("the disk is full");
+      });
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    EXPECT_EQ(message, "the disk is full");
+  });
+}
+
+}  // namespace
+}  // namespace dragoman

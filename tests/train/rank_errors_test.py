@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""What ends a run on several processes: it says so once, nothing is left half done, and the run can resume.
+
+    rank_errors_test.py BINARY LIBRARY_OF_ANOTHER_VERSION
+"""
+
+import os
+import resource
+import signal
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from ranks_case import MPIRUN, RUN, RanksCase
+
+OTHER_VERSION = ""  # from the command line
+UPDATES = " --after 3u"
+
+
+class RankErrors(RanksCase):
+    def refused(self, message, of_rank_1="", environment=(), other=None):
+        """A run of two ranks, started by one mpirun with two contexts, of which one process says the message. `other` is
+        the folder of rank 1, if it reads other files under the same names."""
+        self.need_mpi()
+        folder = self.fresh(message)
+        other = other or folder
+        before = self.files(folder), self.files(other)
+        done = self.call(folder, RUN + UPDATES + f" : -np 1 --wdir {other} {' '.join(environment)} {self.BINARY} "
+                         + RUN + UPDATES + of_rank_1, (*MPIRUN, "1"), expected=2)
+        self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+        self.assertRegex(done.stderr, r"error: rank 1 (of 2 )?\([^)]+\)" + message)
+        self.assertEqual(before, (self.files(folder), self.files(other)))
+
+    def test_ranks_of_another_version_are_refused(self):
+        self.refused(" has another version of dragoman than rank 0: 0.0.0, not ",
+                     environment=("-x", f"LD_PRELOAD={OTHER_VERSION}"))
+
+    def test_ranks_with_other_instructions_are_refused(self):
+        if "avx512f" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+            self.skipTest("this CPU has no more than AVX2")
+        self.refused(" has another instruction set or library than rank 0: .* on AVX2, .* not .* on AVX-512",
+                     environment=("-x", "ONEDNN_MAX_CPU_ISA=AVX2", "-x", "DNNL_MAX_CPU_ISA=AVX2"))
+
+    def test_ranks_with_other_options_are_refused(self):
+        self.refused(" has another --learn-rate than rank 0: 0.02, not 0.01", " --learn-rate 0.02")
+
+    def test_ranks_with_another_corpus_are_refused(self):
+        other = self.fresh("other corpus")
+        (other / "s").write_text("red\n" * 150, encoding="utf-8")
+        self.refused(" has another corpus than rank 0: ", other=other)
+
+    def test_ranks_with_another_configuration_are_refused(self):
+        other = self.fresh("other configuration")
+        (other / "v").unlink()
+        self.call(other, "vocab train -i s t -m v --size 290")
+        self.refused(" has another configuration of the model than rank 0: ", other=other)
+
+    def test_an_error_of_one_rank_names_it(self):
+        self.refused(": there is no option --nonsense", " --nonsense 1")
+
+    def test_errors_are_said_once(self):
+        launchers = [((), " --processes 3")] + ([((*MPIRUN, "3"), "")] if self.has_mpi() else [])
+        for options, message in ((" -t s nowhere", "nowhere"), (" --gradient-shards 12", "expected a power of two"),
+                                 (" --gradient-shards 2", "3 processes share 2 gradient shards"),
+                                 (" --nonsense 2", "--nonsense"), (" --freeze nothing", "--freeze nothing")):
+            for launcher, processes in launchers:
+                folder = self.fresh("error" + options + processes)
+                command = RUN.replace("-t s t", "") if " -t " in options else RUN
+                done = self.call(folder, command.replace(" --gradient-shards 8", "") + options + UPDATES + processes, launcher,
+                                 expected=2)
+                self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+                self.assertIn(message, done.stderr)
+                self.assertNotIn("m.safetensors", self.files(folder))
+
+    def test_an_error_that_one_forked_rank_meets_is_said_once(self):
+        folder = self.fresh("one of three")
+        run = self.start(folder, " --after 1000000u --sentencepiece-alphas 0.1 --processes 3")
+        child = self.children(run, 2)[1]
+        time.sleep(1)
+        resource.prlimit(child, resource.RLIMIT_NOFILE, (3, 3))  # the text of the next epoch cannot be opened
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 2, errors)
+        self.assertEqual(errors.count("error:"), 1, errors)
+        self.assertRegex(errors, r"error: rank 2 of 3 \(.*\): .*: cannot be opened: Too many open files")
+
+    def test_a_killed_rank_ends_the_run_and_it_resumes(self):
+        straight = self.ran("unkilled", " --after 8u")
+        folder = self.fresh("killed")
+        self.call(folder, RUN + " --after 4u --processes 3")
+        run = self.start(folder, " --after 100000u --processes 3")
+        child = self.children(run, 2)[1]
+        time.sleep(1)
+        os.kill(child, signal.SIGKILL)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 2, errors)
+        self.assertEqual(errors.count("error:"), 1, errors)
+        self.assertIn("rank 2 of 3 was killed by signal 9", errors)
+        self.assertIn("the same command resumes", errors)
+        self.call(folder, RUN + " --after 8u --processes 2")
+        self.assertEqual(straight, self.files(folder))
+
+    def test_a_rank_that_hangs_ends_the_run(self):
+        folder = self.fresh("hung")
+        run = self.start(folder, " --after 1000000u --processes 3 --comm-timeout 2")
+        child = self.children(run, 2)[0]
+        time.sleep(2)
+        os.kill(child, signal.SIGSTOP)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 2, errors)
+        self.assertEqual(errors.count("error:"), 1, errors)
+        self.assertIn("rank 1 of 3 has said nothing for 2 s: it hangs", errors)
+
+    def test_a_launcher_and_processes_exclude_each_other(self):
+        self.need_mpi()
+        done = self.call(self.fresh("both"), RUN + UPDATES + " --processes 2", (*MPIRUN, "1"), expected=2)
+        self.assertIn("leave --processes out", done.stderr)
+
+    def test_another_launcher_than_the_built_one_is_refused(self):
+        if not (Path(self.BINARY).parent / "libdragoman_mpi.so").exists():
+            self.skipTest("Open MPI is not there")
+        folder = self.fresh("other launcher")
+        done = self.call(folder, RUN + UPDATES, ("env", "PMI_RANK=0", "PMI_SIZE=4"), expected=2)
+        self.assertIn("the launcher has started 4 processes, but MPI knows 1", done.stderr)
+        self.assertNotIn("m.safetensors", self.files(folder))
+
+
+if __name__ == "__main__":
+    RanksCase.BINARY, OTHER_VERSION = sys.argv.pop(1), sys.argv.pop(1)
+    unittest.main()
