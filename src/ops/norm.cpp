@@ -97,7 +97,6 @@ Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, con
 
 Var batch_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, const RunningStatistics& running,
                double eps) {
-  constexpr double momentum = 0.1;
   require(bool(beta), "batch_norm: beta is missing, expected {}", Shape{x.cols()});
   check("batch_norm", x, gamma, beta);
   for (const Tensor& of : {running.mean, running.variance})
@@ -107,8 +106,8 @@ Var batch_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, con
   const DType stat = stat_type(x.dtype());
   const Tensor mean = cx.save({x.cols()}, stat), rstd = cx.save({x.cols()}, stat);
   const bool of_rows = cx.training;
-  cx.backend.batch_norm(
-      Backend::BatchNorm{y, mean, rstd, running.mean, running.variance, x, gamma, beta, eps, of_rows ? momentum : 0});
+  cx.backend.batch_norm(Backend::BatchNorm{y, mean, rstd, running.mean, running.variance, x, gamma, beta, eps,
+                                           of_rows ? batch_norm_momentum : 0});
   cx.record("batch_norm", y, [=](Backward& b) {
     b.backend.batch_norm_backward(Backend::BatchNormBackward{.dx = b.grad(x),
                                                              .dgamma = b.grad(gamma),

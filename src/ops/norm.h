@@ -18,6 +18,9 @@ Var head_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, int 
 Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, const Var& beta, const Dropout& drop,
                   double eps = 1e-5);
 
+/// How far running statistics move towards those of a batch.
+constexpr double batch_norm_momentum = 0.1;
+
 /// Running statistics of a batch norm over training: exponential moving averages, each (D).
 struct RunningStatistics {
   Tensor mean, variance;
@@ -26,10 +29,10 @@ struct RunningStatistics {
 };
 
 /// y = (x - mean) / √(variance + eps) · gamma + beta, per column (Ioffe & Szegedy 2015, algorithms 1 and 2).
-/// In training (Context::training), mean and variance are those of the rows of x, and `running` moves a tenth of the
-/// way towards them; its variance is the unbiased one, N / (N - 1) times the one that normalises. Otherwise mean and
-/// variance are `running`.
-/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers per column.
+/// In training (Context::training), mean and variance are those of the rows of x, and `running` moves
+/// batch_norm_momentum of the way towards them; its variance is the unbiased one, N / (N - 1) times the one that
+/// normalises. Otherwise mean and variance are `running`. x, y (N,D)  gamma, beta (D).  The tape keeps x and two
+/// numbers per column.
 Var batch_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, const RunningStatistics& running,
                double eps = 1e-5);
 

@@ -88,7 +88,9 @@ void Learner::learn_micro_batch(const Batch& micro_batch, int64_t update) {
   const bool looks = setup_.training.check_nan && first_nonfinite.empty();
   Tape tape;
   Context cx = context(tape, update);
+  if (statistics) statistics->begin_micro_batch();
   const TokenLoss loss = model_.loss(cx, micro_batch, setup_.optimizer.label_smoothing);
+  if (statistics) statistics->end_micro_batch();
   std::optional<BadOutput> bad;
   if (looks) first_nonfinite = first_bad_weight(backend_, arena_, model_.parameters());
   if (looks && first_nonfinite.empty()) bad = first_bad_output(backend_, arena_, tape);

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "model/model.h"
 #include "train/setup.h"
+#include "train/shard_statistics.h"
 
 namespace dragoman {
 
@@ -46,6 +47,8 @@ class Learner {
   /// Takes at most `rows` tokens together from now on.
   void take(int64_t rows) { rows_ = rows; }
   int64_t rows() const { return rows_; }
+
+  ShardStatistics* statistics = nullptr;  // of batch norms, where updates are made of shards
 
   std::string first_nonfinite;  // with --check-nan: the first tensor of this update that was not finite
 

@@ -40,10 +40,6 @@ int shards_of_run(const TrainingSetup& setup, int ranks) {
   const int usual_here = ranks > 1 ? int(std::max(usual, std::bit_ceil(unsigned(ranks)))) : 1;
   const int shards = wanted > 0 ? wanted : before > 1 ? before : usual_here;
   require(std::has_single_bit(unsigned(shards)), "--gradient-shards {}, expected a power of two", shards);
-  if (shards > 1 && setup.model.norm_kind == NormKind::batch)
-    throw Error(
-        fmt::format("batch norms take statistics of whole batches, and an update is to be cut into {} shards", shards),
-        "train in one process, or with --transformer-norm-kind layer");
   if (shards < ranks)
     throw Error(fmt::format("{} processes share {}: each needs one at least", ranks, counted(shards, "gradient shard")),
                 wanted > 0 || before == 0

@@ -21,12 +21,15 @@ Updater::Updater(const TrainingSetup& setup, const Backend& backend, Arena& aren
       ownership_(ranks, setup.training.gradient_shards, model.parameters().flat_elements(), Parameters::flat_block),
       adam_(backend, arena, model.parameters(), setup.optimizer, ownership_),
       learner_(backend, arena, model, setup, rows),
+      statistics_(model.parameters()),
       progress_(progress),
       log_(log) {
   if (setup.optimizer.exponential_smoothing > 0)
     average_.emplace(backend, arena, model.parameters(), setup.optimizer.exponential_smoothing, setup.optimizer.freeze,
                      ownership_);
-  if (ownership_.slices() > 1) tree_.emplace(backend, arena, ownership_, model.parameters().flat_gradients());
+  if (ownership_.slices() == 1) return;
+  tree_.emplace(backend, arena, ownership_, model.parameters().flat_gradients());
+  if (statistics_.exist()) learner_.statistics = &statistics_;
 }
 
 double Updater::rate() const {
@@ -86,6 +89,7 @@ void Updater::learn_shards(std::span<const Batch> of_update) {
   std::vector<bool> has_sentences;
   for (const auto& shard : shards) has_sentences.push_back(!shard.empty());
   std::vector<double> losses(shards.size());
+  if (statistics_.exist()) statistics_.begin_update();
   tree_->sum(has_sentences, [&](int s) {
     learner_.begin_shard();
     for (const BatchPart& part : shards[size_t(s)])
@@ -93,6 +97,7 @@ void Updater::learn_shards(std::span<const Batch> of_update) {
     losses[size_t(s)] = learner_.end_shard();
   });
   model_.parameters().all_gradients_written();
+  if (statistics_.exist()) statistics_.apply(ownership_.ranks());
   ownership_.share(losses);
   learner_.set_loss(std::accumulate(losses.begin(), losses.end(), 0.0));
 }

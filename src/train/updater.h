@@ -60,6 +60,7 @@ class Updater {
   Adam adam_;
   Learner learner_;
   std::optional<GradientTree> tree_;  // with several shards
+  ShardStatistics statistics_;
   std::optional<MovingAverage> average_;
   Progress& progress_;
   RunLog& log_;
