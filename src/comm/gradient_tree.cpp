@@ -109,7 +109,8 @@ GradientTree::Sums GradientTree::exchange(const std::vector<Sum>& own, const std
   std::vector<Outgoing> out;
   std::vector<Incoming> in;
   const int64_t count = length(ownership_.own());
-  size_t free_room = own.size();
+  const bool last_in_gradients = !own.empty() && own.back().second.data() == gradients_.data();
+  size_t free_room = own.size() - size_t(last_in_gradients);
   int64_t used = 0;
   for (int r = 0; r < ranks.size(); ++r) {
     if (r == ranks.rank()) continue;

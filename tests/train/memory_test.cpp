@@ -49,6 +49,21 @@ TEST(MemoryPlan, CountsFiveNumbersAParameter) {
   EXPECT_EQ(p.memory.parameters, p.arena.in_use());
 }
 
+// Weights are whole on every rank; moments and the average exist for a rank's slices alone. Gradients of 8 shards in
+// one process take log2(8) + 1 buffers; a rank with 2 shards takes one for its gradients, one for its tree and one for
+// what the others send.
+TEST(MemoryPlan, CountsBuffersOfGradientShardsAndSlicesOfARank) {
+  Planned p;
+  p.run.setup.training.gradient_shards = 8;
+  const int64_t flat = 4 * p.model->parameters().flat_elements();
+  const auto planned = [&](int ranks) {
+    return plan_memory(p.run.setup, backend("cpu"), *p.corpus, p.batches, ranks).parameters;
+  };
+  EXPECT_NEAR(double(planned(1)), double((1 + 4 + 3) * flat), 0.02 * double(flat));
+  EXPECT_NEAR(double(planned(4)), (1 + 3 + 3 / 4.0) * double(flat), 0.2 * double(flat)) << "slices are whole blocks";
+  EXPECT_NEAR(double(planned(8)), (1 + 2 + 3 / 8.0) * double(flat), 0.2 * double(flat)) << "of one shard, no tree";
+}
+
 // Kernels work in memory that the plan has counted, and integers live outside the arena: the same to the byte.
 TEST(MemoryPlan, IsThePeakOfTheRealArenaOnTheLargestBatches) {
   Planned p;
