@@ -2,7 +2,7 @@
 #include <string>
 
 #include "backend/registry.h"
-#include "io/model_file.h"
+#include "io/load_model.h"
 #include "tests/source_dir.h"
 
 namespace dragoman {

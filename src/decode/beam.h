@@ -3,9 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "decode/constraint.h"
+#include "decode/continuation.h"
 #include "decode/options.h"
-#include "decode/picker.h"
 #include "decode/search_rule.h"
 
 namespace dragoman {

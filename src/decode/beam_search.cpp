@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/threads.h"
+#include "model/model.h"
 
 namespace dragoman {
 

@@ -12,6 +12,8 @@
 
 namespace dragoman {
 
+class Model;
+
 /// Search or sampling over many sentences at once, independent of the kind of model. Sentences may be added and
 /// cancelled between steps, each with options of its own. When one ends, the next queued one starts immediately, in the
 /// order they were added (continuous batching). The result for a sentence depends on that sentence and its options

@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "base/threads.h"
+#include "model/model.h"
 
 namespace dragoman {
 namespace {
@@ -93,6 +94,9 @@ Ensemble::Ensemble(Context& cx, std::vector<Member> members, Conventions convent
     : cx_(cx), members_(std::move(members)), conventions_(std::move(conventions)) {
   invariant(!members_.empty(), "an ensemble has a model");
 }
+
+Ensemble::Ensemble(Ensemble&&) noexcept = default;
+Ensemble::~Ensemble() = default;
 
 int Ensemble::add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates) {
   const int first = next_, count = int(source.spans.sentences());

@@ -3,12 +3,15 @@
 #include <span>
 #include <vector>
 
-#include "autodiff/context.h"
 #include "decode/candidates.h"
 #include "decode/search_rule.h"
-#include "model/model.h"
 
 namespace dragoman {
+
+class Decoding;
+struct Context;
+struct PackedIds;
+struct StepRow;
 
 /// What a search needs to know about the next token of its hypotheses. Requesting less saves computation and transfers
 /// from a GPU.
@@ -62,6 +65,8 @@ class Ensemble {
 
   /// Allocates from the context, which must outlive the ensemble.
   Ensemble(Context& cx, std::vector<Member> members, Conventions conventions = conventions_of());
+  Ensemble(Ensemble&&) noexcept;
+  ~Ensemble();
 
   const Conventions& conventions() const { return conventions_; }
   size_t size() const { return members_.size(); }

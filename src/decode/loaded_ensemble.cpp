@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "interop/open_model.h"
 #include "interop/open_shortlist.h"
+#include "model/model.h"
 
 namespace dragoman {
 namespace {

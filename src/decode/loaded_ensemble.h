@@ -5,7 +5,7 @@
 
 #include "decode/options.h"
 #include "decode/searches.h"
-#include "io/model_file.h"
+#include "io/load_model.h"
 #include "io/shortlist.h"
 
 namespace dragoman {

@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "base/machine.h"
 #include "base/threads.h"
+#include "model/model.h"
 
 namespace dragoman {
 namespace {

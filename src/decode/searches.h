@@ -4,9 +4,12 @@
 #include <span>
 #include <vector>
 
+#include "autodiff/context.h"
 #include "decode/beam_search.h"
 
 namespace dragoman {
+
+class Model;
 
 /// One of the models that translate together.
 struct TranslatingModel {

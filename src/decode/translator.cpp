@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "align/model_alignment.h"
 #include "base/grouped.h"
 #include "base/log.h"
 #include "base/utf8.h"

@@ -9,6 +9,7 @@
 #include "dragoman/engine.h"
 #include "interop/open_model.h"
 #include "io/config_json.h"
+#include "model/model.h"
 
 namespace dragoman {
 namespace {

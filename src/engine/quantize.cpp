@@ -11,6 +11,7 @@
 #include "dragoman/engine.h"
 #include "interop/open_model.h"
 #include "io/int8_weights.h"
+#include "io/load_model.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 #include "train/destination.h"

@@ -5,6 +5,7 @@
 #include "base/line_reader.h"
 #include "engine/explain_options.h"
 #include "explain/explanation.h"
+#include "io/load_model.h"
 #include "model/frame.h"
 #include "score/pair_reader.h"
 

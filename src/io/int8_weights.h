@@ -4,6 +4,7 @@
 
 #include "backend/products.h"
 #include "io/model_file.h"
+#include "tensor/arena.h"
 
 namespace dragoman {
 

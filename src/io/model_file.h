@@ -1,13 +1,15 @@
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "io/safetensors.h"
-#include "model/model.h"
+#include "model/config.h"
+#include "tensor/tensor.h"
 #include "vocab/vocabulary.h"
 
 namespace dragoman {
+
+class Parameters;
 
 /// One file is a model (docs/model_format.md): weights by name, the configuration and both vocabularies.
 struct Vocabularies {
@@ -64,18 +66,5 @@ class ModelFile {
   Vocabularies vocabularies_;
   TrainedLengths trained_;
 };
-
-/// A model ready to decode or score: no gradients, packed weights. Weights that only products use exist in packed form
-/// alone.
-struct LoadedModel {
-  std::unique_ptr<Model> model;
-  Vocabularies vocabularies;
-  PackedWeights packed;
-  TrainedLengths trained = {};
-};
-/// With `packed` I8, products are in 8 bits and embeddings are rounded to 8 bits: from a file in float32 exactly as
-/// from the one that `dragoman quantize` makes of it.
-LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed = DType::f32);
-LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena, DType packed = DType::f32);
 
 }  // namespace dragoman

@@ -1,5 +1,4 @@
 #pragma once
-#include "backend/attention_shape.h"
 #include "base/enum_names.h"
 
 namespace dragoman {

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "io/model_file.h"
+#include "io/load_model.h"
 #include "score/options.h"
 #include "score/scorer.h"
 

@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "align/alignment.h"
+#include "align/model_alignment.h"
 #include "data/id_pairs.h"
 #include "data/pairs.h"
 #include "model/frame.h"

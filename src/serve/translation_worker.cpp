@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "model/model.h"
 #include "score/scorer.h"
 
 namespace dragoman {

@@ -2,6 +2,8 @@
 #include <optional>
 
 #include "io/model_file.h"
+#include "nn/baseline.h"
+#include "nn/parameters.h"
 #include "optim/adam.h"
 #include "optim/average.h"
 #include "train/progress.h"

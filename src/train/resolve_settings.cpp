@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
+#include "comm/communicator.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
 

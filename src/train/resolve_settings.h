@@ -1,9 +1,10 @@
 #pragma once
-#include "comm/communicator.h"
 #include "train/memory.h"
 #include "train/vocabularies.h"
 
 namespace dragoman {
+
+class Communicator;
 
 /// Into how many shards a run on so many ranks cuts its updates: --gradient-shards, else those of its state, else one,
 /// and of several ranks at least eight. Error if they are fewer than ranks.

@@ -7,6 +7,7 @@
 #include "base/line_writer.h"
 #include "base/log.h"
 #include "base/scratch_folder.h"
+#include "comm/communicator.h"
 #include "data/pairs.h"
 #include "decode/translator.h"
 #include "metrics/bleu.h"

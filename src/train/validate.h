@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "comm/communicator.h"
 #include "io/model_file.h"
 #include "runlog/unwritten.h"
 #include "score/scorer.h"
@@ -10,6 +9,8 @@
 #include "train/valid_script.h"
 
 namespace dragoman {
+
+class Communicator;
 
 /// Measures a model on the validation set: cross-entropy per target token and perplexity by scoring, BLEU and chrF by
 /// translating it with beam search, as `translate` would, and what a script says of these translations.

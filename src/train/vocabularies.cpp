@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "comm/communicator.h"
 #include "data/parallel_text.h"
 #include "interop/open_model.h"
 #include "vocab/model_facts.h"

@@ -1,10 +1,11 @@
 #pragma once
-#include "comm/communicator.h"
 #include "data/corpus.h"
 #include "io/model_file.h"
 #include "train/setup.h"
 
 namespace dragoman {
+
+class Communicator;
 
 /// The files of the vocabularies that a run has made, which go with this object unless they are kept: a run that fails
 /// before its first update leaves none behind, which the next call would take for the user's.

@@ -1,4 +1,4 @@
-#include "align/alignment.h"
+#include "align/model_alignment.h"
 
 #include <gmock/gmock.h>
 

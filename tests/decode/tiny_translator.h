@@ -1,6 +1,6 @@
 #pragma once
 #include "backend/registry.h"
-#include "io/model_file.h"
+#include "io/load_model.h"
 #include "tests/source_dir.h"
 
 namespace dragoman {

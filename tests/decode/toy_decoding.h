@@ -7,6 +7,7 @@
 #include <random>
 
 #include "decode/beam_search.h"
+#include "model/model.h"
 #include "tests/special_ids.h"
 
 namespace dragoman {

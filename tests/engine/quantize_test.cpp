@@ -7,7 +7,7 @@
 #include "dragoman/engine.h"
 #include "dragoman/error.h"
 #include "dragoman/text_translator.h"
-#include "io/model_file.h"
+#include "io/load_model.h"
 #include "tests/temporary_folder.h"
 #include "tests/toy_model.h"
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "backend/registry.h"
-#include "io/model_file.h"
+#include "io/load_model.h"
 
 namespace dragoman {
 

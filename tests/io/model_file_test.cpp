@@ -1,4 +1,4 @@
-#include "io/model_file.h"
+#include "io/load_model.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 
+#include "backend/attention_shape.h"
 #include "nn/attention_design.h"
 #include "nn/parameters.h"
 

@@ -1,0 +1,33 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "align/alignment.h"
+#include "data/id_pairs.h"
+#include "model/model.h"
+
+namespace dragoman {
+
+/// Observer that records the alignments of a pass without a tape.
+class AlignmentObserver {
+ public:
+  AlignmentObserver();
+  AlignmentObserver(const AlignmentObserver&) = delete;
+
+  const AttentionObserver* observer() const { return &observer_; }
+  /// The alignments of the last pass, one per sentence. Throws Error if it had no cross-attention.
+  std::vector<Alignment> take();
+
+ private:
+  AttentionObserver observer_;
+  std::vector<Alignment> last_;
+};
+
+/// all[numbers[i]] = some[i].
+void put(std::vector<Alignment> some, std::span<const size_t> numbers, std::vector<Alignment>& all);
+
+/// The alignments of pairs, by a forced pass in float32 or with packed weights. As with for_each_batch, they do not
+/// depend on the other pairs of a batch. A pair whose target is empty has the empty alignment.
+std::vector<Alignment> align(const Context& cx, Model& model, std::span<const IdPair> pairs, int64_t batch_words);
+
+}  // namespace dragoman
