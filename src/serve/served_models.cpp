@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "serve/translation_worker.h"
 
 namespace dragoman {
 namespace {

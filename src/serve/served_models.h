@@ -6,10 +6,14 @@
 #include <thread>
 #include <vector>
 
+#include "serve/jobs.h"
+#include "serve/metrics.h"
 #include "serve/options.h"
-#include "serve/translation_worker.h"
 
 namespace dragoman {
+
+class Engine;
+class TranslationWorker;
 
 /// "en-fr=FILE": a model and its languages. "pt-BR:en=FILE" is one whose languages have hyphens. FILE alone: it takes
 /// whatever languages a request names.
@@ -34,7 +38,7 @@ class ServedModels {
   /// A job that can be given up.
   struct Submitted {
     std::weak_ptr<TranslationWorker> worker;
-    TranslationWorker::Ticket ticket;
+    JobTicket ticket;
     void cancel() const;
   };
   Submitted submit(size_t model, TranslationJob job);

@@ -1,4 +1,6 @@
 #pragma once
+#include <fmt/format.h>
+
 #include <functional>
 #include <map>
 #include <memory>

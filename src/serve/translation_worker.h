@@ -14,38 +14,17 @@
 #include "decode/loaded_ensemble.h"
 #include "decode/translator.h"
 #include "dragoman/engine.h"
+#include "serve/jobs.h"
 #include "serve/metrics.h"
 
 namespace dragoman {
-
-/// Sentences to translate, with options of their own. One of `done` and `failed` is called, once, in the worker's
-/// thread or by submit(); none after cancel(), but for a call that has begun.
-struct TranslationJob {
-  std::vector<std::string> sentences;  // one line each
-  SearchOptions search;
-  std::string prefix;  // of the first sentence's translation
-  Wanted wanted = Wanted::log_probs;
-  bool alignment = false;  // an Error where the model has no cross-attention
-  bool links = false;      // likewise, but left out there
-  // Told what a sentence's best translation begins with, as it grows, and at last its whole text. null: not requested
-  std::function<void(size_t sentence, const std::string& text, bool whole)> begun;
-  std::function<void(std::vector<std::vector<Translation>> best)> done;  // n best of each sentence
-  std::function<void(std::exception_ptr error)> failed;
-};
-
-/// Pairs of lines to score.
-struct ScoringJob {
-  std::vector<std::string> sources, targets;                            // as many
-  std::function<void(std::vector<std::vector<float>> log_probs)> done;  // of each target token, </s> included
-  std::function<void(std::exception_ptr error)> failed;
-};
 
 /// A model with the thread that computes with it. It takes a sentence of each job in turn, and only so many of one job
 /// at a time. Short and long jobs have a search each, and while both have work, short ones get most of the time, so
 /// that a page does not hold up a sentence. All members may be called from any thread.
 class TranslationWorker {
  public:
-  using Ticket = uint64_t;
+  using Ticket = JobTicket;
 
   /// Loads the model. Error as of LoadedEnsemble. Engine and metrics outlive the worker.
   TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options, Metrics& metrics);
