@@ -37,6 +37,7 @@ struct TranslationRequest {
   std::string text;  // one line
   SearchOptions search;
   std::string prefix;  // how the translation begins
+  bool scores = true;  // log-probabilities and scores, too; without, they are not to be relied on, and greedy is faster
 };
 
 /// Translates lines of text as `dragoman translate` does with these options. Several translators may be in use at once,

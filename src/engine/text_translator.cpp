@@ -82,7 +82,10 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
   validate(request.search);
   return state_->run([&](Translator& translator) {
     return translator.submit(
-        {.text = std::move(request.text), .search = request.search, .prefix = std::move(request.prefix)},
+        {.text = std::move(request.text),
+         .search = request.search,
+         .prefix = std::move(request.prefix),
+         .wanted = request.scores ? Wanted::log_probs : Wanted::pieces},
         [done = std::move(done)](std::vector<Translation> best) { done(texts_of(std::move(best))); },
         std::move(failed));
   });

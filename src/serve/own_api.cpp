@@ -59,7 +59,7 @@ ordered_json translation_of(const TextResult& result, const TranslateRequest& re
   ordered_json translation = {{"text", result.best[0]}};
   if (request.order.search.n_best > 0)
     translation["alternatives"] = std::vector<std::string>(result.best.begin() + 1, result.best.end());
-  if (!request.scores && !request.order.alignment && request.order.search.n_best == 0) return translation;
+  if (!request.order.scores) return translation;
   ordered_json sentences = ordered_json::array();
   for (size_t i = 0; i < result.sentences.size(); ++i) {
     ordered_json hypotheses = ordered_json::array();

@@ -150,6 +150,7 @@ void settle(TranslateRequest& r, bool beam_given) {
   if (search.length_penalty > 0) search.normalize = 0;
   require(r.order.prefix.empty() || r.order.texts.size() == 1, "prefix is for one text, found {}",
           r.order.texts.size());
+  r.order.scores = r.scores || r.order.alignment || search.n_best > 0;
   require(!r.stream || r.order.texts.size() == 1, "stream is for one text, found {}", r.order.texts.size());
 }
 

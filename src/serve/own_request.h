@@ -13,7 +13,7 @@ struct TranslateRequest {
   std::string source, target;  // languages; empty: of the only model
   std::string api_key;
   bool several = false;  // texts came as an array
-  bool scores = false;   // answer with sentences, their hypotheses and log-probabilities
+  bool scores = false;   // of tokens
   bool stream = false;
 };
 

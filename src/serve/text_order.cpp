@@ -114,6 +114,7 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
   TranslationJob job{.sentences = texts->sentences(),
                      .search = order.search,
                      .prefix = std::move(order.prefix),
+                     .wanted = order.scores ? Wanted::log_probs : Wanted::pieces,
                      .alignment = order.alignment,
                      .links = texts->need_links()};
   const bool streams = begun != nullptr;

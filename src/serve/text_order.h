@@ -15,7 +15,8 @@ struct TextOrder {
   std::vector<std::string> texts;
   DocumentFormat format = DocumentFormat::text;
   SearchOptions search;
-  std::string prefix;  // of the first text's translation
+  std::string prefix;   // of the first text's translation
+  bool scores = false;  // log-probabilities, too
   bool alignment = false;
 };
 

@@ -186,7 +186,9 @@ void add_translator(py::module_& module) {
           "submit",
           [](PythonTranslator& translator, std::string text, std::string prefix, const SearchOptions& search,
              const py::object& done) {
-            return translator.submit({.text = std::move(text), .search = search, .prefix = std::move(prefix)}, done);
+            const bool scores = search.n_best > 0;  // are shown
+            return translator.submit(
+                {.text = std::move(text), .search = search, .prefix = std::move(prefix), .scores = scores}, done);
           },
           "text"_a, "prefix"_a, "search"_a, "done"_a)
       .def("close", &PythonTranslator::close);
