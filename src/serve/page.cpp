@@ -22,9 +22,9 @@ const char* const page_html = R"html(<!DOCTYPE html>
 <body>
 <header>
   <h1>dragoman</h1>
-  <label>from <select id="source"></select></label>
+  <label><span>from</span> <select id="source"></select></label>
   <button id="swap" type="button" title="swap the languages (Alt+S)" aria-label="swap the languages">⇄</button>
-  <label>into <select id="target"></select></label>
+  <label><span>into</span> <select id="target"></select></label>
   <label id="key-label" hidden>key <input id="key" type="password" autocomplete="off"></label>
 </header>
 <main>
@@ -77,6 +77,8 @@ textarea { position: relative; background: none; color: inherit; resize: none; }
   margin-bottom: 6px; overflow-wrap: anywhere; white-space: pre-wrap; }
 @media (max-width: 760px) {
   body { padding: 12px; }
+  header { gap: 8px; }
+  header span { position: absolute; clip-path: inset(50%); }  /* read out, but not shown */
   main { grid-template-columns: 1fr; }
   textarea, #translation, #marks { min-height: 28vh; }
 }
