@@ -16,7 +16,7 @@ using O = DetectOptions;
 
 void check(O& o, const Given& given, Findings& findings) {
   findings.expect(o.model.empty() != o.learn.empty(),
-                  "expected either --model FILE, to detect with, or --learn LANGUAGE=FILE..., to make one");
+                  "expected --model FILE, to detect languages, or --learn LANGUAGE=FILE..., to write such a file");
   findings.expect(o.learn.empty() || (!given("input") && !o.all),
                   "--input and --all are for detecting, not for --learn");
   findings.attempt([&] { texts_to_learn(o); });
@@ -52,7 +52,7 @@ std::vector<std::pair<std::string, std::string>> texts_to_learn(const O& options
   for (const std::string& word : options.learn) {
     const size_t equals = word.find('=');
     require(equals != word.npos && equals > 0 && equals + 1 < word.size(),
-            "--learn: \"{}\" is no LANGUAGE=FILE, expected for example en=text.en", word);
+            "--learn: '{}' is not of the form LANGUAGE=FILE, such as en=text.en", word);
     texts.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
   return texts;

@@ -40,9 +40,8 @@ bool is_superfluous(const ProcessOptions& options) {
 std::unique_ptr<Communicator> start_ranks(int processes, EngineOptions& machine) {
   const auto launched = launched_rank();
   if (processes > 1 && launched)
-    throw Error(
-        fmt::format("--processes {} starts processes, and a launcher of MPI has started this one already", processes),
-        "give their number to the launcher (mpirun -np N, srun -n N) and leave --processes out");
+    throw Error(fmt::format("--processes {}: an MPI launcher has already started this process", processes),
+                "set the number of processes with the launcher (mpirun -np N, srun -n N) and leave out --processes");
   if (processes <= 1 && !launched) return single_process();
   share_threads(machine, launched ? launched->on_host : processes);
   auto ranks = launched ? mpi_ranks(*launched) : fork_ranks(processes);
@@ -55,12 +54,11 @@ namespace {
 // The others wait in a call that will not return.
 void end_of(const Communicator& ranks, const std::string& what) {
   if (ranks.rank() <= 1)
-    std::fputs(
-        fmt::format("error: {}: it hangs, or its machine cannot be reached\n  hint: the last checkpoint is whole: "
-                    "the same command resumes from it; --comm-timeout waits longer\n",
-                    what)
-            .c_str(),
-        stderr);
+    std::fputs(fmt::format("error: {}: it hangs, or its machine cannot be reached\n  hint: the same command resumes "
+                           "from the last checkpoint; raise --comm-timeout to wait longer\n",
+                           what)
+                   .c_str(),
+               stderr);
   _exit(2);
 }
 

@@ -32,7 +32,7 @@ void take_request(int signal) { (signal == SIGUSR1 ? run->save : run->validate) 
 void give_handlers_a_stack() {
   alignas(64) static std::byte memory[65536];
   const stack_t stack = {.ss_sp = memory, .ss_flags = 0, .ss_size = sizeof memory};
-  invariant(sigaltstack(&stack, nullptr) == 0, "the stack for signal handlers was refused");
+  invariant(sigaltstack(&stack, nullptr) == 0, "cannot set up a stack for signal handlers");
 }
 
 void set_handler(int signal, void (*handler)(int)) {

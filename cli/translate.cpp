@@ -44,7 +44,7 @@ void translate(const TranslateCommandOptions& options, LineReader* in, const Bac
   out.close();
   report(lines, clock.seconds());
   if (translator.beyond_training() > 1)
-    log_warning("{} lines have more pieces than any sentence that the model was trained on",
+    log_warning("{} lines are longer, in pieces, than any sentence that the model was trained on",
                 grouped(translator.beyond_training()));
 }
 

@@ -30,8 +30,8 @@ struct Verdict {
 
 const char* program_of(const std::string& model) {
   if (model.ends_with(".pt") || model.ends_with(".argosmodel"))
-    throw Error(fmt::format("--verify: of {} no program is asked", model),
-                "models of Marian, folders of transformers and of CTranslate2 can be compared");
+    throw Error(fmt::format("--verify cannot compare {} with another program", model),
+                "it compares models of Marian, transformers and CTranslate2");
   if (!fs::is_directory(model)) return "marian";
   return fs::exists(fs::path(model) / "model.bin") ? "ctranslate2" : "transformers";
 }
@@ -66,8 +66,8 @@ std::string run(const std::vector<std::string>& words) {
   char buffer[4096];
   for (size_t got = 0; (got = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) said.append(buffer, got);
   if (pclose(pipe) != 0)
-    throw Error("--verify: the other program did not answer (what it said is above)",
-                "install it for python3: pip install pymarian, transformers or ctranslate2, with sentencepiece");
+    throw Error("--verify: the other program failed, with the messages above",
+                "is it installed for python3? pip install pymarian, transformers or ctranslate2, and sentencepiece");
   return said;
 }
 

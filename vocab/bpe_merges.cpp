@@ -123,7 +123,7 @@ BpeMerges::BpeMerges(std::string_view file, const std::string& name) {
   }
   while (file.ends_with('\n')) file.remove_suffix(1);
   while (!file.empty()) add(next_line(file), ++line, name);
-  require(!merges_.empty(), "{}: there are no merges of byte-pair encoding", name);
+  require(!merges_.empty(), "{}: contains no merges of byte-pair encoding", name);
 }
 
 void BpeMerges::read_version(std::string_view version, const std::string& name) {
@@ -136,8 +136,8 @@ void BpeMerges::add(std::string_view line, int64_t number, const std::string& na
   const size_t blank = line.find(' ');
   const bool two = blank != line.npos && blank > 0 && line.find(' ', blank + 1) == line.npos;
   if (!two)
-    throw Error(fmt::format("{}, line {}: \"{}\" is no merge, expected two symbols and a blank between", name, number,
-                            line.substr(0, 80)),
+    throw Error(fmt::format("{}, line {}: \"{}\" is not a merge, expected two symbols separated by a space", name,
+                            number, line.substr(0, 80)),
                 "name the file that subword-nmt learn-bpe wrote");
   std::string merged(line);
   merged.erase(blank, 1);

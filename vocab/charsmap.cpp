@@ -65,10 +65,11 @@ class TrieCheck {
     if (!unit.leads_here(at.byte)) return void(++at.byte);
     const uint32_t next = child ^ unit.offset();
     if (next >= units_.size() || matches_[next] == unknown) return enter(next);
-    if (matches_[next] == on_path) return void(fault_ = "its trie leads in a circle");
+    if (matches_[next] == on_path) return void(fault_ = "its trie contains a cycle");
     if (unit.ends_key()) check_value(units_[next].value());
     at.most = std::max(at.most, matches_[next] + int{unit.ends_key()});
-    if (at.most > most_matches) fault_ = fmt::format("more than {} of its rules begin one another", most_matches);
+    if (at.most > most_matches)
+      fault_ = fmt::format("more than {} of its rules are prefixes of one another", most_matches);
     ++at.byte;
   }
 

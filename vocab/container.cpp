@@ -18,7 +18,7 @@ constexpr int version = 1;
 int64_t number(const Json& value, const std::string& key, const std::string& name) {
   constexpr int64_t most = int64_t{1} << 40;
   const bool is_number = value.is_number_integer() && value <= most && value >= -1;
-  require(is_number, "{}: '{}' in the header of the vocabulary is no number that can be", name, key);
+  require(is_number, "{}: '{}' in the header of the vocabulary is not a valid number", name, key);
   return value.get<int64_t>();
 }
 
@@ -47,7 +47,7 @@ SegmentationKind kind_of(const Json& header, const std::string& name) {
   if (!kind)
     throw Error(fmt::format("{}: a vocabulary with segmentation \"{}\", expected {}", name, word.substr(0, 40),
                             all_names<SegmentationKind>()),
-                "a newer dragoman may know it");
+                "a newer dragoman may support it");
   return *kind;
 }
 
@@ -66,11 +66,11 @@ std::vector<std::string> pieces_of(std::string_view list, int64_t expected, cons
 
 Json header_of(std::string_view line, const std::string& name) {
   Json header = Json::parse(line, nullptr, false);
-  require(header.is_object(), "{}: the header of the vocabulary is no JSON object", name);
+  require(header.is_object(), "{}: the header of the vocabulary is not a JSON object", name);
   const int64_t there = number_of(header, "version", name);
   if (there != version)
     throw Error(fmt::format("{}: a vocabulary of version {}, expected {}", name, there, version),
-                "a newer dragoman may know it");
+                "a newer dragoman may support it");
   return header;
 }
 

@@ -46,7 +46,7 @@ std::string fault_of_piece(std::string_view message, int64_t number, std::vector
   std::string fault;
   Message fields(message);
   for (std::optional<Field> field; fault.empty() && (field = fields.next());) {
-    if (field->id == text && !written.empty()) return fmt::format("piece {} is there twice", number);
+    if (field->id == text && !written.empty()) return fmt::format("piece {} appears twice", number);
     if (field->id == text) fault = fault_of_text(written = field->bytes, number);
     if (field->id == score) fault = fault_of_score(field->bytes, number);
     if (field->id == type) is_user_defined |= uint32_t(field->number) == user_defined_type;
@@ -62,7 +62,7 @@ std::string fault_of_symbols(std::vector<std::string_view> symbols) {
     while (!begins.empty() && !symbol.starts_with(begins.back())) begins.pop_back();
     begins.push_back(symbol);
     if (begins.size() > most_nested)
-      return fmt::format("more than {} of its user-defined symbols begin one another", most_nested);
+      return fmt::format("more than {} of its user-defined symbols are prefixes of one another", most_nested);
   }
   return "";
 }

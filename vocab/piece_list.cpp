@@ -25,12 +25,11 @@ std::vector<std::string> in_order(std::vector<Entry> entries, const std::string&
     while (int64_t(pieces.size()) < entry.id && pieces.size() < filled.size()) pieces.push_back(filled[pieces.size()]);
     const auto next = int64_t(pieces.size());
     require(entry.id >= 0, "{}: \"{}\" has id {}, expected 0 or more", name, entry.piece, entry.id);
-    require(entry.id >= next, "{}: id {} is there twice: \"{}\" and \"{}\"", name, entry.id, pieces.back(),
-            entry.piece);
+    require(entry.id >= next, "{}: id {} appears twice: \"{}\" and \"{}\"", name, entry.id, pieces.back(), entry.piece);
     require(entry.id == next, "{}: no piece has id {}, expected all from 0 to {}", name, next, entries.back().id);
     pieces.push_back(std::move(entry.piece));
   }
-  require(!pieces.empty(), "{}: there are no pieces, expected a list of them", name);
+  require(!pieces.empty(), "{}: contains no pieces, expected a list of them", name);
   return pieces;
 }
 
@@ -53,10 +52,10 @@ bool is_number(std::string_view text) {
 
 std::vector<Entry> json_entries(std::string_view text, const std::string& name) {
   const auto list = nlohmann::json::parse(text, nullptr, false);
-  require(list.is_object(), "{} is no JSON object of ids by piece", name);
+  require(list.is_object(), "{} is not a JSON object that maps pieces to ids", name);
   std::vector<Entry> entries;
   for (const auto& [piece, id] : list.items()) {
-    require(id.is_number_integer(), "{}: the id of \"{}\" is no whole number", name, piece);
+    require(id.is_number_integer(), "{}: the id of \"{}\" is not a whole number", name, piece);
     entries.push_back({id.get<int64_t>(), piece});
   }
   return entries;
@@ -68,8 +67,9 @@ std::vector<Entry> yaml_entries(std::string_view text, const std::string& name) 
     if (line.empty() || line.starts_with('#') || line == "---" || line == "...") return;
     auto entry = parse_yaml_line(line);
     if (!entry)
-      throw Error(fmt::format("{}, line {}: \"{}\", expected PIECE: ID", name, number, line.substr(0, 80)),
-                  "Marian's vocabularies are such lists; a SentencePiece model has another ending");
+      throw Error(
+          fmt::format("{}, line {}: \"{}\", expected PIECE: ID", name, number, line.substr(0, 80)),
+          "a .yml file must be a list of pieces, as Marian writes them; give a SentencePiece model another extension");
     entries.push_back({entry->id, std::move(entry->piece)});
   });
   return entries;
@@ -93,7 +93,7 @@ std::vector<std::string> pieces_of_lines(std::string_view text, const std::strin
     require(!line.empty(), "{}, line {}: it is empty, expected a piece", name, number);
     pieces.emplace_back(line);
   });
-  require(!pieces.empty(), "{}: there are no pieces, expected a list of them", name);
+  require(!pieces.empty(), "{}: contains no pieces, expected a list of them", name);
   return pieces;
 }
 
@@ -127,8 +127,8 @@ std::vector<std::string> pieces_of_file(std::string_view text, const std::string
   auto pieces = pieces_of_lines(text, path);
   for (const char* piece : {"</s>", "<unk>"})
     if (!listed(pieces, piece))
-      throw Error(fmt::format("{}: no line is {}, which a vocabulary needs", path, piece),
-                  "a vocabulary in text holds a piece a line; Marian's begin with </s> and <unk>");
+      throw Error(fmt::format("{}: has no line {}, which a vocabulary needs", path, piece),
+                  "a vocabulary in text has one piece per line; Marian's begin with </s> and <unk>");
   return pieces;
 }
 

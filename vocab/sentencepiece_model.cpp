@@ -105,11 +105,10 @@ std::shared_ptr<const SentencePieceProcessor> load_sentencepiece(const std::stri
   if (!fault.empty() || !load_into(*processor, bytes)) {
     const std::string_view kind = kind_of_file(std::string_view(bytes).substr(0, 512));
     if (!kind.empty() && kind != "a SentencePiece model")
-      throw Error(
-          fmt::format("{} is {}, expected a SentencePiece model", name, kind),
-          "dragoman vocab train makes one from text; a model of dragoman holds its own, for translate and score");
-    throw Error(name + " is not a SentencePiece model, or only a part of one",
-                (fault.empty() ? "" : fault + "; ") + "dragoman vocab train makes one from text");
+      throw Error(fmt::format("{} is {}, expected a SentencePiece model", name, kind),
+                  "dragoman vocab train learns one from text; dragoman models contain their own");
+    throw Error(name + " is not a SentencePiece model, or is truncated",
+                (fault.empty() ? "" : fault + "; ") + "dragoman vocab train learns one from text");
   }
   return processor;
 }

@@ -20,7 +20,7 @@ class TokenSegmentation : public Segmentation {
   }
 
   std::vector<std::string> sample(std::string_view, double alpha) const override {
-    throw Error(fmt::format("a vocabulary of tokens has one segmentation of a line; alpha {} asks for others", alpha),
+    throw Error(fmt::format("a vocabulary of tokens cannot sample segmentations, found alpha {}, expected 0", alpha),
                 "leave --sentencepiece-alphas and --alpha out: only SentencePiece samples segmentations");
   }
 

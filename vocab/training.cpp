@@ -149,8 +149,9 @@ std::optional<int> number_after(std::string_view message, std::string_view words
   if (const auto least = number_after(message, " vs "))
     throw Error(fmt::format("a vocabulary of {} pieces cannot hold the characters of the text, expected at least {}",
                             training.size, *least),
-                training.byte_fallback ? "set a larger size, or a character coverage of 0.9995: bytes spell the rest"
-                                       : "set a larger size, or a character coverage of 0.9995");
+                training.byte_fallback
+                    ? "set a larger size, or a character coverage of 0.9995: the rest is encoded as bytes"
+                    : "set a larger size, or a character coverage of 0.9995");
   fail("learning the vocabulary failed: {}", message);
 }
 

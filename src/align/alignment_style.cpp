@@ -15,7 +15,7 @@ AlignmentStyle parse_alignment_style(std::string_view word) {
   double threshold = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), threshold);
   require(error == std::errc() && end == word.data() + word.size() && threshold > 0 && threshold <= 1,
-          "'{}' is none of hard, soft, none and no number above 0 and at most 1", word);
+          "'{}' is not hard, soft, none, or a number above 0 and at most 1", word);
   if (threshold == 1) return {AlignmentStyle::hard};
   return {AlignmentStyle::above, threshold};
 }

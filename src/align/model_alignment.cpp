@@ -29,8 +29,7 @@ AlignmentObserver::AlignmentObserver()
       }) {}
 
 std::vector<Alignment> AlignmentObserver::take() {
-  require(!last_.empty(),
-          "--alignment: the model has no cross-attention, expected one whose decoder looks at the source");
+  require(!last_.empty(), "--alignment: the model has no cross-attention to take the alignment from");
   return std::exchange(last_, {});
 }
 

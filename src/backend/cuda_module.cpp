@@ -81,7 +81,7 @@ const CudaModule& load_cuda_module(const std::vector<std::string>& files) {
   void* library = open_library(*file);
   const auto* module = static_cast<const CudaModule*>(dlsym(library, "dragoman_cuda_module"));
   require(module && std::string_view(module->build) == cuda_build_id(),
-          "{} is of another build than this dragoman; install both anew", *file);
+          "{} belongs to another build of dragoman; reinstall both", *file);
   return *module;
 }
 

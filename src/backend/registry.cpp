@@ -15,7 +15,7 @@ namespace {
 const Backend& gpu(std::string_view name) {
   static const Backend one = cuda_backend(load_cuda_module(cuda_module_files()), std::atoi(name.substr(5).data()),
                                           name.ends_with(fast_backend));
-  require(one.name == name, "{} is in use, and {} was asked for: a process computes on one GPU", one.name, name);
+  require(one.name == name, "{} is in use, but {} was requested: a process can use only one GPU", one.name, name);
   return one;
 }
 

@@ -195,7 +195,7 @@ void check_frames(const FileDescriptor& file) {
     refuse_memory(file.name(), walk.window(), largest_window,
                   fmt::format("zstd -dc --long=31 {} | zstd -19 >smaller.zst", file.name()));
   if (!whole)
-    throw Error(file.name() + " ends in the middle of its compressed data", "fetch it again; zstd -t tests it");
+    throw Error(file.name() + " ends in the middle of its compressed data", "download it again; zstd -t tests it");
 }
 
 }  // namespace

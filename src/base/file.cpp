@@ -28,7 +28,7 @@ std::string hint_for(int error) {
     case ENOENT:
       return "check the name, and the folder that the command runs in";
     case EACCES:
-      return "ls -l shows whose it is and who may use it";
+      return "ls -l shows its owner and permissions";
     case EROFS:
       return "the disk is mounted read-only: write elsewhere";
     case ENOSPC:
@@ -36,7 +36,7 @@ std::string hint_for(int error) {
     case EDQUOT:
       return "the disk quota is used up: free some space, or write elsewhere";
     case EFBIG:
-      return "files may not grow beyond a limit here: ulimit -f shows it";
+      return "the limit on file sizes is reached: ulimit -f shows it";
     default:
       return "";
   }
@@ -55,7 +55,8 @@ std::string hint_for(int error) {
 }
 
 [[noreturn]] void fail_to_map(const std::string& path) {
-  throw Error(path + " is not a file on disk", "it has to be read at any place: save what comes out of the pipe first");
+  throw Error(path + " is not a file on disk",
+              "it must be a seekable file: save the output of the pipe to a file first");
 }
 
 struct stat status_of(const FileDescriptor& file) {
@@ -85,7 +86,7 @@ FileDescriptor FileDescriptor::to_write(const std::string& path) {
 
 FileDescriptor FileDescriptor::in_memory(const std::string& name) {
   FileDescriptor file(memfd_create("dragoman", MFD_CLOEXEC), Access::writing, name);
-  if (file.number_ < 0) fail_on(name, "no file can be made in memory", errno);
+  if (file.number_ < 0) fail_on(name, "cannot create a file in memory", errno);
   return file;
 }
 
@@ -273,8 +274,8 @@ class AtomicFile {
     std::error_code ignored;
     const auto real = std::filesystem::canonical(path, ignored);  // a link's target is replaced, not the link
     if (ignored) return path;
-    require(std::filesystem::is_regular_file(real, ignored), "{} is there and is not a file: it cannot be replaced",
-            path);
+    require(std::filesystem::is_regular_file(real, ignored),
+            "{} exists and is not a regular file, so it is not replaced", path);
     return real;
   }
 

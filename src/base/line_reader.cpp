@@ -53,7 +53,7 @@ bool LineReader::next(std::string& line) {
   if (!next_segment(line, longest_line, more)) return false;
   if (more)
     throw Error(fmt::format("{}: line {} is longer than {} MiB", name(), lines_, longest_line >> 20),
-                "is it text with a sentence a line? split it there");
+                "expected text with one sentence per line; split the line");
   return true;
 }
 
@@ -81,7 +81,7 @@ bool LineReader::next_segment(std::string& part, size_t longest, bool& more) {
 bool LineReader::next_short(std::string& line, size_t longest) {
   bool more = false;
   const bool found = next_segment(line, longest, more);
-  require(!more, "{}, line {}: has more than {} bytes, the most that are taken here", name(), lines_, longest);
+  require(!more, "{}, line {}: has more than {} bytes, the limit for this file", name(), lines_, longest);
   return found;
 }
 
@@ -133,7 +133,7 @@ size_t LineReader::read_block(char* data, size_t bytes) {
   } catch (const std::ios_base::failure&) {
     const std::string program = tester(compression_of(name()));
     throw Error(fmt::format("{}: damaged or cut-off {} data after line {}", name(), program, lines_),
-                fmt::format("fetch it again; {} -t {} tests it", program, name()));
+                fmt::format("download it again; {} -t {} tests it", program, name()));
   }
 }
 
@@ -145,10 +145,10 @@ void LineReader::refuse_binary(std::string_view begin) const {
         std::tuple("\x28\xb5\x2f\xfd"sv, "zstd", ".zst")})
     if (begin.starts_with(magic))
       throw Error(fmt::format("{} holds {} data, expected text", name(), program),
-                  fmt::format("give a file whose name ends in {}, or what comes out of {} -dc", ending, program));
+                  fmt::format("give a file whose name ends in {}, or pipe in the output of {} -dc", ending, program));
   if (const std::string_view kind = kind_of_binary(begin); !kind.empty())
     throw Error(fmt::format("{} is {}, expected text", name(), kind),
-                "give the file of sentences, a sentence a line; models are for --model and --models");
+                "give a text file with one sentence per line; models belong to --model or --models");
 }
 
 // Runs once the first bytes of the text are buffered; a pipe may deliver them one by one.
@@ -160,7 +160,7 @@ void LineReader::begin_text() {
   // Its letters and line ends of the Latin alphabet have a zero byte each. Without one these are two broken bytes.
   if ((text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) && text.find('\0') != text.npos)
     throw Error(name() + " begins with a byte-order mark of UTF-16, expected text in UTF-8",
-                "iconv -f UTF-16 -t UTF-8 makes that of it");
+                "convert it: iconv -f UTF-16 -t UTF-8");
 }
 
 void LineReader::clean(std::string& line) {

@@ -13,8 +13,10 @@ bool OwnProcess::forked() const { return getpid() != id_; }
 void OwnProcess::require_not_forked(const char* object) const {
   if (forked())
     throw Error(
-        fmt::format("the {} was made before this process was forked, and its threads stayed with the parent", object),
-        fmt::format("make the {} after fork(), or start the process anew (in Python: multiprocessing's spawn)",
+        fmt::format(
+            "the {} was created before this process was forked, so its threads exist only in the parent process",
+            object),
+        fmt::format("create the {} after fork(), or start a new process instead (in Python: multiprocessing's spawn)",
                     object));
 }
 

@@ -9,7 +9,7 @@
 namespace dragoman {
 
 ScratchFolder::ScratchFolder() : path_(temporary_folder() + "/dragoman-XXXXXX") {
-  require(mkdtemp(path_.data()) != nullptr, "{}: no temporary folder can be made there", path_);
+  require(mkdtemp(path_.data()) != nullptr, "{}: cannot create a temporary folder there", path_);
 }
 
 ScratchFolder::~ScratchFolder() {

@@ -18,7 +18,7 @@ std::string new_file_in(const std::string& folder) {
   std::string path = folder + "/dragoman-XXXXXX";
   const int number = mkostemp(path.data(), O_CLOEXEC);
   if (number < 0)
-    throw Error(fmt::format("{}: no temporary file can be made there: {}", folder, std::strerror(errno)),
+    throw Error(fmt::format("{}: cannot create a temporary file there: {}", folder, std::strerror(errno)),
                 "name another folder with --tempdir");
   close(number);
   return path;

@@ -12,7 +12,7 @@ class SingleProcess : public Communicator {
  public:
   SingleProcess() : Communicator(0, 1) {}
   void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
-    invariant(out.empty() && in.empty(), "a process on its own has nobody to exchange bytes with");
+    invariant(out.empty() && in.empty(), "a single process has no other rank to communicate with");
   }
 };
 

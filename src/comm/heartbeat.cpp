@@ -29,7 +29,7 @@ struct Greeting {
 
 [[noreturn]] void fail_to_connect(const std::string& what) {
   throw Error(fmt::format("no connection for the heartbeat between ranks: {}", what),
-              "--comm-timeout 0 does without; a rank that hangs is then not noticed");
+              "--comm-timeout 0 disables it, but then nothing notices a rank that hangs");
 }
 
 Socket listening_socket(bool on_one_host) {
@@ -110,7 +110,7 @@ class Heartbeat::Pulse {
     while (int(peers_.size()) < size_ - 1) {
       pollfd waiting{listening.number(), POLLIN, 0};
       if (poll(&waiting, 1, int(1000 * seconds_to_connect)) <= 0)
-        fail_to_connect(fmt::format("{} of {} ranks have come", peers_.size() + 1, size_));
+        fail_to_connect(fmt::format("only {} of {} ranks have connected", peers_.size() + 1, size_));
       Socket s(accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
       Greeting greeting{};
       if (s.number() >= 0 && receive_all(s, &greeting, sizeof(greeting)) && greeting.secret == secret)
@@ -137,7 +137,7 @@ class Heartbeat::Pulse {
       const auto silent = std::ranges::find_if(
           peers_, [&](const Peer& peer) { return !peer.gone && peer.silence.seconds() > seconds_; });
       if (silent == peers_.end()) continue;
-      return lost_(fmt::format("rank {} of {} has said nothing for {:.0f} s", silent->rank, size_, seconds_));
+      return lost_(fmt::format("rank {} of {} has sent no sign of life for {:.0f} s", silent->rank, size_, seconds_));
     }
   }
 

@@ -30,10 +30,10 @@ std::string module_file() {
   const fs::path folder = fs::canonical(here.dli_fname).parent_path();
   for (const fs::path& file : {folder / "libdragoman_mpi.so", folder / "dragoman/libdragoman_mpi.so"})
     if (fs::exists(file)) return file;
-  throw Error(fmt::format("a launcher of MPI has started this process, but {} is not there",
+  throw Error(fmt::format("an MPI launcher has started this process, but {} is missing",
                           (folder / "libdragoman_mpi.so").string()),
-              "build where Open MPI is installed (libopenmpi-dev), or start it without mpirun; --processes shares the "
-              "work of one machine without MPI");
+              "build dragoman with Open MPI installed (libopenmpi-dev), or start it without mpirun; on one machine, "
+              "--processes needs no MPI");
 }
 
 }  // namespace
@@ -55,10 +55,10 @@ std::unique_ptr<Communicator> mpi_ranks(const LaunchedRank& launched) {
     throw Error(fmt::format("cannot load {}: {}", file, dlerror()), "libmpi.so comes with Open MPI (libopenmpi3)");
   const auto* module = static_cast<const MpiModule*>(dlsym(library, "dragoman_mpi_module"));
   require(module && std::string_view(module->build) == mpi_build_id(),
-          "{} is of another build than this dragoman; install both anew", file);
+          "{} belongs to another build of dragoman; reinstall both", file);
   auto ranks = module->start();
   if (launched.size > 0 && launched.size != ranks->size())
-    throw Error(fmt::format("the launcher has started {} processes, but MPI knows {}: it is another MPI than the one "
+    throw Error(fmt::format("the launcher has started {} processes, but MPI reports {}: the launcher is not of the MPI "
                             "that {} was built with",
                             launched.size, ranks->size(), file),
                 "start it with Open MPI's mpirun, or with srun --mpi=pmix");

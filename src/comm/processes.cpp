@@ -24,7 +24,7 @@ std::pair<Socket, Socket> connection() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
     throw Error(fmt::format("no connection between processes: {}", std::strerror(errno)),
-                "fewer --processes need fewer open files; ulimit -n shows how many there may be");
+                "start fewer --processes, or raise the limit on open files (ulimit -n)");
   return {Socket(ends[0]), Socket(ends[1])};
 }
 
@@ -122,7 +122,7 @@ class ForkedRanks : public Communicator {
   // Those that another one's end has taken along may be noticed first: rank 0 waits for the one that they follow.
   [[noreturn]] void lost(int rank) {
     constexpr double seconds = 2;
-    const std::string hint = "the last checkpoint is whole: the same command resumes from it";
+    const std::string hint = "the same command resumes from the last checkpoint";
     for (const Clock since; !children_.empty() && since.seconds() < seconds; poll(nullptr, 0, 5))
       for (int r = 1; r < size(); ++r) {
         int status = 0;

@@ -28,7 +28,7 @@ int32_t first_wanted(const Corpus& corpus, const std::vector<double>& weights) {
   int64_t pair = 0;
   for (size_t c = 0; c < corpus.ends.size(); pair = corpus.ends[c++])
     if (weights.at(c) > 0 && pair < corpus.ends[c]) return int32_t(pair);
-  fail("no sentence pair is left of the corpora whose --corpus-weights are above 0");
+  fail("no sentence pair is left in the corpora whose --corpus-weights are above 0");
 }
 
 // The pairs of an epoch in the order of the corpus; at least one, even if the weights are tiny.

@@ -199,7 +199,8 @@ uint64_t fingerprint(const CorpusFiles& files, const std::vector<uint64_t>& text
 void require_pairs(const CorpusReport& report) {
   if (report.kept > 0) return;
   throw Error(fmt::format("no sentence pair is left\n  {}", report.summary()),
-              report.dropped_long > 0 ? "raise --max-length" : "both files need text on the same lines");
+              report.dropped_long > 0 ? "raise --max-length"
+                                      : "pairs with an empty side are skipped: are the lines of both files aligned?");
 }
 
 }  // namespace
@@ -215,7 +216,7 @@ void require_weights(const std::vector<double>& weights, size_t corpora) {
   require(weights.empty() || weights.size() == corpora,
           "--corpus-weights has {} numbers, --train-sets {} corpora, expected one for each", weights.size(), corpora);
   require(weights.empty() || std::ranges::any_of(weights, [](double w) { return w > 0; }),
-          "--corpus-weights are all 0, expected one above 0 at least");
+          "--corpus-weights are all 0, expected at least one above 0");
 }
 
 CorpusFiles training_files(const DataOptions& options, const Vocabulary& source, const Vocabulary& target,
@@ -237,9 +238,10 @@ CorpusFiles training_files(const DataOptions& options, const Vocabulary& source,
   require(files.max_length < PairStore::longest, "--max-length {} is out of range, expected less than {}",
           files.max_length, PairStore::longest);
   require(!(files.sampled() && files.given_pieces),
-          "--no-spm-encode with --sentencepiece-alphas: text that is already pieces cannot be sampled");
-  require(!(files.sampled() && std::ranges::count(options.train_sets, "-") > 0),
-          "--train-sets - with --sentencepiece-alphas: sampling reads the text anew in every epoch, so it needs files");
+          "--no-spm-encode with --sentencepiece-alphas: text that is already split into pieces cannot be sampled");
+  require(
+      !(files.sampled() && std::ranges::count(options.train_sets, "-") > 0),
+      "--train-sets - with --sentencepiece-alphas: sampling reads the text again in every epoch, so it needs files");
   return files;
 }
 

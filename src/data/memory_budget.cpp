@@ -25,9 +25,9 @@ void MemoryBudget::keep(Corpus& corpus, double planned, double share) {
   planned_ += planned;
   if (!fits(corpus) && !corpus.pairs.in_file()) move_to_file(corpus, share);
   if (fits(corpus)) return;
-  throw Error(fmt::format("--ram {} is too little: lengths and order of {} pairs take {} already",
+  throw Error(fmt::format("--ram {} is too little: the lengths and order of {} pairs alone take {}",
                           to_string(MemorySize{corpus.files.ram}), grouped(corpus.size()), mebibytes(needed(corpus))),
-              "raise it: 13 bytes a pair are enough, or 22 with --sentencepiece-alphas");
+              "raise it to at least 13 bytes per pair, or 22 with --sentencepiece-alphas");
 }
 
 int64_t MemoryBudget::needed(const Corpus& corpus) const {

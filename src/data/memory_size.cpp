@@ -23,7 +23,7 @@ MemorySize parse_memory_size(std::string_view text) {
   for (const auto [letter, bytes] : units)
     if (error == std::errc{} && number > 0 && number * double(bytes) < 0x1p62 && unit == std::string_view(&letter, 1))
       return {std::llround(number * double(bytes))};
-  throw Error(fmt::format("'{}' is no amount of memory", text), "write 512M or 4G; 0 is no limit");
+  throw Error(fmt::format("'{}' is not an amount of memory", text), "write 512M or 4G; 0 means no limit");
 }
 
 std::string to_string(MemorySize size) {

@@ -32,12 +32,11 @@ void require_paired(const std::array<std::string, 2>& paths, const std::array<st
   if (source.size() == target.size()) return;
   const bool source_is_longer = source.size() > target.size();
   const size_t gap = source_is_longer ? likeliest_gap(source, target) : likeliest_gap(target, source);
-  throw Error(fmt::format("{} has {} lines, {} has {}\n"
-                          "  The two sides must pair line by line. Judging by the lengths of lines, line {} of {} is "
-                          "the first without a partner.",
+  throw Error(fmt::format("{} has {} lines, {} has {}\n  Line i of one file must be the translation of line i of the "
+                          "other. Judging by the lengths of lines, line {} of {} is the first without a partner.",
                           paths[0], grouped(source.size()), paths[1], grouped(target.size()), grouped(gap + 1),
                           paths[source_is_longer ? 0 : 1]),
-              "compare the files around that line; line i of one must be the translation of line i of the other");
+              "compare the files around that line");
 }
 
 LinePairs read_line_pairs(const TextPair& text, int64_t max_lines) {

@@ -40,8 +40,8 @@ void require_one_side(std::string_view option, const std::vector<std::string>& f
       if (name.ends_with(ending)) name.remove_suffix(ending.size());
     if (name.ends_with(".tsv"))
       throw Error(
-          fmt::format("--{}: the name of {} says that it holds both sides, expected files of one side", option, file),
-          "add --tsv, which reads both sides from each file; a file of one side needs another name");
+          fmt::format("--{}: {} contains both sides, according to its name, expected one file per side", option, file),
+          "add --tsv to read both sides from each file, or rename a file that contains one side");
   }
 }
 
@@ -146,7 +146,7 @@ void ParallelReader::read_weight(Corpus& corpus) {
   if (!file.next(line)) fail_unweighted(corpus);
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), weight_);
   const bool number = error == std::errc{} && end == line.data() + line.size() && std::isfinite(weight_);
-  require(number && weight_ >= 0, "{}, line {}: '{}' is no weight, expected a number of at least 0", file.name(),
+  require(number && weight_ >= 0, "{}, line {}: '{}' is not a weight, expected a number of at least 0", file.name(),
           grouped(file.lines()), line);
 }
 
@@ -159,7 +159,7 @@ void ParallelReader::fail_unweighted(Corpus& corpus) {
   std::string line;
   for (LineReader* file : {&*corpus.weights, &corpus.sides[0]})
     while (file->next(line)) {}
-  fail("{} has {} lines, {} has {}; --data-weighting takes a weight for each", corpus.weights->name(),
+  fail("{} has {} lines, {} has {}; --data-weighting needs one weight per line", corpus.weights->name(),
        grouped(corpus.weights->lines()), corpus.sides[0].name(), grouped(corpus.sides[0].lines()));
 }
 
@@ -175,7 +175,7 @@ void ParallelReader::fail_unpaired(Corpus& corpus) {
   std::string line;
   for (LineReader& side : corpus.sides)
     while (side.next(line)) {}
-  fail("{} has {} lines, {} has {}, expected as many", corpus.sides[0].name(), grouped(corpus.sides[0].lines()),
+  fail("{} has {} lines, {} has {}, expected the same number", corpus.sides[0].name(), grouped(corpus.sides[0].lines()),
        corpus.sides[1].name(), grouped(corpus.sides[1].lines()));
 }
 

@@ -50,10 +50,9 @@ void BatchStream::produce(std::stop_token stop, std::shared_ptr<const Corpus> co
 bool BatchStream::produce_epoch(std::stop_token stop, const Epoch& epoch, Position start) {
   const auto& [corpus, plan] = epoch;
   if (start.batch >= plan.size())
-    throw Error(
-        fmt::format("training stands at batch {} of epoch {}, which has {} batches", grouped(start.batch),
-                    start.epoch + 1, grouped(plan.size())),
-        "the corpus or the batch options changed since; --no-reload keeps the weights and begins the corpus anew");
+    throw Error(fmt::format("the training state is at batch {} of epoch {}, which has only {} batches",
+                            grouped(start.batch), start.epoch + 1, grouped(plan.size())),
+                "the corpus or the batch options have changed; --no-restore-corpus restarts the epoch");
   for (int64_t b = start.batch; b < plan.size(); ++b) {
     const bool last = b + 1 == plan.size();
     const Position after = last ? Position{start.epoch + 1, 0} : Position{start.epoch, b + 1};

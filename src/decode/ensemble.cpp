@@ -16,8 +16,8 @@ void require_numbers(const Tensor& of_rows) {
   const auto x = of_rows.view<float>();
   for (int64_t r = 0; r < x.rows; ++r)
     if (!std::isfinite(*x.row(r)))
-      throw Error("the model's output is not a number: its weights are damaged, or training has diverged",
-                  "take an earlier checkpoint; dragoman inspect shows what a model file holds");
+      throw Error("the model's output is NaN: its weights are damaged, or its training diverged",
+                  "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
 }
 
 // Rounding must not raise a probability above 1.

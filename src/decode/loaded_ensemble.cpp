@@ -30,7 +30,7 @@ LoadedModel load_one(const std::string& path, const EnsembleOptions& options, co
     case Precision::int8:
       return load_model(file, device, arena, DType::i8);
   }
-  fail("there is no precision {}", name_of(options.precision));
+  fail("unknown precision {}", name_of(options.precision));
 }
 
 void require_same(const char* side, const Vocabulary& a, const std::string& a_model, const Vocabulary& b,
@@ -38,14 +38,16 @@ void require_same(const char* side, const Vocabulary& a, const std::string& a_mo
   if (a.bytes() == b.bytes()) return;
   throw Error(fmt::format("{} and {} cannot translate together: their {} vocabularies differ ({} and {} pieces)",
                           a_model, b_model, side, a.size(), b.size()),
-              "train models of an ensemble with the same --vocabs");
+              "train the models of an ensemble with the same --vocabs");
 }
 
 // A copying model may generate any piece of the source, which the shortlist may lack.
 void require_all_pieces(const LoadedModel& model, const std::string& path, const std::string& shortlist) {
   if (shortlist.empty() || !model.model->config().copies) return;
   throw Error(
-      fmt::format("--shortlist {} leaves out pieces that {} would copy: it was trained with --copy", shortlist, path),
+      fmt::format(
+          "--shortlist {} cannot be used with {}, which was trained with --copy: it would leave out pieces to copy",
+          shortlist, path),
       "leave --shortlist out");
 }
 

@@ -24,12 +24,12 @@ void validate(const SearchOptions& o) {
     throw Error(
         fmt::format("--word-penalty {} has no effect with --normalize 1, where it adds the same number to every score",
                     o.word_penalty),
-        "give --normalize 0, or another power of the length");
+        "give --normalize another value, such as 0");
   require(o.max_length_factor == 0 || o.min_length_factor <= o.max_length_factor,
           "--min-length-factor {} is more than --max-length-factor {} allows", o.min_length_factor,
           o.max_length_factor);
   if (o.n_best > o.beam_size)
-    throw Error(fmt::format("--n-best {} is more than --beam-size {} can find", o.n_best, o.beam_size),
+    throw Error(fmt::format("--n-best {} exceeds --beam-size {}", o.n_best, o.beam_size),
                 fmt::format("give --beam-size {} or more", o.n_best));
 }
 
@@ -38,7 +38,7 @@ void validate(const EnsembleOptions& o) {
   require(o.weights.size() == o.models.size(), "--weights has {} numbers, --model {} files, expected one for each",
           o.weights.size(), o.models.size());
   require(std::ranges::any_of(o.weights, [](double w) { return w > 0; }),
-          "--weights are all 0, expected one above 0 at least");
+          "--weights are all 0, expected at least one above 0");
 }
 
 }  // namespace dragoman

@@ -245,14 +245,14 @@ std::vector<int32_t> Translator::encode(const Vocabulary& vocabulary, std::strin
 void Translator::warn_of_length(size_t pieces) {
   if (longest_source_ == 0 || pieces <= size_t(longest_source_) || beyond_training_++ > 0) return;
   log_warning(
-      "line {} has {} pieces at once, more than any sentence that the model was trained on ({}): such "
+      "line {} has a segment of {} pieces, longer than any sentence that the model was trained on ({}): such "
       "translations are often bad; shorter segments may be better (--max-length {})",
       grouped(int64_t(line_) + 1), grouped(int64_t(pieces)), grouped(longest_source_), longest_source_);
 }
 
 void Translator::warn_of_segments(size_t pieces) {
   if (std::exchange(warned_, true)) return;
-  log_warning("line {} has {} pieces: lines of more than {} are translated in parts", grouped(int64_t(line_) + 1),
+  log_warning("line {} has {} pieces: lines of more than {} are split into segments", grouped(int64_t(line_) + 1),
               grouped(int64_t(pieces)), grouped(longest_segment_));
 }
 

@@ -18,12 +18,12 @@ namespace {
 void require_same_kind(const std::string& first_path, const ModelFile& first, const std::string& path,
                        const ModelFile& file) {
   static constexpr auto hint =
-      "only models of one run, or of runs with the same options and vocabularies, can be averaged";
+      "models can be averaged if they come from one run, or from runs with the same options and vocabularies";
   std::string list;  // "--dim-emb is 128 and 256, --transformer-heads is 4 and 8"
   for (const auto& [member, name, ours, theirs] : differences(first.config(), file.config()))
     list += fmt::format("{}{} is {} and {}", list.empty() ? "" : ", ", name, ours, theirs);
   if (!list.empty())
-    throw Error(fmt::format("{} and {} are models of different kinds: {}", first_path, path, list), hint);
+    throw Error(fmt::format("{} and {} have different architectures: {}", first_path, path, list), hint);
   for (const auto& [side, ours, theirs] :
        {std::tuple("source", &first.vocabularies().source, &file.vocabularies().source),
         std::tuple("target", &first.vocabularies().target, &file.vocabularies().target)})

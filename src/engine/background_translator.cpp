@@ -165,10 +165,10 @@ class BackgroundTranslator::Worker {
       answered(std::move(answer));
     } catch (const std::exception& error) {
       const Engine::Scope scope(*engine_);
-      log_warning("a function that a translation was given to has thrown: {}", error.what());
+      log_warning("a translation callback threw an exception: {}", error.what());
     } catch (...) {
       const Engine::Scope scope(*engine_);
-      log_warning("a function that a translation was given to has thrown");
+      log_warning("a translation callback threw an exception");
     }
   }
 
@@ -219,7 +219,8 @@ bool BackgroundTranslator::cancel(Ticket ticket) {
 
 std::vector<std::vector<TranslatedText>> BackgroundTranslator::translate(const std::vector<std::string>& lines,
                                                                          const SearchOptions& search) {
-  require(!worker_->in_its_thread(), "translate() waits for the translator's thread, but was called in it");
+  require(!worker_->in_its_thread(),
+          "translate() was called from the translator's own thread, for which it would wait forever");
   struct Results {
     std::mutex mutex;
     std::condition_variable all;

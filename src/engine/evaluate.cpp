@@ -39,7 +39,7 @@ std::string length_of(const EvaluatedText& file) {
 void require_equal_length(const EvaluatedText& file, const EvaluatedText& reference) {
   if (file.lines.size() == reference.lines.size()) return;
   throw Error(length_of(file) + ", " + length_of(reference),
-              "line n of --hypotheses is compared with line n of --references: look for lines that were lost or split");
+              "line i of --hypotheses is compared with line i of --references: look for lines that were lost or split");
 }
 
 std::vector<EvaluatedText> read_texts(const std::vector<std::string>& paths) {
@@ -53,7 +53,7 @@ void warn_of_tokenised_text(const EvaluatedText& system, Tokenizer tokenizer) {
   const auto lines =
       std::count_if(system.lines.begin(), system.lines.end(), [](const auto& l) { return l.ends_with(" ."); });
   if (tokenizer == Tokenizer::none || lines < 100) return;
-  log_warning("{} looks tokenised: {} lines end in ' .'. Detokenise it, or compare with --tokenize none", system.name,
+  log_warning("{} looks tokenised: {} lines end in ' .'. Detokenise it, or use --tokenize none", system.name,
               grouped(lines));
 }
 
@@ -120,7 +120,7 @@ void judge_trees(const Work& work, std::vector<SystemScores>& systems) {
     systems[s].scores.back().evalb = parts_of(evalb(sums[s]));
     const auto& [name, lines] = work.texts[s];
     if (const auto malformed = sums[s].malformed)
-      log_warning("{}: {} of {} lines are not trees; they count as trees without constituents", name,
+      log_warning("{}: {} of {} lines are not bracketed trees; they are scored as trees without constituents", name,
                   grouped(malformed), grouped(lines.size()));
     if (const auto other = sums[s].other_words)
       log_warning("{}: {} of {} lines differ in words from their reference; they are skipped, as EVALB does", name,

@@ -54,9 +54,10 @@ TranslationQuality quality(const ModelFile& file, DType type, const LinePairs& l
 void pass_gate(const TranslationQuality& float32, const TranslationQuality& int8, const QuantizeOptions& o) {
   const double fall = float32.bleu - int8.bleu;
   if (fall <= o.gate) return;
-  throw Error(fmt::format("BLEU falls by {:.3f}, from {:.2f} to {:.2f}, more than --gate {} allows; {} was not written",
-                          fall, float32.bleu, int8.bleu, o.gate, o.output),
-              "translate in float32, or raise --gate");
+  throw Error(
+      fmt::format("BLEU falls by {:.3f}, from {:.2f} to {:.2f}, which is more than --gate {}; {} was not written", fall,
+                  float32.bleu, int8.bleu, o.gate, o.output),
+      "translate in float32, or raise --gate");
 }
 
 }  // namespace

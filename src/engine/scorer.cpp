@@ -34,8 +34,8 @@ Scorer::~Scorer() = default;
 
 std::vector<ScoredPair> Scorer::score(const std::vector<std::string>& sources,
                                       const std::vector<std::string>& targets) {
-  require(sources.size() == targets.size(), "there are {} and {}, expected as many", counted(sources.size(), "source"),
-          counted(targets.size(), "target"));
+  require(sources.size() == targets.size(), "there are {} and {}, expected the same number",
+          counted(sources.size(), "source"), counted(targets.size(), "target"));
   const Engine::Scope scope(state_->engine);
   std::vector<ScoredPair> scored;
   for (PairScore& pair : state_->scorer.score({sources, targets}, {"targets"}))

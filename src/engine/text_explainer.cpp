@@ -42,7 +42,7 @@ std::optional<Explanation> TextExplainer::next() {
   IdPair pair;
   if (!read(pair)) return std::nullopt;
   if (options_.max_lines > 0 && lines_ == options_.max_lines) {
-    log_warning("Lines after line {} are not explained; --max-lines 0 explains all", grouped(lines_));
+    log_warning("Only the first {} lines are explained; --max-lines 0 explains all", grouped(lines_));
     return std::nullopt;
   }
   Explanation explanation = explanation_of(pair);

@@ -18,10 +18,10 @@ constexpr std::string_view of_command[] = {"profile", "dry-run", "processes", "c
 void refuse_foreign_to_programs(const Assignments& given, Findings& findings) {
   for (const std::string_view option : of_engine)
     if (given.contains(option))
-      findings.add(Error(fmt::format("--{} is no option of train()", option), "the engine decides it: EngineOptions"));
+      findings.add(Error(fmt::format("train() has no option --{}", option), "set it in EngineOptions"));
   for (const std::string_view option : of_command)
     if (given.contains(option))
-      findings.add(Error(fmt::format("--{} is no option of train()", option), "only the command has it"));
+      findings.add(Error(fmt::format("train() has no option --{}", option), "only the command line has it"));
 }
 
 // "cuda:0:tf32" is the device cuda:0 with fast math.

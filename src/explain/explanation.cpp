@@ -33,27 +33,27 @@ void check_numbers(const AttentionChoice& choice, int layers, int heads) {
     require(-layers <= n && n < layers, "--layers {}: the model has {} layers, expected 0 to {}, or -1 for the last", n,
             layers, layers - 1);
   for (const int n : choice.heads)
-    require(n < heads, "--heads {}: the model has {} heads a layer, expected 0 to {}", n, heads, heads - 1);
+    require(n < heads, "--heads {}: the model has {} heads per layer, expected 0 to {}", n, heads, heads - 1);
 }
 
 // `maps` tell which attentions the model has.
 void check(const AttentionChoice& choice, const std::vector<AttentionMap>& maps, ModelType model) {
-  require(!maps.empty(), "explain: a model of type {} shows no attention, expected one that has some", name_of(model));
+  require(!maps.empty(), "explain: a model of type {} has no attention to show", name_of(model));
   const auto sites = layers_of(maps);
   int layers = 0;
   for (const auto& [site, count] : sites) layers = std::max(layers, count);
   for (const AttentionSite site : choice.sites)
-    require(sites.contains(site), "--sites {}: a model of type {} has {} only", name_of(site), name_of(model),
+    require(sites.contains(site), "--sites {}: a model of type {} has only {}", name_of(site), name_of(model),
             names_of(sites));
   check_numbers(choice, layers, int(maps[0].heads.size()));
-  require(
-      choice.method != AttentionMethod::gradient || model != ModelType::s2s,
-      "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
-      "--method raw");
+  require(choice.method != AttentionMethod::gradient || model != ModelType::s2s,
+          "--method gradient needs the gradient of all attention weights at once, but a model of type s2s computes "
+          "them step by step; expected --method raw");
   const bool of_attention_alone = sites.contains(AttentionSite::decoder_self) &&
                                   sites.contains(AttentionSite::cross) == sites.contains(AttentionSite::encoder_self);
   require(choice.method != AttentionMethod::rollout || of_attention_alone,
-          "--method rollout follows what attention moves, but in a model that has {} only other things move it too",
+          "--method rollout needs a model in which only attention moves information between positions; this one has "
+          "only {} attention",
           names_of(sites));
 }
 
@@ -69,7 +69,9 @@ Explainer::Explainer(const Context& cx, Model& model, const Vocabularies& vocabu
     : cx_(cx), model_(model), vocabularies_(vocabularies), choice_(choice) {
   const std::string_view memory = name_of(model.config().attention.memory);
   require(model.config().attention.memory == AttentionMemory::full,
-          "explain: the model has --attention-memory {}, whose keys are no single pieces, expected full", memory);
+          "explain: the model has --attention-memory {}, whose compressed keys stand for several pieces each, expected "
+          "full",
+          memory);
   const int32_t end = model.config().special.eos;
   const auto maps = attentions_of(cx, model, {{end}, {end}});  // the shortest possible pair
   check(choice, maps, model.config().type);

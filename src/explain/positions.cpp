@@ -19,10 +19,10 @@ PositionVectors sinusoids(int64_t positions, const SinusoidDesign& design) {
 std::vector<PositionVectors> positions_of(const ModelFile& model, int64_t positions) {
   const ModelConfig& config = model.config();
   if (sinusoids_added(config.positions)) return {sinusoids(positions, sinusoid_design(config))};
-  require(config.positions == Positions::learned,
-          "--positions: {} adds no vectors to embeddings, its positions are {}; expected sinusoidal, interleaved or "
-          "learned ones",
-          model.tensors().path(), name_of(config.positions));
+  require(
+      config.positions == Positions::learned,
+      "--positions: {} has no position embeddings, its positions are {}; expected sinusoidal, interleaved or learned",
+      model.tensors().path(), name_of(config.positions));
   std::vector<PositionVectors> found;
   for (const char* name : {"encoder.positions", "decoder.positions"})
     if (const TensorEntry* table = model.tensors().find(std::string(name) + ".weight")) {

@@ -31,7 +31,7 @@ std::optional<Package> find_in_archive(const std::string& path) {
       const FileSet texts = FileSet::of_archive(archive, entry.name.substr(0, at));
       return Package{texts.inside("model"), texts};
     }
-  fail("{}: is no package of Argos Translate with a model of CTranslate2: it has no model/model.bin", path);
+  fail("{}: is not an Argos Translate package with a CTranslate2 model: it has no model/model.bin", path);
 }
 
 std::optional<Package> find_package(const std::string& path) {
@@ -129,7 +129,7 @@ Activation activation_of(double id, const std::string& path) {
 void Mapping::check_flags() const {
   for (const std::string side : {"encoder", "decoder"})
     for (const char* flag : {"alibi", "multi_query_attention", "scale_outputs", "final_logit_softcapping"})
-      require(number(side, flag, 0) == 0, "{}: {}/{} is set, which dragoman has no equal of", bin_.path, side, flag);
+      require(number(side, flag, 0) == 0, "{}: {}/{} is set, which dragoman does not support", bin_.path, side, flag);
   require(number("encoder", "pre_norm", 1) == number("decoder", "pre_norm", 1),
           "{}: encoder and decoder differ in pre_norm", bin_.path);
   require(number("encoder", "activation", 0) == number("decoder", "activation", 0),
@@ -189,7 +189,7 @@ void Mapping::set_positions() {
   const std::string name = resolved("encoder/position_encodings/encodings");
   if (!w_.has(name)) {
     require(!w_.has("encoder/layer_0/self_attention/relative_position_keys"),
-            "{}: has relative positions, which of CTranslate2 dragoman does not read", bin_.path);
+            "{}: has relative positions, which dragoman does not read from CTranslate2 models", bin_.path);
     c_.position_spacing = PositionSpacing::tensor2tensor;
     c_.first_position = 1;
     return;
@@ -275,9 +275,10 @@ void set_ends(ModelConfig& m, const JsonObject& config, bool zero) {
             start, bos, eos);
     m.decoder_start = zero ? DecoderStart::zero : start == bos ? DecoderStart::bos : DecoderStart::eos;
   } else {
-    throw Error(fmt::format("{}: decoder_start_token is null: what the decoder begins with is given with each sentence",
-                            config.path()),
-                "of such models (mBART-25, some of fairseq) none is read");
+    throw Error(
+        fmt::format("{}: decoder_start_token is null: the first token of the decoder is given with each sentence",
+                    config.path()),
+        "dragoman does not read such models (mBART-25, some of fairseq)");
   }
   m.generation.source_bos = config.get("add_source_bos", false);
   m.generation.source_eos = config.get("add_source_eos", false) || m.decoder_start != DecoderStart::bos;
@@ -307,7 +308,7 @@ std::optional<ConvertedModel> read_ctranslate2(const std::string& path, const st
   CTranslate2Bin bin = read_ctranslate2_bin(file, package->model.path() + "/model.bin");
   if (bin.spec != "TransformerSpec")
     throw Error(fmt::format("{}: is a model of kind {}, expected TransformerSpec", bin.path, bin.spec),
-                "of CTranslate2 only encoder-decoder Transformers that translate text are read");
+                "dragoman reads only CTranslate2's encoder-decoder Transformers for text translation");
   const JsonObject config =
       JsonObject::of_text(package->model.has("config.json") ? package->model.text("config.json") : "{}",
                           package->model.path() + "/config.json");

@@ -87,7 +87,7 @@ double number_of(const Variable& v, const std::string& path) {
     default:
       break;
   }
-  fail("{}: variable {} is no number", path, v.name);
+  fail("{}: variable {} is not a number", path, v.name);
 }
 
 ForeignTensor tensor_of(const std::shared_ptr<const void>& owner, const Variable& v, const std::string& path) {
@@ -145,7 +145,7 @@ CTranslate2Bin read_ctranslate2_bin(const FileBytes& file, const std::string& pa
   if (version < oldest || version > newest)
     throw Error(
         fmt::format("{}: is of version {} of CTranslate2's format, expected {} to {}", path, version, oldest, newest),
-        "convert the model again with a CTranslate2 of today");
+        "convert the model again with a current CTranslate2");
   CTranslate2Bin bin{.path = path, .spec = text(in)};
   in.number<uint32_t>();  // revision
   const auto count = in.number<uint32_t>();

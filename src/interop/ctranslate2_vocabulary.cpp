@@ -18,7 +18,7 @@ using Pieces = std::vector<std::string>;
 
 Pieces pieces_of_list(const std::string& text, const std::string& name) {
   const json list = parse_json(text);
-  require(list.is_array(), "{}: is no list of tokens", name);
+  require(list.is_array(), "{}: is not a list of tokens", name);
   Pieces pieces;
   for (const json& token : list) {
     require(token.is_string(), "{}: token {} is {}, expected text", name, pieces.size(), token.dump());

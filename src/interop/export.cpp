@@ -36,7 +36,7 @@ Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
 OutputFolder::OutputFolder(const std::string& path)
     : path_(path), temporary_(fmt::format("{}.tmp-{}-{:08x}", path, getpid(), std::random_device()())) {
   if (fs::exists(fs::symlink_status(path)))
-    throw Error(fmt::format("{} is there already, expected the name of a new folder", path),
+    throw Error(fmt::format("{} already exists, expected the name of a new folder", path),
                 "give another name, or move it away first");
   std::error_code error;
   fs::create_directory(temporary_, error);
@@ -67,8 +67,8 @@ void require_fields(const ModelFile& model, std::span<const std::string_view> ke
         !has_field(config, field))
       assign(field.member(expressible), field.member(config));
   for (const auto& [key, name, theirs, expected] : differences(config, expressible))
-    throw Error(fmt::format("{}: its '{}' is {}, of which {} has no equal (it has {})", model.tensors().path(), key,
-                            theirs, program, expected),
+    throw Error(fmt::format("{}: its '{}' is {}, which {} does not support (it supports {})", model.tensors().path(),
+                            key, theirs, program, expected),
                 "docs/existing_models.md says which models can be written for other programs");
 }
 
@@ -108,7 +108,7 @@ std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& si
   ListedVocabulary listed = from_container(vocabulary.bytes(), side);
   if (listed.segmentation != SegmentationKind::sentencepiece)
     throw Error(fmt::format("the {} vocabulary has no SentencePiece model, which the other program needs", side),
-                "of models whose text is tokens or subword-nmt's pieces, only --to ctranslate2 writes one");
+                "models with tokens or subword-nmt's pieces can be written with --to ctranslate2 only");
   return listed.model;
 }
 

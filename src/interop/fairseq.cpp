@@ -45,12 +45,13 @@ void check_kind(const Options& o) {
   const std::string arch = o.model.text("arch", o.model.text("_name", "transformer"));
   if (!arch.starts_with("transformer") || arch.starts_with("transformer_lm"))
     throw Error(fmt::format("{}: arch is {}, expected transformer or transformer_…", o.model.where(), arch),
-                "of fairseq only Transformers that translate are read; of M2M100 and mBART-50, those of Hugging Face");
+                "dragoman reads only fairseq's translation Transformers; it reads M2M100 and mBART-50 from Hugging "
+                "Face's folders");
   const std::string task = o.task.text(o.task.find("_name") ? "_name" : "task", "translation");
   if (task != "translation")
     throw Error(fmt::format("{}: the task is {}, expected translation", o.task.where(), task),
-                "sentences of other tasks are put together in other ways; those of NLLB-200, M2M100 and mBART-50 are "
-                "read from folders of Hugging Face");
+                "other tasks build their input differently; dragoman reads NLLB-200, M2M100 and mBART-50 from Hugging "
+                "Face's folders");
 }
 
 // What changes the function of a model, and dragoman has no equal of. Layer drop without pruned layers does not.
@@ -207,7 +208,7 @@ Vocabularies vocabularies_of(const std::string& path, const std::vector<std::str
     else if (!vocabs.empty())
       splitting = load_splitting(vocabs[side]);
     if (!fs::exists(dictionary))
-      throw Error(fmt::format("{}: there is no such file, which numbers the pieces of {}", dictionary, path),
+      throw Error(fmt::format("{}: there is no such file; it lists the pieces of {}", dictionary, path),
                   "copy it from the folder of the binarised data, or name both: --vocabs dict.SRC.txt dict.TGT.txt");
     if (side == 0) warn_unless_split(splitting, path);
     ListedVocabulary v;
@@ -238,7 +239,7 @@ std::optional<ConvertedModel> read_fairseq(const std::string& path, const std::v
   // Early pre-norm models have none, nor have those of no_decoder_final_norm, on one side.
   const bool final_norm = weights.has("encoder.layer_norm.weight");
   require(final_norm == weights.has("decoder.layer_norm.weight"),
-          "{}: of encoder and decoder, only one has a norm of its outputs, expected both or none", path);
+          "{}: only one of encoder and decoder has a final norm, expected both or none", path);
   if (final_norm != (m.norm == NormPlacement::pre)) m.final_norm = final_norm ? FinalNorm::always : FinalNorm::never;
   const Vocabularies vocabularies = vocabularies_of(path, vocabs, options.task, m);
   validate(m, path);

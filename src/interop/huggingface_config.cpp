@@ -48,8 +48,8 @@ void set_embeddings(ModelConfig& m, const JsonObject& c) {
 void set_marian(ModelConfig& m, const JsonObject& c) {
   require_equal(c, "normalize_before", false, "models of MarianMT are post-norm");
   require_equal(c, "normalize_embedding", false, "models of MarianMT have no norm of embeddings");
-  require_equal(c, "add_final_layer_norm", false, "models of MarianMT have no norm of their outputs");
-  require_equal(c, "static_position_embeddings", true, "models of MarianMT have sinusoids");
+  require_equal(c, "add_final_layer_norm", false, "models of MarianMT have no final norm");
+  require_equal(c, "static_position_embeddings", true, "models of MarianMT have sinusoidal positions");
   m.embeddings.output_bias = true;
 }
 
@@ -110,7 +110,7 @@ HuggingFaceClass huggingface_class(const JsonObject& config) {
                                   {"mbart", HuggingFaceClass::mbart}})
     if (type == known) return of;
   throw Error(fmt::format("{}: model_type is {}, expected marian, m2m_100 or mbart", config.path(), type),
-              "of transformers only the classes of MarianMT, M2M100 (with NLLB-200) and mBART-50 are read");
+              "dragoman reads only the transformers classes of MarianMT, M2M100 (with NLLB-200) and mBART-50");
 }
 
 ModelConfig huggingface_model_config(const fs::path& folder, const JsonObject& config) {

@@ -8,7 +8,7 @@ namespace dragoman {
 namespace fs = std::filesystem;
 
 JsonObject::JsonObject(std::string path, nlohmann::json root) : path_(std::move(path)), root_(std::move(root)) {
-  require(root_.is_object(), "{}: is no JSON object", path_);
+  require(root_.is_object(), "{}: is not a JSON object", path_);
 }
 
 JsonObject::JsonObject(const fs::path& path)

@@ -27,7 +27,7 @@ class JsonObject {
     try {
       return root_[key].get<T>();
     } catch (const nlohmann::json::exception&) {
-      fail("{}: {} is {}, expected another kind of value", path_, key, root_[key].dump());
+      fail("{}: {} is {}, expected a value of another type", path_, key, root_[key].dump());
     }
   }
   int number(const char* key) const;

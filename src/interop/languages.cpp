@@ -41,13 +41,13 @@ bool has_languages_in_source(const Vocabulary& source) {
 void set_languages(ModelConfig& config, const Vocabularies& v, const Languages& languages, const std::string& where) {
   GenerationConfig& g = config.generation;
   if (!languages.source.empty()) {
-    require(g.source_language != SourceLanguage::none, "--source-lang {}: {} is not told the language of its source",
+    require(g.source_language != SourceLanguage::none, "--source-lang {}: {} takes no source language",
             languages.source, where);
     g.source_language_id = known(v.source, languages.source, "source", where);
   }
   if (!languages.target.empty()) {
-    require(g.target_language != TargetLanguage::none,
-            "--target-lang {}: {} is not told the language to translate into", languages.target, where);
+    require(g.target_language != TargetLanguage::none, "--target-lang {}: {} takes no target language",
+            languages.target, where);
     g.target_language_id =
         known(g.target_language == TargetLanguage::source ? v.source : v.target, languages.target, "target", where);
   }

@@ -46,14 +46,13 @@ Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) 
     break;
   }
   if (v.segmentation != SegmentationKind::sentencepiece)
-    log_info("{}: its {} text is to be tokenised as in the training of the model: dragoman does not do that", path,
-             side);
+    log_info("{}: its {} text must be tokenised as in the model's training, which dragoman does not do", path, side);
   return Vocabulary::from_list(std::move(v), path);
 }
 
 Vocabularies load_vocabularies(const MarianFiles& files, const ModelConfig& c) {
-  require(files.vocabs.size() == 2, "{}: a model needs the vocabularies of its source and of its target, found {}",
-          files.model, files.vocabs.size());
+  require(files.vocabs.size() == 2, "{}: a model needs a source and a target vocabulary, found {}", files.model,
+          files.vocabs.size());
   Vocabulary source = load_vocabulary(files.vocabs[0], "source", c.source_vocabulary);
   const bool same = files.vocabs[1] == files.vocabs[0] && !is_piece_list(files.vocabs[0]);
   Vocabulary target = same ? source : load_vocabulary(files.vocabs[1], "target", c.target_vocabulary);
@@ -63,7 +62,7 @@ Vocabularies load_vocabularies(const MarianFiles& files, const ModelConfig& c) {
 void set_vocabulary_sizes(ModelConfig& c, const WeightMapping& weights) {
   const auto rows = [&](const char* own) {
     const ForeignTensor& table = weights.get(c.embeddings.ties_source() ? "Wemb" : own);
-    require(table.shape.size() == 2, "{}: {} is no matrix", weights.path(), table.name);
+    require(table.shape.size() == 2, "{}: {} is not a matrix", weights.path(), table.name);
     return int(table.shape[0]);
   };
   c.source_vocabulary = rows("encoder_Wemb");
@@ -76,9 +75,10 @@ void take_special_ids(ModelConfig& c, const Vocabularies& v, const WeightMapping
   for (const auto& [side, size, found] : {std::tuple("source", c.source_vocabulary, v.source.size()),
                                           std::tuple("target", c.target_vocabulary, target.size())})
     if (size != found)
-      throw Error(fmt::format("{}: its {} embedding has {} rows, but the vocabulary has {} pieces", weights.path(),
-                              side, size, found),
-                  "convert it with those that it was trained with: dragoman convert --vocabs SOURCE TARGET …");
+      throw Error(
+          fmt::format("{}: its {} embedding has {} rows, but the vocabulary has {} pieces", weights.path(), side, size,
+                      found),
+          "convert it with the vocabularies that it was trained with: dragoman convert --vocabs SOURCE TARGET …");
 }
 
 }  // namespace

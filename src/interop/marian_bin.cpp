@@ -67,7 +67,7 @@ Bytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.e
 [[noreturn]] void refuse(const std::string& path, const Stored& t) {
   throw Error(fmt::format("{}: tensor {} is of Marian's type {:#x}, which is packed for one kind of CPU", path, t.name,
                           t.header.type),
-              "convert the model that it was made of: marian-conv -f MODEL.npz -t MODEL.bin --gemm-type intgemm8");
+              "convert the model that it was made from: marian-conv -f MODEL.npz -t MODEL.bin --gemm-type intgemm8");
 }
 
 // A factor follows the integers: a value is an integer divided by it.

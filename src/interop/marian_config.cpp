@@ -19,9 +19,9 @@ class Options {
     try {
       root_ = YAML::Load(yaml);
     } catch (const YAML::Exception& e) {
-      fail("{}: its options (special:model.yml) are no YAML: {}", path, e.what());
+      fail("{}: its options (special:model.yml) are not YAML: {}", path, e.what());
     }
-    require(root_.IsMap(), "{}: its options (special:model.yml) are no list of names and values", path);
+    require(root_.IsMap(), "{}: its options (special:model.yml) are not a list of names and values", path);
   }
 
   template <class T>
@@ -31,7 +31,7 @@ class Options {
     try {
       return value.as<T>();
     } catch (const YAML::Exception&) {
-      fail("{}: its option {} is {}, expected another kind of value", path_, key, YAML::Dump(value));
+      fail("{}: its option {} is {}, expected a value of another type", path_, key, YAML::Dump(value));
     }
   }
   std::string text(const std::string& key, const std::string& otherwise = "") const { return get(key, otherwise); }
@@ -55,21 +55,25 @@ void refuse_unsupported(const Options& o) {
   const Unsupported all[] = {
       {"type",
        {"transformer"},
-       "only Transformers of Marian can be converted: its recurrent models (s2s, amun, nematus) have conditional GRUs, "
-       "transformer-new has ALiBi with slopes that were trained, and there is one source text"},
+       "dragoman reads only Marian's Transformers with one source: not recurrent models (s2s, amun, nematus), whose "
+       "GRUs are conditional, nor transformer-new, whose ALiBi slopes are trained"},
       {"right-left", {"false"}, "its target text is read from right to left"},
-      {"ulr", {"false"}, "its embeddings are universal ones (ULR)"},
+      {"ulr", {"false"}, "its embeddings are universal (ULR)"},
       {"lemma-dim-emb", {"0"}, "its vocabularies have factors"},
-      {"transformer-ffn-depth", {"2"}, "a feed-forward network has two matrices here"},
-      {"transformer-decoder-ffn-depth", {"0", "2"}, "a feed-forward network has two matrices here"},
-      {"transformer-aan-depth", {"2"}, "average attention has a feed-forward network of two matrices here"},
-      {"transformer-rnn-projection", {"false"}, "the SSRU has no projection of its output here"},
-      {"transformer-pool", {"false"}, "there is no max-pooling instead of self-attention here"},
-      {"transformer-no-bias", {"false"}, "layer norms have a shift here"},
-      {"transformer-no-affine", {"false"}, "layer norms have a gain here"},
-      {"transformer-attention-mask", {"default"}, "only the usual mask of attention is known"},
-      {"transformer-postprocess-emb", {"", "d", "n", "nd"}, "embeddings have a norm, then dropout, or none"},
-      {"transformer-postprocess-top", {"", "d", "n", "dn", "nd"}, "outputs have a norm or none"},
+      {"transformer-ffn-depth", {"2"}, "dragoman's feed-forward networks have two matrices"},
+      {"transformer-decoder-ffn-depth", {"0", "2"}, "dragoman's feed-forward networks have two matrices"},
+      {"transformer-aan-depth", {"2"}, "the feed-forward network of dragoman's average attention has two matrices"},
+      {"transformer-rnn-projection", {"false"}, "dragoman's SSRU has no output projection"},
+      {"transformer-pool", {"false"}, "dragoman has no max-pooling in place of self-attention"},
+      {"transformer-no-bias", {"false"}, "dragoman's layer norms have a shift"},
+      {"transformer-no-affine", {"false"}, "dragoman's layer norms have a gain"},
+      {"transformer-attention-mask", {"default"}, "dragoman knows only the usual attention mask"},
+      {"transformer-postprocess-emb",
+       {"", "d", "n", "nd"},
+       "dragoman has a norm, then dropout, after the embeddings, or none"},
+      {"transformer-postprocess-top",
+       {"", "d", "n", "dn", "nd"},
+       "dragoman has a norm at the output of each stack, or none"},
   };
   for (const auto& [option, known, why] : all)
     if (std::ranges::find(known, o.text(option, known[0])) == known.end()) o.refuse(option, why);
@@ -87,7 +91,7 @@ Activation activation_of(const Options& o, const std::string& key) {
   if (name == "relu") return Activation::relu;
   if (name == "swish") return Activation::swish;
   if (name == "gelu") return has_exact_gelu(o.text("version")) ? Activation::gelu : Activation::gelu_sigmoid;
-  o.refuse(key, "relu, swish and gelu are known");
+  o.refuse(key, "dragoman knows relu, swish and gelu");
 }
 
 NormPlacement placement_of(const Options& o) {
@@ -95,26 +99,26 @@ NormPlacement placement_of(const Options& o) {
   const auto is = [&](const char* pre, const char* post) { return before == pre && after == post; };
   if (is("", "dan") || is("", "an")) return NormPlacement::post;
   if (is("n", "da") || is("n", "a")) return NormPlacement::pre;
-  o.refuse(
-      "transformer-postprocess",
-      fmt::format("with --transformer-preprocess '{}': known are '' with dan (post-norm) and n with da (pre-norm); "
-                  "highway and other connections are not",
-                  before));
+  o.refuse("transformer-postprocess",
+           fmt::format("with --transformer-preprocess '{}': dragoman knows '' with dan (post-norm) and n with da "
+                       "(pre-norm), but not highway or other connections",
+                       before));
 }
 
 void set_autoregression(ModelConfig& c, const Options& o) {
   const std::string kind = o.text("transformer-decoder-autoreg", "self-attention");
   if (kind == "self-attention") return;
   if (kind == "rnn") {
-    if (o.text("dec-cell", "gru") != "ssru") o.refuse("dec-cell", "of recurrent decoder layers only the ssru is known");
+    if (o.text("dec-cell", "gru") != "ssru")
+      o.refuse("dec-cell", "the only recurrent decoder layer that dragoman knows is the ssru");
     c.autoregression = Autoregression::rnn;
     c.rnn.norm = o.get("layer-normalization", false);
     return;
   }
   if (kind != "average-attention")
-    o.refuse("transformer-decoder-autoreg", "self-attention, average-attention and rnn are known");
+    o.refuse("transformer-decoder-autoreg", "dragoman knows self-attention, average-attention and rnn");
   if (c.norm == NormPlacement::pre)
-    o.refuse("transformer-preprocess", "average attention of pre-norm models normalises only the mean there");
+    o.refuse("transformer-preprocess", "in Marian's pre-norm models, average attention normalises only the mean");
   c.autoregression = Autoregression::average_attention;
   c.average = {.feed_forward = o.get("transformer-dim-aan", 2048),
                .activation = activation_of(o, "transformer-aan-activation"),

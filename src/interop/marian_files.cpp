@@ -57,12 +57,12 @@ std::vector<std::string> files_of(const YAML::Node& configuration, const std::st
   std::vector<std::string> files;
   const YAML::Node list = configuration.IsMap() ? configuration[key] : YAML::Node();
   if (!list) return {};
-  require(list.IsSequence(), "{}: {} is no list of files", path, key);
+  require(list.IsSequence(), "{}: {} is not a list of files", path, key);
   const fs::path folder = fs::path(path).parent_path();
   const YAML::Node option = configuration["relative-paths"];
   const bool relative = option && option.IsScalar() && option.Scalar() == "true";
   for (const YAML::Node& entry : list) {
-    require(entry.IsScalar(), "{}: {} is no list of files", path, key);
+    require(entry.IsScalar(), "{}: {} is not a list of files", path, key);
     const fs::path name = entry.Scalar(), beside = folder / name.filename();
     if (relative && name.is_relative())
       files.push_back(folder / name);
@@ -94,9 +94,10 @@ std::vector<std::string> vocabularies_beside(const std::string& model) {
     const std::vector<std::string> files = files_of(parse(path), path, "vocabs");
     if (!files.empty()) return files;
   }
-  throw Error(fmt::format("{}: nothing beside it names its vocabularies ({}.decoder.yml, decoder.yml or {}.yml would)",
-                          model, model, model),
-              "convert it with them: dragoman convert --input MODEL --vocabs SOURCE TARGET --output OUT");
+  throw Error(
+      fmt::format("{}: no file next to it names its vocabularies (looked for {}.decoder.yml, decoder.yml and {}.yml)",
+                  model, model, model),
+      "name them: dragoman convert --input MODEL --vocabs SOURCE TARGET --output OUT");
 }
 
 }  // namespace dragoman

@@ -17,7 +17,8 @@ namespace dragoman {
 namespace {
 
 constexpr uint64_t magic = 0xF11A48D5013417F5;
-constexpr const char* make_again = "make it again: marian-conv, or dragoman align --model MODEL --shortlist FILE";
+constexpr const char* make_again =
+    "write it again with marian-conv, or with dragoman align --model MODEL --shortlist FILE";
 
 struct Header {
   uint64_t magic, checksum, first, best, begins, pieces;
@@ -39,7 +40,7 @@ void require_size(const Header& h, uint64_t bytes, const std::string& path) {
   const uint64_t expected =
       possible ? sizeof(Header) + h.begins * sizeof(uint64_t) + h.pieces * sizeof(uint32_t) : uint64_t{0};
   if (possible && expected == bytes) return;
-  throw Error(fmt::format("{} is a damaged shortlist of Marian: it has {} bytes, and its header speaks of {} source "
+  throw Error(fmt::format("{} is a damaged shortlist of Marian: it has {} bytes, but its header announces {} source "
                           "pieces and {} translations",
                           path, bytes, h.begins == 0 ? 0 : h.begins - 1, h.pieces),
               "copy or download it again");
@@ -52,7 +53,7 @@ Header header_of(std::span<const std::byte> file, const std::string& path) {
                 "copy or download it again");
   Header h;
   std::memcpy(&h, file.data(), sizeof(h));
-  require(h.magic == magic, "{} is no binary shortlist of Marian", path);
+  require(h.magic == magic, "{} is not a binary shortlist of Marian", path);
   require_size(h, file.size(), path);
   if (const uint64_t found = checksum_of(file); found != h.checksum)
     throw Error(
@@ -74,9 +75,8 @@ std::vector<int32_t> begins_of(std::span<const std::byte> data, const Header& h,
   std::memcpy(offsets.data(), data.data(), data.size());
   if (offsets.front() != 0 || offsets.back() != h.pieces || !std::ranges::is_sorted(offsets) ||
       h.pieces > uint64_t(std::numeric_limits<int32_t>::max() / 2))
-    throw Error(
-        fmt::format("{}: the offsets of source pieces do not cut the {} translations into parts", path, h.pieces),
-        make_again);
+    throw Error(fmt::format("{}: the offsets of source pieces do not divide its {} translations", path, h.pieces),
+                make_again);
   return {offsets.begin(), offsets.end()};
 }
 

@@ -127,7 +127,7 @@ ForeignTensor read_array(const ZipFile& zip, const ZipFile::Entry& entry) {
   constexpr uint64_t first_part = 1 << 16;
   const Bytes begin = zip.read(entry.name, first_part);
   const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());
-  require(text.size() >= 12 && text.starts_with(magic), "{} is no NumPy array", where);
+  require(text.size() >= 12 && text.starts_with(magic), "{} is not a NumPy array", where);
   const auto version = uint8_t(text[6]);
   require(version >= 1 && version <= 3, "{} is of NumPy's format {}, expected 1 to 3", where, version);
   const size_t length_bytes = version == 1 ? 2 : 4;
@@ -156,7 +156,7 @@ ForeignTensor read_array(const ZipFile& zip, const ZipFile::Entry& entry) {
 
 std::vector<ForeignTensor> read_npz(const std::string& path) {
   const ZipFile zip(path);
-  require(!zip.entries().empty(), "{}: holds no arrays, or is only a part of an archive", path);
+  require(!zip.entries().empty(), "{}: contains no arrays, or is a truncated archive", path);
   std::vector<ForeignTensor> tensors;
   for (const ZipFile::Entry& entry : zip.entries()) tensors.push_back(read_array(zip, entry));
   return tensors;

@@ -23,7 +23,7 @@ void check_kind(const PickleFields& o) {
   for (const char* side : {"encoder_type", "decoder_type"})
     if (const std::string type = o.text(side, "rnn"); type != "transformer")
       throw Error(fmt::format("{}: {} is {}, expected transformer", o.where(), side, type),
-                  "of OpenNMT-py only Transformers with an encoder and a decoder are read");
+                  "dragoman reads only OpenNMT-py's Transformers with an encoder and a decoder");
   const std::string attention = o.text("self_attn_type", "scaled-dot");
   require(attention == "scaled-dot" || attention == "scaled-dot-flash",
           "{}: self_attn_type is {}, expected scaled-dot or scaled-dot-flash", o.where(), attention);
@@ -109,7 +109,7 @@ Pieces pieces_of(const PickleFields& vocab, const char* side) {
   const auto* list = value->as<PickleList>();
   if (!list)
     throw Error(fmt::format("{}: {} is {}, expected a list of tokens", vocab.where(), side, description_of(*value)),
-                "versions before 3 kept it in another way: OpenNMT-py's tools/convertv2_v3.py converts their files");
+                "versions before 3 stored it differently: OpenNMT-py's tools/convertv2_v3.py converts their files");
   Pieces pieces;
   for (const PickleRef item : list->items) {
     require(item->as<std::string>(), "{}: {} holds {}, expected tokens", vocab.where(), side, description_of(*item));

@@ -82,7 +82,7 @@ class PickleReader {
       if (opcode == stop) break;
       if (!protocol(opcode) && !constant(opcode) && !text(opcode) && !container(opcode) && !memory(opcode) &&
           !object(opcode))
-        fail("{}: opcode {:#x} at byte {} is none of pickle's protocols 2 to 5", name_, opcode, begin);
+        fail("{}: opcode {:#x} at byte {} is not one of pickle's protocols 2 to 5", name_, opcode, begin);
     }
     pickle_.root = pop();
     pickle_.bytes = at_;

@@ -167,7 +167,7 @@ TorchFile::Content TorchFile::read_zip(const std::string& path) {
   for (const ZipFile::Entry& entry : zip.entries())
     if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl"))
       folder = entry.name.substr(0, entry.name.size() - std::strlen("data.pkl"));
-  require(folder.has_value(), "{}: is a zip archive without data.pkl, which torch.save did not write", path);
+  require(folder.has_value(), "{}: is a zip archive without data.pkl, so not written by torch.save", path);
   Content content{.path = path, .pickle = read_pickle(zip.read(*folder + "data.pkl"), path), .storages = {}};
   for (const ZipFile::Entry& entry : zip.entries()) {
     if (entry.name == *folder + "byteorder") {

@@ -97,7 +97,7 @@ std::vector<TensorEntry> WeightMapping::take() {
   for (const auto& [name, tensor] : tensors_)
     if (!used_.contains(name))
       throw Error(fmt::format("{}: tensor {} is not part of the model that its configuration describes", path_, name),
-                  "the model has a part that dragoman does not know, or another kind of file was taken for it");
+                  "the model has a component that dragoman does not know, or the file is of another kind");
   return std::move(made_);
 }
 

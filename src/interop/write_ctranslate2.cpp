@@ -217,7 +217,7 @@ int activation_of(Activation activation) {
     case Activation::none:
       break;
   }
-  fail("feed-forward layers have the activation {}, of which CTranslate2 has no equal", name_of(activation));
+  fail("feed-forward layers have the activation {}, which CTranslate2 does not support", name_of(activation));
 }
 
 void Variables::side(const std::string& name, int layers, int heads) {
@@ -265,7 +265,7 @@ void Variables::write(FileWriter& out) const {
   for (const Variable& v : variables_) {
     const Bytes bytes = v.make();
     require(bytes.size() <= std::numeric_limits<uint32_t>::max(),
-            "{} has {} bytes, more than CTranslate2's format can say", v.name, bytes.size());
+            "{} has {} bytes, more than CTranslate2's format allows", v.name, bytes.size());
     put_text(out, v.name);
     put(out, uint8_t(v.shape.size()));
     for (const int64_t size : v.shape) put(out, uint32_t(size));
@@ -298,9 +298,10 @@ std::string configuration_of(const ModelFile& model) {
 void write_ctranslate2(const ModelFile& model, const std::string& path) {
   require_fields(model, expressible, "CTranslate2");
   const ModelConfig& c = model.config();
-  require(sinusoids_added(c.positions) || c.positions == Positions::learned,
-          "{}: its 'positions' are {}, of which CTranslate2 has no equal (it has sinusoidal, interleaved, learned)",
-          model.tensors().path(), name_of(c.positions));
+  require(
+      sinusoids_added(c.positions) || c.positions == Positions::learned,
+      "{}: its 'positions' are {}, which CTranslate2 does not support (it supports sinusoidal, interleaved, learned)",
+      model.tensors().path(), name_of(c.positions));
   OutputFolder folder(path);
   Variables variables(model);
   variables.all();

@@ -140,7 +140,7 @@ void write_huggingface(const ModelFile& model, const std::string& path) {
   const ModelConfig& c = model.config();
   const std::string& name = model.tensors().path();
   require(c.source_vocabulary == c.target_vocabulary,
-          "{}: its vocabularies have {} and {} pieces, those of MarianMT as many", name, c.source_vocabulary,
+          "{}: its vocabularies have {} and {} pieces, but MarianMT needs equal numbers", name, c.source_vocabulary,
           c.target_vocabulary);
   require(c.embeddings.scale == 0 || c.embeddings.scale == 1,
           "{}: its 'embedding_scale' is {}, expected 0 or 1 for MarianMT", name, c.embeddings.scale);

@@ -99,7 +99,7 @@ class MarianItems {
 std::string name_of_theirs(Activation activation, const std::string& path) {
   if (activation == Activation::relu || activation == Activation::swish || activation == Activation::gelu)
     return std::string(name_of(activation));
-  fail("{}: its activation is {}, of which Marian has no equal (it has relu, swish and gelu)", path,
+  fail("{}: its activation is {}, which Marian does not support (it supports relu, swish and gelu)", path,
        name_of(activation));
 }
 
@@ -179,8 +179,7 @@ void write_items(FileWriter& out, const std::vector<Item>& items) {
 void write_vocabularies(const OutputFolder& folder, const Vocabularies& v, const std::string& path) {
   for (const auto& [side, vocabulary] : {std::pair("source", &v.source), std::pair("target", &v.target)}) {
     require(vocabulary->bytes().empty() || vocabulary->bytes() == sentencepiece_of(*vocabulary, side),
-            "{}: its {} vocabulary is a list of pieces, expected a SentencePiece model, whose ids Marian takes", path,
-            side);
+            "{}: its {} vocabulary is a list of pieces, but Marian needs a SentencePiece model", path, side);
     folder.write(std::string(side) + ".spm", vocabulary->bytes());
   }
 }

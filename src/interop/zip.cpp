@@ -34,7 +34,7 @@ ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>()
   archive_->path = path;
   const MappedFile readable(path);  // says why not
   archive_->zip = unzOpen64(path.c_str());
-  require(archive_->zip != nullptr, "{}: is no readable zip archive, or only a part of one", path);
+  require(archive_->zip != nullptr, "{}: is not a readable zip archive, or is truncated", path);
   unz_global_info64 all;
   require(unzGetGlobalInfo64(archive_->zip, &all) == UNZ_OK, "{}: the archive is damaged", path);
   for (uint64_t i = 0; i < all.number_entry; ++i) {
@@ -48,7 +48,7 @@ ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>()
     require(known, "{}: entry {} of the archive is damaged", path, i);
     require(status.compressed_size <= readable.size() &&
                 status.uncompressed_size <= (status.compressed_size + 1) * most_expansion,
-            "{}: {} says that it has {} bytes, made of {}", path, name.data(), status.uncompressed_size,
+            "{}: {} claims to have {} bytes, decompressed from {}", path, name.data(), status.uncompressed_size,
             status.compressed_size);
     archive_->entries.push_back({name.data(), status.uncompressed_size});
     archive_->positions.push_back(position);

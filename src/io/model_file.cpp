@@ -23,7 +23,7 @@ std::string entry(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end())
     throw Error(
-        fmt::format("{} is a safetensors file but no dragoman model: it has no metadata '{}'", file.path(), key),
+        fmt::format("{} is a safetensors file but not a dragoman model: it has no metadata '{}'", file.path(), key),
         "models are written by dragoman train and dragoman average");
   return found->second;
 }
@@ -32,7 +32,7 @@ void require_model(const SafetensorsFile& file) {
   const std::string format = entry(file, "format");
   if (format == "dragoman-state")
     throw Error(file.path() + " is a training state, expected a model",
-                "the model is the file beside it, whose name lacks '.state'");
+                "the model is the file next to it, without '.state' in its name");
   require(format == "dragoman", "{} is a safetensors file of format '{}', expected a model of dragoman", file.path(),
           format);
 }

@@ -33,7 +33,7 @@ std::string dtype_names() {
 template <class... A>
 [[noreturn]] void damaged(const std::string& path, fmt::format_string<A...> what, A&&... args) {
   throw Error(fmt::format("{}: {}", path, fmt::format(what, std::forward<A>(args)...)),
-              "the file is truncated or damaged, or no safetensors file: copy it again from where it came");
+              "the file is truncated or damaged, or not a safetensors file: copy or download it again");
 }
 
 // For other kinds of files, the first bytes tell more than the length that they would be.
@@ -42,9 +42,9 @@ void refuse_other_kinds(const std::string& path, std::span<const std::byte> file
   const std::string_view kind = kind_of_file({reinterpret_cast<const char*>(begin.data()), begin.size()});
   if (kind.empty() || kind == "a safetensors file") return;
   std::string_view hint = "models are written by dragoman train and dragoman average";
-  if (kind == "text") hint = "text is for --input, --train-sets or stdin; a model is what dragoman train writes";
-  if (kind == "a SentencePiece model") hint = "vocabularies are for --vocabs; a model holds its own";
-  if (kind.ends_with(" data")) hint = "models are read as they are: decompress it first";
+  if (kind == "text") hint = "text belongs to --input, --train-sets or stdin; models are written by dragoman train";
+  if (kind == "a SentencePiece model") hint = "vocabularies belong to --vocabs; a model contains its own";
+  if (kind.ends_with(" data")) hint = "models are not read compressed: decompress it first";
   throw Error(fmt::format("{} is {}, expected a model or another safetensors file", path, kind), std::string(hint));
 }
 
@@ -126,7 +126,7 @@ Placed parse_tensor(const std::string& path, const std::string& name, const json
   const auto expected = bytes_of(dtype, *shape);
   if (!expected || *expected != end - begin)
     damaged(path, "has a tensor {} of {} bytes, expected {} ({} of {})", name, end - begin,
-            expected ? fmt::to_string(*expected) : "more than fit any file", dtype, fmt::join(*shape, " x "));
+            expected ? fmt::to_string(*expected) : "more than any file can hold", dtype, fmt::join(*shape, " x "));
   return {{name, dtype, *shape, {}}, begin, end};
 }
 
@@ -197,14 +197,14 @@ void check_content(const std::string& path, std::span<const TensorEntry> tensors
   if (found == expected->second) return;
   throw Error(
       fmt::format("{}: the content has the checksum {}, its metadata expects {}", path, found, expected->second),
-      "the file is damaged: copy it again; if it was edited on purpose, leave \"checksum\" out of its metadata");
+      "the file is damaged: copy it again; if it was edited on purpose, remove \"checksum\" from its metadata");
 }
 
 void check_to_write(const std::string& path, std::span<const TensorEntry> by_name) {
   for (size_t i = 0; i < by_name.size(); ++i) {
     const TensorEntry& tensor = by_name[i];
     require(tensor.name != metadata_key && (i == 0 || tensor.name != by_name[i - 1].name),
-            "{}: two tensors want the name {}", path, tensor.name);
+            "{}: two tensors are named {}", path, tensor.name);
     require((tensor.make && bytes_of(tensor.dtype, tensor.shape)) ||
                 bytes_of(tensor.dtype, tensor.shape) == tensor.bytes.size(),
             "{}: tensor {} has {} bytes for {} of {}", path, tensor.name, tensor.bytes.size(), tensor.dtype,

@@ -17,7 +17,7 @@ Var make_output_bias(Parameters& p, const ModelConfig& config) {
 Embeddings Embeddings::make(Parameters& p, const ModelConfig& config) {
   using Use = Parameters::Use;
   require(!config.embeddings.ties_source() || config.source_vocabulary == config.target_vocabulary,
-          "tied source and target embeddings need vocabularies of one size, but they have {} and {} pieces",
+          "tied source and target embeddings need vocabularies of the same size, but they have {} and {} pieces",
           config.source_vocabulary, config.target_vocabulary);
   const int D = config.dim, V = config.target_vocabulary;
   Embeddings e;

@@ -8,7 +8,7 @@ namespace {
 int32_t known_language(int id, const char* side) {
   if (id < 0)
     throw Error(fmt::format("the model translates between several languages, and its {} language is not given", side),
-                fmt::format("give --{}-lang, or keep it in the model: dragoman convert --{}-lang", side, side));
+                fmt::format("give --{}-lang, or store it in the model with dragoman convert --{}-lang", side, side));
   return id;
 }
 

@@ -64,7 +64,7 @@ std::shared_ptr<const Pooling> make_pooling(Parameters& p, const ModelConfig& co
         return make_recurrent_encoder(p, config, {"encoder.sentences"}, config.rnn.dim);
       });
   }
-  fail("an encoder cannot be pooled by {}", name_of(config.rnn.encoder.pooling));
+  fail("unknown kind of encoder pooling {}", name_of(config.rnn.encoder.pooling));
 }
 
 std::unique_ptr<const RecurrentDecoder> make_decoder(Parameters& p, const ModelConfig& config) {
@@ -83,7 +83,7 @@ std::unique_ptr<const RecurrentDecoder> make_decoder(Parameters& p, const ModelC
     case RnnAttention::none:
       return make_decoder_without_attention(p, design);
   }
-  fail("a decoder cannot attend by {}", name_of(config.rnn.decoder.attention));
+  fail("unknown attention of a recurrent decoder {}", name_of(config.rnn.decoder.attention));
 }
 
 }  // namespace dragoman

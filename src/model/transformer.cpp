@@ -47,7 +47,7 @@ AutoregressiveLayer Transformer::make_autoregression(const ModelConfig& side, co
     case Autoregression::rnn:
       return {Ssru::make(parameters_, name, config_.dim, gain(layer), config_.rnn.norm)};
   }
-  fail("a decoder cannot look back by {}", name_of(config_.autoregression));
+  fail("unknown kind of autoregression {}", name_of(config_.autoregression));
 }
 
 // With experts, copying and keys of positions, the host decides between kernels.

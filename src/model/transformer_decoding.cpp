@@ -112,7 +112,7 @@ Tensor TransformerDecoding::compute(std::span<const StepRow> rows, const Decoded
       recorded_.reset();  // other users hold the memory, among them the context's arena, which may have room
     } catch (const RecordingFailed& error) {
       static std::once_flag told;
-      std::call_once(told, [&] { log_warning("{}; steps run kernel by kernel, which takes longer", error.what()); });
+      std::call_once(told, [&] { log_warning("{}; kernels are launched one by one, which is slower", error.what()); });
       recorded_.reset();
     }
   }

@@ -28,7 +28,7 @@ void check_bounds(const ModelConfig& config) {
 void check_sizes(const ModelConfig& c) {
   const bool recurrent = c.type == ModelType::s2s;
   require(!c.has_encoder() || c.encoder_layers > 0,
-          "--enc-depth 0 leaves --type {} without an encoder, expected 1 at least", name_of(c.type));
+          "--enc-depth 0 leaves --type {} without an encoder, expected at least 1", name_of(c.type));
   if (c.key_size == 0 && c.width() % c.heads != 0)
     throw Error(fmt::format("--dim-{} {} cannot be divided among --transformer-heads {}", recurrent ? "rnn" : "emb",
                             c.width(), c.heads),
@@ -95,7 +95,7 @@ void check_head_sizes(const ModelConfig& c) {
             c.type == ModelType::s2s ? "rnn" : "emb", c.width(), c.heads);
   }
   require(a.projections != Projections::key_value || c.head_keys() == c.head_values(),
-          "--attention-projections key-value makes one vector of key and value, but --transformer-dim-key {} and "
+          "--attention-projections key-value uses one vector as key and value, but --transformer-dim-key {} and "
           "--transformer-dim-value {} differ",
           c.head_keys(), c.head_values());
   if (c.positions != Positions::rotary) return;
@@ -115,10 +115,10 @@ void check_compressed_keys(const ModelConfig& c) {
   if (c.type != ModelType::decoder_only)
     throw Error(
         fmt::format("--attention-memory local-compressed is for --type decoder-only, not for {}", name_of(c.type)),
-        "--attention-window limits what other Transformers see of a long text");
+        "for other Transformers, --attention-window limits the cost of long texts");
   if (c.positions == Positions::relative || c.positions == Positions::rotary || c.positions == Positions::alibi)
-    throw Error(fmt::format("--transformer-positions {} are those of single keys, but --attention-memory "
-                            "local-compressed makes one key of several",
+    throw Error(fmt::format("--transformer-positions {} needs one key per position, but --attention-memory "
+                            "local-compressed compresses several into one",
                             name_of(c.positions)),
                 "use positions that are added to embeddings: sinusoidal, interleaved or learned");
   require(!score_kind(c.attention.score).keys_from_positions,
@@ -130,7 +130,7 @@ void check_compressed_keys(const ModelConfig& c) {
           c.attention.window);
   require(c.decoder_layers >= 2,
           "--attention-memory local-compressed alternates local and compressed layers, but --dec-depth is {}, expected "
-          "2 at least",
+          "at least 2",
           c.decoder_layers);
 }
 
@@ -147,28 +147,27 @@ void check_autoregression(const ModelConfig& c) {
 void check_experts(const ModelConfig& c) {
   if (c.experts.count == 0) return;
   if (c.experts.count == 1)
-    throw Error("--moe-experts 1 leaves the router nothing to choose", "2 or more; without it a layer has one network");
+    throw Error("--moe-experts 1 leaves the router nothing to choose", "give 2 or more, or leave it out");
   require(c.experts.top_k <= c.experts.count, "--moe-top-k {} exceeds --moe-experts {}", c.experts.top_k,
           c.experts.count);
   const int deepest = std::max(c.encoder_layers, c.decoder_layers);
-  require(c.experts.frequency <= deepest, "--moe-frequency {} gives no layer experts: the model has {} of them",
+  require(c.experts.frequency <= deepest, "--moe-frequency {} gives no layer experts: the model has only {} layers",
           c.experts.frequency, deepest);
 }
 
 void check_rnn_encoder(const ModelConfig& c) {
   const RnnEncoderConfig& e = c.rnn.encoder;
   const bool conv = e.type == EncoderType::convolutional, both = e.type == EncoderType::bidirectional;
-  require(!conv || !e.reverse, "--reverse-source is for --enc-type unidirectional, conv reads all at once");
+  require(!conv || !e.reverse, "--reverse-source is for --enc-type unidirectional; conv reads all tokens at once");
   require(!both || c.rnn.dim % 2 == 0,
           "--dim-rnn {} is odd, but --enc-type bidirectional has half of the state in each direction", c.rnn.dim);
   if (both && e.reverse)
     throw Error("--reverse-source has no effect: --enc-type bidirectional reads in both directions",
                 "leave it out, or give --enc-type unidirectional");
   if (e.pooling != EncoderPooling::hierarchical) return;
-  require(!conv, "--encoder-pooling hierarchical reads sentences by recurrent layers, --enc-type conv has none");
+  require(!conv, "--encoder-pooling hierarchical needs recurrent layers; --enc-type conv has none");
   require(!e.reverse,
-          "--reverse-source brings the first words near the decoder, but --encoder-pooling hierarchical does not read "
-          "the words in order");
+          "--reverse-source contradicts --encoder-pooling hierarchical, which does not keep the order of the words");
 }
 
 void check_hard_attention(const ModelConfig& c) {
@@ -176,9 +175,9 @@ void check_hard_attention(const ModelConfig& c) {
   require(c.heads == 1,
           "--attention-choice hard attends to one source token, so --transformer-heads must be 1, found {}", c.heads);
   require(c.attention.local == 0,
-          "--attention-choice hard samples from the whole source, --attention-local {} is for soft", c.attention.local);
+          "--attention-choice hard samples from the whole source; --attention-local {} is for soft", c.attention.local);
   require(c.dropout.attention == 0,
-          "--attention-choice hard takes no mean, so --transformer-dropout-attention {} has nothing to drop",
+          "--attention-choice hard takes no weighted mean, so --transformer-dropout-attention {} has nothing to drop",
           c.dropout.attention);
 }
 
@@ -186,7 +185,7 @@ void check_predicted_window(const ModelConfig& c) {
   if (c.attention.local_center != LocalCenter::predictive) return;
   if (c.attention.local == 0)
     throw Error("--attention-local-center predictive is the centre of a window, but --attention-local is 0",
-                "give the source tokens on each side of it, --attention-local 10 in the paper");
+                "give the number of source tokens on each side, such as --attention-local 10 as in the paper");
   require(
       c.heads == 1,
       "--attention-local-center predictive predicts one position per token, so --transformer-heads must be 1, found "
@@ -234,11 +233,11 @@ void check_generation(const ModelConfig& c) {
 [[noreturn]] void refuse(const ModelConfig& config, const ConfigField& field) {
   if ((field.models & set_of(config.type)) == 0) {
     if (field.models == types::with_encoder)
-      fail("--{} is for models with an encoder, --type decoder-only has none", field.option);
+      fail("--{} is for models with an encoder; --type decoder-only has none", field.option);
     fail("--{} is for --type {}, not for {}", field.option, name_of(first_of(field.models)), name_of(config.type));
   }
   if (field.of_attention && !attends(config))
-    fail("--{} is for models with attention, --rnn-attention none has none", field.option);
+    fail("--{} is for models with attention; --rnn-attention none has none", field.option);
   if (field.needs.value.empty()) fail("--{} is for --{}, which is not given", field.option, field.needs.option);
   if (field.needs.but) fail("--{} is for any --{} but {}", field.option, field.needs.option, field.needs.value);
   ModelConfig copy = config;

@@ -35,9 +35,9 @@ void require_match(const std::string& pattern, const Parameters& parameters) {
   if (std::ranges::any_of(named, [&](const auto& p) { return matches(pattern, p.name); })) return;
   const std::string near = nearest(pattern, sensible_patterns(parameters));
   throw Error(fmt::format("--freeze {}: no parameter has such a name", pattern),
-              near.empty() ? fmt::format("names are such as {} and {}; * stands for anything", named.front().name,
-                                         named.back().name)
-                           : fmt::format("did you mean '{}'?", near));
+              near.empty()
+                  ? fmt::format("names look like {} and {}; * matches anything", named.front().name, named.back().name)
+                  : fmt::format("did you mean '{}'?", near));
 }
 
 // An optimiser that leaves weights alone does not keep a statistic from being observed.
@@ -45,9 +45,9 @@ void require_learned(const std::string& name, const std::vector<std::string>& fr
   const auto pattern = std::ranges::find_if(frozen, [&](const std::string& p) { return matches(p, name); });
   if (pattern != frozen.end())
     throw Error(
-        fmt::format("--freeze {}: {} is a statistic that batch norms take of every batch of training, which "
-                    "cannot be frozen",
-                    *pattern, name),
+        fmt::format(
+            "--freeze {}: {} is a batch-norm statistic, which every training batch updates; it cannot be frozen",
+            *pattern, name),
         "freeze the weights between the norms, by patterns such as '*.self_attention.*' and '*.feed_forward.*'");
 }
 
@@ -77,7 +77,7 @@ std::vector<TrainedRows> trained_rows(const Parameters& parameters, const std::v
     else
       trained.push_back({p.buffer, p.first, rows});
   }
-  require(!trained.empty() || parameters.named().empty(), "--freeze {} leaves no parameter to be trained",
+  require(!trained.empty() || parameters.named().empty(), "--freeze {} leaves no parameter to train",
           fmt::join(frozen, " "));
   return trained;
 }

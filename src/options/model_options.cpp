@@ -57,7 +57,7 @@ ModelConfig config_of(const std::string& path, const std::vector<std::string>& v
   if (const auto foreign = read_foreign_model(path, pretrained_options(path, vocabs))) return foreign->config;
   const SafetensorsFile file(path);
   const auto config = file.metadata().find("config");
-  require(config != file.metadata().end(), "--pretrained-model {}: it is no model, as it has no configuration", path);
+  require(config != file.metadata().end(), "--pretrained-model {}: is not a model: it has no configuration", path);
   return config_from_json(config->second, path);
 }
 
@@ -71,8 +71,8 @@ bool is_implied(const Option& option, const ModelConfig& config) {
   throw Error(fmt::format("{}--{} {} contradicts {}, whose model has {}",
                           preset ? fmt::format("--task {}: ", name_of(given.task)) : "", option.name,
                           fmt::join(option.show(), " "), path, fmt::join(stored, " ")),
-              preset ? "leave --task out: the kind of model is that of --pretrained-model"
-                     : "leave it out: the kind of model is that of --pretrained-model");
+              preset ? "leave out --task: the architecture is taken from --pretrained-model"
+                     : "leave it out: the architecture is taken from --pretrained-model");
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ void take_foreign_values(Assignments& assignments, Findings& findings) {
     if (!row) continue;
     if (!row->answer.empty()) {
       findings.add(
-          Error(fmt::format("{} '{}' is not taken here", where, fmt::join(words, " ")), std::string(row->answer)));
+          Error(fmt::format("{} '{}' is not supported", where, fmt::join(words, " ")), std::string(row->answer)));
       refused = true;
     } else if (row->becomes.empty()) {
       assignments.erase(at);

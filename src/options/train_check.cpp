@@ -25,9 +25,9 @@ void take_spellings(TrainOptions& o, const Given& given, Findings& findings) {
   const bool pre = o.preprocess == "n" && o.postprocess == "da";
   if (!post && !pre)
     findings.add(
-        Error(fmt::format("--transformer-preprocess '{}' and --transformer-postprocess '{}' do not go together",
+        Error(fmt::format("--transformer-preprocess '{}' and --transformer-postprocess '{}' cannot be combined",
                           o.preprocess, o.postprocess),
-              "there are '' and dan (norm after each sublayer), n and da (before)"));
+              "expected '' and dan (norm after each sublayer), or n and da (norm before it)"));
   o.norm = pre ? NormPlacement::pre : NormPlacement::post;
   if (o.depth_scaling) o.initialisation = Initialisation::depth_scaled;
   o.average.gates = !o.no_average_gates;
@@ -90,10 +90,9 @@ void check_model(TrainOptions& o, const Given& given, Findings& findings) {
       findings.attempt([&] { refuse_unused(o, [&](std::string_view option) { return given.turned_on(option); }); });
   complete(o, given);
   if (!o.has_encoder() && o.vocabs.size() == 2 && o.vocabs[0] != o.vocabs[1])
-    findings.add(
-        Error(fmt::format("--type decoder-only reads both sides with one vocabulary, but --vocabs are two: {}, {}",
-                          o.vocabs[0], o.vocabs[1]),
-              "give the same vocabulary twice"));
+    findings.add(Error(fmt::format("--type decoder-only needs a joint vocabulary, but --vocabs names two: {}, {}",
+                                   o.vocabs[0], o.vocabs[1]),
+                       "give the same vocabulary twice"));
   check_lengths(o, findings);
   if (all_used) findings.attempt([&] { validate(o); });
 }
@@ -108,15 +107,14 @@ void check_tying(TrainOptions& o, const Given& given, Findings& findings) {
   }
   if (joint) return;
   if (o.copies)
-    findings.add(Error(fmt::format("--copy takes pieces of the source for the target, but --vocabs are two: {}, {}",
-                                   o.vocabs[0], o.vocabs[1]),
-                       "give the same vocabulary twice: where it is not there, it is learned from both sides"));
+    findings.add(
+        Error(fmt::format("--copy needs a joint vocabulary, but --vocabs names two: {}, {}", o.vocabs[0], o.vocabs[1]),
+              "give the same name twice; if the file is missing, it is learned from both sides"));
   const bool models_own = !o.pretrained_model.empty();  // OPUS-MT's two share their numbers, and a matrix
   if (!o.embeddings.ties_source() || models_own) return;
-  findings.add(
-      Error(fmt::format("--tied-embeddings-{} shares a matrix between source and target, but --vocabs are two: {}, {}",
-                        o.embeddings.tied_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),
-            "give the same vocabulary twice, or only --tied-embeddings"));
+  findings.add(Error(fmt::format("--tied-embeddings-{} needs a joint vocabulary, but --vocabs names two: {}, {}",
+                                 o.embeddings.tied_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),
+                     "give the same vocabulary twice, or only --tied-embeddings"));
 }
 
 void check_per_side(std::string_view option, size_t values, Findings& findings) {
@@ -126,9 +124,9 @@ void check_per_side(std::string_view option, size_t values, Findings& findings) 
 void check_rereadable(const std::string& file) {
   static constexpr auto read_again =
       "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once";
-  require(file != "-", "{}, so '-' cannot be one", read_again);
+  require(file != "-", "{}, so none of them can be '-'", read_again);
   if (std::filesystem::is_fifo(file))
-    throw Error(fmt::format("{}, but {} is a pipe", read_again, file), "write what comes through it to a file first");
+    throw Error(fmt::format("{}, but {} is a pipe", read_again, file), "save its output to a file first");
 }
 
 void check_data(TrainOptions& o, Findings& findings) {
@@ -160,7 +158,7 @@ void check_data(TrainOptions& o, Findings& findings) {
   const bool samples =
       std::any_of(o.sentencepiece_alphas.begin(), o.sentencepiece_alphas.end(), [](double a) { return a > 0; });
   findings.expect(!samples || !o.no_spm_encode,
-                  "--sentencepiece-alphas samples pieces, but --no-spm-encode says they are given");
+                  "--sentencepiece-alphas samples segmentations, but with --no-spm-encode the text is already split");
 }
 
 void take_optimizer_params(TrainOptions& o, Findings& findings) {
@@ -189,7 +187,7 @@ void check_schedule(const TrainOptions& o, Findings& findings) {
 void check_valid_script(const TrainOptions& o, Findings& findings) {
   const auto measured = [&](ValidMetric metric) { return std::ranges::count(o.valid_metrics, metric) > 0; };
   const bool asks = measured(ValidMetric::translation), has = !o.valid_script_path.empty();
-  findings.expect(!asks || has, "--valid-metrics translation asks a script, but there is no --valid-script-path");
+  findings.expect(!asks || has, "--valid-metrics translation needs --valid-script-path");
   if (has && !asks)
     findings.add(Error(fmt::format("--valid-script-path {} is for --valid-metrics translation, which is not given",
                                    o.valid_script_path),
@@ -208,27 +206,26 @@ void check_precision(const TrainOptions& o) {
   if (!on_cpu(o)) return;
   if (o.precision == TrainingPrecision::float16)
     throw Error("--precision float16 is for GPUs, and --devices is cpu",
-                "leave --precision out, or take bfloat16 where the CPU has AVX-512 with BF16");
+                "leave out --precision, or use bfloat16 if the CPU has AVX-512 with BF16");
   if (o.precision != TrainingPrecision::bfloat16 || backend("cpu").multiplies_bfloat16) return;
-  throw Error(fmt::format("--precision {}: this CPU ({}) does not multiply bfloat16, or the oneDNN installed has no "
-                          "product for it",
-                          name_of(o.precision), backend("cpu").instructions),
-              "give --precision fastest or none; bfloat16 needs AVX-512 with BF16 (lscpu: avx512_bf16)");
+  throw Error(
+      fmt::format("--precision {}: this CPU ({}), or the installed oneDNN, has no bfloat16 matrix product",
+                  name_of(o.precision), backend("cpu").instructions),
+      "leave out --precision, or give --precision fastest; bfloat16 needs AVX-512 with BF16 (lscpu: avx512_bf16)");
 }
 
 void warn_without_validation(const TrainOptions& o, const Given& given) {
   if (!o.valid_sets.empty()) return;
   for (const char* option : {"early-stopping", "valid-freq", "valid-metrics", "beam-size", "normalize",
                              "valid-script-path", "valid-translation-output", "valid-max-lines", "valid-log"})
-    if (given.changed(option)) log_warning("--{} does nothing: there are no --valid-sets", option);
+    if (given.changed(option)) log_warning("--{} has no effect without --valid-sets", option);
 }
 
 void check_run(const TrainOptions& o, Findings& findings) {
-  findings.expect(!o.keep_best || !o.valid_sets.empty(),
-                  "--keep-best goes by validation, but there are no --valid-sets");
+  findings.expect(!o.keep_best || !o.valid_sets.empty(), "--keep-best needs --valid-sets");
   findings.expect(!o.valid_metrics.empty(), "--valid-metrics needs a value");
-  findings.expect(!o.overwrite || o.keep_last == 0, "--overwrite keeps no checkpoints, --keep-last {} does",
-                  o.keep_last);
+  findings.expect(!o.overwrite || o.keep_last == 0,
+                  "--overwrite keeps no checkpoints, which contradicts --keep-last {}", o.keep_last);
   findings.expect(o.model != "-", "--model is a file that is written more than once, so it cannot be '-'");
   for (const auto& [option, path] : {std::pair("log-json", o.log_json), {"log", o.log}, {"valid-log", o.valid_log}})
     findings.expect(path != "-", "--{} is a file that is appended to, so it cannot be '-'", option);
@@ -245,7 +242,8 @@ void check_train(TrainOptions& o, const Given& given, Findings& findings) {
   findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
   if (o.mini_batch_fit && on_cpu(o)) {
     log_warning(
-        "--mini-batch-fit is ignored on a CPU, which splits batches of any size: they have --mini-batch-words {}",
+        "--mini-batch-fit is ignored on a CPU, where batches of any size fit into memory: they have --mini-batch-words "
+        "{}",
         o.mini_batch_words);
     o.mini_batch_fit = false;
   }

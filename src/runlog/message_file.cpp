@@ -23,7 +23,7 @@ void MessageFile::write(std::string_view message) {
   } catch (const Error& error) {
     why = failure_ = error.what();
   } catch (const BrokenPipe&) {
-    why = file_.name() + ": nobody reads it any more";
+    why = file_.name() + ": its reader has closed it";
   }
   done_ = true;
   if (other_) (*other_)(LogLevel::warning, fmt::format("messages no longer go to --log: {}", why));

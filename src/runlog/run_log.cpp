@@ -43,7 +43,7 @@ void RunLog::tell_all(const F& f) {
       unwritten_.add(to.option, error.what());
       log_warning("training continues without {}, and will end with an error: {}", to.option, error.what());
     } catch (const BrokenPipe&) {  // main() would end the program for it
-      log_warning("training continues without {}: nobody reads it any more", to.option);
+      log_warning("training continues without {}: its reader has closed it", to.option);
     }
     return true;
   });

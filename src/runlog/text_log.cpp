@@ -24,7 +24,7 @@ void print(const RunMoment& now, const RunSave& save) {
   if (save.failure.empty())
     log_info("Saved {} (update {})", save.model, grouped(now.updates));
   else
-    log_warning("update {} is not saved, older files stay as they are and training continues: {}", grouped(now.updates),
+    log_warning("update {} was not saved; older files are kept, and training continues: {}", grouped(now.updates),
                 save.failure);
 }
 
@@ -34,9 +34,10 @@ void print(const RunMoment& now, const RunSkip& skip) {
 }
 
 void print(const RunMoment& now, const RunRollback& rollback) {
-  log_warning("nothing is finite any more at update {}{}: back to the checkpoint of update {}, with {} of the rate",
-              grouped(rollback.from_update), in_brackets(rollback.first_nonfinite), grouped(now.updates),
-              rollback.rate_factor);
+  log_warning(
+      "rollback: updates up to {} were not finite{}; resuming from the checkpoint of update {}, with {} of the "
+      "learning rate",
+      grouped(rollback.from_update), in_brackets(rollback.first_nonfinite), grouped(now.updates), rollback.rate_factor);
 }
 
 // "3 epochs", "0.4 epochs", "0.02 epochs": never 0 of them where there was an update.
@@ -77,7 +78,7 @@ std::vector<std::string> validation_lines(const RunMoment& now, const RunValidat
     std::string remark = "new best";
     if (!f.better) remark = f.any_best ? fmt::format("last best: {:.6g}", f.best) : "not finite";
     if (v.requested)
-      remark = "asked for, does not count";
+      remark = "requested, does not count";
     else if (!f.better && f.decides)
       remark = fmt::format("stalled {} times ({})", v.stalled, remark);
     lines.push_back(

@@ -24,11 +24,12 @@ NBestReader::Window NBestReader::next(int64_t max_pairs) {
 }
 
 void NBestReader::go_to_source(int64_t line) {
-  require(line >= at_, "{}, line {}: is of source line {}, after one of line {}; expected rising numbers", list_.name(),
-          list_.lines(), line, at_);
+  require(line >= at_,
+          "{}, line {}: belongs to source line {}, but follows an entry of line {}; expected increasing numbers",
+          list_.name(), list_.lines(), line, at_);
   for (; at_ < line; ++at_)
     require(source_.next_short(line_, longest_line_to_score),
-            "{}, line {}: is of source line {} (counted from 0), but {} has {} lines", list_.name(), list_.lines(),
+            "{}, line {}: belongs to source line {} (counted from 0), but {} has {} lines", list_.name(), list_.lines(),
             line, source_.name(), grouped(source_.lines()));
 }
 

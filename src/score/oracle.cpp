@@ -52,7 +52,7 @@ void choose_nearest(LineReader& references, LineReader& list, const EvaluateOpti
     chosen(nearest.text());
   }
   if (entry)
-    fail("{}, line {}: is of source line {} (counted from 0), but {} has {} lines", list.name(), list.lines(),
+    fail("{}, line {}: belongs to source line {} (counted from 0), but {} has {} lines", list.name(), list.lines(),
          entry->line, references.name(), grouped(number));
 }
 

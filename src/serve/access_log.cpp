@@ -29,7 +29,7 @@ void AccessLog::write(const AccessEntry& entry) {
     log_warning("The access log ends here: {}", error.what());
     file_.reset();
   } catch (const BrokenPipe&) {
-    log_warning("The access log ends here: its reader has gone");
+    log_warning("The access log ends here: its reader has closed it");
     file_.reset();
   }
 }

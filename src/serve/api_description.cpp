@@ -36,7 +36,7 @@ const char* api_description() {
   "/health": {"get": {"summary": "Whether the server answers", "responses": {"200": {"description": "{\"status\": \"ok\"}"}}}},
   "/spec": {"get": {"summary": "This description", "responses": {"200": {"description": "OpenAPI"}}}},
   "/v1/translate": {"post": {
-    "summary": "Translate with all that the search can do",
+    "summary": "Translate with all options of the search",
     "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": ["text"], "properties": {
       "text": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"},
       "format": {"type": "string", "enum": ["text", "html"]}, "stream": {"type": "boolean"}, "n_best": {"type": "integer"}, "scores": {"type": "boolean"},
@@ -52,7 +52,7 @@ const char* api_description() {
     "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": ["text", "translation"], "properties": {
       "text": {"$ref": "#/components/schemas/Texts"}, "translation": {"$ref": "#/components/schemas/Texts"}, "source": {"type": "string"}, "target": {"type": "string"}, "api_key": {"type": "string"}}}}}},
     "responses": {"200": {"description": "{scores: [{log_prob, token_log_probs}]}"}, "default": {"$ref": "#/components/responses/Error"}}}},
-  "/v1/reload": {"post": {"summary": "Load models and keys anew", "responses": {"200": {"description": "Done"}, "default": {"$ref": "#/components/responses/Error"}}}},
+  "/v1/reload": {"post": {"summary": "Reload models and keys", "responses": {"200": {"description": "Done"}, "default": {"$ref": "#/components/responses/Error"}}}},
   "/metrics": {"get": {"summary": "Figures for Prometheus", "responses": {"200": {"description": "Text format 0.0.4", "content": {"text/plain": {}}}}}}
 }
 }

@@ -26,7 +26,7 @@ ApiKeys::ApiKeys(const std::string& path) : needed_(!path.empty()) {
     if (!line.empty() && line[0] != '#') keys_.push_back(std::move(line));
     from = end + 1;
   }
-  require(!keys_.empty(), "{} has no keys, expected one a line", path);
+  require(!keys_.empty(), "{} has no keys, expected one per line", path);
 }
 
 bool ApiKeys::contain(std::string_view key) const {

@@ -243,7 +243,7 @@ void HttpConnection::dispatch() {
   } catch (const Error& error) {
     answer->give_up(error_response(400, error.what()));
   } catch (const std::bad_alloc&) {
-    answer->give_up(busy_response(503, "there is no memory for this request now"));
+    answer->give_up(busy_response(503, "there is too little memory for this request at the moment"));
   } catch (const std::exception& error) {
     log_warning("A request failed: {}", error.what());
     answer->give_up(error_response(500, "the server failed to answer this request"));
@@ -259,8 +259,8 @@ void HttpConnection::refuse(HttpResponse response) {
 }
 
 void HttpConnection::refuse_late_request() {
-  refuse(
-      error_response(408, phase_ == Phase::body ? "the body did not come in time" : "the header did not come in time"));
+  refuse(error_response(
+      408, phase_ == Phase::body ? "the body did not arrive in time" : "the header did not arrive in time"));
 }
 
 void HttpConnection::give_up_answer() {

@@ -17,7 +17,7 @@ HttpResponse refusal_of(const boost::beast::error_code& error, const HttpLimits&
   if (error == http::error::header_limit)
     return error_response(431, "the header has more than " + std::to_string(limits.header) + " bytes");
   if (error == http::error::bad_version) return error_response(505, "expected HTTP/1.1 or HTTP/1.0");
-  return error_response(400, "this is no HTTP request: " + error.message());
+  return error_response(400, "this is not an HTTP request: " + error.message());
 }
 
 std::string lower(std::string_view text) {

@@ -26,8 +26,8 @@ ModelWord parse_model_word(const std::string& word) {
   const ModelWord found{pair.substr(0, between), pair.substr(between + 1), word.substr(equals + 1)};
   if (!is_language(found.source) || !is_language(found.target)) return {"", "", word};
   if (colon == std::string::npos && found.target.find('-') != std::string::npos)
-    throw Error(fmt::format("--model {}: it is not clear where the first language ends", word),
-                "a colon between them tells: pt-BR:en=FILE");
+    throw Error(fmt::format("--model {}: the language pair is ambiguous", word),
+                "separate the languages with a colon: pt-BR:en=FILE");
   return found;
 }
 
@@ -41,7 +41,7 @@ std::vector<ModelWord> model_words(const ServeOptions& options) {
             word.source, word.target);
   }
   if (words.size() > 1 && std::ranges::any_of(words, &std::string::empty, &ModelWord::source))
-    throw Error("--model names several models, and not all with their languages", "--model en-fr=FILE en-de=FILE");
+    throw Error("--model names several models, but not all with a language pair", "--model en-fr=FILE en-de=FILE");
   return words;
 }
 
@@ -97,7 +97,8 @@ bool ServedModels::reload(std::function<void(std::string)> done) {
       const std::lock_guard lock(mutex_);
       if (error.empty()) workers.swap(workers_);
     }
-    error.empty() ? log_info("All models are loaded anew") : log_warning("The old models stay: {}", error);
+    error.empty() ? log_info("All models are reloaded")
+                  : log_warning("Reloading failed, the old models stay in use: {}", error);
     done(error);
     for (const auto& old : workers) old->finish();
     const std::lock_guard lock(mutex_);

@@ -127,7 +127,7 @@ const Route* Service::find(const HttpRequest& request) const {
     if (route.method == method) return &route;
     allowed.append(allowed.empty() ? "" : ", ").append(route.method);
   }
-  if (allowed.empty()) refuse(404, "there is no {}; /spec lists what there is", request.path);
+  if (allowed.empty()) refuse(404, "there is no {}; /spec lists all routes", request.path);
   if (method == "OPTIONS") throw Refusal{{.status = 204, .type = "", .headers = {{"Allow", allowed}}}};
   throw Refusal{error_response(405, request.path + " is for " + allowed, {{"Allow", allowed}})};
 }
@@ -151,7 +151,7 @@ void Service::handle(std::shared_ptr<Exchange> exchange) {
   } catch (const Error& error) {
     recorded->respond(error_response(400, error.what()));
   } catch (const std::bad_alloc&) {
-    recorded->respond(busy_response(503, "there is no memory for this request now"));
+    recorded->respond(busy_response(503, "there is too little memory for this request at the moment"));
   } catch (const std::exception& error) {
     log_warning("A request failed: {}", error.what());
     recorded->respond(error_response(500, "the server failed to answer this request"));
@@ -165,10 +165,10 @@ void Service::count_refused(int status, const std::string& peer) {
 
 void Service::count_in(const std::string& client) {
   if (all_in_flight_ >= options_.max_requests)
-    throw Refusal{busy_response(503, fmt::format("the server answers {} requests already", all_in_flight_))};
+    throw Refusal{busy_response(503, fmt::format("the server is already answering {} requests", all_in_flight_))};
   int& of_client = in_flight_[client];
   if (of_client >= options_.max_requests_per_client)
-    throw Refusal{busy_response(429, fmt::format("you have {} requests in flight, wait for one of them", of_client))};
+    throw Refusal{busy_response(429, fmt::format("you have {} requests in progress, wait for one of them", of_client))};
   ++of_client, ++all_in_flight_;
 }
 
@@ -195,12 +195,11 @@ DetectedLanguage Service::source_of(std::span<const std::string> texts, const st
   }
   if (sources.empty()) refuse(400, "{} is not supported", target);
   if (!detector_ && sources.size() > 1)
-    refuse(400, "there are several languages to translate into {} from: name the source ({})", target,
-           fmt::join(sources, ", "));
+    refuse(400, "several languages can be translated into {}: name the source ({})", target, fmt::join(sources, ", "));
   if (!detector_) return {*sources.begin(), 1};
   for (const DetectedLanguage& found : detector_->detect(joined(texts)))
     if (sources.contains(found.language)) return found;
-  refuse(400, "of the languages to translate into {} from, --detect-model knows none ({})", target,
+  refuse(400, "--detect-model knows none of the languages that can be translated into {} ({})", target,
          fmt::join(sources, ", "));
 }
 
@@ -210,8 +209,8 @@ std::vector<DetectedLanguage> Service::detect(std::span<const std::string> texts
   for (size_t i = 0; i < models_.size(); ++i) sources.insert(models_[i].source);
   if (sources.size() != 1 || sources.begin()->empty())
     refuse(400,
-           "languages are not detected here: the server has no --detect-model, and not exactly one language to "
-           "translate from");
+           "this server cannot detect languages: it has no --detect-model, and its models do not have one source "
+           "language");
   return {{*sources.begin(), 1}};
 }
 

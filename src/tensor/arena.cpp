@@ -83,7 +83,7 @@ Arena::Arena(Reserve reserve, int64_t capacity) : pool_(std::make_shared<Pool>()
   pool_->capacity = capacity > 0 ? capacity : touchable ? machine_memory() : int64_t{1} << 44;
   void* base = mmap(nullptr, pool_->capacity, touchable ? PROT_READ | PROT_WRITE : PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  require(base != MAP_FAILED, "cannot reserve {} MiB of addresses; a limit on virtual memory (ulimit -v) is in the way",
+  require(base != MAP_FAILED, "cannot reserve {} MiB of address space: raise the limit on virtual memory (ulimit -v)",
           pool_->capacity >> 20);
   pool_->base = static_cast<std::byte*>(base);
 }
@@ -93,7 +93,7 @@ Arena::Arena(const DeviceMemory& device, int64_t capacity) : pool_(std::make_sha
   pool_->capacity = (capacity > 0 ? capacity : device.capacity()) / step * step;
   if (pool_->capacity > 0) pool_->base = static_cast<std::byte*>(device.reserve(pool_->capacity));
   if (!pool_->base)
-    throw OutOfMemory(fmt::format("the device has no room for tensors: {} MiB", pool_->capacity >> 20),
+    throw OutOfMemory(fmt::format("the device has too little free memory for tensors: {} MiB", pool_->capacity >> 20),
                       "nvidia-smi shows what else uses its memory");
 }
 

@@ -31,8 +31,8 @@ int order_of(std::string_view ngram) {
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& found) {
-  throw Error(fmt::format("{} is {}, expected profiles of languages", name, found),
-              "dragoman detect --learn en=FILE de=FILE --output FILE makes them");
+  throw Error(fmt::format("{} is {}, expected language profiles", name, found),
+              "dragoman detect --learn en=FILE de=FILE --output FILE writes them");
 }
 
 LanguageProfile profile_of(const json& entry) {
@@ -73,7 +73,7 @@ LanguageDetector::LanguageDetector(std::map<std::string, LanguageProfile> profil
   require(!profiles_.empty(), "there are no languages to detect");
   size_t column = 0;
   for (const auto& [language, profile] : profiles_) {
-    require(is_tag(language), "\"{}\" is no tag of a language, expected one such as en or pt-BR", language);
+    require(is_tag(language), "'{}' is not a language tag, expected one such as en or pt-BR", language);
     require(!profile.counts.empty(), "the text of {} has no letters", language);
     for (const auto& [ngram, count] : profile.counts) {
       auto& gains = gains_.try_emplace(ngram, profiles_.size(), 0.F).first->second;

@@ -15,7 +15,9 @@ namespace {
 
 constexpr size_t longest_abbreviation = 32;  // bytes; a longer word is none, however long it is
 
-void check(UErrorCode status) { require(U_SUCCESS(status), "ICU cannot cut sentences: {}", u_errorName(status)); }
+void check(UErrorCode status) {
+  require(U_SUCCESS(status), "ICU cannot split text into sentences: {}", u_errorName(status));
+}
 
 icu::Locale locale_of(std::string_view language) {
   UErrorCode status = U_ZERO_ERROR;

@@ -12,7 +12,9 @@
 namespace dragoman {
 namespace {
 
-void check(UErrorCode status) { require(U_SUCCESS(status), "ICU cannot cut words: {}", u_errorName(status)); }
+void check(UErrorCode status) {
+  require(U_SUCCESS(status), "ICU cannot split text into words: {}", u_errorName(status));
+}
 
 struct Words {
   size_t begin, end;

@@ -69,7 +69,7 @@ void read_flat(const RunState& run, const Tensor& own, const std::function<void(
 
 std::string entry(const SafetensorsFile& file, const char* key) {
   const auto found = file.metadata().find(key);
-  require(found != file.metadata().end(), "{} is no training state: it has no metadata '{}'", file.path(), key);
+  require(found != file.metadata().end(), "{} is not a training state: it has no metadata '{}'", file.path(), key);
   return found->second;
 }
 
@@ -100,15 +100,15 @@ void read_averages(const SafetensorsFile& file, const RunState& run) {
   if (!run.average) {
     const bool had = std::ranges::any_of(file.tensors(), [](const auto& t) { return t.name.starts_with("average/"); });
     if (!had) return;
-    throw Error(fmt::format("{} holds averages, which would be lost without --exponential-smoothing", file.path()),
-                "give it again; to train on without averages, begin another --model with this one as "
-                "--pretrained-model");
+    throw Error(
+        fmt::format("{} contains averaged weights, which would be lost without --exponential-smoothing", file.path()),
+        "give it again; to continue without averages, start another --model with this one as --pretrained-model");
   }
   if (file.find("average/" + run.parameters.named().front().name))
     return read_flat(run, run.average->averages(),
                      [&](const Tensor& whole) { read_tensors(file, averages_of(run, {.averages = whole})); });
   run.average->restart();
-  log_info("{} holds no averages: --exponential-smoothing begins with its parameters", file.path());
+  log_info("{} contains no averaged weights: --exponential-smoothing starts from its parameters", file.path());
 }
 
 void read_moments(const SafetensorsFile& file, const RunState& run) {
@@ -129,8 +129,8 @@ void compare_arithmetic(const SafetensorsFile& file, const std::string& now) {
   const auto stored = file.metadata().find("arithmetic");
   if (stored == file.metadata().end() || stored->second == now) return;
   log_info(
-      "{} was computed by {}, it resumes with {}: the last digits will differ from those of a run without this "
-      "change",
+      "{} was computed by {}, but resumes with {}: the results will differ in the last digits from those of a run "
+      "without this change",
       file.path(), stored->second, now);
 }
 
@@ -206,8 +206,8 @@ void require_same_model(const std::string& path, const ModelConfig& stored, cons
   for (const auto& [member, name, theirs, ours] : differences(stored, config))
     list += fmt::format("{}{} is {}, here {}", list.empty() ? "" : "; ", name, theirs, ours);
   if (!list.empty())
-    throw Error(fmt::format("{} is of another model: {}", path, list),
-                "give the options it was trained with, another --model, or --no-reload to begin anew");
+    throw Error(fmt::format("{} belongs to another model: {}", path, list),
+                "give the options it was trained with, another --model, or --no-reload to start from scratch");
 }
 
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
@@ -253,7 +253,7 @@ void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
     const int64_t number = std::stoll(digits);
     std::error_code unknown;
     if (!file->is_regular_file(unknown)) {
-      log_warning("{} is no file and so no older checkpoint: left alone", file->path().string());
+      log_warning("{} is not a regular file, so it is not deleted as an older checkpoint", file->path().string());
       continue;
     }
     if (number <= update) numbered.emplace(number, file->path());  // beyond it lie those of another run

@@ -78,7 +78,7 @@ ModelLock::ModelLock(const std::string& model) : path_(model + ".lock") {
     if (problem != 0) {
       if (file_ >= 0) close(std::exchange(file_, -1));
       throw Error(fmt::format("--model {}: the lock {} cannot be opened: {}", model, path_,
-                              problem == ELOOP ? "it is no regular file" : std::strerror(problem)),
+                              problem == ELOOP ? "it is not a regular file" : std::strerror(problem)),
                   fmt::format("ls -ld {} shows what is there: remove it, or give another --model", path_));
     }
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
@@ -87,7 +87,7 @@ ModelLock::ModelLock(const std::string& model) : path_(model + ".lock") {
       close(std::exchange(file_, -1));
       if (!taken) return;
       throw Error(fmt::format("--model {}: another process is training it{}", model, process),
-                  "wait for its end, stop it, or give another --model");
+                  "wait until it ends, stop it, or give another --model");
     }
     if (is_at(path_, file_)) break;
     close(std::exchange(file_, -1));

@@ -49,7 +49,7 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
     vocabs[side] = folder.file(joint ? "joint" : side == 0 ? "source" : "target");
   }
   if (missing.empty()) return open_vocabularies(setup);
-  log_info("{} would be made: learned here for this report", fmt::join(missing, " and "));
+  log_info("{} would be created: a temporary vocabulary was learned for this report", fmt::join(missing, " and "));
   const LogSink warnings = [log = bound_log()](LogLevel level, std::string_view message) {
     if (log && level == LogLevel::warning) (*log)(level, message);
   };

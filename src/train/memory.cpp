@@ -94,8 +94,8 @@ void require_memory(const MemoryPlan& plan, const Backend& backend, const DataOp
   throw Error(fmt::format("training would need {} MiB ({} MiB of them for the largest batch), but the {} has {} MiB",
                           plan.peak >> 20, (plan.peak - plan.parameters) >> 20, backend.is_device() ? "GPU" : "machine",
                           there >> 20),
-              fmt::format("take a smaller model, or lower --max-length (now {}), or --mini-batch-words (now {}) "
-                          "to less than the {} that go forward and back together",
+              fmt::format("use a smaller model, or lower --max-length (now {}), or lower --mini-batch-words (now {}) "
+                          "below the {} of a micro-batch",
                           options.max_length, options.mini_batch_words, plan.rows));
 }
 

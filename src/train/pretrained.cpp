@@ -57,12 +57,11 @@ void load_pretrained(const std::string& model, const Parameters& parameters, con
                      const Vocabularies& vocabularies, const std::vector<std::string>& paths) {
   const ModelFile file = open_model(model, pretrained_options(model, paths));
   require_its_vocabularies(file, vocabularies, paths,
-                           "give --vocabs those of that model; where a file of --vocabs is not there, it is made of "
-                           "the one in the model");
+                           "give that model's vocabularies as --vocabs; missing files are written from the model");
   require_same_shapes(file, model, parameters);
   require_same_function(file, model, config);
   file.load_weights(parameters);
-  log_info("The parameters begin with those of {}", model);
+  log_info("Initialised the parameters from {}", model);
 }
 
 }  // namespace dragoman

@@ -67,7 +67,7 @@ class Numbers {
   [[noreturn]] void complain(const std::string& key, const json& value, const std::string& expected) const {
     const std::string found = value.dump(-1, ' ', false, json::error_handler_t::replace);
     throw Error(fmt::format("{}: '{}' is {} in its progress, expected {}", path_, key, found, expected),
-                "the state is damaged: take another, or begin anew with --no-reload");
+                "the state is damaged: use another, or start from scratch with --no-reload");
   }
 
   const json& in_;
@@ -99,7 +99,7 @@ std::string to_json(const StoredProgress& stored) {
 
 StoredProgress progress_from(const std::string& text, const std::string& path) {
   const json in = parse_json(text);
-  require(in.is_object(), "{}: its progress is no JSON object", path);
+  require(in.is_object(), "{}: its progress is not a JSON object", path);
   const Numbers numbers(in, path);
   Progress p;
   p.updates = numbers.count("updates");

@@ -27,7 +27,7 @@ TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted)
 int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus) {
   const auto began_with = resumes(setup) ? batch_words_of(state_path(setup.training.model)) : std::nullopt;
   const int64_t words = began_with ? *began_with : fitting_batch_words(setup, backend, corpus);
-  log_info("Batches of {} target pieces {}", grouped(words), began_with ? "as before" : "fit into the memory");
+  log_info("Batches of {} target tokens {}", grouped(words), began_with ? "as before" : "fit into memory");
   return words;
 }
 
@@ -42,12 +42,13 @@ int shards_of_run(const TrainingSetup& setup, int ranks) {
   const int shards = wanted > 0 ? wanted : before > 1 ? before : usual_here;
   require(std::has_single_bit(unsigned(shards)), "--gradient-shards {}, expected a power of two", shards);
   if (shards < ranks)
-    throw Error(fmt::format("{} processes share {}: each needs one at least", ranks, counted(shards, "gradient shard")),
-                wanted > 0 || before == 0
-                    ? "give --gradient-shards a larger power of two, or start fewer processes"
-                    : fmt::format("the run began with them; --gradient-shards {} changes the last "
-                                  "digits of what follows",
-                                  std::bit_ceil(unsigned(ranks))));
+    throw Error(
+        fmt::format("{} processes share {}: each needs at least one", ranks, counted(shards, "gradient shard")),
+        wanted > 0 || before == 0
+            ? "give --gradient-shards a larger power of two, or start fewer processes"
+            : fmt::format(
+                  "the run started with them; --gradient-shards {} changes the last digits of its further results",
+                  std::bit_ceil(unsigned(ranks))));
   return shards;
 }
 
@@ -60,9 +61,10 @@ MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const 
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus);
   const MemoryPlan plan =
       plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0), ranks.size());
-  log_info("Memory: {} for weights, gradients and optimiser, {} with the largest batch{}",
-           in_mebibytes(plan.parameters), in_mebibytes(plan.peak),
-           backend.is_device() ? fmt::format(", in parts of at most {} pieces a side", grouped(plan.rows)) : "");
+  log_info(
+      "Memory: {} for weights, gradients and optimiser, {} with the largest batch{}", in_mebibytes(plan.parameters),
+      in_mebibytes(plan.peak),
+      backend.is_device() ? fmt::format(", in micro-batches of at most {} tokens on a side", grouped(plan.rows)) : "");
   require_memory(plan, backend, setup.data);
   return plan;
 }

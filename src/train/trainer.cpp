@@ -132,7 +132,7 @@ void Trainer::require_room() {
   require_space(o.model, size, available);
   const int64_t more = o.keep_last + (o.keep_best ? int64_t(o.valid_metrics.size()) : 0);
   if (const int64_t all = size.model * (more + 1) + size.state; more > 0 && all > available)
-    log_warning("--keep-last {} and all else that is to be kept need up to {} MiB, the disk of {} has {} MiB free",
+    log_warning("--keep-last {} and the other files of the run need up to {} MiB, but the disk of {} has {} MiB free",
                 o.keep_last, all >> 20, o.model, available >> 20);
 }
 
@@ -162,16 +162,16 @@ void Trainer::begin() {
 
 void Trainer::begin_or_resume() {
   const std::string &model = setup_.training.model, state = state_path(model);
-  log_info("Model: {} parameters, {} + {} layers of {} columns", grouped(model_->parameters().count()),
+  log_info("Model: {} parameters, {} + {} layers of dim {}", grouped(model_->parameters().count()),
            setup_.model.encoder_layers, setup_.model.decoder_layers, setup_.model.dim);
   if (never_ends(setup_.training))
-    log_warning("nothing ends this run but a signal: give --after, or --valid-sets with --early-stopping");
+    log_warning("this run has no end: give --after, or --valid-sets with --early-stopping");
   const bool has_model = std::filesystem::exists(model), has_state = std::filesystem::exists(state);
   if (setup_.training.no_reload || (!has_model && !has_state)) return begin();
   if (!has_state)
     throw Error(fmt::format("{} exists, but not its training state {}", model, state),
-                "choose another --model, perhaps with this one as --pretrained-model, or --no-reload to begin anew and "
-                "write over it");
+                "give another --model, perhaps with this one as --pretrained-model, or --no-reload to start from "
+                "scratch and overwrite it");
   // The state is written first, so after a crash it may be there alone.
   if (has_model) require_its_vocabularies(ModelFile(model), vocabularies_, setup_.data.vocabs);
   load_state(state, run_state(), setup_.model, order_,
@@ -234,8 +234,9 @@ void Trainer::warn_of_divergence(double cost) {
   if (diverging_ || cost <= 2 * guessing + 10) return;
   diverging_ = true;
   log_warning(
-      "update {}: a cost of {:.6g} is far above {:.3g}, that of guessing: training diverges, though all numbers are "
-      "finite; stop it, lower --learn-rate or raise --lr-warmup, and begin anew with --no-reload or another --model",
+      "update {}: the cost {:.6g} is far above {:.3g}, that of uniform guessing: training diverges, although all "
+      "numbers are finite; stop it, lower --learn-rate or raise --lr-warmup, and start again with --no-reload or "
+      "another --model",
       grouped(progress_.updates), cost, guessing);
 }
 
@@ -269,13 +270,13 @@ void Trainer::go_back() {
   const int64_t updates = progress_.updates;
   const bool again = progress_.rollbacks > 0, nowhere = !resumes_ && saved_ < 0;
   if (again || nowhere)
-    throw Error(fmt::format("training has diverged: {} updates in a row up to update {} are not finite{}; the first "
-                            "tensor that is not: {}",
+    throw Error(fmt::format("training has diverged: {} updates in a row up to update {} were not finite{}; the first "
+                            "tensor that is not finite: {}",
                             progress_.skipped_in_a_row, grouped(updates),
-                            nowhere ? ", and there is no checkpoint to go back to"
-                                    : ", again after going back to a checkpoint with half the rate",
+                            nowhere ? ", and there is no checkpoint to roll back to"
+                                    : ", again after a rollback with half the learning rate",
                             updater_.first_nonfinite()),
-                "lower --learn-rate or raise --lr-warmup; --check-nan looks for the op that it begins with");
+                "lower --learn-rate or raise --lr-warmup; --check-nan finds the op where it starts");
   load_state(state_path(setup_.training.model), run_state(), setup_.model, order_);
   progress_.skipped_in_a_row = 0;
   ++progress_.rollbacks;
@@ -318,7 +319,7 @@ void Trainer::validate() {
 
 // Does not count for early stopping or the best model: the run continues as if nobody had asked.
 void Trainer::validate_on_request() {
-  if (!validation_.exists()) return log_warning("SIGUSR2 asks for a validation, but there are no --valid-sets");
+  if (!validation_.exists()) return log_warning("SIGUSR2 requests a validation, but there are no --valid-sets");
   updater_.finish();
   RunValidation validation = measure();
   validation.stalled = progress_.stalled;

@@ -78,7 +78,7 @@ void Updater::learn(std::span<const Batch> of_update) {
     } catch (const OutOfMemory& error) {
       if (learner_.rows() < 2) throw;
       learner_.take(learner_.rows() / 2);
-      log_warning("update {}: {}; from here on, batches go in parts of at most {} pieces a side",
+      log_warning("update {}: {}; from now on, micro-batches have at most {} tokens on a side",
                   grouped(progress_.updates + 1), error.what(), grouped(learner_.rows()));
     }
   }
@@ -130,9 +130,8 @@ void Updater::finish() {
 void Updater::skip(const Unfinished& update, const Adam::Outcome& outcome) {
   ++progress_.skipped;
   if (scales_less(outcome))
-    return log_info(
-        "update {} skipped: its gradient is too large for float16; losses are multiplied by {} from here on",
-        grouped(progress_.updates), progress_.loss_scale.value);
+    return log_info("update {} skipped: its gradient is too large for float16; the loss scale is now {}",
+                    grouped(progress_.updates), progress_.loss_scale.value);
   first_nonfinite_ = find_first_nonfinite(update, outcome);
   ++progress_.skipped_in_a_row;
   log_.announce(progress_.moment(), RunSkip{progress_.skipped_in_a_row, progress_.skipped, first_nonfinite_});

@@ -53,7 +53,7 @@ Output run(const std::string& command) {
 
 std::string failure_of(const Output& output) {
   if (output.status == -1) return "cannot be started";
-  if (WIFSIGNALED(output.status)) return fmt::format("was ended by signal {}", WTERMSIG(output.status));
+  if (WIFSIGNALED(output.status)) return fmt::format("was killed by signal {}", WTERMSIG(output.status));
   if (WEXITSTATUS(output.status) != 0) return fmt::format("failed with exit code {}", WEXITSTATUS(output.status));
   return fmt::format("printed no number, but '{}'", output.text.substr(0, 200));
 }
@@ -65,7 +65,7 @@ void require_program(const ValidScript& script) {
   const bool path = program.find('/') != std::string::npos;
   if (path ? access(program.c_str(), X_OK) == 0 : on_the_path(program)) return;
   throw Error(fmt::format("--valid-script-path {}: {}", script.command,
-                          path && access(program.c_str(), F_OK) == 0 ? "the file may not be executed"
+                          path && access(program.c_str(), F_OK) == 0 ? "the file is not executable"
                                                                      : "there is no such program"),
               fmt::format("chmod +x {0}, or give --valid-script-path \"bash {0}\"", program));
 }
@@ -76,7 +76,7 @@ std::optional<double> judge(const ValidScript& script, const std::string& transl
   const Output output = run(command + " " + quoted(translations) + " </dev/null");
   if (output.status == 0)
     if (const auto figure = first_number(output.text)) return figure;
-  log_warning("--valid-script-path {}: the script {}; training continues without its figure", script.command,
+  log_warning("--valid-script-path {}: the script {}; training continues without its value", script.command,
               failure_of(output));
   return std::nullopt;
 }

@@ -137,7 +137,7 @@ std::optional<double> Validation::figure_of_script(const std::vector<std::string
     write_lines(file = folder.file("translations"), translations);
     return judge(script, file);
   } catch (const Error& error) {
-    log_warning("--valid-script-path {}: {}; training continues without its figure", script.command, error.what());
+    log_warning("--valid-script-path {}: {}; training continues without its value", script.command, error.what());
     return std::nullopt;
   }
 }

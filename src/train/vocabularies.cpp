@@ -43,10 +43,10 @@ void learn(const Side& side, const TrainingSetup& setup) {
 void make(const Side& side, const TrainingSetup& setup) {
   const std::string& pretrained = setup.training.pretrained_model;
   if (pretrained.empty()) {
-    log_info("{} is not there: the vocabulary is made from the training text", side.path);
+    log_info("{} does not exist: learning the vocabulary from the training text", side.path);
     return learn(side, setup);
   }
-  log_info("{} is not there: it becomes the vocabulary of {}", side.path, pretrained);
+  log_info("{} does not exist: it is written from the vocabulary of {}", side.path, pretrained);
   const Vocabularies stored = open_model(pretrained).vocabularies();
   write_atomically(side.path, [&](FileWriter& file) { file.write((stored.*side.in_model).bytes()); });
 }
@@ -56,7 +56,7 @@ void require_protected(const Vocabulary& vocabulary, const std::string& path, co
   for (const std::string& symbol : symbols)
     if (std::ranges::count(there, symbol) == 0)
       throw Error(fmt::format("{} has no protected symbol {}, which --protected-symbols asks for", path, symbol),
-                  "name a new file to have one made; symbols cannot be added to a vocabulary that is there");
+                  "name a new file to learn one; symbols cannot be added to an existing vocabulary");
 }
 
 Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabularies* made) {
@@ -68,7 +68,7 @@ Vocabulary open_or_make(const Side& side, const TrainingSetup& setup, MadeVocabu
   Vocabulary vocabulary = Vocabulary::load(path);
   if (!setup.data.dim_vocabs.empty() && vocabulary.size() != side.size)
     throw Error(fmt::format("{} has {} pieces, --dim-vocabs asks for {}", path, vocabulary.size(), side.size),
-                "leave --dim-vocabs out to take the vocabulary as it is, or name a new file to have one made");
+                "leave out --dim-vocabs to use the vocabulary as it is, or name a new file to learn one");
   require_protected(vocabulary, path, setup.data.protected_symbols);
   return vocabulary;
 }
@@ -129,11 +129,9 @@ ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vo
   config.rnn.encoder.sentence_ends = sentence_ends(vocabularies.source, setup.data.sentence_marks);
   if (config.rnn.encoder.sentence_ends.empty())
     throw Error(
-        fmt::format("--sentence-ends {}: no piece of {} ends with one of these, so that no line would have more "
-                    "than one sentence",
+        fmt::format("--sentence-ends {}: no piece of {} ends with one of these, so each line would be one sentence",
                     fmt::join(setup.data.sentence_marks, " "), setup.data.vocabs[0]),
-        "name the marks that sentences of the source end with; a mark of your own becomes a piece by "
-        "--protected-symbols");
+        "name the marks at the ends of source sentences; --protected-symbols makes other marks pieces");
   return config;
 }
 

@@ -37,10 +37,9 @@ CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabul
 
 /// Error unless the model file has these vocabularies: a model knows numbers of pieces only, and in another vocabulary
 /// they mean something else. `paths` are those of --vocabs, `hint` says what to do.
-void require_its_vocabularies(const ModelFile& model, const Vocabularies& vocabularies,
-                              const std::vector<std::string>& paths,
-                              const std::string& hint =
-                                  "give --vocabs the one it was trained with, another --model, "
-                                  "or --no-reload to begin anew");
+void require_its_vocabularies(
+    const ModelFile& model, const Vocabularies& vocabularies, const std::vector<std::string>& paths,
+    const std::string& hint =
+        "give the vocabulary that it was trained with, another --model, or --no-reload to start from scratch");
 
 }  // namespace dragoman

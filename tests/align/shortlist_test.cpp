@@ -85,16 +85,16 @@ TEST_F(ShortlistTest, IsRefusedWhenItIsEmptyOrMakesNoSense) {
   expect_error(with({2}, begins(0), {}), "is an empty shortlist");
   expect_error(with({2}, begins(1), {bpe.size()}), "out of range, expected 0 to");
   expect_error(with({-1}, begins(1), {7}), "out of range");
-  expect_error(with({2}, begins(2), {7}), "does not cut the 1 numbers of 'best'");
-  expect_error(with({2}, {0, 1}, {7}), "does not cut the 1 numbers of 'best'");
+  expect_error(with({2}, begins(2), {7}), "does not divide the 1 ids of 'best'");
+  expect_error(with({2}, {0, 1}, {7}), "does not divide the 1 ids of 'best'");
   auto falling = begins(1);
   falling[1] = 2;
-  expect_error(with({2}, falling, {7}), "does not cut");
+  expect_error(with({2}, falling, {7}), "does not divide");
 }
 
 TEST_F(ShortlistTest, IsRefusedWhenTheFileIsAnotherOrDamaged) {
   write_safetensors(folder / "m", {}, {{"format", "dragoman"}});
-  expect_error(folder / "m", "no shortlist");
+  expect_error(folder / "m", "not a dragoman shortlist");
   write_safetensors(folder / "m", {}, {{"format", "dragoman-shortlist"}, {"version", "2"}});
   expect_error(folder / "m", "of version 2, this dragoman reads 1");
   with({2}, begins(1), {7});

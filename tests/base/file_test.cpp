@@ -97,7 +97,8 @@ TEST(WriteAtomically, SaysWhichFolderIsMissing) {
 }
 
 TEST(WriteAtomically, DoesNotReplaceADevice) {
-  EXPECT_THAT(error_of([] { write_atomically("/dev/null", [](FileWriter&) {}); }).what(), HasSubstr("is not a file"));
+  EXPECT_THAT(error_of([] { write_atomically("/dev/null", [](FileWriter&) {}); }).what(),
+              HasSubstr("is not a regular file"));
 }
 
 TEST(MappedFile, ShowsTheBytesOfTheFile) {

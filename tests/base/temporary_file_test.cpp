@@ -29,7 +29,7 @@ TEST(TemporaryFile, SaysWhereNoneCanBeMadeAndWhereItEnds) {
   const TextFiles files;
   EXPECT_THAT(
       [&] { TemporaryFile file(files.path("nowhere")); },
-      testing::ThrowsMessage<Error>(testing::HasSubstr("nowhere: no temporary file can be made there: No such file")));
+      testing::ThrowsMessage<Error>(testing::HasSubstr("nowhere: cannot create a temporary file there: No such file")));
   const TemporaryFile file(files.path("."));
   EXPECT_THROW(read_text(file, 0, 1), Error);
 }

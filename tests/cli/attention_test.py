@@ -165,7 +165,7 @@ class Attention(unittest.TestCase):
                          self.succeed("translate --quiet -m c.safetensors", self.lines))
         with self.assertRaises(AssertionError) as refused:
             self.succeed("explain -m c.safetensors -t s t")
-        self.assertIn("whose keys are no single pieces", str(refused.exception))
+        self.assertIn("whose compressed keys stand for several pieces each", str(refused.exception))
 
     def test_mixtures_of_experts_are_quantized_averaged_and_inspected_like_others(self):
         self.train("e", KINDS["experts"], "20u")

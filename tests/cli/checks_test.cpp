@@ -104,7 +104,7 @@ TEST(TrainFlags, TieEverythingOnlyWhenTheVocabularyIsJointAndNothingElseIsSaid) 
   EXPECT_FALSE(target.embeddings.ties_source());
   EXPECT_TRUE(target.embeddings.ties_output());
   EXPECT_FALSE(train({"--tied-embeddings-all", "false"}).embeddings.ties_output());
-  EXPECT_THAT(error_of([] { train({"--tied-embeddings-all"}, {"v", "w"}); }), HasSubstr("--vocabs are two: v, w"));
+  EXPECT_THAT(error_of([] { train({"--tied-embeddings-all"}, {"v", "w"}); }), HasSubstr("--vocabs names two: v, w"));
   EXPECT_THAT(error_of([] { train({"--tied-embeddings-src"}, {"v", "w"}); }), HasSubstr("--tied-embeddings-src"));
 }
 
@@ -135,7 +135,7 @@ TEST(TrainFlags, HaveAllTheirContradictionsInOneAnswer) {
   });
   EXPECT_THAT(said, testing::StartsWith("7 problems with the options of dragoman train\n"));
   for (const char* part :
-       {"--transformer-heads 7", "--keep-best goes by validation", "--lr-schedule cosine needs --lr-decay-updates",
+       {"--transformer-heads 7", "--keep-best needs --valid-sets", "--lr-schedule cosine needs --lr-decay-updates",
         "--optimizer-params takes beta1, beta2 and epsilon, found 1", "--dec-cell lstm is for --type s2s",
         "--precision float16 is for GPUs", "--dim-vocabs takes one number for both sides or one each, found 3"})
     EXPECT_THAT(said, HasSubstr(part));
@@ -199,10 +199,7 @@ TEST(TranslateFlags, ListNBestUpToTheBeam) {
   EXPECT_EQ(translate({}).n_best, 0);
   EXPECT_EQ(translate({"--n-best", "-b", "7"}).n_best, 7);
   EXPECT_EQ(translate({"--n-best", "2", "-b", "7"}).n_best, 2);
-  EXPECT_THAT(error_of([] {
-                translate({"--n-best", "8", "-b", "7"});
-              }),
-              HasSubstr("--n-best 8 is more than --beam-size 7"));
+  EXPECT_THAT(error_of([] { translate({"--n-best", "8", "-b", "7"}); }), HasSubstr("--n-best 8 exceeds --beam-size 7"));
 }
 
 TEST(OtherFlags, TakeBareWords) {

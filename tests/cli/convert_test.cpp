@@ -37,7 +37,7 @@ TEST(ConvertCommand, TakesModelsOfOtherProgramsOnly) {
     convert_command(engine, options(ours, folder / "m"));
     ADD_FAILURE() << "no error";
   } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("is a model of dragoman already"));
+    EXPECT_THAT(e.what(), HasSubstr("is already a model of dragoman"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "m"));
 }
@@ -51,7 +51,7 @@ TEST(ConvertCommand, AsksForVocabulariesThatNothingNames) {
     convert_command(engine, o);
     ADD_FAILURE() << "no error";
   } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("nothing beside it names its vocabularies"));
+    EXPECT_THAT(e.what(), HasSubstr("no file next to it names its vocabularies"));
     EXPECT_THAT(e.hint(), HasSubstr("--vocabs"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "m"));

@@ -158,10 +158,10 @@ class LimitedMemory(WithText):
 
     def test_that_is_too_little_is_an_error(self):
         train = "train -t s t -v v v -m new "
-        self.assertIn("--ram 0.25K is too little: lengths and order of 36 pairs take 0.0 MiB already",
+        self.assertIn("--ram 0.25K is too little: the lengths and order of 36 pairs alone take 0.0 MiB",
                       self.fails(train + "--ram 0.25K"))
         self.assertIn("--tempdir /proc has 0.0 MiB free", self.fails(train + "--ram 3K --tempdir /proc"))
-        self.assertIn("--ram: '512' is no amount of memory", self.fails(train + "--ram 512"))
+        self.assertIn("--ram: '512' is not an amount of memory", self.fails(train + "--ram 512"))
 
 
 class ProtectedSymbols(WithText):

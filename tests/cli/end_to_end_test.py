@@ -169,7 +169,7 @@ class Configurations(InFolder):
 
     def test_validation_without_text_is_told(self):
         said = self.call(*"train -t s t -v v v -m new --early-stopping 3 --dump-config minimal".split()).stderr
-        self.assertIn("--early-stopping does nothing: there are no --valid-sets", said)
+        self.assertIn("--early-stopping has no effect without --valid-sets", said)
 
 
 class Slips(InFolder):

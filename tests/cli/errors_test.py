@@ -31,7 +31,7 @@ PROVOKED = {
     "there is no command '…'": "generate",
     "there is no option --…": f"{TRAIN} -m new --lern-rate 1",
     "… problems with the options of dragoman …": "train",
-    "--… '…' is not taken here": "score -m m -t s t --summary ce-sum",
+    "--… '…' is not supported": "score -m m -t s t --summary ce-sum",
     "no option of dragoman … mentions '…'": "train --help elephant",
     "--… needs a value": "translate -m m --beam-size",
     "--…: '…' is not a whole number": "translate -m m --beam-size x",
@@ -40,7 +40,7 @@ PROVOKED = {
     "--… is missing: …": "translate",
     "--… is empty, expected …": "translate -c nameless.yml",
     "--… takes two files, source and target, found …": "score -m m -t s",
-    "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, so '-' cannot be one":
+    "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, so none of them can be '-'":
         "train -t s - -v v v -m new",
     "--train-sets, --data-weighting, --valid-sets and --vocabs are read more than once, but … is a pipe":
         "train -t pipe t -v v v -m new",
@@ -48,13 +48,13 @@ PROVOKED = {
     "--valid-sets takes one file with --tsv, found …": "train -t columns --tsv -v v v -m new --valid-sets s t",
     "--corpus-weights has … numbers, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --corpus-weights 1 2",
-    "--corpus-weights are all 0, expected one above 0 at least": f"{TRAIN} -m new --corpus-weights 0",
+    "--corpus-weights are all 0, expected at least one above 0": f"{TRAIN} -m new --corpus-weights 0",
     "--data-weighting names … files, --train-sets … corpora, expected one for each":
         f"{TRAIN} -m new --data-weighting s t",
-    "--ram: '…' is no amount of memory": f"{TRAIN} -m new --ram 512",
-    "--ram … is too little: lengths and order of … pairs take … already": f"{TRAIN} -m new --ram 1K",
+    "--ram: '…' is not an amount of memory": f"{TRAIN} -m new --ram 512",
+    "--ram … is too little: the lengths and order of … pairs alone take …": f"{TRAIN} -m new --ram 1K",
     "--tempdir … has … free, the encoded text needs about …": f"{TRAIN} -m new --ram 9K --tempdir /proc",
-    "…: no temporary file can be made there: …": f"{TRAIN} -m new --ram 9K --tempdir nowhere",
+    "…: cannot create a temporary file there: …": f"{TRAIN} -m new --ram 9K --tempdir nowhere",
     "--devices is '…', expected cpu or the number of a GPU, such as 0": f"{TRAIN} -m new --devices gpu",
     "--fast-math is for GPUs, and --devices is cpu": f"{TRAIN} -m new --fast-math",
     "--precision float16 is for GPUs, and --devices is cpu": f"{TRAIN} -m new --precision float16",
@@ -72,18 +72,17 @@ PROVOKED = {
     "--dec-cell ssru is for --transformer-decoder-autoreg rnn, --type s2s has gru and lstm": f"{RNN} --dec-cell ssru",
     "--dim-rnn … is odd, but --enc-type bidirectional has half of the state in each direction": f"{RNN} --dim-rnn 9",
     "--reverse-source has no effect: --enc-type bidirectional reads in both directions": f"{RNN} --reverse-source",
-    "--reverse-source is for --enc-type unidirectional, conv reads all at once":
+    "--reverse-source is for --enc-type unidirectional; conv reads all tokens at once":
         f"{RNN} --enc-type conv --reverse-source",
     "--enc-conv-width is for --enc-type conv, not for …": f"{RNN} --enc-conv-width 5",
     "--enc-cell is for any --enc-type but conv": f"{RNN} --enc-type conv --enc-cell lstm",
-    "--encoder-pooling hierarchical reads sentences by recurrent layers, --enc-type conv has none":
+    "--encoder-pooling hierarchical needs recurrent layers; --enc-type conv has none":
         f"{RNN} --encoder-pooling hierarchical --enc-type conv",
-    "--reverse-source brings the first words near the decoder, but --encoder-pooling hierarchical does not "
-    "read the words in order": f"{RNN} --encoder-pooling hierarchical --enc-type unidirectional --reverse-source",
+    "--reverse-source contradicts --encoder-pooling hierarchical, which does not keep the order of the words": f"{RNN} --encoder-pooling hierarchical --enc-type unidirectional --reverse-source",
     "--sentence-ends is for --encoder-pooling hierarchical, not for …": f"{RNN} --sentence-ends ;",
-    "--sentence-ends …: no piece of … ends with one of these, so that no line would have more than one sentence":
+    "--sentence-ends …: no piece of … ends with one of these, so each line would be one sentence":
         f"{RNN} --encoder-pooling hierarchical --sentence-ends ¶",
-    "--… is for models with attention, --rnn-attention none has none":
+    "--… is for models with attention; --rnn-attention none has none":
         f"{RNN} --rnn-attention none --attention-score dot",
     "--attention-local-center predictive is the centre of a window, but --attention-local is 0":
         f"{RNN} --attention-local-center predictive",
@@ -92,25 +91,24 @@ PROVOKED = {
     "--… is for --attention-choice hard, not for soft": f"{RNN} --attention-reward 1",
     "--attention-choice hard attends to one source token, so --transformer-heads must be 1, found …":
         f"{RNN} --attention-choice hard --transformer-heads 2",
-    "--attention-choice hard samples from the whole source, --attention-local … is for soft":
+    "--attention-choice hard samples from the whole source; --attention-local … is for soft":
         f"{RNN} --attention-choice hard --attention-local 2",
-    "--attention-choice hard takes no mean, so --transformer-dropout-attention … has nothing to drop":
+    "--attention-choice hard takes no weighted mean, so --transformer-dropout-attention … has nothing to drop":
         f"{RNN} --attention-choice hard --transformer-dropout-attention 0.1",
     "--type: … is not one of transformer, decoder-only, s2s": f"{TRAIN} -m new --type other",
-    "--method gradient goes back through each attention, which a model of type s2s computes step by step, expected "
-    "--method raw": "explain -m s2s --method gradient -t s t",
+    "--method gradient needs the gradient of all attention weights at once, but a model of type s2s computes them step by step; expected --method raw": "explain -m s2s --method gradient -t s t",
     "--beam-size … contradicts --output-sampling, which samples instead of searching":
         "translate -m m --output-sampling -b 6",
-    "--alignment: '…' is none of hard, soft, none and no number above 0 and at most 1":
+    "--alignment: '…' is not hard, soft, none, or a number above 0 and at most 1":
         "translate -m m --alignment 1.5",
     "--temperature … is for --output-sampling, which is not given": "translate -m m --temperature 2",
     "--output-sampling: expected full, topk K or nucleus P, found …": "translate -m m --output-sampling best",
     "--min-length-factor … is more than --max-length-factor … allows":
         "translate -m m --min-length-factor 2 --max-length-factor 1",
     "--weights has … numbers, --model … files, expected one for each": "translate -m m --weights 1 2",
-    "--weights are all 0, expected one above 0 at least": "translate -m m --weights 0",
+    "--weights are all 0, expected at least one above 0": "translate -m m --weights 0",
     "--scores and --n-best: give one; n-best lists already contain the scores": "translate -m m --scores --n-best",
-    "--n-best … is more than --beam-size … can find": "translate -m m --n-best 9",
+    "--n-best … exceeds --beam-size …": "translate -m m --n-best 9",
     "--length-penalty and --normalize … are two ways to divide scores by length: give one":
         "translate -m m --length-penalty gnmt 0.6 --normalize 1",
     "--word-penalty … has no effect with --normalize 1, where it adds the same number to every score":
@@ -120,13 +118,13 @@ PROVOKED = {
     "--heads contradicts --method rollout, which uses the mean of all heads":
         "explain -m m --method rollout --heads 0",
     "--layers …: the model has … layers, expected 0 to …, or -1 for the last": "explain -m m --layers 9",
-    "--heads …: the model has … heads a layer, expected 0 to …": "explain -m m --heads 9",
-    "--sites …: a model of type … has … only": "explain -m alone --sites cross",
-    "--method rollout follows what attention moves, but in a model that has … only other things move it too":
+    "--heads …: the model has … heads per layer, expected 0 to …": "explain -m m --heads 9",
+    "--sites …: a model of type … has only …": "explain -m alone --sites cross",
+    "--method rollout needs a model in which only attention moves information between positions; this one has only … attention":
         "explain -m recurrent --method rollout",
     "--… contradicts --positions, which shows position embeddings, not text": "explain --positions -i s",
     "--format text contradicts --positions, which prints a picture or numbers": "explain --positions --format text",
-    "--positions: … adds no vectors to embeddings, its positions are …; expected sinusoidal, interleaved or learned ones":
+    "--positions: … has no position embeddings, its positions are …; expected sinusoidal, interleaved or learned":
         "explain -m placeless --positions",
     "--vocabs and --model both name vocabularies: give one": "align -t s t -v v v -m m",
     "--reverse contradicts --shortlist, which needs the translations of source pieces":
@@ -136,7 +134,7 @@ PROVOKED = {
     "--n-best contradicts --summary …, which prints one figure": "score -m m -t s t --n-best --summary",
     "--word-scores contradicts --summary …, which prints one figure": "score -m m -t s t --word-scores --summary",
     "--alignment contradicts --summary …, which prints one figure": "score -m m -t s t --alignment --summary",
-    "--alignment: the model has no cross-attention, expected one whose decoder looks at the source":
+    "--alignment: the model has no cross-attention to take the alignment from":
         "score -m alone -t s t --alignment",
     "--normalize contradicts --summary …, which is computed from whole log-probabilities": "score -m m -t s t -n --summary",
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
@@ -151,61 +149,59 @@ PROVOKED = {
         f"{TRAIN} -m new --transformer-relative-positions 3",
     "--attention-projections none uses the vectors of a head unchanged, …":
         f"{TRAIN} -m new --attention-projections none --transformer-dim-key 3",
-    "--attention-projections key-value makes one vector of key and value, but …":
+    "--attention-projections key-value uses one vector as key and value, but …":
         f"{TRAIN} -m new --attention-projections key-value --transformer-dim-value 3",
     "--transformer-positions rotary rotates pairs of numbers, but …":
         f"{TRAIN} -m new --transformer-positions rotary --transformer-dim-key 3",
     "--transformer-positions rotary rotates queries and keys, which represents distances in dot products only: …":
         f"{TRAIN} -m new --transformer-positions rotary --attention-score additive",
-    "--valid-metrics translation asks a script, but there is no --valid-script-path":
+    "--valid-metrics translation needs --valid-script-path":
         f"{VALIDATE} --valid-metrics translation",
     "--valid-script-path … is for --valid-metrics translation, which is not given":
         f"{VALIDATE} --valid-script-path sh",
     "--valid-script-path …: there is no such program":
         f"{VALIDATE} --valid-metrics translation --valid-script-path nowhere",
-    "--valid-script-path …: the file may not be executed":
+    "--valid-script-path …: the file is not executable":
         f"{VALIDATE} --valid-metrics translation --valid-script-path ./s",
     "--valid-script-args … are for --valid-script-path, which is not given": f"{VALIDATE} --valid-script-args x",
     "--valid-translation-output: none of --valid-metrics translates": f"{VALIDATE} --valid-translation-output new",
-    "--copy takes pieces of the source for the target, but --vocabs are two: …":
+    "--copy needs a joint vocabulary, but --vocabs names two: …":
         f"train -t s t -v v w {SMALL} --copy --after 1u -m new",
-    "--source-lang …: … is not told the language of its source": "translate -m m --source-lang de",
-    "--target-lang …: … is not told the language to translate into": "translate -m m --target-lang de",
-    "… is there already, expected the name of a new folder": "convert -i m -o s --to ctranslate2",
-    "…: its '…' is …, of which … has no equal (it has …)": "convert -i m -o new --to marian",
-    "--shortlist … leaves out pieces that … would copy: it was trained with --copy":
+    "--source-lang …: … takes no source language": "translate -m m --source-lang de",
+    "--target-lang …: … takes no target language": "translate -m m --target-lang de",
+    "… already exists, expected the name of a new folder": "convert -i m -o s --to ctranslate2",
+    "…: its '…' is …, which … does not support (it supports …)": "convert -i m -o new --to marian",
+    "--shortlist … cannot be used with …, which was trained with --copy: it would leave out pieces to copy":
         "translate -m copies --shortlist list",
     "--learn-source is for --type decoder-only, not for …": f"{TRAIN} -m new --learn-source",
-    "--enc-depth 0 leaves --type … without an encoder, expected 1 at least":
+    "--enc-depth 0 leaves --type … without an encoder, expected at least 1":
         "train -t s t -v v v -m new --after 1u --enc-depth 0",
-    "--… is for models with an encoder, --type decoder-only has none":
+    "--… is for models with an encoder; --type decoder-only has none":
         "train -t s t -v v v -m new --after 1u --type decoder-only --enc-depth 3",
     "--type decoder-only reads the source by self-attention, which --transformer-decoder-autoreg … replaces":
         "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-decoder-autoreg rnn",
     "--… is for --attention-memory local-compressed, not for …": f"{TRAIN} -m new --attention-block 5",
     "--attention-memory local-compressed is for --type decoder-only, not for …":
         f"{TRAIN} -m new --attention-memory local-compressed",
-    "--transformer-positions … are those of single keys, but --attention-memory local-compressed makes one key of "
-    "several":
+    "--transformer-positions … needs one key per position, but --attention-memory local-compressed compresses several into one":
         f"{COMPRESSED} --transformer-positions alibi",
     "--attention-score location has no keys that --attention-memory local-compressed could compress":
         f"{COMPRESSED} --attention-score location --transformer-max-positions 600",
     "--attention-window … contradicts --attention-memory local-compressed, whose local layers have blocks: …":
         f"{COMPRESSED} --attention-window 3",
-    "--attention-memory local-compressed alternates local and compressed layers, but --dec-depth is …, expected 2 "
-    "at least": f"{COMPRESSED} --dec-depth 1",
-    "explain: the model has --attention-memory …, whose keys are no single pieces, expected full":
+    "--attention-memory local-compressed alternates local and compressed layers, but --dec-depth is …, expected at least 2": f"{COMPRESSED} --dec-depth 1",
+    "explain: the model has --attention-memory …, whose compressed keys stand for several pieces each, expected full":
         "explain -m compressed -t s t",
     "--… is for --moe-experts, which is not given": f"{TRAIN} -m new --moe-top-k 1",
     "--moe-experts 1 leaves the router nothing to choose": f"{TRAIN} -m new --moe-experts 1 --moe-frequency 1",
     "--moe-top-k … exceeds --moe-experts …":
         f"{TRAIN} -m new --moe-experts 2 --moe-top-k 3 --moe-frequency 1",
-    "--moe-frequency … gives no layer experts: the model has … of them":
+    "--moe-frequency … gives no layer experts: the model has only … layers":
         f"{TRAIN} -m new --moe-experts 2",
-    "--precision …: this CPU (…) does not multiply bfloat16, or the oneDNN installed has no product for it":
+    "--precision …: this CPU (…), or the installed oneDNN, has no bfloat16 matrix product":
         f"{TRAIN} -m new --precision bfloat16",
     "--… is for --transformer-decoder-autoreg average-attention, not for …": f"{TRAIN} -m new --transformer-aan-nogate",
-    "--type decoder-only reads both sides with one vocabulary, but --vocabs are two: …":
+    "--type decoder-only needs a joint vocabulary, but --vocabs names two: …":
         "train -t s t -v v w -m new --after 1u --type decoder-only",
     "--type decoder-only reads source and target as one sequence: …":
         "train -t s t -v v v -m new --after 1u --type decoder-only --transformer-positions learned "
@@ -213,9 +209,9 @@ PROVOKED = {
     "cannot listen on …, port …: …": "serve -m m --port 0 --host 192.0.2.1",
     "--host …: …": "serve -m m --port 0 --host nowhere.invalid",
     "--model names two models from … to …": "serve -m en-de=m en-de=m --port 0",
-    "--model names several models, and not all with their languages": "serve -m en-de=m m --port 0",
-    "--model …: it is not clear where the first language ends": "serve -m pt-BR-en=m --port 0",
-    "… has no keys, expected one a line": "serve -m m --port 0 --api-keys empty",
+    "--model names several models, but not all with a language pair": "serve -m en-de=m m --port 0",
+    "--model …: the language pair is ambiguous": "serve -m pt-BR-en=m --port 0",
+    "… has no keys, expected one per line": "serve -m m --port 0 --api-keys empty",
     "--… needs --valid-sets: BLEU is measured on them": "quantize -m m -o new --gate 1",
     "--… is for vocab …, not for vocab …": "vocab inspect -m v --ids",
     "…, line …: not YAML: …": "translate -m m -c broken.yml",
@@ -238,29 +234,29 @@ PROVOKED = {
     "… has … lines, … has …": "score -m m -t s short",
     "…, line …: has … tabs, expected one, between source and target": "train -t columns --tsv -v v v -m new",
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
-    "…, line …: '…' is no weight, expected a number of at least 0": f"{TRAIN} -m new --data-weighting s",
-    "… has … lines, … has …; --data-weighting takes a weight for each": f"{TRAIN} -m new --data-weighting empty",
+    "…, line …: '…' is not a weight, expected a number of at least 0": f"{TRAIN} -m new --data-weighting s",
+    "… has … lines, … has …; --data-weighting needs one weight per line": f"{TRAIN} -m new --data-weighting empty",
     "…, line …: expected 'number … Name= value', found '…'": "score -m m -t s t --n-best",
-    "…, line …: is of source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
+    "…, line …: belongs to source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
     "…: expected a translation of line … of … (counted from 0), found …": "evaluate -r s -i far --oracle",
-    "…, line …: is of source line …, after one of line …; expected rising numbers": "score -m m -t s falling --n-best",
+    "…, line …: belongs to source line …, but follows an entry of line …; expected increasing numbers": "score -m m -t s falling --n-best",
     "…, line …: expected a tree such as (S (NP (NNS cats)) (VP (VBP sleep))), found '…'":
         "evaluate -r t -i t --metrics evalb",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
-    "… is …, expected profiles of languages": "detect -m s",
-    "--learn: … is no LANGUAGE=FILE, expected …": "detect --learn s --output out",
-    "… is not a SentencePiece model, or only a part of one": "vocab encode -m cutv",
+    "… is …, expected language profiles": "detect -m s",
+    "--learn: … is not of the form LANGUAGE=FILE, such as …": "detect --learn s --output out",
+    "… is not a SentencePiece model, or is truncated": "vocab encode -m cutv",
     "… is …, expected a SentencePiece model": "vocab encode -m s",
     "…, line …: \"…\", expected PIECE: ID": "vocab inspect -m notes.yml",
     "…: no piece has id …, expected all from 0 to …": "vocab inspect -m gap.yml",
-    "…: id … is there twice: \"…\" and \"…\"": "vocab inspect -m both.yml",
+    "…: id … appears twice: \"…\" and \"…\"": "vocab inspect -m both.yml",
     "…: piece …, \"…\", is piece … already": "vocab inspect -m same.yml",
-    "…: no line is …, which a vocabulary needs": "vocab inspect -m notes.txt",
-    "a vocabulary of … has one segmentation of a line; alpha … asks for others":
+    "…: has no line …, which a vocabulary needs": "vocab inspect -m notes.txt",
+    "a vocabulary of … cannot sample segmentations, found alpha …, expected 0":
         "vocab encode -m sound.yml --alpha 0.1 -i s",
     "… is …, expected text": "translate -m m -i m",
-    "--train-sets: the name of … says that it holds both sides, expected files of one side":
+    "--train-sets: … contains both sides, according to its name, expected one file per side":
         "train -t s.tsv t -v v v -m new",
     "… is …, expected a model or another safetensors file": "translate -m s",
     "unexpected argument '…'": "completion bash zsh",
@@ -270,41 +266,41 @@ PROVOKED = {
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
     "--… … contradicts …, whose model has …": f"{TRAIN} -m new --pretrained-model m --dec-depth 2",
     "--freeze …: no parameter has such a name": f"{TRAIN} -m new --freeze encoder.1.*",
-    "--freeze … leaves no parameter to be trained": f"{TRAIN} -m new --freeze *",
-    "--freeze …: … is a statistic that batch norms take of every batch of training, which cannot be frozen":
+    "--freeze … leaves no parameter to train": f"{TRAIN} -m new --freeze *",
+    "--freeze …: … is a batch-norm statistic, which every training batch updates; it cannot be frozen":
         f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
     "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
     "…: begins with a header length of … bytes, expected at most …": "translate -m noise",
     "…: begins with a header length of … bytes, but … follow": "translate -m cut",
     "…: the content has the checksum …, its metadata expects …": "translate -m flipped",
     "… is a training state, expected a model": "translate -m m.state",
-    "… is a safetensors file but no dragoman model: it has no metadata '…'": "translate -m foreign",
+    "… is a safetensors file but not a dragoman model: it has no metadata '…'": "translate -m foreign",
     "… is of format version …, this dragoman reads …": "translate -m newer",
     "--model …: the lock … cannot be opened: …": f"{TRAIN} -m linked",
     "--model …: another process is training it (process …)": f"{TRAIN} -m busy",
-    "… is of another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
+    "… belongs to another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
     "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
-    "… is a safetensors file, but no shortlist of dragoman": "translate -m m --shortlist m",
+    "… is a safetensors file, but not a dragoman shortlist": "translate -m m --shortlist m",
     "… is a shortlist of version …, this dragoman reads …": "translate -m m --shortlist list.newer",
     "… was made for another … vocabulary than the model's (checksum …, expected …)":
         "translate -m other --shortlist list",
     "… is an empty shortlist: it has no translation of any piece": "translate -m m --shortlist list.empty",
-    "…: holds numbers of pieces out of range, expected 0 to …": "translate -m m --shortlist list.far",
-    "…: 'begins' does not cut the … numbers of 'best' into parts for … source pieces":
+    "…: contains ids of pieces out of range, expected 0 to …": "translate -m m --shortlist list.far",
+    "…: 'begins' does not divide the … ids of 'best' among … source pieces":
         "translate -m m --shortlist list.cut",
     "--shortlist: expected a file and up to three numbers, found …": "translate -m m --shortlist table 1 2 0 3",
     "… is a damaged shortlist of Marian: it has … bytes, expected … or more": "translate -m m --shortlist marian.short",
-    "… is a damaged shortlist of Marian: it has … bytes, and its header speaks of … source pieces and … translations":
+    "… is a damaged shortlist of Marian: it has … bytes, but its header announces … source pieces and … translations":
         "translate -m m --shortlist marian.cut",
     "… is a damaged shortlist of Marian: the content has the checksum …, expected …":
         "translate -m m --shortlist marian.flipped",
     "… was made for … source pieces, and the model has …": "translate -m m --shortlist marian.few",
     "… lists target piece …, and the model has pieces 0 to …": "translate -m m --shortlist marian.far",
-    "…: the offsets of source pieces do not cut the … translations into parts":
+    "…: the offsets of source pieces do not divide its … translations":
         "translate -m m --shortlist marian.wrong",
     "…: line … is not 'target source probability'": "translate -m m --shortlist s",
     "…: no line has pieces of both vocabularies of the model": "translate -m m --shortlist table",
-    "… and … are models of different kinds: …": "average -o new m deep",
+    "… and … have different architectures: …": "average -o new m deep",
     "… is already in 8 bits": "quantize -m small -o new",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
     "… is not a file that inspect knows": "inspect noise",

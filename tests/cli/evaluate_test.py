@@ -70,7 +70,7 @@ class Evaluate(unittest.TestCase):
         self.assertAlmostEqual(page["evalb"], 100 * 12 / 15)
         self.assertAlmostEqual(page["evalb_complete"], 100 / 3)
         self.assertEqual((page["evalb_malformed"], page["evalb_other_words"]), (1, 1))
-        self.assertIn("parsed: 1 of 4 lines are not trees", done.stderr)
+        self.assertIn("parsed: 1 of 4 lines are not bracketed trees", done.stderr)
         self.assertIn("parsed: 1 of 4 lines differ in words from their reference", done.stderr)
         self.assertRegex(self.call("-r gold -i parsed --metrics evalb").stdout,
                          "EVALB  precision  recall  complete\nparsed +80.00 +100.00 +66.67 +33.33\n")

@@ -181,7 +181,7 @@ class Explaining(unittest.TestCase):
         found = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(["missing" in e for e in found], [False, True, False])
         self.assertRegex(done.stderr, r"line 2: \d+ source pieces, more than --max-length 6")
-        self.assertIn("Lines after line 3 are not explained", done.stderr)
+        self.assertIn("Only the first 3 lines are explained", done.stderr)
 
     def test_text_shows_the_mean_of_the_last_layer_in_shades(self):
         text = self.succeed("explain --quiet -m m", text="abgd\n")
@@ -218,7 +218,7 @@ class Explaining(unittest.TestCase):
         for kind in ("rotary", "none"):
             self.succeed(f"train -t s t -v v v -m {kind} --transformer-positions {kind}", *SMALL, "--after", "1u")
             done = self.call(f"explain -m {kind} --positions -o kept")
-            self.assertIn(f"{kind} adds no vectors to embeddings, its positions are {kind}", done.stderr)
+            self.assertIn(f"{kind} has no position embeddings, its positions are {kind}", done.stderr)
             self.assertFalse((self.folder / "kept").exists())
         self.assertTrue(self.succeed("explain --positions").startswith("<!DOCTYPE html>"))
 
@@ -231,8 +231,8 @@ class Explaining(unittest.TestCase):
                                  ("explain -i s", "--model is missing"),
                                  ("explain -m m --positions -i s", "--input contradicts --positions"),
                                  ("explain --positions --format text", "--format text contradicts --positions"),
-                                 ("translate -m m --alignment=weich", "none of hard, soft, none"),
-                                 ("translate -m m --alignment 1.5", "none of hard, soft, none"),
+                                 ("translate -m m --alignment=weich", "not hard, soft, none"),
+                                 ("translate -m m --alignment 1.5", "not hard, soft, none"),
                                  ("score -m m -t s t --alignment --summary", "--alignment contradicts --summary")):
             done = self.call(command)
             self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -69,7 +69,7 @@ class FineTuning(InFolder):
     def test_a_model_of_another_shape_is_refused(self):
         said = self.refused("--pretrained-model", "m.safetensors", "--transformer-dim-ffn", "48")
         self.assertIn("--transformer-dim-ffn 48 contradicts m.safetensors, whose model has 32", said)
-        self.assertIn("hint: leave it out: the kind of model is that of --pretrained-model", said)
+        self.assertIn("hint: leave it out: the architecture is taken from --pretrained-model", said)
         said = self.refused("--pretrained-model", "m.safetensors", "--task", "transformer-tiny", train=FEW)
         self.assertIn("--task transformer-tiny: --dim-emb 128 contradicts m.safetensors, whose model has 16", said)
 
@@ -101,18 +101,18 @@ class FineTuning(InFolder):
         for more in ([], ["--dry-run"]):
             said = self.refused("--pretrained-model", "m.safetensors", *more, vocabs="w w")
             self.assertIn("m.safetensors was trained with another vocabulary than w", said)
-            self.assertIn("hint: give --vocabs those of that model", said)
+            self.assertIn("hint: give that model's vocabularies as --vocabs", said)
 
     def test_a_pattern_that_matches_nothing_is_refused_with_the_nearest(self):
         said = self.refused("--freeze", "decoder.*", "encodr.0.*")
         self.assertIn("--freeze encodr.0.*: no parameter has such a name", said)
         self.assertIn("hint: did you mean 'encoder.0.*'?", said)
-        self.assertIn("leaves no parameter to be trained", self.refused("--freeze", "*"))
+        self.assertIn("leaves no parameter to train", self.refused("--freeze", "*"))
 
     def test_a_size_that_the_vocabulary_does_not_have_is_refused(self):
         said = self.refused("--dim-vocabs", "400")
         self.assertIn("v has 320 pieces, --dim-vocabs asks for 400", said)
-        self.assertIn("hint: leave --dim-vocabs out", said)
+        self.assertIn("hint: leave out --dim-vocabs", said)
         self.train("sized", "--dim-vocabs", "320", "320", "--after", "1u")
 
 

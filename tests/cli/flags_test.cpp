@@ -194,7 +194,7 @@ TEST(CommandLine, NamesTheNearestOfAnOptionThatDoesNotExist) {
 }
 
 TEST(CommandLine, SaysWhatToDoInsteadOfAMarianOptionThatIsNotNeeded) {
-  EXPECT_THAT(error_of({"--workspace", "5000"}), HasSubstr("--workspace | memory is taken as it is needed"));
+  EXPECT_THAT(error_of({"--workspace", "5000"}), HasSubstr("--workspace | memory is allocated as needed"));
 }
 
 TEST(CommandLine, NamesTheOptionTheWordAndWhatIsExpected) {

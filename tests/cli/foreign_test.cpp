@@ -193,8 +193,7 @@ TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
   for (const char* part :
        {"there is no option --fp16\n    hint: --precision float16", "there is no option --max-tokens",
         "there is no option --lern-rate\n    hint: did you mean --learn-rate?",
-        "--enc-depth: 'six' is not a whole number",
-        "line 1: there is no option 'lr'\n    hint: here it is --learn-rate",
+        "--enc-depth: 'six' is not a whole number", "line 1: there is no option 'lr'\n    hint: use --learn-rate",
         "line 2: dec-depth: 'many' is not a whole number", "line 3: there is no option 'write-home'",
         "--vocabs SOURCE TARGET is missing"})
     EXPECT_THAT(answer.said, HasSubstr(part));
@@ -202,11 +201,9 @@ TEST_F(Files, AndCommandLinesHaveAllTheirProblemsInOneAnswer) {
 
 TEST(MariansOptions, AreIgnoredWithOneLineForEachReason) {
   const Answer<TranslateCommandOptions> answer(translate_table(), split("-m m --mini-batch 1 --maxi-batch 8 -w 9"));
-  EXPECT_EQ(
-      answer.said,
-      "--mini-batch 1, --maxi-batch 8 are ignored: sentences are put together by length and --mini-batch-words, which "
-      "changes speed only\n"
-      "-w 9 is ignored: memory is taken as it is needed\n");
+  EXPECT_EQ(answer.said,
+            "--mini-batch 1, --maxi-batch 8 are ignored: sentences are batched by length, up to --mini-batch-words; "
+            "this affects speed only\n-w 9 is ignored: memory is allocated as needed\n");
 }
 
 TEST(MariansOptions, AreNotIgnoredByCommandsThatMarianHasNot) {

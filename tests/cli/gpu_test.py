@@ -107,7 +107,7 @@ class Training(Gpu):
         (self.folder / "heavy").write_text("200000\n" * len(self.lines), encoding="utf-8")
         done = self.succeed(f"train -t s t -v v v -m heavy.safetensors --devices 0 --after 16u --precision float16 "
                             f"--data-weighting heavy {TRANSFORMER}{RUN}")
-        self.assertIn("update 1 skipped: its gradient is too large for float16; losses are multiplied by 64 from here on",
+        self.assertIn("update 1 skipped: its gradient is too large for float16; the loss scale is now 64",
                       done.stderr)
         costs = [float(cost) for cost in re.findall(r"Cost ([\d.]+)", done.stderr)]
         learnt = [cost for cost in costs if cost > 0]  # skipped updates have none
@@ -119,8 +119,8 @@ class Training(Gpu):
         command = f"train -t s t -v v v -m fit.safetensors --devices 0 --mini-batch-fit {TRANSFORMER}{RUN} --after "
         begun, gone_on = (self.succeed(command + updates).stderr for updates in ("1u", "2u"))
         words = re.search(r"(\d+) target tokens", begun)[1]  # all of them: they are few
-        self.assertIn(f"Batches of {words} target pieces fit into the memory", begun)
-        self.assertIn(f"Batches of {words} target pieces as before", gone_on)
+        self.assertIn(f"Batches of {words} target tokens fit into memory", begun)
+        self.assertIn(f"Batches of {words} target tokens as before", gone_on)
         self.assertRegex(self.succeed(command + "1u --dry-run --no-reload").stdout, rf"batches that fit +{words} target pieces")
 
     def test_validates_and_profiles(self):

@@ -162,7 +162,7 @@ class CommandLines(InFolder):
                              {"pieces": len(listed), "type": "tokens", "byte_fallback": False})
         done = self.call(*f"{train} --sentencepiece-alphas 0.1 -m sampled.npz".replace(f"-m {model} ", "").split())
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("a vocabulary of tokens has one segmentation of a line; alpha 0.1 asks for others", done.stderr)
+        self.assertIn("a vocabulary of tokens cannot sample segmentations, found alpha 0.1", done.stderr)
 
     def test_all_that_is_refused_is_said_at_once(self):
         done = self.call(*shlex.split(f"train {TRANSFORMER} --after-epochs 10 --fp16"))
@@ -175,13 +175,13 @@ class CommandLines(InFolder):
     def test_what_is_ignored_is_said(self):
         done = self.call(*shlex.split("translate -m m.safetensors -v v v -w 2500 --mini-batch 64"), text="a b\n")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"(?m)-w 2500 is ignored: memory is taken as it is needed$")
+        self.assertRegex(done.stderr, r"(?m)-w 2500 is ignored: memory is allocated as needed$")
 
     def test_models_of_other_kinds_are_refused(self):
         for kind in ("amun", "nematus"):
             done = self.call(*shlex.split(f"train -t s t -v v v -m other.npz --type {kind}"))
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn(f"--type '{kind}' is not taken here\n  hint: --type s2s is the recurrent model", done.stderr)
+            self.assertIn(f"--type '{kind}' is not supported\n  hint: --type s2s is the recurrent model", done.stderr)
 
     def test_a_single_option_has_its_advice_as_the_hint(self):
         for options, advice in (("--after-epochs 10", "--after 10e ends a run"), ("--num-devices 4", "computes on the CPU"),

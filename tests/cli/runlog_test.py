@@ -287,7 +287,7 @@ class Signals(InFolder):
         run.send_signal(signal.SIGTERM)
         self.assertEqual(wait_for("end")["reason"], "signal")
         self.assertEqual(run.wait(60), 0)
-        self.assertIn("nothing ends this run but a signal", (self.folder / "signalled.log").read_text())
+        self.assertIn("this run has no end", (self.folder / "signalled.log").read_text())
 
     def test_a_terminal_that_closes_stops_and_saves(self):
         process, terminal = pty.fork()

@@ -82,7 +82,7 @@ class Lines(WithModels):
             line.decode()  # valid UTF-8
             self.assertNotRegex(line, rb"[\r\n]")
         self.assertEqual(found[:4], [b""] * 4)
-        self.assertRegex(said, r"line 15 has [\d,]+ pieces: lines of more than 200 are translated in parts")
+        self.assertRegex(said, r"line 15 has [\d,]+ pieces: lines of more than 200 are split into segments")
         self.assertIn("1 line is not valid UTF-8, the first is line 9", said)
 
     def test_lines_longer_than_any_it_was_trained_on_are_told(self):
@@ -90,8 +90,8 @@ class Lines(WithModels):
         long = " ".join(self.lines[:20])
         done = self.call("translate -m a.safetensors -b 1", text=f"{short}\n{long}\n{short}\n{long} {long}\n")
         said = done.stderr.decode()
-        self.assertRegex(said, r"line 2 has \d+ pieces at once, more than any sentence that the model was trained on \(\d+\)")
-        self.assertIn("2 lines have more pieces than any sentence", said)
+        self.assertRegex(said, r"line 2 has a segment of \d+ pieces, longer than any sentence that the model was trained on \(\d+\)")
+        self.assertIn("2 lines are longer, in pieces, than any sentence", said)
         self.assertNotIn("trained on", self.call("translate -m a.safetensors -b 1", text=f"{short}\n").stderr.decode())
 
     def test_the_lengths_that_a_model_was_trained_on_are_in_its_file(self):

@@ -55,11 +55,11 @@ class Script(InFolder):
         self.assertEqual(log.count("sh fails.sh: the script failed with exit code 4; training continues"), 2)
 
     def test_is_checked_before_training(self):
-        self.refused("--valid-script-path ./plain: the file may not be executed", "hint: chmod +x ./plain",
+        self.refused("--valid-script-path ./plain: the file is not executable", "hint: chmod +x ./plain",
                      options="--valid-metrics translation --valid-script-path ./plain")
         self.refused("there is no such program",
                      options="--valid-metrics translation --valid-script-path nowhere.sh --dry-run")
-        self.refused("translation asks a script, but there is no --valid-script-path",
+        self.refused("--valid-metrics translation needs --valid-script-path",
                      options="--valid-metrics translation")
         self.refused("--valid-script-path sh is for --valid-metrics translation", options="--valid-script-path sh")
         self.refused("--valid-script-args x are for --valid-script-path", options="--valid-script-args x")

@@ -210,7 +210,7 @@ TEST(CorpusWeights, LeaveNoEpochEmpty) {
   Weighted nothing({0, 0, 1});
   nothing.corpus->ends = {1000, 1402, 1402};
   EXPECT_THAT([&] { plan_batches(*nothing.corpus, nothing.options, 1, 0); },
-              ThrowsMessage<Error>(HasSubstr("no sentence pair is left of the corpora whose --corpus-weights")));
+              ThrowsMessage<Error>(HasSubstr("no sentence pair is left in the corpora whose --corpus-weights")));
 }
 
 TEST(Assemble, LaysSentencesEndToEndAndKeepsTheirLineNumbers) {

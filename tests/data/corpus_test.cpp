@@ -231,13 +231,14 @@ TEST_F(CorpusTest, SaysThatTheMemoryOrTheDiskIsTooSmall) {
   text.tempdir = files.path(".");
   text.ram = 30'000;
   EXPECT_THAT([&] { read_corpus(text); },
-              ThrowsMessage<Error>(HasSubstr("--ram 29.296875K is too little: lengths and order of 2,000 pairs take")));
+              ThrowsMessage<Error>(
+                  HasSubstr("--ram 29.296875K is too little: the lengths and order of 2,000 pairs alone take")));
   text.tempdir = "/proc";  // where nothing is free
   EXPECT_THAT([&] { read_corpus(text); },
               ThrowsMessage<Error>(AllOf(HasSubstr("--tempdir /proc has 0.0 MiB free"), HasSubstr("needs about 0."))));
   text.tempdir = files.path("nowhere");
   EXPECT_THAT([&] { read_corpus(text); },
-              ThrowsMessage<Error>(HasSubstr(text.tempdir + ": no temporary file can be made there")));
+              ThrowsMessage<Error>(HasSubstr(text.tempdir + ": cannot create a temporary file there")));
 }
 
 TEST_F(CorpusTest, KeepsTheWeightsOfThePairsThatStay) {

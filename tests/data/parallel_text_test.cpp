@@ -40,7 +40,7 @@ TEST(TextPairs, AreTwoFilesEachOrOneWithBothColumns) {
         [&] {
           text_pairs("train-sets", {"a.en", name}, false);
         },
-        ThrowsMessage<Error>(HasSubstr("says that it holds both sides")));
+        ThrowsMessage<Error>(HasSubstr("contains both sides, according to its name")));
   EXPECT_EQ(text_pairs("train-sets", {"a.tsv.en", "tsv"}, false).size(), 1u);
   const auto tsv = text_pairs("train-sets", {"a.tsv", "b.tsv"}, true);
   ASSERT_EQ(tsv.size(), 2u);
@@ -125,8 +125,8 @@ TEST(ParallelReader, NeedsAWeightForEachPairAndNothingElse) {
   EXPECT_THAT(message(weighted("1\n")), HasSubstr(files.path("w") + " has 1 lines, " + files.path("a") + " has 2"));
   EXPECT_THAT(message(weighted("1\n1\n1\n")), HasSubstr(files.path("w") + " has 3 lines, " + files.path("a")));
   for (const std::string bad : {"", "x", "-1", "1 1", "nan", "inf", "1e99"})
-    EXPECT_THAT(message(weighted("1\n" + bad + "\n")),
-                HasSubstr(files.path("w") + ", line 2: '" + bad + "' is no weight, expected a number of at least 0"));
+    EXPECT_THAT(message(weighted("1\n" + bad + "\n")), HasSubstr(files.path("w") + ", line 2: '" + bad +
+                                                                 "' is not a weight, expected a number of at least 0"));
   auto two = weighted("1\n1\n");
   EXPECT_THAT(
       [&] {

@@ -72,7 +72,7 @@ TEST(BatchStream, CanBeLeftAtAnyTime) {
 TEST(BatchStream, SaysThatThePlanIsShorterThanWhereTrainingStands) {
   BatchStream stream(random_corpus(50), batches_of(10), 1, {2, 5});
   EXPECT_THAT([&] { stream.next(); },
-              ThrowsMessage<Error>(HasSubstr("training stands at batch 5 of epoch 3, which has 5 batches")));
+              ThrowsMessage<Error>(HasSubstr("the training state is at batch 5 of epoch 3, which has only 5 batches")));
 }
 
 TEST(BatchStream, ThrowsItsThreadsErrorEveryTime) {

@@ -206,7 +206,7 @@ TEST_F(TranslatorTest, RefusesRequestsThatMakeNoSense) {
     return std::string();
   };
   EXPECT_EQ(submit({.beam_size = 0}), "--beam-size: 0 is out of range, expected from 1 to 1024");
-  EXPECT_EQ(submit({.beam_size = 2, .n_best = 3}), "--n-best 3 is more than --beam-size 2 can find");
+  EXPECT_EQ(submit({.beam_size = 2, .n_best = 3}), "--n-best 3 exceeds --beam-size 2");
   EXPECT_TRUE(translator.idle());
 }
 

@@ -134,7 +134,8 @@ TEST_F(BackgroundTranslatorTest, MayBeUsedAndDestroyedByWhatItCalls) {
   std::latch all(3);
   std::string refused;
   translator->submit({.text = lines[0], .search = quick}, [&](const auto&) {
-    EXPECT_THAT([&] { translator->translate(lines, quick); }, ThrowsMessage<Error>(HasSubstr("called in it")));
+    EXPECT_THAT([&] { translator->translate(lines, quick); },
+                ThrowsMessage<Error>(HasSubstr("called from the translator's own thread")));
     translator->submit({.text = lines[0], .search = slow}, [&](const auto& answer) {
       EXPECT_TRUE(answer.cancelled);
       all.count_down();
@@ -162,7 +163,7 @@ TEST_F(BackgroundTranslatorTest, SurvivesWhatItsCallersThrow) {
   translator->submit({.text = lines[0], .search = quick}, [](const auto&) { throw 5; });
   EXPECT_EQ(translator->translate(lines, quick).size(), lines.size());
   const std::lock_guard lock(mutex);
-  EXPECT_THAT(logged, Contains(HasSubstr("has thrown: a mistake of mine")));
+  EXPECT_THAT(logged, Contains(HasSubstr("threw an exception: a mistake of mine")));
 }
 
 TEST_F(BackgroundTranslatorTest, RefusesSenselessOptionsAtOnce) {
@@ -192,7 +193,7 @@ TEST_F(BackgroundTranslatorTest, SaysInAForkedChildThatItCannotTranslate) {
   auto translator = load();
   auto scorer = std::make_unique<Scorer>(*engine, ScorerOptions{.model = model});
   translator->translate(lines, quick);  // all threads have begun
-  const auto refused = ThrowsMessage<Error>(HasSubstr("was made before this process was forked"));
+  const auto refused = ThrowsMessage<Error>(HasSubstr("was created before this process was forked"));
   EXPECT_EQ(status_of_child([&] {
               if (!testing::Value([&] { translator->translate(lines, quick); }, refused)) _exit(2);
               if (!testing::Value([&] { translator->cancel(1); }, refused)) _exit(3);

@@ -111,7 +111,7 @@ TEST_F(TrainTest, NamesAllThatIsWrongWithItsOptionsAsTheCommandDoes) {
 TEST_F(TrainTest, RefusesOptionsOfTheEngineAndFilesThatItWouldOverwrite) {
   NamedOptions threads = options("m", "2u");
   threads.push_back({"cpu-threads", {"2"}});
-  EXPECT_THAT([&] { train(engine, threads); }, ThrowsMessage<Error>("--cpu-threads is no option of train()"));
+  EXPECT_THAT([&] { train(engine, threads); }, ThrowsMessage<Error>("train() has no option --cpu-threads"));
   NamedOptions corpus = options("m", "2u");
   corpus.push_back({"log", {toy.setup.data.train_sets[0]}});
   const std::string before = read_file(toy.setup.data.train_sets[0]);

@@ -69,7 +69,7 @@ TEST_F(Explaining, ReadsADecoderAloneAsOneSequence) {
   ASSERT_EQ(e.maps.size(), 1u);
   EXPECT_EQ(e.maps[0].keys, 5);
   expect_refused({.sites = {AttentionSite::cross}},
-                 "--sites cross: a model of type decoder-only has decoder-self only");
+                 "--sites cross: a model of type decoder-only has only decoder-self");
 }
 
 TEST_F(Explaining, ShowsWhatIsChosen) {
@@ -95,7 +95,7 @@ TEST_F(Explaining, ShowsWhatIsChosen) {
 TEST_F(Explaining, RefusesWhatTheModelDoesNotHave) {
   expect_refused({.layers = {1}}, "--layers 1: the model has 1 layers, expected 0 to 0, or -1 for the last");
   expect_refused({.layers = {-2}}, "--layers -2");
-  expect_refused({.heads = {2}}, "--heads 2: the model has 2 heads a layer, expected 0 to 1");
+  expect_refused({.heads = {2}}, "--heads 2: the model has 2 heads per layer, expected 0 to 1");
 }
 
 TEST_F(Explaining, RefusesToFollowWhatIsNotAttention) {
@@ -103,8 +103,7 @@ TEST_F(Explaining, RefusesToFollowWhatIsNotAttention) {
   config.autoregression = Autoregression::rnn;
   use(config);
   EXPECT_EQ(explain({}).maps.size(), 2u);
-  expect_refused({.method = AttentionMethod::rollout},
-                 "--method rollout follows what attention moves, but in a model that has encoder-self, cross only");
+  expect_refused({.method = AttentionMethod::rollout}, "this one has only encoder-self, cross attention");
 }
 
 TEST_F(Explaining, OfAPairDoesNotDependOnThoseBefore) {

@@ -160,7 +160,7 @@ TEST_F(OldFairseq, GivesOthersIfAFormulaIsAnother) {
 TEST_F(Fairseq, TakesDictionariesFromWhereTheyAre) {
   EXPECT_THAT(open_model(path()).vocabularies().source.encode("a dog"), ElementsAre(4, 6));
   std::filesystem::rename(folder / "dict.de.txt", folder / "other.txt");
-  EXPECT_THAT(complaint(), HasSubstr("dict.de.txt: there is no such file, which numbers the pieces of "));
+  EXPECT_THAT(complaint(), HasSubstr("dict.de.txt: there is no such file; it lists the pieces of "));
   const OpenOptions named{.vocabs = {folder / "dict.en.txt", folder / "other.txt"}};
   EXPECT_EQ(open_model(path(), named).vocabularies().target.piece(12), "ein");
 }

@@ -95,8 +95,8 @@ TEST_F(MarianShortlist, HasTheChecksumOfMarian) {
 TEST_F(MarianShortlist, IsRefusedWhenDamaged) {
   const std::string whole = sound().file();
   for (size_t size = 8; size < 48; ++size) expect_error(whole.substr(0, size), "bytes, expected 48 or more");
-  for (size_t size = 48; size < whole.size(); ++size) expect_error(whole.substr(0, size), "its header speaks of");
-  expect_error(whole + "x", "its header speaks of");
+  for (size_t size = 48; size < whole.size(); ++size) expect_error(whole.substr(0, size), "its header announces");
+  expect_error(whole + "x", "its header announces");
   for (size_t at = 8; at + 4 < whole.size(); ++at) {  // the last half word has no checksum
     std::string flipped = whole;
     flipped[at] = char(flipped[at] ^ 1);
@@ -106,7 +106,7 @@ TEST_F(MarianShortlist, IsRefusedWhenDamaged) {
     for (const size_t field : {32, 40}) {
       std::string lying = whole;
       lying.replace(field, 8, bytes<uint64_t>({size}));
-      expect_error(lying, "its header speaks of");
+      expect_error(lying, "its header announces");
     }
 }
 
@@ -127,14 +127,14 @@ TEST_F(MarianShortlist, IsRefusedWhenItMakesNoSense) {
   for (const auto& [at, value] : {std::pair<size_t, uint64_t>{0, 1}, {5, 3}, {60, ~uint64_t{0}}}) {
     b = sound();
     b.begins[at] = value;
-    expect_error(b.file(), "do not cut the 3 translations");
+    expect_error(b.file(), "do not divide its 3 translations");
   }
   b = sound();
   std::fill(b.begins.begin(), b.begins.begin() + 41, 1);
-  expect_error(b.file(), "do not cut the 3 translations");
+  expect_error(b.file(), "do not divide its 3 translations");
   b = sound();
   b.begins.back() = 2;
-  expect_error(b.file(), "do not cut the 3 translations");
+  expect_error(b.file(), "do not divide its 3 translations");
 }
 
 TEST_F(MarianShortlist, SharedVocabulariesTranslatePiecesByThemselves) {

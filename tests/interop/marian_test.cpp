@@ -118,8 +118,8 @@ TEST(MarianConfig, NamesWhatItDoesNotKnow) {
         "transformer-ffn-activation: tanh", "transformer-decoder-autoreg: lstm"})
     EXPECT_THAT(complaint(option), HasSubstr("which dragoman does not know")) << option;
   EXPECT_THAT(complaint("transformer-decoder-autoreg: rnn\ndec-cell: gru"), HasSubstr("option dec-cell is gru"));
-  EXPECT_THAT(complaint("dim-emb: [1]"), HasSubstr("dim-emb is [1], expected another kind of value"));
-  EXPECT_THAT(complaint("a: ["), HasSubstr("no YAML"));
+  EXPECT_THAT(complaint("dim-emb: [1]"), HasSubstr("dim-emb is [1], expected a value of another type"));
+  EXPECT_THAT(complaint("a: ["), HasSubstr("not YAML"));
 }
 
 // The version that computes it exactly is the one after 1.12.0.

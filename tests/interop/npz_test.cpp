@@ -77,7 +77,7 @@ TEST(Npz, RefusesHeadersThatDoNotGoWithTheirData) {
   EXPECT_THAT(complaint(array("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", bytes<float>({1}))),
               HasSubstr("of type >f4"));
   EXPECT_THAT(complaint(array("{'descr': __import__('os'), 'shape': (1,), }", "")), HasSubstr("damaged"));
-  EXPECT_THAT(complaint("no array"), HasSubstr("no NumPy array"));
+  EXPECT_THAT(complaint("no array"), HasSubstr("not a NumPy array"));
 }
 
 TEST(Npz, RefusesWhatIsNoArchiveOrIsDamaged) {

@@ -128,7 +128,7 @@ class Onnx(unittest.TestCase):
                 self.compare(model, 11 if "--max-length" in options else 100)
 
     def compare(self, model, longest):
-        """Lines of more pieces are translated in parts by dragoman."""
+        """dragoman splits longer lines into segments."""
         pieces = sentencepiece.SentencePieceProcessor(model_file=str(self.folder / "v"))
         self.call("convert", "-i", model, "-o", f"{model}.onnx", "--to", "onnx")
         runtime = Runtime(self.folder / f"{model}.onnx")

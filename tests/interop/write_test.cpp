@@ -146,7 +146,7 @@ TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
   TemporaryFolder folder;
   const ModelFile ours(save_toy_model(folder / "ours", 1));
   EXPECT_THAT(complaint(write_marian, ours, folder / "marian"),
-              HasSubstr("its 'norm_epsilon' is 1e-05, of which Marian has no equal (it has 1e-06)"));
+              HasSubstr("its 'norm_epsilon' is 1e-05, which Marian does not support (it supports 1e-06)"));
   ModelConfig config = marian_config_of_a_toy();
   config.activation = Activation::gelu_tanh;
   const ModelFile other(save_toy_model(folder / "other", 1, config));
@@ -157,8 +157,9 @@ TEST(WriteMarian, NamesWhatMarianComputesOtherwise) {
 TEST(WriteModels, NamesTheFieldThatHasNoEqual) {
   TemporaryFolder folder;
   const ModelFile opennmt = open_model(golden("ct2_opennmt"));
-  EXPECT_THAT(complaint(write_huggingface, opennmt, folder / "hf"),
-              HasSubstr("its 'norm' is \"pre\", of which MarianMT of transformers has no equal (it has \"post\")"));
+  EXPECT_THAT(
+      complaint(write_huggingface, opennmt, folder / "hf"),
+      HasSubstr("its 'norm' is \"pre\", which MarianMT of transformers does not support (it supports \"post\")"));
   EXPECT_FALSE(fs::exists(folder / "hf"));
   const ConvertedModel marian = *read_ctranslate2(golden("ct2_marian"), {});
   ModelConfig config = marian.config;
@@ -172,7 +173,7 @@ TEST(WriteModels, OverwritesNothingAndLeavesNothingBehind) {
   TemporaryFolder folder;
   const ModelFile model = open_model(golden("ct2_marian"));
   folder.make("there", "mine");
-  EXPECT_THAT(complaint(write_ctranslate2, model, folder / "there"), HasSubstr("is there already"));
+  EXPECT_THAT(complaint(write_ctranslate2, model, folder / "there"), HasSubstr("already exists"));
   EXPECT_EQ(read_file(folder / "there"), "mine");
   EXPECT_NE(complaint(write_ctranslate2, model, folder / "none/ct2"), "");
   EXPECT_THAT(complaint(write_huggingface, model, folder / "hf"), HasSubstr("has no SentencePiece model"));

@@ -91,7 +91,7 @@ TEST_F(ModelFileOnDisk, IsRefusedAsARecurrentModelWithoutLayersOrStates) {
   EXPECT_EQ(complaint(config), "");
   ModelConfig encoder = config, decoder = config, states = config;
   encoder.encoder_layers = 0, decoder.decoder_layers = 0, states.rnn.dim = 0;
-  EXPECT_THAT(complaint(encoder), HasSubstr("--enc-depth 0 leaves --type s2s without an encoder, expected 1 at least"));
+  EXPECT_THAT(complaint(encoder), HasSubstr("--enc-depth 0 leaves --type s2s without an encoder, expected at least 1"));
   EXPECT_THAT(complaint(decoder), HasSubstr("--dec-depth: 0 is out of range, expected from 1"));
   EXPECT_THAT(complaint(states), HasSubstr("--dim-rnn: 0 is out of range, expected from 2"));
 }

@@ -112,7 +112,7 @@ constexpr Case cases[] = {
     {R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8,8]}})", "tensor a without valid data_offsets"},
     {R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[8,0]}})", "tensor a without valid data_offsets"},
     {R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", "tensor a of 8 bytes, expected 12 (F32 of 3)"},
-    {R"({"a":{"dtype":"F32","shape":[4611686018427387904,2],"data_offsets":[0,8]}})", "more than fit any file"},
+    {R"({"a":{"dtype":"F32","shape":[4611686018427387904,2],"data_offsets":[0,8]}})", "more than any file can hold"},
     {R"({"a":{"dtype":"U8","shape":[16],"data_offsets":[0,16]}})", "up to byte 16 of the data, which ends at 8"},
     {R"({"a":{"dtype":"U8","shape":[7],"data_offsets":[1,8]}})", "tensor a from byte 1 of the data, expected 0"},
     {R"({"a":{"dtype":"U8","shape":[7],"data_offsets":[0,7]}})", "has 8 bytes of data, expected 7"},

@@ -161,7 +161,7 @@ TEST_F(Safetensors, RefusesToWriteWhatNobodyCouldRead) {
   const auto writing = [&](std::vector<TensorEntry> entries, Metadata metadata = {}) {
     return refusal([&] { write_safetensors(at("m"), entries, metadata); });
   };
-  EXPECT_THAT(writing({tensors[0], tensors[0]}), testing::HasSubstr("two tensors want the name vocabulary.source"));
+  EXPECT_THAT(writing({tensors[0], tensors[0]}), testing::HasSubstr("two tensors are named vocabulary.source"));
   EXPECT_THAT(writing({{"__metadata__", DType::u8, {3}, bytes_of(letters)}}), testing::HasSubstr("__metadata__"));
   EXPECT_THAT(writing({{"w", DType::f32, {2, 2}, bytes_of(weights)}}),
               testing::HasSubstr("tensor w has 24 bytes for F32 of 2 x 2"));

@@ -52,11 +52,11 @@ TEST(TrainedRows, NameWhatAPatternMayHaveMeant) {
   EXPECT_THAT(Fused().complaint({"x.*", "x.qeury"}),
               AllOf(HasSubstr("--freeze x.qeury: no parameter has such a name"), HasSubstr("did you mean 'x.query'?")));
   EXPECT_THAT(Fused().complaint({"z.*"}), HasSubstr("did you mean 'x.*'?"));
-  EXPECT_THAT(Fused().complaint({"elephants"}), HasSubstr("names are such as x.query and y.bias"));
+  EXPECT_THAT(Fused().complaint({"elephants"}), HasSubstr("names look like x.query and y.bias"));
 }
 
 TEST(TrainedRows, MustNotBeNone) {
-  EXPECT_THAT(Fused().complaint({"x.*", "*.bias"}), HasSubstr("--freeze x.* *.bias leaves no parameter to be trained"));
+  EXPECT_THAT(Fused().complaint({"x.*", "*.bias"}), HasSubstr("--freeze x.* *.bias leaves no parameter to train"));
 }
 
 // Of the gradient (3, 4 | 1e30) only the first two count: norm 5. Adam's first step is the rate against the sign, and
@@ -108,7 +108,7 @@ TEST(Statistics, CannotBeFrozen) {
     trained_rows(t.parameters, {"a", "norm.*"});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("--freeze norm.*: norm.running_mean is a statistic"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("--freeze norm.*: norm.running_mean is a batch-norm statistic"));
   }
 }
 

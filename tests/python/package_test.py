@@ -280,7 +280,7 @@ print(os.waitpid(child, 0)[1])
         lines = python(program, self.model).stdout.splitlines()
         self.assertEqual(len(lines), 5, lines)
         for line in lines[:3]:
-            self.assertRegex(line, "(translator|scorer) was made before this process was forked.*after fork")
+            self.assertRegex(line, "(translator|scorer) was created before this process was forked.*after fork")
         self.assertEqual(lines[3:], ["True", "0"])
 
     def test_lets_the_interpreter_end_with_translations_under_way(self):

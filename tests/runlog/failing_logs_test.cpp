@@ -85,7 +85,7 @@ TEST(RunLogs, LetTheirReadersGo) {
   EXPECT_NO_THROW(unwritten.require_none());
   file_calls() = system;
   EXPECT_THAT(heard, testing::HasSubstr("messages no longer go to --log"));
-  EXPECT_THAT(heard, testing::HasSubstr("training continues without --log-json: nobody reads it any more"));
+  EXPECT_THAT(heard, testing::HasSubstr("training continues without --log-json: its reader has closed it"));
 }
 
 TEST(Unwritten, NamesEveryOutputAndItsFirstFailure) {

@@ -51,7 +51,7 @@ TEST(TextLog, HasALineForEachMetricAndSaysHowOftenTheFirstStalled) {
 TEST(TextLog, SaysWhyASaveFailedAndThatNothingIsLost) {
   LogLines log;
   TextLog(true).take(now, RunSave{"m", "m: writing failed: No space left on device"});
-  EXPECT_THAT(log.text(), testing::AllOf(HasSubstr("update 1,000 is not saved"), HasSubstr("older files stay"),
+  EXPECT_THAT(log.text(), testing::AllOf(HasSubstr("update 1,000 was not saved"), HasSubstr("older files are kept"),
                                          HasSubstr("No space left on device")));
 }
 

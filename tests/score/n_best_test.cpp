@@ -41,7 +41,7 @@ TEST_F(NBestLists, MustNameLinesThatAreThereInOrder) {
   EXPECT_THAT(error_for("0 ||| a ||| F= 1\n3 ||| b ||| F= 1\n"),
               testing::AllOf(HasSubstr("list, line 2"), HasSubstr("source line 3"), HasSubstr("/s has 3 lines")));
   EXPECT_THAT(error_for("1 ||| a ||| F= 1\n0 ||| b ||| F= 1\n"),
-              testing::AllOf(HasSubstr("list, line 2"), HasSubstr("expected rising numbers")));
+              testing::AllOf(HasSubstr("list, line 2"), HasSubstr("expected increasing numbers")));
   EXPECT_THAT(error_for("0 ||| a ||| F= 1\ntext\n"), HasSubstr("list, line 2"));
 }
 

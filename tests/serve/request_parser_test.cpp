@@ -78,7 +78,7 @@ TEST(RequestParser, RefusesWhatIsTooLongOrNoRequest) {
   EXPECT_EQ(refused("GET /" + std::string(200, 'x') + " HTTP/1.1\r\n\r\n", limits).status, 431);
   EXPECT_EQ(refused("hello\r\n\r\n").status, 400);
   EXPECT_EQ(refused("GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n").status, 400);
-  EXPECT_THAT(refused("\x16\x03\x01\x02\r\n\r\n").body, HasSubstr("no HTTP request")) << "TLS";
+  EXPECT_THAT(refused("\x16\x03\x01\x02\r\n\r\n").body, HasSubstr("not an HTTP request")) << "TLS";
 }
 
 TEST(RequestParser, RefusesTwoLengthsOfABody) {

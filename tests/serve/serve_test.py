@@ -367,7 +367,7 @@ class Limits(unittest.TestCase):
         with serving(models=models) as server:
             self.assertIn("name the source (en, fr)",
                           server.form("/translate", 400, q="a", source="auto", target="de")["error"])
-            self.assertIn("not detected here", server.form("/detect", 400, q="a")["error"])
+            self.assertIn("cannot detect languages", server.form("/detect", 400, q="a")["error"])
 
     def test_keys_are_needed_where_there_are_some(self):
         (FOLDER / "keys").write_text("# a comment\nsecret\n")
@@ -470,7 +470,7 @@ class Life(unittest.TestCase):
         with serving() as server:
             for options, message in ((("-m", "a.safetensors", "--port", str(server.port)), "cannot listen"),
                                      (("-m", "nowhere", "--port", "0"), "cannot be opened"),
-                                     (("-m", "en-de=a.safetensors", "b.safetensors"), "not all with their languages"),
+                                     (("-m", "en-de=a.safetensors", "b.safetensors"), "not all with a language pair"),
                                      (("-m", "a.safetensors", "--port", "0", "--api-keys", "s", "--beam-size", "0"),
                                       "out of range")):
                 done = subprocess.run([BINARY, "serve", *options], cwd=FOLDER, capture_output=True, text=True, timeout=60,

@@ -91,23 +91,23 @@ TEST(LanguageDetector, KeepsTheCommonestNgrams) {
 }
 
 TEST(LanguageDetector, RefusesWhatIsNoFileOfProfiles) {
-  EXPECT_THAT(message_of(english), HasSubstr("profiles is text, expected profiles of languages"));
-  EXPECT_THAT(message_of(""), HasSubstr("expected profiles of languages"));
-  EXPECT_THAT(message_of("[1]"), HasSubstr("expected profiles of languages"));
+  EXPECT_THAT(message_of(english), HasSubstr("profiles is text, expected language profiles"));
+  EXPECT_THAT(message_of(""), HasSubstr("expected language profiles"));
+  EXPECT_THAT(message_of("[1]"), HasSubstr("expected language profiles"));
   const auto file = [](const std::string& rest) { return R"({"format":"dragoman-languages",)" + rest + "}"; };
   const std::string sound = R"({"totals":[2,1,0,0],"ngrams":{"a":2}})";
   EXPECT_EQ(message_of(file(R"("version":1,"languages":{"en":)" + sound + "}")), "no error");
   for (const auto& [rest, found] : std::vector<std::pair<std::string, std::string>>{
            {R"("version":2,"languages":{})", "version 2"},
            {R"("version":1,"languages":{})", "no languages"},
-           {R"("version":1,"languages":{"a b":)" + sound + "}", "no tag"},
+           {R"("version":1,"languages":{"a b":)" + sound + "}", "not a language tag"},
            {R"("version":1)", "languages"},
            {R"("version":1,"languages":{"en":{"totals":[1],"ngrams":{}}})", "damaged"},
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{}}})", "no letters"},
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":2}}})", "2 times"},
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"abcde":1}}})", "1 times"},
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":"x"}}})", "damaged"}})
-    EXPECT_THAT(message_of(file(rest)), testing::AllOf(HasSubstr("expected profiles of languages"), HasSubstr(found)));
+    EXPECT_THAT(message_of(file(rest)), testing::AllOf(HasSubstr("expected language profiles"), HasSubstr(found)));
 }
 
 TEST(DetectCommand, LearnsAndDetects) {

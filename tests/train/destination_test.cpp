@@ -84,14 +84,14 @@ TEST(FullDisk, KeepsTheOldFilesAndGoesOn) {
       state = run.state_bytes();
       full.emplace(1000);
     }
-    if (line.find("update 4 is not saved") == std::string::npos) return;
+    if (line.find("update 4 was not saved") == std::string::npos) return;
     full.reset();
     EXPECT_TRUE(run.model_bytes() == model);
     EXPECT_TRUE(run.state_bytes() == state);
   });
   EXPECT_EQ(run.train_until(7).updates, 7);
-  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("update 4 is not saved, older files stay as they are"),
-                                    HasSubstr("(update 6)"), HasSubstr("(update 7)")));
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr("update 4 was not saved; older files are kept"), HasSubstr("(update 6)"),
+                                    HasSubstr("(update 7)")));
   EXPECT_THAT(run.files_made(), testing::ElementsAre("model.safetensors", "model.state.safetensors"));
 }
 
@@ -145,13 +145,13 @@ TEST(NeverEnding, RunsAreWarnedOf) {
   ToyRun run;
   run.setup.training.after.clear();
   Trainer(run.setup, backend("cpu"));
-  EXPECT_THAT(run.log.text(), HasSubstr("nothing ends this run but a signal"));
+  EXPECT_THAT(run.log.text(), HasSubstr("this run has no end"));
   for (bool validates : {false, true}) {
     run.log.clear();
     run.setup.training.after = {{validates ? 0 : 3, Frequency::updates}};
     run.setup.training.valid_freq = {validates ? 5 : 0, Frequency::updates};
     Trainer(run.setup, backend("cpu"));
-    EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("nothing ends this run")));
+    EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("this run has no end")));
   }
 }
 

@@ -61,7 +61,7 @@ TEST(Divergence, IsSaidOnceWhereNumbersStayFinite) {
   run.setup.training.disp_freq = {4, Frequency::updates};
   run.train_until(14);
   const auto warnings = std::ranges::count_if(run.log.lines(), [](const std::string& line) {
-    return line.find("far above 4.61, that of guessing") != std::string::npos;
+    return line.find("far above 4.61, that of uniform guessing") != std::string::npos;
   });
   EXPECT_EQ(warnings, 1) << run.log.text();
 }
@@ -70,7 +70,7 @@ TEST(Divergence, IsNotSaidOfARunThatLearns) {
   ToyRun run;
   run.setup.training.disp_freq = {1, Frequency::updates};
   run.train_until(30);
-  EXPECT_THAT(run.log.text(), Not(HasSubstr("that of guessing")));
+  EXPECT_THAT(run.log.text(), Not(HasSubstr("that of uniform guessing")));
 }
 
 TEST(Divergence, GoesBackToTheCheckpointWithHalfTheRate) {
@@ -84,12 +84,12 @@ TEST(Divergence, GoesBackToTheCheckpointWithHalfTheRate) {
   EXPECT_EQ(poisoned.trainer->progress().updates, 12);
   EXPECT_EQ(poisoned.trainer->progress().rollbacks, 1);
   EXPECT_THAT(run.log.text(),
-              AllOf(HasSubstr("nothing is finite any more at update 9 (weight embedding.weight): back to the "
-                              "checkpoint of update 4, with 0.5 of the rate"),
+              AllOf(HasSubstr("rollback: updates up to 9 were not finite (weight embedding.weight); resuming from the "
+                              "checkpoint of update 4, with 0.5 of the learning rate"),
                     HasSubstr("L.r. 1.0000e-02"), HasSubstr("L.r. 5.0000e-03"), Not(HasSubstr("not saved"))));
 }
 
-// What lies on the disk when the log tells of the retreat is what a kill would leave.
+// What lies on the disk when the log reports the rollback is what a kill would leave.
 TEST(Divergence, AndAKillRightAfterLoseNothing) {
   const auto options = [](ToyRun& run) {
     run.setup.training.max_skipped = 3;
@@ -99,7 +99,7 @@ TEST(Divergence, AndAKillRightAfterLoseNothing) {
   ToyRun run;
   options(run);
   Poisoned poisoned(run, 10, "Up. 6 ", 1, [&](const std::string& line) {
-    if (line.find("back to the checkpoint") == std::string::npos) return;
+    if (line.find("resuming from the checkpoint") == std::string::npos) return;
     for (const std::string& name : run.files_made()) fs::copy_file(run.files.path(name), left.path(name));
   });
   poisoned.trainer->run();
@@ -116,9 +116,10 @@ TEST(Divergence, EndsTheSecondTimeAndKeepsTheCheckpoint) {
   run.setup.training.max_skipped = 3;
   run.setup.training.save_freq = {4, Frequency::updates};
   Poisoned poisoned(run, 12, "Up. 6 ", 2);
-  EXPECT_THAT(message_of([&] { poisoned.trainer->run(); }),
-              AllOf(HasSubstr("3 updates in a row up to update 9 are not finite, again after going back"),
-                    HasSubstr("the first tensor that is not: weight embedding.weight"), HasSubstr("hint: lower")));
+  EXPECT_THAT(
+      message_of([&] { poisoned.trainer->run(); }),
+      AllOf(HasSubstr("3 updates in a row up to update 9 were not finite, again after a rollback"),
+            HasSubstr("the first tensor that is not finite: weight embedding.weight"), HasSubstr("hint: lower")));
   run.log.listen({});
   run.setup.training.no_reload = false;
   EXPECT_EQ(run.train_until(6).updates, 6);
@@ -129,7 +130,7 @@ TEST(Divergence, EndsWhereThereIsNothingToRollBackTo) {
   ToyRun run;
   run.setup.training.max_skipped = 2;
   Poisoned poisoned(run, 12, "Up. 1 ", 1);
-  EXPECT_THAT(message_of([&] { poisoned.trainer->run(); }), HasSubstr("there is no checkpoint to go back to"));
+  EXPECT_THAT(message_of([&] { poisoned.trainer->run(); }), HasSubstr("there is no checkpoint to roll back to"));
 }
 
 // A weight that is finite but so large that its products are not.

@@ -61,8 +61,9 @@ TEST(DryRun, FindsWhatARunWouldFailOf) {
               AllOf(HasSubstr("--log-json"), HasSubstr("there is no folder no")));
   EXPECT_THAT(fails([](TrainingSetup& s) { s.training.model = "no/m"; }), HasSubstr("there is no folder no"));
   run.train_until(1);
-  EXPECT_THAT(fails([](TrainingSetup& s) { s.model.feed_forward = 48; }),
-              AllOf(HasSubstr("is of another model: --transformer-dim-ffn is 32, here 48"), HasSubstr("--no-reload")));
+  EXPECT_THAT(
+      fails([](TrainingSetup& s) { s.model.feed_forward = 48; }),
+      AllOf(HasSubstr("belongs to another model: --transformer-dim-ffn is 32, here 48"), HasSubstr("--no-reload")));
 }
 
 // 100 updates and 5,000 target tokens an epoch, 1,000 of them a second.

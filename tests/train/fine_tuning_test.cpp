@@ -57,7 +57,7 @@ TEST_F(FineTuning, BeginsWithTheWeightsOfTheModel) {
   weights.erase("vocabulary.target");
   EXPECT_TRUE(bytes_of(trainer.model().parameters()) == weights);
   EXPECT_EQ(trainer.progress().updates, 0);
-  EXPECT_THAT(run.log.text(), HasSubstr("The parameters begin with those of"));
+  EXPECT_THAT(run.log.text(), HasSubstr("Initialised the parameters from"));
   run.setup.optimizer.learn_rate = 0;
   Trainer still(run.setup, backend("cpu"));
   still.run();  // the file holds the average, which begins there too
@@ -103,8 +103,9 @@ TEST_F(FineTuning, RefusesAnotherVocabulary) {
   run.setup.training.pretrained_model.clear();
   open_vocabularies(run.setup);
   run.setup.training.pretrained_model = first();
-  EXPECT_THAT(complaint(), AllOf(HasSubstr("first.safetensors was trained with another vocabulary than"),
-                                 HasSubstr("joint.spm"), HasSubstr("hint: give --vocabs those of that model")));
+  EXPECT_THAT(complaint(),
+              AllOf(HasSubstr("first.safetensors was trained with another vocabulary than"), HasSubstr("joint.spm"),
+                    HasSubstr("hint: give that model's vocabularies as --vocabs")));
 }
 
 TEST_F(FineTuning, TakesTheVocabularyOutOfTheModelWhereThereIsNone) {

@@ -69,7 +69,7 @@ TEST_F(GpuMemory, ThatRunsOutMakesTheUpdateBeginAgainInHalves) {
   EXPECT_NEAR(train_anew(3), loss, 1e-5);
   EXPECT_THAT(run.log.text(),
               AllOf(HasSubstr("update 1: out of memory: a tensor "), HasSubstr("does not fit into 64 MiB"),
-                    HasSubstr("from here on, batches go in parts of at most 999 pieces a side"),
+                    HasSubstr("from now on, micro-batches have at most 999 tokens on a side"),
                     HasSubstr("finished after 3 updates")));
 }
 
@@ -101,10 +101,10 @@ TEST_F(GpuMemory, DecidesItOnceARun) {
   run.setup.data.mini_batch_fit = true;
   has(66 * MiB);
   train(2);
-  EXPECT_THAT(run.log.text(), HasSubstr(" target pieces fit into the memory"));
+  EXPECT_THAT(run.log.text(), HasSubstr(" target tokens fit into memory"));
   has(plenty);
   train(4);
-  EXPECT_THAT(run.log.text(), AllOf(HasSubstr(" target pieces as before"), Not(HasSubstr("order of batches"))));
+  EXPECT_THAT(run.log.text(), AllOf(HasSubstr(" target tokens as before"), Not(HasSubstr("order of batches"))));
 }
 
 }  // namespace

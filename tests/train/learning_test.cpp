@@ -72,7 +72,7 @@ TEST(Training, MakesTheVocabulariesThatAreMissing) {
   run.train_until(1);
   EXPECT_EQ(Vocabulary::load(run.setup.data.vocabs[0]).size(), 300);
   EXPECT_EQ(Vocabulary::load(run.setup.data.vocabs[1]).size(), 290);
-  EXPECT_THAT(run.log.text(), HasSubstr("source.spm is not there: the vocabulary is made from the training text"));
+  EXPECT_THAT(run.log.text(), HasSubstr("source.spm does not exist: learning the vocabulary from the training text"));
 }
 
 // Losses, gradients and the number that divides them double: all exact in binary.

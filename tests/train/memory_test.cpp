@@ -80,7 +80,7 @@ TEST(MemoryPlan, IsHardlyExceededByAnyBatchOfTheEpoch) {
   EXPECT_LE(double(p.arena.peak()), 1.05 * double(p.memory.peak));
 }
 
-// Large batches go forward and back in parts.
+// Large batches are split into micro-batches.
 TEST(MemoryPlan, GrowsNoMoreWithBatchesOfMoreThanGoTogether) {
   const int64_t rows = rows_at_once();
   Planned one(2000, rows), eight(2000, 8 * rows);
@@ -94,14 +94,12 @@ TEST(MemoryPlan, ThatTheMachineCannotHoldIsAnErrorWithARemedy) {
   options.mini_batch_words = 50000;
   options.max_length = 400;
   const MemoryPlan plan{.parameters = int64_t{1} << 30, .peak = int64_t{1} << 50, .rows = rows_at_once()};
-  EXPECT_THAT(
-      message_of([&] { require_memory(plan, backend("cpu"), options); }),
-      AllOf(
-          HasSubstr("training would need 1073741824 MiB (1073740800 MiB of them for the largest batch)"),
-          HasSubstr("but the machine has"),
-          HasSubstr("hint: take a smaller model, or lower --max-length (now 400), or --mini-batch-words (now 50000) to "
-                    "less than the " +
-                    std::to_string(rows_at_once()) + " that go forward and back together")));
+  EXPECT_THAT(message_of([&] { require_memory(plan, backend("cpu"), options); }),
+              AllOf(HasSubstr("training would need 1073741824 MiB (1073740800 MiB of them for the largest batch)"),
+                    HasSubstr("but the machine has"),
+                    HasSubstr("hint: use a smaller model, or lower --max-length (now 400), or lower --mini-batch-words "
+                              "(now 50000) below the " +
+                              std::to_string(rows_at_once()) + " of a micro-batch")));
   EXPECT_NO_THROW(require_memory({.parameters = 1, .peak = 1 << 20}, backend("cpu"), options));
 }
 

@@ -63,8 +63,8 @@ TEST(ProgressJson, RefusesNumbersThatNoRunHas) {
 }
 
 TEST(ProgressJson, RefusesWhatIsNoProgress) {
-  EXPECT_THAT(complaint("[]"), HasSubstr("no JSON object"));
-  EXPECT_THAT(complaint(std::string(200'000, '[') + std::string(200'000, ']')), HasSubstr("no JSON object"));
+  EXPECT_THAT(complaint("[]"), HasSubstr("not a JSON object"));
+  EXPECT_THAT(complaint(std::string(200'000, '[') + std::string(200'000, ']')), HasSubstr("not a JSON object"));
   EXPECT_THAT(complaint("{}"), HasSubstr("has no 'updates'"));
 }
 

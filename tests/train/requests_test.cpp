@@ -33,7 +33,7 @@ TEST(Requests, ValidateAtOnceWithoutChangingTheRun) {
   ask_at_update_3(asked, &RunControl::validate);
   asked.train_until(5);
   EXPECT_THAT(asked.log.text(), HasSubstr("Up. 3 : cross-entropy : "));
-  EXPECT_THAT(asked.log.text(), HasSubstr(" : asked for, does not count"));
+  EXPECT_THAT(asked.log.text(), HasSubstr(" : requested, does not count"));
   EXPECT_TRUE(asked.state_bytes() == straight.state_bytes());
 }
 
@@ -42,7 +42,7 @@ TEST(Requests, ForAValidationWithoutASetAreAnswered) {
   run.setup.training.valid_sets.clear();
   ask_at_update_3(run, &RunControl::validate);
   run.train_until(4);
-  EXPECT_THAT(run.log.text(), HasSubstr("SIGUSR2 asks for a validation, but there are no --valid-sets"));
+  EXPECT_THAT(run.log.text(), HasSubstr("SIGUSR2 requests a validation, but there are no --valid-sets"));
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(Resume, SaysWhenItResumesWithOtherThreadsOrInstructions) {
   run.train_until(2);
   const Threads three(3);
   run.train_until(3);
-  EXPECT_THAT(run.log.text(), testing::ContainsRegex("computed by 1 thread, .* it resumes with 3 threads, "));
+  EXPECT_THAT(run.log.text(), testing::ContainsRegex("computed by 1 thread, .* but resumes with 3 threads, "));
   run.log.clear();
   run.train_until(4);
   EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("computed by")));
@@ -142,7 +142,7 @@ TEST(Resume, RefusesTheStateOfAnotherModelAndShowsBoth) {
   run.setup.model.feed_forward = 48;
   const std::string message = message_of([&] { run.train_until(2); });
   EXPECT_THAT(message,
-              AllOf(HasSubstr("model.state.safetensors is of another model: --transformer-dim-ffn is 32, here 48"),
+              AllOf(HasSubstr("model.state.safetensors belongs to another model: --transformer-dim-ffn is 32, here 48"),
                     HasSubstr("--no-reload")));
 }
 
@@ -161,7 +161,7 @@ TEST(Resume, NeedsTheStateBesideTheModel) {
   fs::remove(state_path(run.setup.training.model));
   EXPECT_THAT(message_of([&] { run.train_until(2); }),
               AllOf(HasSubstr("exists, but not its training state"), HasSubstr("model.state.safetensors"),
-                    HasSubstr("--no-reload to begin anew")));
+                    HasSubstr("--no-reload to start from scratch")));
   run.setup.training.no_reload = true;
   EXPECT_EQ(run.train_until(2).updates, 2);
 }
@@ -180,10 +180,10 @@ TEST(Resume, TakesUpAnAverageThatTheRunBeforeHadNot) {
   run.setup.optimizer.exponential_smoothing = 0.01;
   run.log.clear();
   EXPECT_EQ(run.train_until(4).updates, 4);
-  EXPECT_THAT(run.log.text(), HasSubstr("holds no averages"));
+  EXPECT_THAT(run.log.text(), HasSubstr("contains no averaged weights"));
   run.setup.optimizer.exponential_smoothing = 0;
   EXPECT_THAT(message_of([&] { run.train_until(9); }),
-              AllOf(HasSubstr("holds averages, which would be lost"), HasSubstr("--pretrained-model")));
+              AllOf(HasSubstr("contains averaged weights, which would be lost"), HasSubstr("--pretrained-model")));
   run.setup.optimizer.exponential_smoothing = 0.01;
   EXPECT_EQ(run.train_until(5).updates, 5);
 }

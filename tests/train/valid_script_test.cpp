@@ -69,7 +69,7 @@ TEST_F(Script, MustBeAProgram) {
   EXPECT_THAT(complaint("no-such-program"), HasSubstr("--valid-script-path no-such-program: there is no such program"));
   EXPECT_THAT(complaint(run.files.path("nowhere.sh")), HasSubstr("there is no such program"));
   const std::string plain = run.files.write("plain.sh", "echo 1\n");
-  EXPECT_THAT(complaint(plain), AllOf(HasSubstr("the file may not be executed"), HasSubstr("hint: chmod +x " + plain)));
+  EXPECT_THAT(complaint(plain), AllOf(HasSubstr("the file is not executable"), HasSubstr("hint: chmod +x " + plain)));
 }
 
 // What the script prints is the number of its own calls, so each validation is better than the one before.

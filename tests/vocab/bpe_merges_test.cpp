@@ -69,10 +69,10 @@ TEST(BpeMerges, TakeBytesThatAreNoUtf8) { EXPECT_EQ(encoded("a b\n", "\xFF\xC3 \
 
 TEST(BpeMerges, SayWhatIsNoFileOfMerges) {
   EXPECT_THAT(message("#version: 0.3\na b\n"), HasSubstr("codes: merges of version \"0.3\", expected 0.1 or 0.2"));
-  EXPECT_THAT(message("#version: 0.2\na b\na b c\n"), HasSubstr("codes, line 3: \"a b c\" is no merge"));
-  EXPECT_THAT(message("a b\n\na c"), HasSubstr("codes, line 2: \"\" is no merge"));
+  EXPECT_THAT(message("#version: 0.2\na b\na b c\n"), HasSubstr("codes, line 3: \"a b c\" is not a merge"));
+  EXPECT_THAT(message("a b\n\na c"), HasSubstr("codes, line 2: \"\" is not a merge"));
   EXPECT_THAT(message("ab\n"), HasSubstr("codes, line 1"));
-  EXPECT_THAT(message("#version: 0.2\n"), HasSubstr("codes: there are no merges"));
+  EXPECT_THAT(message("#version: 0.2\n"), HasSubstr("codes: contains no merges"));
   EXPECT_EQ(message("a b\r\nc d\n\n"), "no error");
 }
 

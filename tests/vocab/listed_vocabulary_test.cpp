@@ -216,7 +216,7 @@ TEST(ListedVocabulary, ChecksWhatItIsMadeOf) {
   EXPECT_THAT(message_of([](auto& l) { l.segmentation = SegmentationKind::sentencepiece; }),
               HasSubstr("list is not a SentencePiece model"));
   EXPECT_THAT(message_of([](auto& l) { l.segmentation = SegmentationKind::bpe; }),
-              HasSubstr("list: there are no merges"));
+              HasSubstr("list: contains no merges"));
 }
 
 TEST(Container, SaysWhatIsWrong) {
@@ -240,7 +240,7 @@ TEST(Container, SaysWhatIsWrong) {
   EXPECT_THAT(with("\"eos\":2", "\"eoz\":2"), HasSubstr("has no 'eos'"));
   EXPECT_THAT(with("[]", "[\"a\"]"), HasSubstr("'control'"));
   EXPECT_THAT(with("[]", "{}"), HasSubstr("no list 'control'"));
-  EXPECT_THAT(with("}\n", "\n"), HasSubstr("is no JSON object"));
+  EXPECT_THAT(with("}\n", "\n"), HasSubstr("is not a JSON object"));
   EXPECT_THAT(with("low@@", "<pad>"), HasSubstr("piece 4, \"<pad>\", is piece 1 already"));
 }
 

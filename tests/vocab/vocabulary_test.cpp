@@ -149,7 +149,7 @@ TEST(Vocabulary, SaysWhatItCannotLoad) {
               HasSubstr("vocab.spm is text, expected a SentencePiece model"));
   for (const std::string& content : {std::string(), model.substr(0, 2000)})
     EXPECT_THAT(message_of_loading(folder.make("vocab.spm", content)),
-                HasSubstr("vocab.spm is not a SentencePiece model, or only a part of one"));
+                HasSubstr("vocab.spm is not a SentencePiece model, or is truncated"));
 }
 
 // SentencePiece throws an exception of its own for these, instead of the status that it gives for others.

@@ -19,7 +19,7 @@ void check(int result) {
   int length = 0;
   MPI_Error_string(result, text, &length);
   throw RankLost(fmt::format("MPI: {}", std::string(text, size_t(length))),
-                 "the last checkpoint is whole: the same command resumes from it");
+                 "the same command resumes from the last checkpoint");
 }
 
 int world(int (*ask)(MPI_Comm, int*)) {
