@@ -21,7 +21,7 @@ namespace {
 constexpr char beat = 'b', goodbye = 'q';
 constexpr double seconds_to_connect = 30;
 
-// Sent first on a connection: nobody else may pass for a rank.
+// Sent first on a connection, so that no other program can pass for a rank.
 struct Greeting {
   uint64_t secret;
   int32_t rank;
@@ -99,7 +99,7 @@ class Heartbeat::Pulse {
     bool gone = false;
   };
 
-  // Rank 0 tells all where it listens, and learns who is there by their secret.
+  // Rank 0 broadcasts its address, and identifies the ranks that connect by their secret.
   void accept_all(Communicator& ranks) {
     const std::vector<std::string> hosts = ranks.gather(host_name());
     const bool one_host = std::ranges::count(hosts, hosts[0]) == std::ssize(hosts);

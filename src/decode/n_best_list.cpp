@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Between the bars; blanks around them are no part of a field.
+// Between the bars; spaces around them do not belong to a field.
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
   for (size_t bar; (bar = line.find(bars)) != std::string_view::npos; line.remove_prefix(bar + bars.size()))

@@ -17,7 +17,7 @@ struct NBestEntry {
   std::string rest;                      // " ||| -0.3": all that follows
 };
 
-/// Error, which begins with `where`, for what is no such line.
+/// Error, which begins with `where`, for any other line.
 NBestEntry n_best_entry(std::string_view line, const std::string& where);
 
 std::string to_line(const NBestEntry& entry);

@@ -43,7 +43,8 @@ struct TextTranslator::State {
         translating{.max_length = options.max_length},
         search(options.search) {}
 
-  /// Runs f(translator) on the engine. If it throws, what the translator was at is lost, and the next call begins anew.
+  /// Runs f(translator) on the engine. If it throws, pending requests are lost, and the next call starts with a new
+  /// translator.
   template <class F>
   auto run(const F& f) {
     const Engine::Scope scope(engine);

@@ -11,7 +11,7 @@ namespace dragoman {
 /// A folder that appears whole or not at all: files are written to a temporary one beside it, which commit() renames.
 class OutputFolder {
  public:
-  /// Error if something of this name is there already.
+  /// Error if a file or folder of this name exists.
   explicit OutputFolder(const std::string& path);
   ~OutputFolder();  // removes what was not committed
   OutputFolder(const OutputFolder&) = delete;
@@ -26,7 +26,7 @@ class OutputFolder {
 };
 
 /// Error, naming the field, unless the model differs from `fixed` in these keys of its configuration alone
-/// (docs/model_format.md); what matters in training alone may be anything. `program` says in it who has no equal.
+/// (docs/model_format.md); what matters in training alone may be anything. `program` names the program in the error.
 void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,
                     const ModelConfig& fixed = {});
 

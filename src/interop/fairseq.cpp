@@ -54,7 +54,7 @@ void check_kind(const Options& o) {
                 "Face's folders");
 }
 
-// What changes the function of a model, and dragoman has no equal of. Layer drop without pruned layers does not.
+// What changes the function of a model, and dragoman does not support. Layer drop without pruned layers does not.
 void refuse_unknown_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
       {"adaptive_softmax_cutoff", "its output layer is an adaptive softmax"},

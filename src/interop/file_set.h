@@ -27,7 +27,7 @@ class FileSet {
   /// Error if there is no such file.
   FileBytes bytes(const std::string& name) const;
   std::string text(const std::string& name) const;
-  /// The first of these names that is there.
+  /// The first of these names that exists.
   std::optional<std::string> first_of(std::initializer_list<const char*> names) const;
   /// A folder inside of this one.
   FileSet inside(const std::string& name) const;

@@ -13,7 +13,7 @@ enum class HuggingFaceClass { marian, m2m100, mbart };
 HuggingFaceClass huggingface_class(const JsonObject& config);
 
 /// What the class computes, and how its generate() searches. Ids of pieces are those that the files name; the
-/// vocabulary adds the rest. Error, naming the key, for what dragoman has no equal of.
+/// vocabulary adds the rest. Error, naming the key, for what dragoman does not support.
 ModelConfig huggingface_model_config(const std::filesystem::path& folder, const JsonObject& config);
 
 }  // namespace dragoman

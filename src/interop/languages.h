@@ -15,7 +15,7 @@ bool names_language(const std::string& piece);
 /// Whether pieces such as `>>fra<<` name the language to translate into.
 bool has_languages_in_source(const Vocabulary& source);
 
-/// Tells a configuration its languages. Error for a model that has none, and for languages that it does not know;
+/// Sets the languages of a configuration. Error for a model without languages, and for languages that it does not know;
 /// `where` is the model.
 void set_languages(ModelConfig& config, const Vocabularies& vocabularies, const Languages& languages,
                    const std::string& where);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first bytes of a file, fewer if it has no more; none if it is no file.
+// The first bytes of a file, fewer if it is shorter; none if it is not a file.
 std::string first_bytes(const std::string& path, size_t count) {
   if (!fs::is_regular_file(path)) return "";
   FileDescriptor file = FileDescriptor::to_read(path);

@@ -14,7 +14,7 @@ struct OpenOptions {
   Languages languages = {};
 };
 
-/// A model of another program (docs/existing_models.md); nullopt: the file is none, or not of a program that is known.
+/// A model of another program (docs/existing_models.md); nullopt: the file is not a model of a known program.
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options = {});
 
 /// A model of ours, or one of another program, which is converted in memory: this takes as much memory as the converted

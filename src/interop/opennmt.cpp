@@ -29,7 +29,7 @@ void check_kind(const PickleFields& o) {
           "{}: self_attn_type is {}, expected scaled-dot or scaled-dot-flash", o.where(), attention);
 }
 
-// What changes the function of a model, and dragoman has no equal of, or does not map.
+// What changes the function of a model, and dragoman does not support or map.
 void refuse_unknown_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
       {"copy_attn", "its output layer copies words of the source"},

@@ -8,7 +8,7 @@
 namespace dragoman {
 
 /// A file that torch.save wrote: a zip archive, or, before PyTorch 1.6, a stream of pickles. Nothing in it is executed:
-/// what is no tensor stays a PickleValue. Copies share the file.
+/// other values stay a PickleValue. Copies share the file.
 class TorchFile {
  public:
   const PickleValue& root() const;

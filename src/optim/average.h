@@ -17,7 +17,7 @@ class MovingAverage {
   MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
                 const std::vector<std::string>& frozen, const Ownership& ownership);
 
-  /// Begins anew: the average is the parameters as they are.
+  /// Restarts: the average becomes the current parameters.
   void restart();
   void update(int64_t step);
   /// Exchanges parameters and averages: validation and the model file see the smoothed ones. Twice is nothing. All

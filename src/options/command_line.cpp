@@ -85,7 +85,7 @@ class CommandLine {
     return nullptr;
   }
 
-  // A later scalar begins anew.
+  // A later value replaces an earlier one.
   void open(const std::string& where) {
     Assignment& assignment = assignments_[option_->name];
     assignment.where = where;
@@ -105,7 +105,7 @@ class CommandLine {
     }
   }
 
-  // Words without an option before them have places; a list takes all that are left over.
+  // Words without an option before them are positional; a list takes all that remain.
   void take_loose_word(const std::string& word) {
     for (const Option* place : places_) {
       Assignment& assignment = assignments_[place->name];

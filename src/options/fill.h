@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// What a preset sets is no wish of the user.
+/// Values set by a preset do not count as given by the user.
 template <class Options>
 void apply_preset(const Table<Options>& table, Assignments& all, Options& options, std::vector<Option>& own,
                   Findings& findings) {

@@ -22,7 +22,7 @@ class Findings {
     if (!condition) add(Error(fmt::format(format, std::forward<A>(args)...)));
   }
 
-  /// A value that nobody knows now, so that what depends on several options cannot be judged.
+  /// A value that could not be read, so that checks of several options must be skipped.
   void add_unread(const Error& problem);
 
   /// Whether f throws no Error; adds the one that it throws.

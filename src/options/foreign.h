@@ -9,7 +9,7 @@ namespace dragoman {
 /// What other toolkits call things, for those who bring command lines and configuration files along: data, of which
 /// docs/coming_from_marian.md and docs/coming_from_fairseq.md have the same tables.
 
-/// Options that the command has none of, or programs.
+/// Options that the command does not have, or programs.
 struct Foreign {
   std::string_view names;          // blanks between; without dashes, a letter is a short option
   std::string_view answer;         // what to do in their place; of ignored ones, why nothing is lost
@@ -17,7 +17,7 @@ struct Foreign {
   std::string_view commands = "";  // of dragoman, blanks between; none: all
 };
 
-/// A value that the other toolkit has for an option that is there under the same name.
+/// A value that only the other toolkit has for an option of the same name.
 struct ForeignValue {
   std::string_view option;
   std::string_view value;        // a pattern of all its words, blanks between: "float16 float*"
@@ -38,7 +38,7 @@ bool has_word(std::string_view list, std::string_view word);
 /// The row of an option that `command` lacks; null for a name that no other toolkit has.
 const Foreign* foreign_option(std::string_view name, std::string_view command);
 
-/// What a program of another toolkit is called here; empty for a word that is none.
+/// What a program of another toolkit is called here; empty for any other word.
 std::string_view foreign_program(std::string_view name);
 
 /// Why the option may be left out of a command that stands for one of the other toolkit's; empty: it may not.

@@ -22,7 +22,8 @@ using Assignments = std::map<std::string_view, Assignment>;  // by the option's 
 Assignments read_command_line(const Strings& arguments, const std::vector<Option>& options, const About& about,
                               Findings& findings);
 
-/// Reads a YAML file of `long-name: value` and lists into `into`, over what is there. Problems have file and line.
+/// Reads a YAML file of `long-name: value` and lists into `into`, overriding what it contains. Problems have file and
+/// line.
 void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into, Findings& findings);
 
 /// Turns values that another toolkit has for these options into ours, or refuses them.

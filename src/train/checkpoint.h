@@ -50,7 +50,7 @@ std::optional<int64_t> batch_words_of(const std::string& state_path);
 /// Into how many shards the updates of a state's run are cut.
 int gradient_shards_of(const std::string& state_path);
 
-/// What of a state a run resumes from; it begins the rest anew.
+/// What a run resumes from a state; the rest is reset.
 struct Restore {
   bool corpus = true;     // the position in the epoch
   bool optimizer = true;  // moments and their number of updates
@@ -61,7 +61,7 @@ struct Restore {
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config);
 
 /// Fills the run. Error when the file is of another model, or holds averages where the run wants none. When the order
-/// of batches has changed, says so in the log and begins the epoch anew; when the arithmetic has, only says so; when
+/// of batches has changed, logs this and restarts the epoch; when the arithmetic has, only says so; when
 /// the file holds no averages and the run wants some, they begin with its parameters.
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore = {});

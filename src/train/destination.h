@@ -9,7 +9,7 @@ namespace dragoman {
 
 /// What cannot be written is better found before training than at the first checkpoint.
 
-/// Error unless the folder of the file is there and may be written to; `option` is what names the file.
+/// Error unless the folder of the file exists and is writable; `option` is what names the file.
 void require_writable(std::string_view option, const std::string& file);
 
 /// Error when `available` bytes do not hold the next checkpoint. Files that are there already are replaced one after

@@ -31,10 +31,10 @@ class Learner {
  public:
   Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows);
 
-  /// Before the batches of an update: gradients begin anew, and weights may have changed. Gradients are multiplied by
+  /// Before the batches of an update: resets the gradients; weights may have changed. Gradients are multiplied by
   /// `loss_scale`, a power of two.
   void begin_update(double loss_scale = 1);
-  /// Gradients and losses begin anew, within an update.
+  /// Resets gradients and losses within an update.
   void begin_shard();
   /// Zeroes the gradients that nothing has reached since then; returns the sum of losses since then, times the loss
   /// scale.

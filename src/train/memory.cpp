@@ -66,7 +66,7 @@ MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const
   return plan;
 }
 
-// What is no parameter grows with the batch, about in proportion: each plan tells how large the next one may be.
+// All memory but the parameters grows about in proportion to the batch: each plan tells how large the next one may be.
 int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const Corpus& corpus) {
   const Backend dry = dry_like(backend);
   const int64_t room = backend.memory->capacity(), all = corpus.pairs.target_tokens();

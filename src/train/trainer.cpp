@@ -317,7 +317,7 @@ void Trainer::validate() {
   for (const auto& figure : validation.figures) keep_if_best(figure);
 }
 
-// Does not count for early stopping or the best model: the run continues as if nobody had asked.
+// Does not count for early stopping or the best model: the run continues as if it had not been requested.
 void Trainer::validate_on_request() {
   if (!validation_.exists()) return log_warning("SIGUSR2 requests a validation, but there are no --valid-sets");
   updater_.finish();

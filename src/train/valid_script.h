@@ -17,11 +17,11 @@ struct ValidScript {
 /// Error when there is no such program.
 void require_program(const ValidScript& script);
 
-/// The figure of a file of translations. None when the script fails or prints no number, which is warned of: a run does
+/// The figure of a file of translations. Empty if the script fails or prints no number, with a warning: a run does
 /// not end for that.
 std::optional<double> judge(const ValidScript& script, const std::string& translations);
 
-/// The first number in a text that is no part of a word: 45.3 of "chrF2 = 45.3".
+/// The first number in a text that is not inside a word: 45.3 of "chrF2 = 45.3".
 std::optional<double> first_number(const std::string& text);
 
 /// A name with what stands for {U}, updates, {E}, the epoch, {B}, batches of the epoch, and {T}, target tokens.
