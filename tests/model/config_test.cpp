@@ -152,10 +152,10 @@ TEST(ModelConfig, RefusesWhatWasGivenThoughSuchAModelLacksIt) {
   EXPECT_EQ(complaint(config, {"moe-top-k"}), "--moe-top-k is for --moe-experts, which is not given");
   config.type = ModelType::decoder_only;
   EXPECT_EQ(complaint(config, {"enc-depth"}),
-            "--enc-depth is for models with an encoder, --type decoder-only has none");
+            "--enc-depth is for models with an encoder; --type decoder-only has none");
   config.type = ModelType::s2s, config.rnn.decoder.attention = RnnAttention::none;
   EXPECT_EQ(complaint(config, {"transformer-heads"}),
-            "--transformer-heads is for models with attention, --rnn-attention none has none");
+            "--transformer-heads is for models with attention; --rnn-attention none has none");
 }
 
 TEST(ModelConfig, TakesTheDefaultsOfItsTypeUnlessTheyAreGiven) {

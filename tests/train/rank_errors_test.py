@@ -109,7 +109,7 @@ class RankErrors(RanksCase):
         _, errors = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 2, errors)
         self.assertEqual(errors.count("error:"), 1, errors)
-        self.assertIn("rank 1 of 3 has said nothing for 2 s: it hangs", errors)
+        self.assertIn("rank 1 of 3 has sent no sign of life for 2 s: it hangs", errors)
 
     def test_a_launcher_and_processes_exclude_each_other(self):
         self.need_mpi()
@@ -121,7 +121,7 @@ class RankErrors(RanksCase):
             self.skipTest("Open MPI is not there")
         folder = self.fresh("other launcher")
         done = self.call(folder, RUN + UPDATES, ("env", "PMI_RANK=0", "PMI_SIZE=4"), expected=2)
-        self.assertIn("the launcher has started 4 processes, but MPI knows 1", done.stderr)
+        self.assertIn("the launcher has started 4 processes, but MPI reports 1", done.stderr)
         self.assertNotIn("m.safetensors", self.files(folder))
 
 
