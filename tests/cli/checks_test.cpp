@@ -119,7 +119,7 @@ TEST(TrainFlags, NameBothOfTwoOptionsThatContradictEachOther) {
   EXPECT_THAT(message({"--lr-decay-inv-sqrt", "4000", "--lr-schedule", "constant"}),
               HasSubstr("--lr-schedule constant"));
   EXPECT_THAT(message({"--mini-batch-words", "0"}), HasSubstr("--mini-batch-words and --mini-batch are both 0"));
-  EXPECT_THAT(message({"--keep-best"}), HasSubstr("no --valid-sets"));
+  EXPECT_THAT(message({"--keep-best"}), HasSubstr("needs --valid-sets"));
   EXPECT_THAT(message({"--overwrite", "--keep-last", "5"}), HasSubstr("--keep-last 5"));
   EXPECT_THAT(message({"--sentencepiece-alphas", "0.1", "--no-spm-encode"}), HasSubstr("--no-spm-encode"));
   EXPECT_THAT(message({"--dim-vocabs", "100", "200"}), HasSubstr("one joint vocabulary has one size"));

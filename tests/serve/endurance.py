@@ -230,7 +230,8 @@ def held(server):
 
 
 def kills(setting, a):
-    """Memory, in percent, is compared with that after a tenth of the time, in which buffers should reach their size."""
+    """Memory, in percent, is compared with that after a tenth of the time, but at least 5 s, in which buffers should
+    reach their size."""
     lines = setting.lines(1000)
     expected = setting.translated(lines[:100])
     with setting.serving() as server:
@@ -238,7 +239,7 @@ def kills(setting, a):
             in_processes(molest, server.port, lines, time.monotonic() + seconds, count=a.clients)
             return held(server)
 
-        before, after = send(a.seconds / 10), send(a.seconds)
+        before, after = send(max(5, a.seconds / 10)), send(a.seconds)
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         same = sum(ask(connection, {"text": line})["translations"][0]["text"] == e for line, e in zip(lines, expected))
         ended = {int(status): int(count) for status, count in re.findall(

@@ -148,7 +148,7 @@ std::string found_with(const std::string& weight) {
 
 TEST(CheckNan, NamesTheFirstOutputThatIsNotFiniteAndItsPosition) {
   EXPECT_THAT(found_with("encoder.0.self_attention.query.weight"),
-              testing::ContainsRegex("the first tensor that is not: output \\(.*\\) of op 2, linear, before "
+              testing::ContainsRegex("the first tensor that is not finite: output \\(.*\\) of op 2, linear, before "
                                      "encoder.0.self_attention\n"));
   EXPECT_THAT(found_with("encoder.0.feed_forward.up.weight"),
               HasSubstr(", linear, between encoder.0.self_attention and decoder.0.self_attention\n"));

@@ -114,7 +114,7 @@ class RankErrors(RanksCase):
     def test_a_launcher_and_processes_exclude_each_other(self):
         self.need_mpi()
         done = self.call(self.fresh("both"), RUN + UPDATES + " --processes 2", (*MPIRUN, "1"), expected=2)
-        self.assertIn("leave --processes out", done.stderr)
+        self.assertIn("leave out --processes", done.stderr)
 
     def test_another_launcher_than_the_built_one_is_refused(self):
         if not (Path(self.BINARY).parent / "libdragoman_mpi.so").exists():
