@@ -16,7 +16,7 @@ constexpr int64_t records_per_address = 16;
 constexpr int64_t segment_numbers = int64_t{1} << 24;
 
 // The address of a record that would begin at `address`, moved so that it lies within one segment.
-int64_t place(int64_t address, int64_t size) {
+int64_t address_of_record(int64_t address, int64_t size) {
   const int64_t in_segment = address % segment_numbers;
   return in_segment + size <= segment_numbers ? address : address - in_segment + segment_numbers;
 }
@@ -26,7 +26,7 @@ int64_t place(int64_t address, int64_t size) {
 void PairStore::add(const Pair& pair) {
   invariant(std::max(pair.source.size(), pair.target.size()) <= longest, "sentences fit into a PairStore");
   const Lengths lengths = {uint16_t(pair.source.size()), uint16_t(pair.target.size())};
-  const int64_t address = place(end_, record_size(lengths));
+  const int64_t address = address_of_record(end_, record_size(lengths));
   if (size() % records_per_address == 0) addresses_.push_back(address);
   added_ = {pair.line};
   if (weighted_) added_.push_back(std::bit_cast<int32_t>(pair.weight));
@@ -52,7 +52,7 @@ void PairStore::append(int64_t address, std::span<const int32_t> record) {
 int64_t PairStore::address_of(int64_t i) const {
   int64_t address = addresses_[i / records_per_address];
   for (int64_t before = i - i % records_per_address; before < i; ++before)
-    address = place(address + record_size(lengths_[before]), record_size(lengths_[before + 1]));
+    address = address_of_record(address + record_size(lengths_[before]), record_size(lengths_[before + 1]));
   return address;
 }
 

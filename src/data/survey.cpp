@@ -52,8 +52,8 @@ class Sample {
 
   void offer(int64_t number, const Pair& pair) {
     if (int64_t(lines_.size()) < size_) return lines_.push_back({number, pair});
-    const auto place = int64_t(numbers_.below(uint64_t(number)));
-    if (place < size_) lines_[place] = {number, pair};
+    const auto index = int64_t(numbers_.below(uint64_t(number)));
+    if (index < size_) lines_[index] = {number, pair};
   }
   std::vector<Line> take() {
     std::ranges::sort(lines_, {}, &Line::number);

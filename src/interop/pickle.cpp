@@ -289,12 +289,12 @@ class PickleReader {
         return false;
     }
   }
-  void get(uint32_t place) {
-    const auto found = memo_.find(place);
+  void get(uint32_t index) {
+    const auto found = memo_.find(index);
     check(found != memo_.end());
     stack_.push_back(found->second);
   }
-  void put(uint32_t place) { memo_[place] = top(); }
+  void put(uint32_t index) { memo_[index] = top(); }
 
   bool object(uint8_t opcode) {
     switch (opcode) {

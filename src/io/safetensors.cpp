@@ -131,7 +131,7 @@ Placed parse_tensor(const std::string& path, const std::string& name, const json
 }
 
 // Tensors must be contiguous and fill the data, so that each byte belongs to exactly one.
-void place(const std::string& path, std::vector<Placed>& placed, std::span<const std::byte> data) {
+void locate(const std::string& path, std::vector<Placed>& placed, std::span<const std::byte> data) {
   std::ranges::sort(placed, {}, [](const Placed& p) { return std::pair(p.begin, p.end); });
   uint64_t filled = 0;
   for (Placed& p : placed) {
@@ -149,7 +149,7 @@ std::vector<TensorEntry> parse_tensors(const std::string& path, const json& head
   std::vector<Placed> placed;
   for (const auto& [name, fields] : header.items())
     if (name != metadata_key) placed.push_back(parse_tensor(path, name, fields));
-  place(path, placed, data);
+  locate(path, placed, data);
   std::vector<TensorEntry> tensors;
   for (Placed& p : placed) tensors.push_back(std::move(p.tensor));
   std::ranges::sort(tensors, {}, &TensorEntry::name);

@@ -42,13 +42,13 @@ std::vector<std::string_view> words_of(const BracketedTree& tree, const std::vec
 
 // Those that count, sorted. Positions refer to the words that are kept.
 Constituents constituents_of(const BracketedTree& tree, const std::vector<bool>& left_out) {
-  std::vector<size_t> place{0};  // [i]: of word i and of what follows the last
+  std::vector<size_t> position{0};  // [i]: of word i and of what follows the last
   size_t i = 0;
-  for (const auto& word : tree.words) place.push_back(place.back() + (!is_trace(word.tag) && !left_out[i++]));
+  for (const auto& word : tree.words) position.push_back(position.back() + (!is_trace(word.tag) && !left_out[i++]));
   Constituents found;
   for (const auto& [label, begin, end] : tree.constituents)
-    if (place[begin] < place[end] && counts(compared(label)))
-      found.emplace_back(compared(label), place[begin], place[end]);
+    if (position[begin] < position[end] && counts(compared(label)))
+      found.emplace_back(compared(label), position[begin], position[end]);
   std::sort(found.begin(), found.end());
   return found;
 }

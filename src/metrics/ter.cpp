@@ -91,9 +91,9 @@ class MoveSearch {
     const auto any = [&](const std::vector<bool>& wrong, int begin) {
       return std::find(wrong.begin() + begin, wrong.begin() + begin + length, true) != wrong.begin() + begin + length;
     };
-    const int place = alignment_.position[size_t(target)];
+    const int position = alignment_.position[size_t(target)];
     return any(alignment_.hypothesis_is_wrong, from) && any(alignment_.reference_is_wrong, target) &&
-           !(from <= place && place < from + length);
+           !(from <= position && position < from + length);
   }
 
   // The run can go after the word before its position in the reference, or after any word aligned to its own.

@@ -64,14 +64,14 @@ CopyHead make_copy_head(Parameters& p, const ModelConfig& config, int64_t memory
   return CopyHead::make(p, config.dim, memory_dim);
 }
 
-CopyHead::Asked CopyHead::ask(Context& cx, const Var& x) const {
+CopyHead::Query CopyHead::query_of(Context& cx, const Var& x) const {
   const Var both = query_and_gate(cx, x);
   const int64_t K = both.cols() - 1;
   return {columns(both, 0, K), columns(both, K, 1)};
 }
 
 Copying CopyHead::operator()(Context& cx, const Var& x, const Var& memory, const Batch& batch) const {
-  const auto [query, gate] = ask(cx, x);
+  const auto [query, gate] = query_of(cx, x);
   const Matches matches = match(batch);
   const Var value(ones_at(cx, matches, x.dtype()));
   const AttentionShape shape{batch.target.spans, batch.source.spans, 1, {}, Score::scaled_dot, {}};
@@ -98,7 +98,7 @@ Tensor CopySources::mix(std::span<const StepRow> rows, const Var& x, const Tenso
   const auto [keys, longest] = held_.step(rows);
   std::vector<int32_t> pieces(size_t(R * longest));
   for (int64_t r = 0; r < R; ++r) std::ranges::copy(pieces_.at(rows[r].sentence), pieces.begin() + r * longest);
-  const auto [query, gate] = head_.ask(cx_, x);
+  const auto [query, gate] = head_.query_of(cx_, x);
   dragoman::mix_copies(cx_, logits, query, gate, {keys_.layer(0), keys, int_tensor(std::move(pieces), {R, longest})});
   return logits;
 }

@@ -20,10 +20,10 @@ struct CopyHead {
   static CopyHead make(Parameters& p, int64_t dim, int64_t memory_dim);
   /// The probability of copying each target token of a batch.  x (Nt,D)  memory (Ns,M)
   Copying operator()(Context& cx, const Var& x, const Var& memory, const Batch& batch) const;
-  struct Asked {
+  struct Query {
     Var query, gate;  // (N,K)  (N,1)
   };
-  Asked ask(Context& cx, const Var& x) const;
+  Query query_of(Context& cx, const Var& x) const;
 };
 
 /// For a model whose encoder's output has size `memory_dim`. Error unless both sides can have the same pieces.

@@ -38,8 +38,8 @@ class Rnn : public Model {
   Var embed(Context& cx, const Var& table, const Tensor& ids, const Tensor& positions,
             const Var& position_table = Var());
   Encoded encode(Context& cx, const PackedIds& source, std::span<const int32_t> sentences);
-  RecurrentDecoder::Words words(Context& cx, const Tensor& ids, const Tensor& positions) {
-    return decoder_->words(cx, embed(cx, embeddings_.target, ids, positions), positions);
+  RecurrentDecoder::Inputs inputs(Context& cx, const Tensor& ids, const Tensor& positions) {
+    return decoder_->inputs(cx, embed(cx, embeddings_.target, ids, positions), positions);
   }
   /// Reads source and target, all sentences of a step together (model/rnn_unrolled.cpp).
   HiddenStates hidden_states(Context& cx, const Batch& batch);

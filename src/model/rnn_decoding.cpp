@@ -86,10 +86,10 @@ Tensor RnnDecoding::compute(std::span<const StepRow> rows, const DecodedPast::St
   }
   HeldRows::Step source = sources_.step(rows);
   source.keys.position = int_tensor(std::move(tokens), {R});
-  const RecurrentDecoder::Words words =
-      model_.words(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
+  const RecurrentDecoder::Inputs inputs =
+      model_.inputs(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
   const RecurrentDecoder::Output now =
-      model_.decoder_->step(cx_, words, kept(int_tensor(std::move(before), {R})), [&](const Var& query) {
+      model_.decoder_->step(cx_, inputs, kept(int_tensor(std::move(before), {R})), [&](const Var& query) {
         return model_.attention_->step(cx_, query, source_cache_.layer(0), source.keys, source.longest);
       });
   keep(now.state, past.cached);

@@ -57,8 +57,8 @@ KeysAndValues Rnn::keys_in_order(Context& cx, const Var& states, const Spans& sp
 std::vector<RecurrentDecoder::Output> Rnn::unroll(Context& cx, const Batch& batch, const Encoded& source,
                                                   const Steps& steps, const Tensor& signal) {
   const Tensor positions = positions_of(batch.target.spans, batch.sentences, any_position);
-  const RecurrentDecoder::Words all =
-      words(cx, ids_at(shifted(batch.target, config_.first_token()), steps.rows), positions_at(positions, steps.rows));
+  const RecurrentDecoder::Inputs all =
+      inputs(cx, ids_at(shifted(batch.target, config_.first_token()), steps.rows), positions_at(positions, steps.rows));
   KeysAndValues keys;
   if (attention_) keys = keys_in_order(cx, source.states, batch.source.spans, steps.sentences);
   const Tensor order = int_tensor({steps.sentences.begin(), steps.sentences.end()}, {int64_t(steps.sentences.size())});
@@ -68,8 +68,8 @@ std::vector<RecurrentDecoder::Output> Rnn::unroll(Context& cx, const Batch& batc
     const int64_t from = steps.begins[t], n = steps.width(t);
     for (CellState& layer : state.layers) layer = first_rows(layer, n);
     if (state.feed) state.feed = rows(state.feed, 0, n);
-    const RecurrentDecoder::Words now{rows(all.gates, from, n), rows(all.embedded, from, n),
-                                      all.positions.row_range(from, n)};
+    const RecurrentDecoder::Inputs now{rows(all.gates, from, n), rows(all.embedded, from, n),
+                                       all.positions.row_range(from, n)};
     const auto attend = [&](const Var& query) {
       const Spans spans = first_spans(keys.spans, n);
       return (*attention_)(

@@ -39,7 +39,7 @@ class CommandLine {
   CommandLine(const std::vector<Option>& options, const About& about, Findings& findings)
       : options_(options), about_(about), findings_(findings) {
     for (const Option& option : options)
-      if (option.positional) places_.push_back(&option);
+      if (option.positional) positionals_.push_back(&option);
   }
 
   Assignments read(const Strings& arguments) {
@@ -107,11 +107,11 @@ class CommandLine {
 
   // Words without an option before them are positional; a list takes all that remain.
   void take_loose_word(const std::string& word) {
-    for (const Option* place : places_) {
-      Assignment& assignment = assignments_[place->name];
-      if (!place->list && !assignment.words.empty()) continue;
+    for (const Option* positional : positionals_) {
+      Assignment& assignment = assignments_[positional->name];
+      if (!positional->list && !assignment.words.empty()) continue;
       finish_option();
-      if (assignment.where.empty()) assignment.where = place->value;
+      if (assignment.where.empty()) assignment.where = positional->value;
       assignment.words.push_back(word);
       return;
     }
@@ -157,7 +157,7 @@ class CommandLine {
   const About& about_;
   Findings& findings_;
   Assignments assignments_;
-  std::vector<const Option*> places_;
+  std::vector<const Option*> positionals_;
   const Option* option_ = nullptr;  // that the next words may belong to, …
   int count_ = 0;                   // … after so many; or one that does not exist …
   std::string unknown_, shown_;     // … "workspace", "--workspace"

@@ -84,17 +84,17 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
   for (const auto& entry : file) {
     findings.attempt([&] {
       const int line = entry.first.Mark().line + 1;
-      const std::string place = fmt::format("{}, line {}", path, line), key = name_of(entry.first);
-      require(!key.empty(), "{}: expected the name of an option", place);
+      const std::string where = fmt::format("{}, line {}", path, line), key = name_of(entry.first);
+      require(!key.empty(), "{}: expected the name of an option", where);
       if (key == relative_paths) return;
       const Option* option = find(options, key);
       if (!option)
-        return findings.add_option(key, words_of(entry.second, fmt::format("{}: {}", place, key)),
-                                   fmt::format("{}: there is no option '{}'", place, key),
+        return findings.add_option(key, words_of(entry.second, fmt::format("{}: {}", where, key)),
+                                   fmt::format("{}: there is no option '{}'", where, key),
                                    fmt::format("{} ({}:{})", key, path, line), did_you_mean(key, all_names(options)));
-      require(!read.contains(option->name), "{}: '{}' appears twice in the file", place, key);
+      require(!read.contains(option->name), "{}: '{}' appears twice in the file", where, key);
       Assignment& assignment = read[option->name];
-      assignment = {.words = {}, .where = fmt::format("{}: {}", place, key), .refused = true};
+      assignment = {.words = {}, .where = fmt::format("{}: {}", where, key), .refused = true};
       assignment.words = words_of(entry.second, assignment.where);
       assignment.refused = false;
       if (relative && option->takes_files())

@@ -20,7 +20,7 @@ class CurveReader {
   void take(const Json& line) {
     const std::string event = line.at("event");
     const int64_t update = line.at("update");
-    if (event == "start" || event == "retreat") forget_after(update);
+    if (event == "start" || event == "retreat") truncate_after(update);
     if (event == "report") {
       add(line, "cost", line.at("cost"));
       for (const char* name : {"learning_rate", "words_per_second", "gradient_norm"}) add(line, name, line.at(name));
@@ -33,7 +33,7 @@ class CurveReader {
 
  private:
   // After a kill or a rollback, updates reported after the checkpoint are trained again.
-  void forget_after(int64_t update) {
+  void truncate_after(int64_t update) {
     for (Curve& curve : run_.curves)
       std::erase_if(curve.points, [&](const CurvePoint& p) { return p.update > update; });
   }

@@ -158,7 +158,7 @@ void HttpConnection::expect_request() {
 
 void HttpConnection::wait_for_input() {
   if (waiting_for_input_ || input_ended_ || phase_ == Phase::closed) return;
-  if (phase_ == Phase::answering && input_.size() >= all_.limits.read_ahead) return watch_for_reset();
+  if (phase_ == Phase::answering && input_.size() >= all_.limits.read_ahead) return expect_reset();
   waiting_for_input_ = true;
   socket_.async_wait(Socket::wait_read, [self = shared_from_this()](Code error) {
     self->waiting_for_input_ = false;
@@ -182,7 +182,7 @@ void HttpConnection::on_input() {
 void HttpConnection::on_end_of_input() {
   input_ended_ = true;
   if (phase_ != Phase::answering) return close();
-  watch_for_reset();
+  expect_reset();
   probe();
 }
 
@@ -197,7 +197,7 @@ void HttpConnection::probe() {
   });
 }
 
-void HttpConnection::watch_for_reset() {
+void HttpConnection::expect_reset() {
   if (std::exchange(waiting_for_reset_, true)) return;
   socket_.async_wait(Socket::wait_error, [self = shared_from_this()](Code error) {
     self->waiting_for_reset_ = false;

@@ -51,7 +51,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void on_input();
   void take_input();
   void on_end_of_input();
-  void watch_for_reset();
+  void expect_reset();
   void probe();
   void dispatch();
   void refuse(HttpResponse response);

@@ -135,7 +135,7 @@ const Parameter& parameter(const std::string& name) {
 }
 
 // Sampling draws as many translations as are asked for; a search keeps at least as many hypotheses.
-void settle(TranslateRequest& r, bool beam_given) {
+void resolve(TranslateRequest& r, bool beam_given) {
   SearchOptions& search = r.order.search;
   const int wanted = std::max(1, search.n_best);
   if (search.sampling != Sampling::none) {
@@ -160,7 +160,7 @@ TranslateRequest read_translate_request(const json& fields, const SearchOptions&
   TranslateRequest request{.order = {.search = standard}};
   require(fields.contains("text"), "text is missing: what to translate");
   for (const auto& [name, value] : fields.items()) parameter(name).read(request, value);
-  settle(request, fields.contains("beam_size"));
+  resolve(request, fields.contains("beam_size"));
   validate(request.order.search);
   return request;
 }

@@ -54,7 +54,7 @@ class Service::Recorded : public Exchange {
     counted_ = true;
   }
   /// Must be called once: while the inner exchange lives, it tells when the request is abandoned.
-  void watch(const std::shared_ptr<Recorded>& self) {
+  void observe(const std::shared_ptr<Recorded>& self) {
     inner_->when_abandoned([self](int status) {
       if (const auto abandoned = std::exchange(self->abandoned_, {})) abandoned(status);
       self->end(status);
@@ -141,7 +141,7 @@ void Service::handle(std::shared_ptr<Exchange> exchange) {
     refused = refusal;
   }
   const auto recorded = std::make_shared<Recorded>(*this, std::move(exchange), route);
-  recorded->watch(recorded);
+  recorded->observe(recorded);
   if (refused) return recorded->respond(refused->response);
   try {
     if (route->counted) recorded->count();

@@ -25,7 +25,7 @@ void Document::find_lines(std::string_view language) {
     const size_t end = std::min(text_.find_first_of("\n\r", begin), text_.size());
     const std::string_view line = std::string_view(text_).substr(begin, end - begin);
     for (const ByteRange& sentence : breaker.sentences(line)) {
-      places_.push_back({begin + sentence.begin, begin + sentence.end});
+      ranges_.push_back({begin + sentence.begin, begin + sentence.end});
       sentences_.emplace_back(line.substr(sentence.begin, sentence.size()));
     }
     begin = end + 1;
@@ -34,7 +34,7 @@ void Document::find_lines(std::string_view language) {
 
 void Document::find_elements(std::string_view language) {
   for (HtmlSentence& sentence : html_sentences(text_, language)) {
-    places_.push_back(sentence.bytes);
+    ranges_.push_back(sentence.bytes);
     sentences_.push_back(std::move(sentence.text));
     markup_.push_back(std::move(sentence.markup));
   }
@@ -45,7 +45,7 @@ bool Document::needs_links(size_t sentence) const {
 }
 
 bool Document::lacks_blank(size_t sentence, std::span<const TranslatedSentence> translations) const {
-  if (sentence == 0 || places_[sentence - 1].end < places_[sentence].begin) return false;
+  if (sentence == 0 || ranges_[sentence - 1].end < ranges_[sentence].begin) return false;
   const int32_t last = last_character(translations[sentence - 1].text);
   return last != last_character(sentences_[sentence - 1]) && !is_blank(last) && !is_east_asian(last);
 }
@@ -56,11 +56,11 @@ std::string Document::assemble(std::span<const TranslatedSentence> translations)
   std::string assembled;
   size_t at = 0;
   for (size_t i = 0; i < translations.size(); ++i) {
-    assembled.append(text_, at, places_[i].begin - at);
+    assembled.append(text_, at, ranges_[i].begin - at);
     if (lacks_blank(i, translations)) assembled += ' ';
     assembled +=
         format_ == DocumentFormat::html ? to_html(translations[i], sentences_[i], markup_[i]) : translations[i].text;
-    at = places_[i].end;
+    at = ranges_[i].end;
   }
   return assembled.append(text_, at);
 }

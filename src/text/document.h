@@ -53,7 +53,7 @@ class Document {
 
   std::string text_;
   DocumentFormat format_;
-  std::vector<ByteRange> places_;  // of the sentences in the text
+  std::vector<ByteRange> ranges_;  // of the sentences in the text
   std::vector<std::string> sentences_;
   std::vector<InlineMarkup> markup_;  // one a sentence of HTML
 };

@@ -32,14 +32,14 @@ void HtmlRun::add_text(std::string_view text) {
 
 void HtmlRun::add_blank() {
   blank_ = true;
-  for (size_t i = markers_.size(); i-- > settled_ && !markers_[i].blank_after;) {
+  for (size_t i = markers_.size(); i-- > resolved_ && !markers_[i].blank_after;) {
     markers_[i].blank_after = true;
     if (!markers_[i].opens && !markers_[i].closes) return;
   }
 }
 
 void HtmlRun::add_characters(std::string_view characters, std::string_view written) {
-  settle_markers();
+  resolve_markers();
   if (blank_ && !text_.empty()) text_ += ' ';
   blank_ = false;
   const size_t begin = text_.size(), page = offset(written);
@@ -53,9 +53,9 @@ void HtmlRun::add_characters(std::string_view characters, std::string_view writt
 }
 
 // A marker that touches the text before it but not what follows belongs to the former.
-void HtmlRun::settle_markers() {
-  for (; settled_ < markers_.size(); ++settled_)
-    markers_[settled_].after_previous |= blank_ && !markers_[settled_].blank_before && !text_.empty();
+void HtmlRun::resolve_markers() {
+  for (; resolved_ < markers_.size(); ++resolved_)
+    markers_[resolved_].after_previous |= blank_ && !markers_[resolved_].blank_before && !text_.empty();
 }
 
 HtmlRun::Found& HtmlRun::add_marker(std::string_view bytes) {
@@ -93,7 +93,7 @@ void HtmlRun::add_end_tag(std::string_view tag, const std::string& element) {
 
 void HtmlRun::add_alone(std::string_view bytes, bool joins) {
   const bool is_one = joins && !markers_.empty() && markers_.back().is_joined &&
-                      markers_.back().page.end == offset(bytes) && settled_ < markers_.size();
+                      markers_.back().page.end == offset(bytes) && resolved_ < markers_.size();
   if (is_one)
     markers_.back().page.end += bytes.size();
   else
@@ -103,7 +103,7 @@ void HtmlRun::add_alone(std::string_view bytes, bool joins) {
 void HtmlRun::finish(SentenceBreaker& breaker, std::vector<HtmlSentence>& all) {
   if (text_.empty() && markers_.empty()) return;
   blank_ = true;
-  settle_markers();
+  resolve_markers();
   const std::vector<ByteRange> sentences = breaker.sentences(text_);
   size_t first = 0;
   for (size_t i = 0; i < sentences.size(); ++i) {

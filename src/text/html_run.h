@@ -54,7 +54,7 @@ class HtmlRun {
   size_t offset(std::string_view part) const { return size_t(part.data() - page_.data()); }
   void add_blank();
   void add_characters(std::string_view characters, std::string_view written);
-  void settle_markers();
+  void resolve_markers();
   Found& add_marker(std::string_view bytes);
   size_t page_begin(size_t text_begin) const;
   size_t page_end(size_t text_end) const;
@@ -69,7 +69,7 @@ class HtmlRun {
   std::vector<Span> spans_;
   std::vector<Reference> references_;
   std::vector<Found> markers_;
-  size_t settled_ = 0;        // markers before the last text
+  size_t resolved_ = 0;       // markers before the last text
   std::vector<size_t> open_;  // start tags without their end tags yet
   std::unordered_map<std::string, std::vector<size_t>> open_by_name_;
   std::vector<std::string> names_;  // of open_

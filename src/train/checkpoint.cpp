@@ -134,7 +134,7 @@ void compare_arithmetic(const SafetensorsFile& file, const std::string& now) {
       file.path(), stored->second, now);
 }
 
-void begin_epoch_anew(Progress& progress) {
+void restart_epoch(Progress& progress) {
   progress.position.batch = 0;
   progress.epoch_sentences = 0;
 }
@@ -226,11 +226,11 @@ void load_state(const std::string& path, const RunState& run, const ModelConfig&
   else
     run.adam.restart();
   compare_arithmetic(file, run.arithmetic);
-  if (!restore.corpus) return begin_epoch_anew(run.progress);
+  if (!restore.corpus) return restart_epoch(run.progress);
   const std::string options = entry(file, "batches");
   const bool same_text = entry(file, "corpus") == fingerprint_text(order);
   if (same_text && options == order.options) return;
-  begin_epoch_anew(run.progress);
+  restart_epoch(run.progress);
   log_warning("{}: resuming at the beginning of epoch {}",
               same_text ? fmt::format("the order of batches has changed from '{}' to '{}'", options, order.options)
                         : std::string("the training text or its encoding has changed"),

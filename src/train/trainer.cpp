@@ -184,7 +184,7 @@ void Trainer::run() {
   const KernelChunks chunks(chunks_of_run(setup_.training));
   log_.announce(progress_.moment(), RunStarted{setup_.training.model, model_->parameters().count(), resumes_});
   const Stopping stopping(setup_.training.after, pairs_an_epoch(*corpus_, setup_.data), progress_);
-  while (!train(stopping)) go_back();
+  while (!train(stopping)) roll_back();
   if (saved_ != progress_.updates) save();
   log_.announce(progress_.moment(), RunEnd{reason(), stopping.epochs(progress_), progress_.stalled});
   log_.close();
@@ -266,7 +266,7 @@ RunEnd::Reason Trainer::reason() const {
 
 // Once in a run, and only to a checkpoint of this run. The state says at once that it has happened: a run that is
 // killed before its next checkpoint resumes with the lower rate, too.
-void Trainer::go_back() {
+void Trainer::roll_back() {
   const int64_t updates = progress_.updates;
   const bool again = progress_.rollbacks > 0, nowhere = !resumes_ && saved_ < 0;
   if (again || nowhere)

@@ -43,7 +43,7 @@ class Trainer {
   bool ended(const Stopping& stopping) const;
   void report(const Stopping& stopping);
   void warn_of_divergence(double cost);
-  void go_back();
+  void roll_back();
   RunValidation measure();
   void validate();
   void validate_on_request();

@@ -18,7 +18,7 @@ class BahdanauDecoder : public RecurrentDecoder {
     read_context_ = p.matrix({{"decoder.readout.context.weight", d.inputs, Init::glorot(d.inputs, values)}}, values);
   }
 
-  Output step(Context& cx, const Words& y, const State& before, const Attend& attend) const override {
+  Output step(Context& cx, const Inputs& y, const State& before, const Attend& attend) const override {
     Output now;
     now.query = before.layers[0].h;
     const Var c = attend(now.query);

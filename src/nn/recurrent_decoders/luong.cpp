@@ -17,7 +17,7 @@ class LuongDecoder : public RecurrentDecoder {
     read_context_ = p.matrix({{"decoder.readout.context.weight", d.inputs, Init::glorot(d.inputs, values)}}, values);
   }
 
-  Output step(Context& cx, const Words& y, const State& before, const Attend& attend) const override {
+  Output step(Context& cx, const Inputs& y, const State& before, const Attend& attend) const override {
     Output now;
     const Var gates = before.feed ? add_product(cx, y.gates, before.feed, feed_) : y.gates;
     now.state.layers = advance(cx, gates, y, before);

@@ -20,22 +20,22 @@ RecurrentDecoder::State RecurrentDecoder::first_state(Context& cx, const Var& su
   return state;
 }
 
-RecurrentDecoder::Words RecurrentDecoder::words(Context& cx, const Var& embedded, const Tensor& positions) const {
+RecurrentDecoder::Inputs RecurrentDecoder::inputs(Context& cx, const Var& embedded, const Tensor& positions) const {
   return {cells_[0].gates(cx, embedded), embedded, positions};
 }
 
-std::vector<CellState> RecurrentDecoder::advance(Context& cx, Var gates, const Words& words,
+std::vector<CellState> RecurrentDecoder::advance(Context& cx, Var gates, const Inputs& inputs,
                                                  const State& before) const {
   std::vector<CellState> now;
   for (size_t l = 0; l < cells_.size(); ++l) {
-    if (l > 0) gates = cells_[l].gates(cx, dropped(cx, now[l - 1].h, words));
+    if (l > 0) gates = cells_[l].gates(cx, dropped(cx, now[l - 1].h, inputs));
     now.push_back(cells_[l].step(cx, gates, before.layers[l]));
   }
   return now;
 }
 
-Var RecurrentDecoder::dropped(Context& cx, const Var& x, const Words& words) const {
-  return dropout(cx, x, cx.dropout(dropout_, words.positions));
+Var RecurrentDecoder::dropped(Context& cx, const Var& x, const Inputs& inputs) const {
+  return dropout(cx, x, cx.dropout(dropout_, inputs.positions));
 }
 
 Var add_product(Context& cx, const Var& sum, const Var& x, const Var& weight) {

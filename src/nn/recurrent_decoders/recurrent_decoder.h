@@ -23,8 +23,8 @@ class RecurrentDecoder {
     std::vector<CellState> layers;
     Var feed = {};  // (n,E), input feeding: the result of the previous step; empty: zeros
   };
-  /// The tokens of n sentences that a step reads.
-  struct Words {
+  /// What a step reads of n target tokens.
+  struct Inputs {
     Var gates, embedded;  // (n,G·D), their part of the first layer's gates; (n,E)
     Tensor positions;     // (n,2)
   };
@@ -40,8 +40,8 @@ class RecurrentDecoder {
   /// h_0 = tanh(W e + b) in each layer, of a summary e (n,D) of the source.
   State first_state(Context& cx, const Var& summary) const;
   /// Of embeddings (n,E).
-  Words words(Context& cx, const Var& embedded, const Tensor& positions) const;
-  virtual Output step(Context& cx, const Words& words, const State& before, const Attend& attend) const = 0;
+  Inputs inputs(Context& cx, const Var& embedded, const Tensor& positions) const;
+  virtual Output step(Context& cx, const Inputs& inputs, const State& before, const Attend& attend) const = 0;
   virtual const CrossAttention* attention() const { return nullptr; }
   virtual bool feeds() const { return false; }  // whether State::feed is used
 
@@ -49,8 +49,8 @@ class RecurrentDecoder {
   RecurrentDecoder(Parameters& p, const Design& d);
 
   /// h_t of all layers; `gates` (n,G·D) is what the first layer reads.
-  std::vector<CellState> advance(Context& cx, Var gates, const Words& words, const State& before) const;
-  Var dropped(Context& cx, const Var& x, const Words& words) const;
+  std::vector<CellState> advance(Context& cx, Var gates, const Inputs& inputs, const State& before) const;
+  Var dropped(Context& cx, const Var& x, const Inputs& inputs) const;
 
   Linear read_state_;  // (E,D): W_h of the result
 

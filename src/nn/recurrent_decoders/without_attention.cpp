@@ -13,7 +13,7 @@ class DecoderWithoutAttention : public RecurrentDecoder {
       : RecurrentDecoder(p, d),
         read_word_(p.matrix({{"decoder.readout.word.weight", d.inputs, Init::glorot(d.inputs, d.inputs)}}, d.inputs)) {}
 
-  Output step(Context& cx, const Words& y, const State& before, const Attend&) const override {
+  Output step(Context& cx, const Inputs& y, const State& before, const Attend&) const override {
     Output now;
     now.state.layers = advance(cx, y.gates, y, before);
     Var s = read_state_(cx, now.state.layers.back().h);
