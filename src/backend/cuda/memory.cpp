@@ -149,6 +149,7 @@ PendingNumber send(const double* number) {
 
 // Returns at once; the caller may then change the data.
 void copy_to(void* device, const void* host, int64_t bytes) {
+  if (bytes == 0) return;                                         // `host` may be null
   static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by rank
   invariant(!recording(), "host data must be on the device before its kernels are recorded");
   const size_t rank = rank_of(bytes);
