@@ -126,7 +126,12 @@ HttpConnection::HttpConnection(Socket socket, Connections& all)
   all_.open.insert(this);
 }
 
-HttpConnection::~HttpConnection() { close(); }
+HttpConnection::~HttpConnection() {
+  try {
+    close();
+  } catch (...) {  // nobody is left to tell
+  }
+}
 
 void HttpConnection::start() {
   Code error;

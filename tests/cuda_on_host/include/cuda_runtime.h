@@ -13,6 +13,7 @@
 /// at __syncthreads and in warps' exchanges; blocks run one after another, and kernels and copies at once. It cannot
 /// show a kernel's speed, nor races between threads that this order hides. The environment variable
 /// CUDA_ON_HOST_REFUSES names calls that fail: "cuMemMap cudaEventQuery".
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 
 #define __global__
 #define __device__
@@ -138,3 +139,4 @@ template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
   return cuda_on_host::exchanged(value, threadIdx.x % 32 ^ unsigned(mask));
 }
+// NOLINTEND(bugprone-reserved-identifier)
