@@ -32,6 +32,15 @@ class RankErrors(RanksCase):
         self.assertRegex(done.stderr, r"error: rank 1 (of 2 )?\([^)]+\)" + message)
         self.assertEqual(before, (self.files(folder), self.files(other)))
 
+    def ends(self, run, *messages):
+        """With one error, which holds these."""
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 2, errors)
+        self.assertEqual(errors.count("error:"), 1, errors)
+        for message in messages:
+            self.assertIn(message, errors)
+        return errors
+
     def test_ranks_of_another_version_are_refused(self):
         self.refused(" has another version of dragoman than rank 0: 0.0.0, not ",
                      environment=("-x", f"LD_PRELOAD={OTHER_VERSION}"))
@@ -79,9 +88,7 @@ class RankErrors(RanksCase):
         child = self.children(run, 2)[1]
         time.sleep(1)
         resource.prlimit(child, resource.RLIMIT_NOFILE, (3, 3))  # the text of the next epoch cannot be opened
-        _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 2, errors)
-        self.assertEqual(errors.count("error:"), 1, errors)
+        errors = self.ends(run)
         self.assertRegex(errors, r"error: rank 2 of 3 \(.*\): .*: cannot be opened: Too many open files")
 
     def test_a_killed_rank_ends_the_run_and_it_resumes(self):
@@ -92,11 +99,7 @@ class RankErrors(RanksCase):
         child = self.children(run, 2)[1]
         time.sleep(1)
         os.kill(child, signal.SIGKILL)
-        _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 2, errors)
-        self.assertEqual(errors.count("error:"), 1, errors)
-        self.assertIn("rank 2 of 3 was killed by signal 9", errors)
-        self.assertIn("the same command resumes", errors)
+        self.ends(run, "rank 2 of 3 was killed by signal 9", "the same command resumes")
         self.call(folder, RUN + " --after 8u --processes 2")
         self.assertEqual(straight, self.files(folder))
 
@@ -106,10 +109,7 @@ class RankErrors(RanksCase):
         child = self.children(run, 2)[0]
         time.sleep(2)
         os.kill(child, signal.SIGSTOP)
-        _, errors = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 2, errors)
-        self.assertEqual(errors.count("error:"), 1, errors)
-        self.assertIn("rank 1 of 3 has sent no sign of life for 2 s: it hangs", errors)
+        self.ends(run, "rank 1 of 3 has sent no sign of life for 2 s: it hangs")
 
     def test_a_launcher_and_processes_exclude_each_other(self):
         self.need_mpi()

@@ -46,13 +46,13 @@ class Network(RanksCase):
         (cls.folder / "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"{a} {m}\n" for m, a in MACHINES.items()),
                                           encoding="utf-8")
         # What ssh is to mpirun: HOST COMMAND...
-        agent = cls.folder / "agent"
-        agent.write_text(f"""#!/bin/sh
+        shell = cls.folder / "remote_shell"
+        shell.write_text(f"""#!/bin/sh
 machine=$1; shift
 exec ip netns exec dragoman-{os.getpid()}-$machine unshare --uts sh -c \\
   'hostname '$machine'; mount --bind {cls.folder}/hosts /etc/hosts; exec sh -c "$0"' "$*"
 """, encoding="utf-8")
-        agent.chmod(0o755)
+        shell.chmod(0o755)
 
     @staticmethod
     def ip(*words):
@@ -61,9 +61,9 @@ exec ip netns exec dragoman-{os.getpid()}-$machine unshare --uts sh -c \\
     def start_on_machines(self, folder, options):
         command = (f"mpirun --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca btl self,tcp "
                    f"--mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 --mca plm rsh "
-                   f"--mca plm_rsh_agent {self.folder}/agent --host machine-a:1,machine-b:1 -np 2 --wdir {folder} "
+                   f"--mca plm_rsh_agent {self.folder}/remote_shell --host machine-a:1,machine-b:1 -np 2 --wdir {folder} "
                    f"{self.BINARY} {RUN}{options}")
-        return subprocess.Popen([self.folder / "agent", "machine-a", command], cwd=folder, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen([self.folder / "remote_shell", "machine-a", command], cwd=folder, stderr=subprocess.PIPE, text=True)
 
     @staticmethod
     def processes(name=None):
