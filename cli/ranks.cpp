@@ -62,6 +62,14 @@ void end_of(const Communicator& ranks, const std::string& what) {
   _exit(2);
 }
 
+// Ends without a message. When a process has ended, a launcher ends all others, so the one that has the reason may tell
+// it first. MPI_Finalize would wait for those that have gone.
+int follow() {
+  if (!launched_rank()) return exit_code_of_followers;
+  std::this_thread::sleep_for(std::chrono::duration<double>(2 * seconds_for_rank_0));
+  _exit(exit_code_of_followers);
+}
+
 }  // namespace
 
 void require_same_command(Communicator& ranks, const std::vector<Option>& options) {
@@ -78,7 +86,7 @@ int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>&
     const Heartbeat heartbeat(ranks, timeout, [&](const std::string& what) { end_of(ranks, what); });
     return command();
   } catch (const RankLost& lost) {
-    if (ranks.rank() > 0) return exit_code_of_followers;  // rank 0 tells what has happened
+    if (ranks.rank() > 0) return follow();
     if (lost.told()) return 2;
     throw;
   } catch (const Error& error) {

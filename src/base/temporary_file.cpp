@@ -33,6 +33,15 @@ TemporaryFile::TemporaryFile(const Path& path)
   unlink(path.name.c_str());
 }
 
+TemporaryFile::TemporaryFile(InMemory)
+    : written_(FileDescriptor::in_memory("a file in memory")),
+      read_(FileDescriptor::to_read(path_of(written_))),
+      writer_(written_) {}
+
+std::string TemporaryFile::path_of(const FileDescriptor& file) {
+  return fmt::format("/proc/self/fd/{}", file.number());
+}
+
 void TemporaryFile::read(int64_t offset, std::span<std::byte> into) const {
   while (!into.empty()) {
     const ssize_t got = pread(read_.number(), into.data(), into.size(), offset);

@@ -11,19 +11,25 @@ namespace dragoman {
 /// written from start to end, then read at any position.
 class TemporaryFile {
  public:
+  struct InMemory {};
+
   explicit TemporaryFile(const std::string& folder);
+  explicit TemporaryFile(InMemory);
 
   void append(std::span<const std::byte> bytes) { writer_.write(bytes.data(), bytes.size()); }
   void flush() { writer_.flush(); }  // call before reading
 
   /// Fills `into`, reading from `offset`. Several threads may read at once.
   void read(int64_t offset, std::span<std::byte> into) const;
+  /// To read it: another descriptor of the file.
+  FileDescriptor opened() const { return FileDescriptor::to_read(path_of(read_)); }
 
  private:
   struct Path {
     std::string name;
   };
   explicit TemporaryFile(const Path& path);
+  static std::string path_of(const FileDescriptor& file);  // by its number
 
   FileDescriptor written_, read_;
   FileWriter writer_;

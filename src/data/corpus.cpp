@@ -12,7 +12,9 @@
 #include "base/log.h"
 #include "base/philox.h"
 #include "base/threads.h"
+#include "comm/machine_ranks.h"
 #include "data/memory_budget.h"
+#include "data/shared_corpus.h"
 
 namespace dragoman {
 namespace {
@@ -264,6 +266,7 @@ void set_ends(Corpus& corpus, const std::vector<int64_t>& lines) {
 }
 
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch, std::stop_token stop) {
+  if (is_shared(files) && !files.machine->first()) return given_corpus(files, epoch, stop);
   auto corpus = std::make_shared<Corpus>();
   corpus->files = files;
   corpus->epoch = epoch;
@@ -274,6 +277,7 @@ std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoc
   reader.read(stop);
   corpus->fingerprint = fingerprint(files, reader.fingerprints());
   require_pairs(corpus->report);
+  if (is_shared(files)) give(*corpus);
   return corpus;
 }
 

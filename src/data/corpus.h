@@ -14,6 +14,8 @@
 
 namespace dragoman {
 
+class MachineRanks;
+
 /// The text of one corpus or of several, which are read as one, and how lines become ids.
 /// Arrays and vectors of two are {source, target}.
 struct CorpusFiles {
@@ -25,8 +27,9 @@ struct CorpusFiles {
   uint64_t seed = 1;                      // of subword sampling
   std::vector<double> weights = {};       // of corpora, as DataOptions::corpus_weights
   int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit
-  std::string tempdir = {};               // for that file
-  SentenceFrames frames = {};             // special pieces around sentences; empty: </s> at the end
+  std::shared_ptr<const MachineRanks> machine = {};  // which share the corpus and its --ram; none: nobody does
+  std::string tempdir = {};                          // for that file
+  SentenceFrames frames = {};                        // special pieces around sentences; empty: </s> at the end
 
   /// A sentence of a side with its special pieces.
   std::vector<int32_t> framed(int side, std::vector<int32_t> pieces) const;
@@ -76,7 +79,8 @@ void set_ends(Corpus& corpus, const std::vector<int64_t>& lines);
 /// replaced by U+FFFD and counted. Throws Error as ParallelReader does, if no pair is left, and if stopped. Pairs that
 /// exceed files.ram go to a temporary file; Error if the disk has no room for it, and if lengths and order alone exceed
 /// files.ram. The result depends on the arguments and the files alone, not on the number of threads; without sampling
-/// it is the same for every epoch. files.ram only decides where pairs are stored.
+/// it is the same for every epoch. files.ram only decides where pairs are stored. Ranks that share a machine call it
+/// together: the first one reads (data/shared_corpus.h).
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch = 0, std::stop_token stop = {});
 
 }  // namespace dragoman

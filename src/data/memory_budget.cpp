@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/grouped.h"
+#include "comm/machine_ranks.h"
 
 namespace dragoman {
 namespace {
@@ -27,12 +28,14 @@ void MemoryBudget::keep(Corpus& corpus, double planned, double share) {
   if (fits(corpus)) return;
   throw Error(fmt::format("--ram {} is too little: the lengths and order of {} pairs alone take {}",
                           to_string(MemorySize{corpus.files.ram}), grouped(corpus.size()), mebibytes(needed(corpus))),
-              "raise it to at least 13 bytes per pair, or 22 with --sentencepiece-alphas");
+              "raise it to at least 13 bytes per pair, or 22 with --sentencepiece-alphas, and 8 more per further "
+              "process of the machine");
 }
 
 int64_t MemoryBudget::needed(const Corpus& corpus) const {
   constexpr double of_plans = 2 * sizeof(int32_t);
-  return (corpus.files.sampled() ? 3 : 1) * corpus.pairs.memory() + int64_t(planned_ * of_plans);
+  const int plans = corpus.files.machine ? corpus.files.machine->size() : 1;
+  return (corpus.files.sampled() ? 3 : 1) * corpus.pairs.memory() + int64_t(planned_ * of_plans * plans);
 }
 
 bool MemoryBudget::fits(const Corpus& corpus) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "base/error.h"
 
@@ -22,6 +23,15 @@ int64_t address_of_record(int64_t address, int64_t size) {
 }
 
 }  // namespace
+
+// What ends the file of a complete store. Before it: records, a gap of at most 4 bytes, addresses, lengths.
+struct PairStore::Footer {
+  int64_t pairs, record_end, weighted;
+  std::array<int64_t, 2> tokens;
+
+  int64_t begin_of_addresses() const { return (record_end + 1) / 2 * 2 * int64_t(sizeof(int32_t)); }
+  int64_t addresses() const { return (pairs + records_per_address - 1) / records_per_address; }
+};
 
 void PairStore::add(const Pair& pair) {
   invariant(std::max(pair.source.size(), pair.target.size()) <= longest, "sentences fit into a PairStore");
@@ -50,17 +60,21 @@ void PairStore::append(int64_t address, std::span<const int32_t> record) {
 }
 
 int64_t PairStore::address_of(int64_t i) const {
-  int64_t address = addresses_[i / records_per_address];
+  const size_t at = size_t(i / records_per_address);
+  int64_t address = mapped_ ? mapped_->addresses[at] : addresses_[at];
   for (int64_t before = i - i % records_per_address; before < i; ++before)
-    address = address_of_record(address + record_size(lengths_[before]), record_size(lengths_[before + 1]));
+    address = address_of_record(address + record_size(lengths(before)), record_size(lengths(before + 1)));
   return address;
 }
 
 PairStore::Pair PairStore::operator[](int64_t i) const {
-  const int64_t address = address_of(i), size = record_size(lengths_[i]);
+  const auto [source, target] = lengths(i);
+  const int64_t address = address_of(i), size = record_size({source, target});
   Pair pair{};
   const int32_t* record;
-  if (file_) {
+  if (mapped_) {
+    record = mapped_->records.data() + address;
+  } else if (file_) {
     const auto read = std::make_shared<int32_t[]>(size_t(size));
     file_->read(address * int64_t(sizeof(int32_t)), std::as_writable_bytes(std::span(read.get(), size_t(size))));
     pair.record = read;
@@ -68,7 +82,6 @@ PairStore::Pair PairStore::operator[](int64_t i) const {
   } else {
     record = segments_[address / segment_numbers].data() + address % segment_numbers;
   }
-  const auto [source, target] = lengths_[i];
   pair.line = *record++;
   if (weighted_) pair.weight = std::bit_cast<float>(*record++);
   pair.source = {record, source};
@@ -76,8 +89,10 @@ PairStore::Pair PairStore::operator[](int64_t i) const {
   return pair;
 }
 
-void PairStore::move_to_file(const std::string& folder) {
-  file_ = std::make_shared<TemporaryFile>(folder);
+void PairStore::move_to_file(const std::string& folder) { move_to(std::make_shared<TemporaryFile>(folder)); }
+
+void PairStore::move_to(std::shared_ptr<TemporaryFile> file) {
+  file_ = std::move(file);
   for (auto& segment : segments_) {
     if (&segment != &segments_.back()) segment.resize(segment_numbers);
     file_->append(std::as_bytes(std::span(segment)));
@@ -90,8 +105,39 @@ void PairStore::flush() {
   if (file_) file_->flush();
 }
 
+FileDescriptor PairStore::to_file() {
+  if (!file_) move_to(std::make_shared<TemporaryFile>(TemporaryFile::InMemory{}));
+  const Footer footer{size(), end_, weighted_, tokens_};
+  const std::vector<int32_t> gap(size_t(end_ % 2));
+  file_->append(std::as_bytes(std::span(gap)));
+  file_->append(std::as_bytes(std::span(addresses_)));
+  for (const Lengths& lengths : lengths_) file_->append(std::as_bytes(std::span(lengths)));
+  file_->append(std::as_bytes(std::span(&footer, 1)));
+  file_->flush();
+  FileDescriptor file = file_->opened();
+  *this = PairStore(bool(weighted_));
+  return file;
+}
+
+PairStore::PairStore(const FileDescriptor& file) {
+  Mapped mapped{.file = MappedFile(file)};
+  const std::byte* const bytes = mapped.file.data();
+  Footer footer{};
+  std::memcpy(&footer, bytes + mapped.file.size() - sizeof(Footer), sizeof(Footer));
+  const auto* addresses = reinterpret_cast<const int64_t*>(bytes + footer.begin_of_addresses());
+  const auto* lengths = reinterpret_cast<const Lengths*>(addresses + footer.addresses());
+  mapped.records = {reinterpret_cast<const int32_t*>(bytes), size_t(footer.record_end)};
+  mapped.addresses = {addresses, size_t(footer.addresses())};
+  mapped.lengths = {lengths, size_t(footer.pairs)};
+  weighted_ = footer.weighted != 0;
+  end_ = footer.record_end;
+  tokens_ = footer.tokens;
+  mapped_ = std::make_shared<const Mapped>(std::move(mapped));
+}
+
 int64_t PairStore::memory() const {
-  const auto tables = int64_t(lengths_.size() * sizeof(Lengths) + addresses_.size() * sizeof(int64_t));
+  const int64_t addresses = (size() + records_per_address - 1) / records_per_address;
+  const int64_t tables = size() * int64_t(sizeof(Lengths)) + addresses * int64_t(sizeof(int64_t));
   return tables + (file_ ? 0 : record_bytes());
 }
 

@@ -13,7 +13,7 @@ namespace dragoman {
 
 /// Encoded sentence pairs, in the order in which they were added. In memory a pair takes 4 bytes for its lengths, 4 for
 /// its line, 4 for each token, and with weights 4 for that; nothing is copied as it grows. All but the lengths may be
-/// in a temporary file instead.
+/// in a temporary file instead. When it is complete, several processes may share it as one mapped file.
 class PairStore {
  public:
   static constexpr int longest = 65535;  // tokens of a sentence, </s> included
@@ -27,14 +27,16 @@ class PairStore {
 
   PairStore() = default;
   explicit PairStore(bool weighted) : weighted_(weighted) {}
+  /// Maps what `to_file` has written, which may be in another process. Nothing can be added.
+  explicit PairStore(const FileDescriptor& file);
 
   bool weighted() const { return weighted_; }  // else all weights are 1
 
   void add(const Pair& pair);
 
-  int64_t size() const { return int64_t(lengths_.size()); }
-  int64_t source_length(int64_t i) const { return lengths_[i][0]; }
-  int64_t target_length(int64_t i) const { return lengths_[i][1]; }
+  int64_t size() const { return mapped_ ? int64_t(mapped_->lengths.size()) : int64_t(lengths_.size()); }
+  int64_t source_length(int64_t i) const { return lengths(i)[0]; }
+  int64_t target_length(int64_t i) const { return lengths(i)[1]; }
   int64_t source_tokens() const { return tokens_[0]; }
   int64_t target_tokens() const { return tokens_[1]; }
 
@@ -44,6 +46,8 @@ class PairStore {
   /// Moves the pairs to a file in the folder; pairs added later go there too.
   void move_to_file(const std::string& folder);
   void flush();  // a file, after the last `add`
+  /// All pairs as one file, for PairStore(file): the temporary file, or one in memory. The store is empty afterwards.
+  FileDescriptor to_file();
 
   bool in_file() const { return file_ != nullptr; }
   int64_t record_bytes() const { return end_ * int64_t(sizeof(int32_t)); }  // of all but the lengths
@@ -51,16 +55,26 @@ class PairStore {
 
  private:
   using Lengths = std::array<uint16_t, 2>;
+  struct Footer;
+  struct Mapped {
+    MappedFile file;
+    std::span<const int32_t> records;
+    std::span<const int64_t> addresses;
+    std::span<const Lengths> lengths;
+  };
 
+  const Lengths& lengths(int64_t i) const { return mapped_ ? mapped_->lengths[size_t(i)] : lengths_[size_t(i)]; }
   int64_t record_size(const Lengths& lengths) const { return 1 + weighted_ + lengths[0] + lengths[1]; }
   int64_t address_of(int64_t i) const;
   void append(int64_t address, std::span<const int32_t> record);
+  void move_to(std::shared_ptr<TemporaryFile> file);
 
   bool weighted_ = false;
   std::deque<Lengths> lengths_;                 // {source, target}
   std::vector<int64_t> addresses_;              // of every 16th record
   std::vector<std::vector<int32_t>> segments_;  // records: line, weight if any, source, target; none with a file
   std::shared_ptr<TemporaryFile> file_;         // the segments, end to end
+  std::shared_ptr<const Mapped> mapped_;        // all of the above, if the store is complete and shared
   int64_t end_ = 0;                             // the address behind the last record
   std::vector<int32_t> added_;                  // the record that is being added
   std::array<int64_t, 2> tokens_ = {0, 0};

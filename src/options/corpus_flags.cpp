@@ -160,8 +160,9 @@ std::vector<Flag<O>> batch_flags() {
        .field = &O::ram,
        .value = "SIZE",
        .group = group,
-       .help = "memory for the encoded text and its order, such as 512M or 4G; the rest goes to a temporary file; 0: "
-               "no limit"},
+       .help =
+           "memory for the encoded text and its order, such as 512M or 4G, of all processes on a machine together; the "
+           "rest goes to a temporary file; 0: no limit"},
       {.name = "tempdir",
        .letter = 'T',
        .field = &O::tempdir,

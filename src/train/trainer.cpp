@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/threads.h"
 #include "comm/agreement.h"
+#include "comm/machine_ranks.h"
 #include "data/prefetch.h"
 #include "io/config_json.h"
 #include "train/destination.h"
@@ -31,8 +32,11 @@ RunLogOptions logs_of(const TrainingSetup& setup, const Communicator& ranks) {
   return logs;
 }
 
-std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, const Vocabularies& vocabularies) {
-  auto corpus = read_corpus(corpus_files(setup, vocabularies));
+std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, const Vocabularies& vocabularies,
+                                                 Communicator& ranks) {
+  CorpusFiles files = corpus_files(setup, vocabularies);
+  if (ranks.size() > 1) files.machine = std::make_shared<const MachineRanks>(ranks);
+  auto corpus = read_corpus(files);
   log_info("{}", corpus->report.summary());
   if (!setup.data.corpus_weights.empty())
     log_info("An epoch is about {} pairs, by --corpus-weights", grouped(pairs_an_epoch(*corpus, setup.data)));
@@ -98,7 +102,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
       log_(logs_of(setup_, ranks_), unwritten_),
       arena_(arena_of(backend)),
       vocabularies_(open_vocabularies(setup_, ranks_, made_)),
-      corpus_(read_training_text(setup_, vocabularies_)),
+      corpus_(read_training_text(setup_, vocabularies_, ranks_)),
       trained_(longest_of(corpus_->pairs)),
       plan_(resolve_settings(setup_, backend_, vocabularies_, *corpus_, ranks_)),
       order_(batch_order(*corpus_, setup_)),

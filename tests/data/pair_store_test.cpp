@@ -36,6 +36,27 @@ TEST(PairStore, KeepsWeightsWhenItIsMadeForThem) {
   EXPECT_THAT(weighted[1].target, ElementsAre(6, 2));
 }
 
+TEST(PairStore, IsTheSameInAFileThatOthersMap) {
+  for (const bool weighted : {false, true}) {
+    PairStore pairs(weighted);
+    for (int32_t i = 0; i < 40; ++i) pairs.add({i, std::vector(size_t(1 + i % 3), i), std::vector{2}, 0.5f});
+    const FileDescriptor file = pairs.to_file();
+    EXPECT_EQ(pairs.size(), 0);
+    for (const PairStore& mapped : {PairStore(file), PairStore(file)}) {
+      ASSERT_EQ(mapped.size(), 40);
+      EXPECT_EQ(mapped.weighted(), weighted);
+      EXPECT_EQ(mapped.source_tokens(), 13 * 6 + 1);
+      EXPECT_EQ(mapped.target_tokens(), 40);
+      for (int32_t i = 0; i < 40; ++i) {
+        EXPECT_EQ(mapped[i].line, i);
+        EXPECT_EQ(mapped[i].weight, weighted ? 0.5f : 1);
+        EXPECT_THAT(mapped[i].source, testing::ElementsAreArray(std::vector(size_t(1 + i % 3), i)));
+        EXPECT_THAT(mapped[i].target, ElementsAre(2));
+      }
+    }
+  }
+}
+
 // 300 pairs of up to 2 x 65,535 tokens do not fit into one segment of 16 M numbers, nor does every record end with one.
 // They go to a file never, at once, within the first segment and within the second.
 TEST(PairStore, HoldsManyLongSentencesInMemoryAndInAFile) {
@@ -52,13 +73,16 @@ TEST(PairStore, HoldsManyLongSentencesInMemoryAndInAFile) {
     EXPECT_EQ(pairs.in_file(), moved >= 0);
     ASSERT_GT(pairs.record_bytes(), 4 << 24);
     EXPECT_EQ(pairs.memory() > 4 << 24, moved < 0);
-    for (int64_t i = 0; i < 300; ++i) {
-      const int64_t at = i * 77 % 300;
-      const PairStore::Pair pair = pairs[at];
-      ASSERT_EQ(pair.line, at);
-      ASSERT_EQ(pair.weight, moved > 0 ? float(at) : 1);
-      ASSERT_TRUE(std::ranges::equal(pair.source, sentence(at, 0))) << at;
-      ASSERT_TRUE(std::ranges::equal(pair.target, sentence(at, 1))) << at;
+    for (const bool mapped : {false, true}) {
+      if (mapped) pairs = PairStore(pairs.to_file());
+      for (int64_t i = 0; i < 300; ++i) {
+        const int64_t at = i * 77 % 300;
+        const PairStore::Pair pair = pairs[at];
+        ASSERT_EQ(pair.line, at);
+        ASSERT_EQ(pair.weight, moved > 0 ? float(at) : 1);
+        ASSERT_TRUE(std::ranges::equal(pair.source, sentence(at, 0))) << at;
+        ASSERT_TRUE(std::ranges::equal(pair.target, sentence(at, 1))) << at;
+      }
     }
   }
 }

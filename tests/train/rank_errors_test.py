@@ -7,6 +7,7 @@
 import os
 import resource
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -19,14 +20,14 @@ UPDATES = " --after 3u"
 
 
 class RankErrors(RanksCase):
-    def refused(self, message, of_rank_1="", environment=(), other=None):
+    def refused(self, message, of_rank_1="", environment=(), other=None, wrapper=()):
         """A run of two ranks, started by one mpirun with two contexts, of which one process says the message. `other` is
-        the folder of rank 1, if it reads other files under the same names."""
+        the folder of rank 1, if it reads other files under the same names; `wrapper` starts rank 1."""
         self.need_mpi()
         folder = self.fresh(message)
         other = other or folder
         before = self.files(folder), self.files(other)
-        done = self.call(folder, RUN + UPDATES + f" : -np 1 --wdir {other} {' '.join(environment)} {self.BINARY} "
+        done = self.call(folder, RUN + UPDATES + f" : -np 1 --wdir {other} {' '.join([*environment, *wrapper])} {self.BINARY} "
                          + RUN + UPDATES + of_rank_1, (*MPIRUN, "1"), expected=2)
         self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
         self.assertRegex(done.stderr, r"error: rank 1 (of 2 )?\([^)]+\)" + message)
@@ -55,9 +56,14 @@ class RankErrors(RanksCase):
         self.refused(" has another --learn-rate than rank 0: 0.02, not 0.01", " --learn-rate 0.02")
 
     def test_ranks_with_another_corpus_are_refused(self):
+        elsewhere = self.folder / "elsewhere"  # the ranks of a machine have one corpus
+        elsewhere.write_text('#!/bin/sh\nhostname elsewhere && exec "$@"\n', encoding="utf-8")
+        elsewhere.chmod(0o755)
+        if subprocess.run(["unshare", "--uts", elsewhere, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("this machine cannot pass for two: unshare --uts fails")
         other = self.fresh("other corpus")
         (other / "s").write_text("red\n" * 150, encoding="utf-8")
-        self.refused(" has another corpus than rank 0: ", other=other)
+        self.refused(" has another corpus than rank 0: ", other=other, wrapper=("unshare", "--uts", str(elsewhere)))
 
     def test_ranks_with_another_configuration_are_refused(self):
         other = self.fresh("other configuration")
@@ -87,9 +93,9 @@ class RankErrors(RanksCase):
         run = self.start(folder, " --after 1000000u --sentencepiece-alphas 0.1 --processes 3")
         child = self.children(run, 2)[1]
         time.sleep(1)
-        resource.prlimit(child, resource.RLIMIT_NOFILE, (3, 3))  # the text of the next epoch cannot be opened
+        resource.prlimit(child, resource.RLIMIT_NOFILE, (3, 3))  # the encoded text of the next epoch cannot be opened
         errors = self.ends(run)
-        self.assertRegex(errors, r"error: rank 2 of 3 \(.*\): .*: cannot be opened: Too many open files")
+        self.assertRegex(errors, r"error: rank 2 of 3 \(.*\): the encoded text.* cannot be opened: Too many open files")
 
     def test_a_killed_rank_ends_the_run_and_it_resumes(self):
         straight = self.ran("unkilled", " --after 8u")

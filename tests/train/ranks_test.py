@@ -53,6 +53,36 @@ class Ranks(RanksCase):
         for name in ("m.best-bleu.safetensors", "m.best-cross-entropy.safetensors", "m.update6.safetensors", "out.4"):
             self.assertIn(name, files)
 
+    def test_the_ranks_of_a_machine_share_one_corpus(self):
+        sampled = " --sentencepiece-alphas 0.2 --after 3e"
+        for options, shared in ((" --after 6u", "/memfd:dragoman"), (" --ram 6K --tempdir . --after 6u", "/dragoman-"),
+                                (sampled, "/memfd:dragoman"), (sampled + " --ram 12K --tempdir .", "/dragoman-")):
+            alone, several = (self.ran(f"corpus{options}{way}", options + way) for way in (" --cpu-threads 1", " --processes 3"))
+            self.assertEqual(alone, several)
+            folder = self.fresh("mapped" + options)
+            run = self.start(folder, re.sub("--after .. ?", "", options) + " --after 1000000u --processes 3")
+            try:
+                ranks = [run.pid, *self.children(run, 2)]
+                files = self.until(lambda: all(self.mapped(r, shared) for r in ranks) and [self.mapped(r, shared) for r in ranks])
+                self.assertTrue(files[0] & files[1] & files[2], files)
+            finally:
+                run.send_signal(signal.SIGTERM)
+                run.communicate(timeout=60)
+
+    @staticmethod
+    def mapped(process, name):
+        """The files of that name that a process maps, by device and inode."""
+        lines = Path(f"/proc/{process}/maps").read_text(encoding="utf-8").splitlines()
+        return {tuple(line.split()[3:5]) for line in lines if name in line}
+
+    @staticmethod
+    def until(found):
+        for _ in range(600):
+            if result := found():
+                return result
+            time.sleep(0.05)
+        raise AssertionError("not within 30 s")
+
     def test_a_run_resumes_on_another_number_of_processes(self):
         straight = self.ran("straight", " --exponential-smoothing 0.1 --after 8u")
         folder = self.fresh("resumed")
