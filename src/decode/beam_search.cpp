@@ -91,8 +91,8 @@ void Search::admit(std::vector<Waiting> sentences) {
     Beam beam(*w.options, w.sentence, models_.conventions());
     auto picker = make_picker(*w.options);
     const bool log_probs = w.wanted == Wanted::log_probs || w.options->beam_size > 1;
-    active_.push_back({w.ticket, handle++, tokens, 0, std::move(w.options), log_probs, std::move(picker),
-                       std::move(beam), std::move(w.found), std::move(w.begun)});
+    active_.push_back({w.ticket, handle++, tokens, 0, 0, std::move(w.options), log_probs, std::move(picker),
+                       std::move(beam), std::move(w.found), std::move(w.failed), std::move(w.begun)});
   }
 }
 
@@ -109,8 +109,8 @@ std::vector<int32_t> Search::vocabulary_of(const Waiting& waiting) const {
 std::vector<StepRow> Search::rows() {
   std::vector<StepRow> rows;
   for (Active& s : active_) {
-    const int before = std::exchange(s.first_row, int(rows.size()));
-    for (const auto& l : s.beam.live()) rows.push_back({s.handle, l.parent < 0 ? -1 : before + l.parent, l.token});
+    s.next_row = int(rows.size());
+    for (const auto& l : s.beam.live()) rows.push_back({s.handle, l.parent < 0 ? -1 : s.first_row + l.parent, l.token});
   }
   return rows;
 }
@@ -119,7 +119,7 @@ std::vector<StepRow> Search::rows() {
 PredictionRequest Search::request_of(std::span<const RowRequest> requests) const {
   PredictionRequest all{.best = 1, .all = false, .log_probs = false};
   for (const Active& s : active_) {
-    const PredictionRequest one = s.picker->request(requests.subspan(size_t(s.first_row), s.beam.live().size()));
+    const PredictionRequest one = s.picker->request(requests.subspan(size_t(s.next_row), s.beam.live().size()));
     all = {std::max(all.best, one.best), all.all || one.all, all.log_probs || s.log_probs};
   }
   return all;
@@ -141,15 +141,39 @@ std::vector<std::vector<Continuation>> Search::continuations(const Predictions& 
 
 void Search::step() {
   admit();
-  if (active_.empty()) return;
+  for (bool extended = false; !extended && !active_.empty();) {
+    try {
+      extend();
+      extended = true;
+    } catch (const OutOfMemory&) {  // before anything was kept
+      give_up_largest();
+    }
+  }
+  tell_begun();
+  dismiss_finished();
+}
+
+void Search::give_up_largest() {
+  auto largest = active_.begin();
+  for (auto s = active_.begin(); s != active_.end(); ++s)
+    if (s->tokens >= largest->tokens) largest = s;
+  if (!largest->failed) throw;
+  const Failed failed = std::move(largest->failed);
+  cancel(largest->ticket);
+  failed(std::current_exception());
+}
+
+void Search::extend() {
   const auto step_rows = rows();
   std::vector<RowRequest> requests;
   for (const Active& s : active_) std::ranges::move(s.beam.requests(), std::back_inserter(requests));
   const Predictions predictions = models_.step(step_rows, request_of(requests));
   const auto picked = continuations(predictions, requests);
-  for (Active& s : active_) s.beam.advance(std::span(picked).subspan(size_t(s.first_row), s.beam.live().size()));
-  tell_begun();
-  dismiss_finished();
+  models_.keep();
+  for (Active& s : active_) {
+    s.first_row = s.next_row;
+    s.beam.advance(std::span(picked).subspan(size_t(s.first_row), s.beam.live().size()));
+  }
 }
 
 void Search::tell_begun() {

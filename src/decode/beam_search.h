@@ -31,8 +31,8 @@ class Search {
   Search(Ensemble models, int64_t tokens);
 
   /// Queues a sentence. `found` is called by the step in which its search ends. `failed` is called instead by the step
-  /// in which there is no memory to begin with it; without it that step throws. `begun` is called by each step that
-  /// decides more tokens (Beam::decided), until the search ends.
+  /// in which there is no memory for it; without it that step throws. `begun` is called by each step that decides more
+  /// tokens (Beam::decided), until the search ends.
   Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Begun begun = {});
   /// Gives a sentence up, in the queue or half translated: neither of its functions is called. False if it has ended.
   bool cancel(Ticket ticket);
@@ -45,8 +45,9 @@ class Search {
   bool queues() const { return !waiting_.empty(); }
   /// Whether the queue is short, so that more sentences would improve throughput.
   bool wants_more() const { return waiting_tokens_ < tokens_; }
-  /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. If it throws, for lack of
-  /// memory in the middle of translations, the search is of no further use.
+  /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. Where memory does not
+  /// suffice for all of them, the sentence that takes most of the budget fails, of several the last one; the others are
+  /// extended. If it throws, the search is of no further use.
   void step();
 
  private:
@@ -64,11 +65,13 @@ class Search {
     int handle;      // of the models
     int64_t tokens;  // its share of the budget
     int first_row;   // of its live hypotheses in the last step
+    int next_row;    // … and in the one under way
     Options options;
     bool log_probs;
     std::unique_ptr<const Picker> picker;
     Beam beam;
     Found found;
+    Failed failed;
     Begun begun;
     size_t decided = 0;  // tokens that `begun` has been told
   };
@@ -77,6 +80,8 @@ class Search {
   void admit();
   void admit(std::vector<Waiting> sentences);
   std::vector<int32_t> vocabulary_of(const Waiting& waiting) const;
+  void extend();
+  void give_up_largest();
   std::vector<StepRow> rows();
   std::vector<std::vector<Continuation>> continuations(const Predictions& predictions,
                                                        std::span<const RowRequest> requests) const;

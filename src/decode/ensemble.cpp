@@ -102,22 +102,29 @@ int Ensemble::add(const PackedIds& source, int width, std::vector<std::vector<in
   const int first = next_, count = int(source.spans.sentences());
   try {
     for (const Member& m : members_) m.decoding->add(first, source, width);
+    for (size_t i = 0; i < candidates.size(); ++i) candidates_.add(first + int(i), std::move(candidates[i]));
+    if (!candidates.empty()) restrict();
   } catch (...) {
-    for (const Member& m : members_)
-      for (int s = 0; s < count; ++s) m.decoding->remove(first + s);
+    for (int s = 0; s < count; ++s) remove(first + s);
+    if (!candidates_.empty()) restrict();
     throw;
   }
   next_ += count;
-  for (size_t i = 0; i < candidates.size(); ++i) candidates_.add(first + int(i), std::move(candidates[i]));
-  if (candidates.empty()) return first;
+  return first;
+}
+
+void Ensemble::restrict() {
   const std::vector<int32_t>& together = candidates_.join();
   for (const Member& m : members_) m.decoding->restrict(together);
-  return first;
 }
 
 void Ensemble::remove(int sentence) {
   for (const Member& m : members_) m.decoding->remove(sentence);
   candidates_.remove(sentence);
+}
+
+void Ensemble::keep() {
+  for (const Member& m : members_) m.decoding->keep();
 }
 
 Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionRequest& request) {

@@ -75,9 +75,11 @@ class Ensemble {
   /// ensemble have candidates or none. If it throws, all is as before.
   int add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates = {});
   Predictions step(std::span<const StepRow> rows, const PredictionRequest& request);
+  void keep();  // Decoding::keep
   void remove(int sentence);
 
  private:
+  void restrict();
   Tensor narrowed(const Tensor& logits, std::span<const StepRow> rows) const;
   struct Top {
     Tensor scores, ids, lse;  // (R,k) each, (R), host-readable

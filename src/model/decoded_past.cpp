@@ -30,24 +30,23 @@ int32_t DecodedPast::row_of(Sentence& sentence, int64_t step, int position) {
 
 DecodedPast::Step DecodedPast::step(std::span<const StepRow> rows) {
   const auto R = int64_t(rows.size());
-  std::vector<std::vector<int32_t>> history(R);
+  next_.assign(size_t(R), {});
   std::vector<int32_t> cached, lengths;
   Step step;
   int position = 0;  // of a row within its sentence
   for (int64_t r = 0; r < R; ++r) {
     Sentence& sentence = sentences_.at(rows[r].sentence);
     position = r > 0 && rows[r].sentence == rows[r - 1].sentence ? position + 1 : 0;
-    history[r] = rows[r].parent >= 0 ? history_[rows[r].parent] : sentence.prefix;
-    const auto t = int64_t(history[r].size());
+    next_[r] = rows[r].parent >= 0 ? history_[rows[r].parent] : sentence.prefix;
+    const auto t = int64_t(next_[r].size());
     step.token.push_back(t);
     cached.push_back(row_of(sentence, t - int64_t(sentence.prefix.size()), position));
-    history[r].push_back(cached.back());
+    next_[r].push_back(cached.back());
     lengths.push_back(int32_t(t + 1));
     step.longest = std::max(step.longest, t + 1);
   }
   std::vector<int32_t> table(R * step.longest);
-  for (int64_t r = 0; r < R; ++r) std::copy(history[r].begin(), history[r].end(), table.begin() + r * step.longest);
-  history_ = std::move(history);
+  for (int64_t r = 0; r < R; ++r) std::copy(next_[r].begin(), next_[r].end(), table.begin() + r * step.longest);
   step.cached = int_tensor(std::move(cached), {R});
   step.keys = {.length = int_tensor(std::move(lengths), {R}), .table = int_tensor(std::move(table), {R, step.longest})};
   return step;

@@ -30,6 +30,7 @@ class DecodedPast {
     Tensor positions() const { return int_tensor({token.begin(), token.end()}, {int64_t(token.size())}); }
   };
   Step step(std::span<const StepRow> rows);
+  void keep() { history_ = std::move(next_); }  // Decoding::keep
 
  private:
   struct Sentence {
@@ -41,7 +42,8 @@ class DecodedPast {
 
   CacheRows& cache_;
   std::map<int, Sentence> sentences_;
-  std::vector<std::vector<int32_t>> history_;  // for each row of the last step: the cache row of each of its tokens
+  // For each row of the last step that was kept, and of the one after: the cache row of each of its tokens.
+  std::vector<std::vector<int32_t>> history_, next_;
 };
 
 }  // namespace dragoman

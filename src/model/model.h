@@ -13,7 +13,7 @@ namespace dragoman {
 /// One hypothesis to continue in a decoding step.
 struct StepRow {
   int sentence;   // handle that Decoding::add gave
-  int parent;     // its row in the previous step; -1: the sentence's first step
+  int parent;     // its row in the last step that was kept; -1: the sentence's first step
   int32_t token;  // its last token; not read in the first step
 };
 
@@ -31,6 +31,9 @@ class Decoding {
   /// Next-token logits (R,V) of each row, or log-probabilities if the model copies; V: all pieces or those of
   /// restrict(). The rows of a sentence are contiguous. Read the logits before the next step, which may overwrite them.
   virtual Tensor step(std::span<const StepRow> rows) = 0;
+  /// Makes the rows of the last step parents of the next one. A step that is not kept, or that throws, may be repeated,
+  /// also without some of its sentences.
+  virtual void keep() = 0;
   virtual void remove(int sentence) = 0;  // ignores unknown handles
 };
 

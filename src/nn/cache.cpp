@@ -37,7 +37,7 @@ void CacheRows::give_back(int64_t first, int64_t count) {
 void CacheRows::grow(int64_t capacity) {
   for (Tensor& layer : layers_) {
     const Tensor wider = cx_.arena.allocate({capacity, width_}, dtype_);
-    if (layer) cx_.backend.copy(wider.row_range(0, capacity_), layer);
+    if (layer) cx_.backend.copy(wider.row_range(0, capacity_), layer.row_range(0, capacity_));
     layer = wider;
   }
   give_back(capacity_, capacity - capacity_);

@@ -109,6 +109,7 @@ class Steps {
   }
   Tensor next() {
     const Tensor logits = decoding_->step(rows_);
+    decoding_->keep();
     for (size_t r = 0; r < rows_.size(); ++r) rows_[r] = {rows_[r].sentence, int(r), int32_t(3 + (r + ++pieces_) % 5)};
     return logits;
   }

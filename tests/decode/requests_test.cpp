@@ -106,6 +106,38 @@ TEST_F(Requests, ThatThereIsNoMemoryForFailAlone) {
   EXPECT_EQ(after, alone({{c}}, options));
 }
 
+// Rows of the beams are 1, then 2 + 4 + 2; the step that is too large has gone through the first model already.
+TEST_F(Requests, ThatAStepHasNoMemoryForFailAlone) {
+  const Sentence first{{a, b}}, second{{c, a, b}}, third{{b, c}};
+  const auto two = options_of({.beam_size = 2, .min_length = 3}), four = options_of({.beam_size = 4, .min_length = 3});
+  auto one = std::make_unique<ToyDecoding>(), other = std::make_unique<ToyDecoding>(2000);
+  other->most_rows = 6;
+  std::vector<Ensemble::Member> members;
+  members.push_back({std::move(one)});
+  members.push_back({std::move(other)});
+  Search scarce(Ensemble(cx, std::move(members)), 1 << 20);
+  std::vector<Hypothesis> found[3];
+  int failed = 0;
+  const auto fail = [&](std::exception_ptr error) {
+    ++failed;
+    EXPECT_THROW(std::rethrow_exception(error), OutOfMemory);
+  };
+  const auto into = [&](int i) { return [&found, i](std::vector<Hypothesis> best) { found[i] = std::move(best); }; };
+  scarce.add(first, two, Wanted::log_probs, into(0), fail);
+  scarce.add(second, four, Wanted::log_probs, into(1), fail);
+  scarce.add(third, two, Wanted::log_probs, into(2), fail);
+  while (!scarce.idle()) scarce.step();
+  EXPECT_EQ(failed, 1);
+  EXPECT_TRUE(found[1].empty()) << "it takes most of the budget";
+  EXPECT_EQ(scarce.tokens(), 0);
+  for (const int i : {0, 2}) {
+    std::vector<Ensemble::Member> both;
+    both.push_back({std::make_unique<ToyDecoding>()});
+    both.push_back({std::make_unique<ToyDecoding>(2000)});
+    EXPECT_EQ(found[i], found_by(Ensemble(cx, std::move(both)), *two, {i == 0 ? first : third})[0]) << i;
+  }
+}
+
 TEST_F(Requests, AreToldWhatTheirTranslationBeginsWith) {
   for (const SearchOptions& options :
        {SearchOptions{.beam_size = 1}, SearchOptions{.beam_size = 2}, SearchOptions{.beam_size = 5, .n_best = 3},

@@ -75,6 +75,28 @@ TEST_F(ShortlistSearch, FindsTheBestOfWhatMayBeSaid) {
   EXPECT_NEAR(found.log_prob, best.log_prob, 1e-5);
 }
 
+// The pieces of both are four.
+TEST_F(ShortlistSearch, GoesOnWithItsPiecesIfThereIsNoMemoryForMore) {
+  const SearchOptions options{.beam_size = 2, .min_length = 3};
+  auto toy = std::make_unique<ToyDecoding>();
+  toy->most_pieces = 3;
+  std::vector<Ensemble::Member> members;
+  members.push_back({std::move(toy)});
+  Search search(Ensemble(cx, std::move(members)), 1 << 20);
+  const auto shared = std::make_shared<const SearchOptions>(options);
+  const Constraints constraints = {limited_to(shortlist)};
+  std::vector<Hypothesis> first;
+  bool failed = false;
+  search.add({.source = {4, 4}, .constraints = constraints}, shared, Wanted::log_probs,
+             [&](std::vector<Hypothesis> best) { first = std::move(best); });
+  search.step();
+  search.add({.source = {3}, .constraints = constraints}, shared, Wanted::log_probs, {},
+             [&](std::exception_ptr) { failed = true; });
+  while (!search.idle()) search.step();
+  EXPECT_TRUE(failed);
+  EXPECT_EQ(first, find(options, {{{4, 4}}})[0]);
+}
+
 TEST_F(ShortlistSearch, SaysNothingElseWhateverStandsBeside) {
   for (const auto sampling : {Sampling::none, Sampling::full, Sampling::topk, Sampling::nucleus}) {
     const auto found = find({.beam_size = 2, .n_best = 2, .sampling = sampling}, sentences(60));

@@ -45,10 +45,14 @@ class ToyDecoding : public Decoding {
     most_sentences = std::max(most_sentences, int(sources_.size()));
   }
 
-  void restrict(std::span<const int32_t> pieces) override { pieces_.assign(pieces.begin(), pieces.end()); }
+  void restrict(std::span<const int32_t> pieces) override {
+    pieces_ = {0, 1, 2, 3, 4, 5};
+    if (most_pieces > 0 && int(pieces.size()) > most_pieces) throw OutOfMemory("the toy's pieces", "");
+    pieces_.assign(pieces.begin(), pieces.end());
+  }
 
   Tensor step(std::span<const StepRow> rows) override {
-    std::vector<std::pair<int, Pieces>> prefixes;
+    std::vector<std::pair<int, Pieces>> next;
     std::map<int, int> rows_of;
     logits_.clear();
     for (const StepRow& row : rows) {
@@ -61,24 +65,28 @@ class ToyDecoding : public Decoding {
       EXPECT_LE(++rows_of[row.sentence], widths_.at(row.sentence));
       const auto z = logits(sources_.at(row.sentence), prefix, model_);
       for (const int32_t piece : pieces_) logits_.push_back(z[piece]);
-      prefixes.emplace_back(row.sentence, std::move(prefix));
+      next.emplace_back(row.sentence, std::move(prefix));
     }
     EXPECT_EQ(rows_of.size(), sources_.size()) << "a finished sentence leaves at once";
-    prefixes_ = std::move(prefixes);
+    next_ = std::move(next);
+    if (most_rows > 0 && int(rows.size()) > most_rows) throw OutOfMemory("the toy's rows", "use a smaller beam");
     return Tensor::borrow(logits_.data(), {int64_t(rows.size()), int64_t(pieces_.size())});
   }
 
+  void keep() override { prefixes_ = std::move(next_); }
   void remove(int sentence) override { sources_.erase(sentence); }
 
   int most_sentences = 0;  // in flight at once
   int fails_at = 0;        // memory runs out for longer sources, </s> included; 0: never
+  int most_pieces = 0;     // memory runs out for logits of more; 0: never
+  int most_rows = 0;       // memory runs out for steps of more; 0: never
 
  private:
   const int model_;
   std::map<int, int> widths_;
   Pieces pieces_ = {0, 1, 2, 3, 4, 5};  // that logits are of
   std::map<int, Pieces> sources_;
-  std::vector<std::pair<int, Pieces>> prefixes_;  // of the rows of the last step
+  std::vector<std::pair<int, Pieces>> prefixes_, next_;  // of the rows of the last step that was kept, and the last
   std::vector<float> logits_;
 };
 

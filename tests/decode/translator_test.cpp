@@ -221,6 +221,7 @@ class ScantDecoding : public Decoding {
   }
   void restrict(std::span<const int32_t> pieces) override { decoding_->restrict(pieces); }
   Tensor step(std::span<const StepRow> rows) override { return decoding_->step(rows); }
+  void keep() override { decoding_->keep(); }
   void remove(int sentence) override { decoding_->remove(sentence); }
 
  private:

@@ -26,6 +26,7 @@ std::vector<std::vector<double>> forced_logits(Model& model, Context& cx, const 
       packed.push_back(span.begin + t);
     }
     const Tensor logits = decoding->step(rows).on_host();
+    decoding->keep();
     for (size_t r = 0; r < rows.size(); ++r) out[packed[r]] = row_of(logits, int64_t(r));
   }
   return out;

@@ -51,6 +51,23 @@ TEST_F(Cache, KeepsItsContentsWhenItGrows) {
     for (int64_t i = 0; i < 256 * 3; ++i) ASSERT_EQ(rows.layer(l).as<double>()[held * 3 + i], double(1000 * l + i));
 }
 
+// Each layer takes 256 × 3 × 8 = 6,144 bytes, then twice as many: there is room for the first, not for the second.
+TEST_F(Cache, GrowsLaterIfMemoryRunsOutHalfWay) {
+  Arena scarce(Arena::Reserve::memory, 6 * 6144);
+  Context of_scarce{.backend = backend("reference"), .arena = scarce};
+  CacheRows cache{of_scarce, 2, 3, DType::f64};
+  cache.take(256);
+  Tensor other = scarce.allocate({2 * 256, 3}, DType::f64);
+  for (int l : {0, 1})
+    for (int64_t i = 0; i < 256 * 3; ++i) cache.layer(l).as<double>()[i] = double(1000 * l + i);
+  EXPECT_THROW(cache.take(10), OutOfMemory);
+  EXPECT_NE(cache.layer(0).rows(), cache.layer(1).rows());
+  other = {};
+  EXPECT_EQ(cache.take(10), 256);
+  for (int l : {0, 1})
+    for (int64_t i = 0; i < 256 * 3; ++i) ASSERT_EQ(cache.layer(l).as<double>()[i], double(1000 * l + i));
+}
+
 TEST_F(Cache, GrowsForMoreThanItEverHeld) {
   EXPECT_EQ(rows.take(2000), 0);
   EXPECT_EQ(rows.layer(0).rows(), 2000);
