@@ -18,10 +18,9 @@ constexpr auto probe_interval = std::chrono::seconds(1);
 constexpr double draining_seconds = 2;  // for the peer to read the last answer before the connection is reset
 
 std::string head_of(const HttpRequest& request, int status, std::string_view type, const Headers& headers,
-                    bool keep_alive) {
-  std::string head = fmt::format("HTTP/1.{} {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\nConnection: {}\r\n",
-                                 request.http_1_0 ? 0 : 1, status, reason_of(status), fmt::gmtime(std::time(nullptr)),
-                                 keep_alive ? "keep-alive" : "close");
+                    bool keep_alive, std::string_view date) {
+  std::string head = fmt::format("HTTP/1.{} {} {}\r\nDate: {}\r\nConnection: {}\r\n", request.http_1_0 ? 0 : 1, status,
+                                 reason_of(status), date, keep_alive ? "keep-alive" : "close");
   if (!type.empty()) head += fmt::format("Content-Type: {}\r\n", type);
   for (const auto& [name, value] : headers) head += fmt::format("{}: {}\r\n", name, value);
   return head;
@@ -29,14 +28,17 @@ std::string head_of(const HttpRequest& request, int status, std::string_view typ
 
 }  // namespace
 
+const std::string& Connections::date() {
+  if (const std::time_t now = std::time(nullptr); std::exchange(second_, now) != now)
+    date_ = fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(now));
+  return date_;
+}
+
 /// Outlives the connection if whoever makes the answer holds it still.
 class HttpConnection::Answer : public Exchange {
  public:
-  Answer(HttpConnection& connection, HttpRequest request) : connection_(&connection), request_(std::move(request)) {
-    Code error;
-    const auto end = connection.socket_.remote_endpoint(error);
-    if (!error) peer_ = end.address().to_string();
-  }
+  Answer(HttpConnection& connection, HttpRequest request)
+      : connection_(&connection), request_(std::move(request)), peer_(connection.peer_) {}
 
   const HttpRequest& request() const override { return request_; }
   std::string peer() const override { return peer_; }
@@ -98,7 +100,7 @@ class HttpConnection::Answer : public Exchange {
   std::string head(int status, std::string_view type, const Headers& headers) {
     begun_ = true;
     connection_->keep_alive_ &= !connection_->all_.stopping;
-    return head_of(request_, status, type, headers, connection_->keep_alive_);
+    return head_of(request_, status, type, headers, connection_->keep_alive_, connection_->all_.date());
   }
 
   void send_chunk(std::string_view text) {
@@ -112,7 +114,7 @@ class HttpConnection::Answer : public Exchange {
 
   HttpConnection* connection_;  // null: it has gone
   const HttpRequest request_;
-  std::string peer_;
+  const std::string peer_;
   bool begun_ = false, ended_ = false;
   std::function<void(int)> abandoned_;
 };
@@ -120,7 +122,7 @@ class HttpConnection::Answer : public Exchange {
 HttpConnection::HttpConnection(Socket socket, Connections& all)
     : socket_(std::move(socket)),
       all_(all),
-      deadline_(socket_.get_executor()),
+      deadline_timer_(socket_.get_executor()),
       write_deadline_(socket_.get_executor()),
       probe_(socket_.get_executor()) {
   all_.open.insert(this);
@@ -137,6 +139,8 @@ void HttpConnection::start() {
   Code error;
   socket_.non_blocking(true, error);
   socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  const auto end = socket_.remote_endpoint(error);
+  if (!error) peer_ = end.address().to_string();
   expect_request();
 }
 
@@ -144,11 +148,22 @@ void HttpConnection::stop() {
   if (phase_ == Phase::idle) close();
 }
 
-void HttpConnection::set_deadline(double seconds, void (HttpConnection::*late)()) {
-  using Timer = asio::steady_timer;
-  deadline_.expires_after(std::chrono::duration_cast<Timer::duration>(std::chrono::duration<double>(seconds)));
-  deadline_.async_wait([self = shared_from_this(), late](Code error) {
-    if (!error && self->deadline_.expiry() <= Timer::clock_type::now()) (self.get()->*late)();
+// A deadline later than the one before leaves the timer as it is, which finds it when it expires: most requests do.
+void HttpConnection::set_deadline(double seconds, Late late) {
+  late_ = late;
+  deadline_ =
+      Timer::clock_type::now() + std::chrono::duration_cast<Timer::duration>(std::chrono::duration<double>(seconds));
+  if (!waiting_for_deadline_ || deadline_ < deadline_timer_.expiry()) wait_for_deadline();
+}
+
+void HttpConnection::wait_for_deadline() {
+  waiting_for_deadline_ = true;
+  deadline_timer_.expires_at(deadline_);
+  deadline_timer_.async_wait([self = shared_from_this()](Code error) {
+    if (error || self->phase_ == Phase::closed) return;
+    self->waiting_for_deadline_ = false;
+    if (self->deadline_ > Timer::clock_type::now()) return self->wait_for_deadline();
+    (self.get()->*(self->late_))();
   });
 }
 
@@ -212,10 +227,8 @@ void HttpConnection::expect_reset() {
 
 void HttpConnection::take_input() {
   if (input_.empty()) return input_ended_ ? close() : wait_for_input();
-  if (phase_ == Phase::idle) {
-    phase_ = Phase::header;
-    set_deadline(all_.limits.header_seconds, &HttpConnection::refuse_late_request);
-  }
+  const bool begins = phase_ == Phase::idle;
+  if (begins) phase_ = Phase::header;
   input_.erase(0, parser_->put(input_));
   switch (parser_->state()) {
     case RequestParser::State::done:
@@ -230,6 +243,7 @@ void HttpConnection::take_input() {
       }
       break;
     case RequestParser::State::header:
+      if (begins) set_deadline(all_.limits.header_seconds, &HttpConnection::refuse_late_request);
       break;
   }
   input_ended_ ? close() : wait_for_input();
@@ -273,26 +287,29 @@ void HttpConnection::give_up_answer() {
     answer_->give_up(busy_response(503, fmt::format("this took more than {} s", all_.limits.request_seconds)));
 }
 
+// What the system takes at once, as most answers, needs no deadline.
 void HttpConnection::send(std::string bytes) {
   if (phase_ == Phase::closed) return;
   output_ += bytes;
   if (!being_written_.empty()) return;
+  Code not_now;  // what is wrong, async_write finds too
+  output_.erase(0, output_.empty() ? 0 : socket_.write_some(asio::buffer(output_), not_now));
   if (output_.empty()) return asio::post(socket_.get_executor(), [self = shared_from_this()] { self->on_sent(); });
   being_written_.swap(output_);
   write_deadline_.expires_after(std::chrono::milliseconds(int64_t(1000 * all_.limits.write_seconds)));
   write_deadline_.async_wait([self = shared_from_this()](Code error) {
-    if (!error && self->write_deadline_.expiry() <= asio::steady_timer::clock_type::now()) self->close();
+    if (!error && self->write_deadline_.expiry() <= Timer::clock_type::now()) self->close();
   });
   asio::async_write(socket_, asio::buffer(being_written_), [self = shared_from_this()](Code error, size_t) {
     self->being_written_ = {};
+    self->write_deadline_.cancel();
     error ? self->close() : self->on_sent();
   });
 }
 
 void HttpConnection::on_sent() {
-  if (phase_ == Phase::closed) return;
+  if (phase_ == Phase::closed || !being_written_.empty()) return;
   if (!output_.empty()) return send("");
-  write_deadline_.cancel();
   if (answer_ && answer_->ended()) answered();
 }
 
@@ -318,7 +335,7 @@ void HttpConnection::close() {
   if (std::exchange(phase_, Phase::closed) == Phase::closed) return;
   Code error;
   socket_.close(error);
-  deadline_.cancel();
+  deadline_timer_.cancel();
   write_deadline_.cancel();
   probe_.cancel();
   if (const auto answer = std::exchange(answer_, nullptr)) answer->leave();

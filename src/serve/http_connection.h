@@ -1,6 +1,7 @@
 #pragma once
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,6 +26,13 @@ struct Connections {
   std::unordered_set<HttpConnection*> open;
   std::vector<char> scratch = std::vector<char>(64 << 10);  // what a connection reads, so that an idle one needs none
   std::function<void()> on_last_closed;
+
+  /// Now, as a header has it; made once a second.
+  const std::string& date();
+
+ private:
+  std::time_t second_ = -1;
+  std::string date_;
 };
 
 /// A connection of a client: reads requests, has one after another answered in their order, and writes. It reads also
@@ -32,6 +40,7 @@ struct Connections {
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   using Socket = boost::asio::ip::tcp::socket;
+  using Timer = boost::asio::steady_timer;
 
   HttpConnection(Socket socket, Connections& all);
   ~HttpConnection();
@@ -61,11 +70,17 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void on_sent();
   void answered();
   void drain();
-  void set_deadline(double seconds, void (HttpConnection::*late)());
+  using Late = void (HttpConnection::*)();
+  void set_deadline(double seconds, Late late);
+  void wait_for_deadline();
 
   Socket socket_;
   Connections& all_;
-  boost::asio::steady_timer deadline_, write_deadline_, probe_;
+  std::string peer_;  // its address
+  Timer deadline_timer_, write_deadline_, probe_;
+  Timer::time_point deadline_;
+  Late late_ = nullptr;  // what is done at the deadline
+  bool waiting_for_deadline_ = false;
   Phase phase_ = Phase::idle;
   std::optional<RequestParser> parser_;
   std::string input_;  // read and not yet taken

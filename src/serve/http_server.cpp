@@ -40,7 +40,7 @@ bool is_ignored(int signal) {
 }  // namespace
 
 struct HttpServer::State {
-  explicit State(const HttpLimits& limits) : connections{.limits = limits, .handler = {}} {}
+  explicit State(const HttpLimits& limits) { connections.limits = limits; }
 
   void listen(const std::string& host, int port);
   void accept();

@@ -12,8 +12,11 @@ namespace dragoman {
 /// Names a job that a TranslationWorker has, to cancel it.
 using JobTicket = uint64_t;
 
-/// Sentences to translate, with options of their own. One of `done` and `failed` is called, once, in the worker's
-/// thread or by submit(); none after cancel(), but for a call that has begun.
+/// Has another thread call a function, soon, and in the order of calls. Any thread may call it.
+using Post = std::function<void(std::function<void()>)>;
+
+/// Sentences to translate, with options of their own. A TranslationWorker posts calls of the functions: one of `done`
+/// and `failed`, once; none after cancel(), but for what it has posted before.
 struct TranslationJob {
   std::vector<std::string> sentences;  // one line each
   SearchOptions search;

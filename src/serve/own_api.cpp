@@ -141,12 +141,8 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   if (service.models().size() > 1 || !target.empty())
     model =
         service.model_for(service.source_of(job.sources, text_in(fields, "source", "auto"), target).language, target);
-  job.done = [&service, exchange](std::vector<std::vector<float>> log_probs) {
-    service.post([exchange, log_probs = std::move(log_probs)] { respond(*exchange, scores_of(log_probs)); });
-  };
-  job.failed = [&service, exchange](std::exception_ptr error) {
-    service.post([exchange, error = std::move(error)] { answer_failure(*exchange, error, false); });
-  };
+  job.done = [exchange](const std::vector<std::vector<float>>& log_probs) { respond(*exchange, scores_of(log_probs)); };
+  job.failed = [exchange](const std::exception_ptr& error) { answer_failure(*exchange, error, false); };
   const auto submitted = service.models().submit(model, std::move(job));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });
 }

@@ -45,8 +45,8 @@ std::vector<ModelWord> model_words(const ServeOptions& options) {
   return words;
 }
 
-ServedModels::ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics)
-    : engine_(engine), options_(options), metrics_(metrics), words_(model_words(options)) {
+ServedModels::ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics, Post post)
+    : engine_(engine), options_(options), metrics_(metrics), post_(std::move(post)), words_(model_words(options)) {
   for (const ModelWord& word : words_) workers_.push_back(load(word));
 }
 
@@ -59,7 +59,8 @@ std::shared_ptr<TranslationWorker> ServedModels::load(const ModelWord& word) con
   model.models = {word.file};
   return std::make_shared<TranslationWorker>(
       engine_, model,
-      TranslateOptions{.mini_batch_words = options_.mini_batch_words, .max_length = options_.max_length}, metrics_);
+      TranslateOptions{.mini_batch_words = options_.mini_batch_words, .max_length = options_.max_length}, metrics_,
+      post_);
 }
 
 void ServedModels::Submitted::cancel() const {

@@ -28,7 +28,7 @@ std::vector<ModelWord> model_words(const ServeOptions& options);
 class ServedModels {
  public:
   /// Loads all. Error as of TranslationWorker.
-  ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics);
+  ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics, Post post);
   ~ServedModels();
   ServedModels(const ServedModels&) = delete;
 
@@ -55,6 +55,7 @@ class ServedModels {
   Engine& engine_;
   const ServeOptions options_;
   Metrics& metrics_;
+  const Post post_;
   const std::vector<ModelWord> words_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<TranslationWorker>> workers_;

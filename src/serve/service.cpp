@@ -117,7 +117,7 @@ Service::Service(Engine& engine, const ServeOptions& options, Post post, std::fu
       keys_(std::make_unique<ApiKeys>(options.api_keys)),
       detector_(detector_of(options)),
       log_(options.access_log),
-      models_(engine, options, metrics_) {}
+      models_(engine, options, metrics_, post_) {}
 
 const Route* Service::find(const HttpRequest& request) const {
   const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);

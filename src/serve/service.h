@@ -42,8 +42,6 @@ struct Route {
 /// post().
 class Service {
  public:
-  using Post = std::function<void(std::function<void()>)>;
-
   /// Loads the models. `post` has the server's thread call a function; `connections` is for /metrics. Engine and what
   /// these two refer to outlive the service.
   Service(Engine& engine, const ServeOptions& options, Post post, std::function<int()> connections);

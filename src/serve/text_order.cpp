@@ -119,17 +119,13 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
                      .links = texts->need_links()};
   const bool streams = begun != nullptr;
   if (streams && order.format == DocumentFormat::text)  // markup moves until a sentence is whole
-    job.begun = [&service, texts, begun = std::move(begun)](size_t sentence, const std::string& text, bool whole) {
-      service.post([texts, begun, sentence, text, whole] {
-        if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) begun(all);
-      });
+    job.begun = [texts, begun = std::move(begun)](size_t sentence, const std::string& text, bool whole) {
+      if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) begun(all);
     };
-  job.done = [&service, texts, done = std::move(done)](std::vector<std::vector<Translation>> best) {
-    service.post([texts, done, best = std::move(best)]() mutable { done(texts->results(std::move(best))); });
+  job.done = [texts, done = std::move(done)](std::vector<std::vector<Translation>> best) {
+    done(texts->results(std::move(best)));
   };
-  job.failed = [&service, exchange, streams](std::exception_ptr error) {
-    service.post([exchange, error = std::move(error), streams] { answer_failure(*exchange, error, streams); });
-  };
+  job.failed = [exchange, streams](const std::exception_ptr& error) { answer_failure(*exchange, error, streams); };
   const auto submitted = service.models().submit(order.model, std::move(job));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });
 }

@@ -23,10 +23,11 @@ bool has_cross_attention(const ModelConfig& config) {
 }  // namespace
 
 TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options,
-                                     Metrics& metrics)
+                                     Metrics& metrics, Post post)
     : engine_(engine),
       options_(options),
       metrics_(metrics),
+      post_(std::move(post)),
       ensemble_(model, engine.backend()),
       aligns_(has_cross_attention(ensemble_.models()[0].model->config())) {
   thread_ = std::thread([this] { work(); });
@@ -82,11 +83,25 @@ void TranslationWorker::cancel(Ticket ticket) {
 
 void TranslationWorker::work() {
   const Engine::Scope scope(engine_);
-  while (take_messages()) {
+  for (bool goes_on = true; goes_on; post_answers()) {
+    goes_on = take_messages();
     for (Lane& lane : lanes_) admit(lane);
     step();
     score_some();
   }
+}
+
+void TranslationWorker::post_answers() {
+  if (answers_.empty()) return;
+  post_([answers = std::exchange(answers_, {})] {
+    for (const auto& answer : answers) {
+      try {
+        answer();
+      } catch (const std::exception& error) {
+        log_warning("A request was not answered: {}", error.what());
+      }
+    }
+  });
 }
 
 // Waits if there is nothing to do. False at the end.
@@ -103,7 +118,7 @@ bool TranslationWorker::take_messages() {
 
 void TranslationWorker::begin(Ticket ticket, TranslationJob job) {
   const size_t sentences = job.sentences.size();
-  if (sentences == 0) return job.done({});
+  if (sentences == 0) return answers_.push_back([done = std::move(job.done)] { done({}); });
   metrics_.add_waiting(int64_t(sentences));
   size_t bytes = 0;
   for (const std::string& sentence : job.sentences) bytes += sentence.size();
@@ -152,7 +167,9 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
                       .alignment = running.job.alignment || (running.job.links && aligns_),
                       .line = sentence};
   if (running.job.begun)
-    request.begun = [begun = running.job.begun, sentence](const std::string& text) { begun(sentence, text, false); };
+    request.begun = [this, begun = running.job.begun, sentence](const std::string& text) {
+      post_([begun, sentence, text] { begun(sentence, text, false); });
+    };
   Lane& lane = *running.lane;
   try {
     running.in_search[sentence] = lane.translator->submit(
@@ -172,19 +189,22 @@ void TranslationWorker::finish_sentence(Ticket ticket, size_t sentence, std::vec
   running.in_search.erase(sentence);
   --running.lane->sentences_in_search;
   metrics_.count_sentence(best[0].length);
-  if (running.job.begun) running.job.begun(sentence, best[0].text, true);
+  if (running.job.begun)
+    answers_.push_back([begun = running.job.begun, sentence, text = best[0].text] { begun(sentence, text, true); });
   running.best[sentence] = std::move(best);
   if (running.next < running.best.size() || !running.in_search.empty()) return;
   const auto node = running_.extract(found);
-  node.mapped().job.done(std::move(node.mapped().best));
+  Running& ended = node.mapped();
+  answers_.push_back(
+      [done = std::move(ended.job.done), best = std::move(ended.best)]() mutable { done(std::move(best)); });
 }
 
 void TranslationWorker::fail(Ticket ticket, std::exception_ptr error) {
   const auto found = running_.find(ticket);
   if (found == running_.end()) return;
-  const auto failed = std::move(found->second.job.failed);
+  auto failed = std::move(found->second.job.failed);
   drop(ticket);
-  failed(std::move(error));
+  answers_.push_back([failed = std::move(failed), error = std::move(error)] { failed(error); });
 }
 
 void TranslationWorker::drop(Ticket ticket) {
@@ -242,9 +262,10 @@ void TranslationWorker::score_some() {
     const auto part = [&](const std::vector<std::string>& all) { return std::span(all).subspan(from, count); };
     for (auto& log_probs : score(part(s.job.sources), part(s.job.targets))) s.log_probs.push_back(std::move(log_probs));
     if (s.log_probs.size() < s.job.sources.size()) return;
-    s.job.done(std::move(s.log_probs));
+    answers_.push_back(
+        [done = std::move(s.job.done), log_probs = std::move(s.log_probs)]() mutable { done(std::move(log_probs)); });
   } catch (const std::exception&) {
-    s.job.failed(std::current_exception());
+    answers_.push_back([failed = std::move(s.job.failed), error = std::current_exception()] { failed(error); });
   }
   scoring_.erase(next);
 }

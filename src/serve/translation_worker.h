@@ -26,8 +26,10 @@ class TranslationWorker {
  public:
   using Ticket = JobTicket;
 
-  /// Loads the model. Error as of LoadedEnsemble. Engine and metrics outlive the worker.
-  TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options, Metrics& metrics);
+  /// Loads the model. Error as of LoadedEnsemble. Engine and metrics outlive the worker. What a step of the search
+  /// answers is posted at once, so that the other thread wakes once.
+  TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options, Metrics& metrics,
+                    Post post);
   ~TranslationWorker();
   TranslationWorker(const TranslationWorker&) = delete;
 
@@ -71,12 +73,14 @@ class TranslationWorker {
   Lane* next_lane();
   void step();
   void score_some();
+  void post_answers();
   std::vector<std::vector<float>> score(std::span<const std::string> sources, std::span<const std::string> targets);
   bool idle() const { return running_.empty() && scoring_.empty(); }
 
   Engine& engine_;
   const TranslateOptions options_;
   Metrics& metrics_;
+  const Post post_;
   const LoadedEnsemble ensemble_;
   const bool aligns_;  // the model has cross-attention
 
@@ -84,6 +88,7 @@ class TranslationWorker {
   std::array<Lane, 2> lanes_;  // of short and of long jobs
   std::map<Ticket, Running> running_;
   std::map<Ticket, Scoring> scoring_;
+  std::vector<std::function<void()>> answers_;  // to be posted
 
   std::mutex mutex_;
   std::condition_variable arrived_;

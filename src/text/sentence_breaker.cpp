@@ -111,6 +111,18 @@ void add_sentence(std::vector<ByteRange>& sentences, ByteRange next, std::string
   if (next.size() > 0) sentences.push_back(next);
 }
 
+// Of the thread's last breaker, since it takes longer to read them than to cut a line.
+const icu::BreakIterator& rules_of(std::string_view language) {
+  thread_local std::string kept_language;
+  thread_local std::unique_ptr<icu::BreakIterator> kept;
+  if (kept && kept_language == language) return *kept;
+  UErrorCode status = U_ZERO_ERROR;
+  kept.reset(icu::BreakIterator::createSentenceInstance(locale_of(language), status));
+  check(status);
+  kept_language = language;
+  return *kept;
+}
+
 }  // namespace
 
 struct SentenceBreaker::Rules {
@@ -119,11 +131,8 @@ struct SentenceBreaker::Rules {
 };
 
 SentenceBreaker::SentenceBreaker(std::string_view language)
-    : rules_(new Rules{nullptr, abbreviations_of(language.substr(0, language.find_first_of("-_")))}) {
-  UErrorCode status = U_ZERO_ERROR;
-  rules_->breaks.reset(icu::BreakIterator::createSentenceInstance(locale_of(language), status));
-  check(status);
-}
+    : rules_(new Rules{std::unique_ptr<icu::BreakIterator>(rules_of(language).clone()),
+                       abbreviations_of(language.substr(0, language.find_first_of("-_")))}) {}
 
 SentenceBreaker::~SentenceBreaker() = default;
 
