@@ -104,7 +104,8 @@ Command make_command(Table<Options> given_table, int (*body)(Engine&, const Opti
     if constexpr (requires { options.devices[0].c_str(); }) machine.device = options.devices[0];
     if constexpr (requires { options.cpu_threads; }) machine.threads = options.cpu_threads;
     if constexpr (requires { options.quiet; }) quiet = options.quiet;
-    if constexpr (requires { options.processes; }) processes = {true, options.processes, options.comm_timeout};
+    if constexpr (requires { options.processes; })
+      processes = {true, options.processes, options.devices, options.comm_timeout};
     machine.log = stderr_log(quiet);
     return run_on(std::move(machine), processes, bind_flags(table->flags, options),
                   [&](Engine& engine) { return body(engine, options); });

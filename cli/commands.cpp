@@ -24,7 +24,7 @@ namespace dragoman {
 int run_on(EngineOptions machine, const ProcessOptions& processes, const std::vector<Option>& options,
            const std::function<int(Engine&)>& f) {
   if (is_superfluous(processes)) return 0;
-  const auto ranks = processes.shared ? start_ranks(processes.processes, machine) : single_process();
+  const auto ranks = processes.shared ? start_ranks(processes, machine) : single_process();
   machine.ranks = ranks.get();
   return run_as_rank(*ranks, processes.comm_timeout, [&] {
     require_same_command(*ranks, options);

@@ -30,6 +30,25 @@ void share_threads(EngineOptions& machine, int ranks_here) {
   machine.threads = std::clamp(cores / ranks_here, 1, ThreadPool().size());
 }
 
+// A process for each of several devices.
+int processes_of(const ProcessOptions& options) {
+  const int processes = options.processes, devices = int(options.devices.size());
+  if (devices > 1 && processes > 1 && processes != devices)
+    throw Error(fmt::format("--processes {} and --devices with {} GPUs contradict each other", processes, devices),
+                "leave out --processes: each GPU has a process");
+  return std::max(processes, devices);
+}
+
+// Of several devices, the one of a rank by its number on its machine.
+std::string device_of(int index, const std::vector<std::string>& devices) {
+  require(index >= 0, "--devices names {} GPUs, but the launcher does not say which of its machine's ranks this one is",
+          devices.size());
+  if (index >= int(devices.size()))
+    throw Error(fmt::format("this machine has more ranks than --devices names GPUs, which are {}", devices.size()),
+                "start one rank for each GPU of a machine (mpirun --npernode N, srun --ntasks-per-node N)");
+  return devices[size_t(index)];
+}
+
 }  // namespace
 
 bool is_superfluous(const ProcessOptions& options) {
@@ -37,14 +56,17 @@ bool is_superfluous(const ProcessOptions& options) {
   return !options.shared && launched && launched->rank > 0;
 }
 
-std::unique_ptr<Communicator> start_ranks(int processes, EngineOptions& machine) {
+std::unique_ptr<Communicator> start_ranks(const ProcessOptions& options, EngineOptions& machine) {
   const auto launched = launched_rank();
-  if (processes > 1 && launched)
-    throw Error(fmt::format("--processes {}: an MPI launcher has already started this process", processes),
+  if (options.processes > 1 && launched)
+    throw Error(fmt::format("--processes {}: an MPI launcher has already started this process", options.processes),
                 "set the number of processes with the launcher (mpirun -np N, srun -n N) and leave out --processes");
+  const int processes = processes_of(options);
   if (processes <= 1 && !launched) return single_process();
   share_threads(machine, launched ? launched->on_host : processes);
   auto ranks = launched ? mpi_ranks(*launched) : fork_ranks(processes);
+  if (options.devices.size() > 1)
+    machine.device = device_of(launched ? launched->index_on_host : ranks->rank(), options.devices);
   if (ranks->rank() > 0) machine.log = {};
   return ranks;
 }

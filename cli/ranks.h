@@ -12,12 +12,14 @@ namespace dragoman {
 struct ProcessOptions {
   bool shared = false;
   int processes = 1;
-  double comm_timeout = 60;  // seconds
+  std::vector<std::string> devices = {};  // of each process, if several
+  double comm_timeout = 60;               // seconds
 };
 
-/// The processes that a launcher of MPI has started, or those of --processes, this one among them; each computes with
-/// its share of the threads. Rank 0 alone writes messages. Called before anything starts a thread.
-std::unique_ptr<Communicator> start_ranks(int processes, EngineOptions& machine);
+/// The processes that a launcher of MPI has started, or those of --processes or --devices, this one among them; each
+/// computes with its share of the threads, on its own of several devices. Rank 0 alone writes messages. Called before
+/// anything starts a thread or uses a GPU.
+std::unique_ptr<Communicator> start_ranks(const ProcessOptions& options, EngineOptions& machine);
 
 /// Whether a launcher of MPI has started several processes for a command that one has to run.
 bool is_superfluous(const ProcessOptions& options);

@@ -104,7 +104,7 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
       cpu_threads_flag<O>(run),
       processes_flag<O>(run),
       comm_timeout_flag<O>(run),
-      devices_flag<O>(run),
+      shared_devices_flag<O>(run),
       fast_math_flag<O>(run),
       {.name = "profile",
        .field = &O::profile,
@@ -117,7 +117,7 @@ std::vector<Flag<ScoreCommandOptions>> scoring_flags() {
 std::vector<Flag<ScoreCommandOptions>> open_flags_of_score() { return open_flags<ScoreCommandOptions>("Files"); }
 
 void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
-  findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
+  findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
   check_pair("train-sets", o.train_sets, findings);
   check_vocabs(o, findings);
   o.alignments = o.alignment.kind != AlignmentStyle::none;

@@ -19,7 +19,7 @@ struct ScoreCommandOptions : ScoreOptions {
   Summary summary = Summary::none;             // printed instead of one line per pair
   bool normalize = false;                      // divide each log-probability by the target's length
   int64_t maxi_batch_lines = 10000;            // lines read ahead and sorted by length
-  std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
+  std::vector<std::string> devices = {"cpu"};  // "cpu", or "cuda:0" and others
   bool fast_math = false;                      // on a GPU: products of float32 in TF32
   int cpu_threads = 0;                         // 0: one per core
   int processes = 1;

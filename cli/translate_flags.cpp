@@ -221,7 +221,7 @@ std::vector<Flag<O>> run_flags() {
       cpu_threads_flag<O>(group),
       processes_flag<O>(group),
       comm_timeout_flag<O>(group),
-      devices_flag<O>(group),
+      shared_devices_flag<O>(group),
       fast_math_flag<O>(group),
       {.name = "profile",
        .field = &O::profile,
@@ -296,7 +296,7 @@ void read_shortlist(O& o) {
 }
 
 void check(O& o, const Given& given, Findings& findings) {
-  findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
+  findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
   findings.attempt([&] { validate(static_cast<const EnsembleOptions&>(o)); });
   check_vocabs(o, findings);
   findings.attempt([&] { read_shortlist(o); });

@@ -9,7 +9,7 @@ namespace dragoman {
 struct TranslateCommandOptions : EnsembleOptions, SearchOptions, TranslateOptions {
   std::string input = "-";
   std::string output = "-";
-  std::vector<std::string> devices = {"cpu"};  // exactly one: "cpu" or "cuda:0"
+  std::vector<std::string> devices = {"cpu"};  // "cpu", or "cuda:0" and others
   bool fast_math = false;                      // on a GPU: compute float32 products in TF32
   int cpu_threads = 0;                         // 0: one per core
   int processes = 1;

@@ -39,6 +39,13 @@ void together(Communicator& ranks, const std::function<void()>& work) {
   if (!failure.empty()) throw Error(failure);
 }
 
+int64_t least_of(Communicator& ranks, int64_t here) {
+  for (const std::string& there : ranks.gather(fmt::to_string(here))) {
+    if (!there.empty()) here = std::min(here, int64_t(std::stoll(there)));
+  }
+  return std::stoll(ranks.broadcast(fmt::to_string(here)));
+}
+
 void require_same(Communicator& ranks, const std::vector<SharedFact>& facts) {
   std::string own = ranks.name();
   for (const SharedFact& fact : facts) own += '\0' + fact.value;

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@ namespace dragoman {
 
 /// Work of all ranks in which rank 0 alone may fail, such as writing a file: where it does, all throw.
 void together(Communicator& ranks, const std::function<void()>& work);
+
+/// The least number of all ranks, on all.
+int64_t least_of(Communicator& ranks, int64_t here);
 
 /// Something that all ranks must have alike.
 struct SharedFact {

@@ -44,7 +44,8 @@ std::optional<LaunchedRank> launched_rank() {
   const auto rank = number_in({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"});
   if (!rank) return {};
   return LaunchedRank{*rank, number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}).value_or(0),
-                      std::max(1, number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}).value_or(1))};
+                      std::max(1, number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}).value_or(1)),
+                      number_in({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}).value_or(-1)};
 }
 
 // Its symbols are global, since plugins of MPI look for them.

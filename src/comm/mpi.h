@@ -19,8 +19,9 @@ const char* mpi_build_id();
 /// What a launcher (mpirun, srun --mpi) says in the environment of a process that it has started.
 struct LaunchedRank {
   int rank = 0;
-  int size = 0;     // 0: it does not say
-  int on_host = 1;  // ranks on this machine, as far as it says
+  int size = 0;            // 0: it does not say
+  int on_host = 1;         // ranks on this machine, as far as it says
+  int index_on_host = -1;  // of this one among them; -1: it does not say
 };
 /// None in a process that was started otherwise. SLURM_NTASKS alone does not count: batch scripts have it, too.
 std::optional<LaunchedRank> launched_rank();

@@ -9,11 +9,9 @@
 
 namespace dragoman {
 
-std::string backend_name(const std::vector<std::string>& devices, bool fast_math) {
-  require(devices.size() == 1,
-          "--devices names {} devices ({}), expected one: a process computes on the CPU or on one GPU", devices.size(),
-          fmt::join(devices, " "));
-  const std::string& device = devices[0];
+namespace {
+
+std::string backend_name(const std::string& device, bool fast_math) {
   if (device == "cpu" && fast_math)
     throw Error("--fast-math is for GPUs, and --devices is cpu", "leave one of them out, or give --devices 0");
   if (device == "cpu") return device;
@@ -24,6 +22,28 @@ std::string backend_name(const std::vector<std::string>& devices, bool fast_math
     throw Error(fmt::format("--devices is '{}', expected cpu or the number of a GPU, such as 0", device),
                 "dragoman inspect --devices lists the devices");
   return fmt::format("cuda:{}{}", std::stoi(number), fast_math ? fast_backend : "");
+}
+
+}  // namespace
+
+std::vector<std::string> backend_names(const std::vector<std::string>& devices, bool fast_math) {
+  std::vector<std::string> names;
+  for (const std::string& device : devices) {
+    names.push_back(backend_name(device, fast_math));
+    require(devices.size() == 1 || names.back() != "cpu",
+            "--devices names the CPU among others ({}), expected cpu alone or the numbers of GPUs",
+            fmt::join(devices, " "));
+    require(std::ranges::count(names, names.back()) == 1,
+            "--devices names {} twice ({}), expected a GPU for each process", device, fmt::join(devices, " "));
+  }
+  require(!names.empty(), "--devices needs a value: cpu, or the number of a GPU, such as 0");
+  return names;
+}
+
+std::string backend_name(const std::vector<std::string>& devices, bool fast_math) {
+  require(devices.size() == 1, "--devices names {} devices ({}), expected one: this command runs in one process",
+          devices.size(), fmt::join(devices, " "));
+  return backend_name(devices[0], fast_math);
 }
 
 }  // namespace dragoman

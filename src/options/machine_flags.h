@@ -48,6 +48,17 @@ Flag<Options> devices_flag(std::string_view group) {
           .help = "device to compute on: cpu, or the number of a GPU, counted from 0"};
 }
 
+/// Of a command that several processes can share.
+template <class Options>
+Flag<Options> shared_devices_flag(std::string_view group) {
+  return {.name = "devices",
+          .letter = 'd',
+          .field = &Options::devices,
+          .value = "DEVICE...",
+          .group = group,
+          .help = "devices to compute on: cpu, or numbers of GPUs, from 0, each with a process"};
+}
+
 template <class Options>
 Flag<Options> fast_math_flag(std::string_view group) {
   return {.name = "fast-math",
@@ -61,8 +72,10 @@ Flag<Options> quiet_flag(std::string_view group) {
   return {.name = "quiet", .field = &Options::quiet, .group = group, .help = "print only warnings and errors"};
 }
 
-/// The backend for --devices and --fast-math: "cpu", or "cuda:1" for "1" and "cuda:1". Error for an invalid device, for
-/// several, and for fast math on a CPU.
+/// The backends for --devices and --fast-math: "cpu", or "cuda:1" for "1" and "cuda:1". Error for an invalid device,
+/// for the CPU or the same GPU among several, and for fast math on a CPU.
+std::vector<std::string> backend_names(const std::vector<std::string>& devices, bool fast_math);
+/// The only one of them. Error for several.
 std::string backend_name(const std::vector<std::string>& devices, bool fast_math);
 
 }  // namespace dragoman

@@ -16,7 +16,7 @@ constexpr std::string_view quantize = "--precision int8, or a model that dragoma
 constexpr std::string_view in_translate =
     "an option of translate; validation searches with --beam-size and --normalize";
 constexpr std::string_view augment = "write such lines into the training text";
-constexpr std::string_view one_device = "a process computes on the CPU, or on one GPU: --devices";
+constexpr std::string_view one_device = "--devices names the GPUs, each of which gets a process";
 constexpr std::string_view in_float32 = "scores are computed in float32";
 
 // The first row for a name and a command counts. The values are Marian's defaults, and those that change nothing here.
@@ -74,7 +74,9 @@ constexpr Foreign options[] = {
     {"dropout-src dropout-trg", "whole words are never dropped; --transformer-dropout-embedding is similar", "0"},
     // Devices and batches
     {"num-devices", one_device, "0,1"},
-    {"no-nccl sharding sync-freq", "each of --processes keeps a slice of the optimiser's state", all_values},
+    {"sharding sync-freq", "each of --processes or --devices keeps a slice of the optimiser's state, as with global",
+     all_values},
+    {"no-nccl", "gradients go through the memory of the host", all_values},
     {"data-threads", "reading has its own thread", all_values},
     {"mini-batch maxi-batch maxi-batch-sort",
      "sentences are batched by length, up to --mini-batch-words; this affects speed only", all_values, decoding},

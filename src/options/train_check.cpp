@@ -239,7 +239,7 @@ void apply_task(TrainOptions& o) {
 }
 
 void check_train(TrainOptions& o, const Given& given, Findings& findings) {
-  findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
+  findings.attempt([&] { o.devices = backend_names(o.devices, o.fast_math); });
   if (o.mini_batch_fit && on_cpu(o)) {
     log_warning(
         "--mini-batch-fit is ignored on a CPU, where batches of any size fit into memory: they have --mini-batch-words "

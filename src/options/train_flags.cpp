@@ -231,7 +231,7 @@ std::vector<Flag<O>> run_flags() {
                "model depends neither on the number of processes nor on the number of threads; 0: 1 for one process, "
                "else 8 or more",
        .range = {0, most_gradient_shards}},
-      devices_flag<O>(group),
+      shared_devices_flag<O>(group),
       fast_math_flag<O>(group),
       {.name = "profile",
        .field = &O::profile,

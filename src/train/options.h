@@ -62,7 +62,7 @@ struct TrainingOptions : RunLogOptions {
   int gradient_shards = 0;  // into which an update is cut, a power of two; 0: those of the state, else one, and of
                             // several processes eight, or as many as there are processes
   uint64_t seed = 1;
-  std::vector<std::string> devices = {"cpu"};  // one: "cpu", "cuda:0"
+  std::vector<std::string> devices = {"cpu"};  // "cpu", or "cuda:0" and others
   bool fast_math = false;                      // of a GPU: products of float32 in TF32
   int cpu_threads = 0;                         // 0: one a core
   int valid_beam_size = 4;

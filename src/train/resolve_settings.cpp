@@ -6,7 +6,7 @@
 #include "backend/backend.h"
 #include "base/grouped.h"
 #include "base/log.h"
-#include "comm/communicator.h"
+#include "comm/agreement.h"
 #include "train/checkpoint.h"
 #include "train/learner.h"
 
@@ -24,9 +24,10 @@ TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted)
 }
 
 // A run resumes with batches of the size that it began with, whatever memory is free by then.
-int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus) {
+int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
+                             Communicator& ranks) {
   const auto began_with = resumes(setup) ? batch_words_of(state_path(setup.training.model)) : std::nullopt;
-  const int64_t words = began_with ? *began_with : fitting_batch_words(setup, backend, corpus);
+  const int64_t words = least_of(ranks, began_with ? *began_with : fitting_batch_words(setup, backend, corpus));
   log_info("Batches of {} target tokens {}", grouped(words), began_with ? "as before" : "fit into memory");
   return words;
 }
@@ -53,14 +54,15 @@ int shards_of_run(const TrainingSetup& setup, int ranks) {
 }
 
 MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
-                            const Corpus& corpus, const Communicator& ranks) {
+                            const Corpus& corpus, Communicator& ranks) {
   setup.model = with_vocabularies(setup, vocabularies);
   setup.training.gradient_shards = shards_of_run(setup, ranks.size());
   const KernelChunks chunks(chunks_of_run(setup.training));
   setup.training.precision = precision_on(backend, setup.training.precision);
-  if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus);
-  const MemoryPlan plan =
+  if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus, ranks);
+  MemoryPlan plan =
       plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0), ranks.size());
+  plan.rows = least_of(ranks, plan.rows);
   log_info(
       "Memory: {} for weights, gradients and optimiser, {} with the largest batch{}", in_mebibytes(plan.parameters),
       in_mebibytes(plan.peak),

@@ -11,9 +11,9 @@ class Communicator;
 int shards_of_run(const TrainingSetup& setup, int ranks);
 
 /// Completes the setup of a run by what vocabularies, text and memory decide: the model's sizes, and with
-/// --mini-batch-fit the size of batches; and by the number of ranks that of gradient shards. Error when there is too
-/// little memory.
+/// --mini-batch-fit the size of batches; and by the number of ranks that of gradient shards. All ranks call it
+/// together: their GPUs may have different memory free, and the least decides. Error when there is too little memory.
 MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const Vocabularies& vocabularies,
-                            const Corpus& corpus, const Communicator& ranks);
+                            const Corpus& corpus, Communicator& ranks);
 
 }  // namespace dragoman

@@ -264,7 +264,8 @@ class Choosing(Gpu):
         self.fails(["no GPU 1", "has 1"], self.command + "1")
         for wrong in ("gpu", "cuda", "1x", "cuda:x"):
             self.fails(["--devices", f"'{wrong}'", "expected cpu or the number of a GPU"], self.command + wrong)
-        self.fails(["--devices names 2 devices (0 1)", "expected one"], self.command + "0 1")
+        self.fails(["rank 1 of 2", "no GPU 1", "has 1"], self.command + "0 1")
+        self.fails(["--devices names 2 devices (0 1), expected one"], "serve -m none.safetensors --devices 0 1")
         self.assertFalse((self.folder / "none.safetensors").exists())
 
     def test_refuses_a_library_of_another_build_or_none_at_all(self):

@@ -43,5 +43,13 @@ TEST(Agreement, TellsAllWhatHasFailedOnRank0) {
   });
 }
 
+TEST(Agreement, IsOnTheLeastNumber) {
+  EXPECT_EQ(least_of(*single_process(), -7), -7);
+  on_ranks(3, [](Communicator& ranks) {
+    EXPECT_EQ(least_of(ranks, 10 + (ranks.rank() + 1) % 3), 10);  // of the last rank
+    EXPECT_EQ(least_of(ranks, ranks.rank()), 0);
+  });
+}
+
 }  // namespace
 }  // namespace dragoman

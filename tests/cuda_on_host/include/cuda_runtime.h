@@ -12,7 +12,8 @@
 /// provides only the parts of the language and the runtime that they use. A block's threads are fibers that take turns
 /// at __syncthreads and in warps' exchanges; blocks run one after another, and kernels and copies at once. It cannot
 /// show a kernel's speed, nor races between threads that this order hides. The environment variable
-/// CUDA_ON_HOST_REFUSES names calls that fail: "cuMemMap cudaEventQuery".
+/// CUDA_ON_HOST_REFUSES names calls that fail: "cuMemMap cudaEventQuery"; CUDA_ON_HOST_DEVICES is the number of
+/// devices.
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
 
 #define __global__

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""One run on several GPUs: a process for each, and the bytes of one. GPUs are those of the library that runs on the host
+(tests/cuda_on_host), which has as many as CUDA_ON_HOST_DEVICES says.
+
+    devices_test.py BINARY LIBRARY
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+import unittest.mock
+from pathlib import Path
+
+from ranks_case import MPIRUN, RUN, RanksCase
+
+UPDATES = " --after 2u"
+
+
+class Devices(RanksCase):
+    def alone(self, options=""):
+        return self.ran("one device" + options, options + UPDATES + " --devices 0")
+
+    def test_several_gpus_give_the_bytes_of_one(self):
+        for options, ways in (("", ("0 1", "2 0 1")), (" --exponential-smoothing 0.1 --optimizer-delay 2 --clip-norm 0.01", ("0 1",)),
+                              (" --precision float16", ("0 1 2",)), (" --transformer-norm batch", ("0 1",))):
+            alone = self.alone(options)
+            for devices in ways:
+                with self.subTest(options=options, devices=devices):
+                    several = self.ran(f"devices{options}{devices}", f"{options}{UPDATES} --devices {devices}")
+                    self.assertEqual(list(alone), list(several))
+                    for name, content in alone.items():
+                        self.assertTrue(content == several[name], f"{name} differs")
+        other = self.ran("chain", UPDATES + " --devices 0 --gradient-shards 1")
+        self.assertNotEqual(self.alone(" --seed 1")["m.safetensors"], other["m.safetensors"])  # or it would say nothing
+
+    def test_a_run_resumes_on_other_gpus(self):
+        folder = self.fresh("resumed")
+        for way in (" --after 1u --devices 0 1 2", " --after 2u --devices 1 --gradient-shards 8", UPDATES + " --devices 1 0"):
+            self.call(folder, RUN.replace(" --gradient-shards 8", "") + way)
+        self.assertEqual(self.alone(" --disp-freq 1u"), self.files(folder))
+
+    def test_ranks_of_a_launcher_take_the_gpus_in_order(self):
+        self.need_mpi()
+        self.assertEqual(self.alone(" --disp-freq 2u"), self.ran("mpi", UPDATES + " --devices 0 1", (*MPIRUN, "2")))
+        done = self.call(self.fresh("too few"), RUN + UPDATES + " --devices 0 1", (*MPIRUN, "3"), expected=2)
+        self.assertRegex(done.stderr, r"error: rank 2 \(.*\): this machine has more ranks than --devices names GPUs, which are 2")
+
+    def test_each_process_has_its_own(self):
+        for devices, who in (("7 0", ""), ("0 1 7", r"rank 2 of 3 \(.*\): ")):
+            folder = self.fresh("none " + devices)
+            done = self.call(folder, RUN + UPDATES + " --devices " + devices, expected=2)
+            self.assertRegex(done.stderr, f"^error: {who}there is no GPU 7: this machine has 3")
+            self.assertNotIn("m.safetensors", self.files(folder))
+
+    def test_contradictions_are_refused(self):
+        for options, message in ((" --devices 0 0", "--devices names 0 twice"), (" --devices cpu 0", "the CPU among others"),
+                                 (" --devices 0 1 --processes 3", "--processes 3 and --devices with 2 GPUs contradict")):
+            done = self.call(self.fresh("contradiction" + options), RUN + UPDATES + options, expected=2)
+            self.assertIn(message, done.stderr)
+
+    def test_translating_and_scoring_are_shared(self):
+        folder = self.fresh("share")
+        self.call(folder, RUN + " --after 30u")
+        for side in "st":
+            lines = (folder / side).read_text(encoding="utf-8").splitlines(keepends=True)
+            (folder / side).write_text("".join(lines[:12]), encoding="utf-8")
+        for command in ("translate -m m.safetensors -i s -b 1", "score -m m.safetensors -t s t"):
+            one, two = (self.call(folder, f"{command} --quiet --devices {devices}").stdout for devices in ("0", "0 1"))
+            self.assertEqual(one, two)
+            self.assertEqual(one.count("\n"), 12)
+
+
+if __name__ == "__main__":
+    binary, library = (Path(sys.argv.pop(1)) for _ in range(2))
+    with tempfile.TemporaryDirectory() as program, unittest.mock.patch.dict(os.environ, CUDA_ON_HOST_DEVICES="3"):
+        for file in (binary, binary.parent / "libdragoman.so.0", binary.parent / "libdragoman_mpi.so"):
+            if file.exists():
+                shutil.copy(file, program)
+        shutil.copy(library, Path(program) / "libdragoman_cuda.so")
+        RanksCase.BINARY = str(Path(program) / binary.name)
+        unittest.main()
