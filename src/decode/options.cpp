@@ -8,8 +8,9 @@
 namespace dragoman {
 namespace {
 
+// For each request: the text is made only where it is needed.
 void check_range(std::string_view option, double value, Bounds bounds) {
-  require(bounds.contain(value), "--{}: {} is out of range, expected {}", option, value, to_text(bounds));
+  if (!bounds.contain(value)) fail("--{}: {} is out of range, expected {}", option, value, to_text(bounds));
 }
 
 }  // namespace
