@@ -33,7 +33,8 @@ class [[gnu::visibility("default")]] BackgroundTranslator {
   const SearchOptions& search() const;
 
   /// Queues a text. `answered` is called exactly once, in the translator's thread, where it holds up the other texts
-  /// while it runs. It may submit and cancel; what it throws is logged. Error for options that make no sense, for a
+  /// while it runs. It may submit and cancel; what it throws is logged. All this is true of `request.partial` as well,
+  /// but that it may be called several times, before `answered`. Error for options that make no sense, for a
   /// translator that is being destroyed, and in a child of fork(): then it is not called.
   Ticket submit(TranslationRequest request, Answered answered);
 

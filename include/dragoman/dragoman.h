@@ -178,13 +178,19 @@ typedef void (*dragoman_answer_function)(void* context, enum dragoman_status sta
                                          const struct dragoman_translations* translations,
                                          const struct dragoman_error* error);
 
+/* Receives what the translation begins with, each time more of it is decided, in the translator's thread and before
+ * the answer. A text begins with the one before, and the translation with all of them; not every token has a text of
+ * its own. Freed by the library when the function returns. */
+typedef void (*dragoman_partial_function)(void* context, const char* text);
+
 struct dragoman_request {
   size_t struct_size;
   const char* text;                             /* one line */
   const char* prefix;                           /* how the translation begins; NULL: as it likes */
   const struct dragoman_search_options* search; /* NULL: the translator's */
   dragoman_answer_function answer;
-  void* context; /* given to `answer` */
+  void* context;                     /* given to both functions */
+  dragoman_partial_function partial; /* NULL: only the whole translation */
 };
 void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
 

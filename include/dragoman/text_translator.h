@@ -38,6 +38,9 @@ struct TranslationRequest {
   SearchOptions search;
   std::string prefix;  // how the translation begins
   bool scores = true;  // log-probabilities and scores, too; without, they are not to be relied on, and greedy is faster
+  /// Receives what the best translation begins with, each time more of it is decided; see docs/embedding.md. Must not
+  /// throw. null: not requested.
+  std::function<void(const std::string& text)> partial = {};
 };
 
 /// Translates lines of text as `dragoman translate` does with these options. Several translators may be in use at once,
@@ -59,7 +62,8 @@ class [[gnu::visibility("default")]] TextTranslator {
 
   /// Queues a text beside all others; step() translates. One of the functions is called by a step(), in its thread:
   /// `done`, or `failed` if there is no memory for this text, which leaves the others as they are. Both may submit and
-  /// cancel. The translation depends on the request alone. Error for options that make no sense.
+  /// cancel. `request.partial` is called during a step(), but perhaps in one of the engine's threads; those of several
+  /// requests at once. The translation depends on the request alone. Error for options that make no sense.
   Ticket submit(TranslationRequest request, Done done, Failed failed);
 
   /// Gives a text up: none of its functions is called any more. False if it is done.

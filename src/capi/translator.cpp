@@ -47,6 +47,11 @@ void answer(const dragoman_request& request, TranslationAnswer given) {
   request.answer(request.context, outcome.status, ok ? &outcome.translations : nullptr, ok ? nullptr : &outcome.error);
 }
 
+std::function<void(const std::string&)> partial_of(const dragoman_request& request) {
+  if (!request.partial) return {};
+  return [request](const std::string& text) { request.partial(request.context, text.c_str()); };
+}
+
 }  // namespace
 }  // namespace dragoman
 
@@ -85,7 +90,8 @@ dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_
     const auto submitted =
         background.submit({.text = asked.text,
                            .search = dragoman::read(asked.search, background.search()),
-                           .prefix = dragoman::text_of(asked.prefix)},
+                           .prefix = dragoman::text_of(asked.prefix),
+                           .partial = dragoman::partial_of(asked)},
                           [asked](dragoman::TranslationAnswer given) { dragoman::answer(asked, std::move(given)); });
     if (ticket) *ticket = submitted;
   });

@@ -59,7 +59,8 @@ class BackgroundTranslator::Worker {
       require(!ending_, "the translator is being destroyed");
       ticket = ++last_ticket_;
       queue_.push_back(ticket);  // first: tickets without a request are passed over
-      open_.emplace(ticket, Request{std::move(request), std::move(answered)});
+      auto partial = std::exchange(request.partial, {});
+      open_.emplace(ticket, Request{std::move(request), std::move(answered), std::move(partial)});
     }
     wake_.notify_one();
     return ticket;
@@ -77,9 +78,11 @@ class BackgroundTranslator::Worker {
   }
 
  private:
+  using Partial = std::function<void(const std::string& text)>;
   struct Request {
     TranslationRequest asked;
     Answered answered;
+    Partial partial;
     TranslationAnswer answer = {};
   };
   using Requests = std::map<Ticket, Request>;  // what is moved from one to another needs no memory, and is never lost
@@ -92,8 +95,23 @@ class BackgroundTranslator::Worker {
       } catch (...) {
         fail_all_in_flight();
       }
-      for (auto& [ticket, request] : std::exchange(finished_, {})) give(request.answered, std::move(request.answer));
+      give_partials();
+      for (auto& [ticket, request] : std::exchange(finished_, {})) {
+        give([&] { request.answered(std::move(request.answer)); });
+      }
     }
+  }
+
+  // The last of each request in this step. Those of finished ones are not needed, and of cancelled ones not wanted.
+  void give_partials() {
+    for (const auto& [ticket, text] : std::exchange(partials_, {}))
+      if (const Partial partial = partial_of(ticket)) give([&] { partial(text); });
+  }
+
+  Partial partial_of(Ticket ticket) {
+    const std::lock_guard lock(mutex_);
+    const auto found = open_.find(ticket);
+    return found == open_.end() ? Partial() : found->second.partial;
   }
 
   // Waits for something to do. False: the translator ends, and everything is answered.
@@ -109,7 +127,7 @@ class BackgroundTranslator::Worker {
     }
     for (auto& [ticket, request] : cancelled) {
       if (const auto found = in_flight_.extract(ticket)) translator_.cancel(found.mapped());
-      give(request.answered, {.cancelled = true});
+      give([&] { request.answered({.cancelled = true}); });
     }
     TranslationRequest request;
     while (in_flight_.size() < most_in_flight_)
@@ -128,9 +146,18 @@ class BackgroundTranslator::Worker {
       queue_.pop_front();
       if (found == open_.end()) continue;  // it was cancelled
       request = std::move(found->second.asked);
+      if (found->second.partial) request.partial = keeping_partials(found->first);
       return found->first;
     }
     return 0;
+  }
+
+  // For the search, which may call from several threads at once.
+  Partial keeping_partials(Ticket ticket) {
+    return [this, ticket](const std::string& text) {
+      const std::lock_guard lock(partials_mutex_);
+      partials_[ticket] = text;
+    };
   }
 
   void begin(Ticket ticket, TranslationRequest request) {
@@ -160,9 +187,11 @@ class BackgroundTranslator::Worker {
     }
   }
 
-  void give(const Answered& answered, TranslationAnswer answer) {
+  // Calls a function of the program.
+  template <class F>
+  void give(const F& call) {
     try {
-      answered(std::move(answer));
+      call();
     } catch (const std::exception& error) {
       const Engine::Scope scope(*engine_);
       log_warning("a translation callback threw an exception: {}", error.what());
@@ -189,6 +218,9 @@ class BackgroundTranslator::Worker {
   const size_t most_in_flight_;
   std::map<Ticket, TextTranslator::Ticket> in_flight_;
   Requests finished_;
+
+  std::mutex partials_mutex_;
+  std::map<Ticket, std::string> partials_;  // of this step
 
   std::thread thread_;
   std::shared_ptr<Worker> itself_;

@@ -174,6 +174,62 @@ TEST_F(CApi, AnswersARequestWithItsOwnOptionsAndPrefix) {
   EXPECT_THAT(outcome.text, testing::StartsWith("the"));
 }
 
+struct Partials : Outcome {
+  std::vector<std::string> texts;
+  int after_the_answer = 0;
+};
+
+void keep_partial(void* context, const char* text) {
+  auto* kept = static_cast<Partials*>(static_cast<Outcome*>(context));
+  kept->texts.emplace_back(text);
+  kept->after_the_answer += kept->done.try_wait();
+}
+
+// With many at once, searches run in threads of the engine.
+TEST_F(CApi, TellsWhatTranslationsBeginWith) {
+  search.min_length = search.max_length_add = 20;
+  for (const int beam : {1, 3}) {
+    search.beam_size = beam;
+    std::vector<Partials> kept(20);
+    for (Partials& k : kept) {
+      auto asked = request(texts[2], keep, static_cast<Outcome*>(&k));
+      asked.search = &search;
+      asked.partial = keep_partial;
+      ASSERT_EQ(dragoman_submit(translator, &asked, nullptr, &error), DRAGOMAN_OK) << message(error);
+    }
+    for (Partials& k : kept) {
+      k.done.wait();
+      EXPECT_EQ(k.after_the_answer, 0);
+      EXPECT_GT(k.texts.size(), beam == 1 ? 5u : 0u);
+      k.texts.push_back(k.text);
+      for (size_t i = 1; i < k.texts.size(); ++i) EXPECT_THAT(k.texts[i], testing::StartsWith(k.texts[i - 1]));
+    }
+  }
+}
+
+TEST_F(CApi, TellsNothingOfACancelledRequest) {
+  search.min_length = search.max_length_add = 500;
+  struct Given : Partials {
+    dragoman_translator* translator = nullptr;
+    uint64_t ticket = 0;
+    std::latch submitted{1};
+  } given;
+  given.translator = translator;
+  auto asked = request(texts[2], keep, static_cast<Outcome*>(&given));
+  asked.search = &search;
+  asked.partial = [](void* context, const char* text) {
+    auto* g = static_cast<Given*>(static_cast<Outcome*>(context));
+    g->texts.emplace_back(text);
+    g->submitted.wait();
+    dragoman_cancel(g->translator, g->ticket);
+  };
+  ASSERT_EQ(dragoman_submit(translator, &asked, &given.ticket, nullptr), DRAGOMAN_OK);
+  given.submitted.count_down();
+  given.done.wait();
+  EXPECT_EQ(given.status, DRAGOMAN_CANCELLED);
+  EXPECT_EQ(given.texts.size(), 1u);
+}
+
 TEST_F(CApi, CancelsARequest) {
   Outcome outcome;
   search.min_length = search.max_length_add = 500;

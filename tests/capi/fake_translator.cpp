@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <thread>
 
 #include "base/error.h"
 #include "dragoman/engine.h"
@@ -33,6 +34,7 @@ struct TextTranslator::State {
     int steps;
     Done done;
     Failed failed;
+    std::function<void(const std::string&)> partial;
   };
   std::map<Ticket, Pending> pending;
   Ticket last = 0;
@@ -44,7 +46,8 @@ TextTranslator::~TextTranslator() = default;
 
 TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done done, Failed failed) {
   const int steps = 1 + int(request.text.size() % 5);
-  state_->pending[++state_->last] = {std::move(request.text), steps, std::move(done), std::move(failed)};
+  state_->pending[++state_->last] = {std::move(request.text), steps, std::move(done), std::move(failed),
+                                     std::move(request.partial)};
   return state_->last;
 }
 
@@ -60,6 +63,11 @@ bool TextTranslator::step() {
     pending.clear();
     throw std::logic_error("a bug");
   }
+  std::thread searcher([&] {  // as those of the engine
+    for (const auto& [ticket, p] : pending)
+      if (p.partial) p.partial(p.text);
+  });
+  searcher.join();
   std::vector<State::Pending> ended;
   for (auto at = pending.begin(); at != pending.end();) {
     const bool ends = --at->second.steps == 0;

@@ -23,6 +23,10 @@ void answer(void* context, dragoman_status status, const dragoman_translations*,
   if (status == DRAGOMAN_CANCELLED) ++request->cancelled;
 }
 
+void tell(void* context, const char*) {
+  if (static_cast<Request*>(context)->answers > 0) std::puts("a text was told after the answer");
+}
+
 void submit_and_cancel(dragoman_translator* translator, Request* all, int thread) {
   for (int i = 0; i < requests; ++i) {
     const std::string text(size_t(thread + i), 'a');
@@ -31,6 +35,7 @@ void submit_and_cancel(dragoman_translator* translator, Request* all, int thread
     asked.text = text.c_str();
     asked.answer = answer;
     asked.context = &all[i];
+    if (i % 2 == 0) asked.partial = tell;
     uint64_t ticket = 0;
     if (dragoman_submit(translator, &asked, &ticket, nullptr) != DRAGOMAN_OK) std::puts("a request was refused");
     if (i % 3 == 1) all[i].told_cancelled = dragoman_cancel(translator, ticket) == 1;

@@ -109,6 +109,51 @@ class Translating(PackageTest):
     def test_begins_a_translation_as_told(self):
         self.assertTrue(self.translator.translate("a house", prefix="the").startswith("the"))
 
+    def check_stream(self, texts, whole):
+        self.assertEqual(texts[-1], whole)
+        for text, longer in zip(texts, texts[1:]):
+            self.assertTrue(longer.startswith(text) and longer != text, (text, longer))
+
+    def test_streams_what_is_decided(self):
+        for line, options in ((LINES[0], {"beam_size": 1}), (LINES[0], {"beam_size": 3}), (LINES[1], {"prefix": "the"}),
+                              ("", {})):
+            whole = self.translator.translate(line, **options)
+            texts = list(self.translator.stream(line, **options))
+            self.check_stream(texts, whole)
+            if options.get("beam_size") == 1:
+                self.assertGreater(len(texts), 3)
+
+    def test_streams_to_coroutines(self):
+        async def streams():
+            async def texts(line):
+                return [text async for text in self.translator.stream_async(line, beam_size=1)]
+            return await asyncio.gather(*(texts(line) for line in LINES[:10]))
+
+        for line, texts in zip(LINES, asyncio.run(streams())):
+            self.check_stream(texts, self.translator.translate(line, beam_size=1))
+
+    def test_cancels_a_stream_that_is_left(self):
+        async def leave():
+            stream = self.translator.stream_async("a house", **SLOW | {"beam_size": 1})
+            async for _ in stream:
+                break
+            await stream.aclose()
+
+        before = threading.active_count()
+        for text in self.translator.stream("a house", **SLOW | {"beam_size": 1}):
+            break
+        asyncio.run(leave())
+        self.assertEqual(self.translator.translate(LINES[0], beam_size=3), self.expected[0])
+        self.assertEqual(threading.active_count(), before)
+        with self.assertRaisesRegex(TypeError, "n_best"):
+            next(self.translator.stream("a house", n_best=2))
+
+    def test_translates_a_list_in_parts(self):
+        for read_ahead in (1, 2, 7, 1000):
+            self.assertEqual(self.translator.translate(LINES, beam_size=3, read_ahead=read_ahead), self.expected)
+        self.assertEqual([b[0].text for b in self.translator.translate(tuple(LINES), beam_size=3, n_best=1, read_ahead=9)],
+                         self.expected)
+
     def test_reads_no_further_ahead_than_told_and_stops_with_its_reader(self):
         taken = itertools.count()
         lines = ((next(taken), "a house")[1] for _ in itertools.repeat(0))  # without an end
@@ -291,7 +336,7 @@ async def leave():
     for _ in range(20): asyncio.ensure_future(t.translate_async('a house', min_length=1000, max_length_add=1000))
     await asyncio.sleep(0)
 asyncio.run(leave())
-kept = [t._translator.submit('a house', '', dragoman._dragoman.SearchOptions(), lambda: None) for _ in range(50)]
+kept = [t._translator.submit(['a house'], '', dragoman._dragoman.SearchOptions(), True, lambda: None) for _ in range(50)]
 """
         done = python(program, self.model)
         self.assertEqual((done.stdout, done.stderr), ("", ""))

@@ -5,7 +5,7 @@ import atexit
 import os
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Iterable, Iterator, List, Sequence, TypedDict, Union, overload
+from typing import TYPE_CHECKING, AsyncIterator, Callable, Iterable, Iterator, List, Sequence, TypedDict, Union, overload
 
 from . import _dragoman
 from ._dragoman import Translation
@@ -100,28 +100,50 @@ class Translator:
         """
         options = _search_options(search)
         if isinstance(lines, str):
-            return _result(self._translator.submit(lines, prefix, options, None), options)
+            return _results(self._translator.submit([lines], prefix, options), options)[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
         if read_ahead < 1:
             raise ValueError(f"read_ahead is {read_ahead}, expected 1 or more")
-        results = self._stream(iter(lines), options, read_ahead)
-        return list(results) if isinstance(lines, (list, tuple)) else results
+        if isinstance(lines, (list, tuple)):
+            size = max(1, read_ahead // 2)
+            parts: Iterator[Sequence[str]] = (lines[at : at + size] for at in range(0, len(lines), size))
+            return list(self._in_order(parts, options, 2))
+        return self._in_order(([line] for line in lines), options, read_ahead)
 
-    def _stream(self, lines: Iterator[str], options: _dragoman.SearchOptions, read_ahead: int) -> Iterator[Result]:
+    def _in_order(
+        self, parts: Iterator[Sequence[str]], options: _dragoman.SearchOptions, read_ahead: int
+    ) -> Iterator[Result]:
+        """Results of the lines of all parts, of which `read_ahead` are under way."""
         jobs: deque[_dragoman.Job] = deque()
         try:
-            for line in lines:
-                jobs.append(self._translator.submit(line, "", options, None))
+            for part in parts:
+                jobs.append(self._translator.submit(part, "", options))
                 while jobs and (len(jobs) >= read_ahead or jobs[0].done()):
-                    yield _result(jobs[0], options)
+                    yield from _results(jobs[0], options)
                     jobs.popleft()
             while jobs:
-                yield _result(jobs[0], options)
+                yield from _results(jobs[0], options)
                 jobs.popleft()
         finally:
             for job in jobs:
                 job.cancel()
+
+    def stream(self, line: str, *, prefix: str = "", **search: Unpack[SearchKeywords]) -> Iterator[str]:
+        """What the translation of a line begins with, each time more of it is decided, and at last all of it.
+
+        Each text begins with the one before: greedy search (``beam_size=1``) decides every token at once, a beam as
+        soon as all hypotheses that can still win agree. Closing the iterator cancels the translation.
+        """
+        job = self._translator.submit([line], prefix, _stream_options(search), True)
+        told: str | None = None
+        try:
+            while (text := job.partial(True)) is not None:
+                yield (told := text)
+            if (whole := job.texts()[0]) != told:
+                yield whole
+        finally:
+            job.cancel()
 
     @overload
     async def translate_async(  # type: ignore[overload-overlap]
@@ -137,28 +159,40 @@ class Translator:
         """The same for coroutines: a line, or several lines to a list. Cancelling the task cancels the translation."""
         options = _search_options(search)
         if isinstance(lines, str):
-            return await self._await(lines, prefix, options)
+            return (await self._await([lines], prefix, options))[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
-        return list(await asyncio.gather(*(self._await(line, "", options) for line in lines)))
+        return await self._await(list(lines), "", options)
 
-    async def _await(self, line: str, prefix: str, options: _dragoman.SearchOptions) -> Result:
-        loop = asyncio.get_running_loop()
-        done = asyncio.Event()
-
-        def tell() -> None:  # in the translator's thread
-            try:
-                loop.call_soon_threadsafe(done.set)
-            except RuntimeError:  # the loop is closed: nobody waits any more
-                pass
-
-        job = self._translator.submit(line, prefix, options, tell)
+    async def _await(self, lines: list[str], prefix: str, options: _dragoman.SearchOptions) -> list[Result]:
+        if not lines:
+            return []
+        news = asyncio.Event()
+        job = self._translator.submit(lines, prefix, options, False, _setter(news))
         try:
-            await done.wait()
+            await news.wait()
         except BaseException:
             job.cancel()
             raise
-        return _result(job, options)
+        return _results(job, options)
+
+    async def stream_async(
+        self, line: str, *, prefix: str = "", **search: Unpack[SearchKeywords]
+    ) -> AsyncIterator[str]:
+        """The same as ``stream`` for coroutines."""
+        news = asyncio.Event()
+        job = self._translator.submit([line], prefix, _stream_options(search), True, _setter(news))
+        told: str | None = None
+        try:
+            while not job.done():
+                await news.wait()
+                news.clear()
+                if (text := job.partial(False)) is not None:
+                    yield (told := text)
+            if (whole := job.texts()[0]) != told:
+                yield whole
+        finally:
+            job.cancel()
 
     def close(self) -> None:
         """Cancels what is unfinished and gives the memory of the model back. Later calls are errors."""
@@ -180,9 +214,28 @@ def _search_options(search: SearchKeywords) -> _dragoman.SearchOptions:
     return options
 
 
-def _result(job: _dragoman.Job, options: _dragoman.SearchOptions) -> Result:
-    best = job.result()
-    return best if options.n_best > 0 else best[0].text
+def _stream_options(search: SearchKeywords) -> _dragoman.SearchOptions:
+    options = _search_options(search)
+    if options.n_best > 0:
+        raise TypeError("n_best is for translate: a stream is of the best translation")
+    return options
+
+
+def _results(job: _dragoman.Job, options: _dragoman.SearchOptions) -> list[Result]:
+    return list(job.result() if options.n_best > 0 else job.texts())
+
+
+def _setter(event: asyncio.Event) -> Callable[[], None]:
+    """Sets it from the translator's thread."""
+    loop = asyncio.get_running_loop()
+
+    def set_it() -> None:
+        try:
+            loop.call_soon_threadsafe(event.set)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            pass
+
+    return set_it
 
 
 # A thread that calls back must not meet an interpreter that is already ending.

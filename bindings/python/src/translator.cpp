@@ -15,61 +15,100 @@ namespace {
 // How often a waiting thread looks whether Ctrl-C was pressed.
 constexpr std::chrono::milliseconds patience(100);
 
-// A request that was submitted. Its answer comes in the translator's thread; Python waits in any.
-struct Answer {
-  void set(TranslationAnswer answer) {
-    {
-      const std::lock_guard lock(mutex);
-      given = std::move(answer);
-    }
-    there.notify_all();
+// Lines that were submitted together. Answers come in the translator's thread; Python waits in any.
+struct Answers {
+  explicit Answers(size_t lines) : missing(lines), given(lines) {}
+
+  // Whether it was the last.
+  bool set(size_t line, TranslationAnswer answer) {
+    const std::lock_guard lock(mutex);
+    given[line] = std::move(answer);
+    if (--missing > 0) return false;
+    news.notify_all();
+    return true;
+  }
+  void tell(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    partial = text;
+    news.notify_all();
   }
   bool done() {
     const std::lock_guard lock(mutex);
-    return given.has_value();
+    return missing == 0;
   }
-  bool wait() {
+  std::optional<std::string> take_partial() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(partial, {});
+  }
+  // For all answers, or for a part of one. False: neither came in time.
+  bool wait(bool for_partial) {
     const py::gil_scoped_release unlocked;
     std::unique_lock lock(mutex);
-    return there.wait_for(lock, patience, [&] { return given.has_value(); });
+    return news.wait_for(lock, patience, [&] { return missing == 0 || (for_partial && partial); });
   }
 
   std::mutex mutex;
-  std::condition_variable there;
-  std::optional<TranslationAnswer> given;
+  std::condition_variable news;
+  size_t missing;
+  std::vector<TranslationAnswer> given;
+  std::optional<std::string> partial;  // what the last line's translation begins with, unless it was taken
 };
 
 class Job {
  public:
-  Job(std::weak_ptr<BackgroundTranslator> translator, std::shared_ptr<Answer> answer)
-      : translator_(std::move(translator)), answer_(std::move(answer)) {}
-  void set_ticket(BackgroundTranslator::Ticket ticket) { ticket_ = ticket; }
+  Job(std::weak_ptr<BackgroundTranslator> translator, std::shared_ptr<Answers> answers)
+      : translator_(std::move(translator)), answers_(std::move(answers)) {}
+  void add_ticket(BackgroundTranslator::Ticket ticket) { tickets_.push_back(ticket); }
 
   bool done() {
     process_.require_not_forked("translator");
-    return answer_->done();
+    return answers_->done();
   }
 
-  std::vector<TranslatedText> result() {
-    while (!done() && !answer_->wait()) {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    }
-    if (answer_->given->error) std::rethrow_exception(answer_->given->error);
-    require(!answer_->given->cancelled, "the translation was cancelled");
-    return answer_->given->best;
+  std::vector<std::vector<TranslatedText>> result() {
+    std::vector<std::vector<TranslatedText>> all;
+    for (const TranslationAnswer& answer : answers()) all.push_back(answer.best);
+    return all;
   }
 
-  bool cancel() {
-    const py::gil_scoped_release unlocked;
+  // Of the best translations.
+  std::vector<std::string> texts() {
+    std::vector<std::string> all;
+    for (const TranslationAnswer& answer : answers()) all.push_back(answer.best[0].text);
+    return all;
+  }
+
+  std::optional<std::string> partial(bool wait) {
+    if (wait) wait_for(true);
+    return answers_->take_partial();
+  }
+
+  // Without the interpreter's lock, since the translator may end with it.
+  void cancel() {
     const auto translator = translator_.lock();
-    return translator && !process_.forked() && translator->cancel(ticket_);
+    if (!translator || process_.forked()) return;
+    for (const auto ticket : tickets_) translator->cancel(ticket);
   }
 
  private:
+  void wait_for(bool partial) {
+    while (!done() && !answers_->wait(partial))
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+
+  const std::vector<TranslationAnswer>& answers() {
+    wait_for(false);
+    for (const TranslationAnswer& answer : answers_->given) {
+      if (answer.error) std::rethrow_exception(answer.error);
+      require(!answer.cancelled, "the translation was cancelled");
+    }
+    return answers_->given;
+  }
+
   const OwnProcess process_;
   const std::weak_ptr<BackgroundTranslator> translator_;
-  const std::shared_ptr<Answer> answer_;
-  BackgroundTranslator::Ticket ticket_ = 0;
+  const std::shared_ptr<Answers> answers_;
+  std::vector<BackgroundTranslator::Ticket> tickets_;
 };
 
 class PythonTranslator {
@@ -88,27 +127,42 @@ class PythonTranslator {
     last.reset();
   }
 
-  std::unique_ptr<Job> submit(TranslationRequest request, const py::object& done) {
+  // `call` is called when all are answered, and with `partial` each time that more of one is decided.
+  std::unique_ptr<Job> submit(std::vector<std::string> lines, const TranslationRequest& asked, bool partial,
+                              const py::object& call) {
     auto translator = translator_;  // another thread may close() meanwhile
     require(bool(translator), "the translator is closed");
-    const auto answer = std::make_shared<Answer>();
-    auto job = std::make_unique<Job>(translator, answer);
-    SharedObject call;
-    if (!done.is_none()) call = shared(done);
+    const auto answers = std::make_shared<Answers>(lines.size());
+    auto job = std::make_unique<Job>(translator, answers);
+    SharedObject news;
+    if (!call.is_none()) news = shared(call);
     const py::gil_scoped_release unlocked;
     const auto last = std::move(translator);  // let go without the lock, since it may be the last
-    job->set_ticket(last->submit(std::move(request), [answer, call](TranslationAnswer given) {
-      answer->set(std::move(given));
-      if (call) tell(*call);
-    }));
+    try {
+      for (size_t i = 0; i < lines.size(); ++i) {
+        TranslationRequest request = asked;
+        request.text = std::move(lines[i]);
+        if (partial)
+          request.partial = [answers, news](const std::string& text) {
+            answers->tell(text);
+            if (news) tell(*news);
+          };
+        job->add_ticket(last->submit(std::move(request), [answers, news, i](TranslationAnswer given) {
+          if (answers->set(i, std::move(given)) && news) tell(*news);
+        }));
+      }
+    } catch (...) {
+      job->cancel();
+      throw;
+    }
     return job;
   }
 
  private:
-  static void tell(const py::object& done) {
+  static void tell(const py::object& news) {
     const py::gil_scoped_acquire lock;
     try {
-      done();
+      news();
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("a translation's function");
     }
@@ -164,7 +218,12 @@ void add_translator(py::module_& module) {
       .def_readonly("token_log_probs", &TranslatedText::token_log_probs)
       .def("__repr__", described)
       .def("__str__", [](const TranslatedText& t) { return t.text; });
-  py::class_<Job>(module, "Job").def("done", &Job::done).def("result", &Job::result).def("cancel", &Job::cancel);
+  py::class_<Job>(module, "Job")
+      .def("done", &Job::done)
+      .def("result", &Job::result)
+      .def("texts", &Job::texts)
+      .def("partial", &Job::partial, "wait"_a)
+      .def("cancel", &Job::cancel, py::call_guard<py::gil_scoped_release>());
   py::class_<PythonTranslator>(module, "Translator")
       .def(py::init([](std::vector<std::string> models, std::vector<double> weights, const std::string& precision,
                        std::string shortlist, std::vector<std::string> vocabs, std::string source_lang,
@@ -184,13 +243,13 @@ void add_translator(py::module_& module) {
            "target_lang"_a, "max_length"_a, "device"_a, "threads"_a, "log"_a)
       .def(
           "submit",
-          [](PythonTranslator& translator, std::string text, std::string prefix, const SearchOptions& search,
-             const py::object& done) {
+          [](PythonTranslator& translator, std::vector<std::string> lines, std::string prefix,
+             const SearchOptions& search, bool partial, const py::object& news) {
             const bool scores = search.n_best > 0;  // are shown
-            return translator.submit(
-                {.text = std::move(text), .search = search, .prefix = std::move(prefix), .scores = scores}, done);
+            return translator.submit(std::move(lines),
+                                     {.search = search, .prefix = std::move(prefix), .scores = scores}, partial, news);
           },
-          "text"_a, "prefix"_a, "search"_a, "done"_a)
+          "lines"_a, "prefix"_a, "search"_a, "partial"_a = false, "news"_a = py::none())
       .def("close", &PythonTranslator::close);
 }
 
