@@ -187,7 +187,7 @@ void keep_partial(void* context, const char* text) {
 
 // With many at once, searches run in threads of the engine.
 TEST_F(CApi, TellsWhatTranslationsBeginWith) {
-  search.min_length = search.max_length_add = 20;
+  search.min_length = search.max_length_add = 60;
   for (const int beam : {1, 3}) {
     search.beam_size = beam;
     std::vector<Partials> kept(20);
