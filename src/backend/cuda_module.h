@@ -6,6 +6,7 @@
 namespace dragoman {
 
 struct Backend;
+struct PeerLinks;
 
 /// The cuda backend is a separate library, libdragoman_cuda.so, loaded when a GPU is requested: a program linked
 /// against CUDA would not start on a machine without it. The library exports this struct as the symbol
@@ -15,6 +16,7 @@ struct CudaModule {
   /// Throws Error when there is no such GPU. `fast`: products of f32 may be of TF32.
   void (*install)(Backend& backend, int device, bool fast);
   std::vector<std::string> (*devices)();  // one line a GPU; throws Error when CUDA does not work here
+  const PeerLinks& (*peers)();            // of GPUs in several processes
 };
 
 /// Identifies the build of the interface between libdragoman.so.0 and the cuda backend.

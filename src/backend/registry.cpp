@@ -4,6 +4,7 @@
 #include "backend/cpu/install.h"
 #include "backend/cuda_module.h"
 #include "backend/dry/install.h"
+#include "backend/peers.h"
 #include "backend/reference/install.h"
 
 namespace dragoman {
@@ -38,6 +39,10 @@ const Backend& backend(std::string_view name) {
   for (const Backend* known : {&reference, &cpu, &dry})
     if (known->name == name) return *known;
   fail("unknown backend '{}'; there are: cpu, cuda:0, reference, dry", name);
+}
+
+const PeerLinks* peer_links(const Backend& backend) {
+  return backend.is_device() ? &load_cuda_module(cuda_module_files()).peers() : nullptr;
 }
 
 Backend dry_like(const Backend& real) {

@@ -9,6 +9,8 @@
 
 namespace dragoman {
 
+struct PeerLinks;
+
 /// Bytes for another rank, and bytes expected of one.
 struct Outgoing {
   int to;
@@ -55,6 +57,10 @@ class Communicator {
   /// sizes.
   virtual void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;
 
+  /// Direct links between the GPUs of all ranks (comm/tensor_exchange.h); null: there are none.
+  const PeerLinks* links() const { return links_; }
+  void link(const PeerLinks& links) { links_ = &links; }
+
   /// Gives all ranks the bytes of rank 0, along a binomial tree.
   void broadcast(std::span<std::byte> bytes);
   std::string broadcast(std::string text);
@@ -68,6 +74,7 @@ class Communicator {
 
  private:
   const int rank_, size_;
+  const PeerLinks* links_ = nullptr;
 };
 
 /// A process on its own.

@@ -4,11 +4,10 @@
 #include <bit>
 
 #include "backend/backend.h"
+#include "comm/tensor_exchange.h"
 
 namespace dragoman {
 namespace {
-
-std::span<std::byte> bytes_of(const Tensor& x) { return {static_cast<std::byte*>(x.data()), size_t(x.bytes())}; }
 
 Tensor elements(const Tensor& flat, Range r) { return flat.row_range(r.begin, r.end - r.begin); }
 
@@ -104,31 +103,22 @@ GradientTree::Sums GradientTree::exchange(const std::vector<Sum>& own, const std
   Communicator& ranks = ownership_.ranks();
   Sums sums;
   for (const auto& [node, sum] : own) sums[node] = elements(sum, ownership_.own());
-  std::vector<std::pair<Tensor, Tensor>> received;  // on the host, and where it belongs
-  std::vector<Tensor> sent;
-  std::vector<Outgoing> out;
-  std::vector<Incoming> in;
+  std::vector<TensorMessage> out, in;
   const int64_t count = length(ownership_.own());
   const bool last_in_gradients = !own.empty() && own.back().second.data() == gradients_.data();
   size_t free_room = own.size() - size_t(last_in_gradients);
   int64_t used = 0;
   for (int r = 0; r < ranks.size(); ++r) {
     if (r == ranks.rank()) continue;
-    for (const auto& [node, sum] : own) {
-      sent.push_back(elements(sum, ownership_.elements_of(r)).on_host());
-      out.push_back({r, bytes_of(sent.back())});
-    }
+    for (const auto& [node, sum] : own) out.push_back({r, elements(sum, ownership_.elements_of(r))});
     for (const Node node : nodes_of(r, has_sentences)) {
       if (used + count > gradients_.elements()) ++free_room, used = 0;
       sums[node] = room(free_room).row_range(used, count);
       used += count;
-      received.emplace_back(sums[node].on_host(), sums[node]);
-      in.push_back({r, bytes_of(received.back().first)});
+      in.push_back({r, sums[node]});
     }
   }
-  ranks.exchange(out, in);
-  for (const auto& [host, values] : received)
-    if (host.data() != values.data()) values.assign(host);
+  dragoman::exchange(ranks, out, in);
   return sums;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "comm/tensor_exchange.h"
+
 namespace dragoman {
 namespace {
 
@@ -44,16 +46,13 @@ Range Ownership::elements_of(int rank) const {
 
 void Ownership::share(const Tensor& flat) const {
   if (alone()) return;
-  const Tensor here = flat.on_host();
-  std::vector<Outgoing> out;
-  std::vector<Incoming> in;
+  std::vector<TensorMessage> out, in;
   for (int r = 0; r < ranks_->size(); ++r) {
     if (r == ranks_->rank()) continue;
-    out.push_back({r, bytes_of(part_of(here, own()))});
-    in.push_back({r, bytes_of(part_of(here, elements_of(r)))});
+    out.push_back({r, part_of(flat, own())});
+    in.push_back({r, part_of(flat, elements_of(r))});
   }
-  ranks_->exchange(out, in);
-  if (here.data() != flat.data()) flat.assign(here);
+  exchange(*ranks_, out, in);
 }
 
 Tensor Ownership::gathered(const Tensor& own_elements) const {

@@ -76,7 +76,7 @@ constexpr Foreign options[] = {
     {"num-devices", one_device, "0,1"},
     {"sharding sync-freq", "each of --processes or --devices keeps a slice of the optimiser's state, as with global",
      all_values},
-    {"no-nccl", "gradients go through the memory of the host", all_values},
+    {"no-nccl", "nothing is exchanged between GPUs", all_values, decoding},
     {"data-threads", "reading has its own thread", all_values},
     {"mini-batch maxi-batch maxi-batch-sort",
      "sentences are batched by length, up to --mini-batch-words; this affects speed only", all_values, decoding},

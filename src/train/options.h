@@ -63,6 +63,7 @@ struct TrainingOptions : RunLogOptions {
                             // several processes eight, or as many as there are processes
   uint64_t seed = 1;
   std::vector<std::string> devices = {"cpu"};  // "cpu", or "cuda:0" and others
+  bool no_nccl = false;                        // several GPUs: always through the memory of the host
   bool fast_math = false;                      // of a GPU: products of float32 in TF32
   int cpu_threads = 0;                         // 0: one a core
   int valid_beam_size = 4;

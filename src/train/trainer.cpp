@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "comm/agreement.h"
 #include "comm/machine_ranks.h"
+#include "comm/tensor_exchange.h"
 #include "data/prefetch.h"
 #include "io/config_json.h"
 #include "train/destination.h"
@@ -112,6 +113,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
   if (leads()) require_room();
   begin_or_resume();
   require_same_run();
+  if (!setup_.training.no_nccl) link_gpus(ranks_, backend_);
 }
 
 // What rank 0 has decided. Decisions about files, times and signals are its own; all ranks ask at the same point.

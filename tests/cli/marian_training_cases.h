@@ -56,7 +56,7 @@ inline const Case training[] = {
     {"--sqlite", ignored},
     {"--sqlite /tmp/database", ignored},
     {"--sqlite-drop", ignored},
-    {"--no-nccl", ignored},
+    {"--no-nccl", runs},
     {"--sharding global", ignored},
     {"--sync-freq 200u", ignored},
     {"--mini-batch 64", runs},

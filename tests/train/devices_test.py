@@ -2,10 +2,11 @@
 """One run on several GPUs: a process for each, and the bytes of one. GPUs are those of the library that runs on the host
 (tests/cuda_on_host), which has as many as CUDA_ON_HOST_DEVICES says.
 
-    devices_test.py BINARY LIBRARY
+    devices_test.py BINARY LIBRARY NCCL
 """
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from pathlib import Path
 from ranks_case import MPIRUN, RUN, RanksCase
 
 UPDATES = " --after 2u"
+NCCL = ""  # a folder
 
 
 class Devices(RanksCase):
@@ -71,10 +73,44 @@ class Devices(RanksCase):
             self.assertEqual(one, two)
             self.assertEqual(one.count("\n"), 12)
 
+    def exchanged(self, name, options="", **environment):
+        """The files of a run on two GPUs, what it said, and the names that NCCL's stand-in has left in its folder."""
+        folder, messages = self.fresh(name), self.folder / f"messages of {name}"
+        messages.mkdir()
+        with unittest.mock.patch.dict(os.environ, {"NCCL_ON_HOST_FOLDER": str(messages)} | environment):
+            said = self.call(folder, RUN + UPDATES + options).stderr
+        return self.files(folder), said, [path.name for path in messages.iterdir()]
+
+    def test_nccl_changes_no_bit(self):
+        alone = self.alone(" --exponential-smoothing 0.2")
+        for devices in ("0 1", "0 1 2"):
+            files, said, left = self.exchanged(f"nccl {devices}", f" --exponential-smoothing 0.2 --devices {devices}",
+                                               LD_LIBRARY_PATH=NCCL)
+            self.assertEqual((files, said), (alone, ""))
+            self.assertEqual(len(left), len(devices.split()))  # of ranks that have met; all messages were received
+            self.assertTrue(all(re.fullmatch(r"run-\d+-rank-\d", name) for name in left), left)
+
+    def test_without_nccl_gradients_go_through_the_host(self):
+        host, said, left = self.exchanged("off", " --devices 0 1 --no-nccl", LD_LIBRARY_PATH=NCCL)
+        self.assertEqual((said, left), ("", []))
+        for name, why, environment in (
+                ("missing", r"rank 0 of 2 \(.*\): .*libnccl\.so\.2: file too short", {}),
+                ("refused", r"rank 0 of 2 \(.*\): NCCL: ncclCommInitRank failed: internal error",
+                 {"LD_LIBRARY_PATH": NCCL, "CUDA_ON_HOST_REFUSES": "ncclCommInitRank"}),
+                ("no id", r"rank 0 of 2 \(.*\): NCCL: ncclGetUniqueId failed: internal error",
+                 {"LD_LIBRARY_PATH": NCCL, "CUDA_ON_HOST_REFUSES": "ncclGetUniqueId"})):
+            files, said, left = self.exchanged(name, " --devices 0 1", **environment)
+            self.assertEqual((files, left), (host, []))
+            self.assertRegex(said, rf"^\[[^\]]*\] gradients go through the memory of the host, since NCCL cannot be used: {why}; [^\n]*\n$")
+
 
 if __name__ == "__main__":
-    binary, library = (Path(sys.argv.pop(1)) for _ in range(2))
-    with tempfile.TemporaryDirectory() as program, unittest.mock.patch.dict(os.environ, CUDA_ON_HOST_DEVICES="3"):
+    binary, library, nccl = (Path(sys.argv.pop(1)) for _ in range(3))
+    NCCL = str(nccl.parent)
+    with tempfile.TemporaryDirectory() as program, unittest.mock.patch.dict(os.environ, CUDA_ON_HOST_DEVICES="3",
+                                                                           LD_LIBRARY_PATH=f"{program}/none"):
+        (Path(program) / "none").mkdir()
+        (Path(program) / "none" / "libnccl.so.2").touch()  # or NVIDIA's would be found where it is installed
         for file in (binary, binary.parent / "libdragoman.so.0", binary.parent / "libdragoman_mpi.so"):
             if file.exists():
                 shutil.copy(file, program)

@@ -1,0 +1,91 @@
+#include "comm/tensor_exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace dragoman {
+namespace {
+
+std::span<std::byte> bytes_of(const Tensor& host) {
+  return {static_cast<std::byte*>(host.data()), size_t(host.bytes())};
+}
+
+// On the host: the tensor itself if it lies there.
+Tensor room_for(const Tensor& values) {
+  if (!values.memory()) return values;
+  const auto bytes = std::make_shared<std::vector<std::byte>>(size_t(values.bytes()));
+  return Tensor(bytes, bytes->data(), values.shape(), values.dtype());
+}
+
+std::vector<PeerMessage> peer_messages(const std::vector<TensorMessage>& messages) {
+  std::vector<PeerMessage> on_device;
+  for (const auto& [rank, values] : messages)
+    if (values.bytes() > 0) on_device.push_back({rank, values.data(), values.bytes()});
+  return on_device;
+}
+
+// The first failure of a rank, on all ranks; empty if there is none.
+std::string first_failure(Communicator& ranks, const std::string& own) {
+  const std::vector<std::string> all = ranks.gather(own.empty() ? "" : fmt::format("{}: {}", ranks.name(), own));
+  const auto first = std::ranges::find_if(all, [](const std::string& failure) { return !failure.empty(); });
+  return ranks.broadcast(first == all.end() ? std::string() : *first);
+}
+
+template <class F>
+std::string failure_of(const F& f) {
+  try {
+    f();
+    return "";
+  } catch (const RankLost&) {
+    throw;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// Why not; empty: all are connected.
+std::string connect(Communicator& ranks, const PeerLinks& links) {
+  if (std::string missing = first_failure(ranks, links.why_not()); !missing.empty()) return missing;
+  std::string id;
+  const std::string no_id = failure_of([&] {
+    if (ranks.rank() == 0) id = links.new_id();
+  });
+  if (std::string failure = first_failure(ranks, no_id); !failure.empty()) return failure;
+  id = ranks.broadcast(id);
+  return first_failure(ranks, failure_of([&] { links.connect(id, ranks.rank(), ranks.size()); }));
+}
+
+}  // namespace
+
+void exchange(Communicator& ranks, const std::vector<TensorMessage>& out, const std::vector<TensorMessage>& in) {
+  if (ranks.links()) return ranks.links()->exchange(peer_messages(out), peer_messages(in));
+  std::vector<Tensor> sent, received;  // on the host
+  std::vector<Outgoing> outgoing;
+  std::vector<Incoming> incoming;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool again = i > 0 && out[i].values.data() == out[i - 1].values.data();
+    sent.push_back(again ? sent.back() : out[i].values.on_host());
+    outgoing.push_back({out[i].rank, bytes_of(sent.back())});
+  }
+  for (const auto& [rank, values] : in) incoming.push_back({rank, bytes_of(received.emplace_back(room_for(values)))});
+  ranks.exchange(outgoing, incoming);
+  for (size_t i = 0; i < in.size(); ++i)
+    if (received[i].data() != in[i].values.data()) in[i].values.assign(received[i]);
+}
+
+void link_gpus(Communicator& ranks, const Backend& backend) {
+  if (ranks.size() == 1) return;
+  const PeerLinks* links = peer_links(backend);
+  if (!links) return;
+  const std::string failure = connect(ranks, *links);
+  if (failure.empty()) return ranks.link(*links);
+  log_warning(
+      "gradients go through the memory of the host, since NCCL cannot be used: {}; --no-nccl is this without a "
+      "warning",
+      failure);
+}
+
+}  // namespace dragoman
