@@ -96,16 +96,14 @@ class BackgroundTranslator::Worker {
         fail_all_in_flight();
       }
       give_partials();
-      for (auto& [ticket, request] : std::exchange(finished_, {})) {
-        give([&] { request.answered(std::move(request.answer)); });
-      }
+      for (auto& [ticket, request] : std::exchange(finished_, {})) call(request.answered, std::move(request.answer));
     }
   }
 
   // The last of each request in this step. Those of finished ones are not needed, and of cancelled ones not wanted.
   void give_partials() {
     for (const auto& [ticket, text] : std::exchange(partials_, {}))
-      if (const Partial partial = partial_of(ticket)) give([&] { partial(text); });
+      if (const Partial partial = partial_of(ticket)) call(partial, text);
   }
 
   Partial partial_of(Ticket ticket) {
@@ -127,7 +125,7 @@ class BackgroundTranslator::Worker {
     }
     for (auto& [ticket, request] : cancelled) {
       if (const auto found = in_flight_.extract(ticket)) translator_.cancel(found.mapped());
-      give([&] { request.answered({.cancelled = true}); });
+      call(request.answered, TranslationAnswer{.cancelled = true});
     }
     TranslationRequest request;
     while (in_flight_.size() < most_in_flight_)
@@ -188,10 +186,10 @@ class BackgroundTranslator::Worker {
   }
 
   // Calls a function of the program.
-  template <class F>
-  void give(const F& call) {
+  template <class F, class T>
+  void call(const F& function, T&& given) {
     try {
-      call();
+      function(std::forward<T>(given));
     } catch (const std::exception& error) {
       const Engine::Scope scope(*engine_);
       log_warning("a translation callback threw an exception: {}", error.what());
