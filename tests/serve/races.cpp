@@ -90,9 +90,7 @@ void submit(ServedModels& models, std::vector<Job>& all, const Metrics& metrics)
   }
 }
 
-}  // namespace
-
-int main() {
+int run() {
   const TemporaryFolder folder;
   TinyModel().save(folder / "m.safetensors");
   Engine engine({.threads = 1});
@@ -120,4 +118,15 @@ int main() {
   std::printf("%d of %d jobs had another number of answers than one, with %d reloads\n", wrong, threads * jobs,
               reloads);
   return wrong > 0;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    std::puts(error.what());
+    return 1;
+  }
 }

@@ -118,7 +118,12 @@ class PythonTranslator {
     const py::gil_scoped_release unlocked;
     translator_ = std::make_shared<BackgroundTranslator>(std::move(engine), options);
   }
-  ~PythonTranslator() { close(); }
+  ~PythonTranslator() {
+    try {
+      close();
+    } catch (...) {  // nobody is left to tell
+    }
+  }
 
   // The translator's thread may want the lock before it can be joined.
   void close() {
