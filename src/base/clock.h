@@ -3,12 +3,12 @@
 
 namespace dragoman {
 
-/// Seconds since it was made.
+/// A stopwatch: the seconds since its construction.
 class Clock {
  public:
   Clock() : start_(std::chrono::steady_clock::now()) {}
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  /// As if the time since `pause` began had not passed.
+  /// Excludes the time since `pause` was constructed.
   void leave_out(const Clock& pause) { start_ += std::chrono::steady_clock::now() - pause.start_; }
 
  private:

@@ -23,8 +23,8 @@ namespace {
 namespace io = boost::iostreams;
 constexpr std::streamsize buffer_bytes = 1 << 16;
 
-// A file says how far back its compressed data refer, and so how much memory decompressing it takes. gzip's 32 KiB are
-// fixed; all presets of xz and zstd stay within these.
+// The window that a file declares determines how much memory decompressing it takes. gzip's is always 32 KiB; all
+// presets of xz and zstd stay within these limits.
 constexpr uint64_t most_memory = 130 << 20;   // of xz: dictionaries of 128 MiB
 constexpr uint64_t largest_window = 1 << 27;  // of zstd, whose library takes no larger one either
 

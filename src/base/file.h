@@ -21,8 +21,8 @@ class FileDescriptor {
   static FileDescriptor to_read(const std::string& path);    // "-": stdin
   static FileDescriptor to_write(const std::string& path);   // "-": stdout; else created, or emptied by the first write
   static FileDescriptor to_append(const std::string& path);  // created if missing
-  /// An empty file without a path, in memory that is given back with the last descriptor and mapping of it. `name` is
-  /// for messages.
+  /// An empty file without a path, in memory that is freed with its last descriptor and mapping. `name` is for
+  /// messages.
   static FileDescriptor in_memory(const std::string& name);
   FileDescriptor(FileDescriptor&& other) noexcept
       : number_(std::exchange(other.number_, -1)),

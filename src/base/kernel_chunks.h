@@ -2,9 +2,9 @@
 
 namespace dragoman {
 
-/// Fixes thread_count() (base/threads.h), and with it the chunks into which kernels cut their work, for the kernels
-/// that the calling thread starts while this lives. What rounds differently when it is cut elsewhere (a product,
-/// partial sums) then has the same bits on any number of threads; chunks are handed to those there are. 0: one a
+/// Fixes thread_count() (base/threads.h), and with it the chunks into which kernels split their work, for kernels
+/// started by the calling thread while this lives. Results that depend on the split (products, partial sums) then have
+/// the same bits on any number of threads; the available threads share the chunks. 0: one chunk per
 /// thread.
 class KernelChunks {
  public:

@@ -157,7 +157,7 @@ void LineReader::begin_text() {
   if (lines_ > 0) return;  // too short to be a mark
   const std::string_view text(buffer_.data(), end_);
   if (text.starts_with(byte_order_mark)) begin_ = searched_ = byte_order_mark.size();
-  // Its letters and line ends of the Latin alphabet have a zero byte each. Without one these are two broken bytes.
+  // In UTF-16, Latin letters and line ends contain a zero byte. Without one, these are two ill-formed bytes.
   if ((text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) && text.find('\0') != text.npos)
     throw Error(name() + " begins with a byte-order mark of UTF-16, expected text in UTF-8",
                 "convert it: iconv -f UTF-16 -t UTF-8");

@@ -6,7 +6,7 @@ namespace dragoman {
 /// The machine's memory in bytes.
 int64_t machine_memory();
 
-/// What this process has in memory now, in bytes; 0 where the system does not say.
+/// The resident memory of this process, in bytes; 0 if the system does not report it.
 int64_t resident_memory();
 
 }  // namespace dragoman

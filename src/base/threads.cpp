@@ -68,7 +68,7 @@ class ThreadPool::Workers {
     context_ = context;
     log_ = bound_log();
     unfinished_.store(uint32_t(parts - 1), std::memory_order_relaxed);
-    // A new round, so that a worker that saw the end of the last one but does not sleep yet sees a change.
+    // A new round number, so that a worker that saw the last round end and is about to sleep notices the change.
     open_.store(((open_.load(std::memory_order_relaxed) >> part_bits) + 1) << part_bits | uint32_t(parts - 1),
                 std::memory_order_release);
     open_.notify_all();
@@ -108,7 +108,7 @@ class ThreadPool::Workers {
     leave_signals_to_the_program();
     while (true) {
       const uint32_t seen = open_.load(std::memory_order_acquire);
-      if (ending_) return;  // checked after reading `seen`: otherwise the end could come in between, its wake-up lost
+      if (ending_) return;  // checked after reading `seen`: otherwise its wake-up could be lost
       if (!take_part()) wait_while(open_, seen);
     }
   }
@@ -134,7 +134,7 @@ int ThreadPool::size() const { return workers_->threads; }
 PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(bound, pool)) {}
 PoolScope::~PoolScope() { bound = before_; }
 
-// Inside a chunk no pool is bound, and what kernels do there is not cut any further.
+// Inside a chunk no pool is bound, so kernels called there do not split their work further.
 int thread_count() {
   if (!bound) return 1;
   return fixed_chunks > 0 ? fixed_chunks : bound->size();
