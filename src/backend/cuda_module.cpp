@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* cublas_lt = "libcublasLt.so.13";
 constexpr const char* advice = "build with -DDRAGOMAN_CUDA=ON, or leave out --devices to compute on the CPU";
 
-// In folders of Python packages, which have a copy of CUDA's libraries if PyTorch is installed.
+// Searches the folders of Python packages, which contain CUDA's libraries if PyTorch is installed.
 void add_wheels(std::vector<std::string>& found, const fs::path& python) {
   std::error_code none;
   for (const auto& version : fs::directory_iterator(python, fs::directory_options::skip_permission_denied, none)) {
@@ -31,7 +31,7 @@ void add_wheels(std::vector<std::string>& found, const fs::path& python) {
   }
 }
 
-// The library of products may be outside the loader's search path. Once loaded, it is found by its name.
+// cuBLASLt may be outside the loader's search path. Once loaded, it is found by its name.
 bool load_cublas_lt() {
   const char* path = std::getenv("PATH");
   for (const std::string& file : cublas_lt_files(path ? path : ""))

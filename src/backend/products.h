@@ -31,7 +31,7 @@ struct ProductKernels {
   // Products for decoding: w is rearranged once, into the type of `packed`. A row's result does not depend on its
   // neighbours, its position or the number of threads.
   //   As w itself: each output is one chain of fused multiply-adds over k, in order.
-  //   BF16: w rounded, half as much to read; x, products and sums stay f32.
+  //   BF16: w is rounded, so half as much is read; x, products and sums stay f32.
   //   I8: rows of w and of x are rounded, each to its own scale (max |·| / 127) times integers -127…127; products and
   //   sums of these are exact, then y = act((Σ · scale of x) · scale of w + b).
   Kernel<int64_t(int64_t D, int64_t K, DType packed)> packed_elements{"packed_elements"};

@@ -18,7 +18,7 @@ struct RowKernels {
   // y[n] = Σ_j weights(n,j) · x[rows(n,j)], without weights the plain sum; a row of -1 adds nothing.
   // y (N,D)  x (M,D)  rows (N,k) int32  weights (N,k) or empty
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& rows, const Tensor& weights)> mix_rows{"mix_rows"};
-  //   Of rows that name each row of x once.
+  //   Backward, where `rows` names each row of x once.
   Kernel<void(Grad dx, Grad dweights, const Tensor& dy, const Tensor& x, const Tensor& rows, const Tensor& weights)>
       mix_rows_backward{"mix_rows_backward"};
 

@@ -32,7 +32,7 @@ void portable_gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, cons
     }
 }
 
-// OpenMP's setting of this thread, which oneDNN reads, while one of its products runs here: it is to start no threads.
+// Sets OpenMP's number of threads for this thread to 1 while oneDNN computes a product here: it must start no threads.
 class OneOpenMpThread {
  public:
   OneOpenMpThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -72,7 +72,7 @@ bool goes_down_columns(const Tensor& c, Transpose transpose_b) {
          has_no_more_than_avx2();
 }
 
-// A copy is worth it for so many rows or columns of c that use it, and if c need not be read and written too often.
+// Copying pays off if enough rows or columns of c use the copy, and c is not read and written too often.
 bool worth_a_copy(int64_t users, int64_t width) { return users >= 64 && width <= 4096; }
 
 // c = or += op(a) · b from copies of crowding factors, as many rows at a time as fit in the L2 cache.

@@ -39,8 +39,8 @@ dnnl::matmul::primitive_desc description(const dnnl::engine& cpu, Transpose a, T
 #endif
 }
 
-// The eight products, each for factors of any size, so that it is built once: oneDNN builds a kernel for each size
-// otherwise, and the sizes of training hardly repeat. A primitive of oneDNN serves one thread at a time.
+// The eight products as primitives for factors of any size, each built once: otherwise oneDNN would build a kernel for
+// each size, and sizes hardly repeat in training. A primitive of oneDNN serves one thread at a time.
 class Products {
  public:
   void compute(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
@@ -73,7 +73,7 @@ class Products {
   std::array<std::optional<dnnl::matmul>, 8> products_;
 };
 
-// oneDNN has plain loops for what it has no kernel for.
+// Without a kernel for this CPU, oneDNN falls back to plain loops.
 bool has_kernel() {
   try {
     const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);

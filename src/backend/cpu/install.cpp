@@ -9,7 +9,7 @@
 namespace dragoman::cpu {
 
 void install(Backend& b) {
-  // Chosen now: a pointer that HWY_DYNAMIC_DISPATCH gives before that asks the CPU at each call, for microseconds.
+  // Chooses the target now: a pointer taken from HWY_DYNAMIC_DISPATCH before that queries the CPU at each call, slowly.
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   b.library = "oneDNN " + describe_onednn();
   b.instructions = describe_highway();

@@ -3,15 +3,15 @@
 
 namespace dragoman::cpu {
 
-/// With which instructions the libraries compute on this CPU: "2.6.3 on AVX2", "AVX2".
+/// The instructions that the libraries use on this CPU: "2.6.3 on AVX2", "AVX2".
 std::string describe_onednn();
 std::string describe_highway();
 
-/// Whether AVX2 is the best that the CPU has. Asks nobody, so it may be called for each product.
+/// Whether AVX2 is the CPU's best instruction set. Reads a stored answer, so it may be called for each product.
 bool has_no_more_than_avx2();
 
-/// Whether the CPU has VNNI, AVX-512's or AVX's, which multiplies bytes. Products in int8 are the same without it, and
-/// slower.
+/// Whether the CPU has AVX-512 VNNI or AVX-VNNI, which multiply bytes. Without them products in int8 give the same
+/// results, but more slowly.
 bool has_vnni();
 
 /// Whether the CPU multiplies bfloat16 and oneDNN has a product for it (backend/cpu/gemm_bf16.cpp).

@@ -79,7 +79,8 @@ namespace {
 
 HWY_EXPORT(CrossEntropyRow);
 
-// Rows of logits that exist at a time. Each chunk reads w and reads and writes dw whole, so few rows drown in that.
+// Rows of logits that exist at a time. Each chunk reads w and reads and writes dw whole, which dominates in small
+// chunks.
 constexpr int64_t chunk_rows = 512;
 
 void add_bias(View<float> z, const float* bias) {

@@ -75,7 +75,7 @@ void moving_average(const Tensor& average, const Tensor& x, double weight) {
                   [&](Range range, int) { range_of(average.as<float>(), x.as<float>(), float(weight), range); });
 }
 
-// Blocks of 4,096 elements are summed in f64 each and then in order: the same bits on any number of threads.
+// Each block of 4,096 elements is summed in f64, then the blocks in order: the same bits on any number of threads.
 template <class F>
 double reduce(const Tensor& x, F f) {
   invariant(x.contiguous(), "reductions take contiguous tensors");

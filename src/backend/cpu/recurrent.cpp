@@ -20,7 +20,7 @@ HWY_INLINE void StoreGrad(VF v, F32 d, float* p, int64_t n, bool adds) {
   StoreN(adds ? hn::Add(v, LoadN(d, p, n)) : v, d, p, n);
 }
 
-// x + a · (before - x): the average as it moves.
+// x + a · (before - x): the next value of the average.
 HWY_INLINE VF Moved(VF before, VF x, VF a) { return hn::MulAdd(a, hn::Sub(before, x), x); }
 
 // One vector of columns at a time, so that the running value stays in a register between rows.

@@ -29,7 +29,7 @@ HWY_INLINE void Insert(float* values, int32_t* ids, int64_t k, float value, int3
   ids[at] = id;
 }
 
-// From so many numbers on, sorting each into its place costs more than a heap, whose root is the worst.
+// From this k on, insertion into a sorted list costs more than a heap, whose root is the worst value.
 constexpr int64_t heap_from = 64;
 
 // Puts (value, id) at the root of a heap of n numbers that lacks one.

@@ -116,7 +116,7 @@ __device__ void add_part(float* sums, const NormBack& b, const Part& p, int64_t 
 }
 
 /// Dropout factors of a lane's columns. A unit's eight columns are 16 apart, so one call of Philox per lane serves 256
-/// columns of the warp, and lanes get the fates of their own columns from each other. All lanes must call `of`, for
+/// columns of the warp, and lanes exchange the mask bits of their columns. All lanes must call `of`, for
 /// columns 0, 128, 256, … of a row in turn.
 class RowMask {
  public:

@@ -9,7 +9,7 @@
 namespace dragoman::reference {
 namespace {
 
-// One row: log softmax of the scores, then the sum of both ways to each piece.
+// One row: log softmax of the scores, then for each piece the sum of generating and copying it.
 template <class T>
 void copy_row(const LossKernels::CopyStep& c, int64_t r) {
   const auto y = c.y.view<T>(), scores = c.scores.view<T>(), Q = c.q.view<T>(), K = c.k.view<T>();

@@ -29,7 +29,7 @@ void forward_rows(View<T> Y, View<X> x, View<W> w, View<T> B, Activation act) {
     }
 }
 
-// y = act(x · wᵀ + b).  y (N,D)  x (N,K)  w (D,K)  b (D) or empty. w alone may be of 16 bits when it is a packed one.
+// y = act(x · wᵀ + b).  y (N,D)  x (N,K)  w (D,K)  b (D) or empty. A packed w may be 16-bit while x is not.
 void forward(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
   for_product(y, x, [&]<class T, class X>() {
     for_product(y, w, [&]<class, class W>() { forward_rows(y.view<T>(), x.view<X>(), w.view<W>(), b.view<T>(), act); });
@@ -81,7 +81,7 @@ void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& 
   });
 }
 
-// Here a packed weight is w as it is: (D,K). Of integers it is (D,K) and then (D) scales in f32, byte by byte.
+// Here a packed weight is w itself (D,K); in int8 it is the bytes of (D,K) integers, then of (D) scales in f32.
 int64_t packed_elements(int64_t D, int64_t K, DType packed) {
   return packed == DType::i8 ? D * K + D * int64_t{sizeof(float)} : D * K;
 }
