@@ -4,7 +4,7 @@
 #include "dragoman/dragoman.h"
 #include "dragoman/engine.h"
 
-/// Shared with what is made with it, so that it may be freed first.
+/// Shared with the objects made from it, so that the caller may free it before them.
 struct dragoman_engine {
   std::shared_ptr<dragoman::Engine> engine;
 };

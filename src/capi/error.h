@@ -36,7 +36,7 @@ dragoman_status guarded(dragoman_error** error, const F& f) noexcept {
   }
 }
 
-/// Error for a pointer that has to lead somewhere.
+/// Throws Error if a required pointer is NULL.
 inline void require_given(const void* pointer, const char* name) { require(pointer, "{} is NULL", name); }
 
 }  // namespace dragoman

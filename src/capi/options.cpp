@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t largest_struct = 4096;  // bytes: what is larger has not been initialised
+constexpr size_t largest_struct = 4096;  // bytes: a larger size means uninitialised memory
 
 // The size of an option struct in the first version that had it. A constant for each, which never changes.
 template <class T>
@@ -59,7 +59,7 @@ dragoman_scorer_options defaults_of(const dragoman_scorer_options&) {
 
 dragoman_request defaults_of(const dragoman_request&) { return {.struct_size = 0}; }
 
-// What a newer header has beyond T becomes zero.
+// Fields that a newer header has beyond T become zero.
 template <class T>
 void init(T* options, size_t struct_size) {
   if (!options || struct_size < sizeof(options->struct_size)) return;

@@ -9,15 +9,15 @@
 
 namespace dragoman {
 
-/// Options of C, checked and as C++ has them. Programs may have been compiled with an older or a newer header: what
-/// they do not have keeps its default, and what the library does not know must be zero, or it is an Error. NULL: the
-/// defaults.
+/// Checks options given in C and converts them to those of C++. The program may have been compiled with an older or a
+/// newer header: fields that its struct lacks keep their defaults, and fields unknown to the library must be zero, or
+/// it is an Error. NULL: the defaults.
 EngineOptions read(const dragoman_engine_options* given);
 SearchOptions read(const dragoman_search_options* given, const SearchOptions& defaults);
 TextTranslatorOptions read(const dragoman_translator_options* given);
 ScorerOptions read(const dragoman_scorer_options* given);
 
-/// Error for one without a text or a function. Its strings and options stay the caller's.
+/// Throws Error for a request without a text or a function. Its strings and options still belong to the caller.
 dragoman_request read(const dragoman_request* given);
 
 std::string text_of(const char* given);  // NULL: ""

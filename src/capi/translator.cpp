@@ -25,7 +25,7 @@ struct Outcome {
   dragoman_error error;
 };
 
-// That there is no memory for it is an outcome, too.
+// Running out of memory here is reported as an outcome, too.
 Outcome outcome_of(TranslationAnswer given) noexcept {
   Outcome outcome;
   try {
