@@ -110,8 +110,8 @@ std::string heat_map_legend(AttentionMethod method) {
   for (auto shade = shades.rbegin(); shade != shades.rend(); ++shade)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", shade->second, shade->first);
   if (method == AttentionMethod::raw) return text + " and more\n";
-  text += " and more of a layer's largest";
-  return text + (method == AttentionMethod::gradient ? ", - before what is below 0\n" : "\n");
+  text += " and more, relative to the largest weight of a layer";
+  return text + (method == AttentionMethod::gradient ? "; - marks negative values\n" : "\n");
 }
 
 }  // namespace dragoman

@@ -21,8 +21,7 @@ Known themselves(int64_t n) {
 }
 
 // known ← (known + A · seen) / (1 + Σ_j A_ij); `seen` may be the old `known`. If the attention sees none of these
-// inputs
-// (`seen` is null), `known` is only divided.
+// inputs (`seen` is null), `known` is only divided.
 Known mixed(const Known& known, const AttentionMap& map, const HeadMap& mean, const Known* seen) {
   Known mix = known;
   for (int64_t i = 0; i < map.queries; ++i) {
