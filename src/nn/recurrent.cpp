@@ -74,7 +74,7 @@ Var Recurrence::state_product(Context& cx, const Var& h) const {
   if (!h) return Var();
   const Var s = linear(cx, h, state, Var());
   if (!state_gain) return s;
-  const Var no_shift(cx.save(state_gain.shape(), s.dtype()));  // the input's norm has one
+  const Var no_shift(cx.save(state_gain.shape(), s.dtype()));  // the norm of the input has one
   cx.backend.fill(no_shift, 0);
   return layer_norm(cx, s, state_gain, no_shift);
 }
