@@ -74,7 +74,7 @@ Batch sentences_of(const Batch& batch, Range s) {
 std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows) {
   const Spans &source = batch.source.spans, &target = batch.target.spans;
   std::vector<Batch> parts;
-  Range now{0, 0};  // sentences of the current part
+  Range now{0, 0};  // sentences of the current micro-batch
   int64_t first_source = 0, first_target = 0;
   for (int s = 0; s < target.sentences(); ++s) {
     const int64_t with = std::max(source[s].end - first_source, target[s].end - first_target);
@@ -89,7 +89,7 @@ std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows) {
   return parts;
 }
 
-// A part ends with the sentence that completes its share.
+// A micro-batch ends with the sentence that completes its share.
 std::vector<Batch> even_micro_batches_of(const Batch& batch, int64_t rows) {
   const Spans &source = batch.source.spans, &target = batch.target.spans;
   const int64_t all = source.rows() + target.rows(), count = 1 + (std::max(source.rows(), target.rows()) - 1) / rows;

@@ -39,11 +39,11 @@ Tensor positions_of(const Spans& spans, std::span<const int32_t> sentences, int6
 /// Sentences [begin, end) of a batch; there is at least one.
 Batch sentences_of(const Batch& batch, Range sentences);
 
-/// Cuts the batch into parts of neighbouring sentences, with at most `rows` tokens on either side. A longer sentence is
-/// a part of its own.
+/// Splits the batch into micro-batches of neighbouring sentences, with at most `rows` tokens on either side. A longer
+/// sentence is a micro-batch of its own.
 std::vector<Batch> micro_batches_of(const Batch& batch, int64_t rows);
-/// Cuts the batch into parts of about equal size: as many as are needed for at most `rows` tokens on either side. A
-/// part may exceed that by one sentence.
+/// Splits the batch into micro-batches of about equal size: as many as are needed for at most `rows` tokens on either
+/// side. A micro-batch may exceed that by one sentence.
 std::vector<Batch> even_micro_batches_of(const Batch& batch, int64_t rows);
 
 }  // namespace dragoman

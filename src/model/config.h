@@ -200,7 +200,7 @@ struct ExpertsConfig {
   int top_k = 2;            // experts that a token is sent to
   int frequency = 2;        // the last of every `frequency` layers has experts
   double load_loss = 0.01;  // weight of the loss that balances the load
-  double capacity = 1.25;   // in training: tokens that an expert takes, times an even share; 0: no limit
+  double capacity = 1.25;   // in training: most tokens that an expert takes, relative to an even share; 0: no limit
 };
 
 /// The feed-forward layer and the gates of average attention (Zhang et al. 2018).

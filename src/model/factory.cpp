@@ -18,7 +18,7 @@ std::unique_ptr<Model> construct(const ModelConfig& config, Parameters parameter
   fail("a model of unknown type");
 }
 
-// A model without memory tells the size of its parameters.
+// Builds a model without memory to learn the size of its parameters.
 Parameters::Flat flat(const ModelConfig& config, const Backend& backend, DType dtype) {
   Arena nowhere(Arena::Reserve::addresses_only);
   return {construct(config, Parameters(backend, nowhere, dtype))->parameters().flat_elements()};

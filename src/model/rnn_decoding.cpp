@@ -74,7 +74,7 @@ Var RnnDecoding::encode(int, const PackedIds& source, const Tensor& rows, const 
   return encoded.states;
 }
 
-// The initial state is no token, so a row has one token less before it than it has rows of past.
+// The initial state is not a token, so a row has one token fewer before it than rows of past.
 Tensor RnnDecoding::compute(std::span<const StepRow> rows, const DecodedPast::Step& past) {
   const auto R = int64_t(rows.size());
   std::vector<int32_t> before, ids, positions, tokens;

@@ -50,7 +50,7 @@ AutoregressiveLayer Transformer::make_autoregression(const ModelConfig& side, co
   fail("unknown kind of autoregression {}", name_of(config_.autoregression));
 }
 
-// With experts, copying and keys of positions, the host decides between kernels.
+// With experts, copying or keys made from positions, the host computes between kernels.
 bool Transformer::steps_on_the_device() const {
   for (int l = 0; l < config_.decoder_layers; ++l)
     if (config_.has_experts(l)) return false;

@@ -72,7 +72,7 @@ StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows, const D
           .longest_source = source.longest};
 }
 
-// Of rows that are located; the tables may be of more.
+// `rows` have positions; the tables may have more rows.
 Var TransformerDecoding::decoder(Context& cx, const StepTables& t, Transformer::Rows rows) {
   rows.ids = t.ids, rows.positions = t.positions;
   Var x = model_.embed_target(cx, rows);
