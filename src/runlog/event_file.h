@@ -9,7 +9,7 @@
 namespace dragoman {
 
 /// The files that TensorBoard reads: TFRecord frames around protobuf messages of tensorflow/core/util/event.proto, of
-/// which a run needs three fields. Written by hand: a protobuf library would be the larger part of this.
+/// which a run needs three fields. Written by hand: a protobuf library would be larger than this code.
 
 /// CRC-32C (Castagnoli; RFC 3720, appendix B.4).
 uint32_t crc32c(std::string_view bytes);

@@ -19,7 +19,7 @@ std::string iso_time(int64_t time) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-// Absent rather than a number that stands for nothing.
+// Leaves the key out if the value is unknown.
 void add_known(Json& line, const char* key, double value) {
   if (value >= 0) line[key] = value;
 }
@@ -86,7 +86,7 @@ std::string add(Json& line, const RunEnd& e) {
   return "end";
 }
 
-// A process that was killed may have left half a line: what follows gets a line of its own.
+// A killed process may have left half a line: the next output then starts a new one.
 bool ends_inside_a_line(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return false;

@@ -9,7 +9,7 @@
 namespace dragoman {
 
 /// While this lives, messages of the thread that made it, and of those that work for it, are also appended to a file,
-/// as `[date time] message`. What cannot be written stops nothing: a message says so, and close() is an error then.
+/// as `[date time] message`. If writing fails, the work continues: a message reports the failure, and close() throws.
 class MessageFile {
  public:
   explicit MessageFile(const std::string& path);

@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// Where a run is written down.
+/// Where a run is logged.
 struct RunLogOptions {
   std::string log_json;     // file that a line is appended to for each event; empty: none
   std::string tensorboard;  // folder for event files; empty: none

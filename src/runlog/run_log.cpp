@@ -42,7 +42,7 @@ void RunLog::tell_all(const F& f) {
       if (to.option.empty()) throw;  // the observer's own
       unwritten_.add(to.option, error.what());
       log_warning("training continues without {}, and will end with an error: {}", to.option, error.what());
-    } catch (const BrokenPipe&) {  // main() would end the program for it
+    } catch (const BrokenPipe&) {  // main() would exit because of it
       log_warning("training continues without {}: its reader has closed it", to.option);
     }
     return true;

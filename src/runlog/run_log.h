@@ -10,20 +10,20 @@
 
 namespace dragoman {
 
-/// One way of writing a run down. Throws Error when it cannot.
+/// One form of the log of a run. Throws Error if writing fails.
 class RunSink {
  public:
   virtual ~RunSink() = default;
   virtual void take(const RunMoment& now, const RunEvent& event) = 0;
   /// After every update, with what the next report would say: for what is redrawn in place.
   virtual void tick(const RunMoment&, const RunReport&) {}
-  /// After the last event: some disks tell only now that they are full.
+  /// After the last event: some disks report only then that they are full.
   virtual void close() {}
 };
 
-/// Tells all sinks that the options ask for what happens: lines on stderr and the progress bar, --log-json,
-/// --tensorboard, --valid-log. A file that can no longer be written is given up with a warning, for no log is worth a
-/// run, and added to `unwritten`.
+/// Passes events to all sinks that the options ask for: lines on stderr and the progress bar, --log-json,
+/// --tensorboard, --valid-log. A file that can no longer be written is dropped with a warning and added to
+/// `unwritten`; the run continues.
 class RunLog {
  public:
   /// Opens the files; Error when that fails.

@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-/// --tensorboard: scalars of reports (train/…) and validations (valid/…), the step is the update. One file a call; of
-/// a run that resumes, TensorBoard drops what the call before had written beyond the checkpoint.
+/// --tensorboard: scalars of reports (train/…) and validations (valid/…), the step is the update. Each call writes a
+/// new file; when a run resumes, TensorBoard drops what the previous call wrote after the checkpoint.
 class TensorBoardLog : public RunSink {
  public:
   explicit TensorBoardLog(const std::string& folder);

@@ -56,13 +56,13 @@ void print(const RunMoment& now, const RunEnd& end) {
 
 void print(const RunMoment& now, const RunReport& report) { log_info("{}", report_line(now, report)); }
 
-// A terminal may have closed since: no bar is worth a run.
+// The terminal may have closed since; a failing progress bar must not end the run.
 void show(const std::string& text) {
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
 }
 
-// The log says before what is going to be trained.
+// The trainer has already logged what it is going to train.
 void print(const RunMoment&, const RunStarted&) {}
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace dragoman {
 
 /// "[######······] 42%  loss 3.214  12,345 words/s  ETA 0:12:34", redrawn in place on a terminal; nothing elsewhere,
-/// and nothing at all when it is to be quiet.
+/// and nothing at all with --quiet.
 class ProgressBar {
  public:
   explicit ProgressBar(bool quiet);
