@@ -8,10 +8,10 @@
 
 namespace dragoman {
 
-// What one line and the lines of a window may have.
+// The maximum size in bytes of a line, and of all lines of a window.
 constexpr size_t longest_line_to_score = 1 << 20, window_bytes = 1 << 26;
 
-/// Reads two text files, whose lines i are translations of each other, a window at a time. Memory holds one window and
+/// Reads two text files of corresponding lines, a window at a time. Memory holds one window and
 /// 8 bytes a pair. One side may be a pipe whose writer waits for the scores.
 class PairReader {
  public:

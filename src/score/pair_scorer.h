@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// What a model says of a pair.
+/// The scores of a pair.
 struct PairScore {
   std::vector<float> log_probs;  // of each target token, </s> included
   Alignment alignment;           // if requested
@@ -22,13 +22,13 @@ struct ScoreTotals {
   double log_prob = 0;
 
   void add(double log_prob_of_pair, int64_t its_pieces);
-  double figure(Summary summary) const;  // there are pairs
+  double figure(Summary summary) const;  // requires pairs
 };
 
 /// A model that scores pairs of lines. For one thread at a time.
 class PairScorer {
  public:
-  /// Error for a file that is no model.
+  /// Throws Error for a file that is not a model.
   PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device);
   PairScorer(const PairScorer&) = delete;
 
