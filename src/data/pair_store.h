@@ -75,7 +75,7 @@ class PairStore {
   std::vector<std::vector<int32_t>> segments_;  // records: line, weight if any, source, target; none with a file
   std::shared_ptr<TemporaryFile> file_;         // the segments, end to end
   std::shared_ptr<const Mapped> mapped_;        // all of the above, if the store is complete and shared
-  int64_t end_ = 0;                             // the address behind the last record
+  int64_t end_ = 0;                             // the address after the last record
   std::vector<int32_t> added_;                  // the record that is being added
   std::array<int64_t, 2> tokens_ = {0, 0};
 };

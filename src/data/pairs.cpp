@@ -9,11 +9,12 @@
 namespace dragoman {
 namespace {
 
-// How badly two lines fit: the absolute logarithm of the ratio of their lengths.
+// How badly two lines match: the absolute logarithm of the ratio of their lengths.
 double misfit(int32_t a, int32_t b) { return std::abs(std::log((1.0 + a) / (1.0 + b))); }
 
-// Assumes that one block of lines of `more` has no counterpart in `fewer`, and returns the likeliest index where it
-// begins: lines before the block pair directly, lines after it pair when shifted; the total misfit is least. One pass.
+// Assumes that one block of lines of `more` has no counterpart in `fewer`, and returns the index where it most likely
+// begins: lines before the block pair directly, lines after it pair when shifted, with the least total misfit. One
+// pass.
 size_t likeliest_gap(std::span<const int32_t> more, std::span<const int32_t> fewer) {
   const size_t shift = more.size() - fewer.size();
   double gain = 0, best = 0;

@@ -9,9 +9,9 @@
 
 namespace dragoman {
 
-/// Throws Error unless two files, whose lines i are translations of each other, have the same number of lines. The
-/// message names both files, their numbers of lines, and the line from which on they fit better when shifted. `paths`
-/// and `lengths` are {source, target}; `lengths` holds the length of every line, in any unit.
+/// Throws Error unless two files of corresponding lines have the same number of lines. The message names both files,
+/// their numbers of lines, and the line from which on they match better when shifted. `paths` and `lengths` are
+/// {source, target}; `lengths` holds the length of every line, in any unit.
 void require_paired(const std::array<std::string, 2>& paths, const std::array<std::span<const int32_t>, 2>& lengths);
 
 /// The lines of a corpus as text: for validation and scoring, not for training.

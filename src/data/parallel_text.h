@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-/// The files of a corpus: two files whose lines i are translations of each other, or one file of lines SOURCE tab
-/// TARGET, which then is both paths. Files may be plain, .gz, .xz or .zst.
+/// The files of a corpus: two files of corresponding lines, or one file of lines SOURCE tab TARGET, whose name is then
+/// both paths. Files may be plain, .gz, .xz or .zst.
 struct TextPair {
   std::array<std::string, 2> paths;
   bool tsv = false;
@@ -46,7 +46,7 @@ class ParallelReader {
   explicit ParallelReader(const std::vector<TextPair>& corpora);
 
   /// The next pair; false at the end. Error, with file and line, if one side of a corpus or its weights end before the
-  /// other, if a line of a tsv file has not exactly one tab, and if a weight is no number of at least 0.
+  /// other, if a line of a tsv file does not have exactly one tab, and if a weight is not a number of at least 0.
   bool next(std::array<std::string, 2>& pair);
 
   float weight() const { return weight_; }                    // of the last pair; 1 without a file

@@ -70,7 +70,7 @@ std::future<BatchStream::Epoch> BatchStream::prepare(std::stop_token stop, std::
                     }));
 }
 
-// Waits until another batch is wanted. False if stopped.
+// Waits until there is room for another batch. False if stopped.
 bool BatchStream::push(std::stop_token stop, Ready ready) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait(lock, stop, [&] { return ready_.size() < batches_ahead; })) return false;

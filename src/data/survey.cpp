@@ -45,7 +45,7 @@ struct Line {
   Pair pair;
 };
 
-// A fair sample of pairs that come one by one (Vitter 1985, algorithm R).
+// A uniform sample of pairs that arrive one by one (Vitter 1985, algorithm R).
 class Sample {
  public:
   Sample(int64_t size, uint64_t seed) : size_(size), numbers_(seed, 0) {}
