@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// What is written of a request when it has ended.
+/// The log entry of a request, written when it has ended.
 struct AccessEntry {
   std::string peer, method, path;
   int status = 0;  // 499: the client had gone
@@ -14,7 +14,7 @@ struct AccessEntry {
   size_t bytes_in = 0;  // of the body
 };
 
-/// A JSON object a line, for programs to read. A full disk does not stop the server: a warning says so, once.
+/// One JSON object per line, for programs to read. A full disk does not stop the server: it logs one warning.
 class AccessLog {
  public:
   explicit AccessLog(const std::string& path);  // "-": stdout; empty: nothing is written

@@ -6,7 +6,7 @@
 namespace dragoman {
 namespace {
 
-// Looks at all of `given`, however it differs.
+// Compares all of `given`, wherever it differs.
 bool equal(std::string_view given, std::string_view key) {
   unsigned difference = given.size() == key.size() ? 0 : 1;
   for (size_t i = 0; i < given.size(); ++i)

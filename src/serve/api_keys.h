@@ -5,15 +5,15 @@
 
 namespace dragoman {
 
-/// Who may translate. Without a file everybody may.
+/// The keys that allow translating. Without a file, everybody may translate.
 class ApiKeys {
  public:
-  /// A key a line; empty lines and those that begin with # are left out. `path` empty: none is needed. Error for a file
-  /// without keys.
+  /// Reads one key per line; empty lines and those that begin with # are ignored. Empty `path`: no key is needed. Error
+  /// for a file without keys.
   explicit ApiKeys(const std::string& path);
 
   bool needed() const { return needed_; }
-  /// Whether the key is one of them, in a time that does not depend on how much of it is right.
+  /// Whether the key is one of them. The time it takes does not depend on how much of the key is right.
   bool contain(std::string_view key) const;
 
  private:

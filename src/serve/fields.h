@@ -6,11 +6,11 @@
 
 namespace dragoman {
 
-/// The parameters of a request as an object: of a JSON body, or of a form, whose values are text; those of the query
-/// where the body has none of that name. A name that a form repeats has an array. Error for a body that is neither.
+/// The parameters of a request as an object: from a JSON body, or from a form, whose values are text; the query adds
+/// those that the body lacks. A name that a form repeats becomes an array. Error for a body that is neither.
 nlohmann::json fields_of(const HttpRequest& request);
 
-/// JSON as answers are written: in one line, whatever the texts hold.
+/// JSON as answers are written: on one line, whatever the texts contain.
 std::string to_text(const nlohmann::ordered_json& json);
 
 }  // namespace dragoman

@@ -11,11 +11,11 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 
 /// A whole request. Nothing in it is trusted.
 struct HttpRequest {
-  std::string method, path, query;  // "POST", "/translate" (decoded), what follows '?' (as it came)
+  std::string method, path, query;  // "POST", "/translate" (decoded), what follows '?' (not decoded)
   Headers headers;                  // names in lower case
   std::string body;
   bool keep_alive = true;
-  bool http_1_0 = false;  // its client knows no chunks
+  bool http_1_0 = false;  // the client does not support chunks
 
   std::string_view header(std::string_view name) const;  // in lower case; empty: there is none
 };
@@ -27,13 +27,13 @@ struct HttpResponse {
   Headers headers = {};
 };
 
-/// What a client is told of an error, as LibreTranslate does: {"error": message}.
+/// An error as the client sees it, in LibreTranslate's form: {"error": message}.
 HttpResponse error_response(int status, std::string_view message, Headers headers = {});
-/// The same for what may succeed later.
+/// The same for an error that may not occur later.
 HttpResponse busy_response(int status, std::string_view message);
 
 /// The answer to one request: respond() once, or begin_events(), send_event() as often as wanted, and end_events().
-/// Used on the server's thread alone. If the peer has gone or the time for the request is up, all of them do nothing.
+/// Used on the server's thread only. If the peer has gone or the time for the request is up, they do nothing.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -50,7 +50,7 @@ class Exchange {
   virtual void when_abandoned(std::function<void(int status)> abandoned) = 0;
 };
 
-/// "%41+b" → "A b"; what is no escape stands for itself.
+/// "%41+b" → "A b"; an invalid escape stands for itself.
 std::string decode_percent(std::string_view text, bool plus_is_blank);
 
 /// "OK", "Not Found".

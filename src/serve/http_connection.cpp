@@ -34,7 +34,7 @@ const std::string& Connections::date() {
   return date_;
 }
 
-/// Outlives the connection if whoever makes the answer holds it still.
+/// May outlive the connection, as whoever makes the answer holds it.
 class HttpConnection::Answer : public Exchange {
  public:
   Answer(HttpConnection& connection, HttpRequest request)
@@ -80,7 +80,7 @@ class HttpConnection::Answer : public Exchange {
 
   void when_abandoned(std::function<void(int)> abandoned) override { abandoned_ = std::move(abandoned); }
 
-  /// No answer is made any more. One that has not begun becomes `instead`.
+  /// Abandons the answer. If it has not begun, `instead` is sent.
   void give_up(HttpResponse instead) {
     if (ended_) return;
     if (begun_) return connection_->close();
@@ -89,7 +89,7 @@ class HttpConnection::Answer : public Exchange {
     tell_abandoned(503);
   }
 
-  /// The connection is at its end.
+  /// The connection has ended.
   void leave() {
     connection_ = nullptr;
     if (!ended_) tell_abandoned(499);
@@ -170,7 +170,7 @@ void HttpConnection::wait_for_deadline() {
 void HttpConnection::expect_request() {
   if (all_.stopping) return drain();
   phase_ = Phase::idle;
-  if (input_.empty()) input_ = {};  // gives its memory back
+  if (input_.empty()) input_ = {};  // frees its memory
   parser_.emplace(all_.limits);
   set_deadline(all_.limits.idle_seconds, &HttpConnection::close);
   take_input();
@@ -206,8 +206,8 @@ void HttpConnection::on_end_of_input() {
   probe();
 }
 
-// One that has closed both looks the same, until something is sent to it: then its system resets the connection. A
-// client takes any number of these before the answer (RFC 9110, section 15.2).
+// A peer that has closed both directions looks the same until something is sent to it: then its system resets the
+// connection. A client accepts any number of interim responses before the answer (RFC 9110, section 15.2).
 void HttpConnection::probe() {
   probe_.expires_after(probe_interval);
   probe_.async_wait([self = shared_from_this()](Code error) {

@@ -24,7 +24,7 @@ struct Connections {
   std::function<void(int status, const std::string& peer)> refused;  // may be null
   bool stopping = false;
   std::unordered_set<HttpConnection*> open;
-  std::vector<char> scratch = std::vector<char>(64 << 10);  // what a connection reads, so that an idle one needs none
+  std::vector<char> scratch = std::vector<char>(64 << 10);  // buffer for reading, so that an idle connection needs none
   std::function<void()> on_last_closed;
 
   /// Now, as a header has it; made once a second.
@@ -35,8 +35,8 @@ struct Connections {
   std::string date_;
 };
 
-/// A connection of a client: reads requests, has one after another answered in their order, and writes. It reads also
-/// while an answer is made, in order to notice that the peer has gone. It lives as long as something is pending.
+/// A connection of a client: reads requests, has them answered one after another in order, and writes the answers. It
+/// also reads while an answer is made, to notice when the peer has gone. It lives as long as something is pending.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   using Socket = boost::asio::ip::tcp::socket;
@@ -47,7 +47,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpConnection(const HttpConnection&) = delete;
 
   void start();
-  /// Closes if nothing has been asked; otherwise after the answer.
+  /// Closes the connection, after the answer if one is being made.
   void stop();
   void close();
 

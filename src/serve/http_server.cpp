@@ -74,7 +74,7 @@ void HttpServer::State::accept() {
   acceptor.async_accept([this](Code error, tcp::socket socket) { on_accepted(error, std::move(socket)); });
 }
 
-// Where no file can be opened, those that wait to connect go on waiting.
+// If no more files can be opened, new connections keep waiting.
 void HttpServer::State::on_accepted(Code error, tcp::socket socket) {
   if (!acceptor.is_open()) return;
   if (!error) {

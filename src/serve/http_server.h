@@ -15,8 +15,8 @@ class HttpServer {
   /// Called on the server's thread for each request; must not block. What it throws is answered with an error.
   using Handler = std::function<void(std::shared_ptr<Exchange>)>;
 
-  /// Listens. Error if it may not, as when another program has the port. `port` 0: the system chooses one. Raises the
-  /// limit of open files as far as the process may.
+  /// Starts to listen. Error if that fails, as when another program uses the port. `port` 0: the system chooses one.
+  /// Raises the limit of open files as far as the process may.
   HttpServer(const std::string& host, int port, const HttpLimits& limits);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -24,17 +24,17 @@ class HttpServer {
   int port() const;
   int connections() const;  // on the server's thread
 
-  /// Serves until stop(). Then it accepts nothing more, answers what has come, and returns when all is sent or
-  /// HttpLimits::stopping_seconds are over.
+  /// Serves until stop(). Then it accepts no more requests, answers those that have arrived, and returns when all is
+  /// sent or HttpLimits::stopping_seconds are over.
   void run(Handler handler);
-  /// Has `refused` called for what never becomes a request: what is no HTTP, too large or too slow.
+  /// Calls `refused` for input that never becomes a request: not HTTP, too large or too slow.
   void on_refused(std::function<void(int status, const std::string& peer)> refused);
   void stop();  // from any thread
 
-  /// Has the server's thread call f, soon. From any thread.
+  /// Calls f on the server's thread, soon. From any thread.
   void post(std::function<void()> f);
-  /// Has the server's thread call f whenever the process gets one of these signals. Signals that it was started to
-  /// ignore stay ignored. The thread that calls run() should be the process's first: it is the one that gets them.
+  /// Calls f on the server's thread whenever the process gets one of these signals. Signals that were ignored when the
+  /// process started stay ignored. run() should be called by the process's first thread: it receives them.
   void on_signals(std::initializer_list<int> signals, std::function<void()> f);
 
  private:

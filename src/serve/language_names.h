@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-/// "French" for "fr", as English calls the languages of ISO 639-1; of "pt-BR" the code follows in brackets. A code that
-/// is not known stands for itself.
+/// "French" for "fr": the English names of the languages of ISO 639-1; for "pt-BR" the code follows in brackets. An
+/// unknown code stands for itself.
 std::string language_name(std::string_view code);
 
 }  // namespace dragoman

@@ -63,7 +63,7 @@ ordered_json detected(const DetectedLanguage& found) {
   return {{"confidence", std::lround(100 * found.confidence)}, {"language", found.language}};
 }
 
-// A single text gives a text, an array an array.
+// The answer to a single text is a text, to an array an array.
 ordered_json answer_of(const std::vector<TextResult>& results, bool several, bool alternatives) {
   ordered_json translations = ordered_json::array(), others = ordered_json::array();
   for (const TextResult& result : results) {

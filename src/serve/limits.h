@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-/// What one client may take of the server. Times are seconds, for the whole of what they limit: a client that sends a
-/// byte now and then does not prolong them.
+/// Limits on what one client may use of the server. Times are seconds, for the whole of what they limit: a client that
+/// sends a byte now and then does not prolong them.
 struct HttpLimits {
   uint64_t body = 2 << 20;       // bytes of a request's body
   uint32_t header = 16 << 10;    // bytes of its line and headers

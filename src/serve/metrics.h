@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// How often values fell below each of some bounds.
+/// A histogram of values: how many fell below each of some bounds.
 class Histogram {
  public:
   explicit Histogram(std::vector<double> bounds) : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
@@ -22,7 +22,7 @@ class Histogram {
   double sum_ = 0;
 };
 
-/// What a server counts for Prometheus. Any thread may call.
+/// Counters of the server, for Prometheus. Any thread may call.
 class Metrics {
  public:
   void count_request(const std::string& route, int status, double seconds);

@@ -7,10 +7,10 @@
 
 namespace dragoman {
 
-/// What `dragoman serve` serves, to whom, and how much of it. `search` is what requests get that do not say otherwise.
+/// What `dragoman serve` serves, and its limits. `search`: the defaults of requests.
 struct ServeOptions : EnsembleOptions, SearchOptions {
   std::string host = "127.0.0.1";
-  int port = 5000;           // 0: the system chooses one
+  int port = 5000;           // 0: the system chooses it
   std::string api_keys;      // file with a key a line; empty: everybody may translate
   std::string access_log;    // file to which a JSON object is appended for each request; "-": stdout; empty: none
   std::string detect_model;  // file of `dragoman detect`, for texts whose language is not given; empty: none

@@ -33,7 +33,7 @@ std::vector<int64_t> characters_before(std::string_view text) {
   return before;
 }
 
-// Words of the translation with those of the source that they look at: [begin, end, begin, end] in characters, source
+// Words of the translation with the source words that they attend to: [begin, end, begin, end] in characters, source
 // first.
 ordered_json linked_words(const std::string& sentence, const Translation& t) {
   const auto in_source = characters_before(sentence), in_target = characters_before(t.text);
@@ -88,7 +88,7 @@ void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const T
     exchange->end_events();
   };
   translate_texts(service, exchange, request.order, begun, done);
-  exchange->begin_events({});  // after what may be refused
+  exchange->begin_events({});  // after all checks that may refuse the request
 }
 
 void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
@@ -147,7 +147,7 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });
 }
 
-// Another site's page may make a browser send this, but cannot hide that it did.
+// A page of another site may make a browser send this request, but cannot hide its origin.
 void reload(Service& service, const std::shared_ptr<Exchange>& exchange) {
   const json fields = fields_of(exchange->request());
   service.require_key(exchange->request(), text_in(fields, "api_key"));

@@ -134,7 +134,7 @@ const Parameter& parameter(const std::string& name) {
   fail("there is no parameter '{}'{}", name, near.empty() ? "" : ", did you mean " + near + "?");
 }
 
-// Sampling draws as many translations as are asked for; a search keeps at least as many hypotheses.
+// Sampling draws as many translations as requested; a search keeps at least as many hypotheses.
 void resolve(TranslateRequest& r, bool beam_given) {
   SearchOptions& search = r.order.search;
   const int wanted = std::max(1, search.n_best);

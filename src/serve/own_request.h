@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-/// What /v1/translate is asked.
+/// A request to /v1/translate.
 struct TranslateRequest {
   TextOrder order;
   std::string source, target;  // languages; empty: of the only model
@@ -17,8 +17,8 @@ struct TranslateRequest {
   bool stream = false;
 };
 
-/// Reads the parameters, each of which has its type and bounds. `order.search` begins as `standard`. Error for what is
-/// unknown or out of bounds, and for options that contradict each other.
+/// Reads the parameters and checks their types and bounds. `order.search` begins as `standard`. Error for unknown
+/// parameters, values out of bounds, and options that contradict each other.
 TranslateRequest read_translate_request(const nlohmann::json& fields, const SearchOptions& standard);
 
 }  // namespace dragoman

@@ -4,7 +4,7 @@ namespace dragoman {
 
 const char* const page_js = R"js('use strict';
 const $ = id => document.getElementById(id);
-let running = null;  // the request in flight; typing gives it up
+let running = null;  // the request in flight; typing abandons it
 let waiting = 0;     // until the typist pauses
 
 function say(text, wrong = false) {
@@ -24,7 +24,7 @@ function starts(text) {
   return at;
 }
 
-// The parts of the source text that a word of the translation looks at; none: no word.
+// The ranges of the source text that a word of the translation attends to; none: no word.
 function mark(ranges) {
   const text = $('text').value;
   const parts = [];
@@ -48,7 +48,7 @@ function wordOf(text, ranges) {
   return word;
 }
 
-// The translation, in which each word shows what it looks at.
+// The translation, in which each word shows what it attends to.
 function showWords(source, {text, sentences}) {
   const parts = [];
   let done = 0, from = 0;
@@ -57,7 +57,7 @@ function showWords(source, {text, sentences}) {
     const at = text.indexOf(translated, done), begin = source.indexOf(sentence.source, from);
     if (at < 0 || begin < 0) return show(text, false);
     const inSource = starts(sentence.source), inTarget = starts(translated);
-    const looks = new Map();  // by place of the word
+    const looks = new Map();  // by index of the word
     for (const [b, e, target, end] of words) {
       if (!looks.has(target)) looks.set(target, {end, ranges: []});
       looks.get(target).ranges.push([begin + inSource[b], begin + inSource[e]]);

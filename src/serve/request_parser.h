@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// Reads one HTTP/1 request from bytes as they come; bodies may be chunked.
+/// Parses one HTTP/1 request from bytes as they arrive; bodies may be chunked.
 class RequestParser {
  public:
   enum class State { header, body, done, refused };
@@ -17,8 +17,8 @@ class RequestParser {
   ~RequestParser();
   RequestParser(const RequestParser&) = delete;
 
-  /// Takes bytes from the front of `input`; returns how many. What it leaves comes again, with more, or belongs to the
-  /// next request.
+  /// Takes bytes from the front of `input`; returns how many. Pass the rest again, with more bytes; after the end it
+  /// belongs to the next request.
   size_t put(std::string_view input);
   State state() const { return state_; }
   bool expects_continue() const;                            // the client waits for 100 before it sends the body

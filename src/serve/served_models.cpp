@@ -67,7 +67,7 @@ void ServedModels::Submitted::cancel() const {
   if (const auto living = worker.lock()) living->cancel(ticket);
 }
 
-// Under the lock, so that a worker gets nothing after it was replaced.
+// Holds the lock, so that a worker gets no job after it was replaced.
 ServedModels::Submitted ServedModels::submit(size_t model, TranslationJob job) {
   const std::lock_guard lock(mutex_);
   return {workers_[model], workers_[model]->submit(std::move(job))};

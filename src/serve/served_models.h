@@ -15,19 +15,19 @@ namespace dragoman {
 class Engine;
 class TranslationWorker;
 
-/// "en-fr=FILE": a model and its languages. "pt-BR:en=FILE" is one whose languages have hyphens. FILE alone: it takes
-/// whatever languages a request names.
+/// "en-fr=FILE": a model and its languages. In "pt-BR:en=FILE" a language has a hyphen. FILE alone: it accepts any
+/// languages that a request names.
 struct ModelWord {
   std::string source, target, file;
 };
 ModelWord parse_model_word(const std::string& word);
-/// The models of the options. Error where a pair of languages comes twice, or a model without languages is not alone.
+/// The models of the options. Error if a pair of languages occurs twice, or a model without languages is not alone.
 std::vector<ModelWord> model_words(const ServeOptions& options);
 
-/// The models that a server has, each with its worker.
+/// The models of a server, each with its worker.
 class ServedModels {
  public:
-  /// Loads all. Error as of TranslationWorker.
+  /// Loads all. Errors are those of TranslationWorker.
   ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics, Post post);
   ~ServedModels();
   ServedModels(const ServedModels&) = delete;
@@ -35,7 +35,7 @@ class ServedModels {
   size_t size() const { return words_.size(); }
   const ModelWord& operator[](size_t model) const { return words_[model]; }
 
-  /// A job that can be given up.
+  /// A job that can be cancelled.
   struct Submitted {
     std::weak_ptr<TranslationWorker> worker;
     JobTicket ticket;
@@ -44,9 +44,9 @@ class ServedModels {
   Submitted submit(size_t model, TranslationJob job);
   Submitted submit(size_t model, ScoringJob job);
 
-  /// Loads all anew in a thread of its own, then answers what comes with these; what is in flight, the old ones answer.
-  /// `done` is called in that thread, with what went wrong (then the old ones stay) or nothing. False if a reload is
-  /// under way.
+  /// Loads all models again in a thread of its own, then uses them for new requests; the old ones finish what is in
+  /// flight. `done` is called in that thread with the error, after which the old models stay, or with nothing. False if
+  /// a reload is in progress.
   bool reload(std::function<void(std::string error)> done);
 
  private:

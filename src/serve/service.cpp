@@ -39,7 +39,7 @@ std::string joined(std::span<const std::string> texts) {
 
 }  // namespace
 
-/// Counts and logs the request when it has ended, whichever way.
+/// Counts and logs the request when it has ended, in whatever way.
 class Service::Recorded : public Exchange {
  public:
   Recorded(Service& service, std::shared_ptr<Exchange> inner, const Route* route)
@@ -48,7 +48,7 @@ class Service::Recorded : public Exchange {
   }
   ~Recorded() override { end(499); }
 
-  /// Its client counts for the limits from now on.
+  /// From now on the client's limits include this request.
   void count() {
     service_.count_in(client_);
     counted_ = true;

@@ -19,11 +19,11 @@
 
 namespace dragoman {
 
-/// What a handler throws to answer with an error.
+/// Thrown by a handler to answer with an error.
 struct Refusal {
   HttpResponse response;
 };
-/// The same in words.
+/// The same with a formatted message.
 template <class... A>
 [[noreturn]] void refuse(int status, fmt::format_string<A...> format, A&&... args) {
   throw Refusal{error_response(status, fmt::format(format, std::forward<A>(args)...))};
@@ -31,26 +31,26 @@ template <class... A>
 
 class Service;
 
-/// What answers requests of a method for a path. `counted`: it computes, so that only so many run at once.
+/// What answers requests of a method for a path. `counted`: it computes, so the number that runs at once is limited.
 struct Route {
   std::string_view method, path;
   void (*handle)(Service& service, const std::shared_ptr<Exchange>& exchange);
   bool counted = false;
 };
 
-/// Answers requests: finds their route, keeps the limits, counts and logs. Used on the server's thread alone, except
+/// Answers requests: finds their route, enforces the limits, counts and logs. Used on the server's thread only, except
 /// post().
 class Service {
  public:
-  /// Loads the models. `post` has the server's thread call a function; `connections` is for /metrics. Engine and what
-  /// these two refer to outlive the service.
+  /// Loads the models. `post` calls a function on the server's thread; `connections` is for /metrics. The engine and
+  /// what these two refer to must outlive the service.
   Service(Engine& engine, const ServeOptions& options, Post post, std::function<int()> connections);
   Service(const Service&) = delete;
 
   void handle(std::shared_ptr<Exchange> exchange);
-  void count_refused(int status, const std::string& peer);  // what was no request
-  /// Loads keys and models anew; `done` is called on the server's thread with what went wrong, or nothing. False if
-  /// that is under way already.
+  void count_refused(int status, const std::string& peer);  // input that never became a request
+  /// Loads keys and models again; `done` is called on the server's thread with the error, or nothing. False if a reload
+  /// is in progress.
   bool reload(std::function<void(std::string error)> done);
 
   const ServeOptions& options() const { return options_; }
@@ -68,7 +68,7 @@ class Service {
   std::vector<DetectedLanguage> detect(std::span<const std::string> texts) const;
   /// The number of the model for these languages. Refusal if there is none.
   size_t model_for(const std::string& source, const std::string& target) const;
-  /// Refusal unless the key (of the parameters, or a bearer's) is one of those that may translate.
+  /// Refusal unless the key (of the parameters, or a bearer token) is one of those that may translate.
   void require_key(const HttpRequest& request, std::string_view key) const;
   /// Counts the characters of a request. Refusal if they are too many.
   void take_characters(std::span<const std::string> texts);

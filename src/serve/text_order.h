@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// Texts of a request, to be translated alike.
+/// Texts of a request, translated with the same options.
 struct TextOrder {
   size_t model = 0;
   std::vector<std::string> texts;
@@ -27,14 +27,14 @@ struct TextResult {
   std::vector<std::vector<Translation>> of_sentences;  // n best of each
 };
 
-/// Translates for an exchange, gives up if it is abandoned, and answers with an error if translating fails. Both
-/// functions are called on the server's thread: `begun`, unless null, as the translation of the first text grows, with
-/// what it begins with; `done` once.
+/// Translates for an exchange, stops if it is abandoned, and answers with an error if translating fails. Both
+/// functions are called on the server's thread: `begun`, unless null, with the beginning of the first text's
+/// translation as it grows; `done` once.
 void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextOrder order,
                      std::function<void(const std::string& text)> begun,
                      std::function<void(std::vector<TextResult> results)> done);
 
-/// Answers with what went wrong; in a stream of events with an "error".
+/// Answers with the error; in a stream as an event "error".
 void answer_failure(Exchange& exchange, const std::exception_ptr& error, bool streams);
 
 }  // namespace dragoman

@@ -129,7 +129,7 @@ void TranslationWorker::begin(Ticket ticket, TranslationJob job) {
   running.lane->turns.push_back(ticket);
 }
 
-// Whether there is a search. If there is no memory for one, all jobs of the lane fail.
+// Whether there is a search; makes one if needed. If there is no memory for it, all jobs of the lane fail.
 bool TranslationWorker::ready(Lane& lane) {
   if (lane.translator) return true;
   try {
@@ -142,7 +142,7 @@ bool TranslationWorker::ready(Lane& lane) {
   }
 }
 
-// One sentence of each job in turn, until the search is full or every job has as many in it as it may.
+// Admits one sentence of each job in turn, until the search is full or every job has as many in it as allowed.
 void TranslationWorker::admit(Lane& lane) {
   if (lane.turns.empty() || !ready(lane)) return;
   const size_t most = sentences_of_one_job * size_t(searches_on(engine_.backend()));
@@ -219,8 +219,8 @@ void TranslationWorker::drop(Ticket ticket) {
   std::erase(lane.turns, ticket);
 }
 
-// None if nothing is to be done. What the lanes have had is forgotten whenever one has no work, but for the step that
-// the other one is in then: a short job that arrives meanwhile is made up for it.
+// The lane whose turn it is; none if there is nothing to do. Times are reset whenever one lane has no work, except that
+// of the step that the other is in then: a short job that arrives meanwhile is compensated for it.
 TranslationWorker::Lane* TranslationWorker::next_lane() {
   auto& [of_short, of_long] = lanes_;
   if (of_short.busy() && of_long.busy())
@@ -229,7 +229,7 @@ TranslationWorker::Lane* TranslationWorker::next_lane() {
   return of_short.busy() ? &of_short : of_long.busy() ? &of_long : nullptr;
 }
 
-// What a step throws leaves the search unusable: all that are in it fail, and the next ones get a new one.
+// If a step throws, its search is unusable: all jobs in it fail, and the next ones get a new one.
 void TranslationWorker::step() {
   Lane* const lane = next_lane();
   if (!lane) return;

@@ -19,15 +19,15 @@
 
 namespace dragoman {
 
-/// A model with the thread that computes with it. It takes a sentence of each job in turn, and only so many of one job
-/// at a time. Short and long jobs have a search each, and while both have work, short ones get most of the time, so
-/// that a page does not hold up a sentence. All members may be called from any thread.
+/// A model with the thread that computes with it. It takes a sentence of each job in turn, and limits how many of one
+/// job it has at a time. Short and long jobs have a search each, and while both have work, short ones get most of the
+/// time, so that a page does not delay a sentence. All members may be called from any thread.
 class TranslationWorker {
  public:
   using Ticket = JobTicket;
 
-  /// Loads the model. Error as of LoadedEnsemble. Engine and metrics outlive the worker. What a step of the search
-  /// answers is posted at once, so that the other thread wakes once.
+  /// Loads the model. Errors are those of LoadedEnsemble. Engine and metrics must outlive the worker. The answers of a
+  /// step of the search are posted together, so that the other thread wakes once.
   TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options, Metrics& metrics,
                     Post post);
   ~TranslationWorker();
@@ -36,14 +36,14 @@ class TranslationWorker {
   Ticket submit(TranslationJob job);
   Ticket submit(ScoringJob job);
   void cancel(Ticket ticket);
-  /// Returns when all jobs are answered. Nothing may be submitted any more.
+  /// Returns when all jobs are answered. No more jobs may be submitted.
   void finish();
 
  private:
-  /// Jobs that are searched together.
+  /// Jobs that share a search.
   struct Lane {
     std::optional<Translator> translator;  // none before the first job, and after one has failed
-    std::deque<Ticket> turns;              // of those that have sentences to begin with
+    std::deque<Ticket> turns;              // of jobs with sentences still to begin
     size_t sentences_in_search = 0;
     double seconds = 0;  // of steps while the other lane had work too
     bool busy() const { return translator && !translator->idle(); }
@@ -84,7 +84,7 @@ class TranslationWorker {
   const LoadedEnsemble ensemble_;
   const bool aligns_;  // the model has cross-attention
 
-  // Of the worker's thread.
+  // Used by the worker's thread only.
   std::array<Lane, 2> lanes_;  // of short and of long jobs
   std::map<Ticket, Running> running_;
   std::map<Ticket, Scoring> scoring_;
