@@ -7,8 +7,8 @@
 namespace dragoman {
 namespace {
 
-// Packing rounds weights of products. A table that is also looked up is rounded here, so that a model translates alike
-// whether it is rounded on loading or stored in 8 bits.
+// Packing rounds weights of products. A table that is also looked up is rounded here, so that a model gives the same
+// translations whether it is rounded on loading or stored in 8 bits.
 void round_tables(const Parameters& parameters, size_t buffer, const Tensor& values, const SafetensorsFile& file) {
   const Tensor host = values.on_host();
   for (const auto& p : parameters.slices_of(buffer))

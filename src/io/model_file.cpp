@@ -142,7 +142,7 @@ void for_stored(DType dtype, F f) {
 }
 
 void copy(const Tensor& value, const TensorEntry& stored, const std::string& where) {
-  constexpr int64_t worth_a_thread = 1 << 18, in_the_cache = 1 << 12;  // numbers in the cache are checked at no cost
+  constexpr int64_t worth_a_thread = 1 << 18, in_the_cache = 1 << 12;  // checking numbers in the cache costs nothing
   parallel_blocks(value.elements(), worth_a_thread, [&](Range part, int) {
     for_stored(stored.dtype, [&]<class S>() {
       for_dtype(value.dtype(), [&]<class T>() {

@@ -45,7 +45,7 @@ class ModelFile {
                              std::vector<TensorEntry> weights, const TrainedLengths& trained = {});
 
   const ModelConfig& config() const { return config_; }
-  /// Overrides the file by what the user says.
+  /// Replaces the file's settings by the user's.
   void set_generation(const GenerationConfig& generation) { config_.generation = generation; }
   const Vocabularies& vocabularies() const { return vocabularies_; }
   const TrainedLengths& trained() const { return trained_; }

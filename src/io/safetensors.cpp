@@ -36,7 +36,7 @@ template <class... A>
               "the file is truncated or damaged, or not a safetensors file: copy or download it again");
 }
 
-// For other kinds of files, the first bytes tell more than the length that they would be.
+// For other kinds of files, the first bytes say more than the length that they would encode.
 void refuse_other_kinds(const std::string& path, std::span<const std::byte> file) {
   const auto begin = file.first(std::min<size_t>(file.size(), 512));
   const std::string_view kind = kind_of_file({reinterpret_cast<const char*>(begin.data()), begin.size()});
@@ -166,8 +166,8 @@ void with_bytes(const std::string& path, const TensorEntry& tensor,
 }
 
 // 16 hexadecimal digits: XXH64 over metadata (but "checksum") and tensors, each in order of name, so that it depends on
-// the content and not on how the file is laid out. docs/model_format.md has the definition. `done` is told the bytes
-// that have been read.
+// the content and not on the layout of the file. docs/model_format.md has the definition. `done` is called with the
+// numbers of bytes read.
 std::string content_checksum(const std::string& path, std::span<const TensorEntry> by_name, const Metadata& metadata,
                              void (*done)(std::span<const std::byte>)) {
   constexpr size_t block_bytes = 1 << 22;
@@ -189,7 +189,7 @@ std::string content_checksum(const std::string& path, std::span<const TensorEntr
   return fmt::format("{:016x}", hash.digest());
 }
 
-// The whole file is read here, and again when tensors are used; in between it takes no memory.
+// The whole file is read here, and again when tensors are used; in between it occupies no memory.
 void check_content(const std::string& path, std::span<const TensorEntry> tensors, const Metadata& metadata) {
   const auto expected = metadata.find(checksum_key);
   if (expected == metadata.end()) return;  // not written by dragoman, or edited on purpose

@@ -23,7 +23,7 @@ struct Shortlist {
 void save_shortlist(const std::string& path, const Shortlist& shortlist, const Vocabulary& source,
                     const Vocabulary& target);
 
-/// Error if the file is damaged, no shortlist, empty, or made for other vocabularies.
+/// Error if the file is damaged, not a shortlist, empty, or made for other vocabularies.
 Shortlist load_shortlist(const std::string& path, const Vocabulary& source, const Vocabulary& target);
 
 }  // namespace dragoman
