@@ -6,7 +6,7 @@
 namespace dragoman {
 namespace {
 
-// Titles and the like, which a name or a number follows; none that commonly end a sentence ("etc", "usw"). Single
+// Titles and other words that precede a name or a number; none that often end a sentence ("etc", "usw"). Single
 // letters and capitals with full stops between ("U.S.") need no row.
 constexpr Abbreviations table[] = {
     {"", ""},

@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// What a full stop may follow without ending a sentence, in one language. Words are written as in running text,
-/// without their last full stop, with a blank between.
+/// The words of one language after which a full stop does not end a sentence. They are written as in running text,
+/// without their last full stop, separated by blanks.
 struct Abbreviations {
   std::string_view language;  // without its region
   std::string_view words;
@@ -12,7 +12,7 @@ struct Abbreviations {
   bool ordinals = false;                 // "am 3. Mai": one or two digits with a full stop are an ordinal number
 };
 
-/// Those of the language; empty ones for a language without a row.
+/// Those of the language; empty for a language without a row.
 const Abbreviations& abbreviations_of(std::string_view language);
 
 }  // namespace dragoman

@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// The word in UTF-8 with the begins of its characters, and its end.
+// A word in UTF-8 with the offsets of its characters, and its end.
 struct Word {
   std::string text = "_";
   std::vector<size_t> begins = {0};

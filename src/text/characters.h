@@ -7,7 +7,7 @@
 namespace dragoman {
 
 /// The code point that begins at `at`, or whose last byte is before it. `at` moves to its other end; there must be one.
-/// -1: the text is ill-formed there; `at` moves over some bytes, at least one.
+/// -1: the text is ill-formed there; `at` then moves by at least one byte.
 int32_t character_at(std::string_view text, size_t& at);
 int32_t character_before(std::string_view text, size_t& at);
 
@@ -15,14 +15,14 @@ int32_t character_before(std::string_view text, size_t& at);
 int32_t first_character(std::string_view text);
 int32_t last_character(std::string_view text);
 
-/// White space of Unicode, and the byte order mark, which is no text either.
+/// Unicode's white space and the byte order mark.
 bool is_blank(int32_t character);
 
-/// The range without blanks at its ends. Where all is blank, an empty range at its begin.
+/// The range without blanks at its ends. If all of it is blank, an empty range at its beginning.
 ByteRange without_blanks(std::string_view text, ByteRange range);
 
-/// Whether characters like this one stand side by side without a blank between sentences: Chinese and Japanese writing,
-/// with its full stops and brackets.
+/// Whether sentences that end or begin with such characters follow each other without a blank: Chinese and Japanese
+/// writing, with its full stops and brackets.
 bool is_east_asian(int32_t character);
 
 }  // namespace dragoman

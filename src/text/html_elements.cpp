@@ -43,7 +43,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::ranges::find(names, name) != names.end();
 }
 
-// Whether the start tag of `next` ends `open`, an innermost block whose end tag may be left out (HTML, 13.1.2.4).
+// Whether the start tag of `next` ends `open`, the innermost block, whose end tag may be omitted (HTML, 13.1.2.4).
 bool ends(std::string_view open, std::string_view next) {
   if (open == "p") return true;
   if (open == "li") return next == "li";
@@ -71,7 +71,7 @@ std::string lower(std::string_view text) {
   return all;
 }
 
-// What the tag says of its content; nothing: it is as around it.
+// Whether the tag's content is to be translated, if the tag says so; nothing: as around it.
 std::optional<bool> says_translated(const HtmlToken& tag) {
   std::optional<bool> said;
   if (std::ranges::binary_search(untranslated, tag.name)) said = false;

@@ -8,24 +8,24 @@
 
 namespace dragoman {
 
-/// Whether text before and after the tag is not one sentence: paragraphs, headings, cells, <br>. Unknown elements are
-/// inline, as in browsers.
+/// Whether text before and after the tag belongs to different sentences: paragraphs, headings, cells, <br>. Unknown
+/// elements are inline, as in browsers.
 bool is_block(std::string_view element);
 
 /// Whether the element has neither content nor end tag, such as <img>.
 bool is_void(std::string_view element);
 
-/// The elements that a position in a page is in, as far as translating needs them: what is translated there. End tags
-/// that HTML lets authors leave out, such as </p> and </li>, are known. Any order of tags will do. Cost: constant for a
-/// tag, on average.
+/// The open elements at a position in a page, as far as they decide what is translated there. Knows the end tags that
+/// HTML lets authors omit, such as </p> and </li>. Accepts tags in any order. Cost: constant for a tag, on
+/// average.
 ///
-/// Not translated is what `translate="no"` or `class="notranslate"` says, what is no text (<script>, <style>), what
-/// programs read or write (<code>, <pre>, <kbd>, <samp>, <var>, <textarea>), how characters are read (<rt>), and what
-/// is drawn (<svg>, <math>). `translate="yes"` inside of these holds for blocks only, as the parts of a sentence must
-/// stay together.
+/// Not translated are elements with `translate="no"` or `class="notranslate"`, elements that are not text (<script>,
+/// <style>), that programs read or write (<code>, <pre>, <kbd>, <samp>, <var>, <textarea>), that tell how characters
+/// are read (<rt>), and drawings (<svg>, <math>). `translate="yes"` inside these applies to blocks only, as the parts
+/// of a sentence must stay together.
 class OpenElements {
  public:
-  /// Returns whether the tag ended <svg> or <math>, in which it may not stand: what follows depends on that it does.
+  /// Returns whether the tag ended <svg> or <math>, in which it is not allowed: the parser's state depends on it.
   bool open(const HtmlToken& start_tag);
   void close(const std::string& element);
   bool translated() const { return open_.empty() || open_.back().translated; }

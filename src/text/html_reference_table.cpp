@@ -3,7 +3,7 @@
 namespace dragoman {
 namespace {
 
-// The named character references of the HTML standard (section 13.5), as Python's html.entities has them.
+// The named character references of the HTML standard (section 13.5), taken from Python's html.entities.
 constexpr std::string_view table =
     "AElig Æ AMP & Aacute Á Abreve Ă Acirc Â Acy А Afr 𝔄 Agrave À Alpha Α Amacr Ā And ⩓ Aogon Ą Aopf 𝔸 "
     "ApplyFunction \342\201\241 Aring Å Ascr 𝒜 Assign ≔ Atilde Ã Auml Ä Backslash ∖ Barv ⫧ Barwed ⌆ Bcy Б Because ∵ "

@@ -3,10 +3,10 @@
 
 namespace dragoman {
 
-/// All named character references of HTML: name, blank, characters, blank, and so on. Without "&" and ";".
+/// All named character references of HTML, without "&" and ";": a name, a blank, its characters, a blank, and so on.
 std::string_view named_references();
 
-/// Those names that HTML also takes without ";", for the sake of old pages. A blank after each.
+/// The names that HTML also accepts without ";", for old pages. A blank after each.
 std::string_view references_without_semicolon();
 
 }  // namespace dragoman

@@ -52,7 +52,7 @@ std::string utf8(uint32_t character) {
           char(0x80 | (character & 0x3F))};
 }
 
-// What the standard makes of a number (13.2.5.80).
+// The character that the standard assigns to a number (13.2.5.80).
 uint32_t character_of(uint32_t number) {
   constexpr uint16_t windows_1252[32] = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                          0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,

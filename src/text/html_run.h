@@ -17,7 +17,7 @@ struct HtmlSentence {
   InlineMarkup markup;
 };
 
-/// Text and inline tags between two blocks of a page, and the sentences in it. What is added is a part of the page, in
+/// The text and inline tags between two blocks of a page, and their sentences. The pieces of the page are added in
 /// order.
 class HtmlRun {
  public:
@@ -26,7 +26,7 @@ class HtmlRun {
   void add_text(std::string_view text);
   void add_start_tag(std::string_view tag, const std::string& element);
   void add_end_tag(std::string_view tag, const std::string& element);
-  void add_alone(std::string_view bytes, bool joins);  // `joins`: is one with what was added alone just before
+  void add_alone(std::string_view bytes, bool joins);  // `joins`: continues what was added alone just before
 
   /// Adds the sentences to `all` and empties the run.
   void finish(SentenceBreaker& breaker, std::vector<HtmlSentence>& all);
@@ -39,13 +39,13 @@ class HtmlRun {
     ByteRange text;
     std::string_view written;
   };
-  /// A marker before the run is cut into sentences.
+  /// A marker, before the run is split into sentences.
   struct Found {
     ByteRange page;
     size_t at;  // in the text of the run
     bool opens = false, closes = false;
-    bool is_lone = false;    // in the midst of an element, and without its counterpart there
-    bool is_joined = false;  // what is added next may be one with it
+    bool is_lone = false;    // inside an element, without its counterpart there
+    bool is_joined = false;  // what is added next may continue it
     bool blank_before = false, blank_after = false, after_previous = false;
     size_t partner = none;
   };

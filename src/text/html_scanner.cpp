@@ -29,20 +29,20 @@ bool starts_with(std::string_view text, size_t at, std::string_view word) {
   return std::ranges::equal(text.substr(at, word.size()), word, {}, [](char c) { return lower(c); });
 }
 
-// "<script" or "</script" with the end of a tag's name behind it.
+// "<script" or "</script", followed by the end of a tag's name.
 bool is_tag(std::string_view text, size_t at, std::string_view begin, std::string_view name) {
   const size_t end = at + begin.size() + name.size();
   return starts_with(text, at, begin) && starts_with(text, at + begin.size(), name) && end < text.size() &&
          name_ends.find(text[end]) != npos;
 }
 
-// Behind the first `mark` at or after `from`, or the end of the text.
+// The position after the first `mark` at or after `from`, or the end of the text.
 size_t behind(std::string_view text, std::string_view mark, size_t from) {
   const size_t found = text.find(mark, from);
   return found == npos ? text.size() : found + mark.size();
 }
 
-// Behind the comment that begins at the begin of the text (13.2.5.43 ff.).
+// The position after the comment at the start of the text (13.2.5.43 ff.).
 size_t end_of_comment(std::string_view text) {
   constexpr size_t opening = 4;  // <!--
   if (text.substr(opening).starts_with(">")) return opening + 1;
@@ -55,7 +55,7 @@ size_t end_of_comment(std::string_view text) {
   return text.size();
 }
 
-// Where the end tag of a <script> begins (13.2.5.15 ff.): one between "<!--<script>" and "</script>" is no end.
+// Where the end tag of a <script> begins (13.2.5.15 ff.): one between "<!--<script>" and "</script>" does not count.
 size_t end_of_script(std::string_view text) {
   enum class State { plain, escaped, doubly_escaped } state = State::plain;
   for (size_t at = 0; (at = text.find_first_of("<-", at)) != npos; ++at) {
@@ -88,7 +88,7 @@ bool holds_no_markup(std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Takes one attribute off the text (13.2.5.32 ff.), which does not begin with a blank, "/" or ">". Returns its end.
+// Parses one attribute of the text (13.2.5.32 ff.), which does not begin with a blank, "/" or ">". Returns its end.
 size_t attribute(std::string_view text, size_t at, HtmlToken& tag) {
   const auto end_of = [&](size_t found) { return std::min(found, text.size()); };
   const size_t name_end = end_of(text.find_first_of(" \t\n\f\r/>=", at + 1));  // a leading "=" is of the name

@@ -18,7 +18,7 @@ struct HtmlToken {
     raw_text,   // of <script>, <style> and their like
     start_tag,  //
     end_tag,    //
-    comment,    // whatever else is no text: comments, processing instructions, CDATA, a tag that the text ends in
+    comment,    // all else that is not text: comments, processing instructions, CDATA, a tag cut off by the end
     doctype,
   };
   Kind kind;
@@ -28,10 +28,10 @@ struct HtmlToken {
   bool self_closing = false;
 };
 
-/// Cuts HTML into tokens that, side by side, are the text again: nothing is lost or repaired. It follows the states of
-/// the tokenizer of the HTML standard (section 13.2.5), so that what is markup here is markup in a browser. We have our
-/// own because the libraries at hand (Gumbo, Lexbor, libxml2) build a tree and write it anew, which moves, adds and
-/// drops tags, while whoever has a page translated wants every other byte as it was. Cost: linear.
+/// Splits HTML into tokens whose concatenation is the text: nothing is lost or repaired. It follows the states of the
+/// tokenizer of the HTML standard (section 13.2.5), so that what is markup here is markup in a browser. It is our own
+/// because the common libraries (Gumbo, Lexbor, libxml2) build a tree and serialise it again, which moves, adds and
+/// drops tags, while a translated page should keep every other byte. Cost: linear.
 class HtmlScanner {
  public:
   explicit HtmlScanner(std::string_view html) : html_(html) {}
@@ -49,7 +49,7 @@ class HtmlScanner {
 
   std::string_view html_;
   size_t at_ = 0;
-  std::string raw_;  // the element whose content is no markup, while in it
+  std::string raw_;  // the element whose content is not markup, while inside it
 };
 
 }  // namespace dragoman

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = HtmlToken::Kind;
 
-// Hands the tokens of a page to one run after the other.
+// Adds the tokens of a page to one run after another.
 class Page {
  public:
   Page(std::string_view page, std::string_view language) : scanner_(page), breaker_(language), run_(page) {}

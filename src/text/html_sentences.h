@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// The sentences of a page, in order. What is not in their bytes is no text to translate.
+/// The sentences of a page, in order. Bytes outside them are not translated.
 std::vector<HtmlSentence> html_sentences(std::string_view page, std::string_view language);
 
 }  // namespace dragoman

@@ -14,7 +14,7 @@ namespace {
 using Kind = Marker::Kind;
 constexpr size_t most_work = 10'000'000;  // markers × bytes, or words and links: some hundredths of a second
 
-// Text with references. Those that the sentence had come first.
+// Writes text with references. Those of the sentence take precedence.
 class Escape {
  public:
   explicit Escape(const std::vector<WrittenReference>& known)
@@ -35,7 +35,7 @@ class Escape {
   std::unordered_map<std::string_view, std::string_view> references_;
 };
 
-// Writes a tree over a translation, its text as far as the next place each time.
+// Writes a tree over a translation: each time the text up to the next position of a marker.
 class TreeWriter {
  public:
   TreeWriter(std::string_view text, const std::vector<ByteRange>& words, const std::vector<Marker>& markers,
@@ -101,8 +101,8 @@ class TreeWriter {
   size_t at_ = 0;
 };
 
-// Elements around all of it. Those that began before the sentence end behind the ones inside; where there are such,
-// those that go on after it begin at its end.
+// Elements around the whole. Those that began before the sentence end after the ones inside; if there are such,
+// those that continue after it begin at its end.
 std::string around_all(std::string_view text, const std::vector<Marker>& markers, const Escape& escape) {
   std::string begins, opens, closes, ends;
   for (const Marker& marker : markers) {
@@ -111,7 +111,7 @@ std::string around_all(std::string_view text, const std::vector<Marker>& markers
     if (marker.kind == Kind::open || marker.kind == Kind::alone) opens += marker.bytes;
     if (marker.kind == Kind::alone && marker.blank_after) opens += ' ';
   }
-  // What closes is in the order of the closing tags of nested elements: the last opened first.
+  // Closing markers are in the order of the closing tags of nested elements: the last opened first.
   for (size_t i = markers.size(); i-- > 0;)
     if (markers[i].kind == Kind::open) closes += markers[markers[i].partner].bytes;
   std::string html = ends.empty() ? begins + opens : opens;

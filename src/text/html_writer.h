@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// Whether links show where the markup of the sentence goes. False if there is none, and for a sentence with so much of
-/// it that finding the places would take long: its tags then go around the whole.
+/// Whether links are needed to place the markup of the sentence. False if there is none, and for a sentence with so
+/// much of it that this would take too long: its tags then go around the whole.
 bool needs_links(std::string_view sentence, const InlineMarkup& markup);
 
 /// The translation of a sentence as HTML: its text with "&", "<" and ">" as references, and each marker once. Without

@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-/// A tag, or something else that is no text, inside of a sentence.
+/// A tag inside a sentence, or other content that is not text.
 struct Marker {
   enum class Kind {
     open,   // begins an element that ends at marker `partner`
@@ -18,20 +18,20 @@ struct Marker {
   };
   Kind kind = Kind::alone;
   std::string bytes = {};       // as written in the document
-  size_t at = 0;                // in bytes of the sentence; of a blank there, before it
+  size_t at = 0;                // in bytes of the sentence; before a blank there
   size_t partner = 0;           // of open and close: an index of markers
   bool blank_before = false;    // white space since the text before it
-  bool blank_after = false;     // white space behind it, but for tags between
+  bool blank_after = false;     // white space after it, possibly with tags between
   bool after_previous = false;  // belongs to the text before it, not to what follows
 };
 
-/// A character that a sentence writes as a reference wherever it has it: "é" as "&eacute;".
+/// A character that a sentence always writes as a reference: "é" as "&eacute;".
 struct WrittenReference {
   std::string character, reference;
 };
 
-/// What a sentence of HTML has besides its text. Markers are in the order of the document; pairs are well nested, no
-/// begin or end is inside of a pair, and no end follows a begin.
+/// The markup of a sentence of HTML. Markers are in the order of the document; pairs are well nested, no begin or end
+/// is inside a pair, and no end follows a begin.
 struct InlineMarkup {
   std::vector<Marker> markers;
   std::vector<WrittenReference> references;

@@ -16,10 +16,10 @@ using nlohmann::json;
 
 constexpr const char* format = "dragoman-languages";
 constexpr size_t most_ngrams = 10'000;     // of a language
-constexpr size_t most_learned = 32 << 20;  // bytes of text of a language; more changes little
+constexpr size_t most_learned = 32 << 20;  // bytes of text of a language; more text changes little
 constexpr size_t most_detected = 4 << 10;  // bytes of a text
 constexpr double unknown = 1e-6;           // probability of an n-gram that a language lacks
-constexpr double overlap = 1 + 2 + 3 + 4;  // n-grams that each character is in: they are no independent witnesses
+constexpr double overlap = 1 + 2 + 3 + 4;  // n-grams that contain each character: they are not independent evidence
 
 bool is_tag(std::string_view tag) {
   const auto fits = [](char c) { return std::isalnum(uint8_t(c)) || c == '-'; };

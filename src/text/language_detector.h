@@ -10,38 +10,38 @@
 
 namespace dragoman {
 
-/// How often the n-grams of a language come in a text of it.
+/// How often each n-gram of a language occurs in a text.
 class LanguageProfile {
  public:
   void add(std::string_view text);
   void keep_commonest(size_t ngrams);
 
-  /// By order, less one: how many n-grams there were, with those that were not kept.
+  /// [order - 1]: the number of n-grams, including those that were not kept.
   std::array<int64_t, longest_ngram> totals = {};
   std::map<std::string, int64_t, std::less<>> counts;
 };
 
 struct DetectedLanguage {
   std::string language;
-  double confidence;  // 0 to 1; of all languages together 1
+  double confidence;  // 0 to 1; all languages sum to 1
 };
 
-/// Tells the language of a text: naive Bayes over n-grams of 1 to 4 characters, of which a language has its commonest
-/// ten thousand. Knows the languages that it learned, and takes any other for one of them. Thread-safe.
+/// Detects the language of a text: naive Bayes over n-grams of 1 to 4 characters, the commonest ten thousand of each
+/// language. Takes any language that it has not learned for one that it has. Thread-safe.
 class LanguageDetector {
  public:
-  /// By tag, such as "en" or "pt-BR". Error for none, for what is no tag, and for a profile without n-grams.
+  /// By tag, such as "en" or "pt-BR". Error for no profiles, for an invalid tag, and for a profile without n-grams.
   explicit LanguageDetector(std::map<std::string, LanguageProfile> profiles);
 
-  /// A file that to_bytes() wrote: JSON (docs/text.md). Error; `name` says in it where the bytes are from.
+  /// Reads a file written by to_bytes(): JSON (docs/text.md). Throws Error; `name` is what messages call the bytes.
   static LanguageDetector load(const std::string& path);
   static LanguageDetector from_bytes(std::string_view bytes, const std::string& name);
   std::string to_bytes() const;
 
   std::vector<std::string> languages() const;
 
-  /// All languages, the most likely first. Of a long text the begin decides. Without a letter that the n-grams hold,
-  /// all have the confidence 0.
+  /// All languages, the most likely first. Only the beginning of a long text is read. If the text has no letter in the
+  /// n-grams, all have confidence 0.
   std::vector<DetectedLanguage> detect(std::string_view text) const;
 
  private:
@@ -50,7 +50,7 @@ class LanguageDetector {
       gains_;  // n-gram → by language: log p over that of an unknown one
 };
 
-/// Reads texts to learn from: language tag and file. A language may have several. Error for a file without letters.
+/// Learns from texts, given by language tag and file. A language may have several. Error for a file without letters.
 LanguageDetector learn_languages(const std::vector<std::pair<std::string, std::string>>& texts);
 
 }  // namespace dragoman

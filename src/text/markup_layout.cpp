@@ -76,7 +76,7 @@ class Layout {
     set(child, {word, word}, {gap, gap});
   }
 
-  // Before the word that the next linked word of the node leads to, but not inside of an element.
+  // The gap before the word that the next linked word of the node points to, but not inside an element.
   size_t gap_before(size_t at, const MarkupNode& node, WordRange free) const {
     const WordLink* next = nullptr;
     for (const WordLink& link : links_)
@@ -87,7 +87,7 @@ class Layout {
     return owner_[word] == none ? 2 * word + 1 : gaps_[owner_[word]].begin;
   }
 
-  // Behind the word that the last linked word of the node leads to.
+  // The gap after the word that the last linked word of the node points to.
   size_t gap_behind(size_t at, const MarkupNode& node, WordRange free) const {
     const WordLink* last = nullptr;
     for (const WordLink& link : links_)
@@ -98,7 +98,7 @@ class Layout {
     return owner_[word - 1] == none ? 2 * word : gaps_[owner_[word - 1]].end;
   }
 
-  // 1 for each word that is linked from inside of the node, -1 for one that is linked from outside only.
+  // 1 for each word that is linked from inside the node, -1 for one that is linked from outside only.
   std::vector<int> scores(const MarkupNode& node, WordRange words) const {
     std::vector<int> scores(words.empty() ? 0 : words.end - words.begin);
     for (const WordLink& link : links_) {
@@ -141,7 +141,7 @@ class Layout {
   const std::span<const Marker> markers_;
   const std::span<const WordLink> links_;
   std::vector<GapRange> gaps_;
-  std::vector<size_t> owner_;     // by word: the element that it is in, of those in the node at hand
+  std::vector<size_t> owner_;     // by word: its element, among those in the current node
   std::vector<WordRange> words_;  // by node
 };
 

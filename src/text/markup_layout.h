@@ -8,17 +8,17 @@
 
 namespace dragoman {
 
-/// Where in a translation a node is: gaps are counted, two for each word. Gap 2i is right behind word i-1, gap 2i+1
-/// right before word i, and what white space there is lies between.
+/// The position of a node in a translation, in gaps, two for each word: gap 2i is right after word i-1, gap 2i+1
+/// right before word i; any white space lies between.
 struct GapRange {
   size_t begin = 0, end = 0;
 };
 
-/// A place in a translation of `words` words for each node of the tree; the places are well nested as the nodes are,
-/// and siblings do not overlap. An element gets the run of words that most links speak for: each word linked from
-/// inside of the element counts for, each word linked only from outside against it. One without any such word is empty.
-/// Empty elements and lone markers are before the word that the next linked word leads to, or behind the one that the
-/// last leads to if they belong to that. Cost: nodes × (links + words).
+/// A position in a translation of `words` words for each node of the tree; positions are nested as the nodes are, and
+/// siblings do not overlap. An element gets the run of words with the highest score: a word linked from inside the
+/// element counts +1, a word linked only from outside -1. An element without linked words is empty. Empty elements and
+/// lone markers are before the word that the next linked word points to, or after the one that the previous points to
+/// if they belong to that. Cost: nodes × (links + words).
 std::vector<GapRange> markup_layout(const std::vector<MarkupNode>& tree, std::span<const Marker> markers,
                                     std::span<const WordLink> links, size_t words);
 

@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t longest_abbreviation = 32;  // bytes; a longer word is none, however long it is
+constexpr size_t longest_abbreviation = 32;  // bytes; a longer word is not an abbreviation
 
 void check(UErrorCode status) {
   require(U_SUCCESS(status), "ICU cannot split text into sentences: {}", u_errorName(status));
@@ -68,7 +68,7 @@ bool is_initials(std::string_view word) {
 
 bool is_ordinal(std::string_view word) { return word.size() <= 2 && std::ranges::all_of(word, is_digit); }
 
-// Whether the full stop behind the word belongs to it.
+// Whether the full stop after the word belongs to it.
 bool is_abbreviation(std::string_view word, int32_t next, const Abbreviations& known) {
   if (word.empty()) return false;
   const bool number_follows = next >= '0' && next <= '9';
@@ -96,7 +96,7 @@ void move_closing_quote(std::string_view text, ByteRange& last, ByteRange& next)
   next = without_blanks(text, {last.end, next.end});
 }
 
-// Adds what ICU takes for the next sentence to those before it.
+// Adds what ICU considers the next sentence to those before it.
 void add_sentence(std::vector<ByteRange>& sentences, ByteRange next, std::string_view text,
                   const Abbreviations& known) {
   if (!sentences.empty()) {

@@ -6,8 +6,8 @@
 
 namespace dragoman {
 
-/// Words and signs of a text without the blanks between, by the rules of Unicode (UAX 29) and, for Chinese, Japanese
-/// and Thai, ICU's dictionaries.
+/// The words and punctuation of a text without the blanks between, by the rules of Unicode (UAX 29) and, for Chinese,
+/// Japanese and Thai, ICU's dictionaries.
 std::vector<ByteRange> words_of(std::string_view text);
 
 /// A link to words [begin, end) of a translation.
@@ -16,8 +16,8 @@ struct WordLink {
   size_t begin, end;
 };
 
-/// Links as given, to the words of the translation that they touch; those that touch none vanish, as do those from
-/// blanks. One between as many words, "world!" and "Welt!", becomes one for each.
+/// Maps links to the words of the translation that they touch; links that touch none, and those from blanks, are
+/// dropped. A link between equal numbers of words, "world!" and "Welt!", becomes one for each.
 std::vector<WordLink> word_links(std::string_view sentence, const TranslatedSentence& translation,
                                  const std::vector<ByteRange>& target_words);
 
