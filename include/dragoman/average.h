@@ -6,7 +6,7 @@ namespace dragoman {
 
 class Engine;
 
-/// Models of one configuration, such as the checkpoints of a run, and the file to make of them.
+/// Models of one configuration, such as the checkpoints of a run, and the file to write.
 struct AverageOptions {
   std::string output;  // model file
   std::vector<std::string> models;

@@ -16,8 +16,8 @@ struct TranslationAnswer {
   bool cancelled = false;
 };
 
-/// A TextTranslator with a thread of its own, for programs that ask from several threads or have no loop that could
-/// call step(). Texts of all threads are translated side by side. Thread-safe.
+/// A TextTranslator with a thread of its own, for programs that submit from several threads or have no loop that could
+/// call step(). Texts of all threads are translated together. Thread-safe.
 class [[gnu::visibility("default")]] BackgroundTranslator {
  public:
   using Ticket = TextTranslator::Ticket;
@@ -25,23 +25,23 @@ class [[gnu::visibility("default")]] BackgroundTranslator {
 
   /// Loads the models as TextTranslator does, and keeps the engine.
   BackgroundTranslator(std::shared_ptr<Engine> engine, TextTranslatorOptions options);
-  /// Cancels what is unfinished and waits until all is answered. Called by a function `answered`, it does not wait.
+  /// Cancels what is unfinished and waits until all is answered. If called by a function `answered`, it does not wait.
   ~BackgroundTranslator();
   BackgroundTranslator(const BackgroundTranslator&) = delete;
 
-  /// Those that the translator was made with.
+  /// The options that the translator was made with.
   const SearchOptions& search() const;
 
-  /// Queues a text. `answered` is called exactly once, in the translator's thread, where it holds up the other texts
-  /// while it runs. It may submit and cancel; what it throws is logged. All this is true of `request.partial` as well,
-  /// but that it may be called several times, before `answered`. Error for options that make no sense, for a
-  /// translator that is being destroyed, and in a child of fork(): then it is not called.
+  /// Queues a text. `answered` is called exactly once, in the translator's thread, and delays the other texts while it
+  /// runs. It may submit and cancel; its exceptions are logged. The same holds for `request.partial`, which may be called
+  /// several times before `answered`. Error for invalid options, for a translator that is being destroyed, and in a
+  /// child of fork(): then neither is called.
   Ticket submit(TranslationRequest request, Answered answered);
 
-  /// Gives a text up. True: it will be answered as cancelled. False: it is answered, or about to be.
+  /// Cancels a text. True: it will be answered as cancelled. False: it is answered, or about to be.
   bool cancel(Ticket ticket);
 
-  /// The n_best translations of each line: submits all and waits. Error as of submit(), and in a function `answered`,
+  /// The n_best translations of each line: submits all and waits. Errors as in submit(), and in a function `answered`,
   /// where it would wait for itself. The error of a line is thrown when all are answered.
   std::vector<std::vector<TranslatedText>> translate(const std::vector<std::string>& lines,
                                                      const SearchOptions& search);

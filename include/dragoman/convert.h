@@ -6,11 +6,11 @@ namespace dragoman {
 
 class Engine;
 
-/// Whose model to write (docs/existing_models.md): dragoman's own file, or a folder of CTranslate2, of transformers'
-/// MarianMT, of Marian, or for ONNX Runtime.
+/// The format to write (docs/existing_models.md): dragoman's own file, or a folder for CTranslate2, for transformers'
+/// MarianMT, for Marian, or for ONNX Runtime.
 enum class ModelFormat { dragoman, ctranslate2, huggingface, marian, onnx };
 
-/// A model and what to make of it.
+/// A model and the format to convert it to.
 struct ConvertOptions {
   std::string input;                           // file or folder, of dragoman or of another program
   std::string output;                          // model file, or a new folder
@@ -19,9 +19,9 @@ struct ConvertOptions {
   std::string source_lang, target_lang;        // of a model with several languages: kept in the file
 };
 
-/// Writes a model for another program, or one of another program as a model file of dragoman's, one tensor at a time.
-/// Error for a model that the other side has no equal of: it names the file, and the option, field or tensor.
-/// Thread-safe.
+/// Converts a model of dragoman for another program, or a model of another program to dragoman's format, one tensor at
+/// a time. Error for a model that the target format cannot represent: it names the file, and the option, field or
+/// tensor. Thread-safe.
 void convert_model(Engine& engine, const ConvertOptions& options);
 
 }  // namespace dragoman

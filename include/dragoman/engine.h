@@ -14,7 +14,7 @@ struct EngineOptions {
   bool fast_math = false;         // on a GPU, float32 products may round their factors to TF32
   int threads = 0;                // at most 4,095; 0: OMP_NUM_THREADS, or else one per core that the process may use
   LogSink log = {};               // empty: messages are discarded
-  Communicator* ranks = nullptr;  // the processes that work together with this one; null: none. Internal to the library
+  Communicator* ranks = nullptr;  // the processes of a run on several; null: only this one. Internal to the library
 };
 
 /// The resources of one use of dragoman: a backend, threads and a log. Engines are independent: several may exist in a

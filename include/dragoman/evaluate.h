@@ -12,13 +12,13 @@ class Engine;
 /// How BLEU splits lines into words. Names and details are sacreBLEU's (Post 2018, "A Call for Clarity in Reporting
 /// BLEU Scores"): equal names give equal scores.
 ///   thirteen_a  mteval-v13a of the NIST, which WMT reports: splits ASCII punctuation, keeps 1,000.5 whole
-///   intl        mteval-v14's international one: splits the punctuation and symbols of all of Unicode
+///   intl        mteval-v14's international tokenizer: splits the punctuation and symbols of all of Unicode
 ///   character   every character is a word: for Chinese, Japanese and other scripts without spaces
 ///   none        words are separated by white space: for text that is tokenised already
 enum class Tokenizer { thirteen_a, intl, character, none };
 
-/// What is measured of all lines together. chrf is chrF2, chrf_plus_plus chrF2++, rouge ROUGE-1, ROUGE-2 and ROUGE-L,
-/// exact the share of lines that equal a reference, evalb the F1 of constituents where lines are trees.
+/// The metrics of a corpus. chrf is chrF2, chrf_plus_plus chrF2++, rouge ROUGE-1, ROUGE-2 and ROUGE-L, exact the share
+/// of lines that equal a reference, evalb the F1 of constituents of lines that are trees.
 enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter, rouge, exact, evalb };
 
 /// Which texts are scored, and how.

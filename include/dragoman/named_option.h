@@ -4,8 +4,9 @@
 
 namespace dragoman {
 
-/// An option by its long name, and its values as on the command line: {"dim-emb", {"256"}}, {"train-sets", {"train.de",
-/// "train.en"}}. No value stands for "true", or for what the option means there without one.
+/// An option by its long name, with its values as on the command line: {"dim-emb", {"256"}}, {"train-sets",
+/// {"train.de", "train.en"}}. Without a value it means what the option means on the command line without one, such as
+/// "true".
 struct NamedOption {
   std::string name;
   std::vector<std::string> values;

@@ -10,7 +10,7 @@ namespace dragoman {
 
 class Engine;
 
-/// What is made smaller, and how its quality is measured.
+/// The model to quantise, and how its quality is measured.
 struct QuantizeOptions {
   std::string model, output;                   // files
   std::vector<std::string> valid_sets;         // {source, target}; empty: quality is not measured
@@ -21,7 +21,7 @@ struct QuantizeOptions {
   std::string source_lang, target_lang;        // of a model with several languages: kept in the file
 };
 
-/// Of the translations of QuantizeOptions::valid_sets.
+/// Quality of the translations of QuantizeOptions::valid_sets.
 struct TranslationQuality {
   double bleu = 0, chrf = 0;
 };
@@ -31,8 +31,8 @@ struct QuantizeResult {
   std::optional<TranslationQuality> float32, int8;  // where quality was measured
 };
 
-/// Writes the model with its matrices in 8 bits, as `dragoman quantize` does. Error for what is no model in float32,
-/// and if BLEU falls by more than the gate, which leaves nothing written. Thread-safe.
+/// Writes the model with its matrices in 8 bits, as `dragoman quantize` does. Error if the file is not a model in
+/// float32, and if BLEU falls by more than the gate: then nothing is written. Thread-safe.
 QuantizeResult quantize(Engine& engine, const QuantizeOptions& options);
 
 }  // namespace dragoman

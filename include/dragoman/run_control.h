@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// Requests to a training run, from any thread and from signal handlers. The run looks at them between updates.
+/// Requests to a training run, from any thread and from signal handlers. The run checks them between updates.
 struct RunControl {
   std::atomic<bool> stop = false;      // end after the current update, saved
   std::atomic<bool> save = false;      // save once

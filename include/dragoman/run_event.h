@@ -7,9 +7,9 @@
 
 namespace dragoman {
 
-/// What happens in a training run, for those who report it: logs and programs.
+/// The events of a training run, for logs and programs.
 
-/// Where the run is when something happens.
+/// The position of the run at an event.
 struct RunMoment {
   double seconds = 0;  // since this process began
   int64_t epoch = 1;
@@ -31,8 +31,8 @@ struct RunReport {
   double words_per_second = 0;  // target tokens
   double learning_rate = 0;
   double gradient_norm = 0;  // of the last update, before clipping
-  double share = -1;         // of the way to the nearest end, 0…1; -1: not known
-  double remaining = -1;     // seconds; -1: not known
+  double share = -1;         // fraction done until the nearest end, 0…1; -1: unknown
+  double remaining = -1;     // seconds; -1: unknown
 };
 
 struct RunValidation {
@@ -44,7 +44,7 @@ struct RunValidation {
     double best = 0;       // so far, where there is any
     bool decides = false;  // early stopping
   };
-  std::vector<Figure> figures;  // one a metric, but for a script that gave none
+  std::vector<Figure> figures;  // one per metric, except scripts that printed none
   int64_t stalled = 0;          // validations in a row without improvement of the first
   bool requested = false;       // by a signal: only measured, it does not count
 };
@@ -76,7 +76,7 @@ struct RunEnd {
 
 using RunEvent = std::variant<RunStarted, RunReport, RunValidation, RunSave, RunSkip, RunRollback, RunEnd>;
 
-/// Is told what happens in a run, in the thread that trains. What it throws ends the run, which is not saved.
+/// Called with each event of a run, in the thread that trains. An exception from it ends the run, which is not saved.
 using RunObserver = std::function<void(const RunMoment& now, const RunEvent& event)>;
 
 }  // namespace dragoman

@@ -17,7 +17,7 @@ struct ScorerOptions {
   std::string target_lang = {};
 };
 
-/// What a model says of a pair of lines.
+/// The scores of a pair of lines.
 struct ScoredPair {
   double log_prob = 0;                 // log p(target | source), base e
   std::vector<float> token_log_probs;  // of each target token, end of sentence included
@@ -27,7 +27,8 @@ struct ScoredPair {
 /// each of them is used by one thread at a time.
 class [[gnu::visibility("default")]] Scorer {
  public:
-  /// Loads the model. Error for a file that is none and options out of bounds. The engine outlives the scorer.
+  /// Loads the model. Error for a file that is not a model and for options out of bounds. The engine must outlive the
+  /// scorer.
   Scorer(Engine & engine, ScorerOptions options);
   ~Scorer();
   Scorer(const Scorer&) = delete;

@@ -21,10 +21,10 @@ struct TextTranslatorOptions {
   std::string source_lang = {};          // of models with several languages; empty: what the model has kept
   std::string target_lang = {};
   SearchOptions search = {};  // of translate()
-  int max_length = 1000;      // pieces; longer lines are translated in parts
+  int max_length = 1000;      // pieces; longer lines are translated in segments
 };
 
-/// A translation of a line, one of several with SearchOptions::n_best.
+/// One of the translations of a line.
 struct TranslatedText {
   std::string text;
   double log_prob = 0;  // of the tokens, summed
@@ -37,8 +37,8 @@ struct TranslationRequest {
   std::string text;  // one line
   SearchOptions search;
   std::string prefix;  // how the translation begins
-  bool scores = true;  // log-probabilities and scores, too; without, they are not to be relied on, and greedy is faster
-  /// Receives what the best translation begins with, each time more of it is decided; see docs/embedding.md. Must not
+  bool scores = true;  // compute log-probabilities and scores; without, they are undefined, and greedy search is faster
+  /// Receives the beginning of the best translation each time more of it is decided; see docs/embedding.md. Must not
   /// throw. null: not requested.
   std::function<void(const std::string& text)> partial = {};
 };
@@ -47,8 +47,8 @@ struct TranslationRequest {
 /// on one engine or on several; each of them is used by one thread at a time.
 class [[gnu::visibility("default")]] TextTranslator {
  public:
-  /// Loads the models. Error for files that are no models, models that cannot translate together and options out of
-  /// bounds, which are named as on the command line. The engine outlives the translator.
+  /// Loads the models. Error for files that are not models, models that cannot translate together and options out of
+  /// bounds, which are named as on the command line. The engine must outlive the translator.
   TextTranslator(Engine & engine, TextTranslatorOptions options);
   ~TextTranslator();
   TextTranslator(const TextTranslator&) = delete;
@@ -60,17 +60,17 @@ class [[gnu::visibility("default")]] TextTranslator {
   using Done = std::function<void(std::vector<TranslatedText> best)>;  // n_best of them, best first; at least one
   using Failed = std::function<void(std::exception_ptr error)>;
 
-  /// Queues a text beside all others; step() translates. One of the functions is called by a step(), in its thread:
-  /// `done`, or `failed` if there is no memory for this text, which leaves the others as they are. Both may submit and
-  /// cancel. `request.partial` is called during a step(), but perhaps in one of the engine's threads; those of several
-  /// requests at once. The translation depends on the request alone. Error for options that make no sense.
+  /// Queues a text with all others; step() translates. One of the functions is called by a step(), in its thread:
+  /// `done`, or `failed` if there is no memory for this text, which does not affect the others. Both may submit and
+  /// cancel. `request.partial` is called during a step(), possibly in one of the engine's threads; for several requests,
+  /// calls may be concurrent. The translation depends on the request alone. Error for invalid options.
   Ticket submit(TranslationRequest request, Done done, Failed failed);
 
-  /// Gives a text up: none of its functions is called any more. False if it is done.
+  /// Cancels a text: none of its functions is called any more. False if it is done.
   bool cancel(Ticket ticket);
 
-  /// Extends all translations by one or more tokens and answers what is done. False if nothing was left to do. What it
-  /// throws ends all requests; their functions are not called. So does what translate() throws.
+  /// Extends all translations by one or more tokens and answers those that are done. False if nothing was left to do.
+  /// An exception ends all requests without calling their functions; so does one of translate().
   bool step();
 
  private:

@@ -11,16 +11,16 @@ class Engine;
 
 struct TrainResult {
   RunEnd::Reason reason = RunEnd::after;  // why training ended
-  int64_t updates = 0;                    // of the model, those of earlier calls included
+  int64_t updates = 0;                    // of the model, including earlier calls
   double epochs = 0;
 };
 
 /// Trains a model as `dragoman train` does with these options (docs/options.md), and saves it. A second call with the
-/// same options resumes where the first one stopped. `observer` is told what happens; `control` lets other threads stop
-/// the run, or make it save or validate, and outlives the call. Error, as the command says it, for options and files
-/// that cannot be used, and for --devices, --fast-math, --cpu-threads, --quiet, --profile, --processes, --comm-timeout
-/// and --dry-run, which belong to the engine or to the command. Messages go to the engine's log. Thread-safe: models of
-/// different names may be trained at once, each on an engine of its own.
+/// same options resumes where the first one stopped. `observer` receives its events; `control` lets other threads stop
+/// the run, or make it save or validate, and must outlive the call. Error, with the command's message, for options and
+/// files that cannot be used, and for --devices, --fast-math, --cpu-threads, --quiet, --profile, --processes,
+/// --comm-timeout and --dry-run, which belong to the engine or to the command. Messages go to the engine's log.
+/// Thread-safe: models of different names may be trained at once, each on an engine of its own.
 TrainResult train(Engine& engine, const NamedOptions& options, const RunObserver& observer = {},
                   RunControl* control = nullptr);
 
