@@ -94,7 +94,7 @@ class WordBeingMerged {
     if (const auto* merge = merge_of(at)) queue_.push({merge->rank, at});
   }
 
-  // False where an earlier merge has changed the pair.
+  // False if an earlier merge has changed the pair.
   bool merge_at(int64_t at, int32_t rank) {
     const auto* merge = merge_of(at);
     if (!merge || merge->rank != rank) return false;

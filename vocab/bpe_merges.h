@@ -7,14 +7,15 @@
 
 namespace dragoman {
 
-/// Merges of byte-pair encoding in the order of their learning, as subword-nmt writes them: an optional first line
+/// Merges of byte-pair encoding in the order in which they were learned, as subword-nmt writes them: an optional first
+/// line
 /// "#version: 0.2", then two symbols a line. In version 0.2 the last character of a word and "</w>" are one symbol; in
 /// 0.1, which has no first line, "</w>" is a symbol of its own.
 class BpeMerges {
  public:
-  BpeMerges(std::string_view file, const std::string& name);  // Error for what is no such file
+  BpeMerges(std::string_view file, const std::string& name);  // Error for any other file
 
-  /// The parts of a word that is not empty; joined, they are the word.
+  /// The pieces of a word that is not empty; joined, they are the word.
   std::vector<std::string_view> split(std::string_view word) const;
 
  private:

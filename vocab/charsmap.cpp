@@ -12,9 +12,9 @@
 namespace dragoman {
 namespace {
 
-constexpr int most_matches = 32;  // rules whose keys begin one another: the library's array holds as many
+constexpr int most_matches = 32;  // rules whose keys are prefixes of one another: the size of the library's array
 
-// A unit of the double array, as the library takes it apart.
+// A unit of the double array, as the library decodes it.
 struct Unit {
   uint32_t bits;
   bool leads_here(uint32_t byte) const { return (bits & 0x800000FF) == byte; }
@@ -23,8 +23,8 @@ struct Unit {
   uint32_t value() const { return bits & 0x7FFFFFFF; }
 };
 
-// Looks at all that a lookup can come to. A node is the number from which its children are found: child c is the unit
-// at `node ^ c`. Nodes may be shared.
+// Checks everything that a lookup can reach. A node is the number from which its children are found: child c is the
+// unit at `node ^ c`. Nodes may be shared.
 class TrieCheck {
  public:
   TrieCheck(std::string_view trie, std::string_view strings)
@@ -42,7 +42,7 @@ class TrieCheck {
  private:
   static constexpr int16_t unknown = -2, on_path = -1;
 
-  // A node on the way down, the next byte to look at, and the most matches below it as far as it is known.
+  // A node on the path, the next byte to check, and the most matches below it known so far.
   struct Standing {
     uint32_t node, byte = 0;
     int most = 0;
@@ -87,7 +87,7 @@ class TrieCheck {
 
   std::vector<Unit> units_;
   std::string_view strings_;
-  std::vector<int16_t> matches_;  // by node: the most that one way down from it comes to
+  std::vector<int16_t> matches_;  // by node: the most on one path down from it
   std::vector<Standing> path_;
   std::string fault_;
 };

@@ -6,11 +6,11 @@ namespace dragoman {
 /// The bytes of a listed vocabulary (docs/model_format.md): a line of JSON, the pieces, the model.
 std::string to_container(const ListedVocabulary& vocabulary);
 
-/// Whether bytes are meant to be a container, by how they begin.
+/// Whether the bytes begin like a container.
 bool is_container(std::string_view bytes);
 
-/// The inverse of to_container(). Checks sizes, and nothing that listed_model() checks. Error; `name` says in it where
-/// the bytes are from.
+/// The inverse of to_container(). Checks sizes, but nothing that listed_model() checks. Throws Error; `name` is what
+/// messages call the bytes.
 ListedVocabulary from_container(std::string_view bytes, const std::string& name);
 
 }  // namespace dragoman

@@ -13,15 +13,15 @@ struct LineCodecOptions {
   bool ids = false;   // ids instead of pieces
 };
 
-/// Lines of text to lines of pieces, separated by blanks, and back. Lines come in blocks, which are changed in place;
-/// sampling depends on the seed, the number of the block and its lines. Thread-safe.
+/// Converts lines of text to lines of pieces, separated by blanks, and back. Lines come in blocks, which are changed in
+/// place; sampling depends on the seed, the number of the block and its lines. Thread-safe.
 class LineCodec {
  public:
   LineCodec(Vocabulary vocabulary, const LineCodecOptions& options)
       : vocabulary_(std::move(vocabulary)), options_(options) {}
 
   void encode(std::vector<std::string>& lines, int64_t block) const;
-  /// Error for what is no id of a piece; `file` and `first`, the number of the first line, say where.
+  /// Error for an invalid id; `file` and `first`, the number of the first line, locate it.
   void decode(std::vector<std::string>& lines, const std::string& file, int64_t first) const;
 
  private:

@@ -47,7 +47,7 @@ Ids ids_of(const std::vector<std::string>& pieces, const std::string& name) {
   return ids;
 }
 
-// What becomes of a piece in text and in ids.
+// How a piece appears in text and in ids.
 enum class Role : uint8_t { ordinary, byte, unknown, control, special };
 
 class ListedModel : public PieceModel {
@@ -71,7 +71,7 @@ class ListedModel : public PieceModel {
   bool is_byte(int32_t id) const override { return id >= 0 && id < size() && role(id) == Role::byte; }
   bool has_byte_fallback() const override { return is_byte(id_of("<0x00>")); }
 
-  // Control pieces may be given: this is how other programs take the code of a language.
+  // Control pieces are accepted: other programs give the code of a language in this way.
   int32_t given_id(std::string_view piece) const override {
     const int32_t id = id_of(piece);
     return role(id) == Role::special ? special().unk : id;
@@ -145,7 +145,7 @@ class ListedModel : public PieceModel {
     return written;
   }
 
-  // Characters that the segmentation lacks may spell a special piece: in text it is none.
+  // Characters that the segmentation lacks may spell a special piece: in text it is not special.
   std::vector<int32_t> in_text(const std::vector<std::string>& written) const {
     std::vector<int32_t> ids;
     ids.reserve(written.size());

@@ -14,8 +14,8 @@ inline std::span<const EnumName<SegmentationKind>> enum_names(SegmentationKind) 
   return names;
 }
 
-/// A vocabulary as other programs have it: ids are those of a list of pieces, and something else splits the text. The
-/// list may be larger or smaller than what the text is split into; a piece that it lacks is unknown. A line may begin
+/// A vocabulary of another program: ids are those of a list of pieces, and a segmentation splits the text. The
+/// list may be larger or smaller than the segmentation's; a piece that it lacks is unknown. A line may begin
 /// with the code of a language that the list holds, as for OPUS-MT: ">>fra<< Hello".
 struct ListedVocabulary {
   SegmentationKind segmentation = SegmentationKind::tokens;
@@ -24,10 +24,10 @@ struct ListedVocabulary {
   std::string model = {};                // a SentencePiece model, or subword-nmt's file of merges; empty for tokens
 };
 
-/// Gives the list as many pieces as a model has rows for; those that are added are never used.
+/// Extends the list to the number of rows of a model; the added pieces are never used.
 void fill_up(ListedVocabulary& vocabulary, int size);
 
-/// Checks all of it. Error; `name` says in it where the vocabulary is from.
+/// Checks the vocabulary. Throws Error; `name` is what messages call it.
 std::shared_ptr<const PieceModel> listed_model(ListedVocabulary vocabulary, const std::string& name);
 
 }  // namespace dragoman

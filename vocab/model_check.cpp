@@ -14,9 +14,9 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t most_nested = 64;  // symbols that begin one another: the library's array holds as many
+constexpr size_t most_nested = 64;  // symbols that are prefixes of one another: the size of the library's array
 
-// Of fields that come twice a protocol buffer keeps the last; all of them must be sound.
+// If a field occurs twice, a protocol buffer keeps the last; all of them must be valid.
 std::string fault_of_normalizer(std::string_view normalizer, const char* name) {
   constexpr uint64_t precompiled_charsmap = 2;
   Message fields(normalizer);
@@ -57,7 +57,7 @@ std::string fault_of_piece(std::string_view message, int64_t number, std::vector
 
 std::string fault_of_symbols(std::vector<std::string_view> symbols) {
   std::ranges::sort(symbols);
-  std::vector<std::string_view> begins;  // those that begin the next one, each the one after it
+  std::vector<std::string_view> begins;  // prefixes of the next one, each a prefix of the one after it
   for (const std::string_view symbol : symbols) {
     while (!begins.empty() && !symbol.starts_with(begins.back())) begins.pop_back();
     begins.push_back(symbol);

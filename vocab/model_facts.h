@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// What a vocabulary says about its making and its interface does not tell.
+/// What the bytes of a vocabulary record beyond its interface.
 struct ModelFacts {
   std::string type = "unigram";  // bpe, unigram, word, char, each perhaps "with a list"; tokens; merges
   std::string normalization;     // the name of the rule; empty: not recorded

@@ -15,7 +15,7 @@ struct Entry {
   std::string piece;
 };
 
-// By id. `filled` stand for those of the first ids that no piece has.
+// By id. `filled` replace those of the first ids that no piece has.
 std::vector<std::string> in_order(std::vector<Entry> entries, const std::string& name,
                                   const std::vector<std::string>& filled = {}) {
   std::ranges::stable_sort(entries, {}, &Entry::id);

@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-/// What a Vocabulary is made of: a SentencePiece model, or a list of pieces with a Segmentation. Never changes, so that
-/// all members may be called from several threads at once. Ids that come in are in [0, size()).
+/// The model of a Vocabulary: a SentencePiece model, or a list of pieces with a Segmentation. Immutable, so that all
+/// members may be called from several threads at once. Ids passed in are in [0, size()).
 class PieceModel {
  public:
   explicit PieceModel(SpecialPieces special) : special_(std::move(special)) {}
@@ -20,7 +20,7 @@ class PieceModel {
   const SpecialPieces& special() const { return special_; }
   virtual int size() const = 0;
   virtual const std::string& piece(int32_t id) const = 0;
-  virtual int32_t given_id(std::string_view piece) const = 0;  // of a piece in text that is split already
+  virtual int32_t given_id(std::string_view piece) const = 0;  // of a piece in text that is already split
   virtual bool is_byte(int32_t id) const = 0;
   virtual bool has_byte_fallback() const = 0;
 

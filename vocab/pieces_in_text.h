@@ -7,26 +7,26 @@
 
 namespace dragoman {
 
-/// A line as ids, and where each comes from in the line as it was before normalisation.
+/// A line as ids, and the range of each in the line before normalisation.
 ///
-/// A range may begin with the blanks that its piece stands for. Ranges do not overlap but for those of the bytes of one
-/// character, which all have that character's range. Of a character that normalisation makes several pieces of, such as
-/// the ligature "ﬁ", the last has the range, those before are empty. Adjacent characters that the vocabulary lacks may
+/// A range may include the blanks that its piece stands for. Ranges do not overlap, except that the bytes of one
+/// character all have that character's range. If normalisation makes several pieces of a character, such as the
+/// ligature "ﬁ", the last has the range, those before are empty. Adjacent characters that the vocabulary lacks may
 /// be one unknown piece with one range.
 struct EncodedLine {
   std::vector<int32_t> ids;
   std::vector<ByteRange> ranges;  // one an id
 };
 
-/// The same of written pieces.
+/// The same for written pieces.
 struct WrittenLine {
   std::vector<std::string> pieces;
   std::vector<ByteRange> ranges;  // one a piece
 };
 
-/// A text, and where the piece of each id is in it. Special pieces, which vanish, have empty ranges; all bytes of one
-/// character have that character's range. Ranges of a SentencePiece model with a denormalizer that changes the text are
-/// those before it did, as far as the text reaches; all others are exact.
+/// A text, and the range of each id's piece in it. Special pieces, which are dropped, have empty ranges; all bytes of
+/// one character have that character's range. If a SentencePiece model has a denormalizer that changes the text, ranges
+/// are those before the change, cut to the length of the text; all others are exact.
 struct DecodedText {
   std::string text;
   std::vector<ByteRange> ranges;  // one an id

@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// The pieces that a sentence ends with, rising: those whose text ends with one of `marks`, closing quotes and brackets
-/// after it aside. Special and byte pieces are none.
+/// The pieces that end a sentence, in ascending order: those whose text ends with one of `marks`, possibly followed by
+/// closing quotes and brackets. Special and byte pieces are excluded.
 std::vector<int32_t> sentence_ends(const Vocabulary& vocabulary, const std::vector<std::string>& marks);
 
 }  // namespace dragoman

@@ -14,7 +14,7 @@ namespace {
 using sentencepiece::ImmutableSentencePieceText;
 using sentencepiece::SentencePieceProcessor;
 
-// What is no model at all is a bad status; of a damaged one the library's data structures may throw on their own.
+// If the bytes are not a model, the status is an error; for a damaged one the library's data structures may throw.
 bool load_into(SentencePieceProcessor& processor, const std::string& bytes) {
   try {
     return processor.LoadFromSerializedProto(bytes).ok() && processor.GetPieceSize() > 0;
@@ -85,7 +85,7 @@ void check(const sentencepiece::util::Status& status) {
   require(status.ok(), "SentencePiece: {}", status.error_message());
 }
 
-// Of the bytes of a character the library gives the last one the range, and those before an empty one at its begin.
+// For the bytes of a character the library gives the last one the range, and those before an empty one at its start.
 std::vector<ByteRange> ranges_of(const ImmutableSentencePieceText& pieces, const SentencePieceProcessor& processor) {
   std::vector<ByteRange> ranges(pieces.pieces_size());
   const size_t size = pieces.text().size();

@@ -13,15 +13,15 @@ namespace dragoman {
 
 constexpr int whole_lattice = -1;  // sample from all segmentations, not from the n best
 
-/// Loads a SentencePiece model after checking what the library would trust. Error for what is none; `name` says in it
-/// where the bytes are from.
+/// Loads a SentencePiece model after checking what the library does not check. Throws Error; `name` is what messages
+/// call the bytes.
 std::shared_ptr<const sentencepiece::SentencePieceProcessor> load_sentencepiece(const std::string& bytes,
                                                                                 const std::string& name);
 
-/// Nothing that a user does makes encoding fail; a status that is not ok is still never dropped.
+/// No input makes encoding fail; a status that is not ok is still never ignored.
 void check(const sentencepiece::util::Status& status);
 
-/// Where the pieces are in what was encoded or decoded (pieces_in_text.h).
+/// The ranges of the pieces in the text that was encoded or decoded (pieces_in_text.h).
 std::vector<ByteRange> ranges_of(const sentencepiece::ImmutableSentencePieceText& pieces,
                                  const sentencepiece::SentencePieceProcessor& processor);
 

@@ -10,7 +10,7 @@ struct SpecialPieces {
   int32_t bos = -1;
   int32_t eos = -1;
   int32_t pad = -1;
-  std::vector<int32_t> control = {};  // others that text never yields and never shows, such as language codes
+  std::vector<int32_t> control = {};  // others that never occur in text, such as language codes
 };
 
 }  // namespace dragoman

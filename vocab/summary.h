@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-/// What a vocabulary holds.
+/// Counts of the pieces of a vocabulary.
 struct VocabularySummary {
   ModelFacts facts;
   int byte_pieces = 0;

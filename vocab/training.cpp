@@ -21,7 +21,7 @@ namespace {
 
 using Arguments = std::unordered_map<std::string, std::string>;
 
-// All files one after the other, as the library asks for them. Exceptions must not pass through the library, so one
+// All files one after the other, as the library requests them. Exceptions must not pass through the library, so one
 // waits here until the training has returned.
 class Sentences : public sentencepiece::SentenceIterator {
  public:
@@ -53,14 +53,14 @@ class Sentences : public sentencepiece::SentenceIterator {
         reader_.reset();
         continue;
       }
-      std::replace(line_.begin(), line_.end(), '\0', ' ');  // the library takes NUL for a sign of a wrong encoding
-      if (line_.find_first_not_of(" \t\v\f\r") != std::string::npos) break;  // text without any ends in an abort
+      std::replace(line_.begin(), line_.end(), '\0', ' ');  // the library rejects NUL as a wrong encoding
+      if (line_.find_first_not_of(" \t\v\f\r") != std::string::npos) break;  // the library aborts if no text is left
     }
     ++lines_;
     return true;
   }
 
-  // The next of what columns_ names.
+  // Reads the next of the columns that columns_ names.
   bool read_sentence() {
     if (second_column_) {
       line_ = std::move(*second_column_);
@@ -100,8 +100,8 @@ Arguments arguments_of(const VocabularyTraining& training) {
       {"byte_fallback", training.byte_fallback ? "true" : "false"},
       {"normalization_rule_name", training.normalization},
       {"input_sentence_size", std::to_string(training.sample_lines)},
-      {"max_sentence_length", "65536"},  // bytes; longer lines, hardly sentences, are passed over
-      {"num_threads", "16"},  // not those of the machine: sums are rounded in an order that depends on their number
+      {"max_sentence_length", "65536"},  // bytes; longer lines, hardly sentences, are skipped
+      {"num_threads", "16"},             // not the machine's number: rounding of sums depends on it
       {"unk_id", "0"},
       {"bos_id", "1"},
       {"eos_id", "2"},
@@ -133,14 +133,14 @@ void check(const VocabularyTraining& training) {
           training.size, least);
 }
 
-// The number behind `words` in one of the library's messages.
+// The number after `words` in one of the library's messages.
 std::optional<int> number_after(std::string_view message, std::string_view words) {
   const size_t at = message.find(words);
   if (at == std::string_view::npos) return std::nullopt;
   return std::atoi(std::string(message.substr(at + words.size())).c_str());
 }
 
-// The library's messages speak of its own source files and flags; the two that users meet are said in our words.
+// The library's messages mention its own source files and flags; the two that users meet are rewritten.
 [[noreturn]] void explain(const VocabularyTraining& training, std::string_view message) {
   if (const auto largest = number_after(message, "Please set it to a value <= "))
     throw Error(fmt::format("the text is too small for a vocabulary of {} pieces, expected at most {}", training.size,

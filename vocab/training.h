@@ -7,10 +7,10 @@
 
 namespace dragoman {
 
-/// What of a line is text to learn from; columns are separated by tabs, and each is a sentence of its own.
+/// The columns of a line to learn from; they are separated by tabs, and each is a sentence of its own.
 enum class TextColumns { whole_lines, source, target, both };
 
-/// What a new vocabulary is learned from, and how. Pieces 0, 1 and 2 are <unk>, <s> and </s>; there is no padding.
+/// The text and options for learning a new vocabulary. Pieces 0, 1 and 2 are <unk>, <s> and </s>; there is no padding.
 struct VocabularyTraining {
   std::vector<std::string> inputs;  // text files, one sentence a line; plain, .gz, .xz, .zst or "-"
   TextColumns columns = TextColumns::whole_lines;
@@ -21,12 +21,12 @@ struct VocabularyTraining {
   double character_coverage = 1;               // share of the text whose characters become pieces of their own
   bool byte_fallback = true;                   // other characters are spelled by their UTF-8 bytes: nothing is unknown
   std::vector<std::string> protected_symbols;  // pieces that are never split
-  int64_t sample_lines = 10'000'000;  // learn from that many lines, chosen at random; more cost memory, not quality
+  int64_t sample_lines = 10'000'000;  // learn from this many random lines; more take memory without raising quality
   uint64_t seed = 1;                  // of that choice
 };
 
 /// Learns the vocabulary and writes the file atomically. The same text and options give the same file on any machine.
-/// Memory: about ten times the size of the text. Error when the text is too small for the size, with the largest one.
+/// Memory: about ten times the size of the text. Error if the text is too small for the size; it gives the largest one.
 void train_vocabulary(const VocabularyTraining& training);
 
 }  // namespace dragoman

@@ -20,7 +20,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// A file of another kind may have the name of a list.
+// A file of another kind may have a name like that of a list.
 bool is_list(std::string_view bytes, const std::string& path) {
   return is_piece_list(path) && !is_container(bytes) && kind_of_binary(bytes.substr(0, 512)).empty();
 }

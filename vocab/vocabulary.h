@@ -13,23 +13,23 @@ namespace dragoman {
 class PieceModel;
 struct ListedVocabulary;
 
-/// Text to piece numbers and back: a SentencePiece model (Kudo and Richardson 2018), or a list of pieces as other
-/// programs have it (listed_vocabulary.h). Copies share the model, which never changes; all members may be called from
-/// several threads at once. Numbers are in [0, size()). Special pieces written out in text (`</s>`, `<unk>`, `<0x41>`)
+/// Converts text to ids of pieces and back: a SentencePiece model (Kudo and Richardson 2018), or a list of pieces of
+/// another program (listed_vocabulary.h). Copies share the model, which never changes; all members may be called from
+/// several threads at once. Ids are in [0, size()). Special pieces written out in text (`</s>`, `<unk>`, `<0x41>`)
 /// are plain text like any other.
 class Vocabulary {
  public:
   /// What from_bytes() takes, or a list of tokens: .yml, .yaml, .json or .txt, with Marian's ids (piece_list.h).
   static Vocabulary load(const std::string& path);
   static Vocabulary from_bytes(std::string bytes,
-                               const std::string& name);  // `name` says in errors where they are from
+                               const std::string& name);  // `name` is what messages call the bytes
   static Vocabulary from_list(ListedVocabulary vocabulary, const std::string& name);
 
   /// A SentencePiece model, byte by byte, or the container of a list (docs/model_format.md).
   const std::string& bytes() const { return *bytes_; }
   int size() const;
   int32_t unk() const;
-  int32_t bos() const;  // -1 if the model has none, as foreign ones may
+  int32_t bos() const;  // -1 if the model has none, as in other programs' models
   int32_t eos() const;
   int32_t pad() const;                // -1 if the model has none
   bool is_special(int32_t id) const;  // one of these four
@@ -43,27 +43,28 @@ class Vocabulary {
   /// The same, with the bytes of the line that each piece comes from.
   EncodedLine encode_with_offsets(std::string_view line) const;
 
-  /// The same as written pieces; characters that the vocabulary lacks stand for themselves.
+  /// The same as written pieces; characters that the vocabulary lacks are kept as they are.
   std::vector<std::string> encode_pieces(std::string_view line) const;
 
-  /// A line whose blanks separate pieces already (--no-spm-encode). What is no piece becomes unk(), and so does </s>.
+  /// A line whose blanks already separate pieces (--no-spm-encode). Words that are not pieces become unk(), as does
+  /// </s>.
   std::vector<int32_t> encode_given_pieces(std::string_view line) const;
 
-  /// One random segmentation a line. For bpe, alpha is the probability to leave out a merge (BPE-dropout, Provilkov et
-  /// al. 2020; 0.1 is usual); for unigram the exponent on the probabilities of segmentations (Kudo 2018; 0.1 to 0.5),
-  /// smaller is wilder. 0 is the best segmentation for both. The same lines, alpha and seed give the same pieces.
-  /// Only one block is sampled at a time, whatever the thread or vocabulary: the library's generator allows no more.
-  /// Error with an alpha above 0 for vocabularies without SentencePiece.
+  /// One random segmentation per line. For bpe, alpha is the probability of leaving out a merge (BPE-dropout, Provilkov
+  /// et al. 2020; 0.1 is usual); for unigram the exponent on the probabilities of segmentations (Kudo 2018; 0.1 to
+  /// 0.5), smaller is more random. 0 is the best segmentation for both. The same lines, alpha and seed give the same
+  /// pieces. Only one block is sampled at a time in the process, whatever the thread or vocabulary: the library allows
+  /// no more. Error with an alpha above 0 for vocabularies without SentencePiece.
   std::vector<std::vector<int32_t>> encode_block(std::span<const std::string> lines, double alpha, uint64_t seed) const;
 
-  /// Always one line: byte pieces can spell a line break, which becomes a blank. Special pieces vanish but unk(),
-  /// which becomes " ⁇ ".
+  /// Always one line: byte pieces can spell a line break, which becomes a blank. Special pieces are dropped, except
+  /// unk(), which becomes " ⁇ ".
   std::string decode(std::span<const int32_t> ids) const;
 
-  /// The same, with the bytes of the text that each piece gives.
+  /// The same, with the bytes of the text that come from each piece.
   DecodedText decode_with_offsets(std::span<const int32_t> ids) const;
 
-  /// The inverse of encode_pieces: what is no piece stands for itself.
+  /// The inverse of encode_pieces: words that are not pieces are kept as they are.
   std::string decode_pieces(const std::vector<std::string>& pieces) const;
 
  private:

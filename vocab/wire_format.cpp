@@ -19,7 +19,7 @@ std::optional<Field> Message::next() {
   return field;
 }
 
-// Groups, which SentencePiece does not use, are refused.
+// Rejects groups, which SentencePiece does not use.
 bool Message::read(Field& field, uint64_t wire_type) {
   std::optional<uint64_t> size;
   switch (wire_type) {

@@ -9,10 +9,10 @@ namespace dragoman {
 /// One field of a message in the wire format of protocol buffers: a number or a run of bytes.
 struct Field {
   uint64_t id = 0, number = 0;
-  std::string_view bytes;  // of numbers of fixed size too
+  std::string_view bytes;  // also for numbers of fixed size
 };
 
-/// Takes fields off the front of a message; none at its end, or where it is no message.
+/// Reads fields from the front of a message; none at its end, or if it is not a message.
 class Message {
  public:
   explicit Message(std::string_view bytes) : rest_(bytes) {}
@@ -29,7 +29,7 @@ class Message {
   bool broken_ = false;
 };
 
-/// Puts fields at the end of a message.
+/// Appends fields to a message.
 class MessageBuilder {
  public:
   void number(uint64_t id, uint64_t value);
@@ -37,7 +37,7 @@ class MessageBuilder {
   void bytes(uint64_t id, std::string_view value);
   void message(uint64_t id, const MessageBuilder& value) { bytes(id, value.text()); }
   void append(const MessageBuilder& fields) { text_ += fields.text(); }
-  /// Begins a field whose `size` bytes are written elsewhere.
+  /// Begins a field whose `size` bytes are appended separately.
   void begin(uint64_t id, uint64_t size);
 
   const std::string& text() const { return text_; }

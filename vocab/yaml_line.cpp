@@ -11,7 +11,7 @@ struct Escape {
   std::string_view text;
 };
 
-// YAML 1.2.2, section 5.7, but for those of hexadecimal digits.
+// YAML 1.2.2, section 5.7, except the escapes of hexadecimal digits.
 constexpr Escape escapes[] = {{'0', {"\0", 1}}, {'a', "\a"},    {'b', "\b"},  {'t', "\t"},     {'n', "\n"},
                               {'v', "\v"},      {'f', "\f"},    {'r', "\r"},  {'e', "\x1b"},   {' ', " "},
                               {'"', "\""},      {'/', "/"},     {'\\', "\\"}, {'N', "\u0085"}, {'_', "\u00a0"},
@@ -36,7 +36,7 @@ void append_utf8(std::string& text, uint32_t code) {
   }
 }
 
-// Takes `digits` hexadecimal digits off the text.
+// Removes `digits` hexadecimal digits from the front of the text.
 std::optional<uint32_t> take_hex(std::string_view& text, size_t digits) {
   uint32_t code = 0;
   if (text.size() < digits) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<uint32_t> take_hex(std::string_view& text, size_t digits) {
   return code;
 }
 
-// Takes what follows a backslash off the text. JSON writes a character beyond U+FFFF as two surrogates.
+// Removes what follows a backslash from the text. JSON writes a character beyond U+FFFF as two surrogates.
 bool take_escape(std::string_view& text, std::string& piece) {
   if (text.empty()) return false;
   const char letter = text.front();
@@ -68,7 +68,7 @@ bool take_escape(std::string_view& text, std::string& piece) {
   return true;
 }
 
-// Both take a quoted piece off the line, whose first quote is off already.
+// Both remove a quoted piece from the line, whose first quote is already removed.
 bool take_double_quoted(std::string_view& line, std::string& piece) {
   while (!line.empty()) {
     const char c = line.front();
