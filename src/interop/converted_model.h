@@ -5,8 +5,8 @@
 
 namespace dragoman {
 
-/// A model of another program in the words of this one: what save_model writes and ModelFile::in_memory holds. The
-/// weights are converted when they are asked for, one at a time.
+/// A model of another program in this one's terms: what save_model writes and ModelFile::in_memory holds. The
+/// weights are converted on demand, one at a time.
 struct ConvertedModel {
   ModelConfig config;
   Vocabularies vocabularies;

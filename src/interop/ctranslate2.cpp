@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The model, and what splits text, which a package of Argos has a folder above.
+/// The model, and the files that split its text, which a package of Argos has in the folder above.
 struct Package {
   FileSet model, texts;
 };
@@ -42,7 +42,7 @@ std::optional<Package> find_package(const std::string& path) {
   return std::nullopt;
 }
 
-/// Maps variables of both sides of a model.
+/// Maps the variables of both sides of a model.
 class Mapping {
  public:
   Mapping(CTranslate2Bin bin, ModelConfig& config) : bin_(std::move(bin)), c_(config), w_(bin_.path, split()) {}
@@ -100,7 +100,7 @@ std::vector<ForeignTensor> Mapping::split() {
   return tensors;
 }
 
-// Of older files, numbers of both sides stand at the top.
+// In older files, numbers for both sides are at the top level.
 double Mapping::number(const std::string& side, const char* name, double otherwise) const {
   for (const std::string& key : {side + "/" + name, std::string(name)})
     if (const auto found = bin_.numbers.find(key); found != bin_.numbers.end()) return found->second;
@@ -171,7 +171,7 @@ void Mapping::set_embeddings() {
   require(e.scale == embedding_scale("decoder"), "{}: encoder and decoder scale embeddings differently", bin_.path);
 }
 
-// A flag, or a factor; older files have the flag elsewhere. 0: by the root of D.
+// A flag, or a factor; older files have the flag elsewhere. 0: the square root of D.
 double Mapping::embedding_scale(const std::string& side) const {
   for (const char* name : {"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth"}) {
     const auto found = bin_.numbers.find(side + name);
@@ -183,7 +183,7 @@ double Mapping::embedding_scale(const std::string& side) const {
   return 0;
 }
 
-// A table of sinusoids is recognised; another one was learned. Without a table CTranslate2 computes tensor2tensor's,
+// A table of sinusoids is recognised; any other was learned. Without a table CTranslate2 computes tensor2tensor's,
 // from 1.
 void Mapping::set_positions() {
   const std::string name = resolved("encoder/position_encodings/encodings");
@@ -265,8 +265,8 @@ std::vector<TensorEntry> Mapping::all() {
   return w_.take();
 }
 
-// Models of OpenNMT begin with <s> and have no </s> behind a source. Tokenizers of transformers add it themselves, so
-// that CTranslate2's configuration does not say it of their models, which begin with </s>.
+// Models of OpenNMT begin with <s> and have no </s> after a source. Tokenizers of transformers add it themselves, so
+// CTranslate2's configuration does not mention it for their models, which begin with </s>.
 void set_ends(ModelConfig& m, const JsonObject& config, bool zero) {
   const auto eos = config.get("eos_token", std::string("</s>")), bos = config.get("bos_token", std::string("<s>"));
   if (config.has("decoder_start_token") || zero) {

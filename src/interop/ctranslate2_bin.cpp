@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr uint32_t oldest = 4, newest = 6;  // before 4, variables do not say their type
+constexpr uint32_t oldest = 4, newest = 6;  // before 4, variables have no type
 
 // Length with the 0 that ends it.
 std::string text(ByteReader& in) {
@@ -96,7 +96,7 @@ ForeignTensor tensor_of(const std::shared_ptr<const void>& owner, const Variable
           }};
 }
 
-// A weight is an integer divided by the number of its row, which is a variable of its own.
+// A weight is an integer divided by the factor of its row, which is stored as a variable of its own.
 void add_scales(ForeignTensor& weight, const ForeignTensor& divisors, const std::string& path) {
   require(divisors.dtype == DType::f32 && divisors.shape == std::vector<int64_t>{weight.shape[0]},
           "{}: {} is ({}) of {}, expected float32 for {} rows", path, divisors.name, fmt::join(divisors.shape, ","),

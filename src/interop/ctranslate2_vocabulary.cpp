@@ -61,7 +61,7 @@ Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting
   return Vocabulary::from_list(std::move(v), where);
 }
 
-// A list may have a token twice: the second one is never used.
+// A list may contain a token twice: the second one is never used.
 void name_apart(Pieces& pieces) {
   std::map<std::string, int> seen;
   for (std::string& piece : pieces)

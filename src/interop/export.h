@@ -25,12 +25,12 @@ class OutputFolder {
   bool committed_ = false;
 };
 
-/// Error, naming the field, unless the model differs from `fixed` in these keys of its configuration alone
-/// (docs/model_format.md); what matters in training alone may be anything. `program` names the program in the error.
+/// Error, naming the field, if the model differs from `fixed` in other keys of its configuration than these
+/// (docs/model_format.md); fields for training alone may differ. `program` names the program in the error.
 void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,
                     const ModelConfig& fixed = {});
 
-/// A weight as it is stored, in floating point: what is in 8 bits becomes float32. The model must outlive it.
+/// A weight as it is stored, in floating point: 8 bits become float32. The model must outlive it.
 TensorEntry floating(const ModelFile& model, const std::string& weight);
 
 /// Any such tensor as float32.
@@ -39,12 +39,12 @@ std::vector<float> floats_of(const TensorEntry& tensor);
 /// (cols,rows) of values (rows,cols).
 std::vector<float> transposed(const std::vector<float>& values, int64_t rows, int64_t cols);
 
-/// What splits text and its file, for programs that have lists of pieces beside it. Error, naming `side`, for a
-/// vocabulary without SentencePiece.
+/// The SentencePiece model that splits text, for programs that have lists of pieces beside it. Error, naming `side`,
+/// for a vocabulary without SentencePiece.
 std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& side);
 
-/// Writes what splits the text of a side, for programs that have lists of pieces beside it: SIDE.spm or, of
-/// subword-nmt, SIDE.bpe. Nothing for a vocabulary whose text is split already.
+/// Writes the file that splits the text of a side, for programs that have lists of pieces beside it: SIDE.spm or, for
+/// subword-nmt, SIDE.bpe. Writes nothing for a vocabulary of text that is already split.
 void write_splitting(const OutputFolder& folder, const Vocabulary& vocabulary, const std::string& side);
 
 /// Pieces by id.

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The options of a model and of its task. Older checkpoints have one object of all; newer ones have a part for each.
+/// The options of a model and of its task. Older checkpoints have one object for all, newer ones have one for each.
 struct Options {
   PickleFields model, task;
 };
@@ -40,7 +40,7 @@ Options options_of(const PickleDict& checkpoint, const std::string& path) {
   return {*model, *task};
 }
 
-// Architectures are named settings of a model, and users may add their own. Files of two versions name them apart.
+// Architectures are named settings of a model, and users may add their own. The two versions name them differently.
 void check_kind(const Options& o) {
   const std::string arch = o.model.text("arch", o.model.text("_name", "transformer"));
   if (!arch.starts_with("transformer") || arch.starts_with("transformer_lm"))
@@ -54,7 +54,7 @@ void check_kind(const Options& o) {
                 "Face's folders");
 }
 
-// What changes the function of a model, and dragoman does not support. Layer drop without pruned layers does not.
+// Rejects unsupported options that change the function of a model. Layer drop changes it only if layers were pruned.
 void refuse_unknown_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
       {"adaptive_softmax_cutoff", "its output layer is an adaptive softmax"},
@@ -74,7 +74,7 @@ void refuse_unknown_parts(const PickleFields& o) {
     if (o.is_set(name)) throw Error(fmt::format("{}: {} is set, which dragoman does not know", o.where(), name), why);
 }
 
-// Options of both sides that are one of dragoman's.
+// Options of both sides for which dragoman has only one.
 void require_same(const PickleFields& o, const char* option, bool encoder, bool decoder) {
   require(encoder == decoder, "{}: encoder_{} and decoder_{} differ, expected the same on both sides", o.where(),
           option, option);
@@ -93,7 +93,7 @@ Activation activation_of(const PickleFields& o) {
               "relu, gelu, gelu_accurate, gelu_fast, tanh and linear are known");
 }
 
-// fairseq's defaults, which files do not hold of options that came after them.
+// fairseq's defaults, as files lack options that were added later.
 void set_sizes(ModelConfig& m, const PickleFields& o) {
   m.dim = o.number("encoder_embed_dim", 512);
   for (const char* other : {"decoder_embed_dim", "decoder_input_dim", "decoder_output_dim"})
@@ -147,7 +147,7 @@ ModelConfig model_config(const PickleFields& o) {
   return m;
 }
 
-// fairseq's oldest checkpoints have one matrix of query, key and value, and number the norms of a layer. Version 0.12
+// fairseq's oldest checkpoints have one matrix for query, key and value, and number the norms of a layer. Version 0.12
 // keeps copies of an encoder layer's weights for PyTorch's fused kernel; it replaces them when it loads a file.
 std::vector<ForeignTensor> renamed(std::vector<ForeignTensor> tensors, const std::string& path) {
   std::vector<ForeignTensor> result;
@@ -236,7 +236,7 @@ std::optional<ConvertedModel> read_fairseq(const std::string& path, const std::v
   refuse_unknown_parts(options.model);
   ModelConfig m = model_config(options.model);
   WeightMapping weights(path, renamed(state_dict_tensors(file, *checkpoint->find("model"), path), path));
-  // Early pre-norm models have none, nor have those of no_decoder_final_norm, on one side.
+  // Early pre-norm models have none; with no_decoder_final_norm, one side has none.
   const bool final_norm = weights.has("encoder.layer_norm.weight");
   require(final_norm == weights.has("decoder.layer_norm.weight"),
           "{}: only one of encoder and decoder has a final norm, expected both or none", path);

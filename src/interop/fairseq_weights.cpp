@@ -5,10 +5,10 @@
 namespace dragoman {
 namespace {
 
-// Rows of learned positions that stand before the first: positions are counted from the id of <pad>, 1.
+// Rows of learned positions before the first: positions are counted from the id of <pad>, 1.
 constexpr int unused_positions = 2;
 
-/// Maps names of weights of a layer or of a part of one.
+/// Maps the names of the weights of a layer, or of some of them.
 class Mapping {
  public:
   Mapping(WeightMapping& weights, const ModelConfig& config, std::string prefix)
@@ -30,7 +30,7 @@ class Mapping {
   }
 
  private:
-  // Sinusoids may be stored, too.
+  // Sinusoids may also be stored.
   void side(const std::string& ours) {
     const std::string theirs = prefix_ + ours, positions = theirs + ".embed_positions.weight";
     if (c_.positions == Positions::learned)

@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-/// The weights of encoder and decoder but for embeddings and output layer, by the names of fairseq, which transformers
-/// has taken over with a `prefix` ("model.").
+/// The weights of encoder and decoder except embeddings and output layer, by the names of fairseq, which transformers
+/// uses too, with a `prefix` ("model.").
 void map_fairseq_weights(WeightMapping& weights, const ModelConfig& config, const std::string& prefix);
 
 }  // namespace dragoman

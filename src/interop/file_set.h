@@ -15,7 +15,7 @@ struct FileBytes {
   std::span<const std::byte> bytes;
 };
 
-/// A folder of files, on disk or inside of a zip archive.
+/// A folder of files, on disk or inside a zip archive.
 class FileSet {
  public:
   static FileSet of_folder(const std::string& path);
@@ -29,7 +29,7 @@ class FileSet {
   std::string text(const std::string& name) const;
   /// The first of these names that exists.
   std::optional<std::string> first_of(std::initializer_list<const char*> names) const;
-  /// A folder inside of this one.
+  /// A folder inside this one.
   FileSet inside(const std::string& name) const;
 
  private:

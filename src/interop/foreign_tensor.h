@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// A tensor in a file of another program. Its bytes are read when they are asked for, so that one tensor at a time is
+/// A tensor in a file of another program. Its bytes are read on demand, so that only one tensor at a time is
 /// in memory.
 struct ForeignTensor {
   std::string name;
@@ -17,7 +17,7 @@ struct ForeignTensor {
   std::vector<int64_t> shape;
   float scale = 1;                                      // of I8: a value is scale · integer
   std::function<std::vector<float>()> row_scales = {};  // of I8, instead: a scale for each row
-  bool transposed = false;                              // a matrix whose rows are columns in other files of its program
+  bool transposed = false;  // a matrix stored transposed, unlike in other files of its program
   /// Row-major, little-endian. Keeps the file open. Error if it cannot be read.
   std::function<std::vector<std::byte>()> read;
 };

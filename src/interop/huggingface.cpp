@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// All tensors of a folder, of one file or of shards: safetensors if there are, else what torch.save wrote.
+/// All tensors of a folder, of one file or of shards: from safetensors if there are any, else from files of torch.save.
 std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   const auto has = [&](const std::string& name) {
     return fs::exists(folder / name) || fs::exists(folder / (name + ".index.json"));

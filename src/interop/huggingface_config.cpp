@@ -81,7 +81,7 @@ void set_special_ids(ModelConfig& m, const JsonObject& c, int bos) {
           start, m.special.pad, m.special.eos);
 }
 
-// Sequences of several pieces are not known to happen in translation models.
+// Sequences of several pieces are not known to occur in translation models.
 void set_suppressed(ModelConfig& m, const JsonObject& c) {
   if (!c.has("bad_words_ids") || !c.root()["bad_words_ids"].is_array()) return;
   for (const json& words : c.root()["bad_words_ids"]) {

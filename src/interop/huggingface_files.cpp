@@ -31,7 +31,7 @@ const char* name_of_theirs(Activation activation) {
 
 int pad_of(const ModelConfig& c) { return adds_pad(c) ? c.target_vocabulary : c.special.pad; }
 
-// Where the decoder begins with zeros, it begins with <pad>, whose embedding is zeros.
+// If the decoder begins with zeros, it begins with <pad> here, whose embedding is zero.
 int start_of(const ModelConfig& c) { return c.decoder_start == DecoderStart::zero ? pad_of(c) : c.first_token(); }
 
 ordered_json configuration_of(const ModelConfig& c) {

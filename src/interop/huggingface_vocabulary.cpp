@@ -28,7 +28,7 @@ int unknown_piece(const std::vector<std::string>& pieces, const std::string& whe
   return int(found - pieces.begin());
 }
 
-// Rows of embeddings that no piece has: some folders have them to make sizes round.
+// The most rows of embeddings without a piece: some folders round sizes up.
 constexpr int64_t most_unused = 1 << 16;
 
 Vocabulary vocabulary_of(const ModelConfig& c, std::vector<std::string> pieces, std::vector<int32_t> control,
@@ -59,7 +59,7 @@ Vocabularies marian_vocabularies(const fs::path& folder, ModelConfig& m) {
   return v;
 }
 
-/// Tokens beside the pieces of the vocabulary, such as languages, by id.
+/// Tokens beyond the pieces of the vocabulary, such as languages, by id.
 using AddedTokens = std::map<int64_t, std::string>;
 
 void add(AddedTokens& tokens, const json& id, const json& text, const std::string& where) {
@@ -68,7 +68,7 @@ void add(AddedTokens& tokens, const json& id, const json& text, const std::strin
   tokens.emplace(id.get<int64_t>(), text.get<std::string>());
 }
 
-// Each version of transformers has written them to another file; the first that there is counts. The last kind of list
+// Each version of transformers has written them to another file; the first that exists counts. The last kind of list
 // has no ids: they follow the others.
 AddedTokens added_tokens(const fs::path& folder, int64_t next) {
   AddedTokens tokens;
@@ -89,7 +89,7 @@ AddedTokens added_tokens(const fs::path& folder, int64_t next) {
   return tokens;
 }
 
-// fairseq's numbers: <s>, <pad>, </s> and <unk>, and what follows <unk>, <s> and </s> in the model.
+// fairseq's ids: <s>, <pad>, </s> and <unk>, then the pieces that follow <unk>, <s> and </s> in the model.
 std::vector<std::string> pieces_of_fairseq(const std::string& sentencepiece, const std::string& where) {
   const Vocabulary model = Vocabulary::from_bytes(sentencepiece, where);
   std::vector<std::string> pieces = {"<s>", "<pad>", "</s>", "<unk>"};
@@ -97,7 +97,7 @@ std::vector<std::string> pieces_of_fairseq(const std::string& sentencepiece, con
   return pieces;
 }
 
-// One vocabulary for all languages, which has a piece that names each.
+// One vocabulary for all languages, with a piece that names each.
 Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject& config, ModelConfig& m) {
   const char* name = "sentencepiece.bpe.model";
   const std::string sentencepiece = sentencepiece_of(folder, name);

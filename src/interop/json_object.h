@@ -12,7 +12,7 @@ namespace dragoman {
 /// A JSON object in a file of another program, such as config.json.
 class JsonObject {
  public:
-  /// Error if it is no JSON object; an empty one if there is no such file.
+  /// Error if the file is not a JSON object; an empty one if there is no such file.
   explicit JsonObject(const std::filesystem::path& path);
   static JsonObject of_text(const std::string& text, const std::string& path);
 

@@ -3,13 +3,13 @@
 
 namespace dragoman {
 
-/// The languages that a model with several of them translates between, as its vocabulary or its users name them: "fra"
-/// for `>>fra<<`, "fr" for `__fr__`, "fra_Latn". Empty: those that the model has kept.
+/// The languages of a model with several, as its vocabulary or its users name them: "fra" for `>>fra<<`, "fr" for
+/// `__fr__`, "fra_Latn". Empty: those stored in the model.
 struct Languages {
   std::string source, target;
 };
 
-/// Whether a piece is one by which multilingual models name a language: `__fr__`, `fra_Latn` or `fr_XX`.
+/// Whether a piece names a language as multilingual models do: `__fr__`, `fra_Latn` or `fr_XX`.
 bool names_language(const std::string& piece);
 
 /// Whether pieces such as `>>fra<<` name the language to translate into.

@@ -21,15 +21,15 @@
 namespace dragoman {
 namespace {
 
-// The factors that forks for browsers round activations with: here each row has its own.
+// Factors by which forks for browsers round activations: here each row has its own.
 void ignore_activation_factors(WeightMapping& weights, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (name.ends_with("_QuantMultA")) weights.ignore(name);
 }
 
-// A list of pieces numbers what splits the text: in folders of OPUS-MT a SentencePiece model or the merges of BPE
-// beside the list, source.spm or source.bpe; else the text is split already. Pieces that the list lacks of the model's
-// are never used.
+// A list of pieces gives the ids, and another file splits the text: in folders of OPUS-MT a SentencePiece model or the
+// merges of BPE beside the list, source.spm or source.bpe; without one the text is already split. Pieces of the model
+// that the list lacks are never used.
 Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) {
   if (!is_piece_list(path)) return Vocabulary::load(path);
   ListedVocabulary v;

@@ -8,8 +8,8 @@
 namespace dragoman {
 
 /// A Transformer of Marian (Junczys-Dowmunt et al. 2018) or of its forks for browsers: MODEL.npz, MODEL.bin, or the
-/// configuration of a decoder (MODEL.npz.decoder.yml, decoder.yml) with one model. `vocabs`: files of the source's and
-/// the target's vocabulary; none: those that the configuration of the decoder beside the model names. nullopt: the file
+/// configuration of a decoder (MODEL.npz.decoder.yml, decoder.yml) with one model. `vocabs`: the files of source and
+/// target vocabulary; empty: those that the configuration of the decoder beside the model names. nullopt: the file
 /// is none of these. Error, naming file, option or tensor, for a model that dragoman does not support.
 std::optional<ConvertedModel> read_marian(const std::string& path, const std::vector<std::string>& vocabs);
 

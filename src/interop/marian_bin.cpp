@@ -86,7 +86,7 @@ ForeignTensor integers(const std::shared_ptr<const MappedFile>& file, const Stor
   const bool narrow = t.header.type == intgemm8 || t.header.type == intgemm8_of_forks;
   const int64_t bytes = count * (narrow ? 1 : 2);
   ForeignTensor tensor{.name = t.name, .dtype = narrow ? DType::i8 : DType::f32, .shape = t.shape};
-  tensor.transposed = !t.name.ends_with("Wemb");  // factors of products alone
+  tensor.transposed = !t.name.ends_with("Wemb");  // only factors of products
   if (tensor.transposed) std::ranges::reverse(tensor.shape);
   const float factor = factor_of(t, bytes, path);
   const std::span<const std::byte> data = t.data.first(size_t(bytes));

@@ -47,7 +47,7 @@ class Options {
 
 struct Unsupported {
   const char* option;
-  std::vector<std::string> known;  // values that are fine
+  std::vector<std::string> known;  // supported values
   const char* why;
 };
 
@@ -133,7 +133,7 @@ void set_norms(ModelConfig& c, const Options& o) {
   if (final_norm != (c.norm == NormPlacement::pre)) c.final_norm = final_norm ? FinalNorm::always : FinalNorm::never;
 }
 
-// Layers count from 1 there.
+// Marian counts layers from 1.
 std::vector<int> tied_layers(const Options& o) {
   auto layers = o.get("transformer-tied-layers", std::vector<int>());
   for (int& layer : layers) --layer;

@@ -5,9 +5,9 @@
 
 namespace dragoman {
 
-/// What a model of Marian is, from the YAML text that its file holds (special:model.yml). The sizes of the vocabularies
-/// and the ids of special pieces are left to the vocabularies. Error, naming the file, the option and its value, for a
-/// model that dragoman does not support.
+/// The configuration of a model of Marian, from the YAML text in its file (special:model.yml). The sizes of the
+/// vocabularies and the ids of special pieces are left to the vocabularies. Error, naming the file, the option and its
+/// value, for a model that dragoman does not support.
 ModelConfig marian_config(const std::string& yaml, const std::string& path);
 
 }  // namespace dragoman

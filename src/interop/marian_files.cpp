@@ -26,7 +26,7 @@ std::string first_bytes(const std::string& path, size_t count) {
   return bytes;
 }
 
-// Models of ours may have such a name, too.
+// Our models may also have such a name.
 bool is_npz(const std::string& path) { return path.ends_with(".npz") && first_bytes(path, 2) == "PK"; }
 
 // The first number of MODEL.bin is the version of its format.
@@ -52,7 +52,7 @@ YAML::Node parse(const std::string& path) {
 }
 
 // Files that a configuration names under `key`: relative to its folder if it says so, else to the working directory;
-// a configuration that was moved together with its files is understood too.
+// also found if the configuration was moved together with its files.
 std::vector<std::string> files_of(const YAML::Node& configuration, const std::string& path, const char* key) {
   std::vector<std::string> files;
   const YAML::Node list = configuration.IsMap() ? configuration[key] : YAML::Node();

@@ -24,7 +24,7 @@ struct Header {
   uint64_t magic, checksum, first, best, begins, pieces;
 };
 
-// Marian's: what the file has after the checksum, in words of 64 bits; a half word at the end is left out.
+// Marian's checksum: of the file after the checksum, in words of 64 bits; a half word at the end is ignored.
 uint64_t checksum_of(std::span<const std::byte> file) {
   uint64_t hash = 0;
   for (size_t at = 2 * sizeof(uint64_t); at + sizeof(uint64_t) <= file.size(); at += sizeof(uint64_t)) {
@@ -91,8 +91,8 @@ std::vector<int32_t> pieces_of(std::span<const std::byte> data, const Vocabulary
   return {ids.begin(), ids.end()};
 }
 
-// Marian's sentences end in </s>, whose translations are thus allowed in each; ours go without. A translation can
-// always end. Pieces of a shared vocabulary translate themselves.
+// Marian's sentences end in </s>, whose translations are thus allowed in each; ours do not. A translation can
+// always end. Pieces of a shared vocabulary translate to themselves.
 Shortlist completed(const Shortlist& listed, uint64_t first, const Vocabulary& source, const Vocabulary& target) {
   Shortlist s{.begins = {0}, .target_vocabulary = target.size()};
   s.first.resize(size_t(std::min(first, uint64_t(target.size()))));
@@ -174,7 +174,7 @@ std::vector<Translation> read_table(const std::string& path, const Vocabulary& s
   return table;
 }
 
-// Of lines for the same two pieces the last one counts.
+// If several lines have the same two pieces, the last one counts.
 void keep_last(std::vector<Translation>& table) {
   const auto pieces = [](const Translation& t) { return std::pair(t.source, t.target); };
   std::ranges::reverse(table);

@@ -6,18 +6,18 @@
 
 namespace dragoman {
 
-/// What is taken of a table of translations, which is a text. Defaults are Marian's.
+/// What is read from a table of translations, a text file. Defaults are Marian's.
 struct ShortlistLimits {
   int first = 100;      // target pieces with the lowest ids: the most frequent ones in Marian's vocabularies
   int best = 100;       // most probable translations of each source piece …
   float threshold = 0;  // … with probabilities above this
 };
 
-/// Whether a file that begins so is Marian's binary shortlist.
+/// Whether a file that begins like this is Marian's binary shortlist.
 bool is_marian_shortlist(std::string_view begin);
 
-/// Marian's binary shortlist, also of its forks for browsers. It is cut already. Error, naming the file, for a wrong
-/// checksum, sizes that do not go together, and ids or a number of source pieces that the vocabularies do not have.
+/// Marian's binary shortlist, also of its forks for browsers, which is already pruned. Error, naming the file, for a
+/// wrong checksum, inconsistent sizes, and ids or a number of source pieces that the vocabularies do not have.
 Shortlist read_marian_shortlist(const std::string& path, const Vocabulary& source, const Vocabulary& target);
 
 /// Lines `target source probability`, as extract_lex writes them for Marian. Pieces that a vocabulary lacks are <unk>.

@@ -16,7 +16,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-// '<' is little-endian; of single bytes programs write any order.
+// '<' is little-endian; for single bytes programs write any order.
 std::optional<DType> type_of(std::string_view name) {
   static constexpr std::pair<std::string_view, DType> types[] = {
       {"f8", DType::f64}, {"f4", DType::f32}, {"f2", DType::f16}, {"i8", DType::i64},
@@ -34,7 +34,7 @@ struct Header {
   std::vector<int64_t> shape;
 };
 
-/// Reads the one form of a Python dictionary that NumPy writes.
+/// Parses the one form of a Python dictionary that NumPy writes.
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
@@ -105,7 +105,7 @@ class HeaderReader {
   const std::string where_;
 };
 
-// The last index runs slowest in what is stored, and fastest in what is returned.
+// The last index varies slowest in the stored data, and fastest in the result.
 Bytes from_fortran(const Bytes& stored, const std::vector<int64_t>& shape, int64_t size) {
   Bytes result(stored.size());
   std::vector<int64_t> index(shape.size(), 0);

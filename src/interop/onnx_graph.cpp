@@ -150,7 +150,7 @@ void OnnxGraph::write(const std::string& path) const {
   model.message(field::operator_set, set);
 
   const MessageBuilder graph = message();
-  std::vector<MessageBuilder> beginnings;  // of each weight
+  std::vector<MessageBuilder> beginnings;  // for each weight
   uint64_t bytes = graph.text().size();
   for (const Weight& weight : weights_) {
     MessageBuilder beginning;

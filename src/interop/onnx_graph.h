@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// Numbers as ONNX has them (https://onnx.ai/onnx/repo-docs/IR.html), as far as models need them.
+/// ONNX's numbers of element types (https://onnx.ai/onnx/repo-docs/IR.html), as far as models need them.
 enum class OnnxType : uint64_t { float32 = 1, int64 = 7, boolean = 9 };
 
 /// A size, or the name of one that is known when the graph runs.
@@ -23,23 +23,23 @@ struct OnnxAttribute {
   std::variant<int64_t, float, std::vector<int64_t>, const OnnxGraph*> value;
 };
 
-/// A graph of ONNX, operator set 17, built in the order in which it computes. Values are known by their names, which
-/// the functions return. Weights are made when they are written, one at a time.
+/// A graph of ONNX, operator set 17, built in the order in which it computes. Values are identified by their names,
+/// which the functions return. Weights are made when they are written, one at a time.
 class OnnxGraph {
  public:
-  /// A graph that stands alone.
+  /// A graph of its own.
   explicit OnnxGraph(std::string name) : name_(std::move(name)), root_(*this) {}
   /// A branch of a node of `outer`: sees its values and keeps weights there. `outer` must outlive it.
   OnnxGraph(std::string name, OnnxGraph& outer) : name_(std::move(name)), root_(outer.root_) {}
   OnnxGraph(const OnnxGraph&) = delete;
 
   std::string input(const std::string& name, OnnxType type, const std::vector<OnnxDim>& shape);
-  /// Calls a value by this name, which the graph gives back.
+  /// Makes a value an output of the graph, under this name.
   void output(const std::string& name, const std::string& value, OnnxType type, const std::vector<OnnxDim>& shape);
 
   std::string node(const std::string& op, const std::vector<std::string>& inputs,
                    const std::vector<OnnxAttribute>& attributes = {});
-  /// A node that gives several values, under these names.
+  /// A node with several outputs, under these names.
   void node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
             const std::vector<OnnxAttribute>& attributes);
 
@@ -50,7 +50,7 @@ class OnnxGraph {
   std::string weight(const std::string& name, const std::vector<int64_t>& shape,
                      std::function<std::vector<float>()> make);
 
-  /// Writes the graph as a model file. Error for more bytes than such a file can have, 2 GiB.
+  /// Writes the graph as a model file. Error if it would be larger than such a file can be, 2 GiB.
   void write(const std::string& path) const;
 
  private:

@@ -52,7 +52,7 @@ std::string OnnxLayers::norm(const std::string& x, const std::string& name) {
   return multiply(g_.node("Div", {x, g_.node("Sqrt", {add(mean_square, g_.number(epsilon))})}), weight);
 }
 
-// Learned positions end somewhere: from there on all tokens share the last.
+// Learned positions are limited: all tokens beyond the last share it.
 std::string OnnxLayers::position_table(const std::string& side) {
   if (c_.positions == Positions::learned) return vector(side + ".positions.weight");
   return g_.weight("sinusoids", {onnx_sinusoids, c_.dim},

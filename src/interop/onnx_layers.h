@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// Layers of a Transformer as nodes of ONNX. Values are named; shapes stand beside them with B sentences, S tokens read
+/// Layers of a Transformer as nodes of ONNX. Values are names; their shapes are given with B sentences, S tokens read
 /// and T tokens attended to. The graph and the model must outlive it.
 class OnnxLayers {
  public:
@@ -21,7 +21,7 @@ class OnnxLayers {
   std::string linear(const std::string& x, const std::string& name);  // of the model's layer of this name
   std::string norm(const std::string& x, const std::string& name);
   std::string feed_forward(const std::string& x, const std::string& name);
-  /// Of the layer of attention of this name; `heads` is H.
+  /// Of the attention with this name; `heads` is H.
   KeysAndValues keys_and_values(const std::string& x, const std::string& name, int heads);
   /// x (B,S,D) attends to T tokens; `bias` (B or 1,1,S or 1,T) is added to the scores.
   std::string attention(const std::string& x, const KeysAndValues& past, const std::string& bias,
@@ -35,7 +35,7 @@ class OnnxLayers {
     return norm(add(x, f(x)), norm_name);
   }
 
-  /// The bias of scores that hides where `visible` (…) bool is false.
+  /// The bias of scores that hides the positions where `visible` (…) bool is false.
   std::string hide_all_but(const std::string& visible);
   std::string add(const std::string& a, const std::string& b) { return g_.node("Add", {a, b}); }
 
@@ -53,7 +53,7 @@ class OnnxLayers {
   const ModelConfig& c_;
 };
 
-/// Positions that sinusoids are stored for; sentences of more tokens are refused when the graph runs.
+/// The number of sinusoids stored; sentences of more tokens are rejected when the graph runs.
 inline constexpr int64_t onnx_sinusoids = 1024;
 
 }  // namespace dragoman

@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// What a model does not say itself.
+/// Settings that a model of another program may lack.
 struct OpenOptions {
   std::vector<std::string> vocabs = {};  // of a model of another program, if nothing beside it names them
   Languages languages = {};
@@ -18,11 +18,11 @@ struct OpenOptions {
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options = {});
 
 /// A model of ours, or one of another program, which is converted in memory: this takes as much memory as the converted
-/// file would on disk, until the ModelFile is gone. A model of ours holds
+/// file would on disk, for the lifetime of the ModelFile. A model of ours contains
 /// its vocabularies, so that `vocabs` is ignored.
 ModelFile open_model(const std::string& path, const OpenOptions& options = {});
 
-/// Bytes of a file; of a folder that was converted in memory, those of its tensors.
+/// The bytes of a file; for a folder that was converted in memory, those of its tensors.
 int64_t stored_bytes(const SafetensorsFile& file);
 
 }  // namespace dragoman

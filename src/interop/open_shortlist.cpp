@@ -8,7 +8,7 @@ namespace {
 
 std::string begin_of(const std::string& path) {
   FileDescriptor file = FileDescriptor::to_read(path);
-  if (!file.is_regular()) return "";  // what a pipe says is said once
+  if (!file.is_regular()) return "";  // a pipe can be read only once
   std::string begin(16, '\0');
   begin.resize(file.read(begin.data(), begin.size()));
   return begin;

@@ -29,7 +29,7 @@ void check_kind(const PickleFields& o) {
           "{}: self_attn_type is {}, expected scaled-dot or scaled-dot-flash", o.where(), attention);
 }
 
-// What changes the function of a model, and dragoman does not support or map.
+// Rejects options that change the function of a model and that dragoman does not support or map.
 void refuse_unknown_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
       {"copy_attn", "its output layer copies words of the source"},
@@ -64,7 +64,7 @@ int same_on_both_sides(const PickleFields& o, const char* ours, const char* thei
   return number;
 }
 
-// Embeddings are scaled where positions are added.
+// Embeddings are scaled if positions are added.
 void set_positions(ModelConfig& m, const PickleFields& o) {
   m.embeddings.scale = o.flag("position_encoding") ? 0 : 1;
   if (!o.flag("position_encoding")) {
@@ -157,7 +157,7 @@ Vocabularies vocabularies_of(const PickleFields& vocab, const std::string& path,
   return {sides[0], sides[1]};
 }
 
-/// Maps names of weights of a layer or of a part of one.
+/// Maps the names of the weights of a layer, or of some of them.
 class Mapping {
  public:
   Mapping(WeightMapping& weights, const ModelConfig& config) : w_(weights), c_(config) {}

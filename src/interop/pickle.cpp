@@ -70,7 +70,7 @@ enum Opcode : uint8_t {
   build = 'b'
 };
 
-// The machine of Python's pickle module without the calls: a stack with marks, and a memo.
+// An interpreter of Python's pickle format without the calls: a stack with marks, and a memo.
 class PickleReader {
  public:
   PickleReader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -321,13 +321,13 @@ class PickleReader {
       case build: {
         const PickleValue* state = pop();
         if (auto* object = std::get_if<PickleObject>(&top()->value)) object->state = state;
-        return true;  // what else has attributes is taken without them
+        return true;  // attributes of other objects are dropped
       }
       default:
         return false;
     }
   }
-  // Names may come from the memo again and again.
+  // Names may be taken from the memo repeatedly.
   void push_global(const std::string& module, const std::string& member) {
     constexpr size_t longest = 500;
     check(module.size() + member.size() < longest);
@@ -341,7 +341,7 @@ class PickleReader {
       return push(given->items.empty() ? PickleDict() : dict_of(*given->items[0]));
     push(PickleObject{.maker = maker, .arguments = arguments});
   }
-  // Python 2 gives the entries of an OrderedDict as a list of pairs. The list may come from the memo again and again:
+  // Python 2 gives the entries of an OrderedDict as a list of pairs. The list may be taken from the memo repeatedly:
   // all that is copied must be less than the file.
   PickleDict dict_of(const PickleValue& pairs) {
     const auto* list = pairs.as<PickleList>();

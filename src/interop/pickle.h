@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// What Python's pickle describes, as data: classes and functions are names, and none of them is called.
+/// The content of a pickle of Python, as data: classes and functions are names, and none of them is called.
 struct PickleValue;
 using PickleRef = const PickleValue*;  // belongs to a Pickle; values may be shared, and may contain themselves
 
@@ -29,7 +29,7 @@ struct PickleDict {  // or collections.OrderedDict
 struct PickleGlobal {  // a class or a function
   std::string name;    // with its module: "torch.FloatStorage"
 };
-struct PicklePersistentId {  // an object outside of the pickle
+struct PicklePersistentId {  // an object outside the pickle
   PickleRef id = nullptr;
 };
 /// What a class or function would have made of its arguments.
@@ -37,8 +37,8 @@ struct PickleObject {
   PickleRef maker = nullptr;  // mostly a PickleGlobal
   PickleRef arguments = nullptr;
   PickleRef state = nullptr;          // null: has none
-  std::vector<PickleRef> items = {};  // appended to it, of classes that are like lists
-  PickleDict entries = {};            // set in it, of classes that are like dictionaries
+  std::vector<PickleRef> items = {};  // appended to it, for classes like lists
+  PickleDict entries = {};            // set in it, for classes like dictionaries
   std::string_view class_name() const;
 };
 
@@ -58,7 +58,7 @@ struct PickleValue {
 /// What a value is, for messages: "a list", "an object of class argparse.Namespace".
 std::string description_of(const PickleValue& value);
 
-/// A pickle that was read. Moving it leaves all references valid.
+/// A pickle that was read. Moving it keeps all references valid.
 struct Pickle {
   Pickle() = default;
   Pickle(Pickle&&) = default;
@@ -66,12 +66,12 @@ struct Pickle {
 
   std::deque<PickleValue> values;  // all, so that neither cycles nor depth matter when they are destroyed
   PickleRef root = nullptr;
-  size_t bytes = 0;  // that it took
+  size_t bytes = 0;  // of the input that were read
 };
 
-/// Reads the pickle that `bytes` begin with, of protocols 2 to 5 (https://docs.python.org/3/library/pickletools.html).
-/// Takes time and memory that are linear in its size. `name` is for messages. Error for what is damaged and for
-/// opcodes of protocols 0 and 1.
+/// Reads the pickle at the beginning of `bytes`, of protocols 2 to 5
+/// (https://docs.python.org/3/library/pickletools.html). Time and memory are linear in its size. `name` is for
+/// messages. Error for a damaged pickle and for opcodes of protocols 0 and 1.
 Pickle read_pickle(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace dragoman

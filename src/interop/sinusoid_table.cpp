@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// Enough rows to tell all designs apart, and rounding to 16 bits apart from other numbers.
+// Enough rows to distinguish all designs, and rounding to 16 bits from other numbers.
 constexpr int64_t rows_compared = 32;
 constexpr float tolerance = 1e-2f;
 

@@ -9,7 +9,7 @@ namespace dragoman {
 /// The first rows of a table (rows, D).
 std::vector<float> sinusoid_rows(const SinusoidDesign& design, int64_t rows);
 
-/// Which sinusoids a stored table (positions, D) holds, if any.
+/// The sinusoids that a stored table (positions, D) holds, if any.
 std::optional<SinusoidDesign> recognise_sinusoids(const ForeignTensor& table);
 
 }  // namespace dragoman

@@ -16,13 +16,13 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Elements in a row that tensors share.
+/// Contiguous elements that tensors share.
 struct Storage {
   uint64_t bytes = 0;
   std::function<Bytes(uint64_t begin, uint64_t end)> read;
 };
 
-/// What the pickle says of a storage: ('storage', torch.FloatStorage, '0', 'cpu', 6)
+/// A storage as the pickle describes it: ('storage', torch.FloatStorage, '0', 'cpu', 6)
 struct StorageId {
   DType dtype = DType::f32;
   std::string key;
@@ -74,7 +74,7 @@ struct Layout {
   int64_t offset = 0;
   std::vector<int64_t> shape, strides;
 
-  // Elements from the first to the last of the tensor; more than `most` if they are not within `most`.
+  // The number of elements from the first to the last of the tensor; more than `most` if it exceeds that.
   int64_t extent(int64_t most) const {
     int64_t last = 0;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -92,7 +92,7 @@ struct Layout {
   }
 };
 
-// Copies element by element what begins at the layout's offset; the last index runs fastest in the result.
+// Copies the elements from the layout's offset on, one by one; the last index varies fastest in the result.
 Bytes contiguous(const Bytes& stored, const Layout& layout, int64_t count, int64_t size) {
   Bytes result(size_t(count * size));
   std::vector<int64_t> index(layout.shape.size(), 0);
@@ -127,7 +127,7 @@ ForeignTensor TorchFile::tensor_of(const PickleValue& value, const std::string& 
     require(given.size() >= count, "{}: has {} arguments for {}", where, given.size(), function);
     return &given;
   };
-  // The data of a parameter are a tensor, never a parameter again.
+  // The data of a parameter is a tensor, never another parameter.
   if (const auto* parameter = arguments("torch._utils._rebuild_parameter", 1)) {
     object = (*parameter)[0]->as<PickleObject>();
     require(object != nullptr, "{}: is a parameter of {}, expected a tensor", where, description_of(*(*parameter)[0]));

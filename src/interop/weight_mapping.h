@@ -9,11 +9,11 @@
 
 namespace dragoman {
 
-/// How the rows of a matrix in a file of another program lie: its outputs, as here, or its inputs.
+/// What the rows of a matrix in a file of another program are: its outputs, as here, or its inputs.
 enum class MatrixRows { outputs, inputs };
 
-/// Makes the weights of a model of ours from the tensors of another program's file. Their types are kept: float32,
-/// float16, bfloat16, or 8 bits with scales. Error, naming the file and the tensor, for one that is missing or has
+/// Makes the weights of one of our models from the tensors of another program's file. Their types are kept: float32,
+/// float16, bfloat16, or 8 bits with scales. Error, naming the file and the tensor, if one is missing or has
 /// another rank.
 class WeightMapping {
  public:
@@ -33,7 +33,7 @@ class WeightMapping {
   /// `theirs` is known and not needed.
   void ignore(const std::string& theirs) { used_.insert(theirs); }
 
-  /// All that was made. Error if a tensor of the file was neither used nor ignored.
+  /// All weights made. Error if a tensor of the file was neither used nor ignored.
   std::vector<TensorEntry> take();
 
  private:

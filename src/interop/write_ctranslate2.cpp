@@ -111,7 +111,7 @@ class Variables {
   std::vector<std::pair<std::string, std::string>> aliases_;
 };
 
-// Matrices of one type, one under the other.
+// Concatenates the rows of matrices of one type.
 void Variables::join(const std::string& theirs, const std::vector<std::string>& ours) {
   std::vector<const TensorEntry*> parts;
   int64_t rows = 0;

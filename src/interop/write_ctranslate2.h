@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// Writes a model as a new folder of CTranslate2: model.bin of version 6, config.json, lists of tokens and, for the
+/// Writes a model as a new folder for CTranslate2: model.bin of version 6, config.json, lists of tokens and, for the
 /// program that calls CTranslate2, source.spm and target.spm. Types of weights are kept. Error, naming the field, for
 /// models that CTranslate2 does not support; then nothing is written.
 void write_ctranslate2(const ModelFile& model, const std::string& folder);

@@ -66,7 +66,7 @@ class Tensors {
 
 Bytes bytes_of(const TensorEntry& t) { return t.make ? t.make() : Bytes(t.bytes.begin(), t.bytes.end()); }
 
-// The row of <pad> is zero, as the class has it.
+// The row of <pad> is zero, as the class expects.
 void Tensors::table(const std::string& theirs, const std::string& ours) {
   TensorEntry tensor = floating(model_, ours);
   tensor.name = theirs;

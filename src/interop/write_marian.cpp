@@ -62,7 +62,7 @@ std::string bytes_of(const std::vector<float>& values) {
 
 constexpr uint64_t float32 = 0x404, int8 = 0x101;
 
-/// The weights of a model as items of Marian's file: WeightMapping the other way round.
+/// The weights of a model as items of Marian's file: the inverse of WeightMapping.
 class MarianItems {
  public:
   explicit MarianItems(const ModelFile& model) : model_(model) {}
@@ -146,7 +146,7 @@ void put(FileWriter& out, T number) {
   out.write(&number, sizeof(number));
 }
 
-// Data are multiples of 256 bytes, from such a place on.
+// Data begins at a multiple of 256 bytes and is padded to one.
 uint64_t padded(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 uint64_t bytes_of(const Item& item) {

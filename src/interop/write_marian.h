@@ -5,10 +5,10 @@
 
 namespace dragoman {
 
-/// Writes a model as a new folder for Marian: model.bin in float32, its vocabularies, and decoder.yml, which
-/// marian-decoder takes with -c. Error, naming the field, for models that Marian does not compute alike: it begins with
-/// zeros, has tensor2tensor's sinusoids and adds 1e-6 in norms, as --task transformer-base-marian trains them; then
-/// nothing is written.
+/// Writes a model as a new folder for Marian: model.bin in float32, its vocabularies, and decoder.yml for
+/// marian-decoder -c. Error, naming the field, for models that Marian would compute differently: its decoder begins
+/// with zeros, it has tensor2tensor's sinusoids and adds 1e-6 in norms, as --task transformer-base-marian trains them;
+/// then nothing is written.
 void write_marian(const ModelFile& model, const std::string& folder);
 
 }  // namespace dragoman

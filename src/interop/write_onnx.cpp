@@ -52,7 +52,7 @@ constexpr std::string_view expressible[] = {"dim",
 
 constexpr const char *batch = "batch_size", *read = "encoder_sequence_length";
 
-// (B,S) of 0 and 1 → (B,1,1,S), what hides the padding.
+// (B,S) of 0 and 1 → (B,1,1,S), the bias that hides the padding.
 std::string hide_padding(OnnxGraph& g, OnnxLayers& layers, const std::string& mask) {
   const std::string visible = g.node("Cast", {mask}, {{"to", int64_t(OnnxType::boolean)}});
   return layers.hide_all_but(g.node("Unsqueeze", {visible, g.ints({1, 2})}));
@@ -84,7 +84,7 @@ void write_encoder(const ModelFile& model, const std::string& path) {
   g.write(path);
 }
 
-/// The decoder: some tokens, given the keys and values of those before.
+/// The decoder: computes some tokens, given the keys and values of the previous ones.
 class DecoderGraph {
  public:
   explicit DecoderGraph(const ModelFile& model)
@@ -113,7 +113,7 @@ class DecoderGraph {
   OnnxGraph g_;
   OnnxLayers layers_;
   std::string ids_, memory_, cached_;       // inputs
-  std::vector<KeysAndValues> past_, read_;  // of each layer: of tokens before, and of the source
+  std::vector<KeysAndValues> past_, read_;  // of each layer: of previous tokens, and of the source
   std::string past_tokens_, positions_;     // (1) and (S)
   std::string hide_later_, hide_padding_;   // biases
 };
@@ -149,7 +149,7 @@ void DecoderGraph::take_inputs() {
   hide_padding_ = hide_padding(g_, layers_, mask);
 }
 
-// Without the cache, what is given as the past is not looked at, whatever its length.
+// Without the cache, the given past is ignored, whatever its length.
 void DecoderGraph::locate() {
   const std::string given = g_.node("Gather", {g_.node("Shape", {past_[0].keys}), g_.ints({2})});
   past_tokens_ = g_.node("Mul", {given, g_.node("Cast", {cached_}, {{"to", int64_t(OnnxType::int64)}})});
@@ -162,7 +162,7 @@ void DecoderGraph::locate() {
   hide_later_ = layers_.hide_all_but(g_.node("LessOrEqual", {all, row}));    // (S,T)
 }
 
-// Keys and values of the source: those given, or new ones of the encoder's output.
+// Keys and values of the source: those given, or new ones computed from the encoder's output.
 void DecoderGraph::choose_memories() {
   OnnxGraph given("cached", g_), made("first", g_);
   OnnxLayers made_layers(made, model_);

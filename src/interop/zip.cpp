@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// Deflate makes at most 1,032 bytes of one: a larger size is a lie, or a bomb.
+// Deflate expands at most 1,032 times: a larger size is wrong, or a zip bomb.
 constexpr uint64_t most_expansion = 1100;
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// A zip archive that is read entry by entry. Entries may be compressed by deflate. Error, naming the file, for what is
-/// no archive, is damaged or says impossible sizes. Thread-safe.
+/// A zip archive that is read entry by entry. Entries may be compressed by deflate. Error, naming the file, if it is
+/// not an archive, is damaged or has impossible sizes. Thread-safe.
 class ZipFile {
  public:
   struct Entry {
