@@ -28,7 +28,7 @@ constexpr std::string_view common_group = "General";
 /// Options that every subcommand has besides its own. They are not allowed in configuration files.
 struct CommonOptions {
   bool short_help = false;
-  std::string help;  // "all", or what the options shown have to do with
+  std::string help;  // "all", or the word that the options shown mention
   bool version = false;
   std::vector<std::string> config;
   Dump dump_config = Dump::none;
@@ -48,9 +48,9 @@ std::optional<std::string> page_asked_for(const CommonOptions& common, const Tab
 }
 
 /// Fills `options`: its defaults, then the preset, the configuration files in their order and the command line, each
-/// over the one before; then checks. All that is wrong is one Error. Returns what is to be printed in place of running,
-/// if --help, --version or --dump-config asked for that; with the first two nothing is checked. `configs` becomes the
-/// configuration files.
+/// overriding the one before; then checks. All problems are reported in one Error. Returns the text to print in place
+/// of running if --help, --version or --dump-config asks for it; with the first two nothing is checked. `configs`
+/// becomes the configuration files.
 template <class Options>
 std::optional<std::string> parse(const Table<Options>& table, const Strings& arguments, Options& options,
                                  Strings* configs = nullptr) {

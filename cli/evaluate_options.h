@@ -6,7 +6,7 @@
 namespace dragoman {
 
 struct EvaluateCommandOptions : EvaluateOptions {
-  bool oracle = false;  // print the translations of an n-best list that are nearest to the references
+  bool oracle = false;  // print the translations of an n-best list that have the best BLEU against the references
   bool json = false;
 };
 

@@ -13,7 +13,7 @@ Flag<O> vocabs_flag(std::string_view group) {
           .help = "vocabularies of another program's model, if no file next to it names them"};
 }
 
-/// What a model does not say itself, for commands that open models of other programs.
+/// Options that a model of another program may need, for commands that open such models.
 template <class O>
 std::vector<Flag<O>> open_flags(std::string_view group) {
   return {vocabs_flag<O>(group),

@@ -21,9 +21,9 @@ namespace dragoman {
 
 namespace {
 
-constexpr double seconds_for_rank_0 = 5;  // to meet the same error and end
+constexpr double seconds_for_rank_0 = 5;  // to meet the same error and exit
 
-// Where nothing else says how many: a rank's share of the cores, within those that it is bound to.
+// If nothing else sets the number: a rank's share of the cores, within those that it is bound to.
 void share_threads(EngineOptions& machine, int ranks_here) {
   if (machine.threads > 0 || std::getenv("OMP_NUM_THREADS")) return;
   const int cores = int(std::thread::hardware_concurrency());
@@ -84,8 +84,8 @@ void end_of(const Communicator& ranks, const std::string& what) {
   _exit(2);
 }
 
-// Ends without a message. When a process has ended, a launcher ends all others, so the one that has the reason may tell
-// it first. MPI_Finalize would wait for those that have gone.
+// Ends without a message. When a process has ended, a launcher ends all others, so this waits until the one that knows
+// the reason has reported it. MPI_Finalize would wait for processes that have ended.
 int follow() {
   if (!launched_rank()) return exit_code_of_followers;
   std::this_thread::sleep_for(std::chrono::duration<double>(2 * seconds_for_rank_0));

@@ -21,18 +21,18 @@ struct ProcessOptions {
 /// anything starts a thread or uses a GPU.
 std::unique_ptr<Communicator> start_ranks(const ProcessOptions& options, EngineOptions& machine);
 
-/// Whether a launcher of MPI has started several processes for a command that one has to run.
+/// Whether an MPI launcher has started several processes for a command that runs in one.
 bool is_superfluous(const ProcessOptions& options);
 
-/// Error on all ranks unless they run the same version with the same options, but for those of a machine.
+/// Error on all ranks unless they run the same version with the same options, except those of a machine.
 void require_same_command(Communicator& ranks, const std::vector<Option>& options);
 
-/// Runs a command in one of these processes. Errors of rank 0 are everybody's; those of another rank name it. All end
-/// when nothing has been heard of a rank for `timeout` seconds; 0: never.
+/// Runs a command in one of these processes. Errors of rank 0 apply to all; those of another rank name it. All end
+/// when a rank has been silent for `timeout` seconds; 0: never.
 int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>& command);
 
-/// An error as this process tells it. If a launcher has started it as another rank than 0, it names the rank and its
-/// machine, and waits some seconds before: rank 0 tells what all ranks meet, and the launcher then ends the others.
+/// An error as this process reports it. If a launcher has started it as another rank than 0, the error names the rank
+/// and its machine, after some seconds: rank 0 reports what all ranks meet, and the launcher then ends the others.
 Error told_by_rank(const Error& error);
 
 }  // namespace dragoman

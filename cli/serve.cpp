@@ -21,7 +21,7 @@ void log_reload(const std::string&) {}  // the models say so themselves
 }  // namespace
 
 int serve_command(Engine& engine, const ServeCommandOptions& options) {
-  HttpServer server(options.host, options.port, limits_of(options));  // a port that is taken is told before models load
+  HttpServer server(options.host, options.port, limits_of(options));  // a port in use is reported before models load
   Service service(
       engine, options, [&](std::function<void()> f) { server.post(std::move(f)); },
       [&] { return server.connections(); });

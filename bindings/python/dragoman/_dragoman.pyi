@@ -3,7 +3,7 @@ from typing import Callable, Optional, Sequence
 __version__: str
 
 class Vocabulary:
-    """Text to piece numbers and back."""
+    """Converts text to ids of pieces and back."""
 
     def __init__(self, path: str) -> None: ...
     def encode(self, line: str) -> list[int]: ...
@@ -89,7 +89,7 @@ class Translator:
     def close(self) -> None: ...
 
 class ScoredPair:
-    """What a model says of a pair of lines."""
+    """The scores of a pair of lines."""
 
     @property
     def log_prob(self) -> float: ...

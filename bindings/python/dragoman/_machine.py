@@ -1,4 +1,4 @@
-"""What all classes need of the machine."""
+"""The machine options that all classes share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _logger = logging.getLogger("dragoman")
 
 
 def log(warning: bool, message: str) -> None:
-    """Where messages for people go: Python's logging, as ``dragoman``."""
+    """Sends messages to Python's logging, as ``dragoman``."""
     _logger.log(logging.WARNING if warning else logging.INFO, "%s", message)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ModelFile:
-    """What a model file holds, of dragoman or of another program (converted in memory)."""
+    """The content of a model file, of dragoman or of another program (converted in memory)."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class ModelFile:
 
     @property
     def weights(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """By name, as numpy arrays that look into the file and cannot be written; bfloat16 is converted to float32."""
+        """By name, as read-only numpy views of the file; bfloat16 is converted to float32."""
         return {tensor.name: _array(tensor) for tensor in self._file.weights()}
 
 

@@ -74,7 +74,7 @@ class Translator:
         )
         _alive.add(self)
 
-    # A str is an iterable of str, too: the first that fits is meant.
+    # A str is also an iterable of str: the first matching overload counts.
     @overload
     def translate(  # type: ignore[overload-overlap]
         self, lines: str, *, prefix: str = ..., **search: Unpack[SearchKeywords]
@@ -195,7 +195,7 @@ class Translator:
             job.cancel()
 
     def close(self) -> None:
-        """Cancels what is unfinished and gives the memory of the model back. Later calls are errors."""
+        """Cancels what is unfinished and frees the memory of the model. Later calls are errors."""
         self._translator.close()
 
     def __enter__(self) -> Translator:

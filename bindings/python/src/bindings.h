@@ -16,7 +16,7 @@ void add_scorer(py::module_& module);
 void add_translator(py::module_& module);
 void add_vocabulary(py::module_& module);
 
-/// A Python object that threads without the interpreter's lock may hold, copy and let go.
+/// A Python object that threads without the interpreter's lock may hold, copy and release.
 using SharedObject = std::shared_ptr<py::object>;
 inline SharedObject shared(py::object object) {
   return {new py::object(std::move(object)), [](py::object* last) {

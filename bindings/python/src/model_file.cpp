@@ -9,7 +9,7 @@ namespace {
 
 using SharedFile = std::shared_ptr<ModelFile>;
 
-// A tensor's bytes in the file, which is mapped and stays open as long as somebody looks at them. numpy makes an array
+// A tensor's bytes in the file, which is mapped and stays open as long as a view of it exists. numpy makes an array
 // of it by Python's buffer protocol, so that no version of its headers is compiled in.
 struct FileTensor {
   SharedFile file;

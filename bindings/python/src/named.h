@@ -6,7 +6,7 @@
 
 namespace dragoman::python {
 
-/// The enumerator of a name that Python gives for `option`; Error for one that is none.
+/// The enumerator that Python names for `option`; Error for an unknown name.
 template <class E>
 E named(std::string_view name, const char* option) {
   if (const auto value = from_name<E>(name)) return *value;

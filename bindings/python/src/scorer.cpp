@@ -39,7 +39,7 @@ class PythonScorer {
 
 void add_scorer(py::module_& module) {
   using namespace py::literals;
-  py::class_<ScoredPair>(module, "ScoredPair", "What a model says of a pair of lines.")
+  py::class_<ScoredPair>(module, "ScoredPair", "The scores of a pair of lines.")
       .def_readonly("log_prob", &ScoredPair::log_prob)
       .def_readonly("token_log_probs", &ScoredPair::token_log_probs)
       .def("__repr__", [](const ScoredPair& s) {

@@ -12,10 +12,10 @@
 namespace dragoman::python {
 namespace {
 
-// How often a waiting thread looks whether Ctrl-C was pressed.
+// How often a waiting thread checks for Ctrl-C.
 constexpr std::chrono::milliseconds patience(100);
 
-// Lines that were submitted together. Answers come in the translator's thread; Python waits in any.
+// Lines that were submitted together. Answers come in the translator's thread; any Python thread may wait for them.
 struct Answers {
   explicit Answers(size_t lines) : missing(lines), given(lines) {}
 
@@ -125,7 +125,7 @@ class PythonTranslator {
     }
   }
 
-  // The translator's thread may want the lock before it can be joined.
+  // The translator's thread may need the lock before it can be joined.
   void close() {
     auto last = std::move(translator_);
     const py::gil_scoped_release unlocked;
