@@ -15,13 +15,13 @@ namespace dragoman {
 /// be one unknown piece with one range.
 struct EncodedLine {
   std::vector<int32_t> ids;
-  std::vector<ByteRange> ranges;  // one an id
+  std::vector<ByteRange> ranges;  // one per id
 };
 
 /// The same for written pieces.
 struct WrittenLine {
   std::vector<std::string> pieces;
-  std::vector<ByteRange> ranges;  // one a piece
+  std::vector<ByteRange> ranges;  // one per piece
 };
 
 /// A text, and the range of each id's piece in it. Special pieces, which are dropped, have empty ranges; all bytes of
@@ -29,7 +29,7 @@ struct WrittenLine {
 /// are those before the change, cut to the length of the text; all others are exact.
 struct DecodedText {
   std::string text;
-  std::vector<ByteRange> ranges;  // one an id
+  std::vector<ByteRange> ranges;  // one per id
 };
 
 }  // namespace dragoman

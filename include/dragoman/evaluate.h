@@ -76,7 +76,7 @@ struct MetricSignature {
 
 struct Evaluation {
   std::vector<SystemScores> systems;        // in the order of EvaluateOptions::hypotheses
-  std::vector<MetricSignature> signatures;  // one a metric
+  std::vector<MetricSignature> signatures;  // one per metric
 };
 
 /// Scores translations as `dragoman evaluate` does. The metrics come without repetition, in the order of CorpusMetric.

@@ -13,7 +13,7 @@ struct ScorerOptions {
   int64_t mini_batch_words = 4096;       // target tokens scored at once
   int max_length = 10'000;               // pieces per side; longer pairs are an Error
   std::vector<std::string> vocabs = {};  // of a model of another program, if nothing beside it names them
-  std::string source_lang = {};          // of a model with several languages; empty: what the model has kept
+  std::string source_lang = {};          // of a model with several languages; empty: as stored in the model
   std::string target_lang = {};
 };
 

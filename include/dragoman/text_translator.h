@@ -18,7 +18,7 @@ struct TextTranslatorOptions {
   Precision precision = Precision::automatic;
   std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
   std::vector<std::string> vocabs = {};  // of models of other programs, if nothing beside them names them
-  std::string source_lang = {};          // of models with several languages; empty: what the model has kept
+  std::string source_lang = {};          // of models with several languages; empty: as stored in the model
   std::string target_lang = {};
   SearchOptions search = {};  // of translate()
   int max_length = 1000;      // pieces; longer lines are translated in segments

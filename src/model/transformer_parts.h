@@ -52,7 +52,7 @@ class TransformerParts : public Model {
 
   int64_t last_position() const;  // for which there is a position
   Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
-  Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one a hypothesis
+  Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one per hypothesis
   /// Fills in what embedding and self-attention need of the positions.
   void locate(Context& cx, const Var& learned, Rows& rows);
   /// For rows with positions; the norm may be null.

@@ -62,7 +62,7 @@ std::string event(double time, int64_t step) { return double_field(1, time) + in
 FileDescriptor new_file(const std::string& folder, double time) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw Error(fmt::format("--tensorboard {}: the folder cannot be made: {}", folder, error.message()));
+  if (error) throw Error(fmt::format("--tensorboard {}: the folder cannot be created: {}", folder, error.message()));
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
   return FileDescriptor::to_append(

@@ -35,7 +35,7 @@ class TextLog : public RunSink {
 /// with the learning rate and an ETA at the end. Words are target tokens.
 std::string report_line(const RunMoment& now, const RunReport& report);
 
-/// Marian's lines, one a metric: "[valid] Ep. 1 : Up. 1000 : bleu : 30.5 : new best".
+/// Marian's lines, one per metric: "[valid] Ep. 1 : Up. 1000 : bleu : 30.5 : new best".
 std::vector<std::string> validation_lines(const RunMoment& now, const RunValidation& validation);
 
 std::string grouped_seconds(double seconds);  // "1:02:03"

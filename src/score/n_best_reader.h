@@ -16,7 +16,7 @@ namespace dragoman {
 class NBestReader {
  public:
   struct Window : LinePairs {
-    std::vector<NBestEntry> entries;  // one a pair
+    std::vector<NBestEntry> entries;  // one per pair
   };
 
   explicit NBestReader(const std::array<std::string, 2>& paths);  // {source, list}

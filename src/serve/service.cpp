@@ -53,7 +53,7 @@ class Service::Recorded : public Exchange {
     service_.count_in(client_);
     counted_ = true;
   }
-  /// Must be called once: while the inner exchange lives, it tells when the request is abandoned.
+  /// Must be called once: while the inner exchange lives, it reports when the request is abandoned.
   void observe(const std::shared_ptr<Recorded>& self) {
     inner_->when_abandoned([self](int status) {
       if (const auto abandoned = std::exchange(self->abandoned_, {})) abandoned(status);

@@ -54,7 +54,7 @@ class Document {
   DocumentFormat format_;
   std::vector<ByteRange> ranges_;  // of the sentences in the text
   std::vector<std::string> sentences_;
-  std::vector<InlineMarkup> markup_;  // one a sentence of HTML
+  std::vector<InlineMarkup> markup_;  // one per sentence of HTML
 };
 
 }  // namespace dragoman
