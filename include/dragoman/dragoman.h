@@ -1,13 +1,13 @@
 #pragma once
 
 /*
- * dragoman for programs in C, and in languages that call C. Its binary interface is stable: what is here keeps its
+ * dragoman for programs in C, and in languages that call C. Its binary interface is stable: everything here keeps its
  * meaning within libdragoman.so.0; functions and members of options are only added. docs/embedding.md has examples.
  *
- * Handles are opaque and made and freed by the library; freeing NULL does nothing. A handle keeps what it was made
- * with: an engine may be freed before its translators. All functions may be called from several threads at once, also
- * on one handle, as long as none of them frees it. Strings are UTF-8 and end with a zero byte; the library copies what
- * it is given. What it returns belongs to the handle that it was asked of.
+ * Handles are opaque; the library makes and frees them; freeing NULL does nothing. A handle keeps the objects it was
+ * made with alive: an engine may be freed before its translators. All functions may be called from several threads at
+ * once, also on one handle, as long as none of them frees it. Strings are UTF-8 and end with a zero byte; the library
+ * copies its arguments. Results belong to the handle that returned them.
  *
  * Options are structs that begin with their size. A function fills in the defaults:
  *
@@ -15,7 +15,7 @@
  *     dragoman_search_options_init(&search, sizeof search);
  *     search.beam_size = 4;
  *
- * so that a program works with a newer library, and with an older one if it sets nothing that this does not know.
+ * so that a program works with a newer library, and with an older one if it sets no option unknown to it.
  * NULL in place of options stands for the defaults.
  *
  * A function that can fail returns a status, and takes the address of an error as its last argument, which may be NULL.
@@ -36,7 +36,7 @@ enum dragoman_status {
   DRAGOMAN_ERROR = 1,         /* an option, a file or a text that the caller can correct */
   DRAGOMAN_OUT_OF_MEMORY = 2, /* there was no memory for this call; others are unaffected */
   DRAGOMAN_CANCELLED = 3,     /* by dragoman_cancel, or because the translator was freed */
-  DRAGOMAN_BUG = 4            /* a mistake in the library: please report it with the message */
+  DRAGOMAN_BUG = 4            /* a bug in the library: please report it with the message */
 };
 
 /* "0.1.0" */
@@ -54,8 +54,8 @@ void dragoman_error_free(struct dragoman_error* error);
 /* ---- The engine: a device, threads and a log. A process may have several. ---- */
 
 enum dragoman_log_level { DRAGOMAN_LOG_INFO = 0, DRAGOMAN_LOG_WARNING = 1 };
-/* Receives messages for people. Called on any thread, several at once, as long as the engine or a handle that was made
- * with it lives. */
+/* Receives messages for people. Called on any thread, on several at once, as long as the engine or a handle made with
+ * it exists. */
 typedef void (*dragoman_log_function)(void* context, enum dragoman_log_level level, const char* message);
 
 struct dragoman_engine_options {
@@ -128,13 +128,13 @@ struct dragoman_translator_options {
   size_t struct_size;
   const char* const* models; /* files; several translate together and have the same vocabularies */
   size_t model_count;
-  const double* weights;     /* of the models' log-probabilities, model_count numbers; NULL: their mean is taken */
+  const double* weights;     /* of the models' log-probabilities, model_count numbers; NULL: take their mean */
   int precision;             /* enum dragoman_precision */
-  int max_length;            /* pieces; longer texts are translated in parts */
+  int max_length;            /* pieces; longer texts are translated in segments */
   const char* shortlist;     /* file of `dragoman align` or of Marian; NULL: all pieces are allowed */
   const char* const* vocabs; /* of models of other programs, if nothing beside them names them: source and target */
   size_t vocab_count;
-  const char* source_lang; /* of models with several languages; NULL: what the model has kept */
+  const char* source_lang; /* of models with several languages; NULL: as stored in the model */
   const char* target_lang;
   const struct dragoman_search_options* search; /* of texts without options of their own */
 };
@@ -145,8 +145,8 @@ struct dragoman_translator;
 enum dragoman_status dragoman_translator_new(struct dragoman_engine* engine,
                                              const struct dragoman_translator_options* options,
                                              struct dragoman_translator** translator, struct dragoman_error** error);
-/* Answers what is unfinished with DRAGOMAN_CANCELLED, then returns. Called by a function that receives a translation,
- * it returns at once, and the rest is answered after that function. */
+/* Answers what is unfinished with DRAGOMAN_CANCELLED, then returns. If called by a function that receives a
+ * translation, it returns at once, and the rest is answered after that function. */
 void dragoman_translator_free(struct dragoman_translator* translator);
 
 /* Translations of one or several texts; for each of them the best one first. */
@@ -156,7 +156,7 @@ size_t dragoman_translations_texts(const struct dragoman_translations* translati
 size_t dragoman_translations_count(const struct dragoman_translations* translations, size_t text);
 /* `rank` counts from 0, the best one. NULL or 0 if there is none. */
 const char* dragoman_translations_text(const struct dragoman_translations* translations, size_t text, size_t rank);
-/* By this the translations of a text are ordered. */
+/* The translations of a text are ordered by this score. */
 double dragoman_translations_score(const struct dragoman_translations* translations, size_t text, size_t rank);
 /* Sum over the tokens, base e. */
 double dragoman_translations_log_prob(const struct dragoman_translations* translations, size_t text, size_t rank);
@@ -165,15 +165,15 @@ const float* dragoman_translations_token_log_probs(const struct dragoman_transla
                                                    size_t rank, size_t* count);
 void dragoman_translations_free(struct dragoman_translations* translations);
 
-/* Translates `count` texts, each of them one line, and waits. The caller frees the translations. With `search` NULL the
- * translator's own options. Not for functions that receive a translation: there it would wait for itself, and fails. */
+/* Translates `count` texts, each of them one line, and waits. The caller frees the translations. `search` NULL means
+ * the translator's own options. Fails in a function that receives a translation, where it would wait for itself. */
 enum dragoman_status dragoman_translate(struct dragoman_translator* translator, const char* const* texts, size_t count,
                                         const struct dragoman_search_options* search,
                                         struct dragoman_translations** translations, struct dragoman_error** error);
 
-/* Receives the outcome of a request in the translator's thread, exactly once for each that was accepted, whatever
- * happens. Other texts wait while it runs. With DRAGOMAN_OK there are translations of one text, with another status an
- * error. Both are freed by the library when the function returns. It may submit and cancel. */
+/* Receives the outcome of a request in the translator's thread, exactly once for each request that was accepted. Other
+ * texts wait while it runs. With DRAGOMAN_OK there are translations of one text, with another status an error. The
+ * library frees both when the function returns. It may submit and cancel. */
 typedef void (*dragoman_answer_function)(void* context, enum dragoman_status status,
                                          const struct dragoman_translations* translations,
                                          const struct dragoman_error* error);
@@ -186,18 +186,18 @@ typedef void (*dragoman_partial_function)(void* context, const char* text);
 struct dragoman_request {
   size_t struct_size;
   const char* text;                             /* one line */
-  const char* prefix;                           /* how the translation begins; NULL: as it likes */
+  const char* prefix;                           /* how the translation begins; NULL: unrestricted */
   const struct dragoman_search_options* search; /* NULL: the translator's */
   dragoman_answer_function answer;
-  void* context;                     /* given to both functions */
+  void* context;                     /* passed to both functions */
   dragoman_partial_function partial; /* NULL: only the whole translation */
 };
 void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
 
-/* Queues a text beside all others and returns. `ticket` (may be NULL) receives what dragoman_cancel takes. */
+/* Queues a text with all others and returns. `ticket` (may be NULL) receives the number for dragoman_cancel. */
 enum dragoman_status dragoman_submit(struct dragoman_translator* translator, const struct dragoman_request* request,
                                      uint64_t* ticket, struct dragoman_error** error);
-/* Gives a request up. 1: it will be answered with DRAGOMAN_CANCELLED. 0: it is answered, or about to be. */
+/* Cancels a request. 1: it will be answered with DRAGOMAN_CANCELLED. 0: it is answered, or about to be. */
 int dragoman_cancel(struct dragoman_translator* translator, uint64_t ticket);
 
 /* ---- Scoring pairs of lines ---- */
@@ -207,7 +207,7 @@ struct dragoman_scorer_options {
   const char* model;         /* file */
   int64_t mini_batch_words;  /* target tokens scored at once */
   int max_length;            /* pieces of a side; longer pairs are an error */
-  const char* const* vocabs; /* as of a translator */
+  const char* const* vocabs; /* as for a translator */
   size_t vocab_count;
   const char* source_lang;
   const char* target_lang;
