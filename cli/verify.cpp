@@ -57,7 +57,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-std::string run(const std::vector<std::string>& words) {
+std::string output_of(const std::vector<std::string>& words) {
   std::string command;
   for (const std::string& word : words) command += quoted(word) + " ";
   FILE* pipe = popen(command.c_str(), "r");
@@ -116,7 +116,7 @@ void verify_conversion(Engine& engine, ConvertCommandOptions o) {
                                     o.source_lang,
                                     o.target_lang};
   words.insert(words.end(), o.vocabs.begin(), o.vocabs.end());
-  const auto theirs = verdicts_of(run(words), sources.size());
+  const auto theirs = verdicts_of(output_of(words), sources.size());
 
   double largest = 0;
   size_t line_of_largest = 0, same = 0;

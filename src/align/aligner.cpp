@@ -7,7 +7,6 @@
 #include "base/threads.h"
 
 namespace dragoman {
-namespace {
 
 /// A sum of integers: exact, so threads may add in any order.
 class ExactSum {
@@ -19,6 +18,8 @@ class ExactSum {
   static constexpr double per_one = 0x1p24;
   std::atomic<int64_t> units_ = 0;
 };
+
+namespace {
 
 // How close target position i of m and source position j of n (from 0) are to the diagonal: 0 on it, -1 farthest from
 // it.

@@ -21,7 +21,7 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t block_bytes = 1 << 20;
+constexpr size_t file_block_bytes = 1 << 20;
 
 std::string hint_for(int error) {
   switch (error) {
@@ -161,8 +161,8 @@ std::string read_file(const std::string& path) {
   auto file = FileDescriptor::to_read(path);
   std::string content;
   for (size_t size = 0;;) {
-    content.resize(size + block_bytes);
-    const size_t got = file.read(content.data() + size, block_bytes);
+    content.resize(size + file_block_bytes);
+    const size_t got = file.read(content.data() + size, file_block_bytes);
     size += got;
     content.resize(size);
     if (got == 0) return content;
@@ -197,8 +197,8 @@ MappedFile::~MappedFile() {
 }
 
 void FileWriter::write(std::string_view bytes) {
-  if (buffer_.size() + bytes.size() > block_bytes) flush();
-  if (bytes.size() > block_bytes) return file_.write(bytes);  // weights go straight from memory to the file
+  if (buffer_.size() + bytes.size() > file_block_bytes) flush();
+  if (bytes.size() > file_block_bytes) return file_.write(bytes);  // weights go straight from memory to the file
   buffer_.append(bytes);
 }
 

@@ -16,7 +16,8 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-constexpr size_t block_bytes = 1 << 18;  // fits the L2 cache, so a block is still cached when its lines are copied
+constexpr size_t input_block_bytes =
+    1 << 18;  // fits the L2 cache, so a block is still cached when its lines are copied
 
 std::string tester(Compression compression) {
   switch (compression) {
@@ -43,7 +44,7 @@ size_t cut_position(std::string_view text, size_t longest) {
 }  // namespace
 
 LineReader::LineReader(const std::string& path)
-    : file_(std::make_unique<FileDescriptor>(FileDescriptor::to_read(path))), buffer_(block_bytes) {
+    : file_(std::make_unique<FileDescriptor>(FileDescriptor::to_read(path))), buffer_(input_block_bytes) {
   const Compression compression = compression_of(path);
   if (compression != Compression::none) decoder_ = decompress(*file_, compression);
 }

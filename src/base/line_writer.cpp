@@ -2,7 +2,7 @@
 
 namespace dragoman {
 
-constexpr size_t block_bytes = 1 << 16;
+constexpr size_t output_block_bytes = 1 << 16;
 
 LineWriter::LineWriter(const std::string& path)
     : file_(std::make_unique<FileDescriptor>(FileDescriptor::to_write(path))) {
@@ -22,12 +22,12 @@ LineWriter::~LineWriter() {
 
 void LineWriter::write(std::string_view line) {
   buffer_.append(line).push_back('\n');
-  if (buffer_.size() >= block_bytes) flush();
+  if (buffer_.size() >= output_block_bytes) flush();
 }
 
 void LineWriter::write_segment(std::string_view part) {
   buffer_.append(part);
-  if (buffer_.size() >= block_bytes) flush();
+  if (buffer_.size() >= output_block_bytes) flush();
 }
 
 void LineWriter::flush() {

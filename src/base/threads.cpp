@@ -45,7 +45,7 @@ void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
 }
 
 // The pool of the calling thread.
-thread_local ThreadPool* bound = nullptr;
+thread_local ThreadPool* bound_pool = nullptr;
 
 // What KernelChunks says on the calling thread.
 thread_local int fixed_chunks = 0;
@@ -131,20 +131,20 @@ ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::size() const { return workers_->threads; }
 
-PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(bound, pool)) {}
-PoolScope::~PoolScope() { bound = before_; }
+PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(bound_pool, pool)) {}
+PoolScope::~PoolScope() { bound_pool = before_; }
 
 // Inside a chunk no pool is bound, so kernels called there do not split their work further.
 int thread_count() {
-  if (!bound) return 1;
-  return fixed_chunks > 0 ? fixed_chunks : bound->size();
+  if (!bound_pool) return 1;
+  return fixed_chunks > 0 ? fixed_chunks : bound_pool->size();
 }
 
 KernelChunks::KernelChunks(int chunks) : before_(std::exchange(fixed_chunks, chunks)) {}
 KernelChunks::~KernelChunks() { fixed_chunks = before_; }
 
 void run_parts(int parts, void (*f)(const void*, int), const void* context) {
-  ThreadPool::Workers* const w = bound ? bound->workers_.get() : nullptr;
+  ThreadPool::Workers* const w = bound_pool ? bound_pool->workers_.get() : nullptr;
   if (parts <= 1 || !w || w->busy.test_and_set(std::memory_order_acquire)) {
     for (int part = 0; part < parts; ++part) f(context, part);
     return;

@@ -13,10 +13,10 @@
 namespace dragoman {
 namespace {
 
-constexpr int seconds_to_connect = 30;
+constexpr int seconds_to_meet = 30;
 constexpr size_t longest_text = 1 << 17;
 
-[[noreturn]] void fail_to_connect(const std::string& what) {
+[[noreturn]] void fail_to_meet(const std::string& what) {
   throw Error(fmt::format("no connection between the processes of a machine: {}", what),
               "ulimit -n shows the limit on open files");
 }
@@ -40,7 +40,7 @@ std::string listen_on(const Socket& s) {
   socklen_t length = sizeof(own);
   if (s.number() < 0 || bind(s.number(), reinterpret_cast<sockaddr*>(&own), sizeof(sa_family_t)) != 0 ||
       listen(s.number(), SOMAXCONN) != 0 || getsockname(s.number(), reinterpret_cast<sockaddr*>(&own), &length) != 0)
-    fail_to_connect(std::strerror(errno));
+    fail_to_meet(std::strerror(errno));
   return {own.sun_path + 1, length - sizeof(sa_family_t) - 1};
 }
 
@@ -52,7 +52,7 @@ Socket connection_to(const std::string& name) {
   std::copy(name.begin(), name.end(), first.sun_path + 1);
   const auto length = socklen_t(sizeof(sa_family_t) + 1 + name.size());
   if (s.number() < 0 || connect(s.number(), reinterpret_cast<sockaddr*>(&first), length) != 0)
-    fail_to_connect(std::strerror(errno));
+    fail_to_meet(std::strerror(errno));
   return s;
 }
 
@@ -67,10 +67,10 @@ std::vector<Socket> accepted(const Socket& listening, int count) {
   std::vector<Socket> connections;
   while (int(connections.size()) < count) {
     pollfd waiting{listening.number(), POLLIN, 0};
-    if (poll(&waiting, 1, 1000 * seconds_to_connect) <= 0)
-      fail_to_connect(fmt::format("only {} of {} ranks have connected", connections.size() + 1, count + 1));
+    if (poll(&waiting, 1, 1000 * seconds_to_meet) <= 0)
+      fail_to_meet(fmt::format("only {} of {} ranks have connected", connections.size() + 1, count + 1));
     Socket s(accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (s.number() < 0) fail_to_connect(std::strerror(errno));
+    if (s.number() < 0) fail_to_meet(std::strerror(errno));
     if (is_of_this_user(s)) connections.push_back(std::move(s));
   }
   return connections;

@@ -8,9 +8,6 @@
 namespace dragoman {
 namespace {
 
-// Of a contiguous tensor in the host's memory.
-std::span<std::byte> bytes_of(const Tensor& x) { return {static_cast<std::byte*>(x.data()), size_t(x.bytes())}; }
-
 Tensor part_of(const Tensor& flat, Range elements) {
   return flat.row_range(elements.begin, elements.end - elements.begin);
 }

@@ -9,10 +9,6 @@
 namespace dragoman {
 namespace {
 
-std::span<std::byte> bytes_of(const Tensor& host) {
-  return {static_cast<std::byte*>(host.data()), size_t(host.bytes())};
-}
-
 // On the host: the tensor itself if it lies there.
 Tensor room_for(const Tensor& values) {
   if (!values.memory()) return values;
@@ -59,6 +55,10 @@ std::string connect(Communicator& ranks, const PeerLinks& links) {
 }
 
 }  // namespace
+
+std::span<std::byte> bytes_of(const Tensor& host) {
+  return {static_cast<std::byte*>(host.data()), size_t(host.bytes())};
+}
 
 void exchange(Communicator& ranks, const std::vector<TensorMessage>& out, const std::vector<TensorMessage>& in) {
   if (ranks.links()) return ranks.links()->exchange(peer_messages(out), peer_messages(in));

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "backend/peers.h"
@@ -12,6 +13,9 @@ struct TensorMessage {
   int rank;
   Tensor values;
 };
+
+/// Of a contiguous tensor in the host's memory.
+std::span<std::byte> bytes_of(const Tensor& host);
 
 /// Sends and receives tensors, all at the same time: directly between GPUs where these are linked, else through the
 /// memory of the host. Messages between two ranks keep their order, and each side knows their sizes.

@@ -13,7 +13,7 @@ using Words = std::vector<BracketedTree::Word>;
 using Constituents = std::vector<std::tuple<std::string_view, size_t, size_t>>;  // label, words [begin, end)
 
 bool is_trace(std::string_view tag) { return tag == "-NONE-"; }
-bool is_punctuation(std::string_view tag) {
+bool is_punctuation_tag(std::string_view tag) {
   return tag == "," || tag == ":" || tag == "." || tag == "``" || tag == "''";
 }
 
@@ -28,7 +28,7 @@ bool counts(std::string_view label) { return !label.empty() && label != "TOP" &&
 std::vector<bool> punctuation_of(const BracketedTree& tree) {
   std::vector<bool> marks;
   for (const auto& word : tree.words)
-    if (!is_trace(word.tag)) marks.push_back(is_punctuation(word.tag));
+    if (!is_trace(word.tag)) marks.push_back(is_punctuation_tag(word.tag));
   return marks;
 }
 

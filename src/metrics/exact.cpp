@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-std::u32string prepare(std::string_view line, Case letters) {
+std::u32string normalize(std::string_view line, Case letters) {
   const std::u32string text = text::decode(line);
   std::u32string_view inner = text::strip_right(text);
   while (!inner.empty() && text::is_space(inner.front())) inner.remove_prefix(1);
@@ -23,8 +23,8 @@ ExactStats& ExactStats::operator+=(const ExactStats& other) {
 }
 
 ExactStats exact_stats(std::string_view hypothesis, std::span<const std::string_view> references, Case letters) {
-  const std::u32string text = prepare(hypothesis, letters);
-  const bool equal = std::ranges::any_of(references, [&](auto r) { return prepare(r, letters) == text; });
+  const std::u32string text = normalize(hypothesis, letters);
+  const bool equal = std::ranges::any_of(references, [&](auto r) { return normalize(r, letters) == text; });
   return {.equal = equal, .lines = 1};
 }
 

@@ -118,7 +118,7 @@ class MoveSearch {
   int tries_ = 0;  // over all moves of the line
 };
 
-std::u32string prepare(std::string_view line, Case letters) {
+std::u32string normalize_for_ter(std::string_view line, Case letters) {
   const std::u32string text = text::decode(line);
   return letters == Case::lower ? text::lower(text) : text;
 }
@@ -133,8 +133,8 @@ TerStats& TerStats::operator+=(const TerStats& other) {
 
 TerStats ter_stats(std::string_view hypothesis, std::span<const std::string_view> references, Case letters) {
   invariant(!references.empty(), "ter_stats: at least one reference");
-  std::vector<std::u32string> texts{prepare(hypothesis, letters)};  // WordNumbers keeps views of them
-  for (const auto reference : references) texts.push_back(prepare(reference, letters));
+  std::vector<std::u32string> texts{normalize_for_ter(hypothesis, letters)};  // WordNumbers keeps views of them
+  for (const auto reference : references) texts.push_back(normalize_for_ter(reference, letters));
   WordNumbers numbers;
   const std::u32string words = numbers(text::split(texts[0]));
   int least = std::numeric_limits<int>::max();

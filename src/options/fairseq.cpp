@@ -3,12 +3,11 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view all_values = "*";
 constexpr std::string_view text =
     "train reads plain text, and creates the vocabularies of --vocabs if they are missing";
 constexpr std::string_view sampling = "--output-sampling full, topk K or nucleus P";
 
-constexpr Foreign options[] = {
+constexpr Foreign fairseq_option_rows[] = {
     // Files
     {"path save-dir", "--model names the model's file"},
     {"restore-file finetune-from-model",
@@ -22,7 +21,7 @@ constexpr Foreign options[] = {
     {"bpe sentencepiece-model bpe-codes tokenizer remove-bpe post-process",
      "input and output are plain text: SentencePiece, in the model file, splits and joins it"},
     {"keep-last-epochs keep-interval-updates", "--keep-last keeps the last checkpoints"},
-    {"no-epoch-checkpoints no-last-checkpoints", "only --keep-last keeps checkpoints next to the model", all_values},
+    {"no-epoch-checkpoints no-last-checkpoints", "only --keep-last keeps checkpoints next to the model", any_value},
     {"keep-best-checkpoints", "--keep-best keeps the best model of each of --valid-metrics"},
     // Model
     {"arch", "--task names a set of defaults, such as transformer-base; --type the kind of model"},
@@ -50,7 +49,7 @@ constexpr Foreign options[] = {
      "label_smoothed_cross_entropy,cross_entropy"},
     {"max-tokens", "--mini-batch-words, in target tokens; for translate, in source tokens"},
     {"batch-size max-sentences", "--mini-batch in sentences, or --mini-batch-words in pieces"},
-    {"max-tokens-valid batch-size-valid", "validation chooses its batches itself", all_values},
+    {"max-tokens-valid batch-size-valid", "validation chooses its batches itself", any_value},
     {"update-freq", "use --optimizer-delay"},
     {"max-update", "--after 8000u ends a run after 8,000 updates"},
     {"max-epoch", "--after 10e ends a run after ten epochs"},
@@ -62,14 +61,14 @@ constexpr Foreign options[] = {
     {"best-checkpoint-metric eval-bleu eval-bleu-args eval-bleu-detok eval-bleu-remove-bpe",
      "--valid-metrics bleu; the first metric decides"},
     {"maximize-best-checkpoint-metric", "for each of --valid-metrics it is known whether higher or lower is better",
-     all_values},
+     any_value},
     {"reset-optimizer", "use --no-optimizer-reload"},
     {"reset-dataloader", "use --no-restore-corpus"},
     {"bf16", "--precision bfloat16"},
     {"memory-efficient-fp16", "--precision float16"},
     {"tensorboard-logdir", "use --tensorboard"},
     {"log-format no-progress-bar ddp-backend distributed-world-size num-workers cpu user-dir fp16-init-scale",
-     "it does not affect results here", all_values},
+     "it does not affect results here", any_value},
     // Translating
     {"beam", "use --beam-size"},
     {"nbest", "use --n-best"},
@@ -88,7 +87,7 @@ constexpr Foreign options[] = {
     {"gen-subset", "--input names the text; the default is stdin"},
 };
 
-constexpr Foreign programs[] = {
+constexpr Foreign fairseq_program_rows[] = {
     {"fairseq-train", "dragoman train"},
     {"generate interactive fairseq-generate fairseq-interactive", "dragoman translate"},
     {"preprocess fairseq-preprocess", "not needed: dragoman train reads plain text; dragoman data checks it before"},
@@ -101,7 +100,7 @@ constexpr Foreign programs[] = {
 
 }  // namespace
 
-std::span<const Foreign> fairseq_options() { return options; }
-std::span<const Foreign> fairseq_programs() { return programs; }
+std::span<const Foreign> fairseq_options() { return fairseq_option_rows; }
+std::span<const Foreign> fairseq_programs() { return fairseq_program_rows; }
 
 }  // namespace dragoman

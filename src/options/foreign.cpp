@@ -44,7 +44,7 @@ std::string_view reason_to_ignore(const Foreign& option, std::string_view comman
   const bool off = value.empty() || value == "false";
   if (off || fmt::format(",{},", option.ignored).find(fmt::format(",{},", value)) != std::string::npos)
     return "such a value changes nothing here";
-  return option.ignored == "*" ? option.answer : "";
+  return option.ignored == any_value ? option.answer : "";
 }
 
 // A blank in a pattern is the end of a word, which a blank in the name of a file is not.

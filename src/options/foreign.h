@@ -9,11 +9,13 @@ namespace dragoman {
 /// What other toolkits call things, for those who bring command lines and configuration files along: data, of which
 /// docs/coming_from_marian.md and docs/coming_from_fairseq.md have the same tables.
 
+inline constexpr std::string_view any_value = "*";
+
 /// Options that the command does not have, or programs.
 struct Foreign {
   std::string_view names;          // blanks between; without dashes, a letter is a short option
   std::string_view answer;         // what to do in their place; of ignored ones, why nothing is lost
-  std::string_view ignored = "";   // the values with which they are ignored, commas between; *: all
+  std::string_view ignored = "";   // the values with which they are ignored, commas between; any_value: all
   std::string_view commands = "";  // of dragoman, blanks between; none: all
 };
 

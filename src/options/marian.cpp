@@ -3,7 +3,7 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view decoding = "translate score", training = "train", all_values = "*";
+constexpr std::string_view decoding = "translate score", training = "train";
 
 constexpr std::string_view batches = "--mini-batch-words sets the size of batches";
 constexpr std::string_view no_files = "shuffling writes temporary files only with --ram";
@@ -20,19 +20,19 @@ constexpr std::string_view one_device = "--devices names the GPUs, each of which
 constexpr std::string_view in_float32 = "scores are computed in float32";
 
 // The first row for a name and a command counts. The values are Marian's defaults, and those that change nothing here.
-constexpr Foreign options[] = {
+constexpr Foreign marian_option_rows[] = {
     // General
     {"authors cite build-info", "dragoman --version says which version this is"},
-    {"version", "it records which Marian wrote the file", all_values},
-    {"workspace w", "memory is allocated as needed", all_values},
+    {"version", "it records which Marian wrote the file", any_value},
+    {"workspace w", "memory is allocated as needed", any_value},
     {"log", "messages go to stderr: 2> FILE", "", decoding},
     {"valid-log", "an option of train", "", decoding},
     {"log-level", "--quiet leaves warnings and errors only", "trace,debug,info"},
-    {"log-time-zone", "times are in the machine's time zone: TZ=… dragoman", all_values},
+    {"log-time-zone", "times are in the machine's time zone: TZ=… dragoman", any_value},
     {"quiet-translation", "no translations are logged; --valid-translation-output keeps those of validation",
-     all_values},
+     any_value},
     {"check-nan", "an option of train", "", decoding},
-    {"seed", "scoring uses no random numbers", all_values, "score"},
+    {"seed", "scoring uses no random numbers", any_value, "score"},
     {"interpolate-env-vars", "files of options may not use $NAME; on the command line the shell expands it"},
     {"relative-paths", "a key of configuration files; names on the command line are relative to the current folder"},
     {"sigterm", "SIGTERM saves and ends a run; kill -KILL ends it at once", "save-and-exit", training},
@@ -48,7 +48,7 @@ constexpr Foreign options[] = {
      "transformer-decoder-autoreg transformer-tied-layers transformer-guided-alignment-layer transformer-preprocess "
      "transformer-postprocess-emb transformer-postprocess transformer-postprocess-top "
      "transformer-train-position-embeddings transformer-depth-scaling",
-     "the model file contains the architecture", all_values, decoding},
+     "the model file contains the architecture", any_value, decoding},
     {"bert-mask-symbol bert-sep-symbol bert-class-symbol bert-masking-fraction bert-train-type-embeddings "
      "bert-type-vocab-size",
      "there are no masked language models (BERT)", "[MASK],[SEP],[CLS],0.15,0.150000006,true,2"},
@@ -75,21 +75,21 @@ constexpr Foreign options[] = {
     // Devices and batches
     {"num-devices", one_device, "0,1"},
     {"sharding sync-freq", "each of --processes or --devices keeps a slice of the optimiser's state, as with global",
-     all_values},
-    {"no-nccl", "nothing is exchanged between GPUs", all_values, decoding},
-    {"data-threads", "reading has its own thread", all_values},
+     any_value},
+    {"no-nccl", "nothing is exchanged between GPUs", any_value, decoding},
+    {"data-threads", "reading has its own thread", any_value},
     {"mini-batch maxi-batch maxi-batch-sort",
-     "sentences are batched by length, up to --mini-batch-words; this affects speed only", all_values, decoding},
+     "sentences are batched by length, up to --mini-batch-words; this affects speed only", any_value, decoding},
     {"maxi-batch-sort", "sentences of --maxi-batch batches are sorted by length; --maxi-batch 1 keeps their order",
      "src,trg", training},
-    {"mini-batch-fit-step mini-batch-round-up", batches, all_values},
+    {"mini-batch-fit-step mini-batch-round-up", batches, any_value},
     {"mini-batch-warmup mini-batch-track-lr", batches, "0,0u,0t"},
     {"mini-batch-words-ref", "give the learning rate for the batch size that you train with", "0"},
-    {"gradient-checkpointing", "batches are split into micro-batches, so that their size costs no memory", all_values},
+    {"gradient-checkpointing", "batches are split into micro-batches, so that their size costs no memory", any_value},
     {"shuffle", "--no-shuffle keeps the order of the text", "data"},
-    {"shuffle-in-ram sqlite sqlite-drop", no_files, all_values},
+    {"shuffle-in-ram sqlite sqlite-drop", no_files, any_value},
     {"all-caps-every english-title-case-every", augment, "0"},
-    {"max-length-crop", "longer lines are split into segments", all_values, "translate"},
+    {"max-length-crop", "longer lines are split into segments", any_value, "translate"},
     {"max-length-crop", "pairs longer than --max-length are skipped and counted; shorten them in the text", "",
      "train"},
     {"max-length-crop", "longer pairs are an error; raise --max-length", "", "score"},
@@ -99,25 +99,25 @@ constexpr Foreign options[] = {
     {"tsv", "--train-sets takes two files: cut -f 1 and cut -f 2 write them", "", "score"},
     // Training
     {"cost-type", "training minimises cross-entropy; Adam is invariant to its scale", "ce-sum,ce-mean,ce-mean-words"},
-    {"multi-loss-type", "there is one loss", all_values},
+    {"multi-loss-type", "there is one loss", any_value},
     {"unlikelihood-loss", "training minimises cross-entropy, with weights of pairs: --data-weighting"},
     {"sentencepiece-options", "dragoman vocab train has the options of learning vocabularies"},
     {"sentencepiece-max-lines",
      "vocabularies are learned from all lines; dragoman vocab train takes a part of the text", "0,2000000"},
     {"after-epochs e", "--after 10e ends a run after ten epochs", "0"},
     {"after-batches", "--after 8000u ends a run after 8,000 updates", "0"},
-    {"disp-first", "--disp-freq 1u reports every update", all_values},
-    {"disp-label-counts", "reports count target tokens", all_values},
+    {"disp-first", "--disp-freq 1u reports every update", any_value},
+    {"disp-label-counts", "reports count target tokens", any_value},
     {"logical-epoch",
      "--valid-freq, --save-freq and --after count updates, epochs, target tokens or minutes (u, e, t, m)", "1e,1e 0"},
     {"optimizer o", "the optimizer is Adam", "adam", training},
-    {"sync-sgd", "updates are always synchronous", all_values},
-    {"lr-report", "reports always have the learning rate", all_values},
+    {"sync-sgd", "updates are always synchronous", any_value},
+    {"lr-report", "reports always have the learning rate", any_value},
     {"lr-decay lr-decay-strategy lr-decay-start lr-decay-freq lr-decay-reset-optimizer lr-decay-repeat-warmup",
      schedule, "0,epoch+stalled,10 1,50000"},
     {"lr-warmup-start-rate lr-warmup-cycle lr-warmup-at-reload", warmup, "0"},
     {"guided-alignment", guided, "none", training},
-    {"guided-alignment-cost guided-alignment-weight", guided, all_values, training},
+    {"guided-alignment-cost guided-alignment-weight", guided, any_value, training},
     {"data-weighting-type", "weights are of pairs, not of words", "sentence", training},
     {"embedding-vectors embedding-normalization",
      "embeddings cannot be read from other files; --pretrained-model starts from a whole model"},
@@ -125,11 +125,11 @@ constexpr Foreign options[] = {
     {"fp16", "--precision float16 on a GPU; on a CPU --precision bfloat16", "", "train translate"},
     {"fp16", in_float32, "", "score"},
     {"precision", in_float32, "float32", "score"},
-    {"cost-scaling", "--precision float16 sets the loss scale itself", all_values},
-    {"gradient-norm-average-window", "--clip-norm bounds the gradient", all_values},
+    {"cost-scaling", "--precision float16 sets the loss scale itself", any_value},
+    {"gradient-norm-average-window", "--clip-norm bounds the gradient", any_value},
     {"dynamic-gradient-scaling", "--clip-norm bounds the gradient"},
-    {"check-gradient-nan", "updates that are not finite are always skipped: --max-skipped", all_values},
-    {"normalize-gradient", "gradients are always means over target tokens", all_values},
+    {"check-gradient-nan", "updates that are not finite are always skipped: --max-skipped", any_value},
+    {"normalize-gradient", "gradients are always means over target tokens", any_value},
     {"train-embedder-rank", "there are no models of sentence similarity"},
     {"quantize-bits quantize-optimization-steps quantize-log-based quantize-biases",
      "dragoman quantize writes a trained model with 8-bit weights", "0"},
@@ -139,15 +139,15 @@ constexpr Foreign options[] = {
     // Validation
     {"valid-reset-stalled valid-reset-all", "raise --early-stopping to resume after it has ended a run"},
     {"early-stopping-on", "the first of --valid-metrics decides --early-stopping", "first"},
-    {"valid-mini-batch", "validation chooses its batches itself", all_values},
-    {"valid-max-length", "validation takes pairs up to --max-length pieces", all_values},
+    {"valid-mini-batch", "validation chooses its batches itself", any_value},
+    {"valid-max-length", "validation takes pairs up to --max-length pieces", any_value},
     {"max-length-factor", in_translate, "3", training},
     {"word-penalty allow-unk n-best word-scores", in_translate, "0", training},
     // Translating and scoring
-    {"model-mmap", "model files are always memory-mapped", all_values},
-    {"no-reload", "scoring reads --model and never writes it", all_values, "score"},
-    {"allow-special", "a translation never contains a line break", all_values},
-    {"stat-freq", "translate shows its speed on a terminal", all_values},
+    {"model-mmap", "model files are always memory-mapped", any_value},
+    {"no-reload", "scoring reads --model and never writes it", any_value, "score"},
+    {"allow-special", "a translation never contains a line break", any_value},
+    {"stat-freq", "translate shows its speed on a terminal", any_value},
     {"no-spm-decode", "translations are text; dragoman vocab encode splits them into pieces"},
     {"skip-cost", "the scores of a search are the model's"},
     {"output-approx-knn", "--shortlist restricts translate to likely pieces"},
@@ -186,7 +186,7 @@ constexpr ForeignValue values[] = {
     {"summary", "ce-sum", "", "--summary ce-mean is the mean over pairs; multiply it by their number", "score"},
 };
 
-constexpr Foreign programs[] = {
+constexpr Foreign marian_program_rows[] = {
     {"marian marian-train", "dragoman train"},
     {"marian-decoder decode decoder", "dragoman translate; pieces become text with dragoman vocab decode"},
     {"marian-scorer scorer", "dragoman score"},
@@ -202,8 +202,8 @@ constexpr Foreign programs[] = {
 
 }  // namespace
 
-std::span<const Foreign> marian_options() { return options; }
-std::span<const Foreign> marian_programs() { return programs; }
+std::span<const Foreign> marian_options() { return marian_option_rows; }
+std::span<const Foreign> marian_programs() { return marian_program_rows; }
 std::span<const ForeignValue> marian_values() { return values; }
 
 }  // namespace dragoman

@@ -51,7 +51,7 @@ svg text { fill: var(--soft); font-size: 11px; }
 <main id="charts"></main>
 <script id="data" type="application/json">)html";
 
-constexpr const char* after_data = R"html(</script>
+constexpr const char* after_curves = R"html(</script>
 <script type="module">
 const runs = JSON.parse(document.getElementById('data').textContent);
 const colours = ['#2f7ed8', '#e4672b', '#1f9d6b', '#b05cc6', '#d9a400', '#4bb4d8', '#d8496b', '#7a8699'];
@@ -201,7 +201,7 @@ std::string curves_page(const std::vector<RunCurves>& runs) {
     for (const Curve& curve : run.curves) curves[curve.name] = points_of(curve);
     all.push_back({{"name", run.name}, {"curves", curves}});
   }
-  return before_data + safe_in_script(all) + after_data;
+  return before_data + safe_in_script(all) + after_curves;
 }
 
 }  // namespace dragoman

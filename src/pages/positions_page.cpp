@@ -48,7 +48,7 @@ section 3.5).</footer>
 constexpr const char* after_title = R"html(</script>
 <script type="application/json" id="data">[)html";
 
-constexpr const char* after_data = R"html(]</script>
+constexpr const char* after_positions = R"html(]</script>
 <script>
 'use strict';
 const parsed = id => JSON.parse(document.getElementById(id).textContent);
@@ -115,7 +115,7 @@ parsed('data').forEach(show);
 std::string positions_page(const std::string& title, const std::vector<PositionVectors>& all) {
   std::string data;
   for (const PositionVectors& vectors : all) data += (data.empty() ? "" : ",\n") + to_json(vectors);
-  return before_title + safe_in_script({{"title", title}}) + after_title + data + after_data;
+  return before_title + safe_in_script({{"title", title}}) + after_title + data + after_positions;
 }
 
 }  // namespace dragoman

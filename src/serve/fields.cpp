@@ -62,4 +62,6 @@ std::string to_text(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+void respond(Exchange& exchange, const nlohmann::ordered_json& answer) { exchange.respond({.body = to_text(answer)}); }
+
 }  // namespace dragoman

@@ -57,8 +57,6 @@ ordered_json without_best(const std::vector<std::string>& best) {
   return std::vector<std::string>(best.begin() + 1, best.end());
 }
 
-void respond(Exchange& exchange, const ordered_json& answer) { exchange.respond({.body = to_text(answer)}); }
-
 ordered_json detected(const DetectedLanguage& found) {
   return {{"confidence", std::lround(100 * found.confidence)}, {"language", found.language}};
 }
@@ -75,7 +73,7 @@ ordered_json answer_of(const std::vector<TextResult>& results, bool several, boo
   return answer;
 }
 
-void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
+void translate_request(Service& service, const std::shared_ptr<Exchange>& exchange) {
   const json fields = fields_of(exchange->request());
   service.require_key(exchange->request(), key_in(fields));
   TextOrder order{.texts = texts_in(fields), .search = service.options()};
@@ -106,7 +104,7 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
 
 ordered_json language(const std::string& code) { return {{"code", code}, {"name", language_name(code)}}; }
 
-void languages(Service& service, const std::shared_ptr<Exchange>& exchange) {
+void list_languages(Service& service, const std::shared_ptr<Exchange>& exchange) {
   std::map<std::string, std::set<std::string>> targets;
   for (size_t i = 0; i < service.models().size(); ++i) {
     const ModelWord& model = service.models()[i];
@@ -156,9 +154,9 @@ void spec(Service&, const std::shared_ptr<Exchange>& exchange) { exchange->respo
 }  // namespace
 
 std::span<const Route> libretranslate_routes() {
-  static const Route routes[] = {{"POST", "/translate", translate, true},
+  static const Route routes[] = {{"POST", "/translate", translate_request, true},
                                  {"POST", "/detect", detect, true},
-                                 {"GET", "/languages", languages},
+                                 {"GET", "/languages", list_languages},
                                  {"GET", "/frontend/settings", frontend_settings},
                                  {"GET", "/health", health},
                                  {"GET", "/spec", spec}};

@@ -13,8 +13,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-void respond(Exchange& exchange, const ordered_json& answer) { exchange.respond({.body = to_text(answer)}); }
-
 // Pairs [source token, target token]: for each target token, the source token with the largest weight.
 ordered_json links_of(const Alignment& alignment) {
   ordered_json links = ordered_json::array();

@@ -23,7 +23,7 @@ class LocationScore : public LearnedScore {
   const Var table_;  // (P,H*K)
 };
 
-std::shared_ptr<const LearnedScore> make(Parameters& p, const std::string& name, const AttentionDesign& d) {
+std::shared_ptr<const LearnedScore> make_location(Parameters& p, const std::string& name, const AttentionDesign& d) {
   const int64_t keys = int64_t{d.sizes.heads} * d.sizes.key;
   return std::make_shared<LocationScore>(
       p.matrix({{name + ".location.positions.weight", d.locations, Init::glorot(d.locations, keys)}}, keys,
@@ -33,6 +33,7 @@ std::shared_ptr<const LearnedScore> make(Parameters& p, const std::string& name,
 }  // namespace
 
 // score = q·l_j, with a learned vector l_j for each position j (Luong et al. 2015, equation 9, "location")
-const ScoreKind location_score{.kernel = Score::dot, .needs_norms = false, .keys_from_positions = true, .make = make};
+const ScoreKind location_score{
+    .kernel = Score::dot, .needs_norms = false, .keys_from_positions = true, .make = make_location};
 
 }  // namespace dragoman
