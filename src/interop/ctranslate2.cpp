@@ -43,9 +43,10 @@ std::optional<Package> find_package(const std::string& path) {
 }
 
 /// Maps the variables of both sides of a model.
-class Mapping {
+class CTranslate2Mapping {
  public:
-  Mapping(CTranslate2Bin bin, ModelConfig& config) : bin_(std::move(bin)), c_(config), w_(bin_.path, split()) {}
+  CTranslate2Mapping(CTranslate2Bin bin, ModelConfig& config)
+      : bin_(std::move(bin)), c_(config), w_(bin_.path, split()) {}
 
   std::vector<TensorEntry> all();
 
@@ -79,7 +80,7 @@ class Mapping {
 };
 
 // The matrices of query, key and value are stored as one: "linear_0/weight" becomes "linear_0.0/weight" and so on.
-std::vector<ForeignTensor> Mapping::split() {
+std::vector<ForeignTensor> CTranslate2Mapping::split() {
   std::vector<ForeignTensor> tensors;
   for (ForeignTensor& t : bin_.tensors) {
     const bool self = t.name.find("/self_attention/linear_0/") != t.name.npos,
@@ -101,7 +102,7 @@ std::vector<ForeignTensor> Mapping::split() {
 }
 
 // In older files, numbers for both sides are at the top level.
-double Mapping::number(const std::string& side, const char* name, double otherwise) const {
+double CTranslate2Mapping::number(const std::string& side, const char* name, double otherwise) const {
   for (const std::string& key : {side + "/" + name, std::string(name)})
     if (const auto found = bin_.numbers.find(key); found != bin_.numbers.end()) return found->second;
   return otherwise;
@@ -126,7 +127,7 @@ Activation activation_of(double id, const std::string& path) {
        id);
 }
 
-void Mapping::check_flags() const {
+void CTranslate2Mapping::check_flags() const {
   for (const std::string side : {"encoder", "decoder"})
     for (const char* flag : {"alibi", "multi_query_attention", "scale_outputs", "final_logit_softcapping"})
       require(number(side, flag, 0) == 0, "{}: {}/{} is set, which dragoman does not support", bin_.path, side, flag);
@@ -136,7 +137,7 @@ void Mapping::check_flags() const {
           "{}: encoder and decoder differ in activation", bin_.path);
 }
 
-void Mapping::sizes() {
+void CTranslate2Mapping::sizes() {
   const auto rows = [&](const std::string& name) { return int(w_.get(resolved(name)).shape[0]); };
   const auto layers = [&](const char* side) {
     int count = 0;
@@ -159,7 +160,7 @@ void Mapping::sizes() {
 }
 
 // Matrices are tied where their variables are one.
-void Mapping::set_embeddings() {
+void CTranslate2Mapping::set_embeddings() {
   const std::string source = resolved("encoder/embeddings_0/weight"), target = resolved("decoder/embeddings/weight"),
                     output = resolved("decoder/projection/weight");
   EmbeddingsConfig& e = c_.embeddings;
@@ -172,7 +173,7 @@ void Mapping::set_embeddings() {
 }
 
 // A flag, or a factor; older files have the flag elsewhere. 0: the square root of D.
-double Mapping::embedding_scale(const std::string& side) const {
+double CTranslate2Mapping::embedding_scale(const std::string& side) const {
   for (const char* name : {"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth"}) {
     const auto found = bin_.numbers.find(side + name);
     if (found == bin_.numbers.end()) continue;
@@ -185,7 +186,7 @@ double Mapping::embedding_scale(const std::string& side) const {
 
 // A table of sinusoids is recognised; any other was learned. Without a table CTranslate2 computes tensor2tensor's,
 // from 1.
-void Mapping::set_positions() {
+void CTranslate2Mapping::set_positions() {
   const std::string name = resolved("encoder/position_encodings/encodings");
   if (!w_.has(name)) {
     require(!w_.has("encoder/layer_0/self_attention/relative_position_keys"),
@@ -210,7 +211,7 @@ void Mapping::set_positions() {
             c_.max_positions);
 }
 
-void Mapping::embeddings() {
+void CTranslate2Mapping::embeddings() {
   const EmbeddingsConfig& e = c_.embeddings;
   if (e.tied_all) return table("embedding.weight", "encoder/embeddings_0/weight");
   table("source_embedding.weight", "encoder/embeddings_0/weight");
@@ -218,7 +219,7 @@ void Mapping::embeddings() {
   if (!e.ties_output()) table("output.weight", "decoder/projection/weight");
 }
 
-void Mapping::linear(const std::string& ours, const std::string& theirs) {
+void CTranslate2Mapping::linear(const std::string& ours, const std::string& theirs) {
   table(ours + ".weight", theirs + "/weight");
   const std::string bias = resolved(theirs + "/bias");
   if (w_.has(bias))
@@ -227,19 +228,20 @@ void Mapping::linear(const std::string& ours, const std::string& theirs) {
     w_.zeros(ours + ".bias", w_.get(resolved(theirs + "/weight")).shape[0]);
 }
 
-void Mapping::norm(const std::string& ours, const std::string& theirs) {
+void CTranslate2Mapping::norm(const std::string& ours, const std::string& theirs) {
   w_.vector(ours + ".weight", resolved(theirs + "/gamma"));
   if (c_.norm_kind != NormKind::rms) w_.vector(ours + ".bias", resolved(theirs + "/beta"));
 }
 
-void Mapping::attention(const std::string& ours, const std::string& theirs, std::initializer_list<const char*> names) {
+void CTranslate2Mapping::attention(const std::string& ours, const std::string& theirs,
+                                   std::initializer_list<const char*> names) {
   const char* roles[] = {"query", "key", "value", "output"};
   int role = 0;
   for (const char* name : names) linear(fmt::format("{}.{}", ours, roles[role++]), theirs + "/" + name);
   norm(ours + "_norm", theirs + "/layer_norm");
 }
 
-void Mapping::side(const std::string& name, int layers) {
+void CTranslate2Mapping::side(const std::string& name, int layers) {
   for (int l = 0; l < layers; ++l) {
     const std::string ours = fmt::format("{}.{}.", name, l), theirs = fmt::format("{}/layer_{}/", name, l);
     attention(ours + "self_attention", theirs + "self_attention",
@@ -254,7 +256,7 @@ void Mapping::side(const std::string& name, int layers) {
   if (c_.has_final_norm()) norm(name + ".norm", name + "/layer_norm");
 }
 
-std::vector<TensorEntry> Mapping::all() {
+std::vector<TensorEntry> CTranslate2Mapping::all() {
   check_flags();
   sizes();
   set_embeddings();
@@ -319,7 +321,7 @@ std::optional<ConvertedModel> read_ctranslate2(const std::string& path, const st
   const Vocabularies vocabularies = ctranslate2_vocabularies(package->model, package->texts, vocabs, config, m);
   set_ends(m, config, zero != bin.numbers.end() && zero->second != 0);
   set_target_prefix(m, package->texts, vocabularies.target);
-  std::vector<TensorEntry> weights = Mapping(std::move(bin), m).all();
+  std::vector<TensorEntry> weights = CTranslate2Mapping(std::move(bin), m).all();
   validate(m, path);
   return ConvertedModel{m, vocabularies, std::move(weights)};
 }

@@ -20,11 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The options of a model and of its task. Older checkpoints have one object for all, newer ones have one for each.
-struct Options {
+struct FairseqOptions {
   PickleFields model, task;
 };
 
-Options options_of(const PickleDict& checkpoint, const std::string& path) {
+FairseqOptions options_of(const PickleDict& checkpoint, const std::string& path) {
   const auto given = [&](const char* name) {
     const PickleRef value = checkpoint.find(name);
     return value && !value->as<PickleNone>() ? value : nullptr;
@@ -41,7 +41,7 @@ Options options_of(const PickleDict& checkpoint, const std::string& path) {
 }
 
 // Architectures are named settings of a model, and users may add their own. The two versions name them differently.
-void check_kind(const Options& o) {
+void check_kind(const FairseqOptions& o) {
   const std::string arch = o.model.text("arch", o.model.text("_name", "transformer"));
   if (!arch.starts_with("transformer") || arch.starts_with("transformer_lm"))
     throw Error(fmt::format("{}: arch is {}, expected transformer or transformer_…", o.model.where(), arch),
@@ -55,7 +55,7 @@ void check_kind(const Options& o) {
 }
 
 // Rejects unsupported options that change the function of a model. Layer drop changes it only if layers were pruned.
-void refuse_unknown_parts(const PickleFields& o) {
+void refuse_unknown_fairseq_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
       {"adaptive_softmax_cutoff", "its output layer is an adaptive softmax"},
       {"adaptive_input", "its embeddings are adaptive"},
@@ -74,13 +74,13 @@ void refuse_unknown_parts(const PickleFields& o) {
     if (o.is_set(name)) throw Error(fmt::format("{}: {} is set, which dragoman does not know", o.where(), name), why);
 }
 
-// Options of both sides for which dragoman has only one.
+// FairseqOptions of both sides for which dragoman has only one.
 void require_same(const PickleFields& o, const char* option, bool encoder, bool decoder) {
   require(encoder == decoder, "{}: encoder_{} and decoder_{} differ, expected the same on both sides", o.where(),
           option, option);
 }
 
-Activation activation_of(const PickleFields& o) {
+Activation fairseq_activation(const PickleFields& o) {
   const std::string name = o.text("activation_fn", "relu");
   for (const auto& [known, activation] : {std::pair("relu", Activation::relu),
                                           {"gelu", Activation::gelu},
@@ -109,7 +109,7 @@ void set_sizes(ModelConfig& m, const PickleFields& o) {
 }
 
 // Positions are counted from the id of <pad>.
-void set_positions(ModelConfig& m, const PickleFields& o) {
+void set_fairseq_positions(ModelConfig& m, const PickleFields& o) {
   if (o.flag("no_token_positional_embeddings")) {
     m.positions = Positions::none;
     return;
@@ -135,8 +135,8 @@ ModelConfig model_config(const PickleFields& o) {
   m.decoder_start = DecoderStart::eos;
   m.generation.search_rule = SearchRule::fairseq;
   set_sizes(m, o);
-  set_positions(m, o);
-  m.activation = activation_of(o);
+  set_fairseq_positions(m, o);
+  m.activation = fairseq_activation(o);
   const bool before = o.flag("encoder_normalize_before");
   require_same(o, "normalize_before", before, o.flag("decoder_normalize_before"));
   m.norm = before ? NormPlacement::pre : NormPlacement::post;
@@ -181,7 +181,7 @@ std::vector<ForeignTensor> renamed(std::vector<ForeignTensor> tensors, const std
   return result;
 }
 
-void map_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
+void map_fairseq_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
   const std::string source = "encoder.embed_tokens.weight", target = "decoder.embed_tokens.weight",
                     old = "decoder.embed_out", output = w.has(old) ? old : "decoder.output_projection.weight";
   const auto table = [&](const char* ours, const std::string& theirs) { w.matrix(ours, theirs, MatrixRows::outputs); };
@@ -231,9 +231,9 @@ std::optional<ConvertedModel> read_fairseq(const std::string& path, const std::v
   const auto* checkpoint = file.root().as<PickleDict>();
   if (!checkpoint || !checkpoint->find("model") || !(checkpoint->find("args") || checkpoint->find("cfg")))
     return std::nullopt;
-  const Options options = options_of(*checkpoint, path);
+  const FairseqOptions options = options_of(*checkpoint, path);
   check_kind(options);
-  refuse_unknown_parts(options.model);
+  refuse_unknown_fairseq_parts(options.model);
   ModelConfig m = model_config(options.model);
   WeightMapping weights(path, renamed(state_dict_tensors(file, *checkpoint->find("model"), path), path));
   // Early pre-norm models have none; with no_decoder_final_norm, one side has none.
@@ -243,7 +243,7 @@ std::optional<ConvertedModel> read_fairseq(const std::string& path, const std::v
   if (final_norm != (m.norm == NormPlacement::pre)) m.final_norm = final_norm ? FinalNorm::always : FinalNorm::never;
   const Vocabularies vocabularies = vocabularies_of(path, vocabs, options.task, m);
   validate(m, path);
-  map_embeddings(weights, m.embeddings);
+  map_fairseq_embeddings(weights, m.embeddings);
   map_fairseq_weights(weights, m, "");
   return ConvertedModel{m, vocabularies, weights.take()};
 }

@@ -9,9 +9,9 @@ namespace {
 constexpr int unused_positions = 2;
 
 /// Maps the names of the weights of a layer, or of some of them.
-class Mapping {
+class FairseqMapping {
  public:
-  Mapping(WeightMapping& weights, const ModelConfig& config, std::string prefix)
+  FairseqMapping(WeightMapping& weights, const ModelConfig& config, std::string prefix)
       : w_(weights), c_(config), prefix_(std::move(prefix)) {}
 
   void all() {
@@ -68,7 +68,7 @@ class Mapping {
 }  // namespace
 
 void map_fairseq_weights(WeightMapping& weights, const ModelConfig& config, const std::string& prefix) {
-  Mapping(weights, config, prefix).all();
+  FairseqMapping(weights, config, prefix).all();
 }
 
 }  // namespace dragoman

@@ -56,7 +56,7 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
 }
 
 // Tied matrices may be stored once or under each of their names.
-void map_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
+void map_huggingface_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
   const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
                     target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
   const auto first_of = [&](std::initializer_list<std::string> names) {
@@ -86,7 +86,7 @@ std::optional<ConvertedModel> read_huggingface(const std::string& path) {
   const Vocabularies vocabularies = huggingface_vocabularies(folder, config, m);
   validate(m, config.path());
   WeightMapping weights(path, tensors_of(folder));
-  map_embeddings(weights, m.embeddings);
+  map_huggingface_embeddings(weights, m.embeddings);
   map_fairseq_weights(weights, m, "model.");
   return ConvertedModel{m, vocabularies, weights.take()};
 }

@@ -17,23 +17,12 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-enum Type : uint64_t {
-  float16 = 0x402,
-  float32 = 0x404,
-  int8 = 0x101,
-  uint8 = 0x201,
-  intgemm8 = 0x10001,
-  intgemm16 = 0x10002,
-  intgemm8_of_forks = 0x4101,
-  intgemm16_of_forks = 0x4102
-};
-
-struct Header {
+struct ItemHeader {
   uint64_t name_length, type, rank, bytes;
 };
 
 struct Stored {
-  Header header;
+  ItemHeader header;
   std::string name;
   std::vector<int64_t> shape;
   std::span<const std::byte> data;
@@ -45,9 +34,9 @@ std::vector<Stored> parse(std::span<const std::byte> file, const std::string& pa
   if (version == 2) throw Error(path + " is an encrypted model of Marian", "decrypt it with the program that wrote it");
   require(version == 1, "{}: is of version {} of Marian's binary format, expected 1", path, version);
   const auto count = in.number<uint64_t>();
-  require(count <= in.left() / sizeof(Header), "{}: is damaged: it cannot hold {} tensors", path, count);
+  require(count <= in.left() / sizeof(ItemHeader), "{}: is damaged: it cannot hold {} tensors", path, count);
   std::vector<Stored> tensors(static_cast<size_t>(count));
-  for (Stored& t : tensors) t.header = in.number<Header>();
+  for (Stored& t : tensors) t.header = in.number<ItemHeader>();
   for (Stored& t : tensors) {
     const auto text = in.take(t.header.name_length);
     t.name.assign(reinterpret_cast<const char*>(text.data()), text.size());
@@ -83,7 +72,7 @@ float factor_of(const Stored& t, int64_t bytes, const std::string& path) {
 
 ForeignTensor integers(const std::shared_ptr<const MappedFile>& file, const Stored& t, int64_t count,
                        const std::string& path) {
-  const bool narrow = t.header.type == intgemm8 || t.header.type == intgemm8_of_forks;
+  const bool narrow = t.header.type == MarianType::intgemm8 || t.header.type == MarianType::intgemm8_of_forks;
   const int64_t bytes = count * (narrow ? 1 : 2);
   ForeignTensor tensor{.name = t.name, .dtype = narrow ? DType::i8 : DType::f32, .shape = t.shape};
   tensor.transposed = !t.name.ends_with("Wemb");  // only factors of products
@@ -118,18 +107,18 @@ ForeignTensor tensor_of(const std::shared_ptr<const MappedFile>& file, const Sto
     return {.name = t.name, .dtype = type, .shape = t.shape, .read = [file, data] { return copy_of(data); }};
   };
   switch (t.header.type) {
-    case float32:
+    case MarianType::float32:
       return plain(DType::f32);
-    case Type::float16:
+    case MarianType::float16:
       return plain(DType::f16);
-    case int8:
+    case MarianType::int8:
       return plain(DType::i8);
-    case uint8:
+    case MarianType::uint8:
       return plain(DType::u8);
-    case intgemm8:
-    case intgemm16:
-    case intgemm8_of_forks:
-    case intgemm16_of_forks:
+    case MarianType::intgemm8:
+    case MarianType::intgemm16:
+    case MarianType::intgemm8_of_forks:
+    case MarianType::intgemm16_of_forks:
       return integers(file, t, count, path);
     default:
       refuse(path, t);

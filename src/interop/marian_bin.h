@@ -1,7 +1,23 @@
 #pragma once
+#include <cstdint>
+
 #include "interop/foreign_tensor.h"
 
 namespace dragoman {
+
+/// The numbers that stand for types in these files.
+struct MarianType {
+  enum : uint64_t {
+    float16 = 0x402,
+    float32 = 0x404,
+    int8 = 0x101,
+    uint8 = 0x201,
+    intgemm8 = 0x10001,
+    intgemm16 = 0x10002,
+    intgemm8_of_forks = 0x4101,
+    intgemm16_of_forks = 0x4102
+  };
+};
 
 /// The tensors of Marian's MODEL.bin: float32, float16, and matrices in 8 or 16 bits as Marian's intgemm and its forks
 /// for browsers write them. 8 bits stay integers with one scale; 16 bits become float32. Both are stored transposed,

@@ -13,9 +13,9 @@ namespace dragoman {
 namespace {
 
 /// The options in the file of a model.
-class Options {
+class MarianOptions {
  public:
-  Options(const std::string& yaml, const std::string& path) : path_(path) {
+  MarianOptions(const std::string& yaml, const std::string& path) : path_(path) {
     try {
       root_ = YAML::Load(yaml);
     } catch (const YAML::Exception& e) {
@@ -51,7 +51,7 @@ struct Unsupported {
   const char* why;
 };
 
-void refuse_unsupported(const Options& o) {
+void refuse_unsupported(const MarianOptions& o) {
   const Unsupported all[] = {
       {"type",
        {"transformer"},
@@ -86,7 +86,7 @@ bool has_exact_gelu(const std::string& version) {
   return std::tuple(major, minor, patch) > std::tuple(1, 12, 0);
 }
 
-Activation activation_of(const Options& o, const std::string& key) {
+Activation activation_of(const MarianOptions& o, const std::string& key) {
   const std::string name = o.text(key, "swish");
   if (name == "relu") return Activation::relu;
   if (name == "swish") return Activation::swish;
@@ -94,7 +94,7 @@ Activation activation_of(const Options& o, const std::string& key) {
   o.refuse(key, "dragoman knows relu, swish and gelu");
 }
 
-NormPlacement placement_of(const Options& o) {
+NormPlacement placement_of(const MarianOptions& o) {
   const std::string before = o.text("transformer-preprocess"), after = o.text("transformer-postprocess", "dan");
   const auto is = [&](const char* pre, const char* post) { return before == pre && after == post; };
   if (is("", "dan") || is("", "an")) return NormPlacement::post;
@@ -105,7 +105,7 @@ NormPlacement placement_of(const Options& o) {
                        before));
 }
 
-void set_autoregression(ModelConfig& c, const Options& o) {
+void set_autoregression(ModelConfig& c, const MarianOptions& o) {
   const std::string kind = o.text("transformer-decoder-autoreg", "self-attention");
   if (kind == "self-attention") return;
   if (kind == "rnn") {
@@ -125,7 +125,7 @@ void set_autoregression(ModelConfig& c, const Options& o) {
                .gates = !o.get("transformer-aan-nogate", false)};
 }
 
-void set_norms(ModelConfig& c, const Options& o) {
+void set_norms(ModelConfig& c, const MarianOptions& o) {
   c.norm = placement_of(o);
   c.norm_epsilon = 1e-6;
   c.embedding_norm = o.text("transformer-postprocess-emb", "d").find('n') != std::string::npos;
@@ -134,7 +134,7 @@ void set_norms(ModelConfig& c, const Options& o) {
 }
 
 // Marian counts layers from 1.
-std::vector<int> tied_layers(const Options& o) {
+std::vector<int> tied_layers(const MarianOptions& o) {
   auto layers = o.get("transformer-tied-layers", std::vector<int>());
   for (int& layer : layers) --layer;
   for (size_t l = 0; l < layers.size(); ++l)
@@ -145,7 +145,7 @@ std::vector<int> tied_layers(const Options& o) {
 }  // namespace
 
 ModelConfig marian_config(const std::string& yaml, const std::string& path) {
-  const Options o(yaml, path);
+  const MarianOptions o(yaml, path);
   refuse_unsupported(o);
   ModelConfig c;
   c.dim = o.get("dim-emb", 512);

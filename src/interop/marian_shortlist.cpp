@@ -16,11 +16,11 @@
 namespace dragoman {
 namespace {
 
-constexpr uint64_t magic = 0xF11A48D5013417F5;
+constexpr uint64_t shortlist_magic = 0xF11A48D5013417F5;
 constexpr const char* make_again =
     "write it again with marian-conv, or with dragoman align --model MODEL --shortlist FILE";
 
-struct Header {
+struct ShortlistHeader {
   uint64_t magic, checksum, first, best, begins, pieces;
 };
 
@@ -35,10 +35,10 @@ uint64_t checksum_of(std::span<const std::byte> file) {
   return hash;
 }
 
-void require_size(const Header& h, uint64_t bytes, const std::string& path) {
+void require_size(const ShortlistHeader& h, uint64_t bytes, const std::string& path) {
   const bool possible = h.begins <= bytes && h.pieces <= bytes;  // so that nothing overflows
   const uint64_t expected =
-      possible ? sizeof(Header) + h.begins * sizeof(uint64_t) + h.pieces * sizeof(uint32_t) : uint64_t{0};
+      possible ? sizeof(ShortlistHeader) + h.begins * sizeof(uint64_t) + h.pieces * sizeof(uint32_t) : uint64_t{0};
   if (possible && expected == bytes) return;
   throw Error(fmt::format("{} is a damaged shortlist of Marian: it has {} bytes, but its header announces {} source "
                           "pieces and {} translations",
@@ -46,14 +46,14 @@ void require_size(const Header& h, uint64_t bytes, const std::string& path) {
               "copy or download it again");
 }
 
-Header header_of(std::span<const std::byte> file, const std::string& path) {
-  if (file.size() < sizeof(Header))
+ShortlistHeader header_of(std::span<const std::byte> file, const std::string& path) {
+  if (file.size() < sizeof(ShortlistHeader))
     throw Error(fmt::format("{} is a damaged shortlist of Marian: it has {} bytes, expected {} or more", path,
-                            file.size(), sizeof(Header)),
+                            file.size(), sizeof(ShortlistHeader)),
                 "copy or download it again");
-  Header h;
+  ShortlistHeader h;
   std::memcpy(&h, file.data(), sizeof(h));
-  require(h.magic == magic, "{} is not a binary shortlist of Marian", path);
+  require(h.magic == shortlist_magic, "{} is not a binary shortlist of Marian", path);
   require_size(h, file.size(), path);
   if (const uint64_t found = checksum_of(file); found != h.checksum)
     throw Error(
@@ -63,14 +63,14 @@ Header header_of(std::span<const std::byte> file, const std::string& path) {
   return h;
 }
 
-void require_source(const Header& h, const Vocabulary& source, const std::string& path) {
+void require_source(const ShortlistHeader& h, const Vocabulary& source, const std::string& path) {
   if (h.begins == uint64_t(source.size()) + 1) return;
   throw Error(fmt::format("{} was made for {} source pieces, and the model has {}", path,
                           h.begins == 0 ? 0 : h.begins - 1, source.size()),
               "give the shortlist that was made for this model");
 }
 
-std::vector<int32_t> begins_of(std::span<const std::byte> data, const Header& h, const std::string& path) {
+std::vector<int32_t> begins_of(std::span<const std::byte> data, const ShortlistHeader& h, const std::string& path) {
   std::vector<uint64_t> offsets(h.begins);
   std::memcpy(offsets.data(), data.data(), data.size());
   if (offsets.front() != 0 || offsets.back() != h.pieces || !std::ranges::is_sorted(offsets) ||
@@ -92,7 +92,7 @@ std::vector<int32_t> pieces_of(std::span<const std::byte> data, const Vocabulary
 }
 
 // Marian's sentences end in </s>, whose translations are thus allowed in each; ours do not. A translation can
-// always end. Pieces of a shared vocabulary translate to themselves.
+// always end. PieceIndex of a shared vocabulary translate to themselves.
 Shortlist completed(const Shortlist& listed, uint64_t first, const Vocabulary& source, const Vocabulary& target) {
   Shortlist s{.begins = {0}, .target_vocabulary = target.size()};
   s.first.resize(size_t(std::min(first, uint64_t(target.size()))));
@@ -116,9 +116,9 @@ struct Translation {
   float probability;
 };
 
-class Pieces {
+class PieceIndex {
  public:
-  explicit Pieces(const Vocabulary& vocabulary) : unknown_(vocabulary.unk()) {
+  explicit PieceIndex(const Vocabulary& vocabulary) : unknown_(vocabulary.unk()) {
     for (int32_t id = 0; id < vocabulary.size(); ++id) ids_.emplace(vocabulary.piece(id), id);
   }
   bool has(std::string_view piece) const { return ids_.contains(piece); }
@@ -153,7 +153,7 @@ std::optional<float> probability_of(std::string_view word) {
 }
 
 std::vector<Translation> read_table(const std::string& path, const Vocabulary& source, const Vocabulary& target) {
-  const Pieces sources(source), targets(target);
+  const PieceIndex sources(source), targets(target);
   std::vector<Translation> table;
   bool known = false;
   LineReader lines(path);
@@ -185,15 +185,16 @@ void keep_last(std::vector<Translation>& table) {
 }  // namespace
 
 bool is_marian_shortlist(std::string_view begin) {
-  return begin.size() >= sizeof(magic) && std::memcmp(begin.data(), &magic, sizeof(magic)) == 0;
+  return begin.size() >= sizeof(shortlist_magic) &&
+         std::memcmp(begin.data(), &shortlist_magic, sizeof(shortlist_magic)) == 0;
 }
 
 Shortlist read_marian_shortlist(const std::string& path, const Vocabulary& source, const Vocabulary& target) {
   const MappedFile file(path);
-  const Header h = header_of(file.bytes(), path);
+  const ShortlistHeader h = header_of(file.bytes(), path);
   require_source(h, source, path);
-  const auto offsets = file.bytes().subspan(sizeof(Header), size_t(h.begins) * sizeof(uint64_t));
-  const auto ids = file.bytes().subspan(sizeof(Header) + offsets.size());
+  const auto offsets = file.bytes().subspan(sizeof(ShortlistHeader), size_t(h.begins) * sizeof(uint64_t));
+  const auto ids = file.bytes().subspan(sizeof(ShortlistHeader) + offsets.size());
   return completed({.begins = begins_of(offsets, h, path), .best = pieces_of(ids, target, path)}, h.first, source,
                    target);
 }

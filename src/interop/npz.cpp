@@ -14,10 +14,10 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::string_view npy_magic = "\x93NUMPY";
 
 // '<' is little-endian; for single bytes programs write any order.
-std::optional<DType> type_of(std::string_view name) {
+std::optional<DType> npy_type(std::string_view name) {
   static constexpr std::pair<std::string_view, DType> types[] = {
       {"f8", DType::f64}, {"f4", DType::f32}, {"f2", DType::f16}, {"i8", DType::i64},
       {"i4", DType::i32}, {"i1", DType::i8},  {"u1", DType::u8},  {"b1", DType::u8}};
@@ -28,19 +28,19 @@ std::optional<DType> type_of(std::string_view name) {
 }
 
 /// The header of an array: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
-struct Header {
+struct NpyHeader {
   std::string type;
   bool fortran = false;
   std::vector<int64_t> shape;
 };
 
 /// Parses the one form of a Python dictionary that NumPy writes.
-class HeaderReader {
+class NpyHeaderReader {
  public:
-  HeaderReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
+  NpyHeaderReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
 
-  Header read() {
-    Header header;
+  NpyHeader read() {
+    NpyHeader header;
     expect('{');
     while (!next_is('}')) {
       const std::string key = quoted();
@@ -127,7 +127,7 @@ ForeignTensor read_array(const ZipFile& zip, const ZipFile::Entry& entry) {
   constexpr uint64_t first_part = 1 << 16;
   const Bytes begin = zip.read(entry.name, first_part);
   const std::string_view text(reinterpret_cast<const char*>(begin.data()), begin.size());
-  require(text.size() >= 12 && text.starts_with(magic), "{} is not a NumPy array", where);
+  require(text.size() >= 12 && text.starts_with(npy_magic), "{} is not a NumPy array", where);
   const auto version = uint8_t(text[6]);
   require(version >= 1 && version <= 3, "{} is of NumPy's format {}, expected 1 to 3", where, version);
   const size_t length_bytes = version == 1 ? 2 : 4;
@@ -135,8 +135,8 @@ ForeignTensor read_array(const ZipFile& zip, const ZipFile::Entry& entry) {
   std::memcpy(&length, text.data() + 8, length_bytes);
   const size_t data = 8 + length_bytes + length;
   require(data <= text.size(), "{}: the header of the array is damaged", where);
-  const Header header = HeaderReader(text.substr(8 + length_bytes, length), where).read();
-  const std::optional<DType> type = type_of(header.type);
+  const NpyHeader header = NpyHeaderReader(text.substr(8 + length_bytes, length), where).read();
+  const std::optional<DType> type = npy_type(header.type);
   require(type.has_value(), "{} has elements of type {}, expected f2, f4, f8, i1, i4, i8 or u1, little-endian", where,
           header.type);
   const int64_t size = size_of(*type), count = elements_of(header.shape, zip.path(), entry.name);

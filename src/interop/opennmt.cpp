@@ -30,7 +30,7 @@ void check_kind(const PickleFields& o) {
 }
 
 // Rejects options that change the function of a model and that dragoman does not support or map.
-void refuse_unknown_parts(const PickleFields& o) {
+void refuse_unknown_opennmt_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
       {"copy_attn", "its output layer copies words of the source"},
       {"max_relative_positions", "its positions are relative, rotary or alibi"},
@@ -49,7 +49,7 @@ void refuse_unknown_parts(const PickleFields& o) {
   require(output == "softmax", "{}: generator_function is {}, expected softmax", o.where(), output);
 }
 
-Activation activation_of(const PickleFields& o) {
+Activation opennmt_activation(const PickleFields& o) {
   const std::string name = o.text("pos_ffn_activation_fn", "relu");
   if (name == "relu") return Activation::relu;
   if (name == "gelu") return Activation::gelu;
@@ -65,7 +65,7 @@ int same_on_both_sides(const PickleFields& o, const char* ours, const char* thei
 }
 
 // Embeddings are scaled if positions are added.
-void set_positions(ModelConfig& m, const PickleFields& o) {
+void set_opennmt_positions(ModelConfig& m, const PickleFields& o) {
   m.embeddings.scale = o.flag("position_encoding") ? 0 : 1;
   if (!o.flag("position_encoding")) {
     m.positions = Positions::none;
@@ -88,13 +88,13 @@ void set_model(ModelConfig& m, const PickleFields& o) {
   m.decoder_layers = o.number("dec_layers");
   m.heads = o.number("heads", 8);
   m.feed_forward = o.number("transformer_ff", 2048);
-  m.activation = activation_of(o);
+  m.activation = opennmt_activation(o);
   m.norm = NormPlacement::pre;
   m.norm_epsilon = o.real("norm_eps", 1e-6);
   const std::string norm = o.text("layer_norm", "standard");
   require(norm == "standard" || norm == "rms", "{}: layer_norm is {}, expected standard or rms", o.where(), norm);
   if (norm == "rms") m.norm_kind = NormKind::rms;
-  set_positions(m, o);
+  set_opennmt_positions(m, o);
   EmbeddingsConfig& e = m.embeddings;
   const bool sides = o.flag("share_embeddings"), output = o.flag("share_decoder_embeddings");
   e.tied_all = sides && output, e.tied_source = sides && !output, e.tied_output = output && !sides;
@@ -158,9 +158,9 @@ Vocabularies vocabularies_of(const PickleFields& vocab, const std::string& path,
 }
 
 /// Maps the names of the weights of a layer, or of some of them.
-class Mapping {
+class OpenNmtMapping {
  public:
-  Mapping(WeightMapping& weights, const ModelConfig& config) : w_(weights), c_(config) {}
+  OpenNmtMapping(WeightMapping& weights, const ModelConfig& config) : w_(weights), c_(config) {}
 
   void all() {
     embeddings();
@@ -236,7 +236,7 @@ std::optional<ConvertedModel> read_opennmt(const std::string& path, const std::v
   const PickleFields options(*checkpoint->find("opt"), path + ": opt"),
       vocab(*checkpoint->find("vocab"), path + ": vocab");
   check_kind(options);
-  refuse_unknown_parts(options);
+  refuse_unknown_opennmt_parts(options);
   ModelConfig m;
   const Vocabularies vocabularies = vocabularies_of(vocab, path, vocabs, m);
   set_model(m, options);
@@ -249,7 +249,7 @@ std::optional<ConvertedModel> read_opennmt(const std::string& path, const std::v
     tensors.push_back(std::move(t));
   }
   WeightMapping weights(path, std::move(tensors));
-  Mapping(weights, m).all();
+  OpenNmtMapping(weights, m).all();
   return ConvertedModel{m, vocabularies, weights.take()};
 }
 

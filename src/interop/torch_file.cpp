@@ -12,7 +12,6 @@
 #include "interop/zip.h"
 
 namespace dragoman {
-namespace {
 
 using Bytes = std::vector<std::byte>;
 
@@ -22,6 +21,8 @@ struct Storage {
   std::function<Bytes(uint64_t begin, uint64_t end)> read;
 };
 
+namespace {
+
 /// A storage as the pickle describes it: ('storage', torch.FloatStorage, '0', 'cpu', 6)
 struct StorageId {
   DType dtype = DType::f32;
@@ -29,7 +30,7 @@ struct StorageId {
   int64_t count = 0;
 };
 
-std::optional<DType> type_of(std::string_view storage_class) {
+std::optional<DType> torch_type(std::string_view storage_class) {
   static constexpr std::pair<std::string_view, DType> types[] = {
       {"torch.FloatStorage", DType::f32},     {"torch.HalfStorage", DType::f16},
       {"torch.BFloat16Storage", DType::bf16}, {"torch.DoubleStorage", DType::f64},
@@ -52,7 +53,7 @@ StorageId storage_id(const PickleValue& value, const std::string& where) {
   require(storage && key && count && *count >= 0, "{}: the storage is damaged", where);
   require(parts->items.size() < 6 || parts->items[5]->as<PickleNone>(),
           "{}: has a view of a storage, which PyTorch no longer writes", where);
-  const std::optional<DType> dtype = type_of(storage->name);
+  const std::optional<DType> dtype = torch_type(storage->name);
   require(dtype.has_value(), "{}: has elements of {}, which dragoman does not know", where, storage->name);
   return {.dtype = *dtype, .key = *key, .count = *count};
 }

@@ -13,7 +13,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 // (rows,cols) becomes (cols,rows).
-Bytes transposed(const Bytes& from, int64_t rows, int64_t cols, int64_t size) {
+Bytes transposed_bytes(const Bytes& from, int64_t rows, int64_t cols, int64_t size) {
   Bytes to(from.size());
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < cols; ++c)
@@ -66,7 +66,7 @@ void WeightMapping::matrix(const std::string& ours, const std::string& theirs, M
   }
   invariant(!t.row_scales, "a matrix with scales of its rows keeps its rows");
   add({.name = ours, .dtype = t.dtype, .shape = {C, R}, .make = [read = t.read, R, C, size] {
-         return transposed(read(), R, C, size);
+         return transposed_bytes(read(), R, C, size);
        }});
   if (t.dtype == DType::i8) add_scales(ours, C, t);
 }

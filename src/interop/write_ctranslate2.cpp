@@ -19,50 +19,50 @@ namespace {
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::string_view expressible[] = {"dim",
-                                            "encoder_layers",
-                                            "decoder_layers",
-                                            "heads",
-                                            "decoder_heads",
-                                            "feed_forward",
-                                            "activation",
-                                            "decoder_feed_forward",
-                                            "norm",
-                                            "norm_epsilon",
-                                            "final_norm",
-                                            "embedding_norm",
-                                            "positions",
-                                            "position_spacing",
-                                            "first_position",
-                                            "max_positions",
-                                            "tied_decoder_layers",
-                                            "embedding_scale",
-                                            "output_bias",
-                                            "tied_embeddings_all",
-                                            "tied_embeddings",
-                                            "tied_embeddings_src",
-                                            "source_vocabulary",
-                                            "target_vocabulary",
-                                            "unk_id",
-                                            "bos_id",
-                                            "eos_id",
-                                            "pad_id",
-                                            "decoder_start",
-                                            "source_bos",
-                                            "source_eos",
-                                            "suppressed_ids",
-                                            "search_rule"};
+constexpr std::string_view expressible_in_ctranslate2[] = {"dim",
+                                                           "encoder_layers",
+                                                           "decoder_layers",
+                                                           "heads",
+                                                           "decoder_heads",
+                                                           "feed_forward",
+                                                           "activation",
+                                                           "decoder_feed_forward",
+                                                           "norm",
+                                                           "norm_epsilon",
+                                                           "final_norm",
+                                                           "embedding_norm",
+                                                           "positions",
+                                                           "position_spacing",
+                                                           "first_position",
+                                                           "max_positions",
+                                                           "tied_decoder_layers",
+                                                           "embedding_scale",
+                                                           "output_bias",
+                                                           "tied_embeddings_all",
+                                                           "tied_embeddings",
+                                                           "tied_embeddings_src",
+                                                           "source_vocabulary",
+                                                           "target_vocabulary",
+                                                           "unk_id",
+                                                           "bos_id",
+                                                           "eos_id",
+                                                           "pad_id",
+                                                           "decoder_start",
+                                                           "source_bos",
+                                                           "source_eos",
+                                                           "suppressed_ids",
+                                                           "search_rule"};
 
 constexpr int64_t rows_of_sinusoids = 4096;  // CTranslate2 translates nothing longer than its table
 
 template <class T>
-Bytes bytes_of(const std::vector<T>& values) {
+Bytes raw_bytes(const std::vector<T>& values) {
   Bytes bytes(values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 
-struct Variable {
+struct OutputVariable {
   std::string name;
   uint8_t type;
   std::vector<int64_t> shape;
@@ -95,7 +95,7 @@ class Variables {
   void flag(const std::string& name, int8_t value) { number<int8_t>(name, 1, value); }
   template <class T>
   void number(const std::string& name, uint8_t type, T value) {
-    variables_.push_back({name, type, {}, [value] { return bytes_of(std::vector<T>{value}); }});
+    variables_.push_back({name, type, {}, [value] { return raw_bytes(std::vector<T>{value}); }});
   }
   void join(const std::string& theirs, const std::vector<std::string>& ours);
   void linear(const std::string& theirs, const std::vector<std::string>& ours);
@@ -107,7 +107,7 @@ class Variables {
 
   const ModelFile& model_;
   const ModelConfig& c_;
-  std::vector<Variable> variables_;
+  std::vector<OutputVariable> variables_;
   std::vector<std::pair<std::string, std::string>> aliases_;
 };
 
@@ -135,7 +135,7 @@ void Variables::join(const std::string& theirs, const std::vector<std::string>& 
                           std::vector<float> divisors;
                           for (const TensorEntry* part : scales)
                             for (const float scale : values_of<float>(*part)) divisors.push_back(1 / scale);
-                          return bytes_of(divisors);
+                          return raw_bytes(divisors);
                         }});
 }
 
@@ -158,7 +158,7 @@ void Variables::embeddings() {
   join(source, {e.tied_all ? "embedding.weight" : "source_embedding.weight"});
   const auto tie = [&](const std::string& alias, const std::string& of) {
     aliases_.emplace_back(alias, of);
-    if (std::ranges::count(variables_, of + "_scale", &Variable::name) > 0)
+    if (std::ranges::count(variables_, of + "_scale", &OutputVariable::name) > 0)
       aliases_.emplace_back(alias + "_scale", of + "_scale");
   };
   if (e.ties_source())
@@ -181,7 +181,7 @@ void Variables::positions(const std::string& side) {
       c_.dim, c_.positions == Positions::interleaved ? SinusoidOrder::interleaved : SinusoidOrder::halves,
       c_.position_spacing == PositionSpacing::tensor2tensor, c_.first_position};
   variables_.push_back({side + encodings, 0, {rows_of_sinusoids, c_.dim}, [design] {
-                          return bytes_of(sinusoid_rows(design, rows_of_sinusoids));
+                          return raw_bytes(sinusoid_rows(design, rows_of_sinusoids));
                         }});
 }
 
@@ -247,33 +247,33 @@ void Variables::all() {
 }
 
 template <class T>
-void put(FileWriter& out, T number) {
+void put_number(FileWriter& out, T number) {
   out.write(&number, sizeof(number));
 }
 
 void put_text(FileWriter& out, const std::string& text) {
-  put(out, uint16_t(text.size() + 1));
+  put_number(out, uint16_t(text.size() + 1));
   out.write(text.c_str(), text.size() + 1);
 }
 
 void Variables::write(FileWriter& out) const {
   constexpr uint32_t version = 6, revision = 7;
-  put(out, version);
+  put_number(out, version);
   put_text(out, "TransformerSpec");
-  put(out, revision);
-  put(out, uint32_t(variables_.size()));
-  for (const Variable& v : variables_) {
+  put_number(out, revision);
+  put_number(out, uint32_t(variables_.size()));
+  for (const OutputVariable& v : variables_) {
     const Bytes bytes = v.make();
     require(bytes.size() <= std::numeric_limits<uint32_t>::max(),
             "{} has {} bytes, more than CTranslate2's format allows", v.name, bytes.size());
     put_text(out, v.name);
-    put(out, uint8_t(v.shape.size()));
-    for (const int64_t size : v.shape) put(out, uint32_t(size));
-    put(out, v.type);
-    put(out, uint32_t(bytes.size()));
+    put_number(out, uint8_t(v.shape.size()));
+    for (const int64_t size : v.shape) put_number(out, uint32_t(size));
+    put_number(out, v.type);
+    put_number(out, uint32_t(bytes.size()));
     out.write(bytes.data(), bytes.size());
   }
-  put(out, uint32_t(aliases_.size()));
+  put_number(out, uint32_t(aliases_.size()));
   for (const auto& [alias, of] : aliases_) put_text(out, alias), put_text(out, of);
 }
 
@@ -296,7 +296,7 @@ std::string configuration_of(const ModelFile& model) {
 }  // namespace
 
 void write_ctranslate2(const ModelFile& model, const std::string& path) {
-  require_fields(model, expressible, "CTranslate2");
+  require_fields(model, expressible_in_ctranslate2, "CTranslate2");
   const ModelConfig& c = model.config();
   require(
       sinusoids_added(c.positions) || c.positions == Positions::learned,

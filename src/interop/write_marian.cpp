@@ -8,38 +8,39 @@
 
 #include "base/error.h"
 #include "interop/export.h"
+#include "interop/marian_bin.h"
 #include "interop/marian_names.h"
 
 namespace dragoman {
 namespace {
 
-constexpr std::string_view expressible[] = {"dim",
-                                            "encoder_layers",
-                                            "decoder_layers",
-                                            "heads",
-                                            "feed_forward",
-                                            "decoder_feed_forward",
-                                            "activation",
-                                            "norm",
-                                            "final_norm",
-                                            "embedding_norm",
-                                            "tied_decoder_layers",
-                                            "output_bias",
-                                            "tied_embeddings_all",
-                                            "tied_embeddings",
-                                            "tied_embeddings_src",
-                                            "source_vocabulary",
-                                            "target_vocabulary",
-                                            "unk_id",
-                                            "bos_id",
-                                            "eos_id",
-                                            "pad_id",
-                                            "autoregression",
-                                            "average_feed_forward",
-                                            "average_activation",
-                                            "average_gates",
-                                            "ssru_norm",
-                                            "attention_projects_result"};
+constexpr std::string_view expressible_in_marian[] = {"dim",
+                                                      "encoder_layers",
+                                                      "decoder_layers",
+                                                      "heads",
+                                                      "feed_forward",
+                                                      "decoder_feed_forward",
+                                                      "activation",
+                                                      "norm",
+                                                      "final_norm",
+                                                      "embedding_norm",
+                                                      "tied_decoder_layers",
+                                                      "output_bias",
+                                                      "tied_embeddings_all",
+                                                      "tied_embeddings",
+                                                      "tied_embeddings_src",
+                                                      "source_vocabulary",
+                                                      "target_vocabulary",
+                                                      "unk_id",
+                                                      "bos_id",
+                                                      "eos_id",
+                                                      "pad_id",
+                                                      "autoregression",
+                                                      "average_feed_forward",
+                                                      "average_activation",
+                                                      "average_gates",
+                                                      "ssru_norm",
+                                                      "attention_projects_result"};
 
 ModelConfig fixed_in_marian() {
   ModelConfig fixed;
@@ -56,11 +57,9 @@ struct Item {
   std::function<std::string()> make;  // bytes
 };
 
-std::string bytes_of(const std::vector<float>& values) {
+std::string bytes_of_floats(const std::vector<float>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
 }
-
-constexpr uint64_t float32 = 0x404, int8 = 0x101;
 
 /// The weights of a model as items of Marian's file: the inverse of WeightMapping.
 class MarianItems {
@@ -72,16 +71,19 @@ class MarianItems {
     const TensorEntry weight = floating(model_, ours);
     const int64_t R = weight.shape[0], C = weight.shape[1];
     if (rows == MatrixRows::outputs)
-      items_.push_back({theirs, float32, {int32_t(R), int32_t(C)}, [weight] { return bytes_of(floats_of(weight)); }});
+      items_.push_back({theirs, MarianType::float32, {int32_t(R), int32_t(C)}, [weight] {
+                          return bytes_of_floats(floats_of(weight));
+                        }});
     else
-      items_.push_back({theirs, float32, {int32_t(C), int32_t(R)}, [weight, R, C] {
-                          return bytes_of(transposed(floats_of(weight), R, C));
+      items_.push_back({theirs, MarianType::float32, {int32_t(C), int32_t(R)}, [weight, R, C] {
+                          return bytes_of_floats(transposed(floats_of(weight), R, C));
                         }});
   }
   void vector(const std::string& ours, const std::string& theirs) {
     const TensorEntry weight = floating(model_, ours);
-    items_.push_back(
-        {theirs, float32, {1, int32_t(weight.shape[0])}, [weight] { return bytes_of(floats_of(weight)); }});
+    items_.push_back({theirs, MarianType::float32, {1, int32_t(weight.shape[0])}, [weight] {
+                        return bytes_of_floats(floats_of(weight));
+                      }});
   }
   void zeros(const std::string& ours, int64_t) {
     const std::vector<float> values = floats_of(floating(model_, ours));
@@ -142,7 +144,7 @@ std::string options_of(const ModelConfig& c, const std::string& path) {
 }
 
 template <class T>
-void put(FileWriter& out, T number) {
+void put_item(FileWriter& out, T number) {
   out.write(&number, sizeof(number));
 }
 
@@ -150,7 +152,7 @@ void put(FileWriter& out, T number) {
 uint64_t padded(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 uint64_t bytes_of(const Item& item) {
-  uint64_t count = item.type == float32 ? sizeof(float) : 1;
+  uint64_t count = item.type == MarianType::float32 ? sizeof(float) : 1;
   for (const int32_t size : item.shape) count *= uint64_t(size);
   return count;
 }
@@ -158,7 +160,7 @@ uint64_t bytes_of(const Item& item) {
 void write_items(FileWriter& out, const std::vector<Item>& items) {
   constexpr uint64_t version = 1;
   uint64_t before = 24;  // version, number of items, padding
-  put(out, version), put(out, uint64_t(items.size()));
+  put_item(out, version), put_item(out, uint64_t(items.size()));
   for (const Item& item : items) {
     const uint64_t header[] = {item.name.size() + 1, item.type, item.shape.size(), padded(bytes_of(item))};
     out.write(header, sizeof(header));
@@ -167,7 +169,7 @@ void write_items(FileWriter& out, const std::vector<Item>& items) {
   for (const Item& item : items) out.write(item.name.c_str(), item.name.size() + 1);
   for (const Item& item : items) out.write(item.shape.data(), 4 * item.shape.size());
   const uint64_t padding = padded(before) - before;
-  put(out, padding);
+  put_item(out, padding);
   out.write(std::string(padding, '\0'));
   for (const Item& item : items) {
     std::string bytes = item.make();
@@ -199,13 +201,14 @@ maxi-batch-sort: src
 void write_marian(const ModelFile& model, const std::string& path) {
   const ModelConfig& c = model.config();
   const std::string& name = model.tensors().path();
-  require_fields(model, expressible, "Marian", fixed_in_marian());
+  require_fields(model, expressible_in_marian, "Marian", fixed_in_marian());
   OutputFolder folder(path);
   write_vocabularies(folder, model.vocabularies(), name);
   MarianItems items(model);
   MarianNames(items, c).all();
   const std::string options = options_of(c, name);
-  items.add({marian_options_tensor, int8, {int32_t(padded(options.size()))}, [options] { return options; }});
+  items.add(
+      {marian_options_tensor, MarianType::int8, {int32_t(padded(options.size()))}, [options] { return options; }});
   write_atomically(folder.file("model.bin"), [&](FileWriter& out) { write_items(out, items.items()); });
   folder.write("decoder.yml", decoder_yml);
   folder.commit();
