@@ -11,11 +11,11 @@ namespace dragoman {
 /// Whether there are other ranks to share with.
 bool is_shared(const CorpusFiles& files);
 
-/// Gives the others a corpus that is complete. Its pairs are mapped afterwards.
+/// Passes a complete corpus to the other ranks of the machine. Afterwards its pairs are mapped here, too.
 void give(Corpus& corpus);
 
-/// What the first rank gives for that epoch. Of the report, only the figures of the kept pairs. Error if stopped,
-/// RankLost if the first rank has ended.
+/// The corpus of that epoch as the first rank has encoded it. Its report has only the figures of the kept pairs. Error
+/// if stopped, RankLost if the first rank has ended.
 std::shared_ptr<const Corpus> given_corpus(const CorpusFiles& files, int64_t epoch, const std::stop_token& stop);
 
 }  // namespace dragoman
