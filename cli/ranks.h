@@ -16,9 +16,9 @@ struct ProcessOptions {
   double comm_timeout = 60;               // seconds
 };
 
-/// The processes started by an MPI launcher, or those of --processes or --devices, including this one; each computes with
-/// its share of the threads, on its own device of several. Only rank 0 writes messages. Must be called before anything
-/// starts a thread or uses a GPU.
+/// The processes started by an MPI launcher, or those of --processes or --devices, including this one; each computes
+/// with its share of the threads, on its own device of several. Only rank 0 writes messages. Must be called before
+/// anything starts a thread or uses a GPU.
 std::unique_ptr<Communicator> start_ranks(const ProcessOptions& options, EngineOptions& machine);
 
 /// Whether an MPI launcher has started several processes for a command that runs in one.

@@ -33,9 +33,9 @@ class [[gnu::visibility("default")]] BackgroundTranslator {
   const SearchOptions& search() const;
 
   /// Queues a text. `answered` is called exactly once, in the translator's thread, and delays the other texts while it
-  /// runs. It may submit and cancel; its exceptions are logged. The same holds for `request.partial`, which may be called
-  /// several times before `answered`. Error for invalid options, for a translator that is being destroyed, and in a
-  /// child of fork(): then neither is called.
+  /// runs. It may submit and cancel; its exceptions are logged. The same holds for `request.partial`, which may be
+  /// called several times before `answered`. Error for invalid options, for a translator that is being destroyed, and
+  /// in a child of fork(): then neither is called.
   Ticket submit(TranslationRequest request, Answered answered);
 
   /// Cancels a text. True: it will be answered as cancelled. False: it is answered, or about to be.
