@@ -62,8 +62,8 @@ class [[gnu::visibility("default")]] TextTranslator {
 
   /// Queues a text with all others; step() translates. One of the functions is called by a step(), in its thread:
   /// `done`, or `failed` if there is no memory for this text, which does not affect the others. Both may submit and
-  /// cancel. `request.partial` is called during a step(), possibly in one of the engine's threads; for several requests,
-  /// calls may be concurrent. The translation depends on the request alone. Error for invalid options.
+  /// cancel. `request.partial` is called during a step(), possibly in one of the engine's threads; for several
+  /// requests, calls may be concurrent. The translation depends on the request alone. Error for invalid options.
   Ticket submit(TranslationRequest request, Done done, Failed failed);
 
   /// Cancels a text: none of its functions is called any more. False if it is done.
