@@ -13,7 +13,7 @@ struct PairScore {
   std::vector<float> log_probs;  // of each target token, </s> included
   Alignment alignment;           // if requested
 
-  double log_prob() const { return sum_of(log_probs); }
+  double log_prob() const { return log_prob_of(log_probs); }
 };
 
 /// Scores of many pairs, summed up.

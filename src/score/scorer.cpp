@@ -26,14 +26,14 @@ std::vector<std::vector<float>> score_pieces(const ScoringContext& context, Mode
   return scores;
 }
 
-double sum_of(std::span<const float> piece_scores) {
+double log_prob_of(std::span<const float> piece_scores) {
   return std::accumulate(piece_scores.begin(), piece_scores.end(), 0.0);
 }
 
 std::vector<double> score_pairs(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                 int64_t batch_words) {
   std::vector<double> sums;
-  for (const auto& pieces : score_pieces(context, model, pairs, batch_words)) sums.push_back(sum_of(pieces));
+  for (const auto& pieces : score_pieces(context, model, pairs, batch_words)) sums.push_back(log_prob_of(pieces));
   return sums;
 }
 

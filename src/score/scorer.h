@@ -29,7 +29,7 @@ std::vector<std::vector<float>> score_pieces(const ScoringContext& context, Mode
                                              int64_t batch_words, std::vector<Alignment>* alignments = nullptr);
 
 /// log p(target | source): a pair's sum of these.
-double sum_of(std::span<const float> piece_scores);
+double log_prob_of(std::span<const float> piece_scores);
 std::vector<double> score_pairs(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                 int64_t batch_words);
 
