@@ -16,9 +16,12 @@ class PythonScorer {
     scorer_ = std::make_unique<Scorer>(*engine_, std::move(options));
   }
   ~PythonScorer() {
-    const py::gil_scoped_release unlocked;
-    scorer_.reset();
-    engine_.reset();
+    try {
+      const py::gil_scoped_release unlocked;
+      scorer_.reset();
+      engine_.reset();
+    } catch (...) {  // nobody is left to tell
+    }
   }
 
   std::vector<ScoredPair> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets) {
