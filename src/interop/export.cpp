@@ -31,6 +31,26 @@ Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   return bytes;
 }
 
+// Fields that all programs for which there is a writer have.
+constexpr std::string_view expressible_everywhere[] = {"dim",
+                                                       "encoder_layers",
+                                                       "decoder_layers",
+                                                       "heads",
+                                                       "feed_forward",
+                                                       "decoder_feed_forward",
+                                                       "activation",
+                                                       "tied_decoder_layers",
+                                                       "output_bias",
+                                                       "tied_embeddings_all",
+                                                       "tied_embeddings",
+                                                       "tied_embeddings_src",
+                                                       "source_vocabulary",
+                                                       "target_vocabulary",
+                                                       "unk_id",
+                                                       "bos_id",
+                                                       "eos_id",
+                                                       "pad_id"};
+
 }  // namespace
 
 OutputFolder::OutputFolder(const std::string& path)
@@ -63,8 +83,8 @@ void require_fields(const ModelFile& model, std::span<const std::string_view> ke
                     const ModelConfig& fixed) {
   ModelConfig config = model.config(), expressible = fixed;
   for (const ConfigField& field : model_config_fields())
-    if (field.training_only || field.key == "initialisation" || std::ranges::count(keys, field.key) > 0 ||
-        !has_field(config, field))
+    if (field.training_only || field.key == "initialisation" || !has_field(config, field) ||
+        std::ranges::count(keys, field.key) > 0 || std::ranges::count(expressible_everywhere, field.key) > 0)
       assign(field.member(expressible), field.member(config));
   for (const auto& [key, name, theirs, expected] : differences(config, expressible))
     throw Error(fmt::format("{}: its '{}' is {}, which {} does not support (it supports {})", model.tensors().path(),

@@ -26,7 +26,8 @@ class OutputFolder {
 };
 
 /// Error, naming the field, if the model differs from `fixed` in other keys of its configuration than these
-/// (docs/model_format.md); fields for training alone may differ. `program` names the program in the error.
+/// (docs/model_format.md) and those that every program has; fields for training alone may differ. `program` names the
+/// program in the error.
 void require_fields(const ModelFile& model, std::span<const std::string_view> keys, const std::string& program,
                     const ModelConfig& fixed = {});
 

@@ -19,39 +19,10 @@ namespace {
 using nlohmann::json;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::string_view expressible_in_ctranslate2[] = {"dim",
-                                                           "encoder_layers",
-                                                           "decoder_layers",
-                                                           "heads",
-                                                           "decoder_heads",
-                                                           "feed_forward",
-                                                           "activation",
-                                                           "decoder_feed_forward",
-                                                           "norm",
-                                                           "norm_epsilon",
-                                                           "final_norm",
-                                                           "embedding_norm",
-                                                           "positions",
-                                                           "position_spacing",
-                                                           "first_position",
-                                                           "max_positions",
-                                                           "tied_decoder_layers",
-                                                           "embedding_scale",
-                                                           "output_bias",
-                                                           "tied_embeddings_all",
-                                                           "tied_embeddings",
-                                                           "tied_embeddings_src",
-                                                           "source_vocabulary",
-                                                           "target_vocabulary",
-                                                           "unk_id",
-                                                           "bos_id",
-                                                           "eos_id",
-                                                           "pad_id",
-                                                           "decoder_start",
-                                                           "source_bos",
-                                                           "source_eos",
-                                                           "suppressed_ids",
-                                                           "search_rule"};
+constexpr std::string_view expressible_in_ctranslate2[] = {
+    "decoder_heads",    "norm",           "norm_epsilon",  "final_norm",      "embedding_norm", "positions",
+    "position_spacing", "first_position", "max_positions", "embedding_scale", "decoder_start",  "source_bos",
+    "source_eos",       "suppressed_ids", "search_rule"};
 
 constexpr int64_t rows_of_sinusoids = 4096;  // CTranslate2 translates nothing longer than its table
 

@@ -12,30 +12,8 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::string_view expressible_in_marian_mt[] = {"dim",
-                                                         "encoder_layers",
-                                                         "decoder_layers",
-                                                         "heads",
-                                                         "decoder_heads",
-                                                         "feed_forward",
-                                                         "decoder_feed_forward",
-                                                         "activation",
-                                                         "embedding_scale",
-                                                         "output_bias",
-                                                         "tied_embeddings_all",
-                                                         "tied_embeddings",
-                                                         "tied_embeddings_src",
-                                                         "source_vocabulary",
-                                                         "target_vocabulary",
-                                                         "unk_id",
-                                                         "bos_id",
-                                                         "eos_id",
-                                                         "pad_id",
-                                                         "decoder_start",
-                                                         "target_language",
-                                                         "suppressed_ids",
-                                                         "search_rule",
-                                                         "tied_decoder_layers"};
+constexpr std::string_view expressible_in_marian_mt[] = {"decoder_heads",   "embedding_scale", "decoder_start",
+                                                         "target_language", "suppressed_ids",  "search_rule"};
 
 /// Makes the tensors of a folder.
 class Tensors {
