@@ -122,7 +122,8 @@ std::string text_in(const json& fields, const char* name, const char* otherwise 
 
 ordered_json scores_of(const std::vector<std::vector<float>>& log_probs) {
   ordered_json scores = ordered_json::array();
-  for (const auto& tokens : log_probs) scores.push_back({{"log_prob", log_prob_of(tokens)}, {"token_log_probs", tokens}});
+  for (const auto& tokens : log_probs)
+    scores.push_back({{"log_prob", log_prob_of(tokens)}, {"token_log_probs", tokens}});
   return {{"scores", scores}};
 }
 
