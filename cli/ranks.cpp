@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/grouped.h"
 #include "base/threads.h"
 #include "comm/agreement.h"
 #include "comm/heartbeat.h"
@@ -116,6 +117,13 @@ int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>&
     if (ranks.rank_0_ends_within(seconds_for_rank_0)) return exit_code_of_followers;
     throw Error(fmt::format("{}: {}", ranks.name(), error.what()), error.hint());
   }
+}
+
+std::string traffic_rows(const Communicator& ranks) {
+  if (ranks.size() == 1) return "";
+  const Traffic& traffic = ranks.traffic();
+  return fmt::format("{:<30}{:>12}{:>10.2f}\n{:<30}{:>12}\n", "messages to other ranks", grouped(traffic.messages),
+                     traffic.seconds, "bytes to other ranks", grouped(traffic.bytes));
 }
 
 Error told_by_rank(const Error& error) {

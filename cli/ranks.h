@@ -31,6 +31,10 @@ void require_same_command(Communicator& ranks, const std::vector<Option>& option
 /// when a rank has been silent for `timeout` seconds; 0: never.
 int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>& command);
 
+/// Rows of a profile (backend/profile.h): how many messages and bytes this rank has sent to others, and the seconds in
+/// which it exchanged or waited for them. Empty if there are none.
+std::string traffic_rows(const Communicator& ranks);
+
 /// An error as this process reports it. If a launcher has started it as another rank than 0, the error names the rank
 /// and its machine, after some seconds: rank 0 reports what all ranks meet, and the launcher then ends the others.
 Error told_by_rank(const Error& error);

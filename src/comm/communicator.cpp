@@ -5,13 +5,17 @@
 
 #include <array>
 
+#include "base/clock.h"
+
 namespace dragoman {
 namespace {
 
 class SingleProcess : public Communicator {
  public:
   SingleProcess() : Communicator(0, 1) {}
-  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+
+ private:
+  void transfer(std::span<const Outgoing> out, std::span<const Incoming> in) override {
     invariant(out.empty() && in.empty(), "a single process has no other rank to communicate with");
   }
 };
@@ -28,6 +32,13 @@ std::string host_name() {
 
 std::string Communicator::name() const {
   return fmt::format("rank {} of {} ({}, process {})", rank_, size_, host_name(), getpid());
+}
+
+void Communicator::exchange(std::span<const Outgoing> out, std::span<const Incoming> in) {
+  const Clock clock;
+  transfer(out, in);
+  traffic_.seconds += clock.seconds();
+  for (const Outgoing& o : out) count_sent(int64_t(o.bytes.size()));
 }
 
 // A rank receives from the one that lacks its highest bit, then sends to those that have one bit more.

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +39,12 @@ constexpr int exit_code_of_errors = 2, exit_code_of_followers = 3;
 /// The name of this machine.
 std::string host_name();
 
+/// What a rank has sent to others, and how long it has exchanged with them or waited for them.
+struct Traffic {
+  int64_t messages = 0, bytes = 0;
+  double seconds = 0;  // of the host: NCCL works beside it
+};
+
 /// The processes that work on one run, numbered by rank from 0. All ranks make the same calls in the same order; a call
 /// returns when its own bytes have been sent and received. RankLost when another rank has ended. One thread at a time.
 class Communicator {
@@ -55,11 +62,15 @@ class Communicator {
 
   /// Sends and receives, all at the same time. Messages between two ranks keep their order, and each side knows their
   /// sizes.
-  virtual void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;
+  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in);
 
   /// Direct links between the GPUs of all ranks (comm/tensor_exchange.h); null: there are none.
   const PeerLinks* links() const { return links_; }
   void link(const PeerLinks& links) { links_ = &links; }
+
+  /// Up to now, with what `exchange` or direct links have sent.
+  const Traffic& traffic() const { return traffic_; }
+  void count_sent(int64_t bytes) { ++traffic_.messages, traffic_.bytes += bytes; }
 
   /// Gives all ranks the bytes of rank 0, along a binomial tree.
   void broadcast(std::span<std::byte> bytes);
@@ -73,8 +84,11 @@ class Communicator {
   bool any(bool here);
 
  private:
+  virtual void transfer(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;
+
   const int rank_, size_;
   const PeerLinks* links_ = nullptr;
+  Traffic traffic_;
 };
 
 /// A process on its own.

@@ -75,7 +75,8 @@ class ForkedRanks : public Communicator {
     return poll(&end, 1, int(1000 * seconds)) > 0;
   }
 
-  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+ private:
+  void transfer(std::span<const Outgoing> out, std::span<const Incoming> in) override {
     std::vector<Transfers> transfers(static_cast<size_t>(size()));
     for (const Outgoing& o : out) transfers[size_t(o.to)].out.add(o.bytes);
     for (const Incoming& i : in) transfers[size_t(i.from)].in.add(i.bytes);
@@ -96,7 +97,6 @@ class ForkedRanks : public Communicator {
     }
   }
 
- private:
   void send_some(int rank, Transfers& t) {
     while (!t.out.empty()) {
       const auto bytes = t.out.first();

@@ -61,7 +61,11 @@ std::span<std::byte> bytes_of(const Tensor& host) {
 }
 
 void exchange(Communicator& ranks, const std::vector<TensorMessage>& out, const std::vector<TensorMessage>& in) {
-  if (ranks.links()) return ranks.links()->exchange(peer_messages(out), peer_messages(in));
+  if (ranks.links()) {
+    ranks.links()->exchange(peer_messages(out), peer_messages(in));
+    for (const TensorMessage& message : out) ranks.count_sent(message.values.bytes());
+    return;
+  }
   std::vector<Tensor> sent, received;  // on the host
   std::vector<Outgoing> outgoing;
   std::vector<Incoming> incoming;

@@ -28,7 +28,9 @@ std::vector<Batch> largest_of(const Corpus& corpus, const BatchPlan& batches) {
 class FirstOf : public Communicator {
  public:
   explicit FirstOf(int ranks) : Communicator(0, ranks) {}
-  void exchange(std::span<const Outgoing>, std::span<const Incoming>) override {}
+
+ private:
+  void transfer(std::span<const Outgoing>, std::span<const Incoming>) override {}
 };
 
 // When `rows` tokens of a side go forward and back together. There are no values to be looked at.

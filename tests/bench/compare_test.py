@@ -7,6 +7,7 @@ them.
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,7 @@ class Table(unittest.TestCase):
     def test_the_peer_is_shown_at_its_best_setting_and_ratios_are_taken_round_by_round(self):
         # Medians: ours 200; theirs 90 (a) and 100 (b). Ratios with b: 100/100, 200/50, 300/200.
         row = table.row("x", samples.TOKENS, sampled(ours=[100, 200, 300]), sampled(a=[90, 90, 90], b=[100, 50, 200]))
-        self.assertEqual(row, ["x, target tokens/s", "200", "100", "b", "1.50 (1.00–4.00)"])
+        self.assertEqual(row, ["x, target tokens/s", "200", "100", "b", "1.500 (1.000–4.000)"])
 
     def test_the_best_time_is_the_least(self):
         s = samples.Samples()
@@ -207,6 +208,16 @@ class WithoutPeers(WithModel):
         most, equal = (list(rows["beam 1, int8", f"{load}, requests/s"]["dragoman"].values())[0]
                        for load in ("4 connections", "equal load"))
         self.assertTrue(most / 6 < equal < most, (equal, most))  # a third of it was asked for
+
+    def test_ranks_are_measured_beside_one_process(self):
+        said = self.call(sys.executable, "-B", HERE / "compare", "ranks", "--dragoman", BINARY, "--threads", 2, "--rounds", 1,
+                         "--train", "s", "t", "--vocab", "v", "--presets", "toy", "--batch", 128)
+        for way in ("8 shards", "2 processes"):
+            self.assertRegex(said, rf"\| toy, {way}, target tokens/s \| [\d,]+ \| [\d,]+ \| one shard \| [\d.]+ ")
+        for ranks in (2, 4, 8):
+            sent, least = re.search(rf"toy, {ranks} ranks, sent by a rank in an update, bytes \| ([\d,]+) \| ([\d,]+) \| the least",
+                                    said).groups()
+            self.assertGreaterEqual(int(sent.replace(",", "")), int(least.replace(",", "")))
 
     def test_a_missing_vocabulary_is_an_error(self):
         with self.assertRaisesRegex(AssertionError, "error: this failed: .* vocab encode -m no-such"):

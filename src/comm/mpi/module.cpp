@@ -39,7 +39,8 @@ class MpiRanks : public Communicator {
     if (std::uncaught_exceptions() == 0) MPI_Finalize();
   }
 
-  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+ private:
+  void transfer(std::span<const Outgoing> out, std::span<const Incoming> in) override {
     std::vector<MPI_Request> requests;
     for (const Incoming& i : in)
       in_messages(i.bytes, [&](std::span<std::byte> part) {
@@ -52,7 +53,6 @@ class MpiRanks : public Communicator {
     wait_for(requests);
   }
 
- private:
   template <class Byte, class F>
   static void in_messages(std::span<Byte> bytes, const F& f) {
     for (; !bytes.empty(); bytes = bytes.subspan(std::min(largest_message, bytes.size())))

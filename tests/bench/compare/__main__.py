@@ -4,6 +4,7 @@
     python3 tests/bench/compare translation --model m.safetensors --source test.en --reference test.de
     python3 tests/bench/compare translation --model m.safetensors --source test.en --peer pytorch --devices 0
     python3 tests/bench/compare training --train train.en train.de --vocab joint.spm
+    python3 tests/bench/compare ranks --train train.en train.de --vocab joint.spm
 
 A ratio is the median over rounds of dragoman's figure divided by the peer's in the same round, with the least and the
 largest in brackets: of speeds, more than 1 is better; of times and memory, less. The peer is measured at several
@@ -17,13 +18,14 @@ from pathlib import Path
 
 import gpu
 import machine
+import ranks
 import serving
 import table
 import training
 import translation
 from process import Failed
 
-SUBJECTS = {"training": training, "translation": translation, "serving": serving}
+SUBJECTS = {"training": training, "translation": translation, "serving": serving, "ranks": ranks}
 
 
 def options():

@@ -14,6 +14,10 @@ class ModelFile:
         begin, end = self.tensors[name]["data_offsets"]
         return 8 + self.header_bytes + begin, end - begin
 
+    def weights(self):
+        """The bytes of all float32 tensors."""
+        return sum(self.place(name)[1] for name, tensor in self.tensors.items() if tensor.get("dtype") == "F32")
+
     def save_vocabulary(self, side, path):
         begin, size = self.place(f"vocabulary.{side}")
         with open(self.path, "rb") as file, open(path, "wb") as out:

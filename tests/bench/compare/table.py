@@ -11,7 +11,7 @@ def header(peer):
 def ratio(ours, theirs):
     """Median of the ratios of rounds, and between what they lie."""
     ratios = [a / b for a, b in zip(ours, theirs)]
-    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
+    return f"{statistics.median(ratios):.3f} ({min(ratios):.3f}–{max(ratios):.3f})"
 
 
 def row(label, measure, ours, theirs):

@@ -19,7 +19,7 @@ from machine import missing
 from process import run
 from samples import GPU_PEAK, MFU, PEAK, TOKENS, Samples, collect
 from shapes import SHAPES
-from text import read_lines
+from text import plain_copy
 
 HERE = Path(__file__).parent
 BATCHES = {"toy": [512], "tiny": [8192], "base": [4096], "big": [4096]}
@@ -50,13 +50,7 @@ class Corpus:
     """Plain text in a folder, and what a target token of it costs."""
 
     def __init__(self, a, folder):
-        self.files = []
-        for path in a.train:
-            plain = Path(path)
-            if plain.suffix in (".xz", ".gz"):
-                plain = Path(folder) / plain.stem
-                plain.write_text("\n".join(read_lines(path)) + "\n", encoding="utf-8")
-            self.files.append(plain)
+        self.files = [plain_copy(path, folder) for path in a.train]
         lengths = list(zip(*(self.lengths(a, file) for file in self.files)))
         said = run([a.dragoman, "vocab", "inspect", "-m", a.vocab]).out
         pieces = int(re.search(r"pieces +([\d,]+)", said)[1].replace(",", ""))
