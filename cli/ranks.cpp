@@ -77,11 +77,13 @@ namespace {
 // The others wait in a call that will not return.
 void end_of(const Communicator& ranks, const std::string& what) {
   if (ranks.rank() <= 1)
-    std::fputs(fmt::format("error: {}: it hangs, or its machine cannot be reached\n  hint: the same command resumes "
-                           "from the last checkpoint; raise --comm-timeout to wait longer\n",
-                           what)
-                   .c_str(),
-               stderr);
+    std::fputs(
+        fmt::format(
+            "error: {}: it has ended or hangs, or its machine cannot be reached\n  hint: the same command resumes "
+            "from the last checkpoint; raise --comm-timeout to wait longer\n",
+            what)
+            .c_str(),
+        stderr);
   _exit(2);
 }
 

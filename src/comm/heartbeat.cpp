@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "base/clock.h"
@@ -94,6 +95,7 @@ class Heartbeat::Pulse {
  private:
   struct Peer {
     int rank;
+    std::string host;
     Socket socket;
     Clock silence = {};
     bool gone = false;
@@ -106,24 +108,27 @@ class Heartbeat::Pulse {
     const Socket listening = listening_socket(one_host);
     std::random_device random;
     const uint64_t secret = uint64_t(random()) << 32 | random();
-    ranks.broadcast(fmt::format("{} {} {}", one_host ? "127.0.0.1" : hosts[0], port_of(listening), secret));
+    ranks.broadcast(
+        fmt::format("{} {} {} {}", hosts[0], one_host ? "127.0.0.1" : hosts[0], port_of(listening), secret));
     while (int(peers_.size()) < size_ - 1) {
       pollfd waiting{listening.number(), POLLIN, 0};
       if (poll(&waiting, 1, int(1000 * seconds_to_connect)) <= 0)
         fail_to_connect(fmt::format("only {} of {} ranks have connected", peers_.size() + 1, size_));
       Socket s(accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
       Greeting greeting{};
-      if (s.number() >= 0 && receive_all(s, &greeting, sizeof(greeting)) && greeting.secret == secret)
-        peers_.push_back({greeting.rank, std::move(s)});
+      if (s.number() >= 0 && receive_all(s, &greeting, sizeof(greeting)) && greeting.secret == secret &&
+          greeting.rank > 0 && greeting.rank < size_)
+        peers_.push_back({greeting.rank, hosts[size_t(greeting.rank)], std::move(s)});
     }
   }
 
   void connect_to_rank_0(Communicator& ranks) {
     ranks.gather(host_name());
-    const std::string where = ranks.broadcast(std::string());
-    const size_t port = where.find(' '), secret = where.find(' ', port + 1);
-    peers_.push_back({0, connection_to(where.substr(0, port), where.substr(port + 1, secret - port - 1),
-                                       {std::stoull(where.substr(secret + 1)), ranks.rank()})});
+    std::istringstream where(ranks.broadcast(std::string()));
+    std::string host, address, port;
+    uint64_t secret = 0;
+    where >> host >> address >> port >> secret;
+    peers_.push_back({0, host, connection_to(address, port, {secret, ranks.rank()})});
   }
 
   void run(const std::stop_token& stop) {
@@ -137,7 +142,8 @@ class Heartbeat::Pulse {
       const auto silent = std::ranges::find_if(
           peers_, [&](const Peer& peer) { return !peer.gone && peer.silence.seconds() > seconds_; });
       if (silent == peers_.end()) continue;
-      return lost_(fmt::format("rank {} of {} has sent no sign of life for {:.0f} s", silent->rank, size_, seconds_));
+      return lost_(fmt::format("rank {} of {} ({}) has sent no sign of life for {:.0f} s", silent->rank, size_,
+                               silent->host, seconds_));
     }
   }
 

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "base/log.h"
+#include "base/thread_signals.h"
 
 namespace dragoman {
 namespace {
@@ -42,6 +46,27 @@ std::string failure_of(const F& f) {
   }
 }
 
+// A rank that fails never meets the others, which would wait for it without end. So each connects in a thread, and all
+// give up once one has failed; the threads that still wait are left behind.
+std::string connect_all(Communicator& ranks, const PeerLinks& links, const std::string& id) {
+  struct Attempt {
+    std::string failure;
+    std::atomic<bool> done = false;
+  };
+  const auto here = std::make_shared<Attempt>();
+  std::thread([here, &links, id, rank = ranks.rank(), size = ranks.size()] {
+    leave_signals_to_the_program();
+    here->failure = failure_of([&] { links.connect(id, rank, size); });
+    here->done = true;
+  }).detach();
+  while (true) {
+    const bool done = here->done;
+    if (std::string failure = first_failure(ranks, done ? here->failure : ""); !failure.empty()) return failure;
+    if (!ranks.any(!done)) return "";
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
 // Why not; empty: all are connected.
 std::string connect(Communicator& ranks, const PeerLinks& links) {
   if (std::string missing = first_failure(ranks, links.why_not()); !missing.empty()) return missing;
@@ -51,7 +76,7 @@ std::string connect(Communicator& ranks, const PeerLinks& links) {
   });
   if (std::string failure = first_failure(ranks, no_id); !failure.empty()) return failure;
   id = ranks.broadcast(id);
-  return first_failure(ranks, failure_of([&] { links.connect(id, ranks.rank(), ranks.size()); }));
+  return connect_all(ranks, links, id);
 }
 
 }  // namespace

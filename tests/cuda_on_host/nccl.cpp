@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -12,7 +13,8 @@
 #include <vector>
 
 // Stands in for NCCL in tests: a message is a file in the folder NCCL_ON_HOST_FOLDER, which goes away when it is
-// received. What src/backend/cuda/nccl.cpp does not use is absent. CUDA_ON_HOST_REFUSES names calls that fail.
+// received. What src/backend/cuda/nccl.cpp does not use is absent. CUDA_ON_HOST_REFUSES names calls that fail, where
+// NCCL_ON_HOST_RANK is set only on that rank. NCCL_ON_HOST_DIES is "R": rank R is killed within its second exchange.
 
 namespace fs = std::filesystem;
 
@@ -43,6 +45,12 @@ std::vector<Message>* group = nullptr;
 bool refused(const char* call) {
   const char* const calls = std::getenv("CUDA_ON_HOST_REFUSES");
   return calls && std::string_view(calls).find(call) != std::string_view::npos;
+}
+
+// Whether an environment variable names this rank.
+bool is_rank(const char* variable, int rank) {
+  const char* const value = std::getenv(variable);
+  return value && std::string_view(value) == std::to_string(rank);
 }
 
 fs::path in_folder(const std::string& name) { return fs::path(std::getenv("NCCL_ON_HOST_FOLDER")) / name; }
@@ -95,7 +103,8 @@ int ncclGetUniqueId(UniqueId* id) {
 }
 
 int ncclCommInitRank(Connection** connection, int ranks, UniqueId id, int rank) {
-  if (refused("ncclCommInitRank")) return internal_error;
+  const bool everywhere = !std::getenv("NCCL_ON_HOST_RANK");
+  if (refused("ncclCommInitRank") && (everywhere || is_rank("NCCL_ON_HOST_RANK", rank))) return internal_error;
   const auto arrived = [&](int r) { return in_folder(std::string(id.bytes.data()) + "-rank-" + std::to_string(r)); };
   std::ofstream(arrived(rank)) << rank;
   for (int r = 0; r < ranks; ++r) wait_for(arrived(r));
@@ -119,6 +128,9 @@ int ncclRecv(void* data, size_t bytes, int, int peer, Connection* connection, St
 }
 
 int ncclGroupEnd() {
+  static int exchanges = 0;
+  if (++exchanges == 2 && !group->empty() && is_rank("NCCL_ON_HOST_DIES", group->front().connection->rank))
+    std::raise(SIGKILL);
   bool whole = true;
   for (const Message& m : *group)
     if (m.sent) send(m);

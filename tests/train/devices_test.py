@@ -8,8 +8,11 @@
 import os
 import re
 import shutil
+import socket
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -101,7 +104,55 @@ class Devices(RanksCase):
                  {"LD_LIBRARY_PATH": NCCL, "CUDA_ON_HOST_REFUSES": "ncclGetUniqueId"})):
             files, said, left = self.exchanged(name, " --devices 0 1", **environment)
             self.assertEqual((files, left), (host, []))
-            self.assertRegex(said, rf"^\[[^\]]*\] gradients go through the memory of the host, since NCCL cannot be used: {why}; [^\n]*\n$")
+            self.assertRegex(said, self.FALLBACK.format(why))
+
+    FALLBACK = r"^\[[^\]]*\] gradients go through the memory of the host, since NCCL cannot be used: {}; [^\n]*\n$"
+
+    def test_all_leave_nccl_where_one_rank_cannot_connect(self):
+        """The others wait for it within NCCL."""
+        host, _, _ = self.exchanged("host", " --devices 0 1 2 --no-nccl")
+        files, said, left = self.exchanged("refused once", " --devices 0 1 2", LD_LIBRARY_PATH=NCCL,
+                                           CUDA_ON_HOST_REFUSES="ncclCommInitRank", NCCL_ON_HOST_RANK="1")
+        self.assertEqual(files, host)
+        self.assertEqual({re.sub(r"run-\d+-", "", name) for name in left}, {"rank-0", "rank-2"})  # which waited
+        self.assertRegex(said, self.FALLBACK.format(r"rank 1 of 3 \(.*\): NCCL: ncclCommInitRank failed: internal error"))
+
+    def test_all_leave_nccl_where_one_rank_has_none(self):
+        self.need_mpi()
+        host, _, _ = self.exchanged("host of two", " --devices 0 1 --no-nccl")
+        folder, messages = self.fresh("one library"), self.folder / "messages of one library"
+        messages.mkdir()
+        run = (RUN + UPDATES + " --devices 0 1").split()
+        other = [":", "-np", "1", "env", "LD_LIBRARY_PATH=" + os.environ["LD_LIBRARY_PATH"], self.BINARY, *run]
+        done = subprocess.run([*MPIRUN, "1", "env", "LD_LIBRARY_PATH=" + NCCL, f"NCCL_ON_HOST_FOLDER={messages}", self.BINARY, *run,
+                               *other], cwd=folder, capture_output=True, check=False, timeout=240, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.files(folder), list(messages.iterdir())), (host, []))
+        self.assertRegex(done.stderr, self.FALLBACK.format(r"rank 1 of 2 \(.*\): .*libnccl\.so\.2: file too short"))
+
+    @staticmethod
+    def runs(process):
+        """Whether it is there, and not merely waited for by nobody."""
+        try:
+            return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
+        except FileNotFoundError:
+            return False
+
+    def test_a_rank_that_dies_while_others_wait_within_nccl_ends_the_run(self):
+        straight = self.ran("straight", " --after 4u --devices 0")
+        folder, messages = self.fresh("died"), self.folder / "messages of died"
+        messages.mkdir()
+        self.call(folder, RUN + " --after 1u --devices 0")
+        with unittest.mock.patch.dict(os.environ, {"NCCL_ON_HOST_FOLDER": str(messages), "LD_LIBRARY_PATH": NCCL,
+                                                   "NCCL_ON_HOST_DIES": "1"}):
+            run, begin = self.start(folder, " --after 1000000u --devices 0 1 2 --comm-timeout 2"), time.monotonic()
+            others = self.children(run, 2)
+            self.ends(run, f"rank 1 of 3 ({socket.gethostname()}) has sent no sign of life for 2 s: it has ended or hangs",
+                      "the same command resumes")
+        self.assertLess(time.monotonic() - begin, 50)  # less than the stand-in waits for a message
+        self.assertFalse([process for process in others if self.runs(process)])
+        self.call(folder, RUN + " --after 4u --devices 0 1")
+        self.assertEqual(straight, self.files(folder))
 
 
 if __name__ == "__main__":

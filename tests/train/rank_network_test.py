@@ -98,7 +98,8 @@ exec ip netns exec dragoman-{os.getpid()}-$machine unshare --uts sh -c \\
                 pass
         _, errors = run.communicate(timeout=30)
         self.assertEqual(errors.count("error:"), 1, errors)
-        self.assertIn(f"rank 1 of 2 has sent no sign of life for {TIMEOUT} s: it hangs, or its machine cannot be reached", errors)
+        self.assertIn(f"rank 1 of 2 (machine-b) has sent no sign of life for {TIMEOUT} s: it has ended or hangs, or its machine cannot be "
+                      "reached", errors)
 
         self.ip("-n", namespace("machine-a"), "link", "set", "v0", "up")
         alone = self.folder / "alone"

@@ -80,3 +80,12 @@ class RanksCase(unittest.TestCase):
                 return [int(child) for child in found]
             time.sleep(0.05)
         raise AssertionError(f"{len(found)} processes, expected {count}")
+
+    def ends(self, run, *messages):
+        """With one error, which holds these."""
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 2, errors)
+        self.assertEqual(errors.count("error:"), 1, errors)
+        for message in messages:
+            self.assertIn(message, errors)
+        return errors
