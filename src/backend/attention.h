@@ -15,8 +15,10 @@ struct AttentionKernels {
     Tensor score_vector;  // (H*K), Score::additive only
     AttentionShape shape;
     Tensor scratch;  // attention_scratch bytes
-    Tensor weights;  // (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk)
-    DType factors = DType::f32;  // bf16 or f16: factors may be rounded to it, also in backward
+    Tensor
+        weights;  // stat type (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk)
+    // bf16 or f16: factors may be rounded to it, also in backward. q, k, v, y and their gradients are f32 or all of it.
+    DType factors = DType::f32;
   };
   struct AttentionBackward {
     Grad dq, dk, dv, dbias, dscore_vector;  // dbias only for a bias per query

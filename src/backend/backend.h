@@ -18,7 +18,10 @@ struct Recorder;
 /// THE hardware boundary: every computation on tensors is a slot here. Contract of all kernels: outputs come first,
 /// then inputs, then numbers; the caller has checked shapes; kernels allocate nothing (scratch is an argument with a
 /// size query) and know nothing of the tape. Rows may be strided (columns of a wider matrix) unless said otherwise.
-/// Integers and target weights are made by the host and have a Mirror; all else lies in the backend's memory. The
+/// Integers and target weights are made by the host and have a Mirror; all else lies in the backend's memory.
+/// Activations: some slots also take these in 16 bits, and say so: then each (N,D) tensor and its gradient, if the slot
+/// does not say otherwise, is f32 or of one 16-bit type, independently of the others. Arithmetic and sums are f32
+/// whatever the types; only what is stored is rounded. Parameters and statistics are f32 beside them. The
 /// `reference` backend is the readable definition of each kernel. Each family of slots has its own header.
 struct Backend : ElementwiseKernels,
                  ProductKernels,

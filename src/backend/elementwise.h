@@ -8,24 +8,24 @@ namespace dragoman {
 /// Slots of the kernel table (backend/backend.h): activations, dropout.
 struct ElementwiseKernels {
   // Elementwise
-  Kernel<void(const Tensor& y, double value)> fill{"fill"};
-  Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};  // converts between f32 and f64; x may be in host memory
-  Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x
-  Kernel<void(const Tensor& y, const Tensor& x)> round{"round"};             // y (bf16 or f16) = x
+  Kernel<void(const Tensor& y, double value)> fill{"fill"};     // also in 16 bits
+  Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};  // converts between floating-point types, but not
+                                                                // between f64 and 16 bits; x may be in host memory
+  Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x; also in 16 bits
 
   // y = act(x); backward from what was saved: y for relu and tanh, x for gelu and swish. dx may be dy's memory.
   Kernel<void(const Tensor& y, const Tensor& x, Activation act)> activation{"activation"};
   Kernel<void(Grad dx, const Tensor& dy, const Tensor& saved, Activation act)> activation_backward{
       "activation_backward"};
 
-  // y = x + dropout(r), x may be empty.  dr = mask · dy.
+  // y = x + dropout(r), x may be empty.  dr = mask · dy.  Also in 16 bits.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop)> dropout{"dropout"};
   Kernel<void(Grad dr, const Tensor& dy, const Dropout& drop)> dropout_backward{"dropout_backward"};
 
   template <class Kernels, class F>
   static void each(Kernels& k, const F& f) {
     const auto slots = [&](auto&... slot) { (f(slot), ...); };
-    slots(k.fill, k.copy, k.add, k.round, k.activation, k.activation_backward, k.dropout, k.dropout_backward);
+    slots(k.fill, k.copy, k.add, k.activation, k.activation_backward, k.dropout, k.dropout_backward);
   }
 };
 

@@ -16,9 +16,10 @@ struct RoundedRows {
 /// Slots of the kernel table (backend/backend.h): matrix products for training and decoding.
 struct ProductKernels {
   // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). Factors may be bf16 (or f16, except on a CPU), both of
-  // the same type; sums and results are then f32.  Backward through act (none or relu) and b, in one pass over dy: dz
-  // (N,D) = dy ⊙ act'(y), in dy's memory or in the type of the factors;  db (D) = or += Σ_n of it, before rounding.
-  // Without act, y is not read.
+  // the same type; sums are then f32, and the results y and dx f32 or of the type of the factors (b of y's type)
+  // f32).  Backward through act (none or relu) and b, in one pass over dy: dz (N,D) = dy ⊙ act'(y), in dy's memory or
+  // in the type of the factors;  db (D) = or += Σ_n of it, before rounding. y and dy are f32 or of the type of the
+  // factors. Without act, y is not read; if dz is then dy itself, only db is computed.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear",
                                                                                                           work::linear};
   Kernel<void(Grad dx, const Tensor& dz, const Tensor& w)> linear_backward_input{"linear_backward_input",

@@ -166,7 +166,7 @@ void Parameters::round(RoundedWeights& rounded) const {
     if (uses_[i] == Use::lookup || uses_[i] == Use::exact_product) continue;
     const Tensor& w = buffers_[i].value();
     if (first) rounded.copies.emplace(w.data(), arena_.allocate(w.shape(), rounded.type));
-    backend_.round(rounded.copies.at(w.data()), w);
+    backend_.copy(rounded.copies.at(w.data()), w);
   }
 }
 

@@ -17,7 +17,7 @@ std::string_view name_of(DType dtype);  // "F64", "F32", "BF16", "F16", "I64", "
 /// The type of statistics (means, log-sum-exps, losses) of values of `dtype`: f64 for f64, else f32.
 constexpr DType stat_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// 16-bit types: factors of products may be rounded to these; values and sums are then f32.
+/// 16-bit types: factors of products, and activations, may be rounded to these; sums are then f32.
 constexpr bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
 template <class T>
@@ -65,6 +65,18 @@ void for_dtype(DType dtype, F f) {
       return f.template operator()<float>();
     default:
       fail("no kernel here computes in {}", name_of(dtype));
+  }
+}
+/// The same with any floating-point type, for kernels that convert.
+template <class F>
+void for_stored(DType dtype, F f) {
+  switch (dtype) {
+    case DType::bf16:
+      return f.template operator()<bfloat16>();
+    case DType::f16:
+      return f.template operator()<float16>();
+    default:
+      return for_dtype(dtype, f);
   }
 }
 /// The same with the C++ type of a half.

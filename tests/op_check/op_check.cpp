@@ -82,7 +82,7 @@ RoundedWeights rounded_inputs(const OpInputs& in, DType type, const Backend& bac
   for (const auto& [name, x] : in) {
     if (x.shape().rank() != 2 || x.value().elements() == 0) continue;
     const Tensor copy = arena.allocate(x.shape(), type);
-    backend.round(copy, x);
+    backend.copy(copy, x);
     rounded.copies.emplace(x.value().data(), copy);
   }
   return rounded;

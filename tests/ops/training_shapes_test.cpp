@@ -79,7 +79,7 @@ class Layer : ByHand {
     const Var w = add(name, {D, K}, 1 / std::sqrt(double(K)));
     if (!is_half(rounded_.type)) return w;
     const Tensor copy = arena.allocate({D, K}, rounded_.type);
-    cx.backend.round(copy, w);
+    cx.backend.copy(copy, w);
     rounded_.copies.emplace(w.value().data(), copy);
     return w;
   }

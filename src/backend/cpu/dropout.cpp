@@ -39,18 +39,6 @@ void MaskedRows(View<float> Y, View<const float> X, View<const float> R, const D
               drop.active() ? positions.row(n) : nullptr, adds);
 }
 
-// y += factor · x
-void AddRows(View<float> Y, View<const float> X, float factor, Range rows) {
-  const F32 d;
-  const int64_t L = hn::Lanes(d);
-  for (int64_t n = rows.begin; n < rows.end; ++n)
-    for (int64_t c = 0; c < X.cols; c += L) {
-      const int64_t left = X.cols - c;
-      const VF y = hn::MulAdd(hn::Set(d, factor), LoadN(d, X.row(n) + c, left), LoadN(d, Y.row(n) + c, left));
-      StoreN(y, d, Y.row(n) + c, left);
-    }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::cpu
 HWY_AFTER_NAMESPACE();
@@ -60,7 +48,6 @@ namespace dragoman::cpu {
 namespace {
 
 HWY_EXPORT(MaskedRows);
-HWY_EXPORT(AddRows);
 
 // One pass, 12 bytes an element; the mask is generated in registers and never stored.
 void dropout(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop) {
@@ -77,42 +64,11 @@ void dropout_backward(Grad dr, const Tensor& dy, const Dropout& drop) {
   parallel_blocks(DY.rows, 16, [&](Range rows, int) { rows_of(DR, {}, DY, drop, dr.adds(), rows); });
 }
 
-void add(const Tensor& y, const Tensor& x, double factor) {
-  const auto Y = y.view<float>();
-  const auto X = x.view<const float>();
-  const auto rows_of = HWY_DYNAMIC_DISPATCH(AddRows);
-  parallel_blocks(X.rows, 16, [&](Range rows, int) { rows_of(Y, X, float(factor), rows); });
-}
-
-void copy(const Tensor& y, const Tensor& x) {
-  for_dtype(y.dtype(), [&]<class T>() {
-    for_dtype(x.dtype(), [&]<class S>() {
-      const auto Y = y.view<T>();
-      const auto X = x.view<S>();
-      parallel_blocks(Y.rows, 16, [&](Range rows, int) {
-        for (int64_t n = rows.begin; n < rows.end; ++n) std::copy_n(X.row(n), Y.cols, Y.row(n));
-      });
-    });
-  });
-}
-
-void fill(const Tensor& y, double value) {
-  for_dtype(y.dtype(), [&]<class T>() {
-    const auto Y = y.view<T>();
-    parallel_blocks(Y.rows, 1, [&](Range rows, int) {
-      for (int64_t n = rows.begin; n < rows.end; ++n) std::fill_n(Y.row(n), Y.cols, T(value));
-    });
-  });
-}
-
 }  // namespace
 
 void install_dropout(ElementwiseKernels& b) {
   b.dropout = dropout;
   b.dropout_backward = dropout_backward;
-  b.add = add;
-  b.copy = copy;
-  b.fill = fill;
 }
 
 }  // namespace dragoman::cpu

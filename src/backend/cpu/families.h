@@ -30,7 +30,7 @@ void install_norm(NormKernels& b);
 void install_optimizer(OptimizerKernels& b);
 void install_recurrent(RecurrentKernels& b);
 void install_rotate(AttentionKernels& b);
-void install_round(ElementwiseKernels& b);
+void install_elementwise(ElementwiseKernels& b);
 void install_top_k(RowKernels& b);
 
 }  // namespace dragoman::cpu

@@ -31,7 +31,7 @@ void install(Backend& b) {
   install_optimizer(b);
   install_recurrent(b);
   install_rotate(b);
-  install_round(b);
+  install_elementwise(b);
   install_top_k(b);
 }
 

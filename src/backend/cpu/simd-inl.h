@@ -13,6 +13,7 @@
 
   #include "backend/dropout.h"
   #include "tensor/bfloat16.h"
+  #include "tensor/tensor.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
@@ -59,6 +60,34 @@ HWY_INLINE void StoreRounded(VF v, bfloat16* p) {
   const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(all, hn::Set(d32, 0x7fff)), odd));
   const auto bits = hn::IfThenElse(hn::RebindMask(d32, hn::Eq(v, v)), rounded, hn::Set(d32, 0x7fc0));
   hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, bits)), d16, reinterpret_cast<uint16_t*>(p));
+}
+
+/// The first min(n, lanes) numbers at p, n >= 0, zero-padded; reads nothing beyond p + n.
+HWY_INLINE VF LoadN(F32 d, const bfloat16* p, int64_t n) {
+  const hn::RebindToUnsigned<F32> d32;
+  const hn::Rebind<uint16_t, F32> d16;
+  const auto* bits = reinterpret_cast<const uint16_t*>(p);
+  HWY_ALIGN uint16_t padded[HWY_MAX_BYTES / sizeof(float)] = {};
+  if (n < int64_t(hn::Lanes(d))) {
+    for (int64_t i = 0; i < n; ++i) padded[i] = bits[i];
+    bits = padded;
+  }
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, hn::LoadU(d16, bits))));
+}
+
+/// Rounds and writes the first min(n, lanes) numbers of v, n >= 0.
+HWY_INLINE void StoreN(VF v, F32 d, bfloat16* p, int64_t n) {
+  if (n >= int64_t(hn::Lanes(d))) return StoreRounded(v, p);
+  HWY_ALIGN bfloat16 padded[HWY_MAX_BYTES / sizeof(float)];
+  StoreRounded(v, padded);
+  for (int64_t i = 0; i < n; ++i) p[i] = padded[i];
+}
+
+/// Calls f with a view of the tensor in its own type: float or bfloat16.
+template <class F>
+HWY_INLINE void for_activation(const Tensor& x, F f) {
+  if (x.dtype() == DType::bf16) return f(x.view<bfloat16>());
+  f(x.view<float>());
 }
 
 /// exp(x) for x <= 0, with an error of at most 3e-7, and 0 below -87.7: half the instructions of hn::Exp, which accepts

@@ -25,9 +25,7 @@ void copy_from_host(const Tensor& y, const Tensor& x) {
 
 void copy(const Tensor& y, const Tensor& x) {
   if (!x.memory() && !x.mirror()) return copy_from_host(y, x);
-  const auto Y = view<float>(y);
-  const auto X = view<const float>(x);
-  each_element(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) = X(n, d); });
+  for_factor(y.dtype(), [&]<class T>() { convert<T>(y, x); });
 }
 
 void add(const Tensor& y, const Tensor& x, double factor) {
@@ -37,17 +35,12 @@ void add(const Tensor& y, const Tensor& x, double factor) {
   each_element(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) += f * X(n, d); });
 }
 
-void round(const Tensor& y, const Tensor& x) {
-  for_half(y.dtype(), [&]<class Half>() { convert<Half>(y, x); });
-}
-
 }  // namespace
 
 void install_elementwise(Backend& b) {
   b.fill = fill;
   b.copy = copy;
   b.add = add;
-  b.round = round;
 }
 
 }  // namespace dragoman::cuda

@@ -1,0 +1,100 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/elementwise.cpp"
+#include <hwy/foreach_target.h>
+//
+#include "backend/cpu/families.h"
+#include "backend/cpu/simd-inl.h"
+#include "backend/elementwise.h"
+#include "base/threads.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dragoman::cpu {
+namespace HWY_NAMESPACE {
+
+// y += factor · x
+template <class Y, class X>
+void AddRow(Y* y, const X* x, int64_t cols, float factor) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  for (int64_t c = 0; c < cols; c += L) {
+    const int64_t left = cols - c;
+    StoreN(hn::MulAdd(hn::Set(d, factor), LoadN(d, x + c, left), LoadN(d, y + c, left)), d, y + c, left);
+  }
+}
+
+// y = x
+template <class Y, class X>
+void ConvertRow(Y* y, const X* x, int64_t cols) {
+  const F32 d;
+  const int64_t L = hn::Lanes(d);
+  for (int64_t c = 0; c < cols; c += L) StoreN(LoadN(d, x + c, cols - c), d, y + c, cols - c);
+}
+
+void AddRows(const Tensor& y, const Tensor& x, float factor, Range rows) {
+  for_activation(y, [&](auto Y) {
+    for_activation(x, [&](auto X) {
+      for (int64_t n = rows.begin; n < rows.end; ++n) AddRow(Y.row(n), X.row(n), X.cols, factor);
+    });
+  });
+}
+
+void ConvertRows(const Tensor& y, const Tensor& x, Range rows) {
+  for_activation(y, [&](auto Y) {
+    for_activation(x, [&](auto X) {
+      for (int64_t n = rows.begin; n < rows.end; ++n) ConvertRow(Y.row(n), X.row(n), X.cols);
+    });
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dragoman::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dragoman::cpu {
+namespace {
+
+HWY_EXPORT(AddRows);
+HWY_EXPORT(ConvertRows);
+
+bool is_activation(const Tensor& x) { return x.dtype() == DType::f32 || x.dtype() == DType::bf16; }
+
+void add(const Tensor& y, const Tensor& x, double factor) {
+  const auto rows_of = HWY_DYNAMIC_DISPATCH(AddRows);
+  parallel_blocks(x.rows(), 16, [&](Range rows, int) { rows_of(y, x, float(factor), rows); });
+}
+
+void copy(const Tensor& y, const Tensor& x) {
+  const auto convert = HWY_DYNAMIC_DISPATCH(ConvertRows);
+  parallel_blocks(y.rows(), 16, [&](Range rows, int) {
+    if (is_activation(y) && is_activation(x)) return convert(y, x, rows);
+    for_stored(y.dtype(), [&]<class T>() {
+      const auto Y = y.view<T>();
+      for_stored(x.dtype(), [&]<class S>() {
+        const auto X = x.view<S>();
+        for (int64_t n = rows.begin; n < rows.end; ++n)
+          std::transform(X.row(n), X.row(n) + Y.cols, Y.row(n), [](const S& v) { return T(v); });
+      });
+    });
+  });
+}
+
+void fill(const Tensor& y, double value) {
+  for_stored(y.dtype(), [&]<class T>() {
+    const auto Y = y.view<T>();
+    parallel_blocks(Y.rows, 1, [&](Range rows, int) {
+      for (int64_t n = rows.begin; n < rows.end; ++n) std::fill_n(Y.row(n), Y.cols, T(value));
+    });
+  });
+}
+
+}  // namespace
+
+void install_elementwise(ElementwiseKernels& b) {
+  b.add = add;
+  b.copy = copy;
+  b.fill = fill;
+}
+
+}  // namespace dragoman::cpu
+#endif
