@@ -4,8 +4,13 @@
 
 namespace dragoman {
 
-Var Context::make(Shape shape, DType dtype) const {
-  return Var(arena.allocate(shape, dtype), tape ? std::make_shared<Node>() : nullptr);
+Var Context::make(Shape shape, DType dtype, std::optional<DType> of_gradient) const {
+  std::shared_ptr<Node> node;
+  if (tape) {
+    node = std::make_shared<Node>();
+    node->type = of_gradient;
+  }
+  return Var(allocate_activation(arena, shape, dtype), std::move(node));
 }
 
 void Context::record(const char* name, const Var& output, Tape::Function backward) const {
@@ -19,12 +24,16 @@ const Tensor* Context::packed_form(const Var& weight) const {
 }
 
 Context::Factors Context::factors(const Var& x, const Var& w) const {
-  if (!rounded) return {x, w};
-  const auto found = rounded->copies.find(w.value().data());
-  if (found == rounded->copies.end()) return {x, w};
-  const Tensor half = save(x.shape(), rounded->type);
+  if (!rounds(w)) return {x, w};
+  const Tensor& weight = rounded->copies.at(w.value().data());
+  if (x.dtype() == weight.dtype()) return {x, weight};
+  const Tensor half = allocate_activation(arena, x.shape(), weight.dtype());
   backend.copy(half, x);
-  return {half, found->second};
+  return {half, weight};
+}
+
+Tensor Context::bias_for(DType result, const Var& b) const {
+  return b && is_half(result) ? rounded->copies.at(b.value().data()) : b.value();
 }
 
 Dropout Context::dropout(double rate, const Tensor& positions) {

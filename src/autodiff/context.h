@@ -2,6 +2,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "autodiff/tape.h"
 #include "backend/dropout.h"
@@ -13,10 +14,17 @@ struct AttentionShape;
 /// Weights rearranged for decoding, keyed by the address of the original weight (Backend::pack).
 using PackedWeights = std::unordered_map<const void*, Tensor>;
 
-/// 16-bit copies of weights, keyed by the address of the original weight.
+/// 16-bit copies of weights and biases, keyed by the address of the original.
 struct RoundedWeights {
   DType type = DType::bf16;  // a 16-bit type
   std::unordered_map<const void*, Tensor> copies = {};
+  struct Copied {
+    Tensor values, copy;
+  };
+  std::vector<Copied> adjacent = {};  // flat values and their copies, of several weights each
+  /// Whether activations between products are kept in this type too. Sums, statistics and the gradients of values with
+  /// several readers stay f32.
+  bool activations = false;
 };
 
 /// One attention of a full pass, as an observer sees it (explanations, alignments).
@@ -45,8 +53,8 @@ struct Context {
   uint32_t random_ops = 0;  // number of dropouts so far in this pass
   const AttentionObserver* observer = nullptr;
 
-  /// Allocates a value; with a tape, one that takes a gradient.
-  Var make(Shape shape, DType dtype) const;
+  /// Allocates a value; with a tape, one that takes a gradient, of the same type unless told otherwise.
+  Var make(Shape shape, DType dtype, std::optional<DType> of_gradient = {}) const;
   /// Memory that the backward pass will read, or that one kernel uses as scratch.
   Tensor save(Shape shape, DType dtype) const { return arena.allocate(shape, dtype); }
   Tensor scratch(int64_t bytes) const { return arena.allocate({std::max<int64_t>(bytes, 1)}, DType::u8); }
@@ -55,6 +63,8 @@ struct Context {
   /// The weight rearranged for decoding, or null. Recorded passes do not use packed weights.
   const Tensor* packed_form(const Var& weight) const;
 
+  /// Whether products with this weight are in 16 bits.
+  bool rounds(const Var& weight) const { return rounded && rounded->copies.contains(weight.value().data()); }
   /// The operands of a product of x (N,K) and the weight w (D,K): both unchanged, or both in 16 bits.
   struct Factors {
     Tensor x, w;
@@ -62,6 +72,12 @@ struct Context {
   Factors factors(const Var& x, const Var& w) const;
   /// The operand type of products without a weight.
   DType factor_type(DType dtype) const { return rounded ? rounded->type : dtype; }
+  /// The type of an activation that is to be the factor of a product, or is the result of one.
+  DType activation_type(DType dtype) const {
+    return rounded && rounded->activations && dtype != DType::f64 ? rounded->type : dtype;
+  }
+  /// The bias of a product whose result has this type.
+  Tensor bias_for(DType result, const Var& b) const;
 
   /// The next dropout of this pass. Its ordinal number is part of the random counter. `positions` (N,2) int32 holds the
   /// sentence and token of each row.

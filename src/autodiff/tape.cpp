@@ -8,10 +8,15 @@ namespace {
 
 std::shared_ptr<Node> view_of(const Var& x, int64_t row, int64_t column, bool covers) {
   if (!x.node()) return nullptr;
-  return std::make_shared<Node>(Node{{}, false, x.node(), x.shape(), row, column, covers});
+  return std::make_shared<Node>(Node{{}, false, x.node()->type, x.node(), x.shape(), row, column, covers});
 }
 
 }  // namespace
+
+Tensor allocate_activation(Arena& arena, const Shape& shape, DType dtype) {
+  if (!is_half(dtype) || shape.rank() != 2 || shape.back() % 8 == 0) return arena.allocate(shape, dtype);
+  return arena.allocate({shape[0], (shape.back() + 7) / 8 * 8}, dtype).columns(0, shape.back());
+}
 
 Var columns(const Var& x, int64_t from, int64_t count) {
   return Var(x.value().columns(from, count), view_of(x, 0, from, true));
@@ -24,13 +29,13 @@ Var rows(const Var& x, int64_t from, int64_t count) {
 
 // Ensures that the gradient has writable memory. A view's gradient lies in the whole's, which is cleared if its views
 // add to it.
-void Backward::prepare(Node& node, const Shape& shape, DType dtype) {
+void Backward::prepare(Node& node, const Shape& shape, DType of_value) {
   Node* whole = node.whole.get();
   if (!whole) {
-    if (!node.gradient) node.gradient = arena_.allocate(shape, dtype);
+    if (!node.gradient) node.gradient = allocate_activation(arena_, shape, node.type.value_or(of_value));
     return;
   }
-  prepare(*whole, node.whole_shape, dtype);
+  prepare(*whole, node.whole_shape, of_value);
   node.gradient = whole->gradient.row_range(node.row, shape[0]).columns(node.column, shape.back());
   if (!node.covers && !whole->written) backend.fill(whole->gradient, 0);
   if (!node.covers || !whole->covers) node.written = true;
@@ -49,7 +54,8 @@ Grad Backward::grad(const Var& x) {
 void Backward::pass(const Var& x) {
   const auto& node = x.node();
   if (!node) return;
-  if (node->written || node->gradient || node->whole) {
+  const bool fits = x.gradient_type() == grad_out().dtype();
+  if (node->written || node->gradient || node->whole || !fits) {
     const Grad g = grad(x);
     if (g.adds()) return backend.add(g.tensor, grad_out(), 1.0);
     return backend.copy(g.tensor, grad_out());

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backend/kernel.h"
@@ -14,6 +15,7 @@ struct Backend;
 struct Node {
   Tensor gradient;              // allocated on first write; for a parameter, from the beginning
   bool written = false;         // whether `gradient` has a value: the first writer overwrites, later ones add
+  std::optional<DType> type;    // of `gradient`; none: that of the value
   std::shared_ptr<Node> whole;  // for a view: the node of the viewed value …
   Shape whole_shape = {};       // … its shape …
   int64_t row = 0, column = 0;  // … and where the view begins in it
@@ -34,11 +36,16 @@ class Var {
   int64_t cols() const { return value_.cols(); }
   explicit operator bool() const { return bool(value_); }
   const std::shared_ptr<Node>& node() const { return node_; }
+  DType gradient_type() const { return node_ && node_->type ? *node_->type : dtype(); }
 
  private:
   Tensor value_;
   std::shared_ptr<Node> node_;
 };
+
+/// Memory of an activation (N,D): rows of 16-bit numbers begin at multiples of 16 bytes, for which matrix libraries
+/// have their fast kernels.
+Tensor allocate_activation(Arena& arena, const Shape& shape, DType dtype);
 
 /// Columns [from, from + count) of x (N,D) as a value of its own. All such views of a matrix must together cover it:
 /// each writes its columns of the gradient, and nothing else writes it.
@@ -64,12 +71,12 @@ class Backward {
   /// Adds grad_out to the gradient of x, or transfers its memory if x has no gradient yet. Call it last.
   void pass(const Var& x);
   Tensor scratch(int64_t bytes) { return arena_.allocate({bytes}, DType::u8); }
-  Tensor temporary(Shape shape, DType dtype) { return arena_.allocate(shape, dtype); }
+  Tensor temporary(Shape shape, DType dtype) { return allocate_activation(arena_, shape, dtype); }
 
   const Backend& backend;
 
  private:
-  void prepare(Node& node, const Shape& shape, DType dtype);
+  void prepare(Node& node, const Shape& shape, DType of_value);
 
   Arena& arena_;
   const Var& output_;

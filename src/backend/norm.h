@@ -7,8 +7,8 @@ namespace dragoman {
 /// Slots of the kernel table (backend/backend.h): layer and batch normalisation.
 struct NormKernels {
   // Layer normalisation over columns.  y, x, sum (N,D)  mean, rstd (N) stat type  gamma, beta (D). Without beta it is
-  // RMS normalisation: nothing is subtracted, and mean is 0.  x, y, sum, r and the gradients dx, dr, dy also in 16 bits;
-  // mean and rstd are then those of the values before rounding.
+  // RMS normalisation: nothing is subtracted, and mean is 0.  x, y, r and the gradients dx, dr, dy also in 16 bits, but
+  // not the sum of residual_norm, of whose exact values mean and rstd are.
   Kernel<void(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gamma,
               const Tensor& beta, double eps)>
       layer_norm{"layer_norm"};

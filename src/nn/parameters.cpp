@@ -160,13 +160,30 @@ PackedWeights Parameters::pack(DType type) const {
   return packed;
 }
 
-void Parameters::round(RoundedWeights& rounded) const {
-  const bool first = rounded.copies.empty();
-  for (size_t i = 0; i < buffers_.size(); ++i) {
-    if (uses_[i] == Use::lookup || uses_[i] == Use::exact_product) continue;
-    const Tensor& w = buffers_[i].value();
-    if (first) rounded.copies.emplace(w.data(), arena_.allocate(w.shape(), rounded.type));
-    backend_.copy(rounded.copies.at(w.data()), w);
+bool Parameters::rounds(size_t buffer, bool vectors) const {
+  if (buffers_[buffer].shape().rank() == 1) return vectors;
+  return uses_[buffer] == Use::product || uses_[buffer] == Use::both;
+}
+
+RoundedWeights Parameters::rounded_weights(DType type, bool activations) const {
+  RoundedWeights rounded{.type = type, .activations = activations};
+  for (size_t begin = 0, end; begin < buffers_.size(); begin = end) {
+    end = begin + 1;
+    if (!rounds(begin, activations)) continue;
+    while (end < buffers_.size() && rounds(end, activations)) ++end;
+    const int64_t from = offsets_[begin], to = end < buffers_.size() ? offsets_[end] : flat_elements_;
+    const Tensor copy = arena_.allocate({to - from}, type);
+    for (size_t i = begin; i < end; ++i)
+      rounded.copies.emplace(buffers_[i].value().data(), flat_part(copy, offsets_[i] - from, buffers_[i].shape()));
+    rounded.adjacent.push_back({flat_values_.row_range(from, to - from), copy});
+  }
+  return rounded;
+}
+
+void Parameters::round(const RoundedWeights& rounded) const {
+  for (const auto& [values, copy] : rounded.adjacent) {
+    const Shape blocks{copy.elements() / flat_block, flat_block};
+    backend_.copy(copy.reshaped(blocks), values.reshaped(blocks));
   }
 }
 

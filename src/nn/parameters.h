@@ -76,8 +76,11 @@ class Parameters {
   /// weights do not change.
   PackedWeights pack(DType type) const;
   PackedWeights pack() const { return pack(dtype_); }
-  /// Creates or updates the 16-bit copies of all weights of products.
-  void round(RoundedWeights& rounded) const;
+  /// Memory for 16-bit copies of all weights of products, and of vectors if activations are to have 16 bits. Only with
+  /// flat values.
+  RoundedWeights rounded_weights(DType type, bool activations) const;
+  /// Updates the copies, those of adjacent weights together.
+  void round(const RoundedWeights& rounded) const;
   /// For models that only decode: weights that only products use exist in packed form alone; the memory of the
   /// originals is never touched. Read their values into `load_destination`; `pack_loaded` packs them.
   Tensor load_destination(size_t buffer) const;
@@ -106,6 +109,7 @@ class Parameters {
 
  private:
   Tensor flat_part(const Tensor& flat, int64_t offset, Shape shape) const;
+  bool rounds(size_t buffer, bool vectors) const;
   Var add(const std::vector<Slice>& slices, Shape shape, bool trained = true);
   Tensor pack_destination(size_t buffer, DType type) const;
 

@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "ops/dropout.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 namespace {
@@ -37,8 +38,11 @@ void check_score(const char* op, const ScoreInputs& s, Score score, int heads, c
 
 }  // namespace
 
-Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const AttentionShape& shape,
+Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& stored_v, const AttentionShape& shape,
               const ScoreInputs& score, const std::string& name) {
+  const bool half = is_half(stored_q.dtype()) && is_half(stored_k.dtype()) && is_half(stored_v.dtype());
+  const auto input = [&](const Var& x) { return half ? x : widened(cx, x); };
+  const Var q = input(stored_q), k = input(stored_k), v = input(stored_v);
   check(q, k, v, shape);
   check_score("attention", score, shape.score, shape.heads, q);
   require(!score.bias || shape.visible.stride == 1,
@@ -57,7 +61,8 @@ Var attention(Context& cx, const Var& q, const Var& k, const Var& v, const Atten
                        {},
                        cx.factor_type(DType::f32)};
   const bool observed = cx.observer && !name.empty();
-  if (observed) a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, q.dtype());
+  if (observed)
+    a.weights = cx.save({shape.heads * shape.pairs_before(shape.queries.sentences())}, stat_type(q.dtype()));
   cx.backend.attention(a);
   if (observed) (*cx.observer)({name, shape, a.weights, v, y});
   a.scratch = a.weights = {};
@@ -92,7 +97,8 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
   return y;
 }
 
-Var distance_scores(Context& cx, const Var& q, const Var& table, int heads) {
+Var distance_scores(Context& cx, const Var& stored, const Var& table, int heads) {
+  const Var q = widened(cx, stored);
   require(
       q.cols() % heads == 0 && table.shape().rank() == 2 && table.cols() == q.cols() / heads && table.rows() % 2 == 1,
       "distance_scores: q is {} and table {}, expected (N,H*K) and (2R+1,K) with H = {}", q.shape(), table.shape(),
@@ -122,7 +128,8 @@ Var distance_scores(Context& cx, const Var& q, const Var& table, int heads) {
   return y;
 }
 
-Var rotate(Context& cx, const Var& x, const Tensor& table, const Tensor& positions, int heads) {
+Var rotate(Context& cx, const Var& stored, const Tensor& table, const Tensor& positions, int heads) {
+  const Var x = widened(cx, stored);
   require(x.cols() % (2 * heads) == 0 && table.cols() == x.cols() / heads,
           "rotate: x is {} and table {}, expected (N,H*K) and (P,K) with H = {} and an even K", x.shape(),
           table.shape(), heads);

@@ -1,6 +1,7 @@
 #include "ops/experts.h"
 
 #include "backend/backend.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 namespace {
@@ -26,7 +27,8 @@ Tensor load_of(const Tensor& experts, int64_t E, double load_loss) {
 
 }  // namespace
 
-Routes route(Context& cx, const Var& logits, int k, double load_loss) {
+Routes route(Context& cx, const Var& stored, int k, double load_loss) {
+  const Var logits = widened(cx, stored);
   require(logits.shape().rank() == 2 && k >= 1 && k <= logits.cols(),
           "route: logits is {}, expected (N,E) with at least k = {} experts", logits.shape(), k);
   const int64_t N = logits.rows(), E = logits.cols();

@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "ops/dropout.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 namespace {
@@ -34,8 +35,9 @@ void scatter_back(Backward& b, const Var& v, const Tensor& rows) {
 
 }  // namespace
 
-Var hard_attention(Context& cx, const Var& q, const Var& k, const Var& v, const AttentionShape& shape,
-                   const ScoreInputs& score, const HardChoice& choice) {
+Var hard_attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& stored_v,
+                   const AttentionShape& shape, const ScoreInputs& score, const HardChoice& choice) {
+  const Var q = widened(cx, stored_q), k = widened(cx, stored_k), v = widened(cx, stored_v);
   check(cx, q, k, v, shape, choice);
   const int64_t B = q.rows(), N = k.rows(), K = q.cols();
   Var y = cx.make({B, v.cols()}, q.dtype());

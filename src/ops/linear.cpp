@@ -11,34 +11,41 @@ void check(const Var& x, const Var& w, const Var& b) {
   require(!b || b.shape() == Shape{w.rows()}, "linear: b is {}, expected {}", b.shape(), Shape{w.rows()});
 }
 
-// Row strides of 16-bit matrices are multiples of 16 bytes, for which matrix libraries have their fast kernels.
-int64_t aligned(int64_t cols) { return (cols + 7) / 8 * 8; }
+// y has type `result`.
+Var product(Context& cx, const Var& x, const Var& w, const Var& b, Activation act, const Context::Factors& factors,
+            DType result) {
+  Var y = cx.make({x.rows(), w.rows()}, result);
+  cx.backend.linear(y, factors.x, factors.w, cx.bias_for(result, b), act);
+  cx.record("linear", y, [=](Backward& back) {
+    const Tensor& dy = back.grad_out();
+    const DType type = factors.x.dtype();
+    const Grad db = b ? back.grad(b) : Grad{};
+    Tensor dz = dy;
+    if (dy.dtype() != type) dz = back.temporary(dy.shape(), type);
+    if (db || act != Activation::none || dy.dtype() != type) back.backend.linear_backward_result(dz, db, dy, y, act);
+    if (const Grad dw = back.grad(w)) back.backend.linear_backward_weight(dw, dz, factors.x);
+    if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, factors.w);
+  });
+  return y;
+}
 
 }  // namespace
 
-Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act) {
+Var linear(Context& cx, const Var& stored, const Var& w, const Var& b, Activation act) {
+  const Var x = cx.rounds(w) ? stored : widened(cx, stored);
   check(x, w, b);
   const bool fused = act == Activation::none || (act == Activation::relu && !cx.shows_nan);
-  if (!fused) return activation(cx, linear(cx, x, w, b), act);
-  Var y = cx.make({x.rows(), w.rows()}, x.dtype());
   if (const Tensor* packed = cx.packed_form(w)) {
+    if (!fused) return activation(cx, linear(cx, x, w, b), act);
+    Var y = cx.make({x.rows(), w.rows()}, x.dtype());
     const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), packed->dtype()));
     cx.backend.linear_packed(y, x, *packed, b, act, scratch);
-  } else {
-    const Context::Factors factors = cx.factors(x, w);
-    cx.backend.linear(y, factors.x, factors.w, b, act);
-    cx.record("linear", y, [=](Backward& back) {
-      const Tensor& dy = back.grad_out();
-      const DType type = factors.x.dtype();
-      const Grad db = b ? back.grad(b) : Grad{};
-      const Tensor dz =
-          is_half(type) ? back.temporary({dy.rows(), aligned(dy.cols())}, type).columns(0, dy.cols()) : dy;
-      if (db || act != Activation::none || is_half(type)) back.backend.linear_backward_result(dz, db, dy, y, act);
-      if (const Grad dw = back.grad(w)) back.backend.linear_backward_weight(dw, dz, factors.x);
-      if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, factors.w);
-    });
+    return y;
   }
-  return y;
+  const Context::Factors factors = cx.factors(x, w);
+  // An activation of its own computes in f32.
+  if (!fused) return activation(cx, product(cx, x, w, b, Activation::none, factors, w.dtype()), act);
+  return product(cx, x, w, b, act, factors, cx.rounds(w) ? cx.activation_type(w.dtype()) : w.dtype());
 }
 
 WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows) {
@@ -63,13 +70,22 @@ Var linear(Context& cx, const Var& x, const WeightRows& w, const Tensor& b) {
   return y;
 }
 
-Var activation(Context& cx, const Var& x, Activation act) {
+Var activation(Context& cx, const Var& stored, Activation act) {
+  const Var x = widened(cx, stored);
   Var y = cx.make(x.shape(), x.dtype());
   cx.backend.activation(y, x, act);
   const Var saved = slope_of_output(act) ? y : x;
   cx.record("activation", y, [=](Backward& back) {
     if (const Grad dx = back.grad(x)) back.backend.activation_backward(dx, back.grad_out(), saved, act);
   });
+  return y;
+}
+
+Var widened(Context& cx, const Var& x) {
+  if (!is_half(x.dtype())) return x;
+  Var y = cx.make(x.shape(), DType::f32);
+  cx.backend.copy(y, x);
+  cx.record("widened", y, [=](Backward& back) { back.pass(x); });
   return y;
 }
 

@@ -5,8 +5,9 @@
 namespace dragoman {
 
 /// y (N,D) = act(x (N,K) · w (D,K)ᵀ + b (D)); b may be empty. The tape keeps x, and y or the sum if act needs it.
-/// If the context has a 16-bit copy of w, operands x, w and dy are rounded to its type; sums are f32.
-/// Without a tape and with packed weights in the context, a row's result depends only on that row.
+/// If the context has a 16-bit copy of w, operands x, w and dy are rounded to its type; sums are f32, and y has that
+/// type too if activations are to (RoundedWeights). Without a tape and with packed weights in the context, a row's
+/// result depends only on that row.
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act = Activation::none);
 
 /// Some rows of a weight, in the same form as the weight has in this context (packed or not).
@@ -23,5 +24,8 @@ Var linear(Context& cx, const Var& x, const WeightRows& w, const Tensor& b = {})
 
 /// y = act(x), elementwise.
 Var activation(Context& cx, const Var& x, Activation act);
+
+/// x itself, or if it has 16 bits a copy in f32, for ops that do not take 16 bits.
+Var widened(Context& cx, const Var& x);
 
 }  // namespace dragoman

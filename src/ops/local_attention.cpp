@@ -1,10 +1,13 @@
 #include "ops/local_attention.h"
 
 #include "backend/backend.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 
-GaussianWindow gaussian_window(Context& cx, const Var& v, const Var& centers, const Spans& spans, int window) {
+GaussianWindow gaussian_window(Context& cx, const Var& stored, const Var& stored_centers, const Spans& spans,
+                               int window) {
+  const Var v = widened(cx, stored), centers = widened(cx, stored_centers);
   require(v.shape().rank() == 2 && v.rows() == spans.rows(), "gaussian_window: v is {}, but the spans hold {} rows",
           v.shape(), spans.rows());
   require(centers.shape() == Shape({spans.sentences(), 1}), "gaussian_window: centers is {}, expected {}",

@@ -1,6 +1,7 @@
 #include "ops/loss.h"
 
 #include "backend/backend.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 
@@ -24,9 +25,10 @@ void check(const Var& x, const OutputWeights& output, const Targets& targets) {
 
 }  // namespace
 
-TokenLoss linear_cross_entropy(Context& cx, const Var& x, const OutputWeights& output, const Targets& targets) {
-  check(x, output, targets);
+TokenLoss linear_cross_entropy(Context& cx, const Var& stored, const OutputWeights& output, const Targets& targets) {
   const Var& w = output.weight;
+  const Var x = cx.rounds(w) && !is_half(stored.gradient_type()) ? stored : widened(cx, stored);
+  check(x, output, targets);
   const DType stat = stat_type(x.dtype());
   const TokenLoss out{cx.save({x.rows()}, stat), cx.save({x.rows()}, stat)};
   const Context::Factors factors = cx.factors(x, w);

@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "ops/dropout.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 namespace {
@@ -16,8 +17,8 @@ void check(const char* op, const Var& x, const Var& gamma, const Var& beta) {
 
 Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, double eps) {
   check("layer_norm", x, gamma, beta);
-  Var y = cx.make(x.shape(), x.dtype());
   const DType stat = stat_type(x.dtype());
+  Var y = cx.make(x.shape(), cx.activation_type(gamma.dtype()), gamma.dtype());
   const Tensor mean = cx.save({x.rows()}, stat), rstd = cx.save({x.rows()}, stat);
   cx.backend.layer_norm(y, mean, rstd, x, gamma, beta, eps);
   cx.record("layer_norm", y, [=](Backward& b) {
@@ -36,7 +37,8 @@ Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, dou
   return y;
 }
 
-Var head_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, int heads, double eps) {
+Var head_norm(Context& cx, const Var& stored, const Var& gamma, const Var& beta, int heads, double eps) {
+  const Var x = widened(cx, stored);
   const int64_t N = x.rows(), K = gamma.cols();
   require(x.shape() == Shape({N, heads * K}) && gamma.shape() == Shape{K} && (!beta || beta.shape() == Shape{K}),
           "head_norm: x is {}, gamma {} and beta {}, expected (N,H*K), (K) and (K) with H = {}", x.shape(),
@@ -73,9 +75,10 @@ Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, con
   check("residual_norm", x, gamma, beta);
   require(r.shape() == x.shape(), "residual_norm: r is {}, expected {} like x", r.shape(), x.shape());
   check_positions("residual_norm", drop, x.rows());
-  Var y = cx.make(x.shape(), x.dtype());
   const DType stat = stat_type(x.dtype());
-  const Tensor sum = cx.save(x.shape(), x.dtype()), mean = cx.save({x.rows()}, stat), rstd = cx.save({x.rows()}, stat);
+  Var y = cx.make(x.shape(), cx.activation_type(gamma.dtype()), gamma.dtype());
+  const Tensor sum = cx.save(x.shape(), gamma.dtype()), mean = cx.save({x.rows()}, stat),
+               rstd = cx.save({x.rows()}, stat);
   cx.backend.residual_norm(Backend::ResidualNorm{y, sum, mean, rstd, x, r, gamma, beta, drop, eps});
   cx.record("residual_norm", y, [=](Backward& b) {
     const Tensor scratch = b.scratch(b.backend.norm_scratch(x.cols()));
@@ -95,8 +98,9 @@ Var residual_norm(Context& cx, const Var& x, const Var& r, const Var& gamma, con
   return y;
 }
 
-Var batch_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, const RunningStatistics& running,
+Var batch_norm(Context& cx, const Var& stored, const Var& gamma, const Var& beta, const RunningStatistics& running,
                double eps) {
+  const Var x = widened(cx, stored);
   require(bool(beta), "batch_norm: beta is missing, expected {}", Shape{x.cols()});
   check("batch_norm", x, gamma, beta);
   for (const Tensor& of : {running.mean, running.variance})

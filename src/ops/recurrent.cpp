@@ -1,6 +1,7 @@
 #include "ops/recurrent.h"
 
 #include "backend/backend.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 namespace {
@@ -12,7 +13,8 @@ void check(const char* op, const Var& x, const Var& gate) {
 
 }  // namespace
 
-Var running_average(Context& cx, const Var& x, const Var& gate, const Spans& spans) {
+Var running_average(Context& cx, const Var& stored, const Var& stored_gate, const Spans& spans) {
+  const Var x = widened(cx, stored), gate = widened(cx, stored_gate);
   check("running_average", x, gate);
   require(x.rows() == spans.rows(), "running_average: x is {}, but the spans hold {} rows", x.shape(), spans.rows());
   Var c = cx.make(x.shape(), x.dtype());
@@ -36,7 +38,8 @@ Var running_average_step(Context& cx, const Var& x, const Var& gate, const Tenso
   return c;
 }
 
-CellState cell(Context& cx, Cell kind, const Var& a, const Var& s, const CellState& before) {
+CellState cell(Context& cx, Cell kind, const Var& stored_a, const Var& stored_s, const CellState& before) {
+  const Var a = widened(cx, stored_a), s = widened(cx, stored_s);
   const int64_t gates = gates_of(kind);
   require(a.shape().rank() == 2 && a.cols() % gates == 0, "cell: a is {}, expected (n,{}·D)", a.shape(), gates);
   require(!s || s.shape() == a.shape(), "cell: s is {}, expected {} like a", s.shape(), a.shape());
@@ -56,7 +59,8 @@ CellState cell(Context& cx, Cell kind, const Var& a, const Var& s, const CellSta
   return now;
 }
 
-Var gate(Context& cx, const Var& x, const Var& g) {
+Var gate(Context& cx, const Var& stored, const Var& stored_gate) {
+  const Var x = widened(cx, stored), g = widened(cx, stored_gate);
   require(x.shape().rank() == 2 && g.shape() == x.shape(), "gate: x is {} and g {}, expected (N,D) for both", x.shape(),
           g.shape());
   Var y = cx.make(x.shape(), x.dtype());

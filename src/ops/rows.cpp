@@ -1,10 +1,12 @@
 #include "ops/rows.h"
 
 #include "backend/backend.h"
+#include "ops/linear.h"
 
 namespace dragoman {
 
-Var gather_rows(Context& cx, const Var& x, const Tensor& rows) {
+Var gather_rows(Context& cx, const Var& stored, const Tensor& rows) {
+  const Var x = widened(cx, stored);
   require(x.shape().rank() == 2 && rows.shape().rank() == 1, "gather_rows: x is {} and rows {}, expected (N,D) and (M)",
           x.shape(), rows.shape());
   Var y = cx.make({rows.elements(), x.cols()}, x.dtype());
@@ -20,7 +22,8 @@ Var gather_rows(Context& cx, const Var& x, const Tensor& rows) {
   return y;
 }
 
-Var pick_columns(Context& cx, const Var& x, const Tensor& columns) {
+Var pick_columns(Context& cx, const Var& stored, const Tensor& columns) {
+  const Var x = widened(cx, stored);
   const int64_t N = x.rows(), D = x.cols();
   require(x.shape().rank() == 2 && x.value().contiguous() && columns.shape() == Shape{N},
           "pick_columns: x is {} and columns {}, expected (N,D), contiguous, and (N)", x.shape(), columns.shape());
@@ -59,14 +62,16 @@ Var copies_of(Context& cx, const char* op, const Var& x, const Tensor& rows, con
 
 }  // namespace
 
-Var copy_rows(Context& cx, const Var& x, const Tensor& rows, const Tensor& copies) {
+Var copy_rows(Context& cx, const Var& stored, const Tensor& rows, const Tensor& copies) {
+  const Var x = widened(cx, stored);
   require(x.shape().rank() == 2 && rows.shape().rank() == 1 && copies.shape().rank() == 2 && copies.rows() == x.rows(),
           "copy_rows: x is {}, rows {} and copies {}, expected (N,D), (M) and (N,k)", x.shape(), rows.shape(),
           copies.shape());
   return copies_of(cx, "copy_rows", x, rows, copies, 1);
 }
 
-Var strided_windows(Context& cx, const Var& x, const Spans& spans, int width) {
+Var strided_windows(Context& cx, const Var& stored, const Spans& spans, int width) {
+  const Var x = widened(cx, stored);
   require(x.shape().rank() == 2 && x.rows() == spans.rows(), "strided_windows: x is {}, but the spans hold {} rows",
           x.shape(), spans.rows());
   require(width > 0, "strided_windows: width is {}, expected at least 1", width);
@@ -83,7 +88,8 @@ Var strided_windows(Context& cx, const Var& x, const Spans& spans, int width) {
                    int_tensor(std::move(copies), {x.rows(), 1}), width);
 }
 
-Var mix_rows(Context& cx, const Var& x, const Tensor& rows, const Var& weights) {
+Var mix_rows(Context& cx, const Var& stored, const Tensor& rows, const Var& weights) {
+  const Var x = widened(cx, stored);
   require(x.shape().rank() == 2 && rows.shape().rank() == 2 && weights.shape() == rows.shape(),
           "mix_rows: x is {}, rows {} and weights {}, expected (M,D), (N,k) and (N,k)", x.shape(), rows.shape(),
           weights.shape());
@@ -144,7 +150,8 @@ Var join_columns(Context& cx, const Var& a, const Var& b) {
   return y;
 }
 
-Var neighbours(Context& cx, const Var& x, const Spans& spans, int width) {
+Var neighbours(Context& cx, const Var& stored, const Spans& spans, int width) {
+  const Var x = widened(cx, stored);
   require(x.shape().rank() == 2 && x.rows() == spans.rows(), "neighbours: x is {}, but the spans hold {} rows",
           x.shape(), spans.rows());
   require(width > 0, "neighbours: width is {}, expected at least 1", width);
@@ -156,7 +163,8 @@ Var neighbours(Context& cx, const Var& x, const Spans& spans, int width) {
   return y;
 }
 
-Var pool(Context& cx, const Var& x, const Spans& spans, Pool kind) {
+Var pool(Context& cx, const Var& stored, const Spans& spans, Pool kind) {
+  const Var x = widened(cx, stored);
   require(x.shape().rank() == 2 && x.rows() == spans.rows(), "pool: x is {}, but the spans hold {} rows", x.shape(),
           spans.rows());
   Var y = cx.make({spans.sentences(), x.cols()}, x.dtype());

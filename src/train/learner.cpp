@@ -7,6 +7,15 @@
 
 namespace dragoman {
 
+namespace {
+
+// Recurrent cells take sums of products in f32, so that converting these twice would cost more than it saves.
+bool rounds_activations(const Backend& backend, const ModelConfig& config) {
+  return backend.half_activations && config.type != ModelType::s2s;
+}
+
+}  // namespace
+
 Learner::Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows)
     : backend_(backend),
       arena_(arena),
@@ -15,8 +24,9 @@ Learner::Learner(const Backend& backend, Arena& arena, Model& model, const Train
       rows_(rows),
       loss_(arena.allocate({1}, DType::f64)) {
   const TrainingPrecision precision = setup.training.precision;
-  if (precision == TrainingPrecision::bfloat16) rounded_.emplace(DType::bf16);
-  if (precision == TrainingPrecision::float16) rounded_.emplace(DType::f16);
+  if (precision == TrainingPrecision::float32) return;
+  const DType type = precision == TrainingPrecision::float16 ? DType::f16 : DType::bf16;
+  rounded_ = model.parameters().rounded_weights(type, rounds_activations(backend, model.config()));
 }
 
 void Learner::begin_update(double loss_scale) {

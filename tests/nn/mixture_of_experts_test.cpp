@@ -40,7 +40,7 @@ struct Mixture : testing::Test {
   }
 
   Arena arena{Arena::Reserve::memory, int64_t{1} << 26};
-  Parameters parameters{backend("cpu"), arena, DType::f32};
+  Parameters parameters{backend("cpu"), arena, DType::f32, {int64_t{1} << 18}};
   Context cx{.backend = backend("cpu"), .arena = arena};
 };
 
@@ -92,8 +92,7 @@ TEST_F(Mixture, ChoosesByTheSameRouterInEveryPrecision) {
     EXPECT_EQ(packed.at(many.router.value().data()).dtype(), DType::f32);
     EXPECT_EQ(packed.at(many.experts[0].up.weight.value().data()).dtype(), type);
   }
-  RoundedWeights rounded;
-  parameters.round(rounded);
+  const RoundedWeights rounded = parameters.rounded_weights(DType::bf16, false);
   EXPECT_FALSE(rounded.copies.contains(many.router.value().data()));
 }
 

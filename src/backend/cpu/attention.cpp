@@ -244,6 +244,18 @@ void AttendHead(View<float> y, float* weights, const AttentionHead& h, Attention
   }
 }
 
+// to = or += from, in either type
+void AddOrConvert(const Tensor& to, const Tensor& from, bool adds) {
+  const F32 d;
+  const auto Y = ViewOf<AnyView>(to), X = ViewOf<AnyView>(from);
+  for (int64_t n = 0; n < X.rows; ++n)
+    for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d))) {
+      const int64_t left = X.cols - c;
+      const VF x = LoadN(d, X.row(n) + c, left);
+      StoreN(adds ? hn::Add(x, LoadN(d, Y.row(n) + c, left)) : x, d, Y.row(n) + c, left);
+    }
+}
+
 // ds (query,key) from dp = dy · v, in place, and p, which becomes p · mask: as the reference's attend_backward.
 void ScoreGradients(float* ds, float* p, const float* factors, float c, float scale, Range of) {
   for (int64_t j = of.begin; j < of.end; ++j) {
@@ -309,9 +321,14 @@ namespace {
 
 HWY_EXPORT(AttendHead);
 HWY_EXPORT(AttendHeadBackward);
+HWY_EXPORT(AddOrConvert);
 
 void zero(View<float> x) {
   for (int64_t n = 0; n < x.rows; ++n) std::fill_n(x.row(n), x.cols, 0.0f);
+}
+
+HeadRows rows_of_head(const AttentionKernels::Attention& a, int head, int thread) {
+  return {thread_scratch(a, thread), head, a.shape.heads, HWY_DYNAMIC_DISPATCH(AddOrConvert)};
 }
 
 void attention(const AttentionKernels::Attention& a) {
@@ -319,10 +336,14 @@ void attention(const AttentionKernels::Attention& a) {
   const int heads = a.shape.heads;
   parallel_items(int64_t{a.shape.queries.sentences()} * heads, [&](int64_t item, int t) {
     const int s = int(item / heads), h = int(item % heads);
-    const AttentionHead head(a, s, h);
+    const Range qs = a.shape.queries[s];
+    HeadRows rows = rows_of_head(a, h, t);
+    const AttentionHead head(a, s, rows);
+    const View<float> y = rows.result(a.y, qs);
     float* weights = nullptr;
     if (a.weights) weights = a.weights.as<float>() + a.shape.pairs_before(s) * heads + h * head.q.rows * head.k.rows;
-    attend(head_dim(a.y.view<float>(), a.shape.queries[s], h, heads), weights, head, scratch_of(a.scratch, t, head));
+    attend(y, weights, head, scratch_of(rows.room, head));
+    rows.write(a.y, qs, y, false);
   });
 }
 
@@ -339,26 +360,32 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
   const auto backward = HWY_DYNAMIC_DISPATCH(AttendHeadBackward);
   const AttentionKernels::Attention& a = b.forward;
   const int heads = a.shape.heads, sentences = a.shape.queries.sentences();
+  const bool half = a.q.dtype() == DType::bf16;  // then gradients are computed apart and added at the end
   // The same values are queries and keys: dk is added to rows of dq whose block is not processed yet.
   const bool shared = b.dq && (b.dq.tensor.data() == b.dk.tensor.data() || b.dq.tensor.data() == b.dv.tensor.data());
+  const bool dq_adds = !half && (b.dq.adds() || shared);
   float* vectors = vector_gradients(a.scratch, a.shape, a.q.cols() / heads, a.v.cols() / heads);
   if (b.dbias && !b.dbias.adds()) zero(b.dbias.tensor.view<float>());
   if (b.dscore_vector) std::fill_n(vectors, sentences * a.q.cols(), 0.0f);
   parallel_items(int64_t{sentences} * heads, [&](int64_t item, int t) {
     const int s = int(item / heads), h = int(item % heads);
     const Range qs = a.shape.queries[s], ks = a.shape.keys[s];
-    const AttentionHead head(a, s, h);
-    const HeadGradients g{head_dim(b.dq.tensor.view<float>(), qs, h, heads),
-                          head_dim(b.dk.tensor.view<float>(), ks, h, heads),
-                          head_dim(b.dv.tensor.view<float>(), ks, h, heads),
+    HeadRows rows = rows_of_head(a, h, t);
+    const AttentionHead head(a, s, rows);
+    const auto dy = as_const(rows.read(b.dy, qs)), y = as_const(rows.read(a.y, qs));
+    const HeadGradients g{rows.result(b.dq.tensor, qs),
+                          rows.result(b.dk.tensor, ks),
+                          rows.result(b.dv.tensor, ks),
                           b.dbias.tensor,
                           b.dscore_vector ? vectors + s * a.q.cols() + h * head.q.cols : nullptr,
-                          b.dq.adds() || shared};
-    if (shared && !b.dq.adds()) zero(g.dq);
-    if (g.dk && !b.dk.adds()) zero(g.dk);
-    if (g.dv && !b.dv.adds()) zero(g.dv);
-    backward(g, head_dim(b.dy.view<const float>(), qs, h, heads), head_dim(a.y.view<const float>(), qs, h, heads), head,
-             scratch_of(a.scratch, t, head));
+                          dq_adds};
+    if (dq_adds && !b.dq.adds()) zero(g.dq);
+    if (g.dk && (half || !b.dk.adds())) zero(g.dk);
+    if (g.dv && (half || !b.dv.adds())) zero(g.dv);
+    backward(g, dy, y, head, scratch_of(rows.room, head));
+    rows.write(b.dq.tensor, qs, g.dq, b.dq.adds());
+    rows.write(b.dk.tensor, ks, g.dk, b.dk.adds());
+    rows.write(b.dv.tensor, ks, g.dv, b.dv.adds());
   });
   if (b.dscore_vector) add_up(b.dscore_vector, vectors, sentences);
 }

@@ -13,10 +13,42 @@ View<T> head_dim(View<T> x, Range rows, int head, int heads) {
   return {x.row(rows.begin) + head * size, rows.end - rows.begin, size, x.stride};
 }
 
+inline View<const float> as_const(View<float> x) { return {x.data, x.rows, x.cols, x.stride}; }
+
 template <class T>
 View<T> rows_of(View<T> x, int64_t first, int64_t count) {
   return {x.row(first), count, x.cols, x.stride};
 }
+
+/// Rows of one head as floats: those of a tensor of floats in place, those of one in bfloat16 as copies in `room`.
+struct HeadRows {
+  float* room;
+  int head, heads;
+  void (*convert)(const Tensor& to, const Tensor& from, bool adds);  // to = or += from
+
+  View<float> read(const Tensor& x, Range rows) {
+    const View<float> values = result(x, rows);
+    if (x && x.dtype() == DType::bf16) convert(borrowed(values), part(x, rows), false);
+    return values;
+  }
+  /// Where the values of a result are computed, which `write` then hands over.
+  View<float> result(const Tensor& x, Range rows) {
+    if (!x || x.dtype() == DType::f32) return head_dim(x.view<float>(), rows, head, heads);
+    const View<float> values{room, rows.end - rows.begin, x.cols() / heads, x.cols() / heads};
+    room += (values.rows * values.cols + 15) / 16 * 16;
+    return values;
+  }
+  void write(const Tensor& x, Range rows, View<float> values, bool adds) const {
+    if (x && x.dtype() == DType::bf16) convert(part(x, rows), borrowed(values), adds);
+  }
+
+ private:
+  Tensor part(const Tensor& x, Range rows) const {
+    const int64_t size = x.cols() / heads;
+    return x.row_range(rows.begin, rows.end - rows.begin).columns(head * size, size);
+  }
+  static Tensor borrowed(View<float> x) { return Tensor::borrow(x.data, {x.rows, x.cols}); }
+};
 
 /// One head of one sentence. Rows are counted from the sentence's first, which is `row` in lse, bias and positions.
 struct AttentionHead {
@@ -25,13 +57,13 @@ struct AttentionHead {
   int64_t row;
   View<const float> q, k, v;  // (nq,K) (nk,K) (nk,V)
 
-  AttentionHead(const AttentionKernels::Attention& a, int sentence, int head)
+  AttentionHead(const AttentionKernels::Attention& a, int sentence, HeadRows& rows)
       : a(a),
-        head(head),
+        head(rows.head),
         row(a.shape.queries[sentence].begin),
-        q(head_dim(a.q.view<const float>(), a.shape.queries[sentence], head, a.shape.heads)),
-        k(head_dim(a.k.view<const float>(), a.shape.keys[sentence], head, a.shape.heads)),
-        v(head_dim(a.v.view<const float>(), a.shape.keys[sentence], head, a.shape.heads)) {}
+        q(as_const(rows.read(a.q, a.shape.queries[sentence]))),
+        k(as_const(rows.read(a.k, a.shape.keys[sentence]))),
+        v(as_const(rows.read(a.v, a.shape.keys[sentence]))) {}
 
   bool additive() const { return a.shape.score == Score::additive; }
   const float* vector() const { return a.score_vector.as<float>() + head * q.cols; }
@@ -69,7 +101,8 @@ inline int64_t padded_keys(int64_t keys) { return (keys + 15) / 16 * 16; }
 
 inline int64_t thread_floats(const AttentionShape& a, int64_t key_size, int64_t value_size) {
   const int64_t columns = key_size * (a.score == Score::additive ? 2 : 1) + value_size + 2 * query_block + 1;
-  return padded_keys(a.keys.longest()) * columns + 128;
+  const int64_t rows = (a.queries.longest() + a.keys.longest()) * 2 * (key_size + value_size) + 8 * 16;
+  return padded_keys(a.keys.longest()) * columns + 128 + rows;
 }
 
 /// After the threads' scratch: a gradient of the score vector per sentence and head, to be summed in order.
@@ -82,9 +115,15 @@ inline int64_t attention_scratch_bytes(const AttentionShape& a, int64_t key_size
   return (thread_count() * thread_floats(a, key_size, value_size) + vectors) * int64_t{sizeof(float)};
 }
 
-inline AttentionScratch scratch_of(const Tensor& scratch, int thread, const AttentionHead& h) {
+inline float* thread_scratch(const AttentionKernels::Attention& a, int thread) {
+  const int heads = a.shape.heads;
+  return static_cast<float*>(a.scratch.data()) +
+         thread * thread_floats(a.shape, a.q.cols() / heads, a.v.cols() / heads);
+}
+
+/// Room for HeadRows is first, the rest is sized for this head.
+inline AttentionScratch scratch_of(float* at, const AttentionHead& h) {
   const int64_t stride = padded_keys(h.k.rows);
-  float* at = static_cast<float*>(scratch.data()) + thread * thread_floats(h.a.shape, h.q.cols, h.v.cols);
   AttentionScratch s{.keys = at, .stride = stride};
   s.values = s.keys + h.q.cols * stride;
   s.weights = s.values + h.v.cols * stride;

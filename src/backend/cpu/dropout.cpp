@@ -11,11 +11,12 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// y (+)= x + mask · r over one row; x may be null.
-HWY_INLINE void MaskedRow(float* y, const float* x, const float* r, int64_t cols, const Dropout& drop, const Mask& mask,
+// y (+)= x + mask · r over row n; X may be empty.
+template <class V>
+HWY_INLINE void MaskedRow(const V& Y, const V& X, const V& R, int64_t row, const Dropout& drop, const Mask& mask,
                           const int32_t* position, bool adds) {
   const F32 d;
-  const int64_t L = hn::Lanes(d);
+  const int64_t L = hn::Lanes(d), cols = R.cols;
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   for (int64_t from = 0; from < cols; from += 128) {
@@ -23,20 +24,24 @@ HWY_INLINE void MaskedRow(float* y, const float* x, const float* r, int64_t cols
     const int64_t count = std::min<int64_t>(128, cols - from);
     for (int64_t c = 0; c < count; c += L) {
       const int64_t n = count - c;
-      VF v = hn::Mul(hn::LoadU(d, factors + c), LoadN(d, r + from + c, n));
-      if (x) v = hn::Add(v, LoadN(d, x + from + c, n));
-      if (adds) v = hn::Add(v, LoadN(d, y + from + c, n));
-      StoreN(v, d, y + from + c, n);
+      VF v = hn::Mul(hn::LoadU(d, factors + c), LoadN(d, R.row(row) + from + c, n));
+      if (X) v = hn::Add(v, LoadN(d, X.row(row) + from + c, n));
+      if (adds) v = hn::Add(v, LoadN(d, Y.row(row) + from + c, n));
+      StoreN(v, d, Y.row(row) + from + c, n);
     }
   }
 }
 
-void MaskedRows(View<float> Y, View<const float> X, View<const float> R, const Dropout& drop, bool adds, Range rows) {
+void MaskedRows(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop, bool adds, Range rows) {
   const Mask mask = MaskOf(drop, drop.op);
   const auto positions = drop.positions.view<int32_t>();
-  for (int64_t n = rows.begin; n < rows.end; ++n)
-    MaskedRow(Y.row(n), X ? X.row(n) : nullptr, R.row(n), R.cols, drop, mask,
-              drop.active() ? positions.row(n) : nullptr, adds);
+  for_activations(
+      [&]<class V>() {
+        const V Y = ViewOf<V>(y), X = ViewOf<V>(x), R = ViewOf<V>(r);
+        for (int64_t n = rows.begin; n < rows.end; ++n)
+          MaskedRow(Y, X, R, n, drop, mask, drop.active() ? positions.row(n) : nullptr, adds);
+      },
+      y, x, r);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -51,17 +56,13 @@ HWY_EXPORT(MaskedRows);
 
 // One pass, 12 bytes an element; the mask is generated in registers and never stored.
 void dropout(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop) {
-  const auto Y = y.view<float>();
-  const auto X = x.view<const float>(), R = r.view<const float>();
   const auto rows_of = HWY_DYNAMIC_DISPATCH(MaskedRows);
-  parallel_blocks(Y.rows, 16, [&](Range rows, int) { rows_of(Y, X, R, drop, false, rows); });
+  parallel_blocks(y.rows(), 16, [&](Range rows, int) { rows_of(y, x, r, drop, false, rows); });
 }
 
 void dropout_backward(Grad dr, const Tensor& dy, const Dropout& drop) {
-  const auto DR = dr.tensor.view<float>();
-  const auto DY = dy.view<const float>();
   const auto rows_of = HWY_DYNAMIC_DISPATCH(MaskedRows);
-  parallel_blocks(DY.rows, 16, [&](Range rows, int) { rows_of(DR, {}, DY, drop, dr.adds(), rows); });
+  parallel_blocks(dy.rows(), 16, [&](Range rows, int) { rows_of(dr.tensor, {}, dy, drop, dr.adds(), rows); });
 }
 
 }  // namespace

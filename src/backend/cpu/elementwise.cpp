@@ -12,38 +12,28 @@ namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
 // y += factor · x
-template <class Y, class X>
-void AddRow(Y* y, const X* x, int64_t cols, float factor) {
+void AddRows(const Tensor& y, const Tensor& x, float factor, Range rows) {
   const F32 d;
-  const int64_t L = hn::Lanes(d);
-  for (int64_t c = 0; c < cols; c += L) {
-    const int64_t left = cols - c;
-    StoreN(hn::MulAdd(hn::Set(d, factor), LoadN(d, x + c, left), LoadN(d, y + c, left)), d, y + c, left);
-  }
+  for_activations(
+      [&]<class V>() {
+        const V Y = ViewOf<V>(y), X = ViewOf<V>(x);
+        for (int64_t n = rows.begin; n < rows.end; ++n)
+          for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d))) {
+            const int64_t left = X.cols - c;
+            const auto to = Y.row(n) + c;
+            StoreN(hn::MulAdd(hn::Set(d, factor), LoadN(d, X.row(n) + c, left), LoadN(d, to, left)), d, to, left);
+          }
+      },
+      y, x);
 }
 
 // y = x
-template <class Y, class X>
-void ConvertRow(Y* y, const X* x, int64_t cols) {
-  const F32 d;
-  const int64_t L = hn::Lanes(d);
-  for (int64_t c = 0; c < cols; c += L) StoreN(LoadN(d, x + c, cols - c), d, y + c, cols - c);
-}
-
-void AddRows(const Tensor& y, const Tensor& x, float factor, Range rows) {
-  for_activation(y, [&](auto Y) {
-    for_activation(x, [&](auto X) {
-      for (int64_t n = rows.begin; n < rows.end; ++n) AddRow(Y.row(n), X.row(n), X.cols, factor);
-    });
-  });
-}
-
 void ConvertRows(const Tensor& y, const Tensor& x, Range rows) {
-  for_activation(y, [&](auto Y) {
-    for_activation(x, [&](auto X) {
-      for (int64_t n = rows.begin; n < rows.end; ++n) ConvertRow(Y.row(n), X.row(n), X.cols);
-    });
-  });
+  const F32 d;
+  const auto Y = ViewOf<AnyView>(y), X = ViewOf<AnyView>(x);
+  for (int64_t n = rows.begin; n < rows.end; ++n)
+    for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d)))
+      StoreN(LoadN(d, X.row(n) + c, X.cols - c), d, Y.row(n) + c, X.cols - c);
 }
 
 }  // namespace HWY_NAMESPACE

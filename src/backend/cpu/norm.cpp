@@ -14,8 +14,9 @@ namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
 // y = (s - mean) · rstd · gamma + beta over one row in L1; without beta, no mean is subtracted.
-HWY_INLINE void NormRow(float* y, float& mean, float& rstd, const float* s, const float* gamma, const float* beta,
-                        int64_t D, float eps) {
+template <class Y, class S>
+HWY_INLINE void NormRow(Y y, float& mean, float& rstd, S s, const float* gamma, const float* beta, int64_t D,
+                        float eps) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
   VF sum = hn::Zero(d), squares = hn::Zero(d);
@@ -38,23 +39,29 @@ HWY_INLINE void NormRow(float* y, float& mean, float& rstd, const float* s, cons
   }
 }
 
-void LayerNormRows(View<float> Y, float* mean, float* rstd, View<const float> X, const float* gamma, const float* beta,
+void LayerNormRows(const Tensor& y, float* mean, float* rstd, const Tensor& x, const float* gamma, const float* beta,
                    float eps, Range rows) {
-  for (int64_t n = rows.begin; n < rows.end; ++n)
-    NormRow(Y.row(n), mean[n], rstd[n], X.row(n), gamma, beta, X.cols, eps);
+  for_activations(
+      [&]<class V>() {
+        const V Y = ViewOf<V>(y), X = ViewOf<V>(x);
+        for (int64_t n = rows.begin; n < rows.end; ++n)
+          NormRow(Y.row(n), mean[n], rstd[n], X.row(n), gamma, beta, X.cols, eps);
+      },
+      y, x);
 }
 
-void ResidualNormRows(const NormKernels::ResidualNorm& a, Range rows) {
+template <class V>
+void ResidualNormRowsOf(const NormKernels::ResidualNorm& a, Range rows) {
   const F32 d;
-  const auto Y = a.y.view<float>(), S = a.sum.view<float>();
-  const auto X = a.x.view<const float>(), R = a.r.view<const float>();
+  const auto S = a.sum.view<float>();
+  const V Y = ViewOf<V>(a.y), X = ViewOf<V>(a.x), R = ViewOf<V>(a.r);
   const int64_t L = hn::Lanes(d), D = X.cols;
   const Mask mask = MaskOf(a.dropout, a.dropout.op);
   const auto positions = a.dropout.positions.view<int32_t>();
   HWY_ALIGN float factors[128];
   std::fill_n(factors, 128, 1.0f);
   for (int64_t n = rows.begin; n < rows.end; ++n) {
-    const float *x = X.row(n), *r = R.row(n);
+    const auto x = X.row(n), r = R.row(n);
     float* s = S.row(n);
     for (int64_t from = 0; from < D; from += 128) {
       if (a.dropout.active()) MaskGroup(mask, positions(n, 0), positions(n, 1), uint32_t(from / 128), factors);
@@ -67,11 +74,15 @@ void ResidualNormRows(const NormKernels::ResidualNorm& a, Range rows) {
   }
 }
 
+void ResidualNormRows(const NormKernels::ResidualNorm& a, Range rows) {
+  for_activations([&]<class V>() { ResidualNormRowsOf<V>(a, rows); }, a.y, a.x, a.r);
+}
+
 // Rows of one thread; its share of dgamma and dbeta is added to `partial` (2,D), summed over threads afterwards.
-void NormBackwardRows(const NormKernels::NormBackward& b, float* partial, Range rows) {
+template <class V>
+void NormBackwardRowsOf(const NormKernels::NormBackward& b, float* partial, Range rows) {
   const F32 d;
-  const auto DX = b.dx.tensor.view<float>(), DR = b.dr.tensor.view<float>();
-  const auto DY = b.dy.view<const float>(), X = b.sum.view<const float>();
+  const V DX = ViewOf<V>(b.dx.tensor), DR = ViewOf<V>(b.dr.tensor), DY = ViewOf<V>(b.dy), X = ViewOf<V>(b.sum);
   const float *gamma = b.gamma.as<float>(), *means = b.mean.as<float>(), *rstds = b.rstd.as<float>();
   const int64_t L = hn::Lanes(d), D = X.cols;
   const Mask mask = MaskOf(b.dropout, b.dropout.op);
@@ -80,7 +91,7 @@ void NormBackwardRows(const NormKernels::NormBackward& b, float* partial, Range 
   std::fill_n(factors, 128, 1.0f);
   float *dgamma = partial, *dbeta = partial + D;
   for (int64_t n = rows.begin; n < rows.end; ++n) {
-    const float *x = X.row(n), *dy = DY.row(n);
+    const auto x = X.row(n), dy = DY.row(n);
     const VF mean = hn::Set(d, means[n]), rstd = hn::Set(d, rstds[n]);
     VF sum_g = hn::Zero(d), sum_gn = hn::Zero(d);
     for (int64_t c = 0; c < D; c += L) {
@@ -109,6 +120,10 @@ void NormBackwardRows(const NormKernels::NormBackward& b, float* partial, Range 
   }
 }
 
+void NormBackwardRows(const NormKernels::NormBackward& b, float* partial, Range rows) {
+  for_activations([&]<class V>() { NormBackwardRowsOf<V>(b, partial, rows); }, b.dx.tensor, b.dr.tensor, b.dy, b.sum);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman::cpu
 HWY_AFTER_NAMESPACE();
@@ -125,8 +140,7 @@ void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const T
                 const Tensor& beta, double eps) {
   const auto rows_of = HWY_DYNAMIC_DISPATCH(LayerNormRows);
   parallel_blocks(x.rows(), 16, [&](Range rows, int) {
-    rows_of(y.view<float>(), mean.as<float>(), rstd.as<float>(), x.view<const float>(), gamma.as<float>(),
-            beta.as<float>(), float(eps), rows);
+    rows_of(y, mean.as<float>(), rstd.as<float>(), x, gamma.as<float>(), beta.as<float>(), float(eps), rows);
   });
 }
 

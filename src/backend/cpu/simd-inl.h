@@ -10,6 +10,7 @@
   #include <hwy/highway.h>
 
   #include <algorithm>
+  #include <type_traits>
 
   #include "backend/dropout.h"
   #include "tensor/bfloat16.h"
@@ -83,11 +84,46 @@ HWY_INLINE void StoreN(VF v, F32 d, bfloat16* p, int64_t n) {
   for (int64_t i = 0; i < n; ++i) p[i] = padded[i];
 }
 
-/// Calls f with a view of the tensor in its own type: float or bfloat16.
-template <class F>
-HWY_INLINE void for_activation(const Tensor& x, F f) {
-  if (x.dtype() == DType::bf16) return f(x.view<bfloat16>());
-  f(x.view<float>());
+/// A row of activations, float or bfloat16 as told at run time.
+struct AnyRow {
+  void* at;
+  bool half;
+
+  HWY_INLINE AnyRow operator+(int64_t c) const {
+    return {static_cast<char*>(at) + c * int64_t(half ? sizeof(bfloat16) : sizeof(float)), half};
+  }
+};
+HWY_INLINE VF LoadN(F32 d, AnyRow row, int64_t n) {
+  return row.half ? LoadN(d, static_cast<const bfloat16*>(row.at), n) : LoadN(d, static_cast<const float*>(row.at), n);
+}
+HWY_INLINE void StoreN(VF v, F32 d, AnyRow row, int64_t n) {
+  row.half ? StoreN(v, d, static_cast<bfloat16*>(row.at), n) : StoreN(v, d, static_cast<float*>(row.at), n);
+}
+
+/// Rows of activations: those of kernels that take both types. Where all tensors of a call hold floats, they use
+/// View<float> instead (for_activations), which has no branch in each access.
+struct AnyView {
+  void* data = nullptr;
+  int64_t rows = 0, cols = 0, stride = 0;
+  bool half = false;
+
+  HWY_INLINE AnyRow row(int64_t n) const { return AnyRow{data, half} + n * stride; }
+  explicit operator bool() const { return data != nullptr; }
+};
+template <class V>
+V ViewOf(const Tensor& x) {
+  if (!x) return {};
+  if constexpr (std::is_same_v<V, AnyView>)
+    return {x.data(), x.rows(), x.cols(), x.stride(), x.dtype() == DType::bf16};
+  else
+    return x.view<float>();
+}
+
+/// Calls f.operator()<V>() with the type of the views of these activations, some of which may be empty.
+template <class F, class... T>
+void for_activations(F f, const T&... tensors) {
+  const bool floats = (... && (!tensors || tensors.dtype() == DType::f32));
+  floats ? f.template operator()<View<float>>() : f.template operator()<AnyView>();
 }
 
 /// exp(x) for x <= 0, with an error of at most 3e-7, and 0 below -87.7: half the instructions of hn::Exp, which accepts
