@@ -135,12 +135,6 @@ void copy(const std::byte* from, std::span<T> to) {
   }
 }
 
-// The types of weights that are stored: ours are f32, those of converted models may be half.
-template <class F>
-void for_stored(DType dtype, F f) {
-  is_half(dtype) ? for_half(dtype, f) : for_dtype(dtype, f);
-}
-
 void copy(const Tensor& value, const TensorEntry& stored, const std::string& where) {
   constexpr int64_t worth_a_thread = 1 << 18, in_the_cache = 1 << 12;  // checking numbers in the cache costs nothing
   parallel_blocks(value.elements(), worth_a_thread, [&](Range part, int) {
