@@ -1,5 +1,6 @@
 #include "tests/op_check/values.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "backend/backend.h"
@@ -17,7 +18,9 @@ std::vector<double> normals(int64_t count, uint64_t stream) {
 Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, DType dtype) {
   invariant(int64_t(values.size()) == shape.elements(), "the number of values must match the shape");
   const Tensor x = arena.allocate(shape, dtype), host = x.on_host();
-  for_dtype(dtype, [&]<class T>() { std::copy(values.begin(), values.end(), host.as<T>()); });
+  for_stored(dtype, [&]<class T>() {
+    std::transform(values.begin(), values.end(), host.as<T>(), [](double v) { return T(v); });
+  });
   x.assign(host);
   return x;
 }
@@ -25,7 +28,7 @@ Tensor tensor_of(Arena& arena, Shape shape, const std::vector<double>& values, D
 std::vector<double> values_of(const Tensor& tensor) {
   const Tensor x = tensor.on_host();
   std::vector<double> values;
-  for_dtype(x.dtype(), [&]<class T>() {
+  for_stored(x.dtype(), [&]<class T>() {
     const auto X = x.view<T>();
     for (int64_t n = 0; n < X.rows; ++n) values.insert(values.end(), X.row(n), X.row(n) + X.cols);
   });

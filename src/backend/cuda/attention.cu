@@ -46,7 +46,7 @@ __device__ int64_t weights_before(const Heads& a, const Position& at) {
 }
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
-__global__ void attention_kernel(Heads a, View<float> y, View<float> lse, float* weights) {
+__global__ void attention_kernel(Heads a, Values y, View<float> lse, float* weights) {
   const Position at(a);
   const int64_t i = at.number, row = at.first_query + i, V = a.scoring.V;
   if (i >= at.queries) return;
@@ -62,7 +62,7 @@ __global__ void attention_kernel(Heads a, View<float> y, View<float> lse, float*
   }
   const bool any = seen.begin < seen.end;
   const float log_sum = any ? softmax.top + logf(softmax.sum) : 0.f;
-  for (int64_t d = lane(); d < V; d += warp_size) y(row, at.head * V + d) = any ? sums[d] / softmax.sum : 0.f;
+  for (int64_t d = lane(); d < V; d += warp_size) y.set(row, at.head * V + d, any ? sums[d] / softmax.sum : 0.f);
   if (lane() == 0) lse(row, at.head) = log_sum;
   if (!weights) return;
   float* of_row = weights + weights_before(a, at) + i * at.keys;
@@ -74,7 +74,7 @@ void attention(const Backend::Attention& a) {
   if (on_matrix_units(a)) return tiled_attention(a);
   const Heads heads(a);
   launch(attention_kernel, grid_of(a.shape.queries, a.shape.heads, warps), dim3(warps * warp_size),
-         warps * heads.scoring.V * int64_t{sizeof(float)}, heads, view<float>(a.y), view<float>(a.lse),
+         warps * heads.scoring.V * int64_t{sizeof(float)}, heads, Values(a.y), view<float>(a.lse),
          a.weights ? static_cast<float*>(a.weights.data()) : nullptr);
 }
 
@@ -87,7 +87,7 @@ struct PairGradient {
                           float inner) {
     const Pair pair(a, at, i, j);
     const float p = expf(pair.score - b.lse(pair.row, at.head));
-    const float *dy = b.dy.row(pair.row) + at.head * a.scoring.V, *v = a.scoring.value(at.first_key + j, at.head);
+    const Row dy = b.dy.row(pair.row, at.head * a.scoring.V), v = a.scoring.value(at.first_key + j, at.head);
     const float dp = dot(dy, v, a.scoring.V);
     score = p * (pair.keep * dp - inner) * a.scoring.scale;
     weight = p * pair.keep;
@@ -97,7 +97,7 @@ struct PairGradient {
 // Accumulates for each column, over the lanes' pairs, ds · d score / d(this row's element). The derivative is the other
 // row's element for a dot product, and w (1 - tanh²(q + k)) for an additive score, whose w gets ds · tanh.
 template <class F>
-__device__ void gather(const Scoring& s, int head, float ds, const float* mine, float* sums, float* vector_sums,
+__device__ void gather(const Scoring& s, int head, float ds, const Row& mine, float* sums, float* vector_sums,
                        const F& other) {
   for (int64_t d = 0; d < s.K; d += warp_size) {
     const int64_t column = d + lane();
@@ -201,16 +201,11 @@ void attention_backward(const Backend::AttentionBackward& b) {
   const int64_t N = f.q.rows(), H = f.shape.heads, K = heads.scoring.K, V = heads.scoring.V;
   auto* scratch = static_cast<float*>(f.scratch.data());
   const Tensor dvector(nullptr, scratch + N * H, {N, f.q.cols()}, DType::f32, f.q.memory());
-  const AttentionGradients back{Put(b.dq),
-                                Put(b.dk),
-                                Put(b.dv),
-                                view<float>(b.dbias.tensor),
-                                b.dbias.adds(),
-                                view<const float>(b.dy),
-                                view<const float>(f.y),
-                                view<const float>(f.lse),
-                                {scratch, N, H, H},
-                                b.dscore_vector ? view<float>(dvector) : View<float>{}};
+  const AttentionGradients back{Put(b.dq),          Put(b.dk),
+                                Put(b.dv),          view<float>(b.dbias.tensor),
+                                b.dbias.adds(),     Values(b.dy),
+                                Values(f.y),        view<const float>(f.lse),
+                                {scratch, N, H, H}, b.dscore_vector ? view<float>(dvector) : View<float>{}};
   if (on_matrix_units(f)) return tiled_attention_backward(f, back);
   constexpr auto bytes = int64_t{warps * sizeof(float)};
   launch(query_gradient_kernel, grid_of(f.shape.queries, f.shape.heads, warps), dim3(warps * warp_size), bytes * 2 * K,

@@ -1,19 +1,19 @@
 #pragma once
 #include "backend/attention_shape.h"
 #include "backend/backend.h"
+#include "backend/cuda/four.cuh"
 #include "backend/cuda/mask.cuh"
-#include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
 
-/// Σ a_d b_d, four elements at a time if both start at multiples of 16 bytes.
-__device__ inline float dot(const float* a, const float* b, int64_t count) {
+/// Σ a_d b_d of rows of the same type, four elements at a time if both start at multiples of four.
+__device__ inline float dot(const Row& a, const Row& b, int64_t count) {
   float sum = 0;
   int64_t d = 0;
-  if ((reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b)) % sizeof(float4) == 0)
+  if (in_fours(a) && in_fours(b))
     for (; d + 4 <= count; d += 4) {
-      const float4 x = *reinterpret_cast<const float4*>(a + d), y = *reinterpret_cast<const float4*>(b + d);
-      sum += x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+      const Four x = load_four(a, d, count, true), y = load_four(b, d, count, true);
+      sum += x.at[0] * y.at[0] + x.at[1] * y.at[1] + x.at[2] * y.at[2] + x.at[3] * y.at[3];
     }
   for (; d < count; ++d) sum += a[d] * b[d];
   return sum;
@@ -21,22 +21,22 @@ __device__ inline float dot(const float* a, const float* b, int64_t count) {
 
 /// One head of queries and keys on the device: computes scores from pairs of rows (see Score and DistanceBias).
 struct Scoring {
-  View<const float> q, k, v, bias;
+  Values q, k, v;
+  View<const float> bias;
   const float* vector = nullptr;  // (H*K), only for additive scores
   int heads = 1;
   int64_t K = 0, V = 0;  // size of a head
   float scale = 1;
 
-  __device__ const float* query(int64_t row, int head) const { return q.row(row) + head * K; }
-  __device__ const float* key(int64_t row, int head) const { return k.row(row) + head * K; }
-  __device__ const float* value(int64_t row, int head) const { return v.row(row) + head * V; }
+  __device__ Row query(int64_t row, int head) const { return q.row(row, head * K); }
+  __device__ Row key(int64_t row, int head) const { return k.row(row, head * K); }
+  __device__ Row value(int64_t row, int head) const { return v.row(row, head * V); }
   __device__ int64_t bias_column(int head, int64_t distance) const {
     const int64_t R = (bias.cols / heads - 1) / 2;
     const int64_t clipped = distance < -R ? -R : distance > R ? R : distance;
     return head * (2 * R + 1) + clipped + R;
   }
-  __device__ float score(const float* of_query, const float* of_key, int64_t query_row, int head,
-                         int64_t distance) const {
+  __device__ float score(const Row& of_query, const Row& of_key, int64_t query_row, int head, int64_t distance) const {
     float sum = 0;
     if (vector)
       for (int64_t d = 0; d < K; ++d) sum += vector[head * K + d] * tanhf(of_query[d] + of_key[d]);
@@ -82,9 +82,9 @@ struct Heads {
   Mask mask;
 
   explicit Heads(const Backend::Attention& a)
-      : scoring{view<const float>(a.q),
-                view<const float>(a.k),
-                view<const float>(a.v),
+      : scoring{Values(a.q),
+                Values(a.k),
+                Values(a.v),
                 view<const float>(a.bias),
                 view<const float>(a.score_vector).data,
                 a.shape.heads,
@@ -122,7 +122,8 @@ struct AttentionGradients {
   Put dq, dk, dv;
   View<float> dbias;
   bool dbias_adds;
-  View<const float> dy, y, lse;
+  Values dy, y;
+  View<const float> lse;
   View<float> inner;    // (Nq,H): dy_i · y_i
   View<float> dvector;  // (Nq,H*K): each query's contribution to the score vector's gradient; or empty
 };

@@ -38,15 +38,9 @@ __global__ void step_kernel(Scoring s, Past past, Visibility visible, View<float
 
 void attention_step(const Backend::AttentionStep& a) {
   const int64_t K = a.q.cols() / a.heads, V = a.v.cols() / a.heads;
-  const Scoring scoring{view<const float>(a.q),
-                        view<const float>(a.k),
-                        view<const float>(a.v),
-                        view<const float>(a.bias),
-                        view<const float>(a.score_vector).data,
-                        a.heads,
-                        K,
-                        V,
-                        float(score_scale(a.score, K))};
+  const Scoring scoring{
+      Values(a.q), Values(a.k), Values(a.v), view<const float>(a.bias),     view<const float>(a.score_vector).data,
+      a.heads,     K,           V,           float(score_scale(a.score, K))};
   const Past past{integers(a.keys.length), a.keys.begin ? integers(a.keys.begin) : nullptr,
                   a.keys.position ? integers(a.keys.position) : nullptr,
                   a.keys.table ? view<const int32_t>(a.keys.table) : View<const int32_t>{}};

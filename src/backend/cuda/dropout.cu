@@ -7,16 +7,16 @@ namespace {
 
 // y = x + mask · r.  y, x, r (N,D), x may be empty
 void forward(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop) {
-  const auto Y = view<float>(y);
-  const auto X = view<const float>(x), R = view<const float>(r);
-  each_masked(Y.rows, Y.cols, Mask(drop),
-              [=] __device__(int64_t n, int64_t d, float factor) { Y(n, d) = (X ? X(n, d) : 0.f) + factor * R(n, d); });
+  const Values Y(y), X(x), R(r);
+  each_masked(Y.rows, Y.cols, Mask(drop), [=] __device__(int64_t n, int64_t d, float factor) {
+    Y.set(n, d, (X ? X(n, d) : 0.f) + factor * R(n, d));
+  });
 }
 
 // dr = mask · dy
 void backward(Grad dr, const Tensor& dy, const Dropout& drop) {
   const Put DR(dr);
-  const auto DY = view<const float>(dy);
+  const Values DY(dy);
   each_masked(DY.rows, DY.cols, Mask(drop),
               [=] __device__(int64_t n, int64_t d, float factor) { DR(n, d, factor * DY(n, d)); });
 }

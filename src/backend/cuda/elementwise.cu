@@ -1,38 +1,51 @@
 #include "backend/backend.h"
 #include "backend/cuda/convert.cuh"
 #include "backend/cuda/families.h"
+#include "backend/cuda/four.cuh"
 
 namespace dragoman::cuda {
 namespace {
 
 void fill(const Tensor& y, double value) {
-  const auto Y = view<float>(y);
+  const Values Y(y);
+  const bool wide = in_fours(Y);
   const auto number = float(value);
-  each_element(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) = number; });
+  const Four four{{number, number, number, number}};
+  each_four(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) { store_four(Y, n, d, wide, four); });
 }
 
 // For small tables that the host has computed.
 void copy_from_host(const Tensor& y, const Tensor& x) {
   const Tensor values = y.on_host();
-  for_dtype(x.dtype(), [&]<class S>() {
-    const auto Y = values.view<float>();
-    const auto X = x.view<S>();
-    for (int64_t n = 0; n < Y.rows; ++n)
-      for (int64_t d = 0; d < Y.cols; ++d) Y(n, d) = float(X(n, d));
+  for_factor(y.dtype(), [&]<class T>() {
+    for_stored(x.dtype(), [&]<class S>() {
+      const auto Y = values.view<T>();
+      const auto X = x.view<S>();
+      for (int64_t n = 0; n < Y.rows; ++n)
+        for (int64_t d = 0; d < Y.cols; ++d) Y(n, d) = T(float(X(n, d)));
+    });
   });
   y.assign(values);
 }
 
 void copy(const Tensor& y, const Tensor& x) {
   if (!x.memory() && !x.mirror()) return copy_from_host(y, x);
-  for_factor(y.dtype(), [&]<class T>() { convert<T>(y, x); });
+  const Values Y(y), X(x);
+  const bool wide = in_fours(Y) && in_fours(X);
+  each_four(Y.rows, Y.cols,
+            [=] __device__(int64_t n, int64_t d) { store_four(Y, n, d, wide, load_four(X, n, d, wide)); });
 }
 
 void add(const Tensor& y, const Tensor& x, double factor) {
-  const auto Y = view<float>(y);
-  const auto X = view<const float>(x);
+  const Values Y(y), X(x);
+  const bool wide = in_fours(Y) && in_fours(X);
   const auto f = float(factor);
-  each_element(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) += f * X(n, d); });
+  each_four(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) {
+    Four sum = load_four(Y, n, d, wide);
+    const Four more = load_four(X, n, d, wide);
+    for (int j = 0; j < 4; ++j) sum.at[j] += f * more.at[j];
+    store_four(Y, n, d, wide, sum);
+  });
 }
 
 }  // namespace

@@ -3,40 +3,70 @@
 
 namespace dragoman::cuda {
 
-/// Four adjacent numbers of a row. A thread reads or writes them in one access of 16 bytes if rows allow that.
-struct alignas(16) Four {
-  float at[4];
+/// Four adjacent numbers of a row.
+template <class T>
+struct alignas(4 * sizeof(T)) FourOf {
+  T at[4];
 };
+using Four = FourOf<float>;
 
-/// Whether all rows start at multiples of 16 bytes and end there.
-inline bool in_fours(const Tensor& x) {
-  return !x || (reinterpret_cast<uintptr_t>(x.data()) % 16 == 0 && x.stride() % 4 == 0 && x.cols() % 4 == 0);
+/// Whether a thread can read or write four numbers from column 0, 4, … on in one access, of 16 bytes or 8.
+__host__ __device__ inline bool in_fours(const Row& x) {
+  const size_t bytes = 4 * (x.type == DType::f32 ? sizeof(float) : sizeof(uint16_t));
+  return reinterpret_cast<uintptr_t>(x.data) % bytes == 0;
 }
+/// The same of each row.
+inline bool in_fours(const Values& x) { return in_fours(Row{x.data, x.type}) && (x.stride % 4 == 0 || x.rows <= 1); }
 
 /// Columns d to d + 3 of a row of D columns, d < D. Beyond D they are 0, and are not stored. `wide`: in_fours.
-__device__ inline Four load_four(const float* row, int64_t d, int64_t D, bool wide) {
-  if (wide) return *reinterpret_cast<const Four*>(row + d);
-  Four f;
-  for (int j = 0; j < 4; ++j) f.at[j] = d + j < D ? row[d + j] : 0.f;
+template <class T>
+__device__ FourOf<std::remove_const_t<T>> load_four(T* row, int64_t d, int64_t D, bool wide) {
+  using Loaded = FourOf<std::remove_const_t<T>>;
+  if (wide && d + 4 <= D) return *reinterpret_cast<const Loaded*>(row + d);
+  Loaded f;
+  for (int j = 0; j < 4; ++j) f.at[j] = d + j < D ? row[d + j] : T{};
   return f;
 }
-__device__ inline void store_four(float* row, int64_t d, int64_t D, bool wide, const Four& f) {
-  if (wide) {
-    *reinterpret_cast<Four*>(row + d) = f;
+template <class T>
+__device__ void store_four(T* row, int64_t d, int64_t D, bool wide, const FourOf<T>& f) {
+  if (wide && d + 4 <= D) {
+    *reinterpret_cast<FourOf<T>*>(row + d) = f;
     return;
   }
   for (int j = 0; j < 4; ++j)
     if (d + j < D) row[d + j] = f.at[j];
 }
+/// The same where the type is a field.
+__device__ inline Four load_four(const Row& row, int64_t d, int64_t D, bool wide) {
+  if (row.type == DType::f32) return load_four(static_cast<const float*>(row.data), d, D, wide);
+  const auto bits = load_four(static_cast<const uint16_t*>(row.data), d, D, wide);
+  Four f;
+  for (int j = 0; j < 4; ++j) f.at[j] = of_half(bits.at[j], row.type);
+  return f;
+}
+__device__ inline Four load_four(const Values& x, int64_t n, int64_t d, bool wide) {
+  return load_four(x.row(n, 0), d, x.cols, wide);
+}
+__device__ inline void store_four(const Values& x, int64_t n, int64_t d, bool wide, const Four& f) {
+  if (x.type == DType::f32) return store_four(x.at<float>(n, 0), d, x.cols, wide, f);
+  FourOf<uint16_t> bits;
+  for (int j = 0; j < 4; ++j) bits.at[j] = half_of(f.at[j], x.type);
+  store_four(x.at<uint16_t>(n, 0), d, x.cols, wide, bits);
+}
 /// The same for a gradient.
 __device__ inline void put_four(const Put& put, int64_t n, int64_t d, bool wide, Four f) {
   if (!put) return;
-  const int64_t D = put.to.cols;
   if (put.adds) {
-    const Four old = load_four(put.to.row(n), d, D, wide);
+    const Four old = load_four(put.to, n, d, wide);
     for (int j = 0; j < 4; ++j) f.at[j] += old.at[j];
   }
-  store_four(put.to.row(n), d, D, wide, f);
+  store_four(put.to, n, d, wide, f);
+}
+
+/// Calls f(row, column) on the device for every fourth column of a matrix.
+template <class F>
+void each_four(int64_t rows, int64_t cols, F f) {
+  each_element(rows, (cols + 3) / 4, [=] __device__(int64_t n, int64_t quarter) { f(n, 4 * quarter); });
 }
 
 }  // namespace dragoman::cuda

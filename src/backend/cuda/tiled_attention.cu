@@ -25,10 +25,10 @@ __device__ float row_reduce(float x, Join join) {
   return join(x, __shfl_xor_sync(0xffffffffu, x, 2));
 }
 
-__device__ HeadRows queries_from(const Sentence& at, const View<const float>& x, int64_t i, int64_t width) {
+__device__ HeadRows queries_from(const Sentence& at, const Values& x, int64_t i, int64_t width) {
   return {x, at.first_query + i, int(at.queries - i), at.head * width, int(width)};
 }
-__device__ HeadRows keys_from(const Sentence& at, const View<const float>& x, int64_t j, int64_t width) {
+__device__ HeadRows keys_from(const Sentence& at, const Values& x, int64_t j, int64_t width) {
   return {x, at.first_key + j, int(at.keys - j), at.head * width, int(width)};
 }
 
@@ -165,7 +165,7 @@ __device__ void each_result(const float (&result)[n][4], int64_t first_row, int6
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
 template <class T, int size>
-__global__ void __launch_bounds__(128) forward_kernel(Heads a, View<float> y, View<float> lse) {
+__global__ void __launch_bounds__(128) forward_kernel(Heads a, Values y, View<float> lse) {
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(128) forward_kernel(Heads a, View<float> y, Vi
       lse(at.first_query + i, at.head) = total[r] == 0 ? 0.f : softmax[r].top + logf(total[r]);
   }
   each_result(sums, mine, at.queries, s.V, [&](int64_t i, int64_t d, float sum, int r) {
-    y(at.first_query + i, at.head * s.V + d) = total[r] == 0 ? 0.f : sum / total[r];
+    y.set(at.first_query + i, at.head * s.V + d, total[r] == 0 ? 0.f : sum / total[r]);
   });
 }
 
@@ -382,7 +382,7 @@ bool on_matrix_units(const Backend::Attention& a) {
 void tiled_attention(const Backend::Attention& a) {
   for_tiles(a, [&]<class T, int size>() {
     launch_on(a.shape.queries, a.shape.heads, ForwardTiles<T, size>::bytes, forward_kernel<T, size>, Heads(a),
-              view<float>(a.y), view<float>(a.lse));
+              Values(a.y), view<float>(a.lse));
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/matrix_units.cuh"
+#include "backend/cuda/values.cuh"
 
 /// Products of small matrices by a warp, 16 rows at a time. The second factor, and the first unless it is the result of
 /// another product, lie in shared memory as tiles of T, the operand type; sums are f32.
@@ -15,7 +16,8 @@ template <class T>
 struct Neighbours {
   uint32_t bits;
   Neighbours() = default;
-  __device__ Neighbours(float x, float y) : bits(T(x).bits | uint32_t{T(y).bits} << 16) {}
+  __device__ Neighbours(T x, T y) : bits(x.bits | uint32_t{y.bits} << 16) {}
+  __device__ Neighbours(float x, float y) : Neighbours(T(x), T(y)) {}
 };
 template <>
 struct Neighbours<float> {
@@ -96,21 +98,49 @@ struct TileMemory {
 
 /// One head's rows of a matrix: `count` rows from `first` on, `width` columns from `column` on. 0 beyond them.
 struct HeadRows {
-  View<const float> of;
+  Values of;
   int64_t first;
   int count;
   int64_t column;
   int width;
 
-  __device__ float operator()(int row, int d) const {
-    return row < count && d < width ? of(first + row, column + d) : 0.f;
+  __device__ bool has(int row, int d) const { return row < count && d < width; }
+  __device__ float operator()(int row, int d) const { return has(row, d) ? of(first + row, column + d) : 0.f; }
+  /// The same of a matrix of T.
+  template <class T>
+  __device__ T stored(int row, int d) const {
+    return has(row, d) ? *of.at<T>(first + row, column + d) : T{};
   }
 };
 
-/// Fills the `rows` rows of the tile with x; called by all threads of the block.
+/// Four pairs of neighbours of a 16-bit type.
+template <class T>
+struct alignas(16) Eight {
+  Neighbours<T> pairs[4];
+
+  /// Columns d to d + 7 of a row that is stored as T: 16 bytes in one access if they start at a multiple of that.
+  __device__ Eight(const HeadRows& x, int row, int d) {
+    const T* const from = x.of.at<T>(x.first + row, x.column + d);
+    if (x.has(row, d + 7) && reinterpret_cast<uintptr_t>(from) % sizeof(Eight) == 0)
+      *this = *reinterpret_cast<const Eight*>(from);
+    else
+      for (int p = 0; p < 4; ++p) pairs[p] = {x.stored<T>(row, d + 2 * p), x.stored<T>(row, d + 2 * p + 1)};
+  }
+};
+
+/// Fills the `rows` rows of the tile with x; called by all threads of the block. Numbers that are stored as T are
+/// copied as they are: half of the bytes of f32, in accesses of 16.
 template <class T, int columns>
 __device__ void stage(Tile<T, columns> tile, int rows, const HeadRows& x) {
   constexpr int pairs = Tile<T, columns>::pairs;
+  if constexpr (sizeof(T) == 2)
+    if (x.of.type == dtype_of<T>()) {
+      for (int i = int(threadIdx.x); i < rows * (pairs / 4); i += int(blockDim.x)) {
+        const int row = i / (pairs / 4), p = i % (pairs / 4) * 4;
+        reinterpret_cast<Eight<T>&>(tile.pair(row, p)) = Eight<T>(x, row, 2 * p);
+      }
+      return;
+    }
   for (int i = int(threadIdx.x); i < rows * pairs; i += int(blockDim.x)) {
     const int row = i / pairs, p = i % pairs;
     tile.pair(row, p) = {x(row, 2 * p), x(row, 2 * p + 1)};
@@ -120,10 +150,15 @@ __device__ void stage(Tile<T, columns> tile, int rows, const HeadRows& x) {
 /// Fills the `rows` rows of the tile with xᵀ; called by all threads of the block.
 template <class T, int columns>
 __device__ void stage_transposed(Tile<T, columns> tile, int rows, const HeadRows& x) {
-  for (int i = int(threadIdx.x); i < rows * Tile<T, columns>::pairs; i += int(blockDim.x)) {
-    const int row = i % rows, p = i / rows;
-    tile.pair(row, p) = {x(2 * p, row), x(2 * p + 1, row)};
-  }
+  const auto fill = [&](const auto& number) {
+    for (int i = int(threadIdx.x); i < rows * Tile<T, columns>::pairs; i += int(blockDim.x)) {
+      const int row = i % rows, p = i / rows;
+      tile.pair(row, p) = {number(2 * p, row), number(2 * p + 1, row)};
+    }
+  };
+  if constexpr (sizeof(T) == 2)
+    if (x.of.type == dtype_of<T>()) return fill([&](int row, int d) { return x.stored<T>(row, d); });
+  fill(x);
 }
 
 /// c (16, 8n) += a · bᵀ with 16 rows of a from `row` on and 8n rows of b.
