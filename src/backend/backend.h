@@ -41,7 +41,6 @@ struct Backend : ElementwiseKernels,
   bool concurrent = true;                // kernels may run in several threads at once
   bool multiplies_bfloat16 = false;      // with instructions of its own, faster than f32
   bool multiplies_int8 = false;          // with instructions of its own
-  bool half_activations = false;         // training with 16-bit products is faster with 16-bit activations
 
   /// Whether tensors lie on a separate device, such as a GPU.
   bool is_device() const { return memory != nullptr; }

@@ -204,6 +204,12 @@ std::vector<Flag<O>> run_flags() {
            "number type of the inputs of matrix products; weights, sums and everything else stay float32; bfloat16: up "
            "to twice as fast on CPUs with instructions for it; float16: for GPUs without bfloat16; fastest: bfloat16 "
            "if there are instructions for it, else float32; auto: fastest on a GPU, float32 on a CPU"},
+      {.name = "half-activations",
+       .field = &O::half_activations,
+       .group = group,
+       .help = "with 16-bit --precision, keep activations between products and their gradients in that type too: half "
+               "of the memory and of its traffic, which is meant for GPUs; sums, norms' statistics, weights and the "
+               "residual stream of pre-norm models stay float32; not for recurrent models"},
       {.name = "max-skipped",
        .field = &O::max_skipped,
        .value = "N",

@@ -7,15 +7,6 @@
 
 namespace dragoman {
 
-namespace {
-
-// Recurrent cells take sums of products in f32, so that converting these twice would cost more than it saves.
-bool rounds_activations(const Backend& backend, const ModelConfig& config) {
-  return backend.half_activations && config.type != ModelType::s2s;
-}
-
-}  // namespace
-
 Learner::Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows)
     : backend_(backend),
       arena_(arena),
@@ -26,7 +17,7 @@ Learner::Learner(const Backend& backend, Arena& arena, Model& model, const Train
   const TrainingPrecision precision = setup.training.precision;
   if (precision == TrainingPrecision::float32) return;
   const DType type = precision == TrainingPrecision::float16 ? DType::f16 : DType::bf16;
-  rounded_ = model.parameters().rounded_weights(type, rounds_activations(backend, model.config()));
+  rounded_ = model.parameters().rounded_weights(type, setup.training.half_activations);
 }
 
 void Learner::begin_update(double loss_scale) {

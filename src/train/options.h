@@ -59,6 +59,7 @@ struct TrainingOptions : RunLogOptions {
   bool no_restore_corpus = false;    // on resuming, begin the epoch anew
   bool no_optimizer_reload = false;  // on resuming, begin with the optimiser as it is before the first update
   TrainingPrecision precision = TrainingPrecision::automatic;
+  bool half_activations = false;  // activations between products have the type of their factors too
   int gradient_shards = 0;  // into which an update is cut, a power of two; 0: those of the state, else one, and of
                             // several processes eight, or as many as there are processes
   uint64_t seed = 1;

@@ -19,7 +19,8 @@ using Values = std::map<std::string, std::vector<double>>;
 struct Setting {
   std::string backend = "reference";
   DType dtype = DType::f64;
-  DType factors = dtype;  // operand type of products
+  DType factors = dtype;     // operand type of products
+  bool activations = false;  // whether activations between products have that type too
   bool tape = true;
   std::string frozen;      // name of the input that takes no gradient
   const Values* before{};  // gradients that exist before the backward pass
@@ -68,19 +69,21 @@ std::vector<double> output_weights(size_t count, bool is_loss) {
 
 void walk_back(const Var& y, const Setting& s, Tape& tape, const Context& cx) {
   if (const auto& node = y.node()) {
+    const DType type = y.gradient_type();
     node->gradient = s.backend == "dry"
-                         ? cx.arena.allocate(y.shape(), s.dtype)
-                         : tensor_of(cx.arena, y.shape(), output_weights(size_t(y.value().elements()), false), s.dtype);
+                         ? cx.arena.allocate(y.shape(), type)
+                         : tensor_of(cx.arena, y.shape(), output_weights(size_t(y.value().elements()), false), type);
     node->written = true;
   }
   tape.backward(cx.backend, cx.arena);
 }
 
-/// 16-bit copies of all inputs that may be weights.
-RoundedWeights rounded_inputs(const OpInputs& in, DType type, const Backend& backend, Arena& arena) {
-  RoundedWeights rounded{type};
+/// 16-bit copies of all inputs that may be weights or biases.
+RoundedWeights rounded_inputs(const OpInputs& in, const Setting& s, const Backend& backend, Arena& arena) {
+  const DType type = s.factors;
+  RoundedWeights rounded{.type = type, .activations = s.activations};
   for (const auto& [name, x] : in) {
-    if (x.shape().rank() != 2 || x.value().elements() == 0) continue;
+    if ((x.shape().rank() != 2 && !s.activations) || x.value().elements() == 0) continue;
     const Tensor copy = arena.allocate(x.shape(), type);
     backend.copy(copy, x);
     rounded.copies.emplace(x.value().data(), copy);
@@ -100,7 +103,7 @@ OpRun run(const OpCase& c, const Values& values, const Setting& s) {
   const OpInputs in = make_inputs(c, values, s, arena);
   RoundedWeights rounded;
   if (is_half(s.factors)) {
-    rounded = rounded_inputs(in, s.factors, backend, arena);
+    rounded = rounded_inputs(in, s, backend, arena);
     cx.rounded = &rounded;
   }
   OpRun result;
@@ -266,6 +269,8 @@ TEST_P(OpCheck, BackendsAgreeWithTheReference) {
   }
   const Setting cpu{.backend = "cpu", .dtype = DType::f32, .tape = c.differences > 0};
   for_each_target([&] { check_backend(c, values, expected, cpu); });
+  const Setting half{.backend = "cpu", .dtype = DType::f32, .factors = DType::bf16, .activations = true};
+  if (c.rounds) for_each_target([&] { check_backend(c, values, expected, half); });
   SCOPED_TRACE("two threads");
   const Threads two(2);
   const OpRun shared = run(c, values, cpu);
@@ -280,6 +285,9 @@ void check_gpu(const OpCase& c, const std::string& name) {
     if (is_half(factors) && !c.rounds) continue;
     SCOPED_TRACE(fmt::format("products of {}", factors));
     check_backend(c, values, expected, {.backend = name, .dtype = DType::f32, .factors = factors});
+    if (is_half(factors))
+      check_backend(c, values, expected,
+                    {.backend = name, .dtype = DType::f32, .factors = factors, .activations = true});
   }
 }
 

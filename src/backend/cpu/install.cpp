@@ -16,7 +16,6 @@ void install(Backend& b) {
   b.arithmetic = b.library + ", own kernels on " + b.instructions;
   b.multiplies_bfloat16 = has_bfloat16();
   b.multiplies_int8 = has_vnni();
-  b.half_activations = has_bfloat16();
   install_activation(b);
   install_attention(b);
   install_attention_step(b);
