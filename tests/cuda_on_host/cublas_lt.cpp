@@ -35,23 +35,29 @@ struct Operands {
 
 int64_t summed(const Algorithm& by) { return by.product.of_a == CUBLAS_OP_T ? by.a.rows : by.a.cols; }
 
-template <class T>
+/// The result and the bias are of type R.
+template <class T, class R>
 void multiply(const Algorithm& by, const Operands& on) {
   const Matrix<T> a(on.a, by.a, by.product.of_a), b(on.b, by.b, by.product.of_b);
-  auto* const d = static_cast<float*>(on.d);
-  const float* const bias = by.product.epilogue & CUBLASLT_EPILOGUE_BIAS ? by.product.bias : nullptr;
-  const bool relu = by.product.epilogue & CUBLASLT_EPILOGUE_RELU;
+  auto* const d = static_cast<R*>(on.d);
+  const bool biased = by.product.epilogue & CUBLASLT_EPILOGUE_BIAS, relu = by.product.epilogue & CUBLASLT_EPILOGUE_RELU;
+  const auto* const bias = biased ? static_cast<const R*>(by.product.bias) : nullptr;
   issue([=, rows = by.d.rows, cols = by.d.cols, stride = by.d.stride, K = summed(by), adds = on.adds] {
     const Unlocked memory;
     for (int64_t col = 0; col < cols; ++col)
       for (int64_t row = 0; row < rows; ++row) {
-        float& result = d[col * stride + row];
-        double sum = bias ? bias[row] : 0;
+        R& result = d[col * stride + row];
+        double sum = bias ? double(float(bias[row])) : 0;
         for (int64_t k = 0; k < K; ++k) sum += double(float(a.at(row, k))) * double(float(b.at(k, col)));
-        if (adds) sum += result;
-        result = float(relu && !(sum > 0) ? 0 : sum);  // turns NaN into 0, as the library may
+        if (adds) sum += double(float(result));
+        result = R(float(relu && !(sum > 0) ? 0 : sum));  // turns NaN into 0, as the library may
       }
   });
+}
+
+template <class T>
+void multiply(const Algorithm& by, const Operands& on) {
+  by.d.type == CUDA_R_32F ? multiply<T, float>(by, on) : multiply<T, T>(by, on);
 }
 
 /// What cuBLASLt requires for integers in plain order (its documentation, cublasLtMatmul): a transposed, b not; m, k
@@ -81,8 +87,18 @@ void multiply_integers(const Algorithm& by, const Operands& on) {
   });
 }
 
+/// What cuBLASLt has kernels for (its documentation, the table of types at cublasLtMatmul; of integers see above):
+/// factors of one type, sums in f32, results in f32 or in that type, and a bias in the results' type.
+bool typed(const Multiplication& m, const Layout& a, const Layout& b, const Layout& d) {
+  if (a.type == CUDA_R_8I) return true;
+  const bool result = d.type == CUDA_R_32F || d.type == a.type;
+  const bool bias = !m.bias || m.bias_type == CUDA_UNSET || m.bias_type == d.type;
+  return a.type == b.type && result && bias && m.scale_type == CUDA_R_32F && m.compute != CUBLAS_COMPUTE_32I &&
+         (m.compute == CUBLAS_COMPUTE_32F || a.type == CUDA_R_32F);
+}
+
 /// Whether columns start at multiples of 4 bytes. If not, the library may have no kernel for 16-bit numbers. This
-/// stand-in has none for them, nor one that adds a bias to an odd number of rows.
+/// stand-in has none for them, not even as results, nor one that adds a bias to an odd number of rows.
 bool even(const Layout& m) { return (m.type != CUDA_R_16BF && m.type != CUDA_R_16F) || m.stride % 2 == 0; }
 
 bool aligned(const void* data, uint32_t bytes) { return reinterpret_cast<uintptr_t>(data) % bytes == 0; }
@@ -97,7 +113,7 @@ bool serves(const Algorithm& by, const Multiplication& m, const Layout& a, const
   invariant(m.of_a == by.product.of_a && m.of_b == by.product.of_b && m.epilogue == by.product.epilogue &&
                 m.compute == by.product.compute && !m.bias == !by.product.bias,
             "advice is for one kind of product");
-  invariant(a.type == by.a.type && b.type == by.b.type && d.type == by.d.type, "advice is for one type of factors");
+  invariant(a.type == by.a.type && b.type == by.b.type && d.type == by.d.type, "advice is for one set of types");
   return fits(by.a, a) && fits(by.b, b) && fits(by.d, d);
 }
 
@@ -125,7 +141,7 @@ cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* desc, cublasComputeType_t compute, cudaDataType_t scale) {
-  *desc = new Multiplication{compute, scale, CUDA_R_32F, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr};
+  *desc = new Multiplication{compute, scale, CUDA_UNSET, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr};
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -198,12 +214,13 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   ++questions;
   const int64_t of_a = desc->of_a == CUBLAS_OP_T ? a->rows : a->cols;
   const int64_t of_b = desc->of_b == CUBLAS_OP_T ? b->cols : b->rows;
-  invariant(most == 1 && *c == *d && of_a == of_b && a->type == b->type, "the sizes of a product fit");
+  invariant(most == 1 && *c == *d && of_a == of_b, "the sizes of a product fit");
   const bool biased = desc->epilogue & CUBLASLT_EPILOGUE_BIAS;
-  invariant(biased == (desc->bias != nullptr) && desc->bias_type == CUDA_R_32F, "the epilogue's bias is given");
+  invariant(biased == (desc->bias != nullptr), "the epilogue's bias is given");
   *count = 0;
   if (!even(*a)) return CUBLAS_STATUS_INVALID_VALUE;
-  if (!even(*b) || (biased && d->rows % 2 != 0)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!typed(*desc, *a, *b, *d)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!even(*b) || !even(*d) || (biased && d->rows % 2 != 0)) return CUBLAS_STATUS_NOT_SUPPORTED;
   results[0] = {{*desc, *a, *b, *d, *preference}, CUBLAS_STATUS_SUCCESS};
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;

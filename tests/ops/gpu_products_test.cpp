@@ -70,6 +70,24 @@ TEST_F(ProductsOnGpus, AreComputedWhicheverWayTheLibrarySaysThatItHasNoKernel) {
   EXPECT_EQ(slow_products(), before + 2);
 }
 
+// Each product is one question: none is asked again without its bias or its rounding.
+TEST_F(ProductsOnGpus, RoundTheirResultsInTheLibrary) {
+  for (const DType half : {DType::bf16, DType::f16}) {
+    const auto rounded = [&](Shape shape) {
+      const Tensor x = arena.allocate(shape, half);
+      cx.backend.copy(x, random(shape));
+      return x;
+    };
+    const Tensor x = rounded({8, 6}), w = rounded({4, 6}), b = rounded({4}), y = rounded({8, 4}), dx = rounded({8, 6});
+    const int64_t before = heuristics_on_host(), slow = slow_products();
+    cx.backend.linear(y, x, w, b, Activation::relu);
+    cx.backend.linear(y, x, w, Tensor(), Activation::none);
+    cx.backend.linear_backward_input(Grad{dx, Accumulate::yes}, y, w);
+    EXPECT_EQ(heuristics_on_host() - before, 3) << name_of(half);
+    EXPECT_EQ(slow_products(), slow);
+  }
+}
+
 // Numbers of tokens differ from batch to batch. Up to 128 there are 16 rounded ones, and 8 in each doubling after.
 TEST_F(ProductsOnGpus, ReuseTheLibrarysChoiceForSimilarNumbersOfTokens) {
   const Tensor w = random({4, 4}, 1), x = random({1024, 4}, 2), y = empty({1024, 4});

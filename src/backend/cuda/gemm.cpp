@@ -83,6 +83,9 @@ struct Description {
   }
 };
 
+// Of the types that cuBLASLt multiplies (its documentation, cublasLtMatmul) we use these: factors both f32, both
+// bfloat16 or both float16, with sums and scales in f32, and C and D both f32 or both of the factors' type. A bias is
+// of D's type (cublasLt.h at CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE).
 void describe(Description& d, const Gemm& g) {
   d.set(CUBLASLT_MATMUL_DESC_TRANSA, g.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   d.set(CUBLASLT_MATMUL_DESC_TRANSB, g.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -90,7 +93,7 @@ void describe(Description& d, const Gemm& g) {
   d.set(CUBLASLT_MATMUL_DESC_EPILOGUE, g.bias ? (relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
                                               : (relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT));
   if (!g.bias) return;
-  d.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
+  d.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(g.bias.dtype()));
   d.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(g.bias.data()));
 }
 
@@ -119,7 +122,7 @@ int64_t rounded_up(int64_t rows) {
 }
 
 // cuBLASLt's heuristic costs far more than a product, so its advice is cached by everything that it depends on.
-using Question = std::array<int64_t, 14>;
+using Question = std::array<int64_t, 15>;
 
 Question question_of(const Gemm& g, int64_t rows) {
   const Tensor &y = g.y, &a = g.a.matrix, &b = g.b.matrix;
@@ -134,6 +137,7 @@ Question question_of(const Gemm& g, int64_t rows) {
           g.b.transposed,
           int64_t(g.act),
           int64_t(a.dtype()),
+          int64_t(y.dtype()),
           alignment_of(a),
           alignment_of(b),
           alignment_of(y),
@@ -208,6 +212,8 @@ void multiply_in_tf32() { fast_math = true; }
 // Advice for a rounded-up number of rows serves all sizes in between, unless the library rejects it.
 bool try_gemm(const Gemm& g) {
   if (g.y.elements() == 0) return true;
+  if (g.act != Activation::none && g.act != Activation::relu) return false;
+  invariant(!g.bias || g.bias.dtype() == g.y.dtype(), "a product's bias has the type of its result");
   Description d(g.a.matrix.dtype());
   describe(d, g);
   const int64_t rows = g.a.matrix.rows();

@@ -10,10 +10,10 @@ struct Factor {
   bool transposed = false;
 };
 
-/// y (N,D) = act(a (N,K) · b (K,D) + bias (D)), or y += a · b. Factors are both f32 or both of one 16-bit type; y and
-/// sums are f32. act is none or relu. Row-major; rows may be strided.
-/// Integers: y (i32) = a (N,K) · b (D,K)ᵀ, both i8, without bias, act or adds. D, K and y's stride are multiples of 4,
-/// rows of factors start at multiples of 16 bytes, and N is more than 16.
+/// y (N,D) = act(a (N,K) · b (K,D) + bias (D)), or y += a · b. Factors are both f32 or both of one 16-bit type; sums
+/// are f32, y is f32 or of the factors' type, and bias is of y's type. Row-major; rows may be strided. Integers: y
+/// (i32) = a (N,K) · b (D,K)ᵀ, both i8, without bias, act or adds. D, K and y's stride are multiples of 4, rows of
+/// factors start at multiples of 16 bytes, and N is more than 16.
 struct Gemm {
   Tensor y;
   Factor a, b;
@@ -21,10 +21,12 @@ struct Gemm {
   Activation act = Activation::none;
   bool adds = false;
 };
-/// Computes the product with cuBLASLt. Returns false if cuBLASLt has no kernel for it on this GPU.
+/// Computes the product with cuBLASLt. Returns false if cuBLASLt has no kernel for it on this GPU: so for activations
+/// other than relu.
 bool try_gemm(const Gemm& g);
-/// Always computes the product. If cuBLASLt has no kernel for it, bias and act take a pass of their own; if it has none
-/// for the bare product either, a slow kernel of ours computes it. Not for integers.
+/// Always computes the product. If cuBLASLt has no kernel for it, bias, act and rounding to 16 bits take a pass of
+/// their own over sums in f32, so that a result is rounded once in any case; if it has none for the bare product
+/// either, a slow kernel of ours computes it. Not for integers.
 void gemm(const Gemm& g);
 /// Counts a product computed by the slow kernel and warns of the first, because the slowness would be hard to explain.
 void count_slow_product(const Gemm& g);

@@ -11,18 +11,9 @@
 namespace dragoman::cuda {
 namespace {
 
-bool in_epilogue(Activation act) { return act == Activation::none || act == Activation::relu; }
-
-void activate_in_place(const Tensor& y, Activation act) {
-  const auto Y = view<float>(y);
-  each_element(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) { Y(n, d) = reference::activate(Y(n, d), act); });
-}
-
 // y = act(x · wᵀ + b)
 void forward(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act) {
-  const bool done = in_epilogue(act);
-  gemm({.y = y, .a = {x}, .b = {w, true}, .bias = b, .act = done ? act : Activation::none});
-  if (!done) activate_in_place(y, act);
+  gemm({.y = y, .a = {x}, .b = {w, true}, .bias = b, .act = act});
 }
 
 // dx = dz · w
@@ -43,23 +34,24 @@ void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) {
 
 constexpr int64_t rows_of_block = 256;
 
-template <class T>
+template <class Z, class G, class Y>
 struct Result {
-  View<T> dz;               // empty if dz is dy
-  View<float> sums;         // column sums, one row per block of rows; or empty
-  View<const float> dy, y;  // without relu, y is empty
+  View<Z> dz;        // empty if dz is dy
+  View<float> sums;  // column sums, one row per block of rows; or empty
+  View<const G> dy;
+  View<const Y> y;  // empty without relu
 };
 
 // Each block handles `rows_of_block` rows of 32 columns.
-template <class T>
-__global__ void result_kernel(Result<T> r) {
+template <class Z, class G, class Y>
+__global__ void result_kernel(Result<Z, G, Y> r) {
   const int64_t d = column_of_thread(blockIdx.y), first = blockIdx.x * rows_of_block;
   const int64_t last = first + rows_of_block < r.dy.rows ? first + rows_of_block : r.dy.rows;
   float sum = 0;
   if (d < r.dy.cols)
     for (int64_t n = first + row_of_thread(); n < last; n += warps_of_columns) {
-      const float gradient = !r.y || r.y(n, d) > 0 ? r.dy(n, d) : 0.f;
-      if (r.dz) r.dz(n, d) = T(gradient);
+      const float gradient = !r.y || float(r.y(n, d)) > 0 ? float(r.dy(n, d)) : 0.f;
+      if (r.dz) r.dz(n, d) = Z(gradient);
       sum += gradient;
     }
   if (!r.sums) return;
@@ -68,13 +60,13 @@ __global__ void result_kernel(Result<T> r) {
 }
 
 // Splits the rows over enough blocks to fill a GPU, then adds the blocks' sums.
-template <class T>
-void backward_rows(const View<T>& dz, const Grad& db, const Tensor& dy, const View<const float>& y) {
-  const int64_t D = dy.cols(), parts = blocks_of(dy.rows(), rows_of_block);
+template <class Z, class G, class Y>
+void backward_rows(const View<Z>& dz, const Grad& db, const View<const G>& dy, const View<const Y>& y) {
+  const int64_t D = dy.cols, parts = blocks_of(dy.rows, rows_of_block);
   const auto memory = piece(parts * D * int64_t{sizeof(float)});
   const View<float> sums{static_cast<float*>(memory.get()), parts, D, D};
-  launch(result_kernel<T>, dim3(unsigned(parts), blocks_of(D, warp_size)), dim3(threads_per_block), 0,
-         Result<T>{dz, db ? sums : View<float>{}, view<const float>(dy), y});
+  launch(result_kernel<Z, G, Y>, dim3(unsigned(parts), blocks_of(D, warp_size)), dim3(threads_per_block), 0,
+         Result<Z, G, Y>{dz, db ? sums : View<float>{}, dy, y});
   if (!db) return;
   const Put put(db);
   column_totals({sums.data, parts, D, D}, [=] __device__(int64_t d, float total) { put(0, d, total); });
@@ -82,16 +74,22 @@ void backward_rows(const View<T>& dz, const Grad& db, const Tensor& dy, const Vi
 
 // dz = dy ⊙ act'(y),  db = Σ_n dz
 void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
-  const auto saved = act == Activation::relu ? view<const float>(y) : View<const float>{};
-  for_factor(dz.dtype(), [&]<class T>() {
-    const bool same = dz.data() == dy.data() && !saved;
-    backward_rows<T>(same ? View<T>{} : view<T>(dz), db, dy, saved);
+  const Tensor saved = act == Activation::relu ? y : Tensor();
+  const bool same = dz.data() == dy.data() && !saved;
+  for_factor(dz.dtype(), [&]<class Z>() {
+    for_factor(dy.dtype(), [&]<class G>() {
+      for_factor(saved.dtype(), [&]<class Y>() {
+        backward_rows<Z, G, Y>(same ? View<Z>{} : view<Z>(dz), db, view<const G>(dy), view<const Y>(saved));
+      });
+    });
   });
 }
 
 }  // namespace
 
-void column_sums(const Grad& to, const Tensor& x) { backward_rows<float>({}, to, x, {}); }
+void column_sums(const Grad& to, const Tensor& x) {
+  for_factor(x.dtype(), [&]<class T>() { backward_rows<T, T, T>({}, to, view<const T>(x), {}); });
+}
 
 namespace {
 

@@ -5,7 +5,7 @@
 namespace dragoman::cuda {
 namespace {
 
-// One thread per element of y, without matrix units: correct for all shapes, fast for none.
+// One thread per element of y (f32), without matrix units: correct for all shapes, fast for none.
 template <class T>
 void multiply_plainly(const Gemm& g) {
   const auto Y = view<float>(g.y);
@@ -20,11 +20,21 @@ void multiply_plainly(const Gemm& g) {
   });
 }
 
-void end_product(const Tensor& y, const Tensor& b, Activation act) {
-  const auto Y = view<float>(y);
-  const auto bias = view<const float>(b);
+void multiply_slowly(const Gemm& g) {
+  count_slow_product(g);
+  for_factor(g.a.matrix.dtype(), [&]<class T>() { multiply_plainly<T>(g); });
+}
+
+// y = act(sums + bias), or y += sums; sums are f32 and may be y itself.
+template <class T>
+void end_product(const Gemm& g, const Tensor& sums, bool adds) {
+  const auto Y = view<T>(g.y);
+  const auto S = view<const float>(sums);
+  const auto bias = view<const T>(g.bias);
+  const Activation act = g.act;
   each_element(Y.rows, Y.cols, [=] __device__(int64_t n, int64_t d) {
-    Y(n, d) = reference::activate(bias ? Y(n, d) + bias(d) : Y(n, d), act);
+    const float sum = reference::activate(bias ? S(n, d) + float(bias(d)) : S(n, d), act);
+    Y(n, d) = T(adds ? float(Y(n, d)) + sum : sum);
   });
 }
 
@@ -32,12 +42,12 @@ void end_product(const Tensor& y, const Tensor& b, Activation act) {
 
 void gemm(const Gemm& g) {
   if (try_gemm(g)) return;
-  const Gemm product{.y = g.y, .a = g.a, .b = g.b, .adds = g.adds};
-  if (!try_gemm(product)) {
-    count_slow_product(product);
-    for_factor(g.a.matrix.dtype(), [&]<class T>() { multiply_plainly<T>(product); });
-  }
-  if (g.bias || g.act != Activation::none) end_product(g.y, g.bias, g.act);
+  const bool rounds = is_half(g.y.dtype());
+  if (!rounds && !g.bias && g.act == Activation::none) return multiply_slowly(g);
+  const auto memory = rounds ? piece(g.y.elements() * int64_t{sizeof(float)}) : nullptr;
+  const Tensor sums = rounds ? Tensor(nullptr, memory.get(), g.y.shape(), DType::f32, g.y.memory()) : g.y;
+  gemm({.y = sums, .a = g.a, .b = g.b, .adds = g.adds && !rounds});
+  for_factor(g.y.dtype(), [&]<class T>() { end_product<T>(g, sums, g.adds && rounds); });
 }
 
 }  // namespace dragoman::cuda

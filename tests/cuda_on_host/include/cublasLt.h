@@ -13,7 +13,7 @@ enum cublasStatus_t {
   CUBLAS_STATUS_ARCH_MISMATCH,
   CUBLAS_STATUS_NOT_SUPPORTED
 };
-enum cudaDataType_t { CUDA_R_32F, CUDA_R_16BF, CUDA_R_16F, CUDA_R_8I, CUDA_R_32I };
+enum cudaDataType_t { CUDA_UNSET = -1, CUDA_R_32F, CUDA_R_16BF, CUDA_R_16F, CUDA_R_8I, CUDA_R_32I };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32I };
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
 enum cublasLtEpilogue_t : unsigned {
@@ -47,10 +47,10 @@ struct Layout {
 };
 struct Multiplication {
   cublasComputeType_t compute;
-  cudaDataType_t scale_type, bias_type;
+  cudaDataType_t scale_type, bias_type;  // CUDA_UNSET: of the type of the result
   cublasOperation_t of_a, of_b;
   cublasLtEpilogue_t epilogue;
-  const float* bias;
+  const void* bias;
 };
 struct Preference {
   uint64_t workspace;

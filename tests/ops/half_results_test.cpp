@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backend/backend.h"
+#include "tests/op_check/gpu.h"
+#include "tests/op_check/op_check.h"
+#include "tests/op_check/values.h"
+
+// Products whose results, or the gradients of these, have 16 bits: as those in f32, rounded once.
+namespace dragoman {
+namespace {
+
+using Values = std::vector<double>;
+
+Values numbers_of(const Tensor& tensor) {
+  const Tensor x = tensor.on_host();
+  Values values;
+  for_stored(x.dtype(), [&]<class T>() {
+    const auto X = x.view<T>();
+    for (int64_t n = 0; n < X.rows; ++n)
+      for (int64_t d = 0; d < X.cols; ++d) values.push_back(double(float(X(n, d))));
+  });
+  return values;
+}
+
+/// Fails unless each number is that of `exact`, of f32, rounded to the type once. Sums in f32 may differ a little.
+void expect_rounded_once(const Tensor& actual, const Values& exact, const std::string& what) {
+  const double step = actual.dtype() == DType::bf16 ? 0x1p-8 : 0x1p-11;
+  const Values rounded = numbers_of(actual);
+  ASSERT_EQ(rounded.size(), exact.size()) << what;
+  for (size_t i = 0; i < exact.size(); ++i)
+    ASSERT_NEAR(rounded[i], exact[i], step * std::abs(exact[i]) + 2e-6) << what << ", element " << i;
+}
+
+struct Size {
+  int64_t N, K, D;
+};
+
+class HalfResults : public testing::TestWithParam<const char*>, protected ByHand {
+ protected:
+  HalfResults() : ByHand(backend_or_reference(), DType::f32) {}
+  void SetUp() override {
+    if (GetParam() == std::string("gpu") && !why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+  }
+
+  /// Normal numbers, and the same rounded to `type` in rows whose stride is `padding` more than their length.
+  Tensor rounded(Shape shape, uint64_t stream, DType type, int64_t padding = 0) {
+    const bool matrix = shape.rank() == 2;
+    const int64_t rows = matrix ? shape[0] : 1, cols = shape.back();
+    const Tensor all = matrix ? arena.allocate({rows, cols + padding}, type) : arena.allocate(shape, type);
+    const Tensor host = all.on_host();
+    const Values values = normals(rows * cols, stream);
+    for_stored(type, [&]<class T>() {
+      const auto X = host.view<T>();
+      for (int64_t n = 0; n < rows; ++n)
+        for (int64_t d = 0; d < cols; ++d) X(n, d) = T(float(values[n * cols + d]));
+    });
+    all.assign(host);
+    return matrix ? all.columns(0, cols) : all;
+  }
+  /// The numbers of x in f32.
+  Tensor widened(const Tensor& x) { return x ? tensor_of(arena, x.shape(), numbers_of(x), DType::f32) : Tensor(); }
+
+ private:
+  static const Backend& backend_or_reference() {
+    const std::string name = GetParam();
+    return test_backend(name == "gpu" && !why_no_gpu().empty() ? "reference" : name);
+  }
+};
+
+const Size sizes[] = {{0, 8, 8}, {1, 1, 1}, {3, 16, 8}, {17, 33, 35}, {33, 6, 131}, {70, 64, 40}, {300, 40, 17}};
+
+TEST_P(HalfResults, AreRoundedOnceWhateverTheBiasAndTheActivation) {
+  for (const DType half : {DType::bf16, DType::f16})
+    for (const auto& [N, K, D] : sizes)
+      for (const int64_t padding : {0, 1})
+        for (const Activation act : {Activation::none, Activation::relu, Activation::gelu})
+          for (const bool biased : {false, true}) {
+            const Tensor x = rounded({N, K}, 1, half), w = rounded({D, K}, 2, half),
+                         b = biased ? rounded({D}, 3, half) : Tensor(), y = rounded({N, D}, 4, half, padding),
+                         exact = empty({N, D});
+            cx.backend.linear(exact, x, w, widened(b), act);
+            cx.backend.linear(y, x, w, b, act);
+            expect_rounded_once(y, values_of(exact),
+                                fmt::format("{} {} {} {} padded by {}, bias {}", half, N, K, D, padding, biased));
+          }
+}
+
+TEST_P(HalfResults, AreWrittenOrAddedAsGradientsOfInputs) {
+  for (const DType half : {DType::bf16, DType::f16})
+    for (const auto& [N, K, D] : sizes)
+      for (const Accumulate mode : {Accumulate::no, Accumulate::yes}) {
+        const Tensor dz = rounded({N, D}, 1, half), w = rounded({D, K}, 2, half), dx = rounded({N, K}, 3, half),
+                     exact = widened(dx);
+        cx.backend.linear_backward_input(Grad{exact, mode}, dz, w);
+        cx.backend.linear_backward_input(Grad{dx, mode}, dz, w);
+        expect_rounded_once(dx, values_of(exact), fmt::format("{} {} {} {} {}", half, N, K, D, int(mode)));
+      }
+}
+
+TEST_P(HalfResults, HaveGradientsOfAnyTypeAndSumThemBeforeRounding) {
+  for (const DType half : {DType::bf16, DType::f16})
+    for (const auto& [N, D] : {std::pair(0, 3), std::pair(1, 1), std::pair(33, 17), std::pair(600, 40)})
+      for (int types = 0; types < 8; ++types)
+        for (const Activation act : {Activation::none, Activation::relu}) {
+          const auto type = [&](int bit) { return types & bit ? half : DType::f32; };
+          const Tensor dy = rounded({N, D}, 1, type(1)), y = rounded({N, D}, 2, type(2)),
+                       dz = rounded({N, D}, 3, type(4)), db = rounded({D}, 4, DType::f32), db_exact = widened(db),
+                       dz_exact = empty({N, D});
+          cx.backend.linear_backward_result(dz_exact, Grad{db_exact, Accumulate::yes}, widened(dy), widened(y), act);
+          cx.backend.linear_backward_result(dz, Grad{db, Accumulate::yes}, dy, y, act);
+          const std::string what = fmt::format("{} {} {} types {}", half, N, D, types);
+          if (is_half(dz.dtype()))
+            expect_rounded_once(dz, values_of(dz_exact), what);
+          else
+            EXPECT_EQ(values_of(dz), values_of(dz_exact)) << what;
+          EXPECT_EQ(values_of(db), values_of(db_exact)) << what;
+        }
+}
+
+TEST_P(HalfResults, AreOnlySummedIfTheyAreTheirOwnGradients) {
+  for (const DType half : {DType::bf16, DType::f16}) {
+    const Tensor dy = rounded({33, 17}, 1, half), db = empty({17}), exact = empty({17});
+    const Values before = numbers_of(dy);
+    cx.backend.linear_backward_result(dy, Grad{db}, dy, Tensor(), Activation::none);
+    cx.backend.linear_backward_result(empty({33, 17}), Grad{exact}, widened(dy), Tensor(), Activation::none);
+    EXPECT_EQ(values_of(db), values_of(exact));
+    EXPECT_EQ(numbers_of(dy), before);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, HalfResults, testing::Values("gpu kernels on the host"),
+                         [](const auto& info) { return std::string(info.param).substr(0, 3); });
+INSTANTIATE_TEST_SUITE_P(GpusAgreeWithTheReference, HalfResults, testing::Values("gpu"));
+
+}  // namespace
+}  // namespace dragoman
