@@ -12,47 +12,82 @@
 namespace dragoman::cuda {
 namespace {
 
-constexpr int64_t chunk_rows = 2048;  // rows whose logits exist at a time
+// Rows whose logits exist at a time. In f32, 2,048 rows of 32,000 logits take 262 MB. In training with 16-bit factors
+// the logits have 16 bits too, and 8,192 rows take 524 MB (2,048 took 393 MB with their rounded gradient beside them).
+// Each chunk reads w twice and reads and writes dw whole, 200 MB of traffic at D = 512, whatever its rows; and dx of
+// 8,192 rows is 128 tiles of 128 by 256, a wave of a GPU of 132 multiprocessors, where that of 2,048 is a quarter of
+// one.
+int64_t chunk_rows(DType logits) { return is_half(logits) ? 8192 : 2048; }
+
+// Rounding a logit of up to 16 to bfloat16 moves it by at most 2⁻⁵: little for a gradient, which has to be rounded too,
+// but too much for a score.
+DType logits_of(const Backend::LinearCrossEntropy& l) {
+  return l.backward() && is_half(l.x.dtype()) ? l.x.dtype() : DType::f32;
+}
 
 // Row stride of the logits in elements: rows start at multiples of 16 bytes, in 16 bits too. For contiguous rows with
 // odd V, cuBLASLt has only slow kernels, or none.
 int64_t stride_of(int64_t V) { return (V + 7) / 8 * 8; }
 
+/// Adjacent logits that a thread takes in one access: of 16-bit ones, 16 bytes.
+template <class T>
+constexpr int64_t taken = sizeof(T) == 2 ? 8 : 1;
+template <class T>
+struct alignas(sizeof(T) * taken<T>) Taken {
+  T at[taken<T>];
+};
+template <class T>
+__device__ Taken<T>& take(T* row, int64_t v) {
+  return *reinterpret_cast<Taken<T>*>(row + v);
+}
+
 template <class T>
 struct Chunk {
-  View<float> logits;  // (N,V)
-  View<T> dz;          // (N,V): their gradient, in place if it is f32
+  View<T> logits;          // (N,V), without bias if that is given; their gradient replaces them
+  View<const float> bias;  // of logits in 16 bits, whose sum with it is not rounded
+  bool kept;               // whether shared memory holds a row
   float *loss, *log_prob;
   const int32_t* targets;
   const float* weights;  // null: all 1
   float smoothing;
-  bool backward, exact;            // exact: also writes the unrounded gradient in place of the logits
+  bool backward;
   View<const float> gate, copied;  // (N,1) or empty
   Put dgate, dcopied;
 };
 
-// One block per row, which it reads twice: log_prob = log p_target,  loss = -(1-ε) log p_target - ε/V Σ log p,
-// dz = (1-ε) s (p - onehot) + ε (p - 1/V), where s is the softmax's share in p_target if targets may be copied, else 1.
+// One block per row, which it reads from memory once if it is kept, else twice: log_prob = log p_target,
+// loss = -(1-ε) log p_target - ε/V Σ log p,  dz = (1-ε) s (p - onehot) + ε (p - 1/V), where s is the softmax's share in
+// p_target if targets may be copied, else 1.
 template <class T>
 __global__ void cross_entropy_kernel(Chunk<T> c) {
-  const int64_t n = blockIdx.x, V = c.logits.cols;
-  float* z = c.logits.row(n);
+  const int64_t n = blockIdx.x, V = c.logits.cols, first = threadIdx.x * taken<T>, step = blockDim.x * taken<T>;
+  T *const out = c.logits.row(n), *const row = c.kept ? dynamic_shared<T>() : out;
+  if (c.kept) {
+#pragma unroll 4
+    for (int64_t v = first; v < V; v += step) take(row, v) = take(out, v);
+    __syncthreads();
+  }
   const float lowest = -std::numeric_limits<float>::infinity();
+  const auto logit = [&](int64_t v, T stored) { return c.bias ? float(stored) + c.bias(v) : float(stored); };
   float own_top = lowest, sum = 0, total = 0;  // of the logits of this thread
-  for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
-    total += z[v];
-    if (z[v] > own_top) {
-      sum *= expf(own_top - z[v]);
-      own_top = z[v];
+  for (int64_t v = first; v < V; v += step) {
+    const Taken<T> some = take(row, v);
+    for (int64_t j = 0; j < taken<T> && v + j < V; ++j) {
+      const float z = logit(v + j, some.at[j]);
+      total += z;
+      if (z > own_top) {
+        sum *= expf(own_top - z);
+        own_top = z;
+      }
+      sum += z == lowest ? 0.f : expf(z - own_top);
     }
-    sum += z[v] == lowest ? 0.f : expf(z[v] - own_top);
   }
   const float top = block_reduce(own_top, lowest, Larger{});
   sum = block_reduce(own_top == lowest ? sum : sum * expf(own_top - top), 0.f, Plus{});
   total = block_reduce(total, 0.f, Plus{});
   const float lse = top + logf(sum), weight = c.weights ? c.weights[n] : 1.f;
   const int32_t label = c.targets[n];
-  const float of_target = z[label];
+  const float of_target = logit(label, row[label]);
   __syncthreads();  // all threads must read the target's logit before it is overwritten
   const TargetMixture<float> mixture = c.gate ? target_mixture(of_target - lse, c.gate(n, 0), c.copied(n, 0))
                                               : TargetMixture<float>{.log_prob = of_target - lse};
@@ -64,37 +99,37 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
     c.dcopied(n, 0, of_mixture * mixture.dcopied);
   }
   if (!c.backward) return;
-  for (int64_t v = threadIdx.x; v < V; v += blockDim.x) {
-    const float p = expf(z[v] - lse), onehot = v == label ? 1.f : 0.f;
-    const float dz = of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V));
-    if (c.exact) z[v] = dz;
-    c.dz(n, v) = T(dz);
+  for (int64_t v = first; v < V; v += step) {
+    Taken<T> some = take(row, v);
+    for (int64_t j = 0; j < taken<T> && v + j < V; ++j) {
+      const float p = expf(logit(v + j, some.at[j]) - lse), onehot = v + j == label ? 1.f : 0.f;
+      some.at[j] = T(of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V)));
+    }
+    take(out, v) = some;
   }
 }
 
 // Rows [from, from + count): logits, losses, and the gradients that follow from them.
 void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
   const int64_t V = l.w.rows();
-  const auto at = [&](int64_t bytes, DType dtype) {
-    void* const data = static_cast<std::byte*>(l.scratch.data()) + bytes;
-    return Tensor(nullptr, data, {count, stride_of(V)}, dtype, l.scratch.memory()).columns(0, V);
-  };
-  const DType factor = l.x.dtype();
-  const int64_t bytes = count * stride_of(V) * int64_t{sizeof(float)};
-  const Tensor logits = at(0, DType::f32), dz = is_half(factor) ? at(bytes, factor) : logits;
+  const DType type = logits_of(l);
+  const Tensor logits =
+      Tensor(nullptr, l.scratch.data(), {count, stride_of(V)}, type, l.scratch.memory()).columns(0, V);
   const Tensor x = l.x.row_range(from, count);
-  gemm({.y = logits, .a = {x}, .b = {l.w, true}, .bias = l.bias});
+  gemm({.y = logits, .a = {x}, .b = {l.w, true}, .bias = is_half(type) ? Tensor() : l.bias});
   const auto rows = [&](const Tensor& all) { return all ? all.row_range(from, count) : Tensor(); };
-  for_factor(factor, [&]<class T>() {
-    launch(cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(threads_per_block), 0,
-           Chunk<T>{view<float>(logits), view<T>(dz), view<float>(l.loss).data + from,
-                    view<float>(l.log_prob).data + from, integers(l.targets) + from,
+  for_factor(type, [&]<class T>() {
+    const int64_t row_bytes = is_half(type) ? stride_of(V) * size_of(type) : 0;
+    const bool kept = row_bytes > 0 && row_bytes <= most_shared_bytes();
+    launch(cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(threads_per_block), kept ? row_bytes : 0,
+           Chunk<T>{view<T>(logits), view<const float>(is_half(type) ? l.bias : Tensor()), kept,
+                    view<float>(l.loss).data + from, view<float>(l.log_prob).data + from, integers(l.targets) + from,
                     l.weights ? view<const float>(l.weights).data + from : nullptr, float(l.label_smoothing),
-                    l.backward(), bool(l.dbias), view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
+                    l.backward(), view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
                     Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
   });
-  if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {dz}, .b = {l.w}, .adds = l.dx.adds()});
-  if (l.dw) gemm({.y = l.dw.tensor, .a = {dz, true}, .b = {x}, .adds = from > 0 || l.dw.adds()});
+  if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {logits}, .b = {l.w}, .adds = l.dx.adds()});
+  if (l.dw) gemm({.y = l.dw.tensor, .a = {logits, true}, .b = {x}, .adds = from > 0 || l.dw.adds()});
   if (l.dbias) column_sums({l.dbias.tensor, from > 0 ? Accumulate::yes : l.dbias.mode}, logits);
 }
 
@@ -105,15 +140,16 @@ void clear(const Grad& g) {
 void linear_cross_entropy(const Backend::LinearCrossEntropy& l) {
   const int64_t N = l.x.rows();
   if (N == 0) clear(l.dw), clear(l.dbias);
-  for (int64_t from = 0; from < N; from += chunk_rows) chunk(l, from, std::min(chunk_rows, N - from));
+  const int64_t most = chunk_rows(logits_of(l));
+  for (int64_t from = 0; from < N; from += most) chunk(l, from, std::min(most, N - from));
 }
 
 }  // namespace
 
 void install_loss(Backend& b) {
   b.linear_cross_entropy_scratch = [](int64_t N, int64_t V, DType factors) {
-    return std::min(N, chunk_rows) * stride_of(V) *
-           (int64_t{sizeof(float)} + (is_half(factors) ? size_of(factors) : 0));
+    const auto bytes = [&](DType logits) { return std::min(N, chunk_rows(logits)) * stride_of(V) * size_of(logits); };
+    return is_half(factors) ? std::max(bytes(DType::f32), bytes(factors)) : bytes(DType::f32);
   };
   b.linear_cross_entropy = linear_cross_entropy;
 }

@@ -82,6 +82,15 @@ bool has_matrix_units() {
   return from_8_0_on;
 }
 
+int64_t most_shared_bytes() {
+  static const int64_t most = [] {
+    int bytes = 0;
+    DRAGOMAN_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_number));
+    return int64_t{bytes} - 1024;
+  }();
+  return most;
+}
+
 namespace {
 
 std::shared_ptr<void> alone(int64_t bytes) {

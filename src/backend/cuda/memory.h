@@ -21,6 +21,8 @@ void open_device(int number);
 cudaStream_t stream();
 /// Whether the GPU's matrix units multiply bfloat16 and TF32: compute capability 8.0 or later.
 bool has_matrix_units();
+/// Of dynamic shared memory that a block of threads may have, beside 1 KiB that its kernel declares.
+int64_t most_shared_bytes();
 
 /// How memory for tensors is allocated.
 enum class Memory {
