@@ -59,6 +59,12 @@ __global__ void result_kernel(Result<Z, G, Y> r) {
   if (row_of_thread() == 0 && d < r.dy.cols) r.sums(blockIdx.x, d) = sum;
 }
 
+void add_parts(const Grad& db, const View<float>& sums) {
+  const Put put(db);
+  column_totals({sums.data, sums.rows, sums.cols, sums.stride},
+                [=] __device__(int64_t d, float total) { put(0, d, total); });
+}
+
 // Splits the rows over enough blocks to fill a GPU, then adds the blocks' sums.
 template <class Z, class G, class Y>
 void backward_rows(const View<Z>& dz, const Grad& db, const View<const G>& dy, const View<const Y>& y) {
@@ -67,9 +73,7 @@ void backward_rows(const View<Z>& dz, const Grad& db, const View<const G>& dy, c
   const View<float> sums{static_cast<float*>(memory.get()), parts, D, D};
   launch(result_kernel<Z, G, Y>, dim3(unsigned(parts), blocks_of(D, warp_size)), dim3(threads_per_block), 0,
          Result<Z, G, Y>{dz, db ? sums : View<float>{}, dy, y});
-  if (!db) return;
-  const Put put(db);
-  column_totals({sums.data, parts, D, D}, [=] __device__(int64_t d, float total) { put(0, d, total); });
+  if (db) add_parts(db, sums);
 }
 
 // dz = dy ⊙ act'(y),  db = Σ_n dz
