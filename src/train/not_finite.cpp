@@ -11,7 +11,9 @@ namespace {
 // A sum of squares in f64 cannot overflow in f32, so it is finite where all values are.
 bool finite(const Backend& backend, Arena& arena, const Tensor& x) {
   const Tensor squares = arena.allocate({1}, DType::f64);
-  backend.sum_of_squares(squares, std::span(&x, 1));
+  const Tensor values = is_half(x.dtype()) ? arena.allocate(x.shape(), DType::f32) : x;
+  if (is_half(x.dtype())) backend.copy(values, x);
+  backend.sum_of_squares(squares, std::span(&values, 1));
   return std::isfinite(squares.send()());
 }
 

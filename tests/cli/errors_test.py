@@ -201,6 +201,10 @@ PROVOKED = {
         f"{TRAIN} -m new --moe-experts 2 --moe-top-k 3 --moe-frequency 1",
     "--moe-frequency … gives no layer experts: the model has only … layers":
         f"{TRAIN} -m new --moe-experts 2",
+    "--half-activations keeps activations in the type of --precision, which is float32 here":
+        f"{TRAIN} -m new --half-activations",
+    "--half-activations is for Transformers, and --type is s2s":
+        f"{RNN} --half-activations --precision bfloat16",
     "--precision …: this CPU (…), or the installed oneDNN, has no bfloat16 matrix product":
         f"{TRAIN} -m new --precision bfloat16",
     "--… is for --transformer-decoder-autoreg average-attention, not for …": f"{TRAIN} -m new --transformer-aan-nogate",

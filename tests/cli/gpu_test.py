@@ -76,6 +76,7 @@ class Training(Gpu):
     def test_takes_the_same_steps_as_on_a_cpu_dropout_included(self):
         for name, options in (
                 ("plain", TRANSFORMER), ("bfloat16", TRANSFORMER), ("float16", TRANSFORMER),
+                ("bfloat16 throughout", TRANSFORMER), ("float16 throughout", TRANSFORMER + "--transformer-preprocess n --transformer-postprocess da"),
                 ("relative", TRANSFORMER + "--transformer-positions relative --attention-score additive"),
                 ("rotary", TRANSFORMER + "--transformer-positions rotary --transformer-norm rms "
                                          "--transformer-ffn-activation swish"),
@@ -86,14 +87,15 @@ class Training(Gpu):
                 ("decoder", DECODER + "--label-smoothing 0.1 --transformer-ffn-activation gelu")):
             with self.subTest(name):
                 options += " --dropout-rnn 0.2" if name == "s2s" else " --transformer-dropout 0.2"
-                half = name in ("bfloat16", "float16")
-                costs = [self.train(f"{name}-{device}.safetensors", f"{options} --precision {precision}", device)
-                         for device, precision in (("cpu", "float32"), ("0", name if half else "float32"))]
+                half = "float16" in name
+                on_gpu = name.replace(" throughout", " --half-activations") if half else "float32"
+                costs = [self.train(f"{name.replace(' ', '-')}-{device}.safetensors", f"{options} --precision {precision}", device)
+                         for device, precision in (("cpu", "float32"), ("0", on_gpu))]
                 self.assertEqual(len(costs[0]), UPDATES)
                 self.assert_close(costs[1], costs[0], 0.02 if half else 2e-4)
 
     def test_goes_on_to_the_same_bits(self):
-        for precision in ("float32", "bfloat16", "float16"):
+        for precision in ("float32", "bfloat16", "float16", "bfloat16 --half-activations"):
             options = TRANSFORMER + f"--exponential-smoothing 0.1 --seed 3 --precision {precision} --no-reload"
             self.train("whole.safetensors", options)
             for updates in (1, UPDATES):

@@ -100,23 +100,24 @@ std::vector<std::set<std::string>> choices(const std::vector<std::string>& names
   return all;
 }
 
+void check(const Case& c, const Backend& gpu, Margins margins, DType half) {
+  SCOPED_TRACE(fmt::format("margins of {} and {}", margins.before, margins.after));
+  Call reference(backend("reference"), margins, half, {}), exact(gpu, margins, half, {});
+  c.run(reference), c.run(exact);
+  const double error = c.attention ? tolerance(half) : tolerance(DType::f32);
+  for (const std::string& name : exact.results()) expect_close(exact.values(name), reference.values(name), error, name);
+  for (const std::set<std::string>& some : choices(exact.names(), c.attention)) {
+    Call rounded(gpu, margins, half, some);
+    c.run(rounded);
+    for (const std::string& name : exact.results())
+      EXPECT_EQ(rounded.values(name), rounded_to(rounded.type_of(name), exact.values(name)))
+          << fmt::format("{} where {} are {}", name, testing::PrintToString(some), half);
+  }
+}
+
 void check(const Case& c, const Backend& gpu) {
   for (const Margins margins : all_margins)
-    for (const DType half : {DType::bf16, DType::f16}) {
-      SCOPED_TRACE(fmt::format("margins of {} and {}", margins.before, margins.after));
-      Call reference(backend("reference"), margins, half, {}), exact(gpu, margins, half, {});
-      c.run(reference), c.run(exact);
-      const double error = c.attention ? tolerance(half) : tolerance(DType::f32);
-      for (const std::string& name : exact.results())
-        expect_close(exact.values(name), reference.values(name), error, name);
-      for (const std::set<std::string>& some : choices(exact.names(), c.attention)) {
-        Call rounded(gpu, margins, half, some);
-        c.run(rounded);
-        for (const std::string& name : exact.results())
-          EXPECT_EQ(rounded.values(name), rounded_to(rounded.type_of(name), exact.values(name)))
-              << fmt::format("{} where {} are {}", name, testing::PrintToString(some), half);
-      }
-    }
+    for (const DType half : {DType::bf16, DType::f16}) check(c, gpu, margins, half);
 }
 
 class GpuActivations : public testing::TestWithParam<Case> {};

@@ -44,6 +44,38 @@ TEST(Training, InBFloat16GivesOtherBytesThanInFloat32AndTheSameTwice) {
   EXPECT_FALSE(one.model_bytes() == other.model_bytes());
 }
 
+TEST(Training, LearnsWithActivationsOf16Bits) {
+  for (const NormPlacement norm : {NormPlacement::post, NormPlacement::pre}) {
+    ToyRun run(300);
+    run.setup.data.mini_batch_words = 200;
+    run.setup.model.dropout.sublayer = 0;
+    run.setup.optimizer.label_smoothing = 0;
+    run.setup.training.precision = TrainingPrecision::bfloat16;
+    run.setup.training.half_activations = true;
+    run.setup.model.norm = norm;
+    run.setup.training.valid_metrics = {ValidMetric::cross_entropy};
+    run.setup.training.valid_freq = {100, Frequency::updates};
+    const Progress progress = run.train_until(300);
+    EXPECT_LT(progress.best.at("cross-entropy"), 0.6) << name_of(norm) << run.log.text();
+  }
+}
+
+TEST(Training, WithActivationsOf16BitsGivesOtherBytesThanWithoutAndTheSameTwice) {
+  ToyRun one, two, other;
+  for (ToyRun* run : {&one, &two, &other}) run->setup.training.precision = TrainingPrecision::bfloat16;
+  for (ToyRun* run : {&one, &two}) run->setup.training.half_activations = true;
+  for (ToyRun* run : {&one, &two, &other}) run->train_until(5);
+  EXPECT_TRUE(one.state_bytes() == two.state_bytes());
+  EXPECT_FALSE(one.model_bytes() == other.model_bytes());
+}
+
+TEST(Training, LooksForNanAmongActivationsOf16Bits) {
+  ToyRun run;
+  run.setup.training.precision = TrainingPrecision::bfloat16;
+  run.setup.training.half_activations = run.setup.training.check_nan = true;
+  EXPECT_EQ(run.train_until(3).skipped, 0);
+}
+
 TEST(Training, GivesTheSameBytesForTheSameSeed) {
   ToyRun one, two, other;
   other.setup.training.seed = 2;

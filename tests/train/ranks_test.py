@@ -44,7 +44,8 @@ class Ranks(RanksCase):
     def test_nor_with_bfloat16(self):
         if "avx512_bf16" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
             self.skipTest("this CPU does not multiply bfloat16")
-        self.same(" --precision bfloat16", (" --processes 4",))
+        for options in ("", " --half-activations"):
+            self.same(" --precision bfloat16" + options, (" --processes 4",))
 
     def test_validation_is_shared_and_the_same(self):
         options = (" --valid-sets s t --valid-metrics cross-entropy bleu --valid-freq 2u --keep-best --keep-last 2 "

@@ -41,6 +41,11 @@ const ResumeCase cases[] = {
     {"WithAnAverage", 10, 20, [](TrainingSetup& s) { s.optimizer.exponential_smoothing = 0.01; }},
     {"WithADelayOfTwo", 5, 14, [](TrainingSetup& s) { s.optimizer.optimizer_delay = 2; }},
     {"InBFloat16", 4, 9, [](TrainingSetup& s) { s.training.precision = TrainingPrecision::bfloat16; }},
+    {"WithActivationsOf16Bits", 4, 9,
+     [](TrainingSetup& s) {
+       s.training.precision = TrainingPrecision::bfloat16;
+       s.training.half_activations = true;
+     }},
     {"WithSampledPieces", 25, 45,
      [](TrainingSetup& s) {
        s.data.sentencepiece_alphas = {0.1, 0.1};

@@ -244,18 +244,6 @@ void AttendHead(View<float> y, float* weights, const AttentionHead& h, Attention
   }
 }
 
-// to = or += from, in either type
-void AddOrConvert(const Tensor& to, const Tensor& from, bool adds) {
-  const F32 d;
-  const auto Y = ViewOf<AnyView>(to), X = ViewOf<AnyView>(from);
-  for (int64_t n = 0; n < X.rows; ++n)
-    for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d))) {
-      const int64_t left = X.cols - c;
-      const VF x = LoadN(d, X.row(n) + c, left);
-      StoreN(adds ? hn::Add(x, LoadN(d, Y.row(n) + c, left)) : x, d, Y.row(n) + c, left);
-    }
-}
-
 // ds (query,key) from dp = dy · v, in place, and p, which becomes p · mask: as the reference's attend_backward.
 void ScoreGradients(float* ds, float* p, const float* factors, float c, float scale, Range of) {
   for (int64_t j = of.begin; j < of.end; ++j) {
@@ -321,14 +309,13 @@ namespace {
 
 HWY_EXPORT(AttendHead);
 HWY_EXPORT(AttendHeadBackward);
-HWY_EXPORT(AddOrConvert);
 
 void zero(View<float> x) {
   for (int64_t n = 0; n < x.rows; ++n) std::fill_n(x.row(n), x.cols, 0.0f);
 }
 
 HeadRows rows_of_head(const AttentionKernels::Attention& a, int head, int thread) {
-  return {thread_scratch(a, thread), head, a.shape.heads, HWY_DYNAMIC_DISPATCH(AddOrConvert)};
+  return {thread_scratch(a, thread), head, a.shape.heads};
 }
 
 void attention(const AttentionKernels::Attention& a) {
@@ -343,7 +330,7 @@ void attention(const AttentionKernels::Attention& a) {
     float* weights = nullptr;
     if (a.weights) weights = a.weights.as<float>() + a.shape.pairs_before(s) * heads + h * head.q.rows * head.k.rows;
     attend(y, weights, head, scratch_of(rows.room, head));
-    rows.write(a.y, qs, y, false);
+    rows.write(a.y, qs, y);
   });
 }
 
@@ -383,9 +370,9 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
     if (g.dk && (half || !b.dk.adds())) zero(g.dk);
     if (g.dv && (half || !b.dv.adds())) zero(g.dv);
     backward(g, dy, y, head, scratch_of(rows.room, head));
-    rows.write(b.dq.tensor, qs, g.dq, b.dq.adds());
-    rows.write(b.dk.tensor, ks, g.dk, b.dk.adds());
-    rows.write(b.dv.tensor, ks, g.dv, b.dv.adds());
+    rows.write(b.dq.tensor, qs, g.dq, b.dq.mode);
+    rows.write(b.dk.tensor, ks, g.dk, b.dk.mode);
+    rows.write(b.dv.tensor, ks, g.dv, b.dv.mode);
   });
   if (b.dscore_vector) add_up(b.dscore_vector, vectors, sentences);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include "backend/attention.h"
+#include "backend/cpu/convert.h"
 #include "base/threads.h"
 
 namespace dragoman::cpu {
@@ -24,11 +25,10 @@ View<T> rows_of(View<T> x, int64_t first, int64_t count) {
 struct HeadRows {
   float* room;
   int head, heads;
-  void (*convert)(const Tensor& to, const Tensor& from, bool adds);  // to = or += from
 
   View<float> read(const Tensor& x, Range rows) {
     const View<float> values = result(x, rows);
-    if (x && x.dtype() == DType::bf16) convert(borrowed(values), part(x, rows), false);
+    if (x && x.dtype() == DType::bf16) convert_rows(borrowed(values), part(x, rows), Accumulate::no);
     return values;
   }
   /// Where the values of a result are computed, which `write` then hands over.
@@ -38,8 +38,8 @@ struct HeadRows {
     room += (values.rows * values.cols + 15) / 16 * 16;
     return values;
   }
-  void write(const Tensor& x, Range rows, View<float> values, bool adds) const {
-    if (x && x.dtype() == DType::bf16) convert(part(x, rows), borrowed(values), adds);
+  void write(const Tensor& x, Range rows, View<float> values, Accumulate mode = Accumulate::no) const {
+    if (x && x.dtype() == DType::bf16) convert_rows(part(x, rows), borrowed(values), mode);
   }
 
  private:

@@ -2,6 +2,7 @@
 #define HWY_TARGET_INCLUDE "backend/cpu/elementwise.cpp"
 #include <hwy/foreach_target.h>
 //
+#include "backend/cpu/convert.h"
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
 #include "backend/elementwise.h"
@@ -27,13 +28,16 @@ void AddRows(const Tensor& y, const Tensor& x, float factor, Range rows) {
       y, x);
 }
 
-// y = x
-void ConvertRows(const Tensor& y, const Tensor& x, Range rows) {
+// y = or += x
+void ConvertRows(const Tensor& y, const Tensor& x, Range rows, bool adds) {
   const F32 d;
   const auto Y = ViewOf<AnyView>(y), X = ViewOf<AnyView>(x);
   for (int64_t n = rows.begin; n < rows.end; ++n)
-    for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d)))
-      StoreN(LoadN(d, X.row(n) + c, X.cols - c), d, Y.row(n) + c, X.cols - c);
+    for (int64_t c = 0; c < X.cols; c += int64_t(hn::Lanes(d))) {
+      const int64_t left = X.cols - c;
+      const VF v = LoadN(d, X.row(n) + c, left);
+      StoreN(adds ? hn::Add(v, LoadN(d, Y.row(n) + c, left)) : v, d, Y.row(n) + c, left);
+    }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -57,7 +61,7 @@ void add(const Tensor& y, const Tensor& x, double factor) {
 void copy(const Tensor& y, const Tensor& x) {
   const auto convert = HWY_DYNAMIC_DISPATCH(ConvertRows);
   parallel_blocks(y.rows(), 16, [&](Range rows, int) {
-    if (is_activation(y) && is_activation(x)) return convert(y, x, rows);
+    if (is_activation(y) && is_activation(x)) return convert(y, x, rows, false);
     for_stored(y.dtype(), [&]<class T>() {
       const auto Y = y.view<T>();
       for_stored(x.dtype(), [&]<class S>() {
@@ -79,6 +83,10 @@ void fill(const Tensor& y, double value) {
 }
 
 }  // namespace
+
+void convert_rows(const Tensor& to, const Tensor& from, Accumulate mode) {
+  HWY_DYNAMIC_DISPATCH(ConvertRows)(to, from, {0, from.rows()}, mode == Accumulate::yes);
+}
 
 void install_elementwise(ElementwiseKernels& b) {
   b.add = add;
