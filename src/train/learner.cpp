@@ -15,9 +15,11 @@ Learner::Learner(const Backend& backend, Arena& arena, Model& model, const Train
       rows_(rows),
       loss_(arena.allocate({1}, DType::f64)) {
   const TrainingPrecision precision = setup.training.precision;
-  if (precision == TrainingPrecision::float32) return;
-  const DType type = precision == TrainingPrecision::float16 ? DType::f16 : DType::bf16;
-  rounded_ = model.parameters().rounded_weights(type, setup.training.half_activations);
+  const auto round_to = [&](DType type) {
+    rounded_ = model.parameters().rounded_weights(type, setup.training.half_activations);
+  };
+  if (precision == TrainingPrecision::bfloat16) round_to(DType::bf16);
+  if (precision == TrainingPrecision::float16) round_to(DType::f16);
 }
 
 void Learner::begin_update(double loss_scale) {
