@@ -262,7 +262,7 @@ void backward(Call& c, const Design& d, Accumulate mode) {
 std::vector<Case> attention_cases() {
   std::vector<Case> cases;
   for (const Design& d : {Design{"narrow", 8, 8}, Design{"odd", 33, 7, true}, Design{"of_fours", 20, 12, false, true},
-                          Design{"of_64", 64, 64, true, true}, Design{"of_128", 128, 128}, Design{"wide", 150, 130},
+                          Design{"of_64", 64, 64, true, true}, Design{"of_128", 128, 128}, Design{"wide", 130, 6},
                           Design{.name = "additive", .K = 8, .V = 6, .additive = true},
                           Design{.name = "seen", .K = 16, .V = 16, .weights = true}}) {
     const auto add = [&](const std::string& name, std::function<void(Call&)> run) {
