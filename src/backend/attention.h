@@ -15,8 +15,8 @@ struct AttentionKernels {
     Tensor score_vector;  // (H*K), Score::additive only
     AttentionShape shape;
     Tensor scratch;  // attention_scratch bytes
-    Tensor
-        weights;  // stat type (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk)
+    // Stat type (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk).
+    Tensor weights;
     // bf16 or f16: factors may be rounded to it, also in backward. q, k, v, y and their gradients are f32 or all of it.
     DType factors = DType::f32;
   };

@@ -1,5 +1,6 @@
 #include "backend/backend.h"
-#include "backend/cuda/convert.cuh"
+#include "backend/cuda/copy.h"
+#include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/four.cuh"
 
@@ -28,6 +29,8 @@ void copy_from_host(const Tensor& y, const Tensor& x) {
   y.assign(values);
 }
 
+}  // namespace
+
 void copy(const Tensor& y, const Tensor& x) {
   if (!x.memory() && !x.mirror()) return copy_from_host(y, x);
   const Values Y(y), X(x);
@@ -35,6 +38,8 @@ void copy(const Tensor& y, const Tensor& x) {
   each_four(Y.rows, Y.cols,
             [=] __device__(int64_t n, int64_t d) { store_four(Y, n, d, wide, load_four(X, n, d, wide)); });
 }
+
+namespace {
 
 void add(const Tensor& y, const Tensor& x, double factor) {
   const Values Y(y), X(x);

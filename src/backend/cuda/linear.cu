@@ -1,12 +1,12 @@
 #include "backend/backend.h"
 #include "backend/cuda/column_sums.h"
 #include "backend/cuda/columns.cuh"
-#include "backend/cuda/convert.cuh"
+#include "backend/cuda/copy.h"
+#include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/linear_int8.h"
 #include "backend/cuda/put.cuh"
-#include "backend/reference/activation.h"
 
 namespace dragoman::cuda {
 namespace {
@@ -34,24 +34,21 @@ void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) {
 
 constexpr int64_t rows_of_block = 256;
 
-template <class Z, class G, class Y>
 struct Result {
-  View<Z> dz;        // empty if dz is dy
+  Values dz;         // empty if dz is dy
   View<float> sums;  // column sums, one row per block of rows; or empty
-  View<const G> dy;
-  View<const Y> y;  // empty without relu
+  Values dy, y;      // without relu, y is empty
 };
 
 // Each block handles `rows_of_block` rows of 32 columns.
-template <class Z, class G, class Y>
-__global__ void result_kernel(Result<Z, G, Y> r) {
+__global__ void result_kernel(Result r) {
   const int64_t d = column_of_thread(blockIdx.y), first = blockIdx.x * rows_of_block;
   const int64_t last = first + rows_of_block < r.dy.rows ? first + rows_of_block : r.dy.rows;
   float sum = 0;
   if (d < r.dy.cols)
     for (int64_t n = first + row_of_thread(); n < last; n += warps_of_columns) {
-      const float gradient = !r.y || float(r.y(n, d)) > 0 ? float(r.dy(n, d)) : 0.f;
-      if (r.dz) r.dz(n, d) = Z(gradient);
+      const float gradient = !r.y || r.y(n, d) > 0 ? r.dy(n, d) : 0.f;
+      if (r.dz) r.dz.set(n, d, gradient);
       sum += gradient;
     }
   if (!r.sums) return;
@@ -59,41 +56,28 @@ __global__ void result_kernel(Result<Z, G, Y> r) {
   if (row_of_thread() == 0 && d < r.dy.cols) r.sums(blockIdx.x, d) = sum;
 }
 
-void add_parts(const Grad& db, const View<float>& sums) {
-  const Put put(db);
-  column_totals({sums.data, sums.rows, sums.cols, sums.stride},
-                [=] __device__(int64_t d, float total) { put(0, d, total); });
-}
-
 // Splits the rows over enough blocks to fill a GPU, then adds the blocks' sums.
-template <class Z, class G, class Y>
-void backward_rows(const View<Z>& dz, const Grad& db, const View<const G>& dy, const View<const Y>& y) {
+void backward_rows(const Values& dz, const Grad& db, const Values& dy, const Values& y) {
   const int64_t D = dy.cols, parts = blocks_of(dy.rows, rows_of_block);
   const auto memory = piece(parts * D * int64_t{sizeof(float)});
   const View<float> sums{static_cast<float*>(memory.get()), parts, D, D};
-  launch(result_kernel<Z, G, Y>, dim3(unsigned(parts), blocks_of(D, warp_size)), dim3(threads_per_block), 0,
-         Result<Z, G, Y>{dz, db ? sums : View<float>{}, dy, y});
-  if (db) add_parts(db, sums);
+  launch(result_kernel, dim3(unsigned(parts), blocks_of(D, warp_size)), dim3(threads_per_block), 0,
+         Result{dz, db ? sums : View<float>{}, dy, y});
+  if (!db) return;
+  const Put put(db);
+  column_totals({sums.data, parts, D, D}, [=] __device__(int64_t d, float total) { put(0, d, total); });
 }
 
 // dz = dy ⊙ act'(y),  db = Σ_n dz
 void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
-  const Tensor saved = act == Activation::relu ? y : Tensor();
+  const Values saved = act == Activation::relu ? Values(y) : Values();
   const bool same = dz.data() == dy.data() && !saved;
-  for_factor(dz.dtype(), [&]<class Z>() {
-    for_factor(dy.dtype(), [&]<class G>() {
-      for_factor(saved.dtype(), [&]<class Y>() {
-        backward_rows<Z, G, Y>(same ? View<Z>{} : view<Z>(dz), db, view<const G>(dy), view<const Y>(saved));
-      });
-    });
-  });
+  backward_rows(same ? Values() : Values(dz), db, Values(dy), saved);
 }
 
 }  // namespace
 
-void column_sums(const Grad& to, const Tensor& x) {
-  for_factor(x.dtype(), [&]<class T>() { backward_rows<T, T, T>({}, to, view<const T>(x), {}); });
-}
+void column_sums(const Grad& to, const Tensor& x) { backward_rows({}, to, Values(x), {}); }
 
 namespace {
 
@@ -105,7 +89,7 @@ Tensor unpacked(const Tensor& packed, int64_t rows, int64_t cols) {
 void pack(const Tensor& packed, const Tensor& w) {
   if (packed.dtype() == DType::i8) return pack_int8(packed, w);
   const Tensor matrix = unpacked(packed, w.rows(), w.cols());
-  for_factor(packed.dtype(), [&]<class T>() { convert<T>(matrix, w); });
+  copy(matrix, w);
 }
 
 template <class T>
@@ -129,7 +113,7 @@ void linear_packed(const Tensor& y, const Tensor& x, const Tensor& packed, const
   const Tensor w = unpacked(packed, y.cols(), x.cols());
   if (!is_half(w.dtype())) return forward(y, x, w, b, act);
   const Tensor rounded(nullptr, scratch.data(), {x.rows(), x.cols()}, w.dtype(), x.memory());
-  for_half(w.dtype(), [&]<class Half>() { convert<Half>(rounded, x); });
+  copy(rounded, x);
   forward(y, rounded, w, b, act);
 }
 

@@ -4,7 +4,7 @@
 #include "backend/backend.h"
 #include "backend/copying.h"
 #include "backend/cuda/column_sums.h"
-#include "backend/cuda/convert.cuh"
+#include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/put.cuh"

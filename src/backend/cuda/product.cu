@@ -1,4 +1,5 @@
-#include "backend/cuda/convert.cuh"
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/factor.cuh"
 #include "backend/cuda/gemm.h"
 #include "backend/reference/activation.h"
 

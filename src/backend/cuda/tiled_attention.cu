@@ -1,6 +1,6 @@
 #include "backend/backend.h"
 #include "backend/cuda/attention.cuh"
-#include "backend/cuda/convert.cuh"
+#include "backend/cuda/factor.cuh"
 #include "backend/cuda/tiles.cuh"
 
 // Attention on matrix units, after FlashAttention-2 (Dao 2023). A warp handles 16 queries, or in the backward pass 16
