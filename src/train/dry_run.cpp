@@ -110,6 +110,7 @@ int64_t text_beyond(const Corpus& sample, double scale, int64_t ram) {
 }  // namespace
 
 DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks) {
+  setup = with_precision(std::move(setup), backend);
   require_files(setup);
   DryRun run;
   const Vocabularies vocabularies = open_or_learn(setup, run.missing_vocabularies);

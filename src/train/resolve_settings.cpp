@@ -23,16 +23,6 @@ TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted)
   return backend.multiplies_bfloat16 ? TrainingPrecision::bfloat16 : TrainingPrecision::float32;
 }
 
-void check_half_activations(const TrainingSetup& setup) {
-  if (!setup.training.half_activations) return;
-  if (setup.training.precision == TrainingPrecision::float32)
-    throw Error("--half-activations keeps activations in the type of --precision, which is float32 here",
-                "add --precision bfloat16, or leave out --half-activations");
-  if (setup.model.type == ModelType::s2s)
-    throw Error("--half-activations is for Transformers, and --type is s2s",
-                "leave out --half-activations: recurrent cells compute in float32");
-}
-
 // A run resumes with batches of the size that it began with, whatever memory is free by then.
 int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
                              Communicator& ranks) {
@@ -43,6 +33,18 @@ int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend,
 }
 
 }  // namespace
+
+TrainingSetup with_precision(TrainingSetup setup, const Backend& backend) {
+  setup.training.precision = precision_on(backend, setup.training.precision);
+  if (!setup.training.half_activations) return setup;
+  if (setup.training.precision == TrainingPrecision::float32)
+    throw Error("--half-activations keeps activations in the type of --precision, which is float32 here",
+                "add --precision bfloat16, or leave out --half-activations");
+  if (setup.model.type == ModelType::s2s)
+    throw Error("--half-activations is for Transformers, and --type is s2s",
+                "leave out --half-activations: recurrent cells compute in float32");
+  return setup;
+}
 
 // A run resumes with the shards that it began with, whatever the number of ranks.
 int shards_of_run(const TrainingSetup& setup, int ranks) {
@@ -68,8 +70,6 @@ MemoryPlan resolve_settings(TrainingSetup& setup, const Backend& backend, const 
   setup.model = with_vocabularies(setup, vocabularies);
   setup.training.gradient_shards = shards_of_run(setup, ranks.size());
   const KernelChunks chunks(chunks_of_run(setup.training));
-  setup.training.precision = precision_on(backend, setup.training.precision);
-  check_half_activations(setup);
   if (setup.data.mini_batch_fit) setup.data.mini_batch_words = batch_words_that_fit(setup, backend, corpus, ranks);
   MemoryPlan plan =
       plan_memory(setup, backend, corpus, plan_batches(corpus, setup.data, setup.training.seed, 0), ranks.size());

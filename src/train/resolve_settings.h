@@ -10,6 +10,10 @@ class Communicator;
 /// and of several ranks at least eight. Error if they are fewer than ranks.
 int shards_of_run(const TrainingSetup& setup, int ranks);
 
+/// The setup with the precision that `auto` and `fastest` mean on this backend, before anything is read or written.
+/// Error if --half-activations does not fit the precision or the model.
+TrainingSetup with_precision(TrainingSetup setup, const Backend& backend);
+
 /// Completes the setup of a run by what vocabularies, text and memory decide: the model's sizes, and with
 /// --mini-batch-fit the size of batches; and by the number of ranks that of gradient shards. All ranks call it
 /// together: their GPUs may have different memory free, and the least decides. Error when there is too little memory.

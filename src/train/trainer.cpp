@@ -98,7 +98,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
     : control_(control ? *control : nobody_),
       alone_(single_process()),
       ranks_(ranks ? *ranks : *alone_),
-      setup_(with_writable_model(std::move(setup), ranks_)),
+      setup_(with_writable_model(with_precision(std::move(setup), backend), ranks_)),
       backend_(backend),
       log_(logs_of(setup_, ranks_), unwritten_),
       arena_(arena_of(backend)),

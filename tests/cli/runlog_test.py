@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import unittest
+from pathlib import Path
 
 import end_to_end_test
 from end_to_end_test import SMALL, InFolder
@@ -226,6 +227,19 @@ class Reports(Logged):
         self.assertEqual(figures["source"]["words"], len(self.source.split()))
         self.assertEqual(sum(figures["target"]["lengths"]), 150)
         self.assertNotIn("pieces", json.loads(self.succeed(*"data -t s t --json".split()))["source"])
+
+    def test_a_dry_run_computes_in_the_precision_of_the_run(self):
+        run = [*RUN, *"--valid-freq 0 --cpu-threads 1 -m precise.safetensors --after 1u --dry-run".split(), *SMALL]
+        for more in ([], ["--dry-run"]):
+            done = self.call(*"train -t s t -v fresh fresh -m precise.safetensors --half-activations".split(), *more, *SMALL)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("--half-activations keeps activations in the type of --precision, which is float32 here", done.stderr)
+            self.assertFalse((self.folder / "fresh").exists())
+        if "avx512_bf16" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+            self.skipTest("this CPU does not multiply bfloat16")
+        memory = lambda precision: re.search(r"(?m)^ +memory +(.*)$", self.succeed(*run, "--precision", precision))[1]
+        self.assertEqual(memory("fastest"), memory("bfloat16"))
+        self.assertNotEqual(memory("fastest"), memory("float32"))
 
     def test_a_dry_run_knows_the_memory_of_the_process(self):
         run = [*RUN, *"--valid-freq 0 --cpu-threads 1 -m peak.safetensors --after 100u".split(), *SMALL]
