@@ -12,16 +12,18 @@ KERNELS = "*.GpusAgreeWithTheReference*:GpusAgreeWithTheReference/*"
 SHAPES = "*ShapesOfTrainingOnGpus*"
 SHARDS, AT_ONCE = 24, 6  # processes that test kernels
 ALONE = 40  # cases that are run again alone
+TRIED_OUT = 16  # every so many-th case, with --try-out
 
 
 def tests(check):
-    kernels(check)
+    kernels(check, every=TRIED_OUT if check.a.try_out else 1)
     if not check.a.try_out:
         shapes_of_training(check)
-    for which in ("Training", "Decoding"):
+    for which, one, what in (("Training", "test_goes_on_to_the_same_bits", "runs against the CPU, and going on"),
+                             ("Decoding", "test_translates_as_a_cpu_does", "translations against the CPU's")):
         code, text, seconds = check.run(sys.executable, "-B", ROOT / "tests/cli/gpu_test.py", check.dragoman,
-                                        check.a.build / "libdragoman_cuda.so", which, at_most=120)
-        what = {"Training": "runs against the CPU, and going on", "Decoding": "translations against the CPU's"}[which]
+                                        check.a.build / "libdragoman_cuda.so", f"{which}.{one}" if check.a.try_out else which,
+                                        at_most=120)
         check.say(what, code, text, seconds=seconds)
 
 
@@ -66,15 +68,15 @@ def shard(check, names):
     return verdicts, said
 
 
-def kernels(check):
-    """Each process has a part of the cases. After an illegal access all that follows in it fails, so what has failed is
-    run again alone, with CUDA waiting for each kernel."""
+def kernels(check, every=1):
+    """One of so many cases. Each process has a part of them. After an illegal access all that follows in it fails, so what
+    has failed is run again alone, with CUDA waiting for each kernel."""
     what, begin = "kernels against the reference", time.monotonic()
     code, names = names_of(check, KERNELS)
     if code != 0:
         check.say(what, code, names)
         return
-    parts = [part for part in (names[i::SHARDS] for i in range(SHARDS)) if part]
+    parts = [part for part in (names[i * every::SHARDS * every] for i in range(SHARDS)) if part]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         parts = list(pool.map(lambda part: shard(check, part), parts))
     verdicts = {name: verdict for part, _ in parts for name, verdict in part.items()}
