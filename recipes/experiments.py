@@ -1,11 +1,11 @@
 """Compares variants of a model: each is trained on the same text within the same budget, averaged, and measured.
 
-What a recipe such as table3 is made of: it names rows (a name and options of `dragoman train`) and texts, and run()
-does the rest. Every row has a folder of its own; what is done is not done again, and a run that was stopped goes on.
+A comparison such as table3 defines rows (a name and options of `dragoman train`) and texts, and run() does the rest. Each row
+has its own folder. Running a comparison again skips the finished rows and resumes a stopped one.
 
     recipes/NAME DATA_DIR [FOLDER]        --help says more
 
-DRAGOMAN names the program, if it is neither built here nor on the PATH.
+The environment variable DRAGOMAN names the program, if it is neither built here nor on the PATH.
 """
 
 import argparse
@@ -28,19 +28,19 @@ ENDINGS = ("", ".xz", ".gz")
 @dataclass
 class Row:
     name: str
-    options: list  # words for `dragoman train`
-    default: bool  # False: only with --all
+    options: list  # arguments of `dragoman train`
+    default: bool  # False: runs only with --all
 
 
 @dataclass
 class Texts:
     train: tuple  # source and target file
     tests: dict  # {title of a column: (source, reference)}
-    measures: dict = field(default_factory=dict)  # {title: figure of lines (sources, references, translations)}, if not BLEU
+    measures: dict = field(default_factory=dict)  # {title: function of lines (sources, references, translations)}, if not BLEU
 
 
 class Stopped(Exception):
-    """By the user: the same call goes on."""
+    """The user interrupted the run; the same command resumes it."""
 
 
 def fail(message, hint):
@@ -48,7 +48,7 @@ def fail(message, hint):
 
 
 def parse_rows(text):
-    """Rows from lines `NAME | OPTIONS`; a + before the name leaves the row to --all."""
+    """Rows from lines `NAME | OPTIONS`; a row whose name begins with + runs only with --all."""
     rows = []
     for line in filter(str.strip, text.splitlines()):
         name, options = (part.strip() for part in line.split("|"))
@@ -62,7 +62,7 @@ def find_dragoman():
 
 
 def text_file(*name):
-    """The file, whichever way it is compressed."""
+    """The path of the file, plain or compressed."""
     path = Path(*name)
     for ending in ENDINGS:
         if Path(f"{path}{ending}").exists():
@@ -71,7 +71,7 @@ def text_file(*name):
 
 
 def pair(data, part):
-    """English and German file of a part of Multi30k."""
+    """The English and the German file of a part of Multi30k."""
     return tuple(text_file(data, "tok", f"{part}.lc.norm.tok.{side}") for side in ("en", "de"))
 
 
@@ -82,7 +82,7 @@ def read_lines(path):
 
 
 def write_pairs(folder, name, pairs):
-    """Writes the sides of pairs into two files; their names."""
+    """Writes the sides of pairs into two files, and returns their names."""
     files = tuple(folder / f"{file_name(name)}.{side}" for side in ("en", "de"))
     for file, lines in zip(files, zip(*pairs)):
         file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -105,7 +105,7 @@ class Runner:
         self.dragoman = find_dragoman()
 
     def call(self, *words):
-        """CPU seconds that a command of the program took. An interrupt is the program's to handle first."""
+        """Runs a command and returns its CPU seconds. On an interrupt, waits until the program has ended by itself."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         process = subprocess.Popen([self.dragoman, *map(str, words)])
         stopped = False
@@ -122,7 +122,7 @@ class Runner:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     def printed(self, *words):
-        """What a command prints that is done at once."""
+        """The output of a short command."""
         done = subprocess.run([self.dragoman, *map(str, words)], stdout=subprocess.PIPE, encoding="utf-8", check=False)
         return done.stdout if done.returncode == 0 else sys.exit(done.returncode)
 
@@ -132,7 +132,7 @@ class Runner:
                 *row.options, "-m", self.folder_of(row) / "model.safetensors"]
 
     def configs_of(self, row):
-        """Budget, model, and what the user has put over them."""
+        """The files of the budget and the model, and the user's, which override them."""
         model = "s2s" if "s2s" in row.options else "transformer"
         return [HERE / "experiments.yml", HERE / f"experiments-{model}.yml", *self.configs]
 
@@ -140,7 +140,7 @@ class Runner:
         return self.folder / file_name(row.name)
 
     def done(self, row):
-        """The figures of a row that are in its folder; {} where there are none. Error if they are of something else."""
+        """The figures in the folder of a row; {} if there are none. Ends with an error if they are of other options or texts."""
         file = self.folder_of(row) / "figures.json"
         if not file.exists():
             return {}
@@ -153,7 +153,7 @@ class Runner:
         return self.printed(*self.train_words(row), "--dump-config", "minimal")
 
     def measure(self, row):
-        """Does what is to be done for the figures of a row. Each step leaves its own in a file."""
+        """Takes the missing steps towards the figures of a row. Each step writes its figures to a file."""
         folder, figures = self.folder_of(row), self.done(row)
         if not figures:
             folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ class Runner:
         if "bleu" not in figures:
             bleu = {title: self.figure(folder, title, *texts) for title, texts in self.texts.tests.items()}
             save(folder / "figures.json", figures | {"bleu": bleu})
-            for file in folder.glob("model.*"):  # the average is what stays
+            for file in folder.glob("model.*"):  # only the average is kept
                 file.unlink()
 
     def train(self, row, folder):
@@ -177,7 +177,7 @@ class Runner:
         self.call("average", "--output", folder / "average.safetensors", *checkpoints)
         start = [event for event in events if event["event"] == "start"][-1]
         words = events[-1]["target_tokens"]
-        # A row that was stopped is timed by its last part.
+        # The speed of a row that was stopped is that after the last resume.
         speed = (words - start["target_tokens"]) / seconds
         return {"parameters": start["parameters"], "words": words, "words_per_second": speed}
 
@@ -207,8 +207,8 @@ def cells(row, figures, titles):
 
 
 def table(runner, rows):
-    """Markdown of all rows that have their figures. Seconds are CPU time of training, and words/s target pieces in a
-    second of it: other work beside a run does not count."""
+    """A Markdown table of all rows that have figures. Seconds are CPU time of training, and words/s are target tokens in a
+    second of it, so that other programs on the machine do not count."""
     titles = list(runner.texts.tests)
     lines = [["row", "options", *titles, "words/s", "parameters", "seconds"], ["---"] * (5 + len(titles))]
     lines += [cells(row, figures, titles) for row in rows if "bleu" in (figures := runner.done(row))]
@@ -221,12 +221,12 @@ def arguments_of(name, description, data):
     if data:
         parser.add_argument("data", metavar="DATA_DIR", nargs="?", help=f"holds {data}, plain or compressed (.xz, .gz)")
     parser.add_argument("folder", metavar="FOLDER", nargs="?", default=name,
-                        help="is written into (default: %(default)s); FOLDER/table.md is the table")
-    parser.add_argument("--all", action="store_true", help="with the rows that are left out by default")
-    parser.add_argument("--row", metavar="NAME", action="append", default=[], help="this row alone; may be repeated")
+                        help="for all files (default: %(default)s); the table is FOLDER/table.md")
+    parser.add_argument("--all", action="store_true", help="also run the rows that are left out by default")
+    parser.add_argument("--row", metavar="NAME", action="append", default=[], help="run only this row; may be repeated")
     parser.add_argument("-c", metavar="FILE", action="append", default=[], dest="configs", help="options of dragoman "
-                        "train over those of recipes/experiments*.yml, for a longer run or another machine")
-    parser.add_argument("--list", action="store_true", help="print rows and their options, and end")
+                        "train that override recipes/experiments*.yml, for a longer run or another machine")
+    parser.add_argument("--list", action="store_true", help="print the rows and their options, then exit")
     arguments = parser.parse_args()
     if data and not arguments.list and not arguments.data:
         parser.error("DATA_DIR is missing")
@@ -243,11 +243,11 @@ def chosen(rows, arguments):
 
 
 def run(description, rows, texts=multi30k, data="tok/{train,test_2016_flickr}.lc.norm.tok.{en,de} of Multi30k"):
-    """A recipe's main(): texts is a function of (DATA_DIR, FOLDER), data says what DATA_DIR holds; None: there is none."""
+    """The main() of a comparison. `texts` is a function of (DATA_DIR, FOLDER); `data` says what DATA_DIR holds, None: no DATA_DIR."""
     arguments = arguments_of(Path(sys.argv[0]).name, description, data)
     rows = parse_rows(rows)
     if arguments.list:
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads the list may have seen enough
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader of the pipe may close it early
         print("\n".join(f"{row.name}\t{' '.join(row.options)}" for row in chosen(rows, arguments)))
         return
     folder = Path(arguments.folder).resolve()
@@ -258,5 +258,5 @@ def run(description, rows, texts=multi30k, data="tok/{train,test_2016_flickr}.lc
             runner.measure(row)
             (folder / "table.md").write_text(table(runner, rows), encoding="utf-8")
     except Stopped:
-        sys.exit(f"stopped; the same call goes on, and {folder}/table.md has what is done")
+        sys.exit(f"stopped; run the same command again to resume. {folder}/table.md has the finished rows")
     print(table(runner, rows), end="")

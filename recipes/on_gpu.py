@@ -1,8 +1,7 @@
 """Recipes on a GPU, from text to BLEU, in calls of some minutes: two stages of scripts/gpu_check.
 
-A run has a folder of its own; the same call again goes on there. How long it has trained is read from its log, in which
-each call has written (docs/run_log.md): seconds between the first update of a call and its end, validating and saving
-included.
+Each run has its own folder, and calling it again resumes it. Its training time is read from its log (docs/run_log.md), to
+which each call appends: the seconds from the first update of a call to its end, including validation and saving.
 """
 import dataclasses
 import json
@@ -16,8 +15,8 @@ from experiments import read_lines, text_file
 
 HERE = Path(__file__).resolve().parent
 BEAM = 5
-SAVING = 30  # seconds before its end in which a call writes down what it has
-SAMPLE = 100_000  # about so many lines a side make a vocabulary: all of them take minutes where there are no blanks
+SAVING = 30  # seconds before its time limit at which a call stops training, to save
+SAMPLE = 100_000  # lines a side, approximately, from which a vocabulary is learned; on all lines of unsegmented text it takes minutes
 TOY = """dim-vocabs: 320
 dim-emb: 16
 transformer-heads: 2
@@ -34,11 +33,11 @@ valid-freq: 3u
 @dataclasses.dataclass(frozen=True)
 class Recipe:
     file: str
-    parts: tuple  # names of training, development and test text, without the endings that say the language
+    parts: tuple  # names of training, development and test text, without the language suffix
     sides: tuple  # languages, source and target
     vocabularies: tuple
-    tokenize: str  # how BLEU finds words
-    minutes: float = math.inf  # of training, after which it is measured as it is
+    tokenize: str  # tokenizer of BLEU
+    minutes: float = math.inf  # limit of training; the model is evaluated when it is reached
 
 
 RECIPES = {
@@ -51,7 +50,7 @@ RECIPES = {
 
 @dataclasses.dataclass
 class Past:
-    """What calls so far have done for a run."""
+    """What the calls of a run have done so far."""
     calls: int = 0
     seconds: float = 0  # of training
     before: float = 0  # of reading text
@@ -68,7 +67,7 @@ class Past:
 
 
 def past_of(log, minutes):
-    """Of a run that may train so long."""
+    """Reads the log of a run that may train for `minutes`."""
     past, last = Past(), 0
     for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
         try:
@@ -80,12 +79,12 @@ def past_of(log, minutes):
         past.seconds, last = past.seconds + event["seconds"] - last, event["seconds"]
         past.updates, past.tokens = event["update"], event["target_tokens"]
         past.ended = event["event"] == "end" and event["reason"] != "signal"
-    past.ended |= past.seconds > 60 * (minutes - 1)  # whole ones are left for another call
+    past.ended |= past.seconds > 60 * (minutes - 1)  # less than a minute is left, and --after takes whole ones
     return past
 
 
 class Run:
-    """Of a recipe on text in a folder, with what `check` (scripts/gpu_check) has: programs run within its time."""
+    """A run of a recipe on text in a folder. `check` (scripts/gpu_check) runs its programs within a time limit."""
 
     def __init__(self, check, name, data, folder, configs):
         self.check, self.name, self.recipe, self.folder = check, name, RECIPES[name], folder
@@ -100,12 +99,12 @@ class Run:
         return past_of(self.log, self.recipe.minutes)
 
     def options(self, words):
-        """All options in effect for a command: lists of words."""
+        """All options in effect for a command, each as a list of words."""
         _, page, _ = self.check.run(*words, "--dump-config", "full")
         return {name: value.strip("[]").split(", ") for name, value in re.findall(r"^([\w-]+): (.*)$", page, re.MULTILINE)}
 
     def make_vocabularies(self, options):
-        """Those that are not there, as `train` would but for the sample. False if that failed."""
+        """Learns the missing vocabularies as `train` would, but from a sample. Returns False on failure."""
         for vocabulary in dict.fromkeys(self.vocabularies):
             if vocabulary.exists():
                 continue
@@ -125,8 +124,8 @@ class Run:
                 return False
         return True
 
-    def go_on(self):
-        """Trains until the run ends or the time of this call does. False if that failed."""
+    def resume(self):
+        """Trains until the run ends or the time of this call is over. Returns False on failure."""
         past = self.past()
         if past.ended:
             return True
@@ -135,7 +134,7 @@ class Run:
                  "-m", self.folder / "model.safetensors", "--precision", "bfloat16", "--devices", 0, "--log-json", self.log,
                  "--disp-freq", "50u", "--quiet"]
         options = self.options(words)
-        if options and not self.make_vocabularies(options):  # no options: what is wrong with them, training says
+        if options and not self.make_vocabularies(options):  # no options: training reports the error
             return False
         time_for_it = self.check.end - time.monotonic() - SAVING
         if time_for_it < 0:
@@ -143,12 +142,12 @@ class Run:
         if self.recipe.minutes < math.inf:
             words += ["--after", ",".join([*options.get("after", []), f"{int(self.recipe.minutes - past.seconds / 60)}m"])]
         code, said, _ = self.check.run(*words, at_most=math.inf, asked_to_end_after=time_for_it)
-        if code not in (0, -signal.SIGTERM):  # of the signal before the first update, else 0
+        if code not in (0, -signal.SIGTERM):  # SIGTERM if stopped before the first update, else 0
             self.check.say(f"training {self.name}", code, said)
         return code in (0, -signal.SIGTERM)
 
     def bleu(self):
-        """Of the average of the last checkpoints. None if that failed."""
+        """BLEU of the average of the last checkpoints. Returns None on failure."""
         average, out = self.folder / "average.safetensors", self.folder / f"test.{self.recipe.sides[1]}"
         source, reference = self.test
         checkpoints = sorted(self.folder.glob("model.update*.safetensors"))

@@ -1,4 +1,4 @@
-"""What all stages of scripts/gpu_check share: running programs within the time there is, and keeping what was found."""
+"""What all stages of scripts/gpu_check share: running programs within the remaining time, and keeping the results."""
 import contextlib
 import json
 import math
@@ -11,12 +11,12 @@ import threading
 import time
 from pathlib import Path
 
-TOO_LATE = 124  # the exit code of what was ended as it took too long
+TOO_LATE = 124  # exit code of a program that was killed because it took too long
 
 
 class Check:
-    """Runs programs within the time there is, and keeps what was found. With a file for it, that has all of it at any
-    moment: a call may end before it is done."""
+    """Runs programs within the remaining time, and keeps the results. With --json, the file is complete at any moment, as a
+    call may be killed before it is done."""
 
     def __init__(self, a, folder):
         self.a, self.folder = a, Path(folder)
@@ -26,7 +26,7 @@ class Check:
         self.facts, self.outcomes, self.rows = {}, [], []
 
     def run(self, *command, at_most=240, asked_to_end_after=None, **environment):
-        """(exit code, stdout and stderr, seconds); no exit code: it was not run, the text says why"""
+        """Returns (exit code, stdout and stderr, seconds). Exit code None: it was not run, and the text says why."""
         begin = time.monotonic()
         limit = min(at_most, self.end - begin)
         if limit < 1:
@@ -50,7 +50,7 @@ class Check:
 
     @contextlib.contextmanager
     def share(self, part):
-        """Of the time that is left, for what is done in a `with`."""
+        """Limits the body of a `with` to a part of the remaining time."""
         end, now = self.end, time.monotonic()
         self.end = now + part * (end - now)
         try:

@@ -11,15 +11,15 @@ ROOT = Path(__file__).resolve().parents[2]
 KERNELS = "*.GpusAgreeWithTheReference*:GpusAgreeWithTheReference/*"
 SHAPES = "*ShapesOfTrainingOnGpus*"
 SHARDS, AT_ONCE = 24, 6  # processes that test kernels
-ALONE = 40  # cases that are run again alone
-TRIED_OUT = 16  # every so many-th case, with --try-out
+ALONE = 40  # at most so many failed cases are run again, each alone
+TRIED_OUT = 16  # --try-out runs one case in so many
 
 
 def tests(check):
     kernels(check, every=TRIED_OUT if check.a.try_out else 1)
     if not check.a.try_out:
         shapes_of_training(check)
-    for which, one, what in (("Training", "test_goes_on_to_the_same_bits", "runs against the CPU, and going on"),
+    for which, one, what in (("Training", "test_goes_on_to_the_same_bits", "runs against the CPU, and resuming"),
                              ("Decoding", "test_translates_as_a_cpu_does", "translations against the CPU's")):
         code, text, seconds = check.run(sys.executable, "-B", ROOT / "tests/cli/gpu_test.py", check.dragoman,
                                         check.a.build / "libdragoman_cuda.so", f"{which}.{one}" if check.a.try_out else which,
@@ -32,7 +32,7 @@ def program(check):
 
 
 def names_of(check, pattern):
-    """(exit code, the full names of a program's tests or why there are none)"""
+    """Returns (exit code, full names of the tests that match, or the error message)."""
     code, text, _ = check.run(program(check), "--gtest_list_tests", f"--gtest_filter={pattern}", at_most=60)
     if code != 0:
         return code, text
@@ -47,7 +47,7 @@ def names_of(check, pattern):
 
 
 def run_cases(check, names, at_most=100, **environment):
-    """{name: ok, skipped, FAILED or CRASHED} of those that were met, and what was said."""
+    """Returns {name: ok, SKIPPED, FAILED or CRASHED} for the cases that were started, the output and the exit code."""
     code, text, _ = check.run(program(check), f"--gtest_filter={':'.join(names)}", at_most=at_most, **environment)
     verdicts = {}
     for verdict, name in re.findall(r"^\[ +(RUN|OK|SKIPPED|FAILED) +\] ([^\s,]+)", text, re.MULTILINE):
@@ -56,7 +56,7 @@ def run_cases(check, names, at_most=100, **environment):
 
 
 def shard(check, names):
-    """Verdicts on all of the names. What ended the process ends no other case: those after it run in another one."""
+    """Returns verdicts on all of the names, and the output. After a crash, the remaining cases run in a new process."""
     verdicts, said, left = {}, "", list(names)
     while left:
         some, text, code = run_cases(check, left)
@@ -69,8 +69,8 @@ def shard(check, names):
 
 
 def kernels(check, every=1):
-    """One of so many cases. Each process has a part of them. After an illegal access all that follows in it fails, so what
-    has failed is run again alone, with CUDA waiting for each kernel."""
+    """Runs one case in `every`, distributed over several processes. After an illegal access all later cases of a process fail,
+    so each failed case is run again alone, with CUDA waiting for each kernel."""
     what, begin = "kernels against the reference", time.monotonic()
     code, names = names_of(check, KERNELS)
     if code != 0:
@@ -122,8 +122,8 @@ def shapes_of_training(check):
 
 
 def sanitizers(check, train, translate):
-    """`train` gives the arguments of a run of so many updates that writes the model named. Cases of kernels come last, in
-    an order by chance, as there is no time for all of them."""
+    """`train` gives the arguments of a run that writes the model it is given, `translate` those of a translation with it. The
+    kernels' cases come last, in random order, as there is no time for all of them."""
     for tool in ("memcheck", "racecheck", "initcheck"):
         sanitize(check, tool, "", check.dragoman, *train(f"{tool}.safetensors"), **environment_of(tool))
     for tool in ("memcheck", "racecheck"):
@@ -134,12 +134,13 @@ def sanitizers(check, train, translate):
 
 
 def environment_of(tool):
-    """Races do not depend on where tensors lie; bounds of tensors are seen where each has memory of its own."""
+    """Accesses beyond a tensor are detected only if each tensor has its own allocation; races do not need that."""
     return {} if tool == "racecheck" else {"DRAGOMAN_GPU_MEMORY": "tensors"}
 
 
 def sanitize(check, tool, what, *command, at_most=90, **environment):
-    """What is slow under it, and was well until time was over, has not failed; nor has what it refuses to watch."""
+    """Runs a command under compute-sanitizer. A command that has no error until its time is over counts as skipped, and so does
+    one that the tool does not support."""
     code, text, seconds = check.run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *command,
                                     at_most=at_most, **environment)
     if code == TOO_LATE and not re.search(r"^========= (?!COMPUTE-SANITIZER)|^\[  FAILED", text, re.MULTILINE):

@@ -1,4 +1,4 @@
-"""Stage `facts`: which machine this is, and how long the program takes to start on it."""
+"""Stage `facts`: what the machine is, and how long the program takes to start on it."""
 import re
 import shutil
 
@@ -32,7 +32,7 @@ def facts(check):
 
 
 def translate_nothing(check):
-    """Opens the GPU, and computes next to nothing on it."""
+    """A command that opens the GPU and computes almost nothing."""
     return [check.dragoman, "train", "-t", *check.a.train, "-v", check.a.vocab, check.a.vocab, "--dim-emb", "16",
             "--transformer-heads", "2", "--transformer-dim-ffn", "32", "--enc-depth", "1", "--dec-depth", "1",
             "--mini-batch-words", "16", "--after", "1u", "--devices", "0", "--quiet", "--no-reload", "-m",
@@ -40,7 +40,7 @@ def translate_nothing(check):
 
 
 def libraries(check):
-    """Those that the program for GPUs takes from elsewhere."""
+    """The CUDA libraries that libdragoman_cuda.so links, and missing ones."""
     code, text, _ = check.run("ldd", check.a.build / "libdragoman_cuda.so", at_most=20)
     if code != 0 or not shutil.which("ldd"):
         return []

@@ -1,5 +1,4 @@
-"""Stages `train` and `decode`: dragoman's figures, beside PyTorch's where Python has it; and the text that all stages
-train on."""
+"""Stages `train` and `decode`: figures of dragoman, and of PyTorch if it is installed; and the text that all stages train on."""
 import itertools
 import json
 import math
@@ -14,13 +13,13 @@ from gpu_stages.correctness import ROOT
 
 COMPARE = ROOT / "tests/bench/compare"
 ALLOCATIONS, WAITS, SLOW = "allocations on the device", "waits for the device", "slow products"  # as --profile names them
-BATCH = 128  # lines that are translated at a time
-TOY_PAIRS, TOY_WORDS = 300, (50, 2)  # of a try-out; words, and how many a usual line has
+BATCH = 128  # lines translated at a time
+TOY_PAIRS, TOY_WORDS = 300, (50, 2)  # for --try-out; words: size of the vocabulary, median length of a line
 PAIRS, WORDS = 60_000, (40_000, 18)
 
 
 def words_by_chance(sides, pairs, words, usual):
-    """Text with the lengths and the frequencies of words that language has (lognormal around the usual one; Zipf)."""
+    """Writes random text whose line lengths (lognormal around `usual`) and word frequencies (Zipf) resemble language."""
     draw = random.Random(1)
     syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
     names = ["".join(triple) for triple in draw.sample(list(itertools.product(syllables, repeat=3)), words)]
@@ -33,7 +32,7 @@ def words_by_chance(sides, pairs, words, usual):
 
 
 def prepare(check):
-    """Text and vocabulary to train on."""
+    """Prepares text and vocabulary to train on."""
     a = check.a
     if a.train:
         a.train, a.vocab = [Path(path).resolve() for path in a.train], Path(a.vocab).resolve()
@@ -56,7 +55,7 @@ def shape(size):
 
 
 def compare(check, what, subject, *more):
-    """Rows of tests/bench/compare, in the table and among what was found; `what` names a row by its label."""
+    """Runs tests/bench/compare, prints its rows and keeps its figures; `what` makes the name of a row from its label."""
     a = check.a
     rows = check.folder / "rows.json"
     rows.unlink(missing_ok=True)
@@ -97,7 +96,7 @@ def training(check):
 
 
 def asked_of_the_device(check, size, precision):
-    """Allocations and waits an update once a run is under way: what one of twice as many updates has more of them."""
+    """Allocations and waits per update of a running training: the difference to a run of twice as many updates."""
     a, rows, found = check.a, (ALLOCATIONS, WAITS, SLOW), []
     updates = 20 if a.try_out else 100
     for times in (1, 2):
@@ -138,7 +137,7 @@ def decoding(check):
 # One update, one step ------------------------------------------------------------------------------------------------
 
 def one_update(check):
-    """The arguments of a run: of one update as a rule, of so many that what comes before the first counts little."""
+    """Arguments of a run of one update or, with `several`, of enough updates that the start-up hardly counts."""
     size, precision = ("toy", "float32") if check.a.try_out else (check.a.sizes[0], "bfloat16")
 
     def command(several):
@@ -148,7 +147,7 @@ def one_update(check):
 
 
 def one_step(check):
-    """Arguments of a translation of a batch, with the model that one_update has left: of a step or two, or of more."""
+    """Arguments of the translation of a batch with the model of one_update: a step or two or, with `several`, more."""
     precision = "float32" if check.a.try_out else "bfloat16"
     source = check.folder / "lines"
     with open(check.a.train[0], encoding="utf-8") as text:
@@ -165,8 +164,8 @@ def tiny_run(check):
 
 
 def recorded_translation(check):
-    """Of next to nothing learnt, translations are as long as they may be, past the 64 pieces that the first recordings of
-    steps are for."""
+    """Arguments of a translation with a hardly trained model, whose translations reach the maximum length: more than the 64
+    pieces for which steps are recorded first."""
     def command(model):
         words_by_chance([check.folder / name for name in ("some", "other")], 48, 300, 12)
         return ["translate", "--devices", "0", "--quiet", "-m", model, "-i", "some", "-o", "translated", "--beam-size", "2",

@@ -1,4 +1,4 @@
-"""Stage `kernels`: what each kernel of an update and of a step takes, by --profile and, where it is allowed, by ncu."""
+"""Stage `kernels`: time of each kernel of an update and of a decoding step, by --profile and, where permitted, by ncu."""
 import csv
 import re
 
@@ -8,7 +8,7 @@ METRICS = {"gpu__time_duration.sum": "ns", "dram__throughput.avg.pct_of_peak_sus
            "sm__throughput.avg.pct_of_peak_sustained_elapsed": "multiprocessors, %",
            "sm__warps_active.avg.pct_of_peak_sustained_active": "warps, %", "launch__registers_per_thread": "registers"}
 TIME = "gpu__time_duration.sum"
-SHOWN = 12  # kernels in the table; the file has all
+SHOWN = 12  # kernels in the table; the --json file has all
 
 
 def kernels(check, train, translate):
@@ -18,7 +18,7 @@ def kernels(check, train, translate):
 
 
 def profile(check, what, command):
-    """The table of --profile, of more updates or steps than one: the kernels' own times, by the GPU's clock."""
+    """The table of --profile over several updates or steps: time of each kernel by the GPU's clock."""
     code, text, seconds = check.run(check.dragoman, *command(several=True), "--profile")
     rows = re.findall(r"^([a-z_ 0-9]+?) +([\d,]+) +([\d.]+) +[\d.]+%", text, re.MULTILINE)
     for name, calls, taken in rows:
@@ -35,7 +35,7 @@ def measure(check, what, command):
     kernels_seen = summary(log) if log.exists() else {}
     if not kernels_seen:
         why = last_line(text) if code is None or not log.exists() else last_line(log.read_text(encoding="utf-8"))
-        check.skip(f"ncu of {what}", why or f"it has measured nothing, exit code {code}")
+        check.skip(f"ncu of {what}", why or f"ncu measured nothing, exit code {code}")
         return
     whole = sum(row["ns"] for row in kernels_seen.values())
     check.rows += [{"what": f"ncu of {what}", "kernel": name, **row} for name, row in kernels_seen.items()]
@@ -47,7 +47,7 @@ def measure(check, what, command):
 
 
 def summary(log):
-    """{kernel: launches, ns in all, and means over its launches weighted by time}, the longest first."""
+    """Returns {kernel: launches, total ns, and means over its launches weighted by time}, the longest first."""
     lines = log.read_text(encoding="utf-8").splitlines()
     begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
     launches = {}

@@ -91,11 +91,11 @@ class Distill(unittest.TestCase):
         self.assertLess((self.folder / "calls").read_text(encoding="utf-8").count("translate"), 6)
         self.assertEqual((self.folder / "stopped").read_bytes(), self.distilled("at once", *call[:2], *call[3:]))
         again = self.call(*call)
-        self.assertEqual((again.returncode, again.stdout), (0, "stopped is there already; delete it to make it anew\n"))
+        self.assertEqual((again.returncode, again.stdout), (0, "stopped exists already; delete it to make it again\n"))
 
     def test_what_cannot_be_is_said_and_leaves_no_output(self):
         for source, target, message in (("text.en", "short", "text.en has 28 lines, short has 1"),
-                                        ("empty", "empty", "empty has no lines"), ("nowhere", "short", "nowhere is no file"),
+                                        ("empty", "empty", "empty has no lines"), ("nowhere", "short", "nowhere is not a file"),
                                         ("text.en", "text.de", "none")):
             done = self.call(source, target, f"out.{source}.{target}", "-m",
                              "none" if message == "none" else "teacher")

@@ -80,11 +80,11 @@ class Experiments(unittest.TestCase):
                 self.assertTrue(done.returncode == 0 or lacks_bfloat16, f"{recipe}: {line}\n{done.stderr}")
 
     def test_each_row_gets_its_figures_and_is_not_done_again(self):
-        call = ("data", "out", "-c", "small.yml", "--row", "base", "--row", "(C) 64 columns")
+        call = ("data", "out", "-c", "small.yml", "--row", "base", "--row", "(C) model dimension 64")
         first = self.succeed("table3", *call)
         head, _, base, wide = self.cells(first)
         self.assertEqual(head, ["row", "options", "BLEU", "words/s", "parameters", "seconds"])
-        self.assertEqual((base[0], wide[:2]), ("base", ["(C) 64 columns", "`--dim-emb 64`"]))
+        self.assertEqual((base[0], wide[:2]), ("base", ["(C) model dimension 64", "`--dim-emb 64`"]))
         self.assertLess(int(base[4].replace(",", "")), int(wide[4].replace(",", "")))
         figures = json.loads((self.folder / "out/base/figures.json").read_text(encoding="utf-8"))
         evaluated = subprocess.run(
@@ -105,7 +105,7 @@ class Experiments(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("refused/none was made with other options or texts\n  hint: delete it", err)
 
-    def test_a_run_that_is_stopped_goes_on(self):
+    def test_a_run_that_is_stopped_is_resumed(self):
         (self.folder / "long.yml").write_text(SMALL.replace("20", "400") + "disp-freq: 5u\n", encoding="utf-8")
         call = ("data", "stopped", "-c", "long.yml", "--row", "base")
         process, log = self.start("table3", *call), self.folder / "stopped/base/run.jsonl"
@@ -114,7 +114,7 @@ class Experiments(unittest.TestCase):
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         _, err = process.communicate(timeout=60)
-        self.assertIn("stopped; the same call goes on", err)
+        self.assertIn("stopped; run the same command again to resume", err)
         self.assertEqual(process.returncode, 1)
         self.assertEqual(len(self.cells(self.succeed("table3", *call))), 3)
         events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]

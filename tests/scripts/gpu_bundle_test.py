@@ -54,7 +54,7 @@ class GpuBundle(unittest.TestCase):
         outcomes = {one["what"]: one["outcome"] for one in found["outcomes"]}
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("the host, in place of a GPU", found["facts"]["device"])
-        self.assertEqual(outcomes["runs against the CPU, and going on"], "ok", done.stdout + done.stderr)
+        self.assertEqual(outcomes["runs against the CPU, and resuming"], "ok", done.stdout + done.stderr)
         self.assertEqual(outcomes["translations against the CPU's"], "ok")
         measured = {(figure["what"], figure["measure"]) for figure in found["figures"]}
         for what in ("training toy", "decoding toy, beam 4"):

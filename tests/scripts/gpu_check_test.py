@@ -130,7 +130,7 @@ class GpuCheck(unittest.TestCase):
                 text = "".join(f"{side} {n % 7} and {n * n % 31} of {n}\n" for n in range(lines))
                 (self.folder / f"text/{part}.{side}").write_text(text, encoding="utf-8")
         out = self.kftt(1_000_000, "--minutes", (on_gpu.SAVING + 10) / 60)
-        self.assertIn("kftt, BLEU                               skipped: training is not done, the same call goes on", out)
+        self.assertIn("kftt, BLEU                               skipped: training is not done, repeat the call to resume", out)
         line = r"recipes/kftt-base.yml in bfloat16: ([\d,]+) updates, .* s of {}, .*"
         updates = int(re.search(line.format("1 call"), out)[1].replace(",", ""))
         self.assertGreater(updates, 0)
