@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures dragoman and another program in turns, on the same machine, data and model, and prints a table.
+"""Measures dragoman and another program alternately, on the same machine, data and model, and prints a table.
 
     python3 tests/bench/compare translation --model m.safetensors --source test.en --reference test.de
     python3 tests/bench/compare translation --model m.safetensors --source test.en --peer pytorch --devices 0
     python3 tests/bench/compare training --train train.en train.de --vocab joint.spm
     python3 tests/bench/compare ranks --train train.en train.de --vocab joint.spm
 
-A ratio is the median over rounds of dragoman's figure divided by the peer's in the same round, with the least and the
-largest in brackets: of speeds, more than 1 is better; of times and memory, less. The peer is measured at several
-settings and shown at the one that is best in each row, as dragoman is where it has several.
+A ratio is the median over rounds of dragoman's figure divided by the peer's in the same round, with the smallest and the
+largest in brackets. For speeds, more than 1 is better; for times and memory, less than 1. The peer
+is measured with several settings, of which each row shows the best one, and so is dragoman if it has several.
 """
 import argparse
 import json
@@ -35,16 +35,16 @@ def options():
     for name, module in SUBJECTS.items():
         q = subjects.add_parser(name, description=module.__doc__, formatter_class=raw)
         q.add_argument("--dragoman", default="build/release/dragoman", metavar="PROGRAM")
-        q.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the Python that has the peer")
-        q.add_argument("--threads", type=int, default=os.cpu_count(), help="for each program")
+        q.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the Python in which the peer is installed")
+        q.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of each program")
         q.add_argument("--rounds", type=int, default=3)
-        q.add_argument("--json", type=Path, metavar="FILE", help="write the rows there as well, with all settings")
+        q.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to this file, with all settings")
         module.add_options(q)
     return p.parse_args()
 
 
 def introduce(program):
-    """Says which version it is, or why it is missing; returns it if it is there."""
+    """Prints the version of a program, or why it cannot run; returns the program if it can."""
     missing = program.missing()
     print(f"{program.name}: {f'not found: {missing}' if missing else program.version()}")
     return None if missing else program

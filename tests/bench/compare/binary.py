@@ -21,7 +21,7 @@ class Binary:
         return [f"{self.threads} threads"]
 
     def precision(self, command, name):
-        """Options for it; None if this dragoman has no such precision."""
+        """Options for a precision; None if this dragoman does not have it."""
         if name == "float32":
             return []
         described = re.search(r"--precision\b.*?(?=\n +-|\n\n)", run([self.path, "help", command]).out, re.DOTALL)

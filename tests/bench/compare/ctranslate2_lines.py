@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""CTranslate2 as a filter, a line for a line, as `dragoman translate` is. Run by the others of this folder.
+"""CTranslate2 as a line filter, like `dragoman translate`. Run by the other programs of this folder.
 
     ctranslate2_lines.py FOLDER [OPTION...] < SOURCE > TARGET          (FOLDER: of to_ctranslate2.py)
 
-Prints a JSON line on stderr at the end: seconds of translating (splitting and joining pieces included, loading not)
-and target pieces (</s> included).
+At the end, prints a JSON line on stderr: the seconds of translating, which include splitting and joining pieces but not
+loading, and the number of target tokens, </s> included.
 """
 import argparse
 import json
@@ -20,14 +20,14 @@ def parser(description):
     p = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("folder", type=pathlib.Path)
     p.add_argument("--precision", default="float32")
-    p.add_argument("--workers", type=int, default=1, help="batches at the same time")
-    p.add_argument("--threads", type=int, default=1, help="of each worker")
+    p.add_argument("--workers", type=int, default=1, help="number of batches translated at the same time")
+    p.add_argument("--threads", type=int, default=1, help="threads of each worker")
     p.add_argument("--beam-size", type=int, default=5)
     p.add_argument("--normalize", type=float, default=1)
-    p.add_argument("--batch-words", type=int, default=2048, help="source pieces in a batch")
-    p.add_argument("--length", type=int, default=0, help="pieces of every translation; 0: as the model wants")
-    p.add_argument("--map", action="store_true", help="only pieces that the folder's vocabulary map allows")
-    p.add_argument("--pieces", action="store_true", help="the input is already pieces")
+    p.add_argument("--batch-words", type=int, default=2048, help="source tokens in a batch")
+    p.add_argument("--length", type=int, default=0, help="length of every translation in pieces; 0: the model decides")
+    p.add_argument("--map", action="store_true", help="allow only pieces of the folder's vocabulary map")
+    p.add_argument("--pieces", action="store_true", help="the input is already split into pieces")
     return p
 
 
@@ -38,9 +38,9 @@ def options():
 
 
 def search(a, pieces):
-    """What means the same as dragoman's options: </s> counts as a piece when scores are divided by length (without
-    return_end_token it would not), a translation may be empty (the minimum is 1 by itself) and has at most 50 pieces
-    more than its source; as CTranslate2 has one limit for all, it is that of the longest line."""
+    """Options equivalent to dragoman's. </s> counts in the length by which scores are divided (by default it does not). A
+    translation may be empty (by default it has at least 1 piece) and has at most 50 pieces more than its source; CTranslate2
+    has one limit for all lines, so it is that of the longest."""
     limit = a.length or max(map(len, pieces), default=0) + 50
     return dict(beam_size=a.beam_size, length_penalty=a.normalize, return_end_token=True, disable_unk=True,
                 min_decoding_length=a.length, max_decoding_length=limit, max_input_length=0, use_vmap=a.map)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""CTranslate2 behind FastAPI and uvicorn, as such servers are usually written: requests wait in a queue for others, for
-a few milliseconds or until a batch is full, and a batch is translated in a thread beside the event loop.
+"""CTranslate2 behind FastAPI and uvicorn, as such servers are usually written: requests are queued for a few milliseconds
+or until a batch is full, and a thread beside the event loop translates the batch.
 
     ctranslate2_server.py FOLDER --port 5001 [OPTION...]          (FOLDER: of to_ctranslate2.py)
 
@@ -18,13 +18,13 @@ import uvicorn
 def options():
     p = ctranslate2_lines.parser(__doc__)
     p.add_argument("--port", type=int, required=True)
-    p.add_argument("--largest-batch", type=int, default=64, help="requests")
-    p.add_argument("--wait", type=float, default=5, help="milliseconds for which the first of a batch waits for others")
+    p.add_argument("--largest-batch", type=int, default=64, help="maximum number of requests in a batch")
+    p.add_argument("--wait", type=float, default=5, help="milliseconds that the first request of a batch waits for others")
     return p.parse_args()
 
 
 class Batches:
-    """Requests become batches."""
+    """Collects requests into batches."""
 
     def __init__(self, a):
         self.a, self.filter, self.queue = a, ctranslate2_lines.Filter(a), asyncio.Queue()

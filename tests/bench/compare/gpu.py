@@ -1,4 +1,4 @@
-"""What nvidia-smi says of the first GPU; nothing where there is none."""
+"""What nvidia-smi reports about the first GPU; empty if there is none."""
 import subprocess
 import threading
 
@@ -13,7 +13,7 @@ def query(field):
 
 
 class Memory:
-    """The most that is in use of a GPU's memory in a `with`, less what was before."""
+    """Peak use of a GPU's memory inside a `with`, minus the use before it."""
 
     def __enter__(self):
         self.before, self.most, self.stop = self.used(), 0, threading.Event()
@@ -37,5 +37,5 @@ class Memory:
             self.most = max(self.most, self.used() or 0)
 
     def mib(self):
-        """None: not known"""
+        """None if unknown"""
         return None if self.before is None else self.most - self.before

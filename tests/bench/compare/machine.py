@@ -1,4 +1,4 @@
-"""What figures depend on besides the programs: the machine, what is installed, and what else is running."""
+"""The environment of the figures: the machine, the installed packages, and other running programs."""
 import os
 import platform
 import shutil
@@ -20,13 +20,13 @@ def cpu():
 
 
 def warning():
-    """Something to say when the machine is busy before anything was started."""
+    """A warning if the machine is busy before anything has started, else empty."""
     load = os.getloadavg()[0]
     return f"note: something else is running (load {load:.1f}); do not quote these figures\n" if load > 0.5 else ""
 
 
 def missing(program, *packages):
-    """Why it cannot be run, a Python that lacks packages for instance; empty if it can."""
+    """Why the program cannot run, such as missing Python packages; empty if it can."""
     if not shutil.which(program):
         return f"no program {program}"
     for package in packages:

@@ -1,4 +1,4 @@
-"""Model files read with the standard library alone (docs/model_format.md)."""
+"""Reads model files with the standard library only (docs/model_format.md)."""
 import json
 
 
@@ -10,12 +10,12 @@ class ModelFile:
             self.tensors = json.loads(file.read(self.header_bytes))
 
     def place(self, name):
-        """Where a tensor begins in the file, and its bytes."""
+        """Offset of a tensor in the file, and its size in bytes."""
         begin, end = self.tensors[name]["data_offsets"]
         return 8 + self.header_bytes + begin, end - begin
 
     def weights(self):
-        """The bytes of all float32 tensors."""
+        """Total size of all float32 tensors in bytes."""
         return sum(self.place(name)[1] for name, tensor in self.tensors.items() if tensor.get("dtype") == "F32")
 
     def save_vocabulary(self, side, path):

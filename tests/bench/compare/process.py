@@ -1,6 +1,6 @@
-"""Programs that are measured: run from the first to the last line, or talked to through two pipes.
+"""Runs the measured programs: from start to end, or line by line through two pipes.
 
-This process stays small on purpose: on Linux the peak memory of a child is never less than its parent's was.
+This process stays small on purpose: on Linux the peak memory of a child is never less than that of its parent.
 """
 import os
 import statistics
@@ -27,7 +27,7 @@ def fail(command, log):
 
 
 def wait(process, until):
-    """(exit code, usage); kills it once until() is true, which is no failure."""
+    """Returns (exit code, resource usage). Kills the process as soon as until() is true, which does not count as a failure."""
     pid, killed = 0, False
     while not pid:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG if until and not killed else 0)
@@ -56,8 +56,8 @@ def run(command, text="", environment=None, until=None):
 
 
 def answers(command, lines):
-    """Milliseconds from the start of the program to its first translation, and the median of the following ones; each
-    line is sent when the one before it has come back."""
+    """Returns the milliseconds from the start of the program to its first translation, and the median of the following ones. Each
+    line is sent after the translation of the previous one has arrived."""
     times, begin = [], time.monotonic()
     with tempfile.TemporaryFile("w+") as log, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                                                stderr=log, encoding="utf-8") as process:

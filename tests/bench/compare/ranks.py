@@ -1,10 +1,10 @@
-"""Training on several processes, beside one process that has as many threads: speed, and bytes sent in an update.
+"""Compares training on several processes with one process that has as many threads: speed, and bytes sent per update.
 
-All train the same batches. A round runs, for each model, one process with one shard (the baseline), one process with
---gradient-shards 8, and a process of one thread for each of --threads. The first update is not counted. The least that
-a rank can send in an update is (1 - 1/R) of the gradients and as much of the new values.
+All train on the same batches. For each model, a round runs one process with one shard (the baseline), one process with
+--gradient-shards 8, and --threads processes of one thread each. The first update is not counted. With R ranks, a rank has to
+send at least (1 - 1/R) of the gradients in an update, and as much of the new values.
 
-For figures to be quoted give programs real-time priority: `chrt -f 50 python3 tests/bench/compare ranks ...`.
+For figures that are quoted, run the programs with real-time priority: `chrt -f 50 python3 tests/bench/compare ranks ...`.
 """
 import json
 import re
@@ -19,8 +19,8 @@ from shapes import SHAPES
 from table import header
 from text import plain_copy
 
-UPDATES = {"toy": 3, "tiny": 12, "base": 3, "big": 2}  # in a run
-RANKS = (2, 4, 8)  # whose bytes are counted
+UPDATES = {"toy": 3, "tiny": 12, "base": 3, "big": 2}  # updates in a run
+RANKS = (2, 4, 8)  # numbers of ranks for which bytes are counted
 SENT = Measure("sent by a rank in an update, bytes", "{:,.0f}".format, min)
 
 
@@ -40,7 +40,7 @@ def programs(a):
 
 
 class Trainings:
-    """Runs of one model that differ in nothing but processes, threads and shards."""
+    """Runs of one model that differ only in processes, threads and shards."""
 
     def __init__(self, a, preset, files, folder):
         self.a, self.preset, self.files, self.folder = a, preset, files, Path(folder)
@@ -52,7 +52,7 @@ class Trainings:
                 f"{threads} processes": ["--processes", threads, "--cpu-threads", "1"]}
 
     def run(self, options, updates):
-        """(what the program says on stderr, its reports)"""
+        """Returns (the stderr of the program, its reports)."""
         a, log = self.a, self.folder / "log.jsonl"
         log.unlink(missing_ok=True)
         done = run([a.dragoman, "train", "--train-sets", *self.files, "--vocabs", a.vocab, a.vocab, "--model", self.model(),
@@ -70,7 +70,7 @@ class Trainings:
         return {TOKENS: tokens / seconds}
 
     def sent(self, ranks):
-        """By rank 0, in an update that is not the first."""
+        """Bytes sent by rank 0 in an update other than the first."""
         def all_bytes(updates):
             said, _ = self.run(["--processes", str(ranks), "--cpu-threads", "1", "--profile"], updates)
             return int(re.search(r"^bytes to other ranks +([\d,]+)$", said, re.MULTILINE)[1].replace(",", ""))
@@ -100,4 +100,5 @@ def compare(a, ours, peer):
             for way in others:
                 yield f"{preset}, {way}", found[way], found[baseline]
             for ranks in RANKS:
-                yield f"{preset}, {ranks} ranks", one(SENT, "", trainings.sent(ranks)), one(SENT, "the least", trainings.least(ranks))
+                yield (f"{preset}, {ranks} ranks", one(SENT, "", trainings.sent(ranks)),
+                       one(SENT, "the least", trainings.least(ranks)))

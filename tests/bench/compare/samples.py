@@ -1,4 +1,4 @@
-"""Figures of several rounds in which programs take turns."""
+"""Figures of several rounds, in which programs alternate."""
 import statistics
 from dataclasses import dataclass
 from typing import Callable
@@ -22,7 +22,7 @@ BLEU = Measure("BLEU", "{:.2f}".format, max)
 
 
 class Samples:
-    """{setting: {measure: [value of each round]}} of one program."""
+    """The figures of one program: {setting: {measure: [value of each round]}}."""
 
     def __init__(self):
         self.settings = {}
@@ -35,7 +35,7 @@ class Samples:
         return list(dict.fromkeys(measure for values in self.settings.values() for measure in values))
 
     def best(self, measure):
-        """The setting that is best in the median of its rounds, and the values of these."""
+        """The setting with the best median over the rounds, and its values."""
         settings = {setting: values[measure] for setting, values in self.settings.items() if measure in values}
         if not settings:
             return "", []
@@ -44,8 +44,8 @@ class Samples:
 
 
 def collect(programs, rounds, measure):
-    """{program: Samples}; measure(program, setting) gives {measure: value}. Every other round goes backwards, so that
-    nobody always gets the machine from the same one."""
+    """Returns {program: Samples}; measure(program, setting) returns {measure: value}. Every other round runs in reverse order, so
+    that no program always runs after the same one."""
     samples = {program: Samples() for program in programs}
     turns = [(program, setting) for program in programs for setting in program.settings()]
     for i in range(rounds):

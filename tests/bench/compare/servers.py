@@ -1,4 +1,4 @@
-"""Translators as servers, pinned to a core: how to start them, and what to ask them."""
+"""Translators as servers, pinned to a core: how to start them, and how to send requests."""
 import contextlib
 import socket
 import subprocess
@@ -23,7 +23,7 @@ def free_port():
 
 @contextlib.contextmanager
 def running(command, port):
-    """A server that takes connections."""
+    """A running server that accepts connections."""
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log)
         try:
@@ -63,14 +63,14 @@ class Dragoman(Binary):
                 job.normalize, *self.precision(command, job.precision)]
 
     def serve(self, job, _):
-        """A context in which it runs, and its url."""
+        """A context manager that runs the server and gives its URL."""
         port = free_port()
         self.url = f"http://127.0.0.1:{port}/v1/translate"
         command = [self.path, "serve", "--port", port, "--max-requests-per-client", 1000, *self.options("serve", job)]
         return running(pinned(self.a.server_core, command), port)
 
     def lines_per_second(self, job, lines):
-        """Of the command, loading not counted."""
+        """Speed of the command, without loading."""
         command = [self.path, "translate", "--input", lines, *self.options("translate", job)]
         return lines_and_rate(run(pinned(self.a.server_core, command)).log)[1]
 

@@ -1,8 +1,8 @@
-"""`dragoman serve` and CTranslate2 behind FastAPI and uvicorn with the same weights, both loaded by wrk.
+"""Compares `dragoman serve` with CTranslate2 behind FastAPI and uvicorn, with the same weights, under load by wrk.
 
-Servers are pinned to one core and wrk to another. First as many requests as each answers over some connections, then
-both at a rate that both can bear, at which requests arrive at random. At last the server beside `dragoman translate` on
-the same text.
+Servers are pinned to one core and wrk to another. First, the maximum rate of each server over several connections is measured.
+Then requests arrive at random times, at a rate that both servers can handle. Finally the server is compared with `dragoman
+translate` on the same text.
 """
 import contextlib
 import statistics
@@ -24,17 +24,17 @@ LINES = Measure("lines/s", COUNT, max)
 
 
 def add_options(p):
-    p.add_argument("--model", required=True, help="a model of dragoman, float32")
-    p.add_argument("--source", required=True, help="text; a request has a line of it")
+    p.add_argument("--model", required=True, help="dragoman model in float32")
+    p.add_argument("--source", required=True, help="text, of which each request sends a line")
     p.add_argument("--connections", type=int, nargs="+", default=[1, 8, 64])
-    p.add_argument("--seconds", type=int, default=10, help="of each load")
-    p.add_argument("--share", type=float, default=0.6, help="the equal load, of what the slower server answers at most")
+    p.add_argument("--seconds", type=int, default=10, help="duration of each load")
+    p.add_argument("--share", type=float, default=0.6, help="the equal load, as a share of the slower server's maximum rate")
     p.add_argument("--beams", type=int, nargs="+", default=[1, 5])
     p.add_argument("--precisions", nargs="+", default=["int8"])
-    p.add_argument("--normalize", type=float, default=1, help="power of the length that scores are divided by")
+    p.add_argument("--normalize", type=float, default=1, help="divide scores by length to this power")
     p.add_argument("--waits", type=float, nargs="+", default=[5, 0], metavar="MS", help="how long CTranslate2's server waits "
-                   "for a batch to fill")
-    p.add_argument("--lines", type=int, default=4000, help="that dragoman translate gets")
+                   "for a batch to fill; several values are tried")
+    p.add_argument("--lines", type=int, default=4000, help="lines that dragoman translate gets")
     p.add_argument("--server-core", type=int, default=0)
     p.add_argument("--wrk-core", type=int, default=1)
 
@@ -48,7 +48,7 @@ def answered(load):
 
 
 def measures(load, found):
-    """What wrk found, as rows."""
+    """The results of wrk, as rows."""
     return {answered(load): found.rate, Measure(f"{load}, p50, ms", TIME, min): found.p50,
             Measure(f"{load}, p99, ms", TIME, min): found.p99, Measure(f"{load}, CPU of wrk, %", COUNT, min): found.cpu}
 
@@ -69,7 +69,7 @@ class Comparison:
         return wrk.load(server, self.lines, connections, seconds, self.a.wrk_core, rate)
 
     def at_most(self, job):
-        """As fast as answers come."""
+        """Load in a closed loop: each connection sends its next request when it has its answer."""
         def once(server, setting):
             found = {}
             with self.warm(server, job, setting):
@@ -80,7 +80,7 @@ class Comparison:
         return samples.collect(self.servers, self.a.rounds, once)
 
     def both_can_bear(self, found):
-        """Requests a second."""
+        """Load at a rate, in requests a second."""
         most = answered(f"{max(self.a.connections)} connections")
         return self.a.share * min(statistics.median(s.best(most)[1]) for s in found.values())
 

@@ -1,4 +1,4 @@
-"""Sizes of Transformers that are compared, as --task of `dragoman train` has them."""
+"""The sizes of Transformers to compare, as in --task of `dragoman train`."""
 import dataclasses
 
 
@@ -9,11 +9,11 @@ class Shape:
     feed_forward: int
     heads: int
     dropout: float
-    decoder_layers: int = 0  # 0: as many as the encoder has
+    decoder_layers: int = 0  # 0: as many as in the encoder
     pre_norm: bool = False
 
     def options(self):
-        """Of `dragoman train`."""
+        """Options of `dragoman train`."""
         layers = {"enc-depth": self.layers, "dec-depth": self.decoder_layers or self.layers}
         sizes = {"dim-emb": self.dim, "transformer-dim-ffn": self.feed_forward, "transformer-heads": self.heads,
                  "transformer-dropout": self.dropout}
@@ -21,7 +21,7 @@ class Shape:
 
 
 SHAPES = {
-    "toy": Shape(1, 16, 32, 2, 0.1),  # to try programs out
+    "toy": Shape(1, 16, 32, 2, 0.1),  # for trying programs out
     "tiny": Shape(4, 128, 256, 4, 0.3),
     "base": Shape(6, 512, 2048, 8, 0.1),
     "big": Shape(6, 1024, 4096, 16, 0.3),

@@ -1,4 +1,4 @@
-"""The table: what dragoman reaches, what a peer reaches at its best setting, and the ratio."""
+"""The table: figures of dragoman, figures of a peer with its best setting, and their ratio."""
 import statistics
 
 from samples import BLEU
@@ -9,7 +9,7 @@ def header(peer):
 
 
 def ratio(ours, theirs):
-    """Median of the ratios of rounds, and between what they lie."""
+    """Median of the ratios of all rounds, and their range."""
     ratios = [a / b for a, b in zip(ours, theirs)]
     return f"{statistics.median(ratios):.3f} ({min(ratios):.3f}–{max(ratios):.3f})"
 
@@ -28,7 +28,7 @@ def medians(samples, measure):
 
 
 def described(label, ours, theirs):
-    """The same rows for programs, with the figures of all settings."""
+    """The same rows as JSON values, with the figures of all settings."""
     for measure in ours.measures() or theirs.measures():
         pairs = list(zip(ours.best(measure)[1], theirs.best(measure)[1]))
         yield {"label": label, "measure": measure.name, "dragoman": medians(ours, measure),
@@ -36,6 +36,6 @@ def described(label, ours, theirs):
 
 
 def rows(label, ours, theirs):
-    """Samples of dragoman and of the peer; either may have none."""
+    """From the Samples of dragoman and of the peer; either may be empty."""
     measures = ours.measures() or theirs.measures()
     return "\n".join("| " + " | ".join(row(label, measure, ours, theirs)) + " |" for measure in measures)

@@ -10,7 +10,7 @@ def read_lines(path):
 
 
 def plain_copy(path, folder):
-    """The file itself, or a copy in the folder that is not compressed."""
+    """The path of the file itself or, if it is compressed, of a decompressed copy in the folder."""
     if Path(path).suffix not in (".xz", ".gz"):
         return Path(path)
     plain = Path(folder) / Path(path).stem

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""PyTorch as a filter, a line for a line, as `dragoman translate` is. Run by the others of this folder.
+"""PyTorch as a line filter, like `dragoman translate`. Run by the other programs of this folder.
 
     torch_lines.py MODEL [OPTION...] < SOURCE > TARGET          (MODEL: of dragoman, float32)
 
-The loop is the one people write: sentences of like length in batches, encoded once, keys and values of what is decoded
-kept on the device, a step for all hypotheses of a batch. --mode says how a step is run: eager; graph, a CUDA graph of
-it; compiled, a CUDA graph of what torch.compile makes of it. Nothing is copied to the host but, every few steps,
-whether all are done. The search is dragoman's: a hypothesis that ends keeps its place in the beam.
+This is the usual hand-written loop: sentences of similar length are batched and encoded once, keys and values of decoded tokens
+stay on the device, and a step computes all hypotheses of a batch. --mode sets how a step runs: eager; graph, as a CUDA graph;
+compiled, as a CUDA graph of the output of torch.compile. Only a flag is copied to the host, every few steps: whether all
+sentences are done. The search is dragoman's: a finished hypothesis stays in the beam.
 
-On a GPU the input is translated once before the clock starts. Prints a JSON line on stderr at the end: seconds of
-translating (splitting and joining pieces included, loading not), target pieces (</s> included) and steps.
+On a GPU the input is translated once before the clock starts. At the end, prints a JSON line on stderr: the seconds of
+translating, which include splitting and joining pieces but not loading, the number of target tokens, </s> included, and steps.
 """
 import argparse
 import json
@@ -24,8 +24,8 @@ import torch.nn.functional as F
 from torch_model import BOS, EOS, UNK, load, padded
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-LONGEST = 1024  # pieces of a source line, and of a translation
-LOOK = 8  # steps between looks at whether all are done
+LONGEST = 1024  # maximum pieces of a source line and of a translation
+LOOK = 8  # steps between checks whether all sentences are done
 
 
 def options():
@@ -35,18 +35,18 @@ def options():
     p.add_argument("--device", default="cpu")
     p.add_argument("--mode", choices=["eager", "graph", "compiled"], default="eager")
     p.add_argument("--threads", type=int, default=1)
-    p.add_argument("--batch", type=int, default=128, help="lines")
+    p.add_argument("--batch", type=int, default=128, help="lines in a batch")
     p.add_argument("--beam-size", type=int, default=5)
     p.add_argument("--normalize", type=float, default=1)
-    p.add_argument("--length", type=int, default=0, help="pieces of every translation; 0: as the model wants")
-    p.add_argument("--pieces", action="store_true", help="the input is already pieces")
+    p.add_argument("--length", type=int, default=0, help="length of every translation in pieces; 0: the model decides")
+    p.add_argument("--pieces", action="store_true", help="the input is already split into pieces")
     p.add_argument("--lines", action="store_true", help="answer each line at once instead of reading all")
     return p.parse_args()
 
 
 class Search:
-    """Translations of a batch of B sentences with a beam of W, all on the device. A step changes its tensors in place,
-    so that it can be recorded; `load` begins with other sentences of the same shape."""
+    """Translates a batch of B sentences with a beam of W, all on the device. A step changes its tensors in place, so that it
+    can be recorded; `load` starts over with other sentences of the same shape."""
 
     def __init__(self, a, model, shape):
         self.a, self.model, (batch, source, self.room) = a, model, shape
@@ -58,7 +58,7 @@ class Search:
         self.memory = [[number(batch, heads[0], source, heads[1]) for _ in range(2)] for _ in layers]
         self.past = [[number(batch * beam, heads[0], self.room, heads[1]) for _ in range(2)] for _ in layers]
         self.mask = empty(batch, 1, 1, source, dtype=torch.bool)
-        self.all_places, self.place = torch.arange(self.room, device=device), empty(1)
+        self.all_positions, self.position = torch.arange(self.room, device=device), empty(1)
         self.limit, self.least, self.free = empty(batch, 1), empty(batch, 1), empty(batch, 1)
         self.last, self.log_prob = empty(batch, beam), empty(batch, beam, dtype=torch.float32)
         self.pieces, self.best = empty(batch, beam, self.room), empty(batch, self.room)
@@ -77,22 +77,22 @@ class Search:
         self.mask.copy_(source.mask)
         self.limit.copy_(torch.tensor(limits)[:, None])
         self.least.copy_(self.limit if self.a.length else torch.zeros_like(self.limit))
-        for tensor, value in ((self.place, 0), (self.free, self.a.beam_size), (self.last, BOS), (self.pieces, EOS),
+        for tensor, value in ((self.position, 0), (self.free, self.a.beam_size), (self.last, BOS), (self.pieces, EOS),
                               (self.score, -math.inf), (self.log_prob, -math.inf)):
             tensor.fill_(value)
         for past in (tensor for layer in self.past for tensor in layer):
-            past.zero_()  # masked places must be numbers
+            past.zero_()  # masked values must be finite
         self.log_prob[:, 0] = 0
 
     def attend_past(self, layer, x, past, seen):
         q, *new = layer.self_attention.split(x)
         for kept, row in zip(past, new):
-            kept.index_copy_(2, self.place, row[:, :, None])
+            kept.index_copy_(2, self.position, row[:, :, None])
         y = F.scaled_dot_product_attention(q[:, :, None], *past, attn_mask=seen)
         return layer.self_attention.output(y.flatten(1))
 
     def attend_source(self, layer, x, memory):
-        """The hypotheses of a sentence are queries beside each other: its keys and values are there once."""
+        """Attention to the source. The hypotheses of a sentence are its queries, so its keys and values are stored once."""
         q = layer.cross_attention.queries(x).unflatten(0, self.last.shape).transpose(1, 2)
         y = F.scaled_dot_product_attention(q, *memory, attn_mask=self.mask)
         return layer.cross_attention.output(y.transpose(1, 2).flatten(0, 1).flatten(1))
@@ -100,8 +100,8 @@ class Search:
     def logits(self):
         """(B,W,V)"""
         model = self.model
-        x = model.embed(self.last.flatten(), self.place)
-        seen = (self.all_places <= self.place)[None]
+        x = model.embed(self.last.flatten(), self.position)
+        seen = (self.all_positions <= self.position)[None]
         for layer, past, memory in zip(model.decoder, self.past, self.memory):
             x = layer.sublayer(layer.self_attention_norm, x, lambda y: self.attend_past(layer, y, past, seen))
             x = layer.sublayer(layer.cross_attention_norm, x, lambda y: self.attend_source(layer, y, memory))
@@ -113,8 +113,8 @@ class Search:
         logits = self.logits()
         allowed = logits.index_fill(2, self.never, -math.inf)
         if self.a.length:
-            allowed[:, :, EOS].masked_fill_(self.place < self.least, -math.inf)
-        if self.a.beam_size == 1:  # the sum of logits orders nothing
+            allowed[:, :, EOS].masked_fill_(self.position < self.least, -math.inf)
+        if self.a.beam_size == 1:  # log-sum-exp does not change the order
             top, piece = allowed.max(2)
             return self.log_prob + top, torch.zeros_like(piece), piece
         all_of = self.log_prob[:, :, None] + allowed - logits.logsumexp(2, keepdim=True)
@@ -124,7 +124,7 @@ class Search:
 
     def step(self):
         top, parent, piece = self.candidates()
-        length = self.place + 1
+        length = self.position + 1
         there = (self.slots < self.free) & (top > -math.inf)
         ended = there & ((piece == EOS) | (length >= self.limit))
         if self.a.beam_size > 1:
@@ -132,16 +132,16 @@ class Search:
             for past in (tensor for layer in self.past for tensor in layer):
                 past.copy_(past.index_select(0, rows))
             self.pieces.copy_(self.pieces.gather(1, parent[:, :, None].expand_as(self.pieces)))
-        self.pieces.index_copy_(2, self.place, piece[:, :, None])
-        self.keep_best(torch.where(ended, top / self.divisors[self.place], -math.inf), length)
+        self.pieces.index_copy_(2, self.position, piece[:, :, None])
+        self.keep_best(torch.where(ended, top / self.divisors[self.position], -math.inf), length)
         self.free.sub_(ended.sum(1, keepdim=True))
         self.last.copy_(piece)
         live = torch.where(there & ~ended, top, -math.inf)
-        if self.a.beam_size > 1:  # those that can no longer become the best
+        if self.a.beam_size > 1:  # drops hypotheses that can no longer become the best
             hopeless = live.amax(1, keepdim=True) / self.divisors[self.limit - 1] <= self.score
             live = live.masked_fill(hopeless, -math.inf)
         self.log_prob.copy_(live)
-        self.place.add_(1)
+        self.position.add_(1)
 
     def keep_best(self, scores, length):
         score, slot = scores.max(1, keepdim=True)
@@ -152,7 +152,7 @@ class Search:
         self.score.copy_(torch.where(better, score, self.score))
 
     def record(self):
-        """Runs before a recording let libraries and the compiler prepare; what they do to the tensors is undone by load."""
+        """Records a step after some warm-up runs for libraries and the compiler; `load` resets the tensors that they change."""
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
@@ -164,7 +164,7 @@ class Search:
             self.run_step()
 
     def run(self, source, limits):
-        """(pieces of each sentence without </s>, steps)"""
+        """Returns (pieces of each sentence without </s>, number of steps)."""
         self.load(source, limits)
         if self.a.mode != "eager" and self.a.device == "cuda" and not self.graph:
             self.record()
@@ -194,7 +194,7 @@ class Filter:
         return self.source.encode(lines)
 
     def search(self, batch, source, longest):
-        """One for each shape: what it has recorded is of use again."""
+        """The search for a shape, which is kept because its recording can be reused."""
         shape = batch, source, -longest // 32 * -32
         if shape not in self.searches:
             self.searches[shape] = Search(self.a, self.model, shape)

@@ -1,7 +1,7 @@
-"""The Transformer of "Attention Is All You Need" as one writes it in PyTorch for speed; weights may come from a model of
-dragoman. Parts are named as in docs/model_format.md; queries, keys and values are one product.
+"""The Transformer of "Attention Is All You Need" in PyTorch, written for speed; weights may come from a dragoman model.
+Parts are named as in docs/model_format.md; queries, keys and values are one product.
 
-The tokens of a batch lie in one of two ways:
+The tokens of a batch are laid out in one of two ways:
 
     padded  (B,T) with masks, through scaled_dot_product_attention
     packed  (N) end to end without padding, through varlen_attn (flash attention); on a CPU sentence by sentence
@@ -26,14 +26,14 @@ UNK, BOS, EOS = 0, 1, 2
 
 class Rows(NamedTuple):
     ids: Tensor  # (B,T) or (N)
-    places: Tensor  # of tokens in their sentences, (T) or (N)
-    mask: Optional[Tensor] = None  # padded: (B,1,1,T), true where there is a token
-    ends: Optional[Tensor] = None  # packed: (B+1) int32, where sentences begin and end
-    longest: int = 0  # packed: a bound, of few different values
+    positions: Tensor  # of tokens in their sentences, (T) or (N)
+    mask: Optional[Tensor] = None  # padded: (B,1,1,T), true for tokens, false for padding
+    ends: Optional[Tensor] = None  # packed: (B+1) int32, boundaries of sentences
+    longest: int = 0  # packed: upper bound of the lengths, rounded so that few values occur
 
 
 def padded(sentences, device):
-    multiple = 8 if torch.device(device).type == "cuda" else 1  # its matrix units like such
+    multiple = 8 if torch.device(device).type == "cuda" else 1  # matrix units need it
     width = -max(map(len, sentences)) // multiple * -multiple
     ids = torch.tensor([s + [EOS] * (width - len(s)) for s in sentences])
     mask = torch.arange(width) < torch.tensor([[len(s)] for s in sentences])
@@ -42,10 +42,10 @@ def padded(sentences, device):
 
 def packed(sentences, device):
     ids = torch.tensor([i for s in sentences for i in s])
-    places = torch.cat([torch.arange(len(s)) for s in sentences])
+    positions = torch.cat([torch.arange(len(s)) for s in sentences])
     ends = torch.tensor([0] + [len(s) for s in sentences], dtype=torch.int32).cumsum(0, dtype=torch.int32)
-    longest = -max(map(len, sentences)) // 128 * -128  # a block of queries
-    return Rows(ids.to(device), places.to(device), ends=ends.to(device), longest=longest)
+    longest = -max(map(len, sentences)) // 128 * -128  # rounded up to a block of queries
+    return Rows(ids.to(device), positions.to(device), ends=ends.to(device), longest=longest)
 
 
 LAYOUTS = {"padded": padded, "packed": packed}
@@ -54,7 +54,7 @@ LAYOUTS = {"padded": padded, "packed": packed}
 def attend(q, k, v, queries, keys, causal):
     """q, k, v (…,H,K)"""
     if keys.ends is None:
-        mask = None if causal else keys.mask  # no query sees a key after it, so none sees padding
+        mask = None if causal else keys.mask  # a query sees no later key, and therefore no padding
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
         return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal).transpose(1, 2)
     if q.is_cuda:
@@ -126,7 +126,7 @@ class Layer(nn.Module):
 
 
 def sinusoids(length, dim):
-    """All sines, then all cosines."""
+    """Sinusoids: all sines, then all cosines."""
     angle = torch.arange(length)[:, None] * 10000.0 ** (-2 * torch.arange((dim + 1) // 2) / dim)
     return torch.cat([angle.sin(), angle.cos()], 1)[:, :dim]
 
@@ -135,37 +135,37 @@ class Transformer(nn.Module):
     def __init__(self, c, vocabulary, longest=512):
         super().__init__()
         self.c = c
-        self.embedding = nn.Embedding(vocabulary, c.dim)  # source, target and output share it
+        self.embedding = nn.Embedding(vocabulary, c.dim)  # shared by source, target and output
         nn.init.normal_(self.embedding.weight, std=c.dim ** -0.5)
         self.register_buffer("positions", sinusoids(longest, c.dim), persistent=False)
         self.encoder = nn.ModuleList(Layer(c, False) for _ in range(c.layers))
         self.decoder = nn.ModuleList(Layer(c, True) for _ in range(c.decoder_layers or c.layers))
         self.encoder_norm, self.decoder_norm = (nn.LayerNorm(c.dim) if c.pre_norm else nn.Identity() for _ in range(2))
 
-    def embed(self, ids, places):
-        x = self.embedding(ids) * math.sqrt(self.c.dim) + self.positions[places]
+    def embed(self, ids, positions):
+        x = self.embedding(ids) * math.sqrt(self.c.dim) + self.positions[positions]
         return F.dropout(x, self.c.dropout, self.training)
 
     def encode(self, source):
-        x = self.embed(source.ids, source.places)
+        x = self.embed(source.ids, source.positions)
         for layer in self.encoder:
             x = layer(x, source)
         return self.encoder_norm(x)
 
     def hidden(self, source, target):
-        memory, x = self.encode(source), self.embed(target.ids, target.places)
+        memory, x = self.encode(source), self.embed(target.ids, target.positions)
         for layer in self.decoder:
             x = layer(x, target, memory, source)
         return self.decoder_norm(x).reshape(-1, self.c.dim)
 
     def forward(self, source, target, there, labels, chunk=0):
-        """Mean label-smoothed cross-entropy of the rows that are `there`, not padding; None: of all."""
+        """Mean label-smoothed cross-entropy of the rows for which `there` is true, which are not padding; None: of all rows."""
         x, w = self.hidden(source, target), self.embedding.weight
         if there is not None:
             x = x.index_select(0, there)
         if not chunk:
             return F.cross_entropy(F.linear(x, w), labels, label_smoothing=0.1)
-        # PyTorch's chunked op has no smoothing, which adds 0.1 · (logit of the label - mean of logits).
+        # PyTorch's chunked op lacks label smoothing, which adds 0.1 · (logit of the target - mean of logits).
         loss = F.linear_cross_entropy(x, w, labels, options=nn.LinearCrossEntropyOptions(batch_chunk_size=chunk))
         return loss + 0.1 * ((x * F.embedding(labels, w)).sum(1) - x @ w.mean(0)).mean()
 
@@ -188,7 +188,7 @@ def shape_of(config, path):
 
 
 def load(path, longest):
-    """A model with the weights of a model file, and its vocabularies by side, as bytes."""
+    """Returns a model with the weights of a model file, and its vocabularies by side, as bytes."""
     from safetensors import safe_open
     with safe_open(path, "pt") as file:
         shape = shape_of(json.loads(file.metadata()["config"]), path)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast PyTorch trains, a JSON line for each layout and size of batches. Run by training.py.
+"""Measures how fast PyTorch trains, and prints a JSON line for each layout and size of batches. Run by training.py.
 
     torch_training.py SOURCE TARGET VOCABULARY [OPTION...]
 
-Text, pieces, model and label smoothing are those of `dragoman train`. In PyTorch's favour: batches lie on the device
-before the clock starts, gradients are not clipped, the learning rate is constant. Target tokens count </s> and no
-padding. Of padded batches the budget counts padding too.
+Text, pieces, model and label smoothing are those of `dragoman train`. In PyTorch's favour, batches are on the device
+before the clock starts, gradients are not clipped, and the learning rate is constant. Target tokens include </s> and exclude
+padding; the size of padded batches includes padding.
 """
 import argparse
 import contextlib
@@ -19,8 +19,8 @@ import torch
 from shapes import SHAPES
 from torch_model import BOS, EOS, LAYOUTS, Transformer
 
-BATCHES = 20  # drawn from all, and gone through again and again
-LONGEST = 256  # pieces, as dragoman's --max-length
+BATCHES = 20  # random batches, used repeatedly
+LONGEST = 256  # pieces, like dragoman's --max-length
 
 
 def options():
@@ -29,7 +29,7 @@ def options():
     p.add_argument("vocabulary")
     p.add_argument("--preset", choices=SHAPES, default="base")
     p.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=["padded"])
-    p.add_argument("--batches", type=int, nargs="+", default=[4096], help="target tokens in each")
+    p.add_argument("--batches", type=int, nargs="+", default=[4096], help="target tokens in a batch")
     p.add_argument("--precision", choices=["float32", "bfloat16"], default="float32")
     p.add_argument("--seconds", type=float, default=10)
     p.add_argument("--device", default="cpu")
@@ -48,7 +48,7 @@ def read_pairs(a, vocabulary):
 
 
 def cut(pairs, budget, pads):
-    """Batches of pairs of like length: up to `budget` target tokens."""
+    """Batches of pairs of similar length, with up to `budget` target tokens."""
     pairs = sorted(pairs, key=lambda pair: (max(map(len, pair)), sum(map(len, pair))))
     batch, size, longest = [], 0, 0
     for pair in pairs:
@@ -63,7 +63,7 @@ def cut(pairs, budget, pads):
 
 
 def make_batch(pairs, layout, device):
-    """What Transformer.forward takes, and how many target tokens that is."""
+    """The arguments of Transformer.forward, and the number of target tokens."""
     source = LAYOUTS[layout]([s for s, _ in pairs], device)
     target = LAYOUTS[layout]([[BOS] + t[:-1] for _, t in pairs], device)
     there = target.mask.flatten().nonzero()[:, 0] if layout == "padded" else None
@@ -72,12 +72,12 @@ def make_batch(pairs, layout, device):
 
 
 def compute(a):
-    """The precision of products, for `with`."""
+    """A context manager that sets the precision of products."""
     return torch.autocast(a.device, torch.bfloat16) if a.precision == "bfloat16" else contextlib.nullcontext()
 
 
 def measure(a, vocabulary_size, pairs, layout):
-    """A JSON line for each size of batches; one model for all."""
+    """Prints a JSON line for each size of batches, all with one model."""
     torch._dynamo.reset()
     model = Transformer(SHAPES[a.preset], vocabulary_size).to(a.device).train()
     adam = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
@@ -98,7 +98,7 @@ def measure(a, vocabulary_size, pairs, layout):
         said = {"layout": layout, "batch": budget}
         try:
             said |= speed(a, update, some_batches(pairs, budget, layout, a.device))
-        except Exception as error:  # out of memory, or something that this PyTorch cannot do: the others still count
+        except Exception as error:  # out of memory, or unsupported by this PyTorch; continue with the other settings
             adam.zero_grad(set_to_none=True)
             said["error"] = f"{type(error).__name__}: {(str(error).strip() or '?').splitlines()[0]}"
         print(json.dumps(said), flush=True)
@@ -111,7 +111,7 @@ def some_batches(pairs, budget, layout, device):
 
 
 def speed(a, update, batches):
-    """Target tokens a second, and what the device held at most."""
+    """Returns target tokens a second and the peak memory of the device."""
     wait = torch.cuda.synchronize if a.device == "cuda" else lambda: None
     for batch, _ in batches if a.compile else batches[:2]:  # compiles for all shapes
         loss = update(batch)

@@ -1,8 +1,8 @@
-"""Training in dragoman and in PyTorch: speed and memory on the same text, vocabulary, model and batch sizes.
+"""Compares training in dragoman and PyTorch: speed and memory with the same text, vocabulary, model and batch sizes.
 
-Both count target tokens with </s> and leave the beginning out. With --devices both compute on that GPU, PyTorch compiled
-and at its better layout of batches (torch_model.py); then MFU is the share of the GPU's bfloat16 rate that useful
-operations took (useful_work.py).
+Both count target tokens, </s> included, and exclude the first updates. With --devices both compute on that GPU, and PyTorch is
+compiled and uses the faster of its two batch layouts (torch_model.py). MFU is then the share of the GPU's peak rate in
+bfloat16 that the necessary operations used (useful_work.py).
 """
 import json
 import re
@@ -24,20 +24,20 @@ from text import plain_copy
 HERE = Path(__file__).parent
 BATCHES = {"toy": [512], "tiny": [8192], "base": [4096], "big": [4096]}
 CHUNKS = {"toy": 2048, "tiny": 2048, "base": 1024, "big": 1024}  # rows of PyTorch's fused projection and loss, fastest on CPUs
-SAMPLE = 20_000  # pairs whose lengths say what a token costs
+SAMPLE = 20_000  # pairs from whose lengths the operations per token are computed
 
 
 def add_options(p):
     p.add_argument("--train", nargs=2, required=True, metavar=("SOURCE", "TARGET"))
-    p.add_argument("--vocab", required=True, help="a joint SentencePiece vocabulary")
+    p.add_argument("--vocab", required=True, help="joint SentencePiece vocabulary")
     p.add_argument("--preset", choices=SHAPES, default="tiny")
     p.add_argument("--precisions", nargs="+", choices=["float32", "bfloat16"], default=["float32"])
-    p.add_argument("--batches", type=int, nargs="+", metavar="TOKENS", help="sizes that both try, in target tokens")
-    p.add_argument("--seconds", type=float, default=45, help="that are measured")
-    p.add_argument("--settle", type=float, default=15, help="seconds before them, of dragoman")
-    p.add_argument("--devices", metavar="N", help="of dragoman: a GPU's number; without it CPUs")
-    p.add_argument("--peer-device", choices=["cpu", "cuda"], help="of PyTorch; without it as --devices says")
-    p.add_argument("--allocator", help="a library to preload for PyTorch, such as libtcmalloc_minimal.so.4")
+    p.add_argument("--batches", type=int, nargs="+", metavar="TOKENS", help="batch sizes that both try, in target tokens")
+    p.add_argument("--seconds", type=float, default=45, help="measured time")
+    p.add_argument("--settle", type=float, default=15, help="seconds that dragoman trains before the measured time")
+    p.add_argument("--devices", metavar="N", help="GPU of dragoman, by number; default: the CPU")
+    p.add_argument("--peer-device", choices=["cpu", "cuda"], help="device of PyTorch; default: as --devices")
+    p.add_argument("--allocator", help="library to preload for PyTorch, such as libtcmalloc_minimal.so.4")
 
 
 def programs(a):
@@ -47,7 +47,7 @@ def programs(a):
 
 
 class Corpus:
-    """Plain text in a folder, and what a target token of it costs."""
+    """Plain text in a folder, and the operations per target token."""
 
     def __init__(self, a, folder):
         self.files = [plain_copy(path, folder) for path in a.train]
@@ -64,7 +64,7 @@ class Corpus:
         return [len(line.split(" ")) + 1 for line in encoded.removesuffix("\n").split("\n")]
 
     def figures(self, speed, device):
-        """A speed with what follows from it."""
+        """A speed and the figures derived from it."""
         peak = useful_work.peak(gpu.query("name")) if device else None
         return {TOKENS: speed} | ({MFU: 100 * speed * self.operations / peak} if peak else {})
 
@@ -81,7 +81,7 @@ class Dragoman(Binary):
         return [f"{batch:,} tokens" for batch in self.a.batches]
 
     def measure(self, precision, setting, corpus, folder):
-        """From --settle seconds after the first report on, until --seconds more have passed."""
+        """The speed of the --seconds that begin --settle seconds after the first report."""
         a, log = self.a, Path(folder) / "log.jsonl"
         log.unlink(missing_ok=True)
 
@@ -133,7 +133,8 @@ class PyTorch:
         return [f"{layout}, {batch:,} tokens" for layout in self.layouts() for batch in self.a.batches]
 
     def measure(self, precision, setting, corpus, folder):
-        """One process tries all settings, as compiling takes longer than measuring; a round asks for each in turn."""
+        """One process measures all settings, because compiling takes longer than measuring; in each round it is asked for one
+        setting after the other."""
         if setting not in self.said:
             self.said = self.measure_all(precision, corpus)
         line = self.said.pop(setting)

@@ -1,6 +1,6 @@
-"""Translation by the same model in dragoman and in CTranslate2 or PyTorch: speed, time to answer, memory, quality.
+"""Compares translating with the same model in dragoman and in CTranslate2 or PyTorch: speed, latency, memory, quality.
 
-With --devices both compute on that GPU. PyTorch then runs in three ways (torch_lines.py), of which the best counts.
+With --devices both compute on that GPU. PyTorch then runs in three modes (torch_lines.py), of which the best is shown.
 """
 import json
 import sys
@@ -17,25 +17,25 @@ from translators import PEERS, Dragoman, Job
 
 
 def add_options(p):
-    p.add_argument("--model", required=True, help="a model of dragoman, float32")
+    p.add_argument("--model", required=True, help="dragoman model in float32")
     p.add_argument("--source", required=True, help="text to translate")
     p.add_argument("--peer", choices=PEERS, default="ctranslate2")
-    p.add_argument("--devices", metavar="N", help="of dragoman: a GPU's number; without it CPUs")
-    p.add_argument("--peer-device", choices=["cpu", "cuda"], help="of PyTorch; without it as --devices says")
-    p.add_argument("--batch", type=int, metavar="LINES", help="lines at a time: exactly for PyTorch (128 without it), on "
-                   "average for dragoman (its own default without it)")
-    p.add_argument("--reference", help="its translation by people, for BLEU")
-    p.add_argument("--bleu-tokenize", default="13a", help="'none' for a reference that is tokenised already")
+    p.add_argument("--devices", metavar="N", help="GPU of dragoman, by number; default: the CPU")
+    p.add_argument("--peer-device", choices=["cpu", "cuda"], help="device of PyTorch; default: as --devices")
+    p.add_argument("--batch", type=int, metavar="LINES", help="lines translated at a time, by dragoman on average "
+                   "(default: 128 for PyTorch, its own default for dragoman)")
+    p.add_argument("--reference", help="human translation of --source, for BLEU")
+    p.add_argument("--bleu-tokenize", default="13a", help="tokenizer of BLEU; 'none' for a reference that is already tokenised")
     p.add_argument("--beams", type=int, nargs="+", default=[1, 5])
     p.add_argument("--precisions", nargs="+", default=["float32", "int8"])
-    p.add_argument("--normalize", type=float, default=1, help="power of the length that scores are divided by")
-    p.add_argument("--length", type=int, default=0, help="for untrained models: cut the pieces of the text into lines "
-                   "of this many, and force every translation to have as many")
-    p.add_argument("--shortlist", metavar="FILE", help="of dragoman align; CTranslate2 translates without it and with it "
-                   "as a vocabulary map")
-    p.add_argument("--lines", type=int, help="translate no more than these")
-    p.add_argument("--times", type=int, default=1, help="repeat the text, where a machine is done with it too soon")
-    p.add_argument("--single-lines", type=int, default=200, help="lines that are sent one by one; 0: none")
+    p.add_argument("--normalize", type=float, default=1, help="divide scores by length to this power")
+    p.add_argument("--length", type=int, default=0, help="for untrained models: cut the text into lines of this many "
+                   "pieces, and force every translation to have as many")
+    p.add_argument("--shortlist", metavar="FILE", help="shortlist of dragoman align; CTranslate2 translates without it and with "
+                   "it as a vocabulary map")
+    p.add_argument("--lines", type=int, help="translate only the first so many lines")
+    p.add_argument("--times", type=int, default=1, help="repeat the text, if a fast machine translates it in too short a time")
+    p.add_argument("--single-lines", type=int, default=200, help="number of lines sent one by one; 0: none")
 
 
 def programs(a):
@@ -44,7 +44,7 @@ def programs(a):
 
 
 class Text:
-    """What is translated, and how translations are counted and judged: alike for all."""
+    """The text to translate, and the counting and evaluation of translations, which are the same for all programs."""
 
     def __init__(self, a, folder):
         self.a, self.folder = a, folder
@@ -63,7 +63,7 @@ class Text:
         return [" ".join(pieces[i:i + n]) for i in range(0, len(pieces) - n + 1, n)]
 
     def target_tokens(self, translations):
-        """With </s>, unless the length was forced."""
+        """Target tokens, with </s> unless the length was forced."""
         if self.a.length:
             return self.a.length * len(self.lines)
         return len(self.encode(translations, "target")) + len(self.lines)
@@ -77,13 +77,13 @@ class Text:
 
 
 def seconds_of(program, setting, job, text, whole):
-    """Seconds for the text. On a GPU those of a second time in the same process: at first kernels are loaded and steps
-    recorded, and PyTorch, too, translates the text once before time counts (torch_lines.py)."""
+    """Seconds for the text. On a GPU this is the second pass in the same process, because in the first one kernels are loaded and
+    steps recorded; PyTorch also translates the text once before the clock starts (torch_lines.py)."""
     once = program.seconds(whole.log)
     if not text.a.devices or program.warms_up:
         return once
     twice = program.seconds(run(program.command(job, setting, one_by_one=False), text.all * 2).log)
-    return twice - once if twice > once else once  # a toy text may take longer alone
+    return twice - once if twice > once else once  # a toy text may take longer in one pass than in two
 
 
 def measure(program, setting, job, text):
@@ -113,7 +113,7 @@ def compare_job(a, ours, peer, job, text):
     def once(program, setting):
         try:
             values, translations[program.name] = measure(program, setting, job, text)
-        except Failed as failed:  # the peer's other settings still count
+        except Failed as failed:  # continue with the other settings of the peer
             if program is ours:
                 raise
             print(f"note: {program.name}, {setting}: {str(failed).splitlines()[-1]}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Translators as filters, a line for a line: what to type, and how long one translated according to its log."""
+"""Translators as line filters: their command lines, and the time of translating according to their logs."""
 import json
 import re
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Job:
-    """What is the same for all."""
+    """Settings that are the same for all programs."""
     precision: str
     beam: int
     normalize: float
-    length: int  # pieces of every source line and of every translation; 0: text, translated as the model wants
+    length: int  # pieces of every source line and of every translation; 0: plain text, translations of any length
 
     def __str__(self):
         return f"beam {self.beam}, {self.precision}"
 
 
 def lines_and_rate(log):
-    """Of dragoman translate: lines, and lines a second, loading not counted."""
+    """From the log of dragoman translate: lines, and lines a second without loading."""
     found = re.search(r"Translated ([\d,]+) lines? in .*: ([\d.,]+) lines/s", log).groups()
     return [float(number.replace(",", "")) for number in found]
 
 
 class Dragoman(Binary):
-    warms_up = False  # before time counts
+    warms_up = False  # whether it translates the text once before the clock starts
 
     def __init__(self, a):
         super().__init__(a)
@@ -40,7 +40,7 @@ class Dragoman(Binary):
         return [f"GPU {self.a.devices}"] if self.a.devices else super().settings()
 
     def prepare(self, text):
-        """--mini-batch-words counts source pieces."""
+        """--mini-batch-words counts source tokens."""
         self.where = ["--devices", self.a.devices] if self.a.devices else ["--cpu-threads", str(self.threads)]
         if self.a.batch:
             self.where += ["--mini-batch-words", str(round(self.a.batch * text.source_pieces() / len(text.lines)))]
@@ -60,7 +60,7 @@ class Dragoman(Binary):
 
 
 def to_ctranslate2(python, model, folder, precisions, *options):
-    """A folder a precision: weights stored as they are computed with take the least memory and time to load."""
+    """One folder per precision: weights that are stored in the type of the computation load fastest and with the least memory."""
     for precision in precisions:
         run([python, "-B", HERE.parent / "to_ctranslate2.py", model, folder / precision, "--quantization", precision, *options])
 
@@ -87,7 +87,7 @@ class CTranslate2:
         return True
 
     def settings(self):
-        """Workers × threads of each, then with a vocabulary map if there is a shortlist."""
+        """Numbers of workers × threads; with a shortlist also the same with a vocabulary map."""
         alone = list(dict.fromkeys([f"1×{self.threads}", f"{self.threads}×1"]))
         return alone + [f"{setting} map" for setting in alone if self.map]
 

@@ -1,4 +1,4 @@
-"""Load on a server, by wrk: a closed loop over some connections, or requests that arrive at a rate."""
+"""Puts load on a server with wrk: a closed loop over several connections, or requests that arrive at a given rate."""
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ class Load:
 
 
 def load(server, lines, connections, seconds, core, rate=0, seed=1):
-    """Lines of a file as requests to a server, from a core of its own."""
+    """Sends the lines of a file as requests to a server, from its own core."""
     done = run(["taskset", "--cpu-list", str(core), "wrk", "--threads", "1", "--connections", str(connections),
                 "--duration", f"{seconds}s", "--timeout", "60s", "--script", SCRIPT, server.url, "--", lines, server.body,
                 str(seed), str(rate)])
