@@ -25,7 +25,7 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
     page.fact("memory of the process",
               fmt::format("about {}: {} more for the program, its libraries and the text",
                           in_mebibytes(run.memory.peak + run.besides), in_mebibytes(run.besides)));
-  if (o.mini_batch_fit) page.fact("batches that fit", grouped(run.batch_words) + " target pieces");
+  if (o.mini_batch_fit) page.fact("batches that fit", grouped(run.batch_words) + " target tokens");
   page.fact("a checkpoint on disk",
             fmt::format("{} for the model, {} for the state; {} are free", in_mebibytes(run.checkpoint.model),
                         in_mebibytes(run.checkpoint.state), in_mebibytes(run.free_disk)));
@@ -37,8 +37,8 @@ void add_model(FactPage& page, const DryRun& run, const TrainOptions& o) {
 void add_epoch(FactPage& page, const DryRun& run) {
   page.heading("An epoch");
   page.fact("updates", about(run, run.updates));
-  page.fact("target pieces", about(run, run.target_tokens));
-  page.fact("speed", fmt::format("{} target pieces/s, measured over {} updates on this machine",
+  page.fact("target tokens", about(run, run.target_tokens));
+  page.fact("speed", fmt::format("{} target tokens/s, measured over {} updates on this machine",
                                  rounded(run.target_tokens_per_second), run.measured_updates));
   page.fact("time", "about " + grouped_seconds(run.target_tokens / run.target_tokens_per_second));
 }

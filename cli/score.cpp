@@ -120,7 +120,7 @@ std::variant<PairReader, NBestReader> open(const ScoreCommandOptions& options) {
 }
 
 void report(const ScoreTotals& totals, double seconds) {
-  log_info("Scored {} {} with {} target pieces in {:.1f} s: {:.1f} pieces/s", grouped(totals.pairs),
+  log_info("Scored {} {} with {} target tokens in {:.1f} s: {:.1f} tokens/s", grouped(totals.pairs),
            totals.pairs == 1 ? "pair" : "pairs", grouped(totals.pieces), seconds, double(totals.pieces) / seconds);
 }
 

@@ -134,7 +134,7 @@ void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
   if (o.normalize)
     findings.add(Error(
         fmt::format("--normalize contradicts --summary {}, which is computed from whole log-probabilities", summary),
-        "--summary ce-mean-words is the mean over target pieces"));
+        "--summary ce-mean-words is the mean over target tokens"));
 }
 
 }  // namespace

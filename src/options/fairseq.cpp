@@ -48,7 +48,7 @@ constexpr Foreign fairseq_option_rows[] = {
     {"criterion", "training minimises cross-entropy, with --label-smoothing",
      "label_smoothed_cross_entropy,cross_entropy"},
     {"max-tokens", "--mini-batch-words, in target tokens; for translate, in source tokens"},
-    {"batch-size max-sentences", "--mini-batch in sentences, or --mini-batch-words in pieces"},
+    {"batch-size max-sentences", "--mini-batch in sentences, or --mini-batch-words in target tokens"},
     {"max-tokens-valid batch-size-valid", "validation chooses its batches itself", any_value},
     {"update-freq", "use --optimizer-delay"},
     {"max-update", "--after 8000u ends a run after 8,000 updates"},

@@ -46,7 +46,7 @@ svg text { fill: var(--soft); font-size: 11px; }
 </head>
 <body>
 <header><h1>Training runs</h1><span id="runs"></span>
-<label>by <select id="axis"><option value="0">updates</option><option value="1">target pieces</option></select></label>
+<label>by <select id="axis"><option value="0">updates</option><option value="1">target tokens</option></select></label>
 </header>
 <main id="charts"></main>
 <script id="data" type="application/json">)html";

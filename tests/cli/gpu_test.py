@@ -123,7 +123,7 @@ class Training(Gpu):
         words = re.search(r"(\d+) target tokens", begun)[1]  # all of them: they are few
         self.assertIn(f"Batches of {words} target tokens fit into memory", begun)
         self.assertIn(f"Batches of {words} target tokens as before", gone_on)
-        self.assertRegex(self.succeed(command + "1u --dry-run --no-reload").stdout, rf"batches that fit +{words} target pieces")
+        self.assertRegex(self.succeed(command + "1u --dry-run --no-reload").stdout, rf"batches that fit +{words} target tokens")
 
     def test_validates_and_profiles(self):
         done = self.succeed("train -t s t -v v v -m valid.safetensors --devices cuda:0 --after 4u --valid-sets s t "
