@@ -56,9 +56,9 @@ constexpr const char* after_curves = R"html(</script>
 const runs = JSON.parse(document.getElementById('data').textContent);
 const colours = ['#2f7ed8', '#e4672b', '#1f9d6b', '#b05cc6', '#d9a400', '#4bb4d8', '#d8496b', '#7a8699'];
 const titles = {
-  cost: ['Cost', 'training, label-smoothed, per target piece'],
+  cost: ['Cost', 'training, label-smoothed, per target token'],
   learning_rate: ['Learning rate', ''],
-  words_per_second: ['Words/s', 'target pieces'],
+  words_per_second: ['Words/s', 'target tokens'],
   gradient_norm: ['Gradient norm', 'before clipping'],
 };
 const last = ['learning_rate', 'words_per_second', 'gradient_norm'];
@@ -141,7 +141,7 @@ function chart(name, lines, span) {
     cursor.setAttribute('x1', X(x));
     cursor.setAttribute('x2', X(x));
     tip.replaceChildren();
-    element(tip, 'div', {}, `${axis ? 'target piece' : 'update'} ${exact(x)}`);
+    element(tip, 'div', {}, `${axis ? 'target token' : 'update'} ${exact(x)}`);
     for (const line of lines) {
       const row = element(tip, 'div', {}), p = nearest(line.points, x);
       element(row, 'i', { style: `background: ${line.colour}` });

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Why batch norm fits text badly: how much the mean and the variance of a norm's input change from batch to batch (Shen et
+"""Shows why batch norm fits text badly: how much the mean and the variance of a norm's input vary between batches (Shen et
 al. 2020, "PowerNorm: Rethinking Batch Normalization in Transformers", figures 1 and 2). Prints a Markdown table.
 
     batch_statistics.py MODEL SOURCE TARGET [--tokens N] [--batches N]     (needs torch, safetensors, sentencepiece)
 
-MODEL is a Transformer of dragoman's with the attention of the paper; tests/golden/make.py computes it. Text goes in
-batches of about N target tokens: of pairs drawn at random, and of neighbours among all pairs sorted by length, as
-training has them. For every column of every norm's input: the deviation over batches of the batch's mean, in deviations of
-the column, and of the batch's variance, as a part of the column's. What is printed are medians over columns and norms, and
-the largest of the norms, each the median of its columns. Were words drawn one by one, N of them would give the last line.
+MODEL is a dragoman Transformer with the attention of the paper; tests/golden/make.py computes it. Batches of about N target
+tokens are made of random pairs, and of pairs of similar length, as in training. For each dimension of each norm's input, the
+standard deviation of the batch mean is divided by that of the dimension, and the deviation of the batch variance by the
+variance of the dimension. The table has their medians over dimensions, for the median norm and for the largest. Its last row
+is what N independent tokens would give.
 """
 import argparse
 import json

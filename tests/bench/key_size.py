@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Why the paper divides by √K: what scores do as the columns of a query and a key grow in number (Vaswani et al. 2017,
-section 3.2.1, footnote 4). Prints a Markdown table.
+"""Shows why the paper divides by √K: how scores change with the size K of a query and a key (Vaswani et al. 2017, section
+3.2.1, footnote 4). Prints a Markdown table.
 
     key_size.py [--queries N]
 
 Queries and keys have independent numbers of mean 0 and variance 1, and w of the additive score is drawn as dragoman
-does (Glorot: uniform in ±√(6 / (1 + K))). A query meets 32 keys. Columns: the variance of its scores, the largest weight
-of their softmax, and how large the softmax's gradient is: the norm of its Jacobian p_i (δ_ij - p_j), which is 0.17 where
-all weights are 1/32 and 0 where one of them is 1.
+does (Glorot: uniform in ±√(6 / (1 + K))). Each query has 32 keys. The columns are the variance of its scores, the largest
+weight of their softmax, and the norm of the softmax's Jacobian p_i (δ_ij - p_j), which is 0.17 if all weights are 1/32 and 0
+if one of them is 1.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Draws what bench_layers measured as an SVG: milliseconds and memory against the length of sentences, both axes
-logarithmic. Several files are repetitions: the fastest counts.
+"""Draws the results of bench_layers as an SVG: milliseconds and memory against the length of sentences, with logarithmic
+axes. Of several files, which are repetitions, the fastest time counts.
 
     layers_plot.py layers.json... > lengths.svg
 """

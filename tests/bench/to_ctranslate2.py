@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A dragoman model as a CTranslate2 model folder with the same weights, for comparing the two.
+"""Writes a dragoman model as a CTranslate2 model folder with the same weights, to compare the two programs.
 
     to_ctranslate2.py model.safetensors FOLDER       (needs ctranslate2, sentencepiece, numpy, safetensors)
 
-Beside CTranslate2's own files the folder holds the vocabularies, source.spm and target.spm. Positions are written out
-as a table: CTranslate2's own sinusoids have other frequencies. docs/model_format.md says what the tensors mean.
+The folder has CTranslate2's own files and the vocabularies, source.spm and target.spm. Positions are written as a table,
+because CTranslate2's own sinusoids have other frequencies. docs/model_format.md describes the tensors.
 """
 import argparse
 import json
