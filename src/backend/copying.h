@@ -47,15 +47,15 @@ TargetMixture<T> target_mixture(const LossKernels::LinearCrossEntropy& l, int64_
 }
 
 template <class T>
-void put_target_gradients(const LossKernels::LinearCrossEntropy& l, int64_t n, const TargetMixture<T>& label,
+void put_target_gradients(const LossKernels::LinearCrossEntropy& l, int64_t n, const TargetMixture<T>& mixture,
                           T weight) {
   const auto put = [&](const Grad& g, T value) {
     if (!g) return;
     T& position = g.tensor.view<T>()(n, 0);
     position = g.adds() ? position + weight * value : weight * value;
   };
-  put(l.dgate, label.dgate);
-  put(l.dcopied, label.dcopied);
+  put(l.dgate, mixture.dgate);
+  put(l.dcopied, mixture.dcopied);
 }
 
 }  // namespace dragoman

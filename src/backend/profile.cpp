@@ -20,7 +20,7 @@ bool counts(const Backend& backend) { return backend.memory && backend.memory->c
 
 }  // namespace
 
-// Kernels inside a recording could not be timed separately.
+// Without a recorder: kernels inside a recording could not be timed separately.
 Profile::Profile(const Backend& measured) : backend_(measured) {
   backend_.recorder = nullptr;
   backend_.concurrent = false;  // times of overlapping kernels would not add up

@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 constexpr float root_half = 0.707106781f, root_two_over_pi = 0.797884561f, one_over_root_two_pi = 0.398942280f;
 
 // The standard normal distribution's Φ(x), with an error of at most 1e-7: erf of Abramowitz & Stegun 1964, 7.1.26.
-// Computes the tail beyond |x|, which stays accurate where it is small.
+// Computes the tail beyond |x|, which stays accurate even where the tail is small.
 HWY_INLINE VF NormalBelow(VF x) {
   const F32 d;
   const VF one = hn::Set(d, 1.0f), z = hn::Mul(hn::Abs(x), hn::Set(d, root_half));

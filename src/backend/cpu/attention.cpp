@@ -43,8 +43,8 @@ struct Scattered {
   int64_t row, step;
 };
 
-// Four rows, of which `rows` exist, × P vectors of out = or += a · b (K rows starting at b), each element one chain in
-// the order of k. The last vector has `last` elements.
+// Four rows, of which `rows` exist, × P vectors of out = or += a · b (K rows starting at b). Each element is one chain
+// of multiply-adds in the order of k. The last vector has `last` elements.
 template <int P>
 HWY_INLINE void FourRows(View<float> out, const Scattered& a, int64_t rows, const float* b, int64_t b_stride, int64_t K,
                          int64_t last, bool adds) {
@@ -347,8 +347,8 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
   const auto backward = HWY_DYNAMIC_DISPATCH(AttendHeadBackward);
   const AttentionKernels::Attention& a = b.forward;
   const int heads = a.shape.heads, sentences = a.shape.queries.sentences();
-  const bool half = a.q.dtype() == DType::bf16;  // then gradients are computed apart and added at the end
-  // The same values are queries and keys: dk is added to rows of dq whose block is not processed yet.
+  const bool half = a.q.dtype() == DType::bf16;  // then gradients are computed separately and added at the end
+  // If queries and keys are the same values, dk is added to rows of dq whose block is not processed yet.
   const bool shared = b.dq && (b.dq.tensor.data() == b.dk.tensor.data() || b.dq.tensor.data() == b.dv.tensor.data());
   const bool dq_adds = !half && (b.dq.adds() || shared);
   float* vectors = vector_gradients(a.scratch, a.shape, a.q.cols() / heads, a.v.cols() / heads);

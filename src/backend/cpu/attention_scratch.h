@@ -21,7 +21,7 @@ View<T> rows_of(View<T> x, int64_t first, int64_t count) {
   return {x.row(first), count, x.cols, x.stride};
 }
 
-/// Rows of one head as floats: those of a tensor of floats in place, those of one in bfloat16 as copies in `room`.
+/// Rows of one head as floats: a tensor of floats is used in place, one of bfloat16 is converted to a copy in `room`.
 struct HeadRows {
   float* room;
   int head, heads;
@@ -31,7 +31,7 @@ struct HeadRows {
     if (x && x.dtype() == DType::bf16) convert_rows(borrowed(values), part(x, rows), Accumulate::no);
     return values;
   }
-  /// Where the values of a result are computed, which `write` then hands over.
+  /// Memory in which to compute the values of a result, which `write` then stores in the tensor.
   View<float> result(const Tensor& x, Range rows) {
     if (!x || x.dtype() == DType::f32) return head_dim(x.view<float>(), rows, head, heads);
     const View<float> values{room, rows.end - rows.begin, x.cols() / heads, x.cols() / heads};
@@ -121,7 +121,7 @@ inline float* thread_scratch(const AttentionKernels::Attention& a, int thread) {
          thread * thread_floats(a.shape, a.q.cols() / heads, a.v.cols() / heads);
 }
 
-/// Room for HeadRows is first, the rest is sized for this head.
+/// Room for HeadRows comes first; the rest is sized for this head.
 inline AttentionScratch scratch_of(float* at, const AttentionHead& h) {
   const int64_t stride = padded_keys(h.k.rows);
   AttentionScratch s{.keys = at, .stride = stride};

@@ -39,7 +39,7 @@ HWY_INLINE void ColumnMoments(float* mean, float* squares, View<const float> X, 
     });
 }
 
-// The running statistics of a column go a step towards those of N rows.
+// Moves the running statistics of a column one step towards those of N rows.
 HWY_INLINE void MoveRunning(const NormKernels::BatchNorm& a, int64_t column, float mean, float squares, int64_t N) {
   if (N < 2 || !std::isfinite(squares)) return;
   float &running_mean = a.running_mean.as<float>()[column], &running = a.running_variance.as<float>()[column];
@@ -122,7 +122,7 @@ namespace {
 HWY_EXPORT(BatchNormColumns);
 HWY_EXPORT(BatchNormBackwardColumns);
 
-constexpr int64_t columns_of_a_thread = 64;  // at least: four lines of the cache
+constexpr int64_t columns_of_a_thread = 64;  // at least: four cache lines
 
 void batch_norm(const NormKernels::BatchNorm& a) {
   const auto columns_of = HWY_DYNAMIC_DISPATCH(BatchNormColumns);

@@ -34,8 +34,8 @@ void EmbedRows(View<float> Y, const Embedding& e, Range rows) {
   }
 }
 
-// Adds rows of dy into columns [columns.begin, columns.end) of the tables: a thread owns columns, so that two tokens
-// of the same id never meet and the order of addition is the order of rows.
+// Adds rows of dy into columns [columns.begin, columns.end) of the tables. A thread owns columns, so that no two
+// threads add to the same element and the order of addition is the order of rows.
 void ScatterColumns(View<float> DT, View<float> DP, View<const float> DY, const Embedding& e, Range columns) {
   const F32 d;
   const int64_t L = hn::Lanes(d);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Each kernel family fills its slots over the reference's; one function a file of the same name. All compute in f32.
+// Each kernel family replaces the reference's kernels in its slots; each function is in the file of the same name.
+// All compute in f32.
 namespace dragoman {
 struct AttentionKernels;
 struct ElementwiseKernels;

@@ -17,7 +17,7 @@ char letter(Transpose t) { return t == Transpose::yes ? 'T' : 'N'; }
 
 int64_t leading(const Tensor& x) { return std::max<int64_t>(1, x.stride()); }
 
-// For CPUs without bf16 instructions: slow, so that tests run there too.
+// For CPUs without bf16 instructions: slow, but tests can run there too.
 void portable_gemm(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,
                    Accumulate mode, int64_t K) {
   const auto C = c.view<float>();
@@ -66,7 +66,7 @@ Tensor spread(const Tensor& x, std::vector<float>& room) {
 }
 
 // On AVX2, oneDNN has a kernel that reads both factors in place, and uses it if c is small, as with the rows of one
-// thread. It walks down the columns of a transposed a and of an untransposed b: half as fast if these crowd.
+// thread. It walks down the columns of a transposed a and of an untransposed b, at half the speed if these crowd.
 bool goes_down_columns(const Tensor& c, Transpose transpose_b) {
   return transpose_b == Transpose::no && 1.0 / double(c.rows()) + 1.0 / double(c.cols()) > 0.0038 &&
          has_no_more_than_avx2();

@@ -40,7 +40,7 @@ dnnl::matmul::primitive_desc description(const dnnl::engine& cpu, Transpose a, T
 }
 
 // The eight products as primitives for factors of any size, each built once: otherwise oneDNN would build a kernel for
-// each size, and sizes hardly repeat in training. A primitive of oneDNN serves one thread at a time.
+// each size, and sizes rarely repeat in training. A primitive of oneDNN serves one thread at a time.
 class Products {
  public:
   void compute(const Tensor& c, const Tensor& a, Transpose transpose_a, const Tensor& b, Transpose transpose_b,

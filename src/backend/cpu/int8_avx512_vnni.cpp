@@ -13,9 +13,9 @@ inline __m512i broadcast_quad(const uint8_t* x) {
   return _mm512_set1_epi32(quad);
 }
 
-// What a tile prefetches while it computes: its share of the next panel; useless but harmless after the last. In a
-// large model each panel comes from memory; without prefetching, the first tile would wait for it and memory would idle
-// afterwards.
+// What a tile prefetches while it computes: its share of the next panel (after the last panel, useless but harmless).
+// In a large model each panel comes from memory; without prefetching, the first tile would wait for it and memory would
+// idle afterwards.
 struct Ahead {
   const int8_t* from;
   int64_t step;  // bytes at each quad

@@ -25,8 +25,8 @@ HWY_INLINE hn::Vec<D> Weights(D d, const bfloat16* w) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, halves)));
 }
 
-// Size of a tile, in rows and vectors of columns. Its accumulators fill the registers; of all such shapes it needs the
-// fewest loads.
+// Size of a tile, in rows and vectors of columns. Its accumulators fill the registers; of all shapes that do, this one
+// needs the fewest loads.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int tile_rows = 6;  // 24 accumulators of 32 registers
 template <int M>

@@ -17,11 +17,11 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// The logits of row n: its loss and log_prob and, if requested, their gradient: in place of the logits, or rounded
-// into `half` if there is one.
+// From the logits of row n: its loss, its log_prob and, if requested, the gradient of the logits, which replaces them
+// or is rounded into `half` if that is given.
 void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float* z, bool gradient, bfloat16* half) {
   const F32 d;
-  const int32_t label = l.targets.as<int32_t>()[n];
+  const int32_t target = l.targets.as<int32_t>()[n];
   const float smoothing = float(l.label_smoothing), weight = l.weights ? l.weights.as<float>()[n] : 1.0f;
   const int64_t V = l.w.rows(), L = hn::Lanes(d), full = V / L * L;
   VF tops = hn::Set(d, -std::numeric_limits<float>::infinity()), totals = hn::Zero(d);
@@ -33,7 +33,7 @@ void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float*
   float top = full ? Max(d, tops) : -std::numeric_limits<float>::infinity(), total = full ? Sum(d, totals) : 0;
   for (int64_t v = full; v < V; ++v) top = std::max(top, z[v]), total += z[v];
 
-  const float target_logit = z[label];
+  const float target_logit = z[target];
   VF sums = hn::Zero(d);
   for (int64_t v = 0; v < full; v += L) {
     const VF e = ExpOfNegative(hn::Sub(hn::LoadU(d, z + v), hn::Set(d, top)));
@@ -56,7 +56,7 @@ void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float*
   put_target_gradients(l, n, mixture, weight * (1 - smoothing));
   const float scale = weight * (1 - (1 - smoothing) * (1 - mixture.share)) / sum;
   const float share = weight * (smoothing / float(V));
-  const float of_target = z[label] * scale - share - weight * (1 - smoothing) * mixture.share;
+  const float of_target = z[target] * scale - share - weight * (1 - smoothing) * mixture.share;
   for (int64_t v = 0; v < full; v += L) {
     const VF dz = hn::MulSub(hn::LoadU(d, z + v), hn::Set(d, scale), hn::Set(d, share));
     half ? StoreRounded(dz, half + v) : hn::StoreU(dz, d, z + v);
@@ -66,7 +66,7 @@ void CrossEntropyRow(const LossKernels::LinearCrossEntropy& l, int64_t n, float*
     z[v] = dz;
   };
   for (int64_t v = full; v < V; ++v) put(v, z[v] * scale - share);
-  put(label, of_target);
+  put(target, of_target);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -79,8 +79,8 @@ namespace {
 
 HWY_EXPORT(CrossEntropyRow);
 
-// Rows of logits that exist at a time. Each chunk reads w and reads and writes dw whole, which dominates in small
-// chunks.
+// Rows of logits that exist at a time. Each chunk reads all of w, and reads and writes all of dw, which dominates in
+// small chunks.
 constexpr int64_t chunk_rows = 512;
 
 void add_bias(View<float> z, const float* bias) {

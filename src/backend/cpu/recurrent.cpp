@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace dragoman::cpu {
 namespace HWY_NAMESPACE {
 
-// a_t: the weight of the old average when row t (from 0) joins it. gate is a row at its column, or null.
+// a_t: the weight of the old average when row t (from 0) is added. `gate` points to a column of a row, or is null.
 HWY_INLINE VF Kept(F32 d, const float* gate, int64_t t, int64_t n) {
   return gate ? Sigmoid(LoadN(d, gate, n)) : hn::Set(d, float(t) / float(t + 1));
 }

@@ -27,7 +27,7 @@ using VF = hn::Vec<F32>;
 /// The first min(n, lanes) floats at p, n >= 0, zero-padded; reads nothing beyond p + n.
 HWY_INLINE VF LoadN(F32 d, const float* p, int64_t n) {
   if (n >= int64_t(hn::Lanes(d))) return hn::LoadU(d, p);
-  #if HWY_TARGET <= HWY_AVX2  // from there on masked-out elements are not accessed, as compilers assume as well
+  #if HWY_TARGET <= HWY_AVX2  // from this target on, masked-out elements are not accessed; compilers assume the same
   return hn::MaskedLoad(hn::FirstN(d, size_t(n)), d, p);
   #else
   HWY_ALIGN float padded[HWY_MAX_BYTES / sizeof(float)] = {};
@@ -84,7 +84,7 @@ HWY_INLINE void StoreN(VF v, F32 d, bfloat16* p, int64_t n) {
   for (int64_t i = 0; i < n; ++i) p[i] = padded[i];
 }
 
-/// A row of activations, float or bfloat16 as told at run time.
+/// A row of activations, float or bfloat16, chosen at run time.
 struct AnyRow {
   void* at;
   bool half;
@@ -100,8 +100,8 @@ HWY_INLINE void StoreN(VF v, F32 d, AnyRow row, int64_t n) {
   row.half ? StoreN(v, d, static_cast<bfloat16*>(row.at), n) : StoreN(v, d, static_cast<float*>(row.at), n);
 }
 
-/// Rows of activations: those of kernels that take both types. Where all tensors of a call hold floats, they use
-/// View<float> instead (for_activations), which has no branch in each access.
+/// Rows of activations, for kernels that take both types. If all tensors of a call hold floats, kernels use View<float>
+/// instead (for_activations), which saves the branch in each access.
 struct AnyView {
   void* data = nullptr;
   int64_t rows = 0, cols = 0, stride = 0;

@@ -32,7 +32,7 @@ __global__ void step_kernel(Scoring s, Past past, Visibility visible, View<float
     softmax.take(score, sees, 1, sums, s.V,
                  [&](int of_lane) { return s.value(past.key_row(r, first + of_lane), head); });
   }
-  const bool any = seen.begin < seen.end;  // otherwise 0; if all seen scores are NaN, 0 / 0 keeps the NaN
+  const bool any = seen.begin < seen.end;  // if not, y is 0; if all visible scores are NaN, 0 / 0 keeps the NaN
   for (int64_t d = lane; d < s.V; d += warp_size) y(r, head * s.V + d) = any ? sums[d] / softmax.sum : 0.f;
 }
 

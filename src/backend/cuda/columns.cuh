@@ -1,7 +1,7 @@
 #pragma once
 #include "backend/cuda/device.cuh"
 
-/// Sums over the rows of columns: a block handles 32 adjacent columns, its 8 warps share the rows, and their sums are
+/// Sums of columns over all rows: a block handles 32 adjacent columns, its 8 warps share the rows, and their sums are
 /// added in a fixed order.
 namespace dragoman::cuda {
 

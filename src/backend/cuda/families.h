@@ -1,7 +1,7 @@
 #pragma once
 #include "backend/backend.h"
 
-// Each kernel family fills its slots of the table; one function per file of the same name.
+// Each kernel family fills its slots of the table; each function is in the file of the same name.
 namespace dragoman::cuda {
 
 void install_activation(Backend& b);

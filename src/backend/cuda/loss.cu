@@ -14,12 +14,12 @@ namespace {
 
 // Rows whose logits exist at a time. In f32, 2,048 rows of 32,000 logits take 262 MB. In training with 16-bit factors
 // the logits have 16 bits too, and 8,192 rows take 524 MB (2,048 took 393 MB with their rounded gradient beside them).
-// Each chunk reads w twice and reads and writes dw whole, 200 MB of traffic at D = 512, whatever its rows; and dx of
-// 8,192 rows is 128 tiles of 128 by 256, a wave of a GPU of 132 multiprocessors, where that of 2,048 is a quarter of
-// one.
+// Each chunk reads w twice and reads and writes all of dw, 200 MB of traffic at D = 512, whatever its number of rows.
+// Moreover, dx of 8,192 rows has 128 tiles of 128 by 256, one wave on a GPU with 132 multiprocessors, while dx of 2,048
+// rows has a quarter of that.
 int64_t chunk_rows(DType logits) { return is_half(logits) ? 8192 : 2048; }
 
-// Rounding a logit of up to 16 to bfloat16 moves it by at most 2⁻⁵: little for a gradient, which has to be rounded too,
+// Rounding a logit of up to 16 to bfloat16 changes it by at most 2⁻⁵: little for a gradient, which is rounded as well,
 // but too much for a score.
 DType logits_of(const Backend::LinearCrossEntropy& l) {
   return l.backward() && is_half(l.x.dtype()) ? l.x.dtype() : DType::f32;
@@ -44,7 +44,7 @@ __device__ Taken<T>& take(T* row, int64_t v) {
 template <class T>
 struct Chunk {
   View<T> logits;          // (N,V), without bias if that is given; their gradient replaces them
-  View<const float> bias;  // of logits in 16 bits, whose sum with it is not rounded
+  View<const float> bias;  // of 16-bit logits; the sum of both is not rounded
   bool kept;               // whether shared memory holds a row
   float *loss, *log_prob;
   const int32_t* targets;
@@ -86,8 +86,8 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
   sum = block_reduce(own_top == lowest ? sum : sum * expf(own_top - top), 0.f, Plus{});
   total = block_reduce(total, 0.f, Plus{});
   const float lse = top + logf(sum), weight = c.weights ? c.weights[n] : 1.f;
-  const int32_t label = c.targets[n];
-  const float of_target = logit(label, row[label]);
+  const int32_t target = c.targets[n];
+  const float of_target = logit(target, row[target]);
   __syncthreads();  // all threads must read the target's logit before it is overwritten
   const TargetMixture<float> mixture = c.gate ? target_mixture(of_target - lse, c.gate(n, 0), c.copied(n, 0))
                                               : TargetMixture<float>{.log_prob = of_target - lse};
@@ -102,7 +102,7 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
   for (int64_t v = first; v < V; v += step) {
     Taken<T> some = take(row, v);
     for (int64_t j = 0; j < taken<T> && v + j < V; ++j) {
-      const float p = expf(logit(v + j, some.at[j]) - lse), onehot = v + j == label ? 1.f : 0.f;
+      const float p = expf(logit(v + j, some.at[j]) - lse), onehot = v + j == target ? 1.f : 0.f;
       some.at[j] = T(of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V)));
     }
     take(out, v) = some;

@@ -127,7 +127,7 @@ struct Pinned {
   cudaEvent_t copied = nullptr;
 };
 
-// Takes the buffer that has waited longest, or allocates a new one if that is still in use.
+// Takes the least recently used buffer, or allocates a new one if that is still in use.
 Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
   Pinned one;
   const cudaError_t copied = of_size.empty() ? cudaErrorNotReady : cudaEventQuery(of_size.front().copied);

@@ -21,7 +21,7 @@ void open_device(int number);
 cudaStream_t stream();
 /// Whether the GPU's matrix units multiply bfloat16 and TF32: compute capability 8.0 or later.
 bool has_matrix_units();
-/// Of dynamic shared memory that a block of threads may have, beside 1 KiB that its kernel declares.
+/// Bytes of dynamic shared memory that a block of threads may have, besides 1 KiB that its kernel declares.
 int64_t most_shared_bytes();
 
 /// How memory for tensors is allocated.
@@ -40,8 +40,8 @@ std::shared_ptr<void> piece(int64_t bytes);
 /// All pieces of one rank have the same size, 2^rank bytes, and are reused.
 inline size_t rank_of(int64_t bytes) { return size_t(std::bit_width(uint64_t(std::max<int64_t>(bytes, 256) - 1))); }
 
-/// The device's copy of data that the host made. The first call creates it. It must exist before a recording, whose
-/// kernels would otherwise see the values of that moment forever.
+/// The device's copy of data that the host made. The first call creates it. It must exist before a recording begins:
+/// otherwise the recorded kernels would see the values of that moment forever.
 const void* mirrored(const Tensor& x);
 
 /// Integers that one kernel reads. Must live until that kernel has been launched.

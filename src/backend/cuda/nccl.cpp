@@ -50,7 +50,7 @@ const Library& library() {
 void check_nccl(int status, const char* call) {
   if (status == success) return;
   throw Error(fmt::format("NCCL: {} failed: {}", call, library().describe(status)),
-              "NCCL_DEBUG=INFO makes NCCL tell more; --no-nccl trains without it");
+              "NCCL_DEBUG=INFO makes NCCL report more; --no-nccl trains without it");
 }
 
 Connection connection = nullptr;  // of this process with all others, until it ends

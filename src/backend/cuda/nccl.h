@@ -3,7 +3,7 @@
 
 namespace dragoman::cuda {
 
-/// NCCL, libnccl.so.2, loaded when it is first asked for.
+/// NCCL, libnccl.so.2, loaded on first use.
 const PeerLinks& nccl();
 
 }  // namespace dragoman::cuda

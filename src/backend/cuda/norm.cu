@@ -9,13 +9,13 @@ namespace {
 
 // A lane handles columns 4·lane to 4·lane + 3 of every 128.
 constexpr int64_t columns_at_a_time = 4 * warp_size;
-constexpr int64_t most_shared = 64 * 1024;  // bytes of a block, on all GPUs
+constexpr int64_t most_shared = 64 * 1024;  // bytes per block that every GPU offers
 constexpr int64_t least_warps = 1, most_warps_forward = 4, most_warps_backward = 8;
 
 /// Warps of a block, each of which needs `bytes` of shared memory.
 int64_t warps_for(int64_t bytes, int64_t most) { return std::clamp(most_shared / bytes, least_warps, most); }
 
-/// Of a row in shared memory, so that each starts at a multiple of 16 bytes.
+/// Floats that a row takes in shared memory, so that each row starts at a multiple of 16 bytes.
 __host__ __device__ int64_t floats_of_row(int64_t D) { return (D + 3) / 4 * 4; }
 
 __device__ int lane() { return int(threadIdx.x % warp_size); }
@@ -99,7 +99,8 @@ __global__ void norm_kernel(Norm a, Mask mask) {
 
 void residual_norm(const Backend::ResidualNorm& a) {
   const int64_t N = a.x.rows(), D = a.x.cols(), bytes = floats_of_row(D) * int64_t{sizeof(float)};
-  require(bytes <= most_shared, "norms on a GPU are of at most {} columns, not {}", most_shared / sizeof(float), D);
+  require(bytes <= most_shared, "a norm on a GPU can have at most {} columns, found {}", most_shared / sizeof(float),
+          D);
   const int64_t count = warps_for(bytes, most_warps_forward);
   const Values y(a.y), sum(a.sum), x(a.x), r(a.r);
   const bool wide = in_fours(y) && in_fours(sum) && in_fours(x) && in_fours(r) && in_fours(Values(a.gamma)) &&

@@ -18,7 +18,7 @@ int64_t free_bytes() {
 // cuBLASLt, the kernels' code and other processes on this GPU need some memory too.
 int64_t capacity() { return free_bytes() / 100 * 95; }
 
-// Properties of the memory that the driver calls below map. Ranges grow in steps, so that tensors never move.
+// Properties of the memory that is mapped by the driver calls below. Ranges grow in steps, so that tensors never move.
 CUmemAllocationProp properties() {
   CUmemAllocationProp p = {};
   p.type = CU_MEM_ALLOCATION_TYPE_PINNED;

@@ -129,7 +129,7 @@ struct alignas(16) Eight {
 };
 
 /// Fills the `rows` rows of the tile with x; called by all threads of the block. Numbers that are stored as T are
-/// copied as they are: half of the bytes of f32, in accesses of 16.
+/// copied unchanged: half the bytes of f32, 16 bytes per access.
 template <class T, int columns>
 __device__ void stage(Tile<T, columns> tile, int rows, const HeadRows& x) {
   constexpr int pairs = Tile<T, columns>::pairs;

@@ -5,7 +5,7 @@
 namespace dragoman::dry {
 namespace {
 
-// Kernels that compute nothing: tensors of this backend have addresses but no memory. Queries of sizes stay.
+// Kernels that compute nothing: tensors of this backend have addresses but no memory. Size queries stay.
 template <class... A>
 void rest(Kernel<void(A...)>& slot) {
   slot = [](A...) {};

@@ -3,7 +3,7 @@
 
 namespace dragoman::reference {
 
-/// Writes or adds, as the gradient asks for.
+/// Writes or adds, as the gradient requires.
 template <class T>
 void put(T& position, T value, Accumulate mode) {
   position = mode == Accumulate::yes ? position + value : value;

@@ -59,7 +59,7 @@ void cell(const RecurrentKernels::CellStep& step) {
   for_dtype(step.h.dtype(), [&]<class T>() { step.cell == Cell::gru ? gru<T>(step) : lstm<T>(step); });
 }
 
-// Puts the gradients of gate `gate`'s two products.
+// Writes the gradients of the two products of gate `gate`.
 template <class T>
 void put_gate(const RecurrentKernels::CellBackward& b, const Element<T>& e, int gate, T da, T ds) {
   const int64_t column = gate * e.D + e.d;

@@ -6,7 +6,7 @@
 namespace dragoman::reference {
 namespace {
 
-/// The type that sums of values of type T have.
+/// The type of sums of values of type T.
 template <class T>
 using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
 

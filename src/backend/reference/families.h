@@ -1,6 +1,6 @@
 #pragma once
 
-// Each kernel family fills its slots of the table; one function a file of the same name.
+// Each kernel family fills its slots of the table; each function is in the file of the same name.
 namespace dragoman {
 struct AttentionKernels;
 struct ElementwiseKernels;

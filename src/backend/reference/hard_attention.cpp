@@ -32,7 +32,7 @@ int64_t drawn(const T* p, int64_t n, double share) {
 // it is dy ([j = s] - p_j), the gradient of log p_s; for z_j = -log p_j it is dy p_j (-log p_j - H), that of H.
 void choose(const AttentionKernels::Choice& c) {
   for_dtype(c.weights.dtype(), [&]<class T>() {
-    constexpr T least = T(1e-30);  // avoids an infinite slope at weights of 0, where it does not matter
+    constexpr T least = T(1e-30);  // avoids an infinite slope at weights of 0, where the slope does not matter
     const auto slopes = c.slopes.view<T>(), means = c.means.view<T>();
     for (int s = 0; s < c.spans.sentences(); ++s) {
       const auto [begin, end] = c.spans[s];

@@ -11,7 +11,7 @@ namespace {
 
 // With z = w · x + b and p = softmax(z):  log_prob = log p_target,  loss = -(1-ε) log p_target - ε/V Σ_v log p_v,
 // dz = p - (1-ε) onehot - ε/V,  dx = dz · w,  dw = Σ_n dz_n x_nᵀ,  db = Σ_n dz_n.  The weight of a row multiplies its
-// loss and dz. If targets may be copied, log_prob is the mixture's, of which the softmax has the share s
+// loss and dz. If targets may be copied, log_prob is that of the mixture, to which the softmax contributes the share s
 // (backend/copying.h): dz = (1-ε) s (p - onehot) + ε (p - 1/V). The ε term belongs to the softmax alone. x, w and, as a
 // factor of the last two products, dz are of type Factor.
 template <class T, class Factor>
@@ -38,13 +38,13 @@ void cross_entropy_rows(const LossKernels::LinearCrossEntropy& l) {
     for (int64_t v = 0; v < W.rows; ++v) sum += std::exp(z(v) - top);
     const T lse = top + std::log(sum);
     const T weight = weights ? T(weights(n)) : T(1);
-    const TargetMixture<T> label = target_mixture(l, n, z(targets(n)) - lse);
-    log_prob(n) = label.log_prob;
+    const TargetMixture<T> mixture = target_mixture(l, n, z(targets(n)) - lse);
+    log_prob(n) = mixture.log_prob;
     loss(n) = weight * (-(1 - eps) * log_prob(n) - eps * (total / V - lse));
-    put_target_gradients(l, n, label, weight * (1 - eps));
+    put_target_gradients(l, n, mixture, weight * (1 - eps));
     for (int64_t v = 0; l.backward() && v < W.rows; ++v) {
       const T p = std::exp(z(v) - lse), onehot = v == targets(n) ? 1 : 0;
-      const T exact = weight * ((1 - eps) * label.share * (p - onehot) + eps * (p - 1 / V));
+      const T exact = weight * ((1 - eps) * mixture.share * (p - onehot) + eps * (p - 1 / V));
       const T dz = T(Factor(exact));
       if (DB) DB(v) += exact;
       for (int64_t k = 0; k < X.cols; ++k) {

@@ -51,7 +51,7 @@ void scatter_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
   });
 }
 
-// What a row counts in its sentence's sum or mean.
+// The weight of a row in its sentence's sum or mean.
 template <class T>
 T share(Range rows, bool mean) {
   return mean ? 1 / T(rows.end - rows.begin) : T(1);
