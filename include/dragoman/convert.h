@@ -19,7 +19,7 @@ struct ConvertOptions {
   std::string source_lang, target_lang;        // of a model with several languages: kept in the file
 };
 
-/// Converts a model of dragoman for another program, or a model of another program to dragoman's format, one tensor at
+/// Converts a dragoman model for another program, or a model of another program to dragoman's format, one tensor at
 /// a time. Error for a model that the target format cannot represent: it names the file, and the option, field or
 /// tensor. Thread-safe.
 void convert_model(Engine& engine, const ConvertOptions& options);

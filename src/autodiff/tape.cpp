@@ -27,8 +27,8 @@ Var rows(const Var& x, int64_t from, int64_t count) {
   return Var(x.value().row_range(from, count), view_of(x, from, 0, false));
 }
 
-// Ensures that the gradient has writable memory. A view's gradient lies in the whole's, which is cleared if its views
-// add to it.
+// Ensures that the gradient has writable memory. A view's gradient is a part of the whole's gradient, which is cleared
+// first if its views add to it.
 void Backward::prepare(Node& node, const Shape& shape, DType of_value) {
   Node* whole = node.whole.get();
   if (!whole) {

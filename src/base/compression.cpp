@@ -32,7 +32,7 @@ constexpr uint64_t largest_window = 1 << 27;  // of zstd, whose library takes no
   const auto mebibytes = [](uint64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; };
   throw Error(fmt::format("{} needs {} MiB of memory to be decompressed, expected {} MiB at most", file,
                           mebibytes(needed), mebibytes(most)),
-              fmt::format("compress it again with less: {}", again));
+              fmt::format("compress it again with a smaller dictionary or window: {}", again));
 }
 
 // Our descriptors as Boost devices, so that their exceptions propagate.
@@ -56,7 +56,7 @@ struct Sink {
   }
 };
 
-// Boost's filter for xz does not tell why it fails.
+// Boost's xz filter does not say why it fails.
 class XzDecoder : public std::streambuf {
  public:
   explicit XzDecoder(FileDescriptor& file) : file_(file), in_(buffer_bytes), out_(buffer_bytes) {
@@ -92,7 +92,7 @@ class XzDecoder : public std::streambuf {
     if (status == LZMA_MEMLIMIT_ERROR)
       refuse_memory(file_.name(), lzma_memusage(&stream_), most_memory,
                     fmt::format("xz -dc {0} | xz -9 >smaller.xz", file_.name()));
-    throw std::ios_base::failure("broken data of xz");
+    throw std::ios_base::failure("damaged xz data");
   }
 
   FileDescriptor& file_;
@@ -111,7 +111,7 @@ class FilterEncoder : public Encoder {
   void write(std::string_view data) override {
     while (!data.empty()) {
       const std::streamsize taken = filter_.write(sink_, data.data(), std::streamsize(data.size()));
-      invariant(taken > 0, "a compressor takes what it is given");
+      invariant(taken > 0, "a compressor consumes its input");
       data.remove_prefix(size_t(taken));
     }
   }

@@ -15,12 +15,12 @@ constexpr std::pair<std::string_view, std::string_view> magics[] = {
     {"\x1f\x8b"sv, "gzip data"},
     {"\xfd\x37zXZ\0"sv, "xz data"},
     {"\x28\xb5\x2f\xfd"sv, "zstd data"},
-    {"\1\0\0\0\0\0\0\0"sv, "a model of Marian (.bin)"},  // the format's version
-    {"\xf5\x17\x34\x01\xd5\x48\x1a\xf1"sv, "a shortlist of Marian (.bin)"},
-    {"\x93NUMPY"sv, "an array of NumPy (.npy)"},
-    {"\x80\2c"sv, "a pickle of Python"},
-    {"\x80\2}"sv, "a pickle of Python"},
-    {"\x80\2\x8a"sv, "a file of PyTorch"},  // before PyTorch used zip archives
+    {"\1\0\0\0\0\0\0\0"sv, "a Marian model (.bin)"},  // the format's version
+    {"\xf5\x17\x34\x01\xd5\x48\x1a\xf1"sv, "a Marian shortlist (.bin)"},
+    {"\x93NUMPY"sv, "a NumPy array (.npy)"},
+    {"\x80\2c"sv, "a Python pickle"},
+    {"\x80\2}"sv, "a Python pickle"},
+    {"\x80\2\x8a"sv, "a PyTorch file"},  // before PyTorch used zip archives
     {"\x89HDF\r\n"sv, "an HDF5 file"},
     {"GGUF\3\0"sv, "a GGUF file"},
     {"\x7f"
@@ -33,8 +33,8 @@ std::string_view kind_of_zip(std::string_view begin) {
   constexpr size_t length_at = 26, name_at = 30;
   if (begin.size() < name_at) return "a zip archive";
   const std::string_view name = begin.substr(name_at, uint8_t(begin[length_at]));
-  if (name.ends_with(".npy")) return "an archive of NumPy (.npz), as Marian's models are";
-  return name.ends_with("/data.pkl") ? "a file of PyTorch" : "a zip archive";
+  if (name.ends_with(".npy")) return "a NumPy archive (.npz), the format of Marian models";
+  return name.ends_with("/data.pkl") ? "a PyTorch file" : "a zip archive";
 }
 
 // Eight bytes of length, whose upper half is zero because of the header limit, then JSON.
@@ -50,7 +50,7 @@ bool is_sentencepiece(std::string_view begin) {
   return begin.size() > after && (begin[after] == '\x15' || begin[after] == '\x18');
 }
 
-// Cuts after the last whole line or word; text contains no control characters.
+// Ignores what follows the last whole line or word, which may be cut off. Text contains no control characters.
 bool is_text(std::string_view begin) {
   const size_t whole = begin.find_last_of(" \n");
   const std::string_view text = begin.substr(0, whole == begin.npos ? begin.size() : whole);
@@ -70,7 +70,7 @@ std::string_view kind_of_binary(std::string_view begin) {
 
 std::string_view kind_of_file(std::string_view begin) {
   const std::string_view kind = kind_of_binary(begin);
-  if (begin.starts_with(R"({"format":"dragoman-vocabulary")")) return "a vocabulary of dragoman";
+  if (begin.starts_with(R"({"format":"dragoman-vocabulary")")) return "a dragoman vocabulary";
   return kind.empty() && is_text(begin) ? "text" : kind;
 }
 

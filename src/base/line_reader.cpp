@@ -133,12 +133,13 @@ size_t LineReader::read_block(char* data, size_t bytes) {
     return size_t(std::max<std::streamsize>(0, decoder_->sgetn(data, std::streamsize(bytes))));
   } catch (const std::ios_base::failure&) {
     const std::string program = tester(compression_of(name()));
-    throw Error(fmt::format("{}: damaged or cut-off {} data after line {}", name(), program, lines_),
+    throw Error(fmt::format("{}: damaged or truncated {} data after line {}", name(), program, lines_),
                 fmt::format("download it again; {} -t {} tests it", program, name()));
   }
 }
 
-// Rejects compressed text without its ending, and models, by the first bytes; UTF-8 text never starts with them.
+// Rejects models, and compressed text whose name lacks the ending, by their first bytes. UTF-8 text never starts with
+// such bytes.
 void LineReader::refuse_binary(std::string_view begin) const {
   using namespace std::string_view_literals;
   for (const auto& [magic, program, ending] :
@@ -158,7 +159,7 @@ void LineReader::begin_text() {
   if (lines_ > 0) return;  // too short to be a mark
   const std::string_view text(buffer_.data(), end_);
   if (text.starts_with(byte_order_mark)) begin_ = searched_ = byte_order_mark.size();
-  // In UTF-16, Latin letters and line ends contain a zero byte. Without one, these are two ill-formed bytes.
+  // In UTF-16, Latin letters and line ends contain a zero byte. Without a zero byte, the mark is two ill-formed bytes.
   if ((text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) && text.find('\0') != text.npos)
     throw Error(name() + " begins with a byte-order mark of UTF-16, expected text in UTF-8",
                 "convert it: iconv -f UTF-16 -t UTF-8");
@@ -172,7 +173,7 @@ void LineReader::clean(std::string& line) {
 
 void LineReader::report_invalid() {
   if (invalid_lines_ == 0 || std::exchange(reported_, true)) return;
-  log_warning("{}: {} {} not valid UTF-8, the first is line {}; the bad bytes were replaced by U+FFFD", name(),
+  log_warning("{}: {} {} not valid UTF-8, the first is line {}; invalid bytes were replaced by U+FFFD", name(),
               invalid_lines_, invalid_lines_ == 1 ? "line is" : "lines are", first_invalid_line_);
 }
 

@@ -16,7 +16,7 @@ LineWriter::~LineWriter() {
   if (!file_ || file_->holds_old_content()) return;  // moved from, or left by an exception before the first output
   try {
     close();
-  } catch (...) {  // another exception is propagating, or the caller skipped close()
+  } catch (...) {  // either another exception is propagating, or the caller skipped close()
   }
 }
 

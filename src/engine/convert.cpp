@@ -32,8 +32,7 @@ void convert_model(Engine& engine, const ConvertOptions& o) {
       read_foreign_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
   if (!model) {
     ModelFile ours(o.input);  // or an Error that says what it is
-    throw Error(o.input + " is already a model of dragoman",
-                "translate, train and the other commands read it as it is");
+    throw Error(o.input + " is already a dragoman model", "translate, train and the other commands read it as it is");
   }
   save_model(o.output, model->config, model->vocabularies, std::move(model->weights));
   log_info("Saved {}, converted from {}", o.output, o.input);

@@ -40,7 +40,7 @@ void require_size(const ShortlistHeader& h, uint64_t bytes, const std::string& p
   const uint64_t expected =
       possible ? sizeof(ShortlistHeader) + h.begins * sizeof(uint64_t) + h.pieces * sizeof(uint32_t) : uint64_t{0};
   if (possible && expected == bytes) return;
-  throw Error(fmt::format("{} is a damaged shortlist of Marian: it has {} bytes, but its header announces {} source "
+  throw Error(fmt::format("{} is a damaged Marian shortlist: it has {} bytes, but its header announces {} source "
                           "pieces and {} translations",
                           path, bytes, h.begins == 0 ? 0 : h.begins - 1, h.pieces),
               "copy or download it again");
@@ -48,18 +48,17 @@ void require_size(const ShortlistHeader& h, uint64_t bytes, const std::string& p
 
 ShortlistHeader header_of(std::span<const std::byte> file, const std::string& path) {
   if (file.size() < sizeof(ShortlistHeader))
-    throw Error(fmt::format("{} is a damaged shortlist of Marian: it has {} bytes, expected {} or more", path,
-                            file.size(), sizeof(ShortlistHeader)),
+    throw Error(fmt::format("{} is a damaged Marian shortlist: it has {} bytes, expected {} or more", path, file.size(),
+                            sizeof(ShortlistHeader)),
                 "copy or download it again");
   ShortlistHeader h;
   std::memcpy(&h, file.data(), sizeof(h));
-  require(h.magic == shortlist_magic, "{} is not a binary shortlist of Marian", path);
+  require(h.magic == shortlist_magic, "{} is not a binary Marian shortlist", path);
   require_size(h, file.size(), path);
   if (const uint64_t found = checksum_of(file); found != h.checksum)
-    throw Error(
-        fmt::format("{} is a damaged shortlist of Marian: the content has the checksum {:016x}, expected {:016x}", path,
-                    found, h.checksum),
-        "copy or download it again");
+    throw Error(fmt::format("{} is a damaged Marian shortlist: the content has the checksum {:016x}, expected {:016x}",
+                            path, found, h.checksum),
+                "copy or download it again");
   return h;
 }
 
@@ -163,7 +162,7 @@ std::vector<Translation> read_table(const std::string& path, const Vocabulary& s
     const auto probability = fields.size() == 3 ? probability_of(fields[2]) : std::nullopt;
     if (!probability)
       throw Error(fmt::format("{}: line {} is not 'target source probability'", path, lines.lines()),
-                  "--shortlist takes what dragoman align --shortlist writes, or a shortlist of Marian");
+                  "--shortlist takes what dragoman align --shortlist writes, or a Marian shortlist");
     if (fields[0] == "NULL" || fields[1] == "NULL") continue;
     known = known || (targets.has(fields[0]) && sources.has(fields[1]));
     table.push_back({sources.id(fields[1]), targets.id(fields[0]), *probability});

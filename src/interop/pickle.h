@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// The content of a pickle of Python, as data: classes and functions are names, and none of them is called.
+/// The content of a Python pickle, as data: classes and functions are names, and none of them is called.
 struct PickleValue;
 using PickleRef = const PickleValue*;  // belongs to a Pickle; values may be shared, and may contain themselves
 

@@ -33,7 +33,7 @@ void require_model(const SafetensorsFile& file) {
   if (format == "dragoman-state")
     throw Error(file.path() + " is a training state, expected a model",
                 "the model is the file next to it, without '.state' in its name");
-  require(format == "dragoman", "{} is a safetensors file of format '{}', expected a model of dragoman", file.path(),
+  require(format == "dragoman", "{} is a safetensors file of format '{}', expected a dragoman model", file.path(),
           format);
 }
 

@@ -7,7 +7,7 @@ namespace dragoman {
 Spans::Spans(std::vector<int32_t> offsets) {
   invariant(!offsets.empty() && offsets.front() == 0, "spans begin at row 0");
   for (size_t i = 1; i < offsets.size(); ++i) {
-    invariant(offsets[i] >= offsets[i - 1], "spans do not decrease");
+    invariant(offsets[i] >= offsets[i - 1], "the offsets of spans do not decrease");
     longest_ = std::max(longest_, offsets[i] - offsets[i - 1]);
   }
   made_ = std::make_shared<Made>(Made{std::move(offsets), {}});

@@ -28,14 +28,14 @@ Tensor Tensor::on_host() const {
 
 void Tensor::assign(const Tensor& values) const {
   invariant(!values.memory_ && values.shape_ == shape_ && values.dtype_ == dtype_ && values.stride_ == stride_,
-            "values come from the host and fit");
+            "assign takes host values of the same shape and type");
   if (values.data_ == data_) return;
   if (memory_) return memory_->upload(data_, values.data_, spanned_bytes());
   std::memcpy(data_, values.data_, size_t(spanned_bytes()));
 }
 
 PendingNumber Tensor::send() const {
-  invariant(elements() == 1, "one number is sent");
+  invariant(elements() == 1, "send takes a tensor of one number");
   const double* number = as<double>();
   if (memory_) return memory_->send(number);
   return [value = *number] { return value; };
@@ -66,7 +66,7 @@ Tensor Tensor::row_range(int64_t from, int64_t count) const {
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
-  invariant(contiguous() && shape.elements() == elements(), "a reshape keeps the elements");
+  invariant(contiguous() && shape.elements() == elements(), "a reshape keeps the number of elements");
   Tensor same(owner_, data_, shape, dtype_, memory_);
   same.mirror_ = mirror_;
   return same;

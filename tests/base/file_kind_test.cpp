@@ -19,9 +19,9 @@ TEST(FileKind, IsKnownByTheFirstBytes) {
   EXPECT_EQ(kind_of_file("\x1f\x8b\x08rest"sv), "gzip data");
   EXPECT_EQ(kind_of_file("\x10\0\0\0\0\0\0\0{\"a\""sv), "a safetensors file");
   EXPECT_EQ(kind_of_file("\n\x0e\n\5<unk>\x15\0\0\0\0\x18\2"sv), "a SentencePiece model");
-  EXPECT_EQ(kind_of_file("\1\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0"sv), "a model of Marian (.bin)");
-  EXPECT_EQ(kind_of_file(zip_of("decoder_Wemb.npy")), "an archive of NumPy (.npz), as Marian's models are");
-  EXPECT_EQ(kind_of_file(zip_of("model/data.pkl")), "a file of PyTorch");
+  EXPECT_EQ(kind_of_file("\1\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0"sv), "a Marian model (.bin)");
+  EXPECT_EQ(kind_of_file(zip_of("decoder_Wemb.npy")), "a NumPy archive (.npz), the format of Marian models");
+  EXPECT_EQ(kind_of_file(zip_of("model/data.pkl")), "a PyTorch file");
   EXPECT_EQ(kind_of_file(zip_of("readme.txt")), "a zip archive");
   EXPECT_EQ(kind_of_file("PK\3\4"), "a zip archive");
 }

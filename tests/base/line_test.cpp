@@ -288,7 +288,7 @@ TEST_P(CompressedLines, EndInAnErrorWhenTheFileIsCutOffAnywhere) {
 TEST_P(CompressedLines, EndInAnErrorWhenTheFileHoldsSomethingElse) {
   TemporaryFolder folder;
   EXPECT_THAT(message_of_reading(folder.make("plain" + GetParam(), "just a few words of plain text\n")),
-              HasSubstr("damaged or cut-off"));
+              HasSubstr("damaged or truncated"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, CompressedLines, testing::Values(".gz", ".xz", ".zst"),

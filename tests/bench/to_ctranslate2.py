@@ -29,7 +29,7 @@ class Model:
         self.file = safe_open(path, "numpy")
         metadata = self.file.metadata() or {}
         if metadata.get("format") != "dragoman":
-            sys.exit(f"error: {path} is not a model of dragoman: format is {metadata.get('format')}")
+            sys.exit(f"error: {path} is not a dragoman model: format is {metadata.get('format')}")
         self.config = json.loads(metadata["config"])
 
     def has(self, name):

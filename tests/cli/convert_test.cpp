@@ -37,7 +37,7 @@ TEST(ConvertCommand, TakesModelsOfOtherProgramsOnly) {
     convert_command(engine, options(ours, folder / "m"));
     ADD_FAILURE() << "no error";
   } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("is already a model of dragoman"));
+    EXPECT_THAT(e.what(), HasSubstr("is already a dragoman model"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "m"));
 }

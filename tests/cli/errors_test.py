@@ -232,7 +232,7 @@ PROVOKED = {
     "…: there is no folder …": "translate -m m -i s -o nowhere/out",
     "…: writing failed: No space left on device": "vocab encode -m v -i s -o /dev/full",
     "…: line … is longer than … MiB": "vocab encode -m v -i long",
-    "…: damaged or cut-off gzip data after line …": "vocab encode -m v -i cut.gz",
+    "…: damaged or truncated gzip data after line …": "vocab encode -m v -i cut.gz",
     "not all output of the run was written: …": f"{TRAIN} -m full --log-json /dev/full",
     "… needs … MiB of memory to be decompressed, expected … MiB at most": "vocab encode -m v -i wide.zst",
     "… holds … data, expected text": "translate -m m -i packed",
@@ -296,10 +296,10 @@ PROVOKED = {
     "…: 'begins' does not divide the … ids of 'best' among … source pieces":
         "translate -m m --shortlist list.cut",
     "--shortlist: expected a file and up to three numbers, found …": "translate -m m --shortlist table 1 2 0 3",
-    "… is a damaged shortlist of Marian: it has … bytes, expected … or more": "translate -m m --shortlist marian.short",
-    "… is a damaged shortlist of Marian: it has … bytes, but its header announces … source pieces and … translations":
+    "… is a damaged Marian shortlist: it has … bytes, expected … or more": "translate -m m --shortlist marian.short",
+    "… is a damaged Marian shortlist: it has … bytes, but its header announces … source pieces and … translations":
         "translate -m m --shortlist marian.cut",
-    "… is a damaged shortlist of Marian: the content has the checksum …, expected …":
+    "… is a damaged Marian shortlist: the content has the checksum …, expected …":
         "translate -m m --shortlist marian.flipped",
     "… was made for … source pieces, and the model has …": "translate -m m --shortlist marian.few",
     "… lists target piece …, and the model has pieces 0 to …": "translate -m m --shortlist marian.far",

@@ -94,7 +94,7 @@ TEST(ListedVocabulary, IsTheSameFromItsBytes) {
     EXPECT_EQ(again.encode("a lower dog 京"), once.encode("a lower dog 京"));
     EXPECT_EQ((Ids{again.unk(), again.bos(), again.eos(), again.pad()}),
               (Ids{list.special.unk, list.special.bos, list.special.eos, list.special.pad}));
-    EXPECT_EQ(kind_of_file(std::string_view(once.bytes()).substr(0, 512)), "a vocabulary of dragoman");
+    EXPECT_EQ(kind_of_file(std::string_view(once.bytes()).substr(0, 512)), "a dragoman vocabulary");
   }
 }
 
