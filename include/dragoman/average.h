@@ -10,7 +10,7 @@ class Engine;
 struct AverageOptions {
   std::string output;  // model file
   std::vector<std::string> models;
-  std::vector<std::string> vocabs = {};  // of models of another program, if nothing beside them names them
+  std::vector<std::string> vocabs = {};  // for other programs' models, if no file beside them names their vocabularies
 };
 
 /// Saves the mean of the models' weights, summed in double precision, as a float32 model. Error for models that differ

@@ -11,8 +11,8 @@ namespace dragoman {
 
 /// How a request ended: with translations, with an error, or cancelled.
 struct TranslationAnswer {
-  std::vector<TranslatedText> best;    // n_best of them, best first; at least one if it ended with translations
-  std::exception_ptr error = nullptr;  // why there are none
+  std::vector<TranslatedText> best;    // n_best of them, best first; empty if the request failed or was cancelled
+  std::exception_ptr error = nullptr;  // why the request failed; null if it did not
   bool cancelled = false;
 };
 
@@ -25,7 +25,7 @@ class [[gnu::visibility("default")]] BackgroundTranslator {
 
   /// Loads the models as TextTranslator does, and keeps the engine.
   BackgroundTranslator(std::shared_ptr<Engine> engine, TextTranslatorOptions options);
-  /// Cancels what is unfinished and waits until all is answered. If called by a function `answered`, it does not wait.
+  /// Cancels unfinished requests and waits until all are answered; does not wait if called by a function `answered`.
   ~BackgroundTranslator();
   BackgroundTranslator(const BackgroundTranslator&) = delete;
 
@@ -38,11 +38,11 @@ class [[gnu::visibility("default")]] BackgroundTranslator {
   /// in a child of fork(): then neither is called.
   Ticket submit(TranslationRequest request, Answered answered);
 
-  /// Cancels a text. True: it will be answered as cancelled. False: it is answered, or about to be.
+  /// Cancels a text. True: it will be answered as cancelled. False: it has been answered, or is about to be.
   bool cancel(Ticket ticket);
 
-  /// The n_best translations of each line: submits all and waits. Errors as in submit(), and in a function `answered`,
-  /// where it would wait for itself. The error of a line is thrown when all are answered.
+  /// The n_best translations of each line: submits all and waits. Errors as in submit(); also an Error if called by a
+  /// function `answered`, where it would wait for itself. The error of a line is thrown once all are answered.
   std::vector<std::vector<TranslatedText>> translate(const std::vector<std::string>& lines,
                                                      const SearchOptions& search);
 

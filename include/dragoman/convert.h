@@ -16,7 +16,7 @@ struct ConvertOptions {
   std::string output;                          // model file, or a new folder
   ModelFormat format = ModelFormat::dragoman;  // of the output
   std::vector<std::string> vocabs;             // vocabularies of source and target; empty: those named beside the model
-  std::string source_lang, target_lang;        // of a model with several languages: kept in the file
+  std::string source_lang, target_lang;        // of a multilingual model; stored in the file
 };
 
 /// Converts a dragoman model for another program, or a model of another program to dragoman's format, one tensor at

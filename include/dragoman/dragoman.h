@@ -21,7 +21,7 @@
  * A function that can fail returns a status, and takes the address of an error as its last argument, which may be NULL.
  * If it fails, it stores a new error there, which the caller frees, and leaves its other results as they were.
  *
- * After fork(), the child makes handles of its own: calls with the parent's fail, and only freeing them is allowed.
+ * After fork(), the child must create its own handles: calls with the parent's handles fail, except those that free.
  */
 
 #include <stddef.h>
@@ -145,8 +145,8 @@ struct dragoman_translator;
 enum dragoman_status dragoman_translator_new(struct dragoman_engine* engine,
                                              const struct dragoman_translator_options* options,
                                              struct dragoman_translator** translator, struct dragoman_error** error);
-/* Answers what is unfinished with DRAGOMAN_CANCELLED, then returns. If called by a function that receives a
- * translation, it returns at once, and the rest is answered after that function. */
+/* Answers unfinished requests with DRAGOMAN_CANCELLED, then returns. If called by a function that receives a
+ * translation, it returns at once, and the other requests are answered after that function. */
 void dragoman_translator_free(struct dragoman_translator* translator);
 
 /* Translations of one or several texts; for each of them the best one first. */
@@ -178,9 +178,9 @@ typedef void (*dragoman_answer_function)(void* context, enum dragoman_status sta
                                          const struct dragoman_translations* translations,
                                          const struct dragoman_error* error);
 
-/* Receives what the translation begins with, each time more of it is decided, in the translator's thread and before
- * the answer. A text begins with the one before, and the translation with all of them; not every token has a text of
- * its own. Freed by the library when the function returns. */
+/* Receives the beginning of the translation each time more of it is decided, in the translator's thread and before
+ * the answer. Each text extends the previous one, by one or more tokens, and the translation extends the last one.
+ * The library frees the text when the function returns. */
 typedef void (*dragoman_partial_function)(void* context, const char* text);
 
 struct dragoman_request {
@@ -194,10 +194,10 @@ struct dragoman_request {
 };
 void dragoman_request_init(struct dragoman_request* request, size_t struct_size);
 
-/* Queues a text with all others and returns. `ticket` (may be NULL) receives the number for dragoman_cancel. */
+/* Queues a text and returns. `ticket` (may be NULL) receives the number for dragoman_cancel. */
 enum dragoman_status dragoman_submit(struct dragoman_translator* translator, const struct dragoman_request* request,
                                      uint64_t* ticket, struct dragoman_error** error);
-/* Cancels a request. 1: it will be answered with DRAGOMAN_CANCELLED. 0: it is answered, or about to be. */
+/* Cancels a request. 1: it will be answered with DRAGOMAN_CANCELLED. 0: it has been answered, or is about to be. */
 int dragoman_cancel(struct dragoman_translator* translator, uint64_t ticket);
 
 /* ---- Scoring pairs of lines ---- */

@@ -14,13 +14,13 @@ struct EngineOptions {
   bool fast_math = false;         // on a GPU, float32 products may round their factors to TF32
   int threads = 0;                // at most 4,095; 0: OMP_NUM_THREADS, or else one per core that the process may use
   LogSink log = {};               // empty: messages are discarded
-  Communicator* ranks = nullptr;  // the processes of a run on several; null: only this one. Internal to the library
+  Communicator* ranks = nullptr;  // all processes of a run; null: only this one. Internal to the library
 };
 
 /// The resources of one use of dragoman: a backend, threads and a log. Engines are independent: several may exist in a
 /// process, with different thread counts and logs. GPUs are the exception: all engines of a process compute on the same
-/// one. Destroying an engine ends its threads. Thread-safe. A child of fork() has no threads: there the engine, and
-/// what uses it, can only be destroyed.
+/// one. Destroying an engine ends its threads. Thread-safe. A child of fork() has no threads: it can only destroy the
+/// engine and the objects that use it.
 class [[gnu::visibility("default")]] Engine {
  public:
   explicit Engine(EngineOptions options = {});
@@ -34,7 +34,7 @@ class [[gnu::visibility("default")]] Engine {
   Communicator& ranks() const;
 
   /// Binds the engine's threads and log to the calling thread for its lifetime. Required for calling
-  /// kernels; the public classes make their own. It ends in the same thread. Error in a child of fork().
+  /// kernels; the public classes make their own. Destroy it in the same thread. Error in a child of fork().
   class Scope {
    public:
     explicit Scope(Engine& engine);

@@ -13,7 +13,7 @@ class [[gnu::visibility("default")]] Error : public std::runtime_error {
       : std::runtime_error(message), hint_(std::move(hint)) {}
   Error(const Error&) = default;
   Error& operator=(const Error&) = default;
-  ~Error() override;  // defined in the library, which makes its type information the only one of a process
+  ~Error() override;  // defined in the library, so that a process has one copy of the type information
 
   const std::string& hint() const { return hint_; }
 

@@ -17,8 +17,8 @@ class Engine;
 ///   none        words are separated by white space: for text that is tokenised already
 enum class Tokenizer { thirteen_a, intl, character, none };
 
-/// The metrics of a corpus. chrf is chrF2, chrf_plus_plus chrF2++, rouge ROUGE-1, ROUGE-2 and ROUGE-L, exact the share
-/// of lines that equal a reference, evalb the F1 of constituents of lines that are trees.
+/// The metrics of a corpus. chrf: chrF2. chrf_plus_plus: chrF2++. rouge: ROUGE-1, ROUGE-2 and ROUGE-L. exact: the share
+/// of lines that equal a reference. evalb: the F1 of constituents, for lines that are trees.
 enum class CorpusMetric { bleu, chrf, chrf_plus_plus, ter, rouge, exact, evalb };
 
 /// Which texts are scored, and how.
@@ -45,12 +45,12 @@ struct Interval {
 struct BleuParts {
   std::array<double, 4> precisions{};  // of n-grams of 1 to 4 words, 0 … 100
   double brevity_penalty = 1;
-  double length_ratio = 0;  // of the hypotheses' words to the references'
+  double length_ratio = 0;  // words of the hypotheses / words of the references
 };
 
 struct EvalbParts {
   double precision = 0, recall = 0, complete = 0;  // 0 … 100
-  int64_t malformed = 0;                           // lines that are not trees: they count as ones without constituents
+  int64_t malformed = 0;                           // lines that are not trees: counted as trees without constituents
   int64_t other_words = 0;  // lines that are skipped, because their words are not the reference's
 };
 
@@ -85,11 +85,11 @@ Evaluation evaluate(Engine& engine, const EvaluateOptions& options);
 
 /// A text in memory.
 struct EvaluatedText {
-  std::string name;  // in messages, in place of a file's
+  std::string name;  // used in messages in place of a file name
   std::vector<std::string> lines;
 };
 
-/// The same for texts in memory; the options' files are ignored.
+/// The same for texts in memory; the files that the options name are ignored.
 Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<EvaluatedText> references,
                     std::vector<EvaluatedText> hypotheses);
 

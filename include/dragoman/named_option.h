@@ -5,7 +5,7 @@
 namespace dragoman {
 
 /// An option by its long name, with its values as on the command line: {"dim-emb", {"256"}}, {"train-sets",
-/// {"train.de", "train.en"}}. Without a value it means what the option means on the command line without one, such as
+/// {"train.de", "train.en"}}. Without values, it means the same as on the command line without a value, such as
 /// "true".
 struct NamedOption {
   std::string name;

@@ -17,8 +17,8 @@ struct QuantizeOptions {
   double gate = 100;                           // largest drop of BLEU allowed
   int beam_size = 5;                           // as in translate
   Tokenizer tokenize = Tokenizer::thirteen_a;  // for BLEU
-  std::vector<std::string> vocabs;             // of a model of another program, if nothing beside it names them
-  std::string source_lang, target_lang;        // of a model with several languages: kept in the file
+  std::vector<std::string> vocabs;       // for a model of another program, if no file beside it names its vocabularies
+  std::string source_lang, target_lang;  // of a multilingual model; stored in the file
 };
 
 /// Quality of the translations of QuantizeOptions::valid_sets.

@@ -15,13 +15,13 @@ struct RunMoment {
   int64_t epoch = 1;
   int64_t updates = 0;
   int64_t epoch_sentences = 0;
-  int64_t target_tokens = 0;  // of all epochs
+  int64_t target_tokens = 0;  // over all epochs
 };
 
 struct RunStarted {
   std::string model;  // the file
   int64_t parameters = 0;
-  bool resumes = false;  // from an earlier call
+  bool resumes = false;  // continues an earlier call
 };
 
 /// Every --disp-freq: what training did since the last one.
@@ -39,14 +39,14 @@ struct RunValidation {
   struct Figure {
     std::string metric;
     double value = 0;
-    bool better = false;  // than all before
+    bool better = false;  // than all earlier ones
     bool any_best = false;
-    double best = 0;       // so far, where there is any
-    bool decides = false;  // early stopping
+    double best = 0;       // the best value so far, if any
+    bool decides = false;  // early stopping uses this metric
   };
   std::vector<Figure> figures;  // one per metric, except scripts that printed none
   int64_t stalled = 0;          // validations in a row without improvement of the first
-  bool requested = false;       // by a signal: only measured, it does not count
+  bool requested = false;       // requested by a signal: does not count for early stopping
 };
 
 struct RunSave {

@@ -12,8 +12,8 @@ struct ScorerOptions {
   std::string model;                     // file
   int64_t mini_batch_words = 4096;       // target tokens scored at once
   int max_length = 10'000;               // pieces per side; longer pairs are an Error
-  std::vector<std::string> vocabs = {};  // of a model of another program, if nothing beside it names them
-  std::string source_lang = {};          // of a model with several languages; empty: as stored in the model
+  std::vector<std::string> vocabs = {};  // for another program's model, if no file beside it names them
+  std::string source_lang = {};          // for a multilingual model; empty: as stored in the model
   std::string target_lang = {};
 };
 

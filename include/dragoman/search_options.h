@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// Type of the factors of products when decoding; automatic: by the type the file stores.
+/// Type of the operands of products when decoding; automatic: according to the type stored in the file.
 enum class Precision { automatic, float32, bfloat16, float16, int8 };
 
 /// How tokens are sampled instead of searched for: from all pieces, from the most probable, or from the fewest that

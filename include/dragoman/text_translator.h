@@ -17,8 +17,8 @@ struct TextTranslatorOptions {
   std::vector<double> weights;      // of their log-probabilities; empty: take their mean
   Precision precision = Precision::automatic;
   std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
-  std::vector<std::string> vocabs = {};  // of models of other programs, if nothing beside them names them
-  std::string source_lang = {};          // of models with several languages; empty: as stored in the model
+  std::vector<std::string> vocabs = {};  // for models of other programs, if no file beside them names them
+  std::string source_lang = {};          // for multilingual models; empty: as stored in the model
   std::string target_lang = {};
   SearchOptions search = {};  // of translate()
   int max_length = 1000;      // pieces; longer lines are translated in segments
@@ -27,8 +27,8 @@ struct TextTranslatorOptions {
 /// One of the translations of a line.
 struct TranslatedText {
   std::string text;
-  double log_prob = 0;  // of the tokens, summed
-  double score = 0;     // by which translations of a line are ordered: log_prob with SearchOptions::normalize
+  double log_prob = 0;                 // of the tokens, summed
+  double score = 0;                    // orders the translations of a line: log_prob, normalized as SearchOptions say
   std::vector<float> token_log_probs;  // of each token, ends of sentences included
 };
 
@@ -47,8 +47,8 @@ struct TranslationRequest {
 /// on one engine or on several; each of them is used by one thread at a time.
 class [[gnu::visibility("default")]] TextTranslator {
  public:
-  /// Loads the models. Error for files that are not models, models that cannot translate together and options out of
-  /// bounds, which are named as on the command line. The engine must outlive the translator.
+  /// Loads the models. Error for files that are not models, for models that cannot translate together, and for options
+  /// out of bounds, which messages name as on the command line. The engine must outlive the translator.
   TextTranslator(Engine & engine, TextTranslatorOptions options);
   ~TextTranslator();
   TextTranslator(const TextTranslator&) = delete;
@@ -60,7 +60,7 @@ class [[gnu::visibility("default")]] TextTranslator {
   using Done = std::function<void(std::vector<TranslatedText> best)>;  // n_best of them, best first; at least one
   using Failed = std::function<void(std::exception_ptr error)>;
 
-  /// Queues a text with all others; step() translates. One of the functions is called by a step(), in its thread:
+  /// Queues a text; step() translates all queued texts. One of the functions is called in the thread that calls step():
   /// `done`, or `failed` if there is no memory for this text, which does not affect the others. Both may submit and
   /// cancel. `request.partial` is called during a step(), possibly in one of the engine's threads; for several
   /// requests, calls may be concurrent. The translation depends on the request alone. Error for invalid options.
@@ -70,7 +70,7 @@ class [[gnu::visibility("default")]] TextTranslator {
   bool cancel(Ticket ticket);
 
   /// Extends all translations by one or more tokens and answers those that are done. False if nothing was left to do.
-  /// An exception ends all requests without calling their functions; so does one of translate().
+  /// An exception from step() or translate() ends all requests without calling their functions.
   bool step();
 
  private:

@@ -11,7 +11,7 @@ class Engine;
 
 struct TrainResult {
   RunEnd::Reason reason = RunEnd::after;  // why training ended
-  int64_t updates = 0;                    // of the model, including earlier calls
+  int64_t updates = 0;                    // of the model, those of earlier calls included
   double epochs = 0;
 };
 

@@ -11,7 +11,7 @@ struct dragoman_error {
 
 namespace dragoman {
 
-/// What C sees of an exception.
+/// An exception as C sees it.
 struct Failure {
   dragoman_status status;
   dragoman_error error;
