@@ -23,7 +23,7 @@ bool closer(int64_t length, int64_t closest, int64_t hypothesis) {
   return difference < least || (difference == least && length < closest);
 }
 
-// Of n-grams of up to `orders` words.
+// BLEU with n-grams of up to `orders` words.
 Bleu bleu_of_orders(const BleuStats& stats, int orders) {
   Bleu result{.stats = stats};
   const auto hypothesis = double(stats.hypothesis_words), reference = double(stats.reference_words);

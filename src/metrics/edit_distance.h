@@ -8,7 +8,7 @@ namespace dragoman {
 
 /// Alignment of a hypothesis with a reference, from the cheapest edit between them.
 struct EditAlignment {
-  std::vector<int> position;              // in the hypothesis: of each reference word, or the one it would follow
+  std::vector<int> position;  // in the hypothesis, of each reference word, or of the word that it would follow
   std::vector<bool> reference_is_wrong;   // words inserted or replacing another
   std::vector<bool> hypothesis_is_wrong;  // words that are deleted or replaced
 };

@@ -40,7 +40,7 @@ std::vector<std::string_view> words_of(const BracketedTree& tree, const std::vec
   return words;
 }
 
-// Those that count, sorted. Positions refer to the words that are kept.
+// The constituents that count, sorted. Positions refer to the words that are kept.
 Constituents constituents_of(const BracketedTree& tree, const std::vector<bool>& left_out) {
   std::vector<size_t> position{0};  // [i]: of word i and of what follows the last
   size_t i = 0;

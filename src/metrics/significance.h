@@ -37,8 +37,8 @@ std::vector<double> bootstrap_scores(const std::vector<Stats>& lines, Score scor
   return scores;
 }
 
-/// The fraction of `by_chance`, the differences produced by chance, that exceed the observed one; this one is counted
-/// among them, so the result is never 0 (Riezler and Maxwell 2005).
+/// The fraction of `by_chance`, the differences produced by chance, that exceed the observed difference. The observed
+/// one is counted among them, so the result is never 0 (Riezler and Maxwell 2005).
 double p_value(std::span<const double> by_chance, double found);
 
 /// Paired bootstrap: the probability of a difference of `found` if the systems are equally good. Both series come from

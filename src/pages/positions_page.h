@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// A self-contained web page: for each, the matrix as an image and the cosines between its rows.
+/// A self-contained web page that shows each matrix of positions as an image, with the cosines between its rows.
 std::string positions_page(const std::string& title, const std::vector<PositionVectors>& all);
 
 }  // namespace dragoman

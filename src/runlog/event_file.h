@@ -27,7 +27,7 @@ std::string version_event(double time);                // the first of a file
 std::string restart_event(double time, int64_t step);  // later steps are void
 std::string scalars_event(double time, int64_t step, const std::vector<Scalar>& scalars);
 
-/// A new file in a folder, which is made if it is not there.
+/// A new file in a folder, which is created if missing.
 class EventFile {
  public:
   EventFile(const std::string& folder, double time);

@@ -4,7 +4,7 @@
 
 namespace dragoman {
 
-/// --log-json: one JSON object a line, appended and written at once. docs/run_log.md lists the fields.
+/// --log-json: one JSON object per line, appended and written immediately. docs/run_log.md lists the fields.
 class JsonLog : public RunSink {
  public:
   explicit JsonLog(const std::string& path);

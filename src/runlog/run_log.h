@@ -15,9 +15,9 @@ class RunSink {
  public:
   virtual ~RunSink() = default;
   virtual void take(const RunMoment& now, const RunEvent& event) = 0;
-  /// After every update, with what the next report would say: for what is redrawn in place.
+  /// Called after every update with what a report would say now: for output that is redrawn in place.
   virtual void tick(const RunMoment&, const RunReport&) {}
-  /// After the last event: some disks report only then that they are full.
+  /// Called after the last event: some disks report only then that they are full.
   virtual void close() {}
 };
 

@@ -40,7 +40,7 @@ void print(const RunMoment& now, const RunRollback& rollback) {
       grouped(rollback.from_update), in_brackets(rollback.first_nonfinite), grouped(now.updates), rollback.rate_factor);
 }
 
-// "3 epochs", "0.4 epochs", "0.02 epochs": never 0 of them where there was an update.
+// "3 epochs", "0.4 epochs", "0.02 epochs": after an update, never 0 epochs.
 std::string epochs_of(double epochs) {
   if (epochs == std::floor(epochs)) return counted(int64_t(epochs), "epoch");
   return epochs < 0.1 ? fmt::format("{:.1g} epochs", epochs) : fmt::format("{:.1f} epochs", epochs);

@@ -9,11 +9,11 @@ namespace dragoman {
 /// script learns of it.
 class Unwritten {
  public:
-  /// "--log-json", and what happened; of one output the first failure counts.
+  /// `output` is an option, such as "--log-json". Only the first failure of an output is kept.
   void add(const std::string& output, const std::string& failure);
-  /// It was written after all.
+  /// Removes an output that has been written after all.
   void forget(const std::string& output);
-  /// Throws Error that names all of them, if there are any.
+  /// Throws Error, naming all unwritten outputs, if there are any.
   void require_none() const;
 
  private:
