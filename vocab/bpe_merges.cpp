@@ -47,7 +47,7 @@ class WordBeingMerged {
     }
   }
 
-  // Like subword-nmt: in each round all pairs of the lowest rank, from left to right; new pairs wait for the next
+  // As in subword-nmt, each round merges all pairs of the lowest rank, from left to right; new pairs wait for the next
   // round.
   void merge_all() {
     for (int64_t i = 0; i < int64_t(symbols_.size()); ++i) queue_pair(i);

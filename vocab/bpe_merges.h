@@ -8,9 +8,8 @@
 namespace dragoman {
 
 /// Merges of byte-pair encoding in the order in which they were learned, as subword-nmt writes them: an optional first
-/// line
-/// "#version: 0.2", then two symbols a line. In version 0.2 the last character of a word and "</w>" are one symbol; in
-/// 0.1, which has no first line, "</w>" is a symbol of its own.
+/// line "#version: 0.2", then two symbols per line. In version 0.2 the last character of a word and "</w>" are one
+/// symbol; in version 0.1, which has no such first line, "</w>" is a symbol of its own.
 class BpeMerges {
  public:
   BpeMerges(std::string_view file, const std::string& name);  // Error for any other file

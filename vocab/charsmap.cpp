@@ -23,8 +23,8 @@ struct Unit {
   uint32_t value() const { return bits & 0x7FFFFFFF; }
 };
 
-// Checks everything that a lookup can reach. A node is the number from which its children are found: child c is the
-// unit at `node ^ c`. Nodes may be shared.
+// Checks everything that a lookup can reach. A node is a number from which the addresses of its children follow: child
+// c is the unit at `node ^ c`. Nodes may be shared.
 class TrieCheck {
  public:
   TrieCheck(std::string_view trie, std::string_view strings)

@@ -11,7 +11,7 @@ namespace dragoman {
 ///
 /// A range may include the blanks that its piece stands for. Ranges do not overlap, except that the bytes of one
 /// character all have that character's range. If normalisation makes several pieces of a character, such as the
-/// ligature "ﬁ", the last has the range, those before are empty. Adjacent characters that the vocabulary lacks may
+/// ligature "ﬁ", the last one has the range, the others empty ones. Adjacent characters that the vocabulary lacks may
 /// be one unknown piece with one range.
 struct EncodedLine {
   std::vector<int32_t> ids;

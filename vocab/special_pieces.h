@@ -4,7 +4,7 @@
 
 namespace dragoman {
 
-/// Ids of the pieces with a meaning of their own; -1: there is none.
+/// Ids of the pieces with a meaning of their own; -1: the vocabulary has no such piece.
 struct SpecialPieces {
   int32_t unk = -1;
   int32_t bos = -1;
