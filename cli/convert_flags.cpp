@@ -12,21 +12,22 @@ Table<ConvertCommandOptions> convert_table() {
   using O = ConvertCommandOptions;
   static constexpr auto files = "Files", run = "Run";
   Table<O> table = {
-      .about = {.name = "convert",
-                .summary = "convert models between dragoman and other programs",
-                .usage = "--input MODEL --output OUT [--to FORMAT] [--vocabs SOURCE TARGET]",
-                .text =
-                    "Converts models of other programs to dragoman's model file: Transformers of Marian (.npz, .bin, "
-                    "decoder.yml), folders of Hugging Face's transformers (MarianMT, M2M100, NLLB-200, mBART-50), "
-                    "checkpoints of fairseq and OpenNMT-py (.pt), folders of CTranslate2 and packages of Argos "
-                    "Translate; see docs/existing_models.md. The other commands also read such models directly, and "
-                    "convert them in memory each time. With --to, writes a model in the format of another program."},
+      .about =
+          {.name = "convert",
+           .summary = "convert models between dragoman and other programs",
+           .usage = "--input MODEL --output OUT [--to FORMAT] [--vocabs SOURCE TARGET]",
+           .text =
+               "Converts models of other programs to dragoman's model file: Marian Transformers (.npz, .bin, "
+               "decoder.yml), folders of Hugging Face's transformers (MarianMT, M2M100, NLLB-200, mBART-50), fairseq "
+               "and OpenNMT-py checkpoints (.pt), CTranslate2 folders and Argos Translate packages; see "
+               "docs/existing_models.md. The other commands also read such models directly, and convert them in memory "
+               "each time. With --to, writes a model in the format of another program."},
       .flags = {{.name = "input",
                  .letter = 'i',
                  .field = &O::input,
                  .value = "MODEL",
                  .group = files,
-                 .help = "model to convert: of another program, or, with --to, of any",
+                 .help = "model to convert: another program's, or, with --to, any",
                  .required = true},
                 {.name = "output",
                  .letter = 'o',
@@ -39,8 +40,8 @@ Table<ConvertCommandOptions> convert_table() {
                  .field = &O::format,
                  .value = "FORMAT",
                  .group = files,
-                 .help = "format to write: dragoman's model file, a folder of CTranslate2, a folder for ONNX Runtime, "
-                         "or, if the architecture allows it, a folder of Hugging Face's MarianMT or of Marian"},
+                 .help = "format to write: dragoman's model file, a CTranslate2 folder, a folder for ONNX Runtime, or, "
+                         "if the architecture allows it, a folder for Hugging Face's MarianMT or for Marian"},
                 {.name = "verify",
                  .field = &O::verify,
                  .value = "FILE",

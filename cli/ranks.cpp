@@ -22,16 +22,16 @@ namespace dragoman {
 
 namespace {
 
-constexpr double seconds_for_rank_0 = 5;  // to meet the same error and exit
+constexpr double seconds_for_rank_0 = 5;  // in which it meets the same error and exits
 
-// If nothing else sets the number: a rank's share of the cores, within those that it is bound to.
+// Unless the number of threads is set: a rank's share of the machine's cores, at most those that it is bound to.
 void share_threads(EngineOptions& machine, int ranks_here) {
   if (machine.threads > 0 || std::getenv("OMP_NUM_THREADS")) return;
   const int cores = int(std::thread::hardware_concurrency());
   machine.threads = std::clamp(cores / ranks_here, 1, ThreadPool().size());
 }
 
-// A process for each of several devices.
+// The number of processes: if there are several devices, one for each.
 int processes_of(const ProcessOptions& options) {
   const int processes = options.processes, devices = int(options.devices.size());
   if (devices > 1 && processes > 1 && processes != devices)
@@ -40,12 +40,12 @@ int processes_of(const ProcessOptions& options) {
   return std::max(processes, devices);
 }
 
-// Of several devices, the one of a rank by its number on its machine.
+// The device of a rank, selected by the rank's index on its machine.
 std::string device_of(int index, const std::vector<std::string>& devices) {
   require(index >= 0, "--devices names {} GPUs, but the launcher does not say which of its machine's ranks this one is",
           devices.size());
   if (index >= int(devices.size()))
-    throw Error(fmt::format("this machine has more ranks than --devices names GPUs, which are {}", devices.size()),
+    throw Error(fmt::format("this machine has more ranks than --devices names GPUs ({})", devices.size()),
                 "start one rank for each GPU of a machine (mpirun --npernode N, srun --ntasks-per-node N)");
   return devices[size_t(index)];
 }

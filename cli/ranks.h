@@ -35,8 +35,8 @@ int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>&
 /// which it exchanged or waited for them. Empty if there are none.
 std::string traffic_rows(const Communicator& ranks);
 
-/// An error as this process reports it. If a launcher has started it as another rank than 0, the error names the rank
-/// and its machine, after some seconds: rank 0 reports what all ranks meet, and the launcher then ends the others.
+/// An error as this process reports it. On ranks other than 0 of a launcher, it names the rank and its machine, and is
+/// returned after some seconds: rank 0 reports errors that all ranks meet, and the launcher then ends the others.
 Error told_by_rank(const Error& error);
 
 }  // namespace dragoman

@@ -24,7 +24,7 @@ std::string word_scores(std::span<const float> pieces) {
   return field;
 }
 
-// What the ranks tell of a pair.
+// What a rank reports about a pair.
 struct Scored {
   double log_prob;
   int64_t pieces;
