@@ -8,9 +8,9 @@
 
 namespace dragoman {
 
-/// What all models share in decoding. From add() to remove(), a sentence holds rows of two caches: one for what the
-/// model reads of the source, one for what it reads of the decoded past. The output layer computes logits of all or of
-/// some pieces, mixed with copies. A model writes the caches and computes the steps.
+/// What all models share in decoding. From add() to remove(), a sentence holds rows of two caches: one stores what the
+/// model reads about the source, the other what it reads about the decoded past. The output layer computes logits of
+/// all or of some pieces, mixed with copies. A model writes the caches and computes the steps.
 class CachedDecoding : public Decoding {
  public:
   CachedDecoding(const CachedDecoding&) = delete;
@@ -28,13 +28,13 @@ class CachedDecoding : public Decoding {
   /// Number of cache rows that the past of each sentence begins with; none by default.
   virtual Spans prefix_of(const Spans& source) const;
   /// Encodes the sentences first, first + 1, … and writes what steps will read: into `rows` (N) of the source cache,
-  /// one for each token, and into those of the past cache that prefix_of() asked for. Returns the encoder's output
+  /// one for each token, and into the rows of the past cache that prefix_of() requested. Returns the encoder's output
   /// (N,D).
   virtual Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) = 0;
   /// Next-token logits of each row (Decoding::step); writes the rows past.cached of the past cache.
   virtual Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) = 0;
 
-  /// Of hidden states x (R,D), in compute().
+  /// The logits of hidden states x (R,D), for compute().
   Tensor logits(Context& cx, std::span<const StepRow> rows, const Var& x) const;
 
   Context& cx_;

@@ -32,7 +32,7 @@ inline bool sinusoids_added(Positions p) { return p == Positions::sinusoidal || 
 enum class PositionSpacing { paper, tensor2tensor };
 
 /// Whether the outputs of encoder and decoder are normalised once more. automatic: only with pre-norm, where they are
-/// sums that no norm has seen.
+/// sums that have not been normalised.
 enum class FinalNorm { automatic, always, never };
 
 /// How a decoder layer reads the target tokens before the current one: by self_attention; by average_attention, where
@@ -46,7 +46,7 @@ enum class EncoderType { bidirectional, unidirectional, convolutional };
 
 /// When a recurrent decoder attends. bahdanau: the previous state is the query, and the current step reads the result
 /// (Bahdanau et al. 2015). luong: the new state is the query, and the next step reads the result, "input feeding"
-/// (Luong et al. 2015). none: never; the decoder knows the source by its initial state alone (Sutskever et al. 2014).
+/// (Luong et al. 2015). none: never; the decoder knows the source only from its initial state (Sutskever et al. 2014).
 enum class RnnAttention { bahdanau, luong, none };
 
 /// How the states of an encoder become the vector that a recurrent decoder begins with: the last state of each
@@ -133,7 +133,7 @@ inline std::span<const EnumName<Initialisation>> enum_names(Initialisation) {
 struct SpecialIds {
   int unk = 0;
   int bos = 1;
-  int eos = 2;  // ends every sentence; must be there
+  int eos = 2;  // ends every sentence; required
   int pad = -1;
 
   bool operator==(const SpecialIds&) const = default;
@@ -213,7 +213,7 @@ struct AverageAttentionConfig {
 struct RnnEncoderConfig {
   EncoderType type = EncoderType::bidirectional;
   Cell cell = Cell::gru;
-  int kernel = 3;                                 // convolutional: positions that a layer sees together
+  int kernel = 3;                                 // convolutional: positions in the window of a layer
   EncoderPooling pooling = EncoderPooling::mean;  // of the decoder's initial state
   std::vector<int> sentence_ends;  // hierarchical: source pieces that end a sentence; from the vocabulary
   bool reverse = false;            // read the source from the last token to the first
@@ -297,7 +297,7 @@ struct ModelConfig {
   DecoderStart decoder_start = DecoderStart::bos;
   GenerationConfig generation;
 
-  /// The configuration of the decoder layers: heads and inner size are theirs.
+  /// The configuration with the number of heads and the inner size of the decoder layers.
   ModelConfig decoder_side() const {
     ModelConfig side = *this;
     if (decoder_heads > 0) side.heads = decoder_heads;

@@ -11,8 +11,8 @@
 namespace dragoman {
 namespace {
 
-// Attention that computes the probability of copying each target token of a batch. Within a sentence, the pieces that
-// source and target have in common are numbered from 1. The value of a key is one-hot: 1 in the column of its piece. So
+// Attention that computes the probability of copying each target token of a batch. Within a sentence, the pieces common
+// to source and target are numbered from 1. The value of a key is one-hot: 1 in the column of its piece. So
 // each column of a query's result is the probability of one piece. Column 0 stands for target tokens that cannot be
 // copied.
 struct Matches {

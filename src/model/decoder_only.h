@@ -19,7 +19,7 @@ class DecoderOnly : public TransformerParts {
   struct Joined {
     PackedIds input;                   // <s>, source, target without its last id
     std::vector<int32_t> targets;      // of every row: the id that comes next
-    std::vector<int32_t> target_rows;  // rows that predict a token of the target
+    std::vector<int32_t> target_rows;  // the rows that predict target tokens
   };
   Joined joined(const Batch& batch) const;
   Var hidden(Context& cx, const Joined& text, const Batch& batch);  // (N,D) before the output layer

@@ -10,7 +10,7 @@ std::span<const ConfigField> recurrent_fields();   // Autoregression, and recurr
 std::span<const ConfigField> training_fields();    // Copying, embeddings, initial values, dropout, vocabularies.
 std::span<const ConfigField> generation_fields();  // Special pieces around sentences, and search.
 
-// Where a member lies.
+// The address of a member, by its type.
 inline ConfigMember member(bool& value) { return &value; }
 inline ConfigMember member(int& value) { return &value; }
 inline ConfigMember member(double& value) { return &value; }

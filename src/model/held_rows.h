@@ -19,7 +19,7 @@ class HeldRows {
   void remove(int sentence);  // ignores sentences without rows
   Range of(int sentence) const { return held_.at(sentence); }
 
-  /// The rows of the sentence of each row of a step.
+  /// For each row of a step, the cache rows of its sentence.
   struct Step {
     StepKeys keys;  // length and begin
     int64_t longest = 0;

@@ -12,7 +12,7 @@ namespace dragoman {
 
 /// One hypothesis to continue in a decoding step.
 struct StepRow {
-  int sentence;   // handle that Decoding::add gave
+  int sentence;   // its handle (Decoding::add)
   int parent;     // its row in the last step that was kept; -1: the sentence's first step
   int32_t token;  // its last token; not read in the first step
 };
@@ -32,7 +32,7 @@ class Decoding {
   /// restrict(). The rows of a sentence are contiguous. Read the logits before the next step, which may overwrite them.
   virtual Tensor step(std::span<const StepRow> rows) = 0;
   /// Makes the rows of the last step parents of the next one. A step that is not kept, or that throws, may be repeated,
-  /// also without some of its sentences.
+  /// even without some of its sentences.
   virtual void keep() = 0;
   virtual void remove(int sentence) = 0;  // ignores unknown handles
 };

@@ -18,10 +18,10 @@ int64_t rounded_rows(int64_t rows) {
   return (rows + unit - 1) / unit * unit;
 }
 
-// The sizes of most sentences are equal.
+// So most sentences have equal sizes.
 int64_t rounded_length(int64_t tokens) { return std::max<int64_t>(64, int64_t(std::bit_ceil(uint64_t(tokens)))); }
 
-// Copies a table to the first rows and columns of a larger one and fills what is left with `rest`.
+// Copies a table to the first rows and columns of a larger one and fills the remaining elements with `rest`.
 void put(const Tensor& to, const Tensor& from, int32_t rest) {
   const auto larger = to.view<int32_t>();
   const auto smaller = from.view<const int32_t>();

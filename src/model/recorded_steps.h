@@ -34,9 +34,9 @@ class RecordedSteps {
   RecordedSteps(const Context& cx, int32_t scrap);
   RecordedSteps(const RecordedSteps&) = delete;
 
-  /// Throws OutOfMemory or RecordingFailed; the caller may then compute the step without recording. The result of
-  /// `compute` for these rows; read it before the next step. `memory`: what it reads and writes that may move between
-  /// steps (caches, tables of positions). If something has moved, steps are recorded again.
+  /// Returns the result of `compute` for these rows, to be read before the next step. `memory`: the tensors that it
+  /// reads or writes and that may move between steps (caches, tables of positions); if one has moved, steps are
+  /// recorded again. Throws OutOfMemory or RecordingFailed; the caller may then compute the step without recording.
   Tensor run(const StepTables& tables, std::span<const Tensor> memory, const Compute& compute);
 
  private:

@@ -29,7 +29,7 @@ Spans first_spans(const Spans& spans, int64_t n) {
   return Spans(std::vector<int32_t>(offsets, offsets + n + 1));
 }
 
-// One kind of output of all steps, in the order of the target.
+// One member of the outputs of all steps, in the order of the target.
 Var in_target_order(Context& cx, const std::vector<RecurrentDecoder::Output>& done, Var RecurrentDecoder::Output::*part,
                     const Steps& steps) {
   std::vector<Var> parts;

@@ -109,7 +109,7 @@ Tensor TransformerDecoding::compute(std::span<const StepRow> rows, const Decoded
     try {
       return recorded_->run(tables, memory_of_steps(target), run);
     } catch (const OutOfMemory&) {
-      recorded_.reset();  // other users hold the memory, among them the context's arena, which may have room
+      recorded_.reset();  // the memory is held by others, among them the context's arena, which may have room
     } catch (const RecordingFailed& error) {
       static std::once_flag told;
       std::call_once(told, [&] { log_warning("{}; kernels are launched one by one, which is slower", error.what()); });

@@ -50,10 +50,10 @@ class TransformerParts : public Model {
   Layer make_layer(const ModelConfig& side, const std::string& name, int layer);
   Var make_positions(const std::string& name);  // (P,D)
 
-  int64_t last_position() const;  // for which there is a position
+  int64_t last_position() const;  // the last position that the model can represent
   Rows rows_of(const PackedIds& ids, std::span<const int32_t> sentences) const;
   Rows step_rows(std::vector<int32_t> ids, const std::vector<int64_t>& token) const;  // one per hypothesis
-  /// Fills in what embedding and self-attention need of the positions.
+  /// Fills in the positional inputs of embedding and self-attention.
   void locate(Context& cx, const Var& learned, Rows& rows);
   /// For rows with positions; the norm may be null.
   Var embed(Context& cx, const Var& table, const Norm* norm, const Rows& rows);

@@ -22,7 +22,7 @@ class RoleProduct {
     Role key, value;  // the same one with Projections::key_value
   };
   KeyAndValue add_key_and_value(const AttentionDesign& d);
-  Linear make(Parameters& p, int64_t dim, double gain) const;  // empty where there is no projection
+  Linear make(Parameters& p, int64_t dim, double gain) const;  // empty if nothing is projected
 
  private:
   Role add(const std::string& part, int64_t count);

@@ -20,8 +20,8 @@ struct CrossAttention {
   void show(Context& cx, const Queries& queries, const KeysAndValues& seen) const;
   int64_t cache_columns() const { return heads.key_columns() + heads.value_columns(); }
 
-  /// For attention that cannot learn by gradients alone (nn/cross_attention_kinds/hard.cpp): a signal (rows,2) for the
-  /// queries of a batch, empty for other kinds, whose values are set once the losses are known.
+  /// A learning signal (rows,2) for the queries of a batch, for attention that cannot learn by gradients alone
+  /// (nn/cross_attention_kinds/hard.cpp); its values are set once the losses are known. Empty for other kinds.
   Tensor learning_signal(Context& cx, int64_t rows, DType dtype) const {
     return kind->learning_signal(cx, rows, dtype);
   }

@@ -19,13 +19,13 @@ struct Linear {
 /// Normalisation of each row, or of each column, with learned gain and shift.
 struct Norm {
   Var weight, bias;           // (D) (D); rms: no bias
-  RunningStatistics running;  // only batch
+  RunningStatistics running;  // NormKind::batch only
   double epsilon;
 
   static Norm make(Parameters& p, const std::string& name, int64_t dim, NormKind kind = NormKind::layer,
                    double epsilon = 1e-5);
   Var operator()(Context& cx, const Var& x) const;
-  /// Of x + dropout(r).
+  /// The norm of x + dropout(r).
   Var of_sum(Context& cx, const Var& x, const Var& r, const Dropout& drop) const;
 };
 

@@ -6,8 +6,8 @@
 namespace dragoman {
 namespace {
 
-// (N,k) in host memory, because the host plans the dispatch. With a backend that computes nothing, these even routes
-// remain.
+// (N,k) in host memory, because the host plans the dispatch. A backend that computes nothing leaves these even routes
+// unchanged.
 Tensor even_routes(int64_t N, int k, int64_t E) {
   std::vector<int32_t> experts(size_t(N * k));
   for (size_t i = 0; i < experts.size(); ++i) experts[i] = int32_t(i % size_t(E));

@@ -22,7 +22,7 @@ struct Targets {
   Copying copying = {};  // empty: all targets are generated
 };
 
-/// The layer that makes logits.
+/// The output layer, which computes logits.
 struct OutputWeights {
   Var weight;     // (V,D)
   Var bias = {};  // (V) or empty

@@ -5,8 +5,8 @@ namespace dragoman {
 
 /// y = (x - mean) / √(variance + eps) · gamma + beta over the columns of each row (Ba et al. 2016, eq. 3).
 /// Without beta it is RMSNorm (Zhang & Sennrich 2019, eq. 4): y = x / √(mean(x²) + eps) · gamma.
-/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers per row. y and residual_norm's have 16 bits if
-/// activations are to (RoundedWeights), while their gradients, which come from several readers, are of gamma's type.
+/// x, y (N,D)  gamma, beta (D).  The tape keeps x and two numbers per row. Here and in residual_norm, y is 16-bit if
+/// activations are (RoundedWeights); its gradient, to which several readers add, has the type of gamma.
 Var layer_norm(Context& cx, const Var& x, const Var& gamma, const Var& beta, double eps = 1e-5);
 
 /// layer_norm of each head separately, over its K columns, with one gamma and beta for all heads (query-key

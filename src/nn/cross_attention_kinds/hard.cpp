@@ -17,7 +17,7 @@ class HardAttention : public CrossAttentionKind {
              const KeysAndValues& seen) const override {
     const AttentionShape shape{.queries = queries.spans, .keys = seen.spans, .score = heads.score()};
     const HardChoice choice{cx.dropout(1, queries.positions),
-                            queries.signal};  // numbered like a dropout: one draw a row
+                            queries.signal};  // numbered like a dropout: one draw per row
     return hard_attention(cx, q, seen.k, seen.v, shape, heads.score_inputs(cx, q, {}), choice);
   }
 

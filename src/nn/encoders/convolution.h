@@ -13,7 +13,7 @@ struct GatedConvolution {
   int width;  // W
 
   static GatedConvolution make(Parameters& p, const std::string& name, int64_t dim, int width);
-  /// x (N,D) → (N,D); `drop` is of the gated product.
+  /// x (N,D) → (N,D); `drop` applies to the gated product.
   Var operator()(Context& cx, const Var& x, const Spans& spans, const Dropout& drop) const;
 };
 

@@ -10,7 +10,7 @@ namespace dragoman {
 /// The hidden states of an encoder's last layer.
 struct EncoderStates {
   Var all;                // (N,D)
-  Var forward, backward;  // (N,D/2) each: the two directions that `all` joins; or `all` and none
+  Var forward, backward;  // (N,D/2) each: the directions, which `all` concatenates; or `all` and empty
 };
 
 /// The layers of an encoder of packed sentences, without embeddings. Each kind is a file in this folder.

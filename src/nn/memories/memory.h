@@ -39,7 +39,7 @@ class KeyMemory {
   virtual Past see_step(Context& cx, const Tensor& cache, const Past& past) const = 0;
 };
 
-/// Null: all keys and values.
+/// Null: the layer keeps all keys and values.
 std::shared_ptr<const KeyMemory> make_memory(Parameters& p, const std::string& name, const AttentionDesign& d);
 
 std::shared_ptr<const KeyMemory> make_block_memory(const AttentionDesign& d);

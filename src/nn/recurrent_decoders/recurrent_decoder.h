@@ -23,14 +23,14 @@ class RecurrentDecoder {
     std::vector<CellState> layers;
     Var feed = {};  // (n,E), input feeding: the result of the previous step; empty: zeros
   };
-  /// What a step reads of n target tokens.
+  /// The inputs of a step for n target tokens.
   struct Inputs {
     Var gates, embedded;  // (n,G·D), their part of the first layer's gates; (n,E)
     Tensor positions;     // (n,2)
   };
   struct Output {
     State state;
-    Var query;   // (n,D) that attended, or empty
+    Var query;   // (n,D), the state that attended; or empty
     Var result;  // (n,E), which the output layer reads
   };
   using Attend = std::function<Var(const Var& query)>;
@@ -39,7 +39,7 @@ class RecurrentDecoder {
 
   /// h_0 = tanh(W e + b) in each layer, of a summary e (n,D) of the source.
   State first_state(Context& cx, const Var& summary) const;
-  /// Of embeddings (n,E).
+  /// The inputs of a step from embeddings (n,E).
   Inputs inputs(Context& cx, const Var& embedded, const Tensor& positions) const;
   virtual Output step(Context& cx, const Inputs& inputs, const State& before, const Attend& attend) const = 0;
   virtual const CrossAttention* attention() const { return nullptr; }
@@ -60,7 +60,7 @@ class RecurrentDecoder {
   const double dropout_;
 };
 
-/// y = W x + the sum before it.
+/// y = sum + W x.
 Var add_product(Context& cx, const Var& sum, const Var& x, const Var& weight);
 
 std::unique_ptr<const RecurrentDecoder> make_bahdanau_decoder(Parameters& p, const RecurrentDecoder::Design& d);

@@ -4,7 +4,7 @@
 namespace dragoman {
 namespace {
 
-// No attention: all that the decoder knows of the source is in h_0 (Sutskever et al. 2014, section 2).
+// No attention: the decoder knows the source only from h_0 (Sutskever et al. 2014, section 2).
 //   h_t = cell(y_t-1, h_t-1)
 //   s_t = tanh(W_h h_t + W_y y_t-1)
 class DecoderWithoutAttention : public RecurrentDecoder {

@@ -10,7 +10,7 @@ class LocationScore : public LearnedScore {
  public:
   explicit LocationScore(Var table) : table_(std::move(table)) {}
 
-  // All positions from the last row on share that row.
+  // Positions beyond the last row share it.
   Var keys(Context& cx, const Tensor& positions) const override {
     std::vector<int32_t> ids(positions.rows());
     for (int64_t n = 0; n < positions.rows(); ++n)

@@ -19,9 +19,9 @@ class LearnedScore {
 /// One kind of score. A new kind is a file in nn/scores/ that defines its ScoreKind, a value of AttentionScore, and a
 /// declaration and a case here.
 struct ScoreKind {
-  Score kernel = Score::dot;          // how kernels compare q and k
+  Score kernel = Score::dot;          // the kernels' score of q and k
   bool has_query_matrix = false;      // W_q belongs to the score: Projections::none keeps it
-  bool has_key_matrix = false;        // the same of W_k
+  bool has_key_matrix = false;        // the same for W_k
   bool excludes_projections = false;  // projections would duplicate its matrices
   bool needs_norms = true;            // grows with the norms of queries and keys, which HeadNorm bounds
   bool keys_from_positions = false;   // LearnedScore::keys makes the keys, on the host
