@@ -6,8 +6,8 @@
 
 namespace dragoman {
 
-/// The code point that begins at `at`, or whose last byte is before it. `at` moves to its other end; there must be one.
-/// -1: the text is ill-formed there; `at` then moves by at least one byte.
+/// The code point that begins (character_at) or ends (character_before) at `at`, which must exist. `at` moves to its
+/// other end. -1: the text is ill-formed there; `at` then moves by at least one byte.
 int32_t character_at(std::string_view text, size_t& at);
 int32_t character_before(std::string_view text, size_t& at);
 

@@ -24,18 +24,18 @@ inline std::span<const EnumName<DocumentFormat>> enum_names(DocumentFormat) {
 /// text. Sentences of plain text end with lines, those of HTML with blocks. Where two sentences meet without a blank,
 /// as in Chinese and Japanese, and the translation of the first ends in another script, a blank is inserted.
 ///
-/// Each tag of HTML is output exactly once, well nested if it was before, around or before the words that links point
-/// to; no other markup is output. If translations equal the sentences, plain text is unchanged, and so is HTML except
-/// that: runs of white space in a sentence become one blank; blanks at the ends of an inline element move out of it;
-/// references are kept only where a sentence always writes a character in the same way; "&", "<" and ">" become
-/// references; markup inside a word moves before or around it.
+/// Each HTML tag is output exactly once, around or before the words that links point to; tags stay well nested if they
+/// were; no other markup is output. If translations equal the sentences, plain text is unchanged, and so is HTML, with
+/// these exceptions: runs of white space in a sentence become one blank; blanks at the ends of an inline element move
+/// out of it; references are kept only for characters that a sentence always writes in the same way; "&", "<" and ">"
+/// become references; markup inside a word moves before or around it.
 class Document {
  public:
   /// The language of the text: see SentenceBreaker. Error for a text of 2 GiB or more. Accepts any HTML; broken HTML
   /// stays as it is. Cost: linear in the text.
   Document(std::string text, DocumentFormat format, std::string_view language);
 
-  /// In order; each is one line, not empty, without markup and references.
+  /// In order; each is one non-empty line without markup and references.
   const std::vector<std::string>& sentences() const { return sentences_; }
 
   /// Whether the sentence has markup inside that links can place. Without links, tags go around the whole sentence.

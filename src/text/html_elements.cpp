@@ -71,7 +71,7 @@ std::string lower(std::string_view text) {
   return all;
 }
 
-// Whether the tag's content is to be translated, if the tag says so; nothing: as around it.
+// Whether the tag says that its content is to be translated; empty: it does not say.
 std::optional<bool> says_translated(const HtmlToken& tag) {
   std::optional<bool> said;
   if (std::ranges::binary_search(untranslated, tag.name)) said = false;

@@ -15,14 +15,14 @@ bool is_block(std::string_view element);
 /// Whether the element has neither content nor end tag, such as <img>.
 bool is_void(std::string_view element);
 
-/// The open elements at a position in a page, as far as they decide what is translated there. Knows the end tags that
-/// HTML lets authors omit, such as </p> and </li>. Accepts tags in any order. Cost: constant for a tag, on
-/// average.
+/// The open elements at a position in a page, as far as they decide what is translated there. Infers the end tags that
+/// HTML lets authors omit, such as </p> and </li>. Accepts tags in any order. Cost: constant per tag,
+/// on average.
 ///
 /// Not translated are elements with `translate="no"` or `class="notranslate"`, elements that are not text (<script>,
-/// <style>), that programs read or write (<code>, <pre>, <kbd>, <samp>, <var>, <textarea>), that tell how characters
-/// are read (<rt>), and drawings (<svg>, <math>). `translate="yes"` inside these applies to blocks only, as the parts
-/// of a sentence must stay together.
+/// <style>), computer input or output (<code>, <pre>, <kbd>, <samp>, <var>, <textarea>), pronunciations of characters
+/// (<rt>), and drawings (<svg>, <math>). `translate="yes"` inside these applies to blocks only, as the parts of a
+/// sentence must stay together.
 class OpenElements {
  public:
   /// Returns whether the tag ended <svg> or <math>, in which it is not allowed: the parser's state depends on it.

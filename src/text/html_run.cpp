@@ -52,7 +52,7 @@ void HtmlRun::add_characters(std::string_view characters, std::string_view writt
     spans_.push_back({{begin, text_.size()}, {page, page + written.size()}});
 }
 
-// A marker that touches the text before it but not the text after it belongs to the former.
+// A marker that touches the text before it but not the text after it belongs to the text before it.
 void HtmlRun::resolve_markers() {
   for (; resolved_ < markers_.size(); ++resolved_)
     markers_[resolved_].after_previous |= blank_ && !markers_[resolved_].blank_before && !text_.empty();
@@ -114,7 +114,7 @@ void HtmlRun::finish(SentenceBreaker& breaker, std::vector<HtmlSentence>& all) {
   *this = HtmlRun(page_);
 }
 
-// The markers within the sentence, and of those around it the tags whose counterparts are within.
+// The markers within the sentence, and the tags around it whose counterparts are within.
 ByteRange HtmlRun::markers_of(ByteRange sentence, size_t next_sentence, size_t first) const {
   const auto first_from = [&](size_t from, auto holds) {
     while (from < markers_.size() && !holds(markers_[from])) ++from;
@@ -173,11 +173,11 @@ size_t HtmlRun::page_end(size_t text_end) const {
   return span.text.size() == span.page.size() ? span.page.begin + text_end - span.text.begin : span.page.end;
 }
 
-// Keeps a reference if the sentence writes this character always as a reference, and always the same one.
+// Keeps a reference if the sentence always writes this character as a reference, and always as the same one.
 std::vector<WrittenReference> HtmlRun::references_in(ByteRange sentence) const {
   const auto first =
       std::ranges::lower_bound(references_, sentence.begin, {}, [](const Reference& r) { return r.text.begin; });
-  std::unordered_map<std::string_view, std::string_view> written;  // "": in several ways, or not always
+  std::unordered_map<std::string_view, std::string_view> written;  // "": in several ways, or not always as a reference
   std::unordered_map<std::string_view, int64_t> unwritten;
   const std::string_view text(text_);
   for (auto r = first; r != references_.end() && r->text.end <= sentence.end; ++r) {

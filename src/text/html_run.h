@@ -33,7 +33,7 @@ class HtmlRun {
 
  private:
   struct Span {
-    ByteRange text, page;  // as long as each other, unless it is one reference
+    ByteRange text, page;  // of equal length, unless the text is one reference
   };
   struct Reference {
     ByteRange text;

@@ -91,7 +91,7 @@ bool holds_no_markup(std::string_view name) {
 // Parses one attribute of the text (13.2.5.32 ff.), which does not begin with a blank, "/" or ">". Returns its end.
 size_t attribute(std::string_view text, size_t at, HtmlToken& tag) {
   const auto end_of = [&](size_t found) { return std::min(found, text.size()); };
-  const size_t name_end = end_of(text.find_first_of(" \t\n\f\r/>=", at + 1));  // a leading "=" is of the name
+  const size_t name_end = end_of(text.find_first_of(" \t\n\f\r/>=", at + 1));  // a leading "=" is part of the name
   HtmlAttribute one{lower(text.substr(at, name_end - at)), {}};
   size_t end = name_end;
   if (const size_t equals = text.find_first_not_of(blanks, name_end); equals != npos && text[equals] == '=') {

@@ -35,7 +35,7 @@ class Escape {
   std::unordered_map<std::string_view, std::string_view> references_;
 };
 
-// Writes a tree over a translation: each time the text up to the next position of a marker.
+// Writes a translation with the markers of a tree; before each marker, the text up to its position.
 class TreeWriter {
  public:
   TreeWriter(std::string_view text, const std::vector<ByteRange>& words, const std::vector<Marker>& markers,
@@ -101,8 +101,8 @@ class TreeWriter {
   size_t at_ = 0;
 };
 
-// Elements around the whole. Those that began before the sentence end after the ones inside; if there are such,
-// those that continue after it begin at its end.
+// Puts elements around the whole text. Elements that began before the sentence end last; if there are any, elements
+// that continue after the sentence begin at its end, not at its beginning.
 std::string around_all(std::string_view text, const std::vector<Marker>& markers, const Escape& escape) {
   std::string begins, opens, closes, ends;
   for (const Marker& marker : markers) {
@@ -111,7 +111,7 @@ std::string around_all(std::string_view text, const std::vector<Marker>& markers
     if (marker.kind == Kind::open || marker.kind == Kind::alone) opens += marker.bytes;
     if (marker.kind == Kind::alone && marker.blank_after) opens += ' ';
   }
-  // Closing markers are in the order of the closing tags of nested elements: the last opened first.
+  // The closing markers of nested elements: the last opened closes first.
   for (size_t i = markers.size(); i-- > 0;)
     if (markers[i].kind == Kind::open) closes += markers[markers[i].partner].bytes;
   std::string html = ends.empty() ? begins + opens : opens;

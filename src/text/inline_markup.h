@@ -10,8 +10,8 @@ namespace dragoman {
 /// A tag inside a sentence, or other content that is not text.
 struct Marker {
   enum class Kind {
-    open,   // begins an element that ends at marker `partner`
-    close,  // ends the element of `partner`
+    open,   // begins the element that marker `partner` ends
+    close,  // ends the element that marker `partner` begins
     begin,  // of an element that continues after the sentence
     end,    // of an element that began before the sentence
     alone,  // <img>, a comment, <code>f()</code> as a whole, a tag without its counterpart

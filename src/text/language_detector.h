@@ -27,7 +27,7 @@ struct DetectedLanguage {
 };
 
 /// Detects the language of a text: naive Bayes over n-grams of 1 to 4 characters, the commonest ten thousand of each
-/// language. Takes any language that it has not learned for one that it has. Thread-safe.
+/// language. It mistakes a language that it has not learned for one that it has. Thread-safe.
 class LanguageDetector {
  public:
   /// By tag, such as "en" or "pt-BR". Error for no profiles, for an invalid tag, and for a profile without n-grams.
@@ -50,7 +50,8 @@ class LanguageDetector {
       gains_;  // n-gram → by language: log p over that of an unknown one
 };
 
-/// Learns from texts, given by language tag and file. A language may have several. Error for a file without letters.
+/// Learns from texts, given as pairs of language tag and file; a language may have several. Error for a text without
+/// letters.
 LanguageDetector learn_languages(const std::vector<std::pair<std::string, std::string>>& texts);
 
 }  // namespace dragoman

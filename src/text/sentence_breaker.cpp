@@ -96,7 +96,7 @@ void move_closing_quote(std::string_view text, ByteRange& last, ByteRange& next)
   next = without_blanks(text, {last.end, next.end});
 }
 
-// Adds what ICU considers the next sentence to those before it.
+// Adds the range that ICU considers the next sentence, either as a new sentence or to the last one.
 void add_sentence(std::vector<ByteRange>& sentences, ByteRange next, std::string_view text,
                   const Abbreviations& known) {
   if (!sentences.empty()) {
@@ -111,7 +111,7 @@ void add_sentence(std::vector<ByteRange>& sentences, ByteRange next, std::string
   if (next.size() > 0) sentences.push_back(next);
 }
 
-// Of the thread's last breaker, since it takes longer to read them than to cut a line.
+// Kept from the thread's last breaker, since reading the rules takes longer than splitting a line.
 const icu::BreakIterator& rules_of(std::string_view language) {
   thread_local std::string kept_language;
   thread_local std::unique_ptr<icu::BreakIterator> kept;

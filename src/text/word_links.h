@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// The words and punctuation of a text without the blanks between, by the rules of Unicode (UAX 29) and, for Chinese,
+/// The words and punctuation of a text, without blanks, by the rules of Unicode (UAX 29) and, for Chinese,
 /// Japanese and Thai, ICU's dictionaries.
 std::vector<ByteRange> words_of(std::string_view text);
 
