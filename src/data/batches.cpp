@@ -76,7 +76,7 @@ void sort_by_length(const PairStore& pairs, std::span<int32_t> window) {
   std::ranges::transform(keyed, window.begin(), &Keyed::pair);
 }
 
-// Ends a batch where the next pair would exceed a limit. Returns the number of pairs of each batch.
+// Ends a batch when the next pair would exceed a limit. Returns the number of pairs of each batch.
 std::vector<int64_t> cut(const PairStore& pairs, std::span<const int32_t> window, const Limits& limits) {
   std::vector<int64_t> sizes;
   int64_t size = 0, source = 0, target = 0;  // of the current batch
@@ -95,7 +95,7 @@ std::vector<int64_t> cut(const PairStore& pairs, std::span<const int32_t> window
   return sizes;
 }
 
-// The window consists of batches of these sizes. Puts the batches, and the sizes with them, into random order.
+// Puts the batches of a window, which have these sizes, and the sizes with them into random order.
 void shuffle_batches(std::span<int32_t> window, std::vector<int64_t>& sizes, PhiloxSequence& numbers) {
   const std::vector<int32_t> sorted(window.begin(), window.end());
   std::vector<std::span<const int32_t>> batches;

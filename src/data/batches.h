@@ -25,14 +25,14 @@ struct BatchPlan {
 /// The shuffled corpus is taken in windows of --maxi-batch mini-batches. Inside a window, sentences are sorted by
 /// (target, source) length, cut into batches, and the batches shuffled. A batch holds at most `mini_batch` pairs,
 /// `mini_batch_words` target tokens and twice as many source tokens, so that a few long sources cannot exhaust the
-/// memory; a single pair beyond these limits is a batch of its own. There is no padding: all tokens counted are real,
+/// memory; a single pair beyond these limits is a batch of its own. There is no padding: only real tokens are counted,
 /// </s> included. With `no_shuffle`, pairs keep the order of the corpus and are only cut into batches.
 ///
 /// With --corpus-weights, a pair of a corpus of weight 2.3 occurs twice in an epoch, and in three of ten epochs a third
 /// time.
 BatchPlan plan_batches(const Corpus& corpus, const DataOptions& options, uint64_t seed, int64_t epoch);
 
-/// The number of pairs of an epoch; with --corpus-weights the average number.
+/// The number of pairs in an epoch; with --corpus-weights, on average.
 int64_t pairs_an_epoch(const Corpus& corpus, const DataOptions& options);
 
 /// Target tokens of all batches.

@@ -19,7 +19,7 @@
 namespace dragoman {
 namespace {
 
-// Do not change it: with sampling, it determines the random numbers of a line.
+// Must not change: with sampling, it determines the random numbers of a line.
 constexpr int64_t block_lines = 1000;
 
 // FNV-1a of 64 bits (Fowler, Noll, Vo): short, and the same on every machine.
@@ -86,7 +86,7 @@ class SideEncoder {
   Fingerprint text_;
 };
 
-// Blocks are encoded several at once, each side of each by a thread, while the next ones are read.
+// Several blocks are encoded at once, one thread for each side of a block, while the next blocks are read.
 class CorpusReader {
  public:
   CorpusReader(const CorpusFiles& files, int64_t epoch, Corpus& corpus)
@@ -113,7 +113,7 @@ class CorpusReader {
     corpus_.report.invalid_utf8 = {text_.invalid(0), text_.invalid(1)};
   }
 
-  // Of source, target and, where there are any, weights.
+  // Of source, target and, if there are any, weights.
   std::vector<uint64_t> fingerprints() const {
     std::vector<uint64_t> all = {source_.fingerprint(), target_.fingerprint()};
     if (corpus_.pairs.weighted()) all.push_back(weights_.value());
@@ -121,7 +121,7 @@ class CorpusReader {
   }
 
  private:
-  // As many as keep all threads busy, with two threads a block; fewer at the end of the text.
+  // As many as keep all threads busy, with two threads per block; fewer at the end of the text.
   std::vector<Block> read_blocks() {
     std::vector<Block> blocks;
     while (int(blocks.size()) < (threads_ + 1) / 2) {

@@ -27,7 +27,7 @@ struct CorpusFiles {
   uint64_t seed = 1;                      // of subword sampling
   std::vector<double> weights = {};       // of corpora, as DataOptions::corpus_weights
   int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit
-  std::shared_ptr<const MachineRanks> machine = {};  // which share the corpus and its --ram; none: nobody does
+  std::shared_ptr<const MachineRanks> machine = {};  // that share the corpus and its --ram; null: not shared
   std::string tempdir = {};                          // for that file
   SentenceFrames frames = {};                        // special pieces around sentences; empty: </s> at the end
 
@@ -54,7 +54,7 @@ struct CorpusReport {
   int64_t dropped_long = 0;                // pairs with more than max_length pieces on one side
   std::array<int64_t, 2> tokens = {0, 0};  // of kept pairs, </s> included
   std::array<ParallelReader::Invalid, 2> invalid_utf8;
-  std::string folder;      // of the temporary file, where there is one …
+  std::string folder;      // of the temporary file, if there is one …
   int64_t file_bytes = 0;  // … and its size
 
   std::string summary() const;  // one line, for people
@@ -67,7 +67,7 @@ struct Corpus {
   PairStore pairs;
   std::vector<int64_t> ends;  // for each text of `files`: the number of pairs up to its end
   CorpusReport report;
-  uint64_t fingerprint = 0;  // of texts, vocabularies and options: differs if training would see other ids
+  uint64_t fingerprint = 0;  // of texts, vocabularies and options: differs if training would see different ids
 
   int64_t size() const { return pairs.size(); }
 };
@@ -79,7 +79,7 @@ void set_ends(Corpus& corpus, const std::vector<int64_t>& lines);
 /// replaced by U+FFFD and counted. Throws Error as ParallelReader does, if no pair is left, and if stopped. Pairs that
 /// exceed files.ram go to a temporary file; Error if the disk has no room for it, and if lengths and order alone exceed
 /// files.ram. The result depends on the arguments and the files alone, not on the number of threads; without sampling
-/// it is the same for every epoch. files.ram only decides where pairs are stored. Ranks that share a machine call it
+/// it is the same for every epoch. files.ram only decides where pairs are stored. Ranks that share a machine call this
 /// together: the first one reads (data/shared_corpus.h).
 std::shared_ptr<const Corpus> read_corpus(const CorpusFiles& files, int64_t epoch = 0, std::stop_token stop = {});
 

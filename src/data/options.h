@@ -19,7 +19,7 @@ struct DataOptions {
   std::vector<double> corpus_weights;       // how often an epoch uses a pair of each corpus; empty: once
   std::vector<std::string> data_weighting;  // for each corpus a file with a weight a line; empty: all weights are 1
   std::vector<std::string> vocabs;          // created from train_sets if missing; the same name twice: a joint one
-  std::vector<int> dim_vocabs;              // pieces; one number for both sides or one each; empty: usual_dim_vocab
+  std::vector<int> dim_vocabs;              // pieces: one number, or one per side; empty: usual_dim_vocab
   std::vector<std::string> protected_symbols;  // pieces that are never split, such as <2de>; in both vocabularies
   std::vector<std::string> sentence_marks = {".",  "!",  "?", "…",
                                              "。", "！", "？"};  // for --encoder-pooling hierarchical

@@ -24,7 +24,7 @@ int64_t address_of_record(int64_t address, int64_t size) {
 
 }  // namespace
 
-// What ends the file of a complete store. Before it: records, a gap of at most 4 bytes, addresses, lengths.
+// The end of the file of a complete store, after the records, a gap of at most 4 bytes, the addresses and the lengths.
 struct PairStore::Footer {
   int64_t pairs, record_end, weighted;
   std::array<int64_t, 2> tokens;

@@ -12,8 +12,8 @@
 namespace dragoman {
 
 /// Encoded sentence pairs, in the order in which they were added. In memory a pair takes 4 bytes for its lengths, 4 for
-/// its line, 4 for each token, and with weights 4 for that; nothing is copied as it grows. All but the lengths may be
-/// in a temporary file instead. When it is complete, several processes may share it as one mapped file.
+/// its line, 4 for each token, and 4 for its weight if pairs are weighted; nothing is copied as the store grows. All
+/// but the lengths may be in a temporary file instead. Several processes may share a complete store as one mapped file.
 class PairStore {
  public:
   static constexpr int longest = 65535;  // tokens of a sentence, </s> included
@@ -45,7 +45,7 @@ class PairStore {
 
   /// Moves the pairs to a file in the folder; pairs added later go there too.
   void move_to_file(const std::string& folder);
-  void flush();  // a file, after the last `add`
+  void flush();  // call it after the last `add` if pairs are in a file
   /// All pairs as one file, for PairStore(file): the temporary file, or one in memory. The store is empty afterwards.
   FileDescriptor to_file();
 

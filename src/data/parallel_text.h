@@ -60,7 +60,7 @@ class ParallelReader {
     TextPair text;
     std::vector<LineReader> sides;  // one of a tsv file
     std::optional<LineReader> weights;
-    double bytes;  // of the first one; -1: not known
+    double bytes;  // of the first one; -1: unknown
   };
 
   bool read(Corpus& corpus, std::array<std::string, 2>& pair);

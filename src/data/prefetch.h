@@ -13,8 +13,8 @@
 
 namespace dragoman {
 
-/// The position of training: `epoch` whole epochs and `batch` batches of the next. With corpus, options and seed it
-/// determines the next batch.
+/// The position of training: `epoch` whole epochs and `batch` batches of the next one. Together with corpus, options
+/// and seed, it determines the next batch.
 struct Position {
   int64_t epoch = 0, batch = 0;
   bool operator==(const Position&) const = default;

@@ -18,7 +18,8 @@ void give(Corpus& corpus) {
                              fmt::format("{} {} {}", corpus.epoch, corpus.fingerprint, fmt::join(corpus.ends, " ")));
 }
 
-// A run that rolls back stops to encode the next epoch, which the first rank may have given before: it is passed over.
+// A run that rolls back stops encoding the next epoch. If the first rank has already passed on that epoch, it is
+// skipped.
 std::shared_ptr<const Corpus> given_corpus(const CorpusFiles& files, int64_t epoch, const std::stop_token& stop) {
   const auto corpus = std::make_shared<Corpus>();
   corpus->files = files;

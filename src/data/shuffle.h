@@ -20,7 +20,7 @@ void shuffle(std::vector<T>& items, PhiloxSequence& numbers) {
   for (uint64_t rest = items.size(); rest > 1; --rest) std::swap(items[rest - 1], items[numbers.below(rest)]);
 }
 
-/// Uniform in [0, 1), a function of the arguments: decides whether an epoch uses a pair with a weight below 1.
+/// A uniform number in [0, 1), a function of the arguments: decides whether an epoch uses a pair of weight below 1.
 double chance(uint64_t seed, int64_t epoch, int64_t pair);
 
 }  // namespace dragoman

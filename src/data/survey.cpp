@@ -115,7 +115,7 @@ class Surveyor {
     if (std::ssize(to_encode_) == encoded_together) encode();
   }
 
-  // On all threads; counted in the order of the text.
+  // Encodes on all threads and counts in the order of the text.
   void encode() {
     std::vector<Ids> ids(to_encode_.size());
     parallel_items(std::ssize(to_encode_), [&](int64_t i, int) {

@@ -32,7 +32,7 @@ struct SurveyedSide {
   int64_t pieces = 0;            // </s> not counted
   int64_t unknown = 0;           // unknown pieces
   int64_t byte_pieces = 0;       // pieces that are one byte of a rare character
-  std::vector<int64_t> lengths;  // lengths[n]: lines of n pieces; of n words where there is no vocabulary
+  std::vector<int64_t> lengths;  // lengths[n]: lines of n pieces or, without a vocabulary, of n words
 };
 
 /// Arrays are {source, target}.
