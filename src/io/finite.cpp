@@ -15,8 +15,8 @@ namespace {
               "the model is broken: take a checkpoint from before its training diverged");
 }
 
-// NaN or infinity if a value is one. As integers, magnitudes are ordered as they are as floats, with these two at the
-// end, and a maximum of integers vectorises.
+// NaN or infinity if a value is one. The bits of magnitudes, as integers, have the same order as the floats, with
+// infinity and NaN last, and a maximum of integers vectorises.
 float largest_magnitude(std::span<const float> values) {
   int32_t top = 0;
   for (const float value : values) top = std::max(top, std::bit_cast<int32_t>(value) & INT32_MAX);

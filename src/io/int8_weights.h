@@ -11,9 +11,9 @@ namespace dragoman {
 /// Matrices in 8 bits, as `dragoman quantize` stores them and `--precision int8` multiplies with them: row d is
 /// scale[d] · q[d], scale[d] = max|w[d]| / 127, q the nearest integers in -127 … 127, ties to even.
 ///
-/// Rounding is idempotent: the largest of a rounded row is 127 · scale, and (127 · s) / 127 == s in float32 for every s
-/// that is itself a quotient by 127 (a test tries them all). So Backend::pack of floats gives the same as pack_rounded
-/// of the file that was written from them.
+/// Rounding is idempotent: the largest value of a rounded row is 127 · scale, and (127 · s) / 127 == s in float32 for
+/// every s that is itself a quotient by 127 (a test tries them all). So Backend::pack of floats gives the same as
+/// pack_rounded of the file that was written from them.
 
 /// Whether a weight of a model is stored in 8 bits. Vectors (biases, norms) and learned positions are small and stay in
 /// float32.
@@ -22,7 +22,7 @@ bool stored_in_int8(const std::string& name, const Tensor& w);
 /// The scales of "a.weight" are "a.weight_scale".
 std::string scale_name(const std::string& weight);
 
-/// Writes q (D,K) i8 and scales (D) f32 for w (D,K) f32. Error, which calls w `where`, for a weight that is not finite
+/// Writes q (D,K) i8 and scales (D) f32 for w (D,K) f32. Error, naming w by `where`, for a weight that is not finite
 /// and for a row whose largest value is too close to the limit of float32 to be restored.
 void round_rows(const Tensor& q, const Tensor& scales, const Tensor& w, const std::string& where);
 

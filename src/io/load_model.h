@@ -15,8 +15,8 @@ struct LoadedModel {
   PackedWeights packed;
   TrainedLengths trained = {};
 };
-/// With `packed` I8, products are in 8 bits and embeddings are rounded to 8 bits: from a file in float32 exactly as
-/// from the one that `dragoman quantize` makes of it.
+/// With `packed` I8, products are in 8 bits and embeddings are rounded to 8 bits. A float32 file and the file that
+/// `dragoman quantize` makes of it give exactly the same weights.
 LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed = DType::f32);
 LoadedModel load_model(const std::string& path, const Backend& backend, Arena& arena, DType packed = DType::f32);
 

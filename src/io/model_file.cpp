@@ -86,7 +86,7 @@ int read_length(const SafetensorsFile& file, const std::string& key) {
   return length;
 }
 
-// `known`: another vocabulary, read before, which may be the same.
+// `known`: the vocabulary that was read before, which may be the same.
 Vocabulary read_vocabulary(const SafetensorsFile& file, const std::string& name, int expected,
                            const Vocabulary* known = nullptr) {
   const TensorEntry& stored = file.get(name);

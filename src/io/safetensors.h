@@ -56,7 +56,7 @@ class SafetensorsFile {
 };
 
 /// Writes the file whole or not at all (write_atomically). Wide types come first and bytes last, so that every tensor
-/// is aligned; the metadata gets a "checksum" of everything else. The same content makes the same bytes.
+/// is aligned; the metadata gets a "checksum" of everything else. Equal content gives equal bytes.
 void write_safetensors(const std::string& path, std::vector<TensorEntry> tensors, Metadata metadata);
 
 /// A copy of the elements; Error if they are of another type.
