@@ -12,7 +12,7 @@ enum class TextColumns { whole_lines, source, target, both };
 
 /// The text and options for learning a new vocabulary. Pieces 0, 1 and 2 are <unk>, <s> and </s>; there is no padding.
 struct VocabularyTraining {
-  std::vector<std::string> inputs;  // text files, one sentence a line; plain, .gz, .xz, .zst or "-"
+  std::vector<std::string> inputs;  // text files, one sentence per line; plain, .gz, .xz, .zst or "-"
   TextColumns columns = TextColumns::whole_lines;
   std::string model;  // the file to make
   int size = 32000;   // pieces in all: the special ones, user symbols and bytes included

@@ -9,7 +9,7 @@
 namespace dragoman {
 
 /// The batches of one epoch. Each pair of the corpus occurs exactly once, unless --corpus-weights change that. Takes 4
-/// bytes a pair.
+/// bytes per pair.
 struct BatchPlan {
   std::vector<int32_t> pairs;          // indices into the corpus, in the order of training
   std::vector<int64_t> offsets = {0};  // batch b is pairs [offsets[b], offsets[b+1])

@@ -23,7 +23,7 @@ struct CorpusFiles {
   std::vector<Vocabulary> vocabularies;
   std::array<double, 2> alphas = {0, 0};  // subword sampling; 0: the one best encoding
   bool given_pieces = false;              // lines are already pieces, split at blanks
-  int max_length = 256;                   // pieces a side, </s> not counted
+  int max_length = 256;                   // pieces per side, </s> not counted
   uint64_t seed = 1;                      // of subword sampling
   std::vector<double> weights = {};       // of corpora, as DataOptions::corpus_weights
   int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit

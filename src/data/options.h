@@ -12,12 +12,12 @@ constexpr int usual_dim_vocab = 32000;  // default number of pieces of a vocabul
 
 /// Where training text comes from and how it becomes batches. Pairs of values are {source, target}.
 struct DataOptions {
-  std::vector<std::string> train_sets;      // source, target, and so on for further corpora; with tsv one file a corpus
+  std::vector<std::string> train_sets;      // source, target, and so on for further corpora; with tsv, one per corpus
   bool tsv = false;                         // a file has both sides: lines are SOURCE tab TARGET
   MemorySize ram;                           // for encoded text and its order; the rest is on disk; 0: no limit
   std::string tempdir;                      // folder for that; empty: TMPDIR, else /tmp
   std::vector<double> corpus_weights;       // how often an epoch uses a pair of each corpus; empty: once
-  std::vector<std::string> data_weighting;  // for each corpus a file with a weight a line; empty: all weights are 1
+  std::vector<std::string> data_weighting;  // for each corpus a file with one weight per line; empty: all weights are 1
   std::vector<std::string> vocabs;          // created from train_sets if missing; the same name twice: a joint one
   std::vector<int> dim_vocabs;              // pieces: one number, or one per side; empty: usual_dim_vocab
   std::vector<std::string> protected_symbols;  // pieces that are never split, such as <2de>; in both vocabularies
@@ -27,7 +27,7 @@ struct DataOptions {
   std::string normalization = "nmt_nfkc";    // SentencePiece rule of a vocabulary that is created
   std::vector<double> sentencepiece_alphas;  // subword sampling while training, one per side; empty or 0: off
   bool no_spm_encode = false;                // the text is already pieces, split at blanks
-  int max_length = 256;                      // pieces a side; longer pairs are dropped and counted
+  int max_length = 256;                      // pieces per side; longer pairs are dropped and counted
   int64_t mini_batch_words = 4096;           // target tokens, end of sentence included; 0: no limit
   bool mini_batch_fit = false;               // instead, as many target tokens as fit into the GPU's memory
   int64_t mini_batch = 0;                    // sentences; 0: no limit
@@ -37,7 +37,7 @@ struct DataOptions {
 
 /// What a survey of text counts.
 struct SurveyOptions {
-  int max_length = 256;       // pieces a side
+  int max_length = 256;       // pieces per side
   int64_t sample = 100'000;   // pairs to encode, chosen at random when there are more; 0: all
   bool given_pieces = false;  // lines are already pieces, split at blanks
   uint64_t seed = 1;          // of the choice

@@ -15,7 +15,7 @@ namespace dragoman {
 struct TextPair {
   std::array<std::string, 2> paths;
   bool tsv = false;
-  std::string weights = {};  // a file with the weight of each pair, a number a line; empty: none
+  std::string weights = {};  // a file with the weight of each pair, one number per line; empty: none
 };
 
 /// Throws Error for a file whose name says that it holds both sides: .tsv, also compressed.

@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-/// The source cache holds keys and values of the encoder's output. The past cache holds states, one row a token; the
+/// The source cache holds keys and values of the encoder's output. The past cache holds states, one row per token; the
 /// first row of a sentence holds its initial state. It has a layer for each layer of the decoder, with h and then c,
 /// and one for State::feed.
 class RnnDecoding : public CachedDecoding {

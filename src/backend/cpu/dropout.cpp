@@ -54,7 +54,7 @@ namespace {
 
 HWY_EXPORT(MaskedRows);
 
-// One pass, 12 bytes an element; the mask is generated in registers and never stored.
+// One pass, 12 bytes per element; the mask is generated in registers and never stored.
 void dropout(const Tensor& y, const Tensor& x, const Tensor& r, const Dropout& drop) {
   const auto rows_of = HWY_DYNAMIC_DISPATCH(MaskedRows);
   parallel_blocks(y.rows(), 16, [&](Range rows, int) { rows_of(y, x, r, drop, false, rows); });

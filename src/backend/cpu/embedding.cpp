@@ -74,7 +74,7 @@ namespace {
 HWY_EXPORT(EmbedRows);
 HWY_EXPORT(ScatterColumns);
 
-// Look-up, scale, position and dropout in one pass: 8 bytes an element.
+// Look-up, scale, position and dropout in one pass: 8 bytes per element.
 void embedding(const Tensor& y, const Embedding& e) {
   const auto rows_of = HWY_DYNAMIC_DISPATCH(EmbedRows);
   parallel_blocks(y.rows(), 16, [&](Range rows, int) { rows_of(y.view<float>(), e, rows); });

@@ -57,7 +57,7 @@ namespace {
 HWY_EXPORT(AdamRange);
 HWY_EXPORT(AverageRange);
 
-// One pass over parameter, gradient and both moments: 28 bytes an element.
+// One pass over parameter, gradient and both moments: 28 bytes per element.
 void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamTotals& totals) {
   const double scale =
       gradient_scale(step.target_tokens, step.clip_norm, *totals.loss.as<double>(), *totals.squares.as<double>());
