@@ -21,13 +21,13 @@ struct RoundedWeights {
   struct Copied {
     Tensor values, copy;
   };
-  std::vector<Copied> adjacent = {};  // flat values and their copies, of several weights each
+  std::vector<Copied> adjacent = {};  // flat values of adjacent weights, and their copies
   /// Whether activations between products are kept in this type too. Sums, statistics and the gradients of values with
   /// several readers stay f32.
   bool activations = false;
 };
 
-/// One attention of a full pass, as an observer sees it (explanations, alignments).
+/// One attention in a full pass, as an observer sees it (for explanations and alignments).
 struct ObservedAttention {
   const std::string& name;  // "decoder.3.cross_attention"
   const AttentionShape& shape;
@@ -44,7 +44,7 @@ struct Context {
   Arena& arena;
   Tape* tape = nullptr;
   const PackedWeights* packed = nullptr;    // weights found here replace the originals in products
-  const RoundedWeights* rounded = nullptr;  // products of weights found here are in 16 bits
+  const RoundedWeights* rounded = nullptr;  // products with weights found here are computed in 16 bits
   uint64_t seed = 0;                        // for dropout
   uint32_t update = 0;
   bool training = false;    // enables dropout
@@ -53,7 +53,7 @@ struct Context {
   uint32_t random_ops = 0;  // number of dropouts so far in this pass
   const AttentionObserver* observer = nullptr;
 
-  /// Allocates a value; with a tape, one that takes a gradient, of the same type unless told otherwise.
+  /// Allocates a value. With a tape it has a gradient, whose type is the value's unless `of_gradient` is given.
   Var make(Shape shape, DType dtype, std::optional<DType> of_gradient = {}) const;
   /// Memory that the backward pass will read, or that one kernel uses as scratch.
   Tensor save(Shape shape, DType dtype) const { return arena.allocate(shape, dtype); }
@@ -63,7 +63,7 @@ struct Context {
   /// The weight rearranged for decoding, or null. Recorded passes do not use packed weights.
   const Tensor* packed_form(const Var& weight) const;
 
-  /// Whether products with this weight are in 16 bits.
+  /// Whether products with this weight are computed in 16 bits.
   bool rounds(const Var& weight) const { return rounded && rounded->copies.contains(weight.value().data()); }
   /// The operands of a product of x (N,K) and the weight w (D,K): both unchanged, or both in 16 bits.
   struct Factors {
@@ -72,14 +72,14 @@ struct Context {
   Factors factors(const Var& x, const Var& w) const;
   /// The operand type of products without a weight.
   DType factor_type(DType dtype) const { return rounded ? rounded->type : dtype; }
-  /// The type of an activation that is to be the factor of a product, or is the result of one.
+  /// The type of an activation that is a factor or the result of a product.
   DType activation_type(DType dtype) const {
     return rounded && rounded->activations && dtype != DType::f64 ? rounded->type : dtype;
   }
   /// The bias of a product whose result has this type.
   Tensor bias_for(DType result, const Var& b) const;
 
-  /// The next dropout of this pass. Its ordinal number is part of the random counter. `positions` (N,2) int32 holds the
+  /// The next dropout of this pass; its number is part of the random counter. `positions` (N,2) int32 holds the
   /// sentence and token of each row.
   Dropout dropout(double rate, const Tensor& positions);
 };

@@ -43,8 +43,8 @@ class Var {
   std::shared_ptr<Node> node_;
 };
 
-/// Memory of an activation (N,D): rows of 16-bit numbers begin at multiples of 16 bytes, for which matrix libraries
-/// have their fast kernels.
+/// Memory of an activation (N,D): rows of 16-bit numbers begin at multiples of 16 bytes, as the fast kernels of matrix
+/// libraries require.
 Tensor allocate_activation(Arena& arena, const Shape& shape, DType dtype);
 
 /// Columns [from, from + count) of x (N,D) as a value of its own. All such views of a matrix must together cover it:
@@ -55,7 +55,7 @@ Var columns(const Var& x, int64_t from, int64_t count);
 /// cleared before the first view adds to it.
 Var rows(const Var& x, int64_t from, int64_t count);
 
-/// What a recorded backward function sees.
+/// The gradients that a recorded backward function reads and writes.
 class Backward {
  public:
   Backward(const Backend& backend, Arena& arena, const Var& output)

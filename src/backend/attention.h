@@ -17,7 +17,7 @@ struct AttentionKernels {
     Tensor scratch;  // attention_scratch bytes
     // Stat type (H · Σ nq·nk) or empty: the softmax itself, for each sentence and head a matrix (nq,nk).
     Tensor weights;
-    // bf16 or f16: factors may be rounded to it, also in backward. q, k, v, y and their gradients are f32 or all of it.
+    // bf16 or f16: factors may be rounded to it, in backward too. q, k, v, y and their gradients: all this or all f32.
     DType factors = DType::f32;
   };
   struct AttentionBackward {
@@ -43,10 +43,10 @@ struct AttentionKernels {
   Kernel<int64_t(int heads, int64_t longest)> attention_step_scratch{"attention_step_scratch"};
   Kernel<void(const AttentionStep& a)> attention_step{"attention_step"};
 
-  // Gaussian window around a position (Luong et al. 2015, equation 10): factors (N): exp(-(j - c)² / (2 σ²)) with σ =
-  // window / 2 for the row at position j of a sentence with center c, 0 where |j - c| > window; y = factors · x, row by
-  // row. bias (B,2R+1) is attention's, for a query at position 0 of each sentence: 0 in the window, `hidden` outside
-  // it, which leaves no weight and, unlike -inf, may be subtracted from itself.
+  // Gaussian window around a center c for each sentence (Luong et al. 2015, equation 10). factors (N): for the row at
+  // position j, exp(-(j - c)² / (2 σ²)) with σ = window / 2, and 0 where |j - c| > window. y = factors · x, row by row.
+  // bias (B,2R+1) is the DistanceBias of a query at position 0 of each sentence: 0 in the window, `hidden` outside it,
+  // which gives a weight of 0 and, unlike -inf, may be subtracted from itself.
   struct GaussianWindow {
     static constexpr double hidden = -1e30;
     Tensor y, factors, bias;  // (N,D) (N) (B,2R+1)
@@ -63,11 +63,11 @@ struct AttentionKernels {
   };
   Kernel<void(const GaussianWindowBackward& b)> gaussian_window_backward{"gaussian_window_backward"};
 
-  // Hard attention (Xu et al. 2015, section 4.1).  choose: one row s of each sentence by the weights p of its rows,
-  // which sum to 1: drawn if `random` is active (backend/random_choice.h), else the row of largest weight, ties to the
-  // first. slopes and means are values and results of an attention with these weights, whose backward pass gives the
-  // gradients of log p_s and of the entropy H = -Σ p log p: a row of slopes is ([j = s] / p_s, -log p_j), the mean by p
-  // is (1, H).
+  // Hard attention (Xu et al. 2015, section 4.1).  choose: picks one row s of each sentence by the weights p of its
+  // rows, which sum to 1: at random if `random` is active (backend/random_choice.h), else the row of largest weight,
+  // the first one on ties. slopes and means are the values and results of an attention with these weights, whose
+  // backward pass gives the gradients of log p_s and of the entropy H = -Σ p log p: row j of slopes is ([j = s] / p_s,
+  // -log p_j), and its mean under p is (1, H).
   struct Choice {
     Tensor rows, slopes, means;  // (B) int32  (N,2)  (B,2)
     Tensor weights;              // (N)
@@ -75,8 +75,8 @@ struct AttentionKernels {
     Dropout random;
   };
   Kernel<void(const Choice& c)> choose{"choose"};
-  // credit: the learning signal of the choice before target token n: its sentence's losses from n on, minus the
-  // baseline: signal (N,2), in row positions(n): reward · Σ_{m≥n} (loss_m - weight_m · baseline), and -entropy ·
+  // reinforce_signal: the learning signal of the choice before target token n, in row positions(n) of signal (N,2):
+  // first reward · Σ_{m≥n} (loss_m - weight_m · baseline) over the tokens of its sentence from n on, second -entropy ·
   // weight_n.
   struct ReinforceSignal {
     Tensor signal;

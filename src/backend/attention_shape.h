@@ -7,9 +7,9 @@
 
 namespace dragoman {
 
-/// Which keys a query may attend to. Query i and key j count from the start of their sentence, queries from `first` on;
-/// with `window`, only |i - j| ≤ window; with `causal`, only j ≤ i, or, for keys `stride` positions apart, j · stride ≤
-/// i.
+/// Which keys a query may attend to. Query i and key j are counted from the start of their sentence; the first query
+/// has number `first`. With `window`, only |i - j| ≤ window; with `causal`, only j ≤ i or, for keys that are `stride`
+/// positions apart, j · stride ≤ i.
 struct Visibility {
   bool causal = false;
   int window = -1;  // -1: no limit
@@ -26,7 +26,7 @@ struct Visibility {
     if (window >= 0) seen = {std::max(seen.begin, i - window), std::min(seen.end, i + window + 1)};
     return {std::min(seen.begin, seen.end), seen.end};
   }
-  /// Whether query i sees key j, if there is one.
+  /// Whether query i sees key j, if that key exists.
   constexpr bool sees(int64_t i, int64_t j) const {
     i += first;
     return !(causal && j * stride > i) && (window < 0 || (i - j <= window && j - i <= window));
@@ -41,9 +41,9 @@ inline double score_scale(Score score, int64_t key_size) {
   return score == Score::scaled_dot ? 1 / std::sqrt(double(key_size)) : 1;
 }
 
-/// Row i of `bias` (Nq or 1, H·(2R+1)) is for query i, a single row for all. Its column for a head and a distance j -
-/// i, clipped to ±R, is added to the head's product of q and k before the division by √K (Shaw et al. 2018, equation
-/// 5).
+/// Row i of `bias` (Nq or 1, H·(2R+1)) is for query i, a single row for all queries. Its element for a head and a
+/// distance j - i, clipped to ±R, is added to the head's product of q and k before the division by √K (Shaw et al.
+/// 2018, equation 5).
 struct DistanceBias {
   static int64_t reach(const Tensor& bias, int heads) { return (bias.cols() / heads - 1) / 2; }
   static int64_t column(const Tensor& bias, int heads, int head, int64_t distance) {

@@ -18,10 +18,10 @@ struct Recorder;
 /// THE hardware boundary: every computation on tensors is a slot here. Contract of all kernels: outputs come first,
 /// then inputs, then numbers; the caller has checked shapes; kernels allocate nothing (scratch is an argument with a
 /// size query) and know nothing of the tape. Rows may be strided (columns of a wider matrix) unless said otherwise.
-/// Integers and target weights are made by the host and have a Mirror; all else lies in the backend's memory.
-/// Activations: some slots also take these in 16 bits, and say so: then each (N,D) tensor and its gradient, if the slot
-/// does not say otherwise, is f32 or of one 16-bit type, independently of the others. Arithmetic and sums are f32
-/// whatever the types; only what is stored is rounded. Parameters and statistics are f32 beside them. The
+/// Integers and target weights are made by the host and have a Mirror; all other tensors lie in the backend's memory.
+/// Activations: slots that say so also take them in 16 bits. Then, unless the slot says otherwise, each (N,D) tensor
+/// and its gradient is f32 or of one 16-bit type, independently of the others. Arithmetic and sums are f32 whatever the
+/// types; only what is stored is rounded. Parameters and statistics stay f32. The
 /// `reference` backend is the readable definition of each kernel. Each family of slots has its own header.
 struct Backend : ElementwiseKernels,
                  ProductKernels,
@@ -34,10 +34,10 @@ struct Backend : ElementwiseKernels,
                  OptimizerKernels {
   std::string name;
   std::string arithmetic = {};           // libraries and instructions that the last bits of results depend on
-  std::string library = {};              // that computes matrix products: "oneDNN 2.6.3 on AVX2"; empty: none
-  std::string instructions = {};         // of the CPU that its own kernels use: "AVX3_ZEN4"
+  std::string library = {};              // for matrix products: "oneDNN 2.6.3 on AVX2"; empty: none
+  std::string instructions = {};         // of the CPU, as its own kernels use them: "AVX3_ZEN4"
   const DeviceMemory* memory = nullptr;  // memory of its tensors; null: host memory
-  const Recorder* recorder = nullptr;    // records kernel calls (backend/recorder.h); null: cannot
+  const Recorder* recorder = nullptr;    // records kernel calls (backend/recorder.h); null: it cannot
   bool concurrent = true;                // kernels may run in several threads at once
   bool multiplies_bfloat16 = false;      // with instructions of its own, faster than f32
   bool multiplies_int8 = false;          // with instructions of its own

@@ -13,10 +13,10 @@ struct PeerLinks;
 /// `dragoman_cuda_module`. It links libdragoman.so.0, so both must come from the same build.
 struct CudaModule {
   const char* build;  // equals cuda_build_id()
-  /// Throws Error when there is no such GPU. `fast`: products of f32 may be of TF32.
+  /// Throws Error when there is no such GPU. `fast`: products of f32 may use TF32.
   void (*install)(Backend& backend, int device, bool fast);
-  std::vector<std::string> (*devices)();  // one line a GPU; throws Error when CUDA does not work here
-  const PeerLinks& (*peers)();            // of GPUs in several processes
+  std::vector<std::string> (*devices)();  // one line per GPU; throws Error when CUDA does not work here
+  const PeerLinks& (*peers)();            // between GPUs of several processes
 };
 
 /// Identifies the build of the interface between libdragoman.so.0 and the cuda backend.
@@ -25,7 +25,7 @@ const char* cuda_build_id();
 /// Loads the library, once, from the first of the given files that exists. Throws Error that lists all files tried and
 /// what is missing.
 const CudaModule& load_cuda_module(const std::vector<std::string>& files);
-/// Beside libdragoman.so.0 (a build folder), and in dragoman/ from there (an installation).
+/// The files to try: beside libdragoman.so.0 (in a build folder), and in dragoman/ beside it (in an installation).
 std::vector<std::string> cuda_module_files();
 
 /// Copies of cuBLASLt in the Python installations on a search path such as "/opt/torch/bin:/usr/bin": the first one is

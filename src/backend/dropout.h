@@ -18,7 +18,7 @@ struct Dropout {
   uint64_t seed = 0;
   uint32_t update = 0;  // counts optimiser updates
   uint32_t op = 0;      // which application of dropout in the model
-  Tensor positions;     // (N,2) int32: sentence of the corpus, token in the sentence; of each row
+  Tensor positions;     // (N,2) int32, for each row: sentence in the corpus, token in the sentence
 
   bool active() const { return rate > 0; }
   uint32_t threshold() const { return uint32_t(std::lround(rate * 65536)); }  // numbers below it drop elements

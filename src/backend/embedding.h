@@ -6,7 +6,7 @@ namespace dragoman {
 
 /// Table row + position of each token: y = dropout(scale · table[id] + positions[token]).
 struct Embedding {
-  Tensor ids;             // (N) int32; -1: a row of zeros instead of one of the table
+  Tensor ids;             // (N) int32; -1: zeros instead of a row of the table
   Tensor positions;       // (N,2) int32: sentence, token; the token picks the position
   Tensor table;           // (V,D)
   Tensor position_table;  // (P,D) or empty

@@ -5,8 +5,8 @@
 namespace dragoman {
 
 /// The factor by which Adam multiplies gradients (sums over target tokens whose squares add up to `squares`), so that
-/// the norm of their mean is at most `clip_norm`; 0: no limit. NaN if the loss or a gradient is not finite: the update
-/// must change nothing.
+/// the norm of their mean is at most `clip_norm`; 0: no limit. NaN if the loss or a gradient is not finite: then the
+/// update must change nothing.
 template <class T>
 constexpr T gradient_scale(T target_tokens, T clip_norm, T loss, T squares) {
   if (!std::isfinite(loss) || !std::isfinite(squares)) return std::numeric_limits<T>::quiet_NaN();

@@ -71,7 +71,7 @@ class Kernel<R(A...)> {
     const Stopwatch running(*cost_);
     return function_(std::forward<B>(arguments)...);
   }
-  void measure(KernelCost* cost) { cost_ = cost; }  // from now on; null: no longer
+  void measure(KernelCost* cost) { cost_ = cost; }  // starts measuring; null: stops
   bool measured() const { return cost_ != nullptr; }
   explicit operator bool() const { return function_ != nullptr; }
   const char* name() const { return name_; }

@@ -8,7 +8,7 @@ namespace dragoman {
 struct NormKernels {
   // Layer normalisation over columns.  y, x, sum (N,D)  mean, rstd (N) stat type  gamma, beta (D). Without beta it is
   // RMS normalisation: nothing is subtracted, and mean is 0.  x, y, r and the gradients dx, dr, dy also in 16 bits, but
-  // not the sum of residual_norm, of whose exact values mean and rstd are.
+  // not the sum of residual_norm: mean and rstd are those of its exact values.
   Kernel<void(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gamma,
               const Tensor& beta, double eps)>
       layer_norm{"layer_norm"};
@@ -38,15 +38,15 @@ struct NormKernels {
     Tensor running_mean, running_variance;  // (D)
     Tensor x, gamma, beta;                  // (N,D)  (D)
     double eps;
-    // Above 0, statistics are of the rows of x, and the running ones move towards them by this fraction (towards the
-    // unbiased variance; not with fewer than two rows or non-finite values). 0: the running statistics are used.
+    // Above 0, statistics are those of the rows of x, and the running ones move towards them by this fraction (towards
+    // the unbiased variance; not with fewer than two rows or non-finite values). 0: the running statistics are used.
     double momentum;
   };
   Kernel<void(const BatchNorm& a)> batch_norm{"batch_norm"};
   struct BatchNormBackward {
     Grad dx, dgamma, dbeta;
     Tensor dy, x, mean, rstd, gamma;
-    bool of_rows;  // whether mean and rstd are of the rows of x
+    bool of_rows;  // whether mean and rstd are those of the rows of x
     Tensor sums;   // (2,D) room for Σ dy · (x - mean) · rstd and Σ dy
   };
   Kernel<void(const BatchNormBackward& b)> batch_norm_backward{"batch_norm_backward"};

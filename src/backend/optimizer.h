@@ -15,7 +15,7 @@ struct AdamStep {
   double target_tokens = 1;         // gradients are sums over these
   double clip_norm = 0;             // of the mean gradient (Pascanu et al. 2013, algorithm 1); 0: no limit
 };
-/// Controls an update. If either is not finite, the update changes nothing.
+/// Totals over the whole update. If either is not finite, the update changes nothing.
 struct AdamTotals {
   Tensor loss, squares;  // (1) f64: the sum of losses, the sum of squares of all gradients
 };

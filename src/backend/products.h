@@ -16,9 +16,9 @@ struct RoundedRows {
 /// Slots of the kernel table (backend/backend.h): matrix products for training and decoding.
 struct ProductKernels {
   // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). Factors may be bf16 (or f16, except on a CPU), both of
-  // the same type; sums are then f32, and the results y and dx f32 or of the type of the factors (b of y's type)
-  // f32).  Backward through act (none or relu) and b, in one pass over dy: dz (N,D) = dy ⊙ act'(y), in dy's memory or
-  // in the type of the factors;  db (D) = or += Σ_n of it, before rounding. y and dy are f32 or of the type of the
+  // the same type; sums are then f32, the results y and dx f32 or of the type of the factors, and b of y's type.
+  // Backward through act (none or relu) and b, in one pass over dy: dz (N,D) = dy ⊙ act'(y), in dy's memory or in the
+  // type of the factors;  db (D) = or += Σ_n dz, summed before dz is rounded. y and dy are f32 or of the type of the
   // factors. Without act, y is not read; if dz is then dy itself, only db is computed.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear",
                                                                                                           work::linear};
@@ -31,8 +31,8 @@ struct ProductKernels {
 
   // Products for decoding: w is rearranged once, into the type of `packed`. A row's result does not depend on its
   // neighbours, its position or the number of threads.
-  //   As w itself: each output is one chain of fused multiply-adds over k, in order.
-  //   BF16: w is rounded, so half as much is read; x, products and sums stay f32.
+  //   In w's own type: each output is one chain of fused multiply-adds over k, in order.
+  //   BF16: w is rounded, so half as many bytes are read; x, products and sums stay f32.
   //   I8: rows of w and of x are rounded, each to its own scale (max |·| / 127) times integers -127…127; products and
   //   sums of these are exact, then y = act((Σ · scale of x) · scale of w + b).
   Kernel<int64_t(int64_t D, int64_t K, DType packed)> packed_elements{"packed_elements"};

@@ -5,9 +5,9 @@
 
 namespace dragoman {
 
-/// A backend whose kernels are timed. Times are of the calling thread, including waits for the others; time outside
-/// kernels is bookkeeping, text and files. A device is timed by its own clock, without waiting for its kernels; they
-/// are not recorded (backend/recorder.h), and time outside them is when it was idle.
+/// A backend whose kernels are timed. Times are those of the calling thread and include waits for other threads; time
+/// outside kernels is bookkeeping, text and files. A device is timed by its own clock, without waiting for its kernels;
+/// they are not recorded (backend/recorder.h), and time outside them is idle time of the device.
 class Profile {
  public:
   explicit Profile(const Backend& measured);

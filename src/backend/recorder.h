@@ -13,10 +13,10 @@ class RecordingFailed : public Error {
 };
 
 /// Records kernel calls on a device and replays them together, at the host cost of one call (CUDA graphs). A replay
-/// runs the same kernels with the same numbers at the same addresses, on the data there at that time: the caller
-/// ensures that nobody else then uses the memory of the recording. Data that the host makes for kernels must be on the
-/// device before, and nobody may wait for the device while it records; violations break invariants. `begin`, `end` and
-/// `run` throw RecordingFailed, after which nothing is being recorded.
+/// runs the same kernels with the same numbers at the same addresses, on the data that are there then: the caller
+/// ensures that nothing else uses the memory of the recording meanwhile. Data that the host makes for kernels must be
+/// on the device before recording, and nothing may wait for the device while it records; violations break invariants.
+/// `begin`, `end` and `run` throw RecordingFailed, after which nothing is being recorded.
 struct Recorder {
   void (*begin)();                 // from now on kernels are recorded, not run
   std::shared_ptr<void> (*end)();  // the recording, with its kernels' own allocations

@@ -11,7 +11,7 @@ struct Backend;
 constexpr std::string_view fast_backend = ":tf32";
 
 /// The backend of that name: "cpu", "reference", "dry" (like "cpu", but computes nothing), or "cuda:0",
-/// the first GPU, or "cuda:0:tf32"; a process computes on one. Made once and shared. Throws Error for other names,
+/// the first GPU, or "cuda:0:tf32"; a process uses one GPU. Made once and shared. Throws Error for other names,
 /// listing these, and for GPUs that cannot be used, saying what is missing.
 const Backend& backend(std::string_view name);
 

@@ -26,15 +26,15 @@ struct RowKernels {
   Kernel<void(const Tensor& y, const Tensor& x, const Spans& spans, bool mean)> pool{"pool"};
   Kernel<void(Grad dx, const Tensor& dy, const Spans& spans, bool mean)> pool_backward{"pool_backward"};
 
-  // The k experts of the largest logits, ties to the lower number, and their gates: softmax over those k logits, for k
-  // = 1 over all of them.  gates (N,k)  logits (N,E).  experts (N,k) int32 is in host memory on every backend, and
-  // written when the kernel returns.
+  // The k experts of the largest logits, the lower number on ties, and their gates: the softmax over these k logits or,
+  // for k = 1, over all logits.  gates (N,k)  logits (N,E).  experts (N,k) int32 is in host memory on every backend,
+  // and complete when the kernel returns.
   Kernel<void(const Tensor& gates, const Tensor& experts, const Tensor& logits)> route{"route"};
-  //   From dgates, and from a loss of Σ_n Σ_e load(e) · softmax(logits)(n,e), load (E) f32 or empty.
+  //   Backward from dgates, and from a loss of Σ_n Σ_e load(e) · softmax(logits)(n,e), load (E) f32 or empty.
   Kernel<void(Grad dlogits, const Tensor& dgates, const Tensor& logits, const Tensor& experts, const Tensor& load)>
       route_backward{"route_backward"};
 
-  // The k best of each row of logits (R,V), best first, ties to the lower id, and log Σ exp of the row if it is wanted.
+  // The k best of each row of logits (R,V), best first, the lower id on ties, and log Σ exp of the row if lse is given.
   // values (R,k)  ids (R,k) int32  lse (R) stat type or empty: then a NaN in the row makes the first value NaN.
   Kernel<void(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits)> top_k{"top_k"};
 

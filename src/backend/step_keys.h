@@ -9,7 +9,7 @@ struct StepKeys {
   Tensor length;         // (R) int32
   Tensor begin = {};     // (R) int32, where table is empty
   Tensor table = {};     // (R,T) int32 or empty: through it beams find their ancestors
-  Tensor position = {};  // (R) int32: the query's position among its keys; empty: the last, the end of a decoder's past
+  Tensor position = {};  // (R) int32: the query's position among its keys; empty: the last, as in a decoder
 };
 
 }  // namespace dragoman

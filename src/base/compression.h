@@ -8,14 +8,14 @@
 
 namespace dragoman {
 
-/// How a text file is compressed, told by its name (.gz, .xz, .zst). Concatenated compressed files are read as one.
+/// The compression of a text file, by its name (.gz, .xz, .zst). Concatenated compressed files are read as one.
 enum class Compression { none, gzip, xz, zstd };
 
 Compression compression_of(const std::string& path);
 
 /// The decompressed content of `file`, which must outlive the buffer. zstd's stream interface cannot detect a truncated
-/// file, so the block headers of a regular file are checked before the first byte is returned. Error for a file that
-/// takes more than 130 MiB of memory to be decompressed.
+/// file, so the block headers of a regular file are checked before the first byte is returned. Error for a file whose
+/// decompression takes more than 130 MiB of memory.
 std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression);
 
 /// Compresses what is written. Each call throws whatever writing the file throws.

@@ -21,7 +21,7 @@ void require(bool condition, fmt::format_string<A...> format, A&&... args) {
     throw Error(fmt::format(format, std::forward<A>(args)...));
 }
 
-/// Checks what only a bug can violate; otherwise throws std::logic_error, which says where.
+/// Checks what only a bug can violate: throws std::logic_error with file and line if `condition` is false.
 void invariant(bool condition, const char* what, std::source_location where = std::source_location::current());
 
 }  // namespace dragoman

@@ -39,7 +39,7 @@ class FileDescriptor {
   bool holds_old_content() const { return holds_old_content_; }  // removed by the first write
   bool is_regular() const;                                       // a file on disk, not a pipe, terminal or device
   int64_t size() const;                                          // bytes of a regular file
-  int64_t position() const;                                      // in a regular file, of the next byte to read
+  int64_t position() const;                                      // of the next byte to read in a regular file
   int number() const { return number_; }
   const std::string& name() const { return name_; }  // for messages: the path, "stdin" or "stdout"
 
@@ -63,7 +63,7 @@ std::string read_file(const std::string& path);
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
-  explicit MappedFile(const FileDescriptor& file);  // which may be closed then
+  explicit MappedFile(const FileDescriptor& file);  // which may then be closed
   MappedFile(MappedFile&& other) noexcept : data_(std::exchange(other.data_, {})) {}
   MappedFile& operator=(MappedFile&& other) noexcept {
     std::swap(data_, other.data_);

@@ -15,7 +15,7 @@ namespace dragoman {
 /// '\n' is dropped. NUL bytes are kept. Ill-formed UTF-8 is replaced by U+FFFD and counted; one warning at the end of
 /// the file gives the number of such lines and the first one.
 /// A byte-order mark (U+FEFF) at the start of the text is dropped.
-/// Throws Error for UTF-16 text, for models, and for compressed text from stdin or under a name without its ending.
+/// Throws Error for UTF-16 text, for models, and for compressed text from stdin or from a name without the ending.
 class LineReader {
  public:
   explicit LineReader(const std::string& path);
@@ -24,7 +24,7 @@ class LineReader {
   static constexpr size_t longest_line = size_t{16} << 20;
 
   /// Reads the next line; false at the end. Error if it exceeds `longest_line` bytes. Blocks on a pipe when `ready()`
-  /// is false.
+  /// would return false.
   bool next(std::string& line);
 
   /// The same for lines that may not fit in memory: reads at most `longest` bytes (at least 8) of the next line. `more`

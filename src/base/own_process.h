@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// The process that an object was made in. After fork() the child has a copy of the object but none of its threads, and
-/// its mutexes may stay locked: whatever waits for one of them would wait forever.
+/// The process in which an object was made. After fork() the child has a copy of the object but none of its threads,
+/// and mutexes may stay locked, so waiting for one of them could take forever.
 class OwnProcess {
  public:
   OwnProcess();

@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// A new temporary folder (in TMPDIR), removed with its content at the end. Throws Error if it cannot be created.
+/// A new temporary folder (in TMPDIR), removed with its content on destruction. Throws Error if it cannot be created.
 class ScratchFolder {
  public:
   ScratchFolder();

@@ -21,7 +21,7 @@ class TemporaryFile {
 
   /// Fills `into`, reading from `offset`. Several threads may read at once.
   void read(int64_t offset, std::span<std::byte> into) const;
-  /// To read it: another descriptor of the file.
+  /// Another descriptor of the file, for reading.
   FileDescriptor opened() const { return FileDescriptor::to_read(path_of(read_)); }
 
  private:
@@ -29,7 +29,7 @@ class TemporaryFile {
     std::string name;
   };
   explicit TemporaryFile(const Path& path);
-  static std::string path_of(const FileDescriptor& file);  // by its number
+  static std::string path_of(const FileDescriptor& file);  // /proc/self/fd/…
 
   FileDescriptor written_, read_;
   FileWriter writer_;

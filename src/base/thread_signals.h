@@ -2,7 +2,7 @@
 
 namespace dragoman {
 
-/// Blocks the signals that programs handle (SIGINT, SIGTERM, …) in the calling thread, which the library has started:
+/// Blocks the signals that programs handle (SIGINT, SIGTERM, …) in the calling thread, one of the library's, so that
 /// their handlers run on the program's own threads.
 void leave_signals_to_the_program();
 

@@ -10,8 +10,8 @@ struct Range {
   int64_t begin, end;
 };
 
-/// Threads that run kernels: the caller and the workers waiting for it. May be used from several threads at once: one
-/// of them gets the workers, the others meanwhile compute alone.
+/// Threads that run kernels: the caller and the workers waiting for it. Several threads may use it at once: one of them
+/// gets the workers, and the others compute alone meanwhile.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads = 0);  // 0: the cores that this process may use, or what OMP_NUM_THREADS says
@@ -25,8 +25,8 @@ class ThreadPool {
   const std::unique_ptr<Workers> workers_;
 };
 
-/// Binds a pool to the calling thread while the scope lives: kernels called by this thread run on the pool. null: on
-/// this thread alone.
+/// Binds a pool to the calling thread while the scope lives: kernels called by this thread run on the pool. null: they
+/// run on this thread alone.
 class PoolScope {
  public:
   explicit PoolScope(ThreadPool* pool);
@@ -42,9 +42,9 @@ int thread_count();
 
 /// Calls f(context, part) once for each chunk `part` in [0, parts), on as many threads of the bound pool as are free;
 /// returns when all are done. The caller computes too and takes every chunk that no worker has started, so a
-/// descheduled worker delays only its own chunk. Workers spin for some microseconds before sleeping, as the next kernel
-/// usually follows that soon; no longer, as other programs may need the core. Inside a chunk no pool is bound, but the
-/// caller's log is. Exceptions of a chunk are rethrown here when all have ended.
+/// descheduled worker delays only its own chunk. Workers spin for some microseconds before sleeping, because the next
+/// kernel usually follows that soon; they do not spin longer, because other programs may need the core. Inside a chunk
+/// no pool is bound, but the caller's log is. Exceptions of a chunk are rethrown here once all chunks have ended.
 void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
 
 /// Calls f(Range, part) with one contiguous chunk of [0, n) for each thread; chunks start at multiples of `grain`. They

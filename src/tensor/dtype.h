@@ -17,7 +17,7 @@ std::string_view name_of(DType dtype);  // "F64", "F32", "BF16", "F16", "I64", "
 /// The type of statistics (means, log-sum-exps, losses) of values of `dtype`: f64 for f64, else f32.
 constexpr DType stat_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// 16-bit types: factors of products, and activations, may be rounded to these; sums are then f32.
+/// 16-bit types: factors of products, and activations, may be rounded to these; sums stay f32.
 constexpr bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
 template <class T>
@@ -55,7 +55,7 @@ constexpr DType dtype_of<uint8_t>() {
   return DType::u8;
 }
 
-/// Calls f.operator()<T>() with the C++ type of a floating-point dtype. Only here do dtypes become types.
+/// Calls f.operator()<T>() with the C++ type of a floating-point dtype: the only place where a DType becomes a type.
 template <class F>
 void for_dtype(DType dtype, F f) {
   switch (dtype) {
@@ -79,7 +79,7 @@ void for_stored(DType dtype, F f) {
       return for_dtype(dtype, f);
   }
 }
-/// The same with the C++ type of a half.
+/// The same with the C++ type of a 16-bit dtype.
 template <class F>
 void for_half(DType dtype, F f) {
   invariant(is_half(dtype), "a type of 16 bits");

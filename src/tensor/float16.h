@@ -17,7 +17,7 @@ struct float16 {
     const float magnitude = std::bit_cast<float>(size);
     uint32_t half = (size + 0xfff + (size >> 13 & 1) - 0x38000000) >> 13;
     if (size < least_normal)
-      half = std::bit_cast<uint32_t>(magnitude + 0.5f) - 0x3f000000;  // steps of 2⁻²⁴, as 0.5 has
+      half = std::bit_cast<uint32_t>(magnitude + 0.5f) - 0x3f000000;  // rounds to multiples of 2⁻²⁴, the spacing at 0.5
     if (size >= too_large) half = 0x7c00;
     if (size > infinite) half = 0x7e00;
     bits = uint16_t(sign | half);

@@ -23,8 +23,8 @@ struct View {
 
 /// Counts device operations that cost host time. Once a run has warmed up, it needs neither allocations nor recordings.
 struct DeviceCounts {
-  int64_t allocations = 0;    // of memory, for tensors and everything else
-  int64_t waits = 0;          // for the device to finish all its work; not for a pending number
+  int64_t allocations = 0;    // of memory, for tensors and for everything else
+  int64_t waits = 0;          // for the device to finish all its work, not just for a pending number
   int64_t uploads = 0;        // of data that the host made for kernels
   int64_t recordings = 0;     // of kernel calls (backend/recorder.h)
   int64_t replays = 0;        // of recordings
@@ -42,7 +42,7 @@ struct DeviceMemory {
   int64_t (*capacity)();                                             // bytes that are free for tensors
   void* (*reserve)(int64_t bytes);                                   // reserves addresses; null: none left
   bool (*commit)(void* base, int64_t from, int64_t to);              // commits memory to them; false: none left
-  void (*release)(void* base, int64_t reserved, int64_t committed);  // of both
+  void (*release)(void* base, int64_t reserved, int64_t committed);  // releases memory and addresses
   void (*download)(void* host, const void* device, int64_t bytes);   // synchronous
   void (*finish)();                                                  // waits until the device has done all its work
   void (*upload)(void* device, const void* host, int64_t bytes);     // `host` may change when it returns
@@ -94,7 +94,7 @@ class Tensor {
   Tensor on_host() const;                    // host-readable values: this tensor, or a copy
   void assign(const Tensor& values) const;   // copies from a host tensor of the same shape, type and stride
   PendingNumber send() const;                // one f64 number, as of the kernels called so far
-  Tensor mirrored_by(Mirror* mirror) const;  // the same tensor, with a mirror that its owner owns
+  Tensor mirrored_by(Mirror* mirror) const;  // the same tensor with a mirror, which the caller keeps alive
 
   template <class T>
   T* as() const {
@@ -109,7 +109,7 @@ class Tensor {
 
   Tensor columns(int64_t from, int64_t count) const;    // (N,D) -> (N,count), same memory
   Tensor row_range(int64_t from, int64_t count) const;  // (N,D) -> (count,D); of a vector (D): elements
-  Tensor reshaped(Shape shape) const;                   // contiguous, as many elements
+  Tensor reshaped(Shape shape) const;                   // of a contiguous tensor, with the same number of elements
 
  private:
   int64_t outer() const;
