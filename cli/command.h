@@ -36,7 +36,7 @@ struct CommonOptions {
 
 const std::vector<Flag<CommonOptions>>& common_flags();
 
-/// The page that -h, --help or --version asks for; nothing if none of them is given.
+/// The page that -h, --help or --version requests; nothing if none of them is given.
 template <class Options>
 std::optional<std::string> page_asked_for(const CommonOptions& common, const Table<Options>& table,
                                           const std::vector<Option>& all) {

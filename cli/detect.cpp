@@ -16,7 +16,7 @@ using O = DetectOptions;
 
 void check(O& o, const Given& given, Findings& findings) {
   findings.expect(o.model.empty() != o.learn.empty(),
-                  "expected --model FILE, to detect languages, or --learn LANGUAGE=FILE..., to write such a file");
+                  "expected --model FILE to detect languages, or --learn LANGUAGE=FILE... to write such a file");
   findings.expect(o.learn.empty() || (!given("input") && !o.all),
                   "--input and --all are for detecting, not for --learn");
   findings.attempt([&] { texts_to_learn(o); });

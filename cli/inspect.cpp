@@ -15,7 +15,7 @@ namespace dragoman {
 namespace {
 
 constexpr auto kinds_hint =
-    "inspect knows models and training states of dragoman, other safetensors files, and vocabularies: SentencePiece "
+    "inspect reads dragoman's models and training states, other safetensors files, and vocabularies: SentencePiece "
     "models and lists of pieces (.yml, .yaml, .json, .txt)";
 
 // Recognises a file by its first bytes.
@@ -29,8 +29,8 @@ Description describe_file(const std::string& path, const std::vector<std::string
   if (bytes.starts_with('\n')) return describe_vocabulary(path);               // the first field of its messages
   if (is_container(bytes) || is_piece_list(path)) return describe_vocabulary(path);
   if (const std::string_view kind = kind_of_file(bytes.substr(0, 512)); !kind.empty())
-    throw Error(fmt::format("{} is {}, which inspect does not know", path, kind), kinds_hint);
-  throw Error(fmt::format("{} is not a file that inspect knows", path), kinds_hint);
+    throw Error(fmt::format("{} is {}, which inspect cannot read", path, kind), kinds_hint);
+  throw Error(fmt::format("{} is not a file that inspect can read", path), kinds_hint);
 }
 
 std::string json_page(const Json& json) {

@@ -6,7 +6,7 @@ namespace dragoman {
 
 struct InspectOptions {
   std::string model;
-  std::vector<std::string> vocabs;  // of a model of another program, if nothing beside it names them
+  std::vector<std::string> vocabs;  // for another program's model, if no file beside it names them
   bool devices = false;             // list the hardware instead
   bool options = false;             // print only the options of train that define such a model
   bool json = false;

@@ -19,7 +19,7 @@ inline std::span<const EnumName<SegmentationKind>> enum_names(SegmentationKind) 
 /// with the code of a language that the list holds, as for OPUS-MT: ">>fra<< Hello".
 struct ListedVocabulary {
   SegmentationKind segmentation = SegmentationKind::tokens;
-  SpecialPieces special = {};            // unk and eos must be there
+  SpecialPieces special = {};            // unk and eos are required
   std::vector<std::string> pieces = {};  // by id, without duplicates; any bytes but NUL
   std::string model = {};                // a SentencePiece model, or subword-nmt's file of merges; empty for tokens
 };

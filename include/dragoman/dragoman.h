@@ -77,7 +77,7 @@ void dragoman_engine_free(struct dragoman_engine* engine);
 /* ---- Translating ---- */
 
 enum dragoman_precision {
-  DRAGOMAN_PRECISION_AUTOMATIC = 0, /* by the type that the file stores */
+  DRAGOMAN_PRECISION_AUTOMATIC = 0, /* according to the type stored in the file */
   DRAGOMAN_PRECISION_FLOAT32 = 1,
   DRAGOMAN_PRECISION_BFLOAT16 = 2,
   DRAGOMAN_PRECISION_FLOAT16 = 3,
@@ -86,7 +86,7 @@ enum dragoman_precision {
 
 /* When a search ends, and what it keeps: docs/search.md. */
 enum dragoman_search_rule {
-  DRAGOMAN_RULE_AUTOMATIC = 0, /* as the program that the model comes from */
+  DRAGOMAN_RULE_AUTOMATIC = 0, /* as in the program that the model comes from */
   DRAGOMAN_RULE_MARIAN = 1,
   DRAGOMAN_RULE_HUGGINGFACE = 2,
   DRAGOMAN_RULE_HUGGINGFACE_EARLY = 3,
@@ -132,11 +132,11 @@ struct dragoman_translator_options {
   int precision;             /* enum dragoman_precision */
   int max_length;            /* pieces; longer texts are translated in segments */
   const char* shortlist;     /* file of `dragoman align` or of Marian; NULL: all pieces are allowed */
-  const char* const* vocabs; /* of models of other programs, if nothing beside them names them: source and target */
+  const char* const* vocabs; /* source and target: for other programs' models, if no file beside them names them */
   size_t vocab_count;
-  const char* source_lang; /* of models with several languages; NULL: as stored in the model */
+  const char* source_lang; /* for multilingual models; NULL: as stored in the model */
   const char* target_lang;
-  const struct dragoman_search_options* search; /* of texts without options of their own */
+  const struct dragoman_search_options* search; /* for texts without options of their own */
 };
 void dragoman_translator_options_init(struct dragoman_translator_options* options, size_t struct_size);
 
@@ -206,7 +206,7 @@ struct dragoman_scorer_options {
   size_t struct_size;
   const char* model;         /* file */
   int64_t mini_batch_words;  /* target tokens scored at once */
-  int max_length;            /* pieces of a side; longer pairs are an error */
+  int max_length;            /* pieces per side; longer pairs are an error */
   const char* const* vocabs; /* as for a translator */
   size_t vocab_count;
   const char* source_lang;

@@ -40,7 +40,7 @@ class PairStore {
   int64_t source_tokens() const { return tokens_[0]; }
   int64_t target_tokens() const { return tokens_[1]; }
 
-  /// Valid until the next `add`. Several threads may ask at once.
+  /// Valid until the next `add`. Several threads may call it at once.
   Pair operator[](int64_t i) const;
 
   /// Moves the pairs to a file in the folder; pairs added later go there too.

@@ -36,7 +36,7 @@ void check_numbers(const AttentionChoice& choice, int layers, int heads) {
     require(n < heads, "--heads {}: the model has {} heads per layer, expected 0 to {}", n, heads, heads - 1);
 }
 
-// `maps` tell which attentions the model has.
+// `maps` show which attentions the model has.
 void check(const AttentionChoice& choice, const std::vector<AttentionMap>& maps, ModelType model) {
   require(!maps.empty(), "explain: a model of type {} has no attention to show", name_of(model));
   const auto sites = layers_of(maps);

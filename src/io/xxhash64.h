@@ -6,7 +6,7 @@
 namespace dragoman {
 
 /// XXH64 with seed 0 (Collet, https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md) of bytes that come in chunks. It
-/// detects damaged files at memory speed, and every language has it, so other programs can check and write our
+/// detects damaged files at memory speed, and every language offers it, so other programs can check and write our
 /// checksums. It does not protect against deliberate changes.
 class XxHash64 {
  public:

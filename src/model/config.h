@@ -173,7 +173,7 @@ struct GenerationConfig {
   TargetLanguage target_language = TargetLanguage::none;
   int source_language_id = -1;  // the pieces that name the languages; -1: unknown
   int target_language_id = -1;
-  std::vector<int> suppressed;  // pieces that are never generated, beside bos, pad and unk
+  std::vector<int> suppressed;  // pieces that are never generated, besides bos, pad and unk
   SearchRule search_rule = SearchRule::marian;
 };
 

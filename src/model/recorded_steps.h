@@ -30,7 +30,7 @@ class RecordedSteps {
   /// cache rows, is temporary.
   using Compute = std::function<Tensor(Context& cx, const StepTables& tables)>;
 
-  /// The context's backend must have a recorder and outlive this. `scrap`: a row of the cache that nobody reads.
+  /// The context's backend must have a recorder and outlive this. `scrap`: a row of the cache that is never read.
   RecordedSteps(const Context& cx, int32_t scrap);
   RecordedSteps(const RecordedSteps&) = delete;
 

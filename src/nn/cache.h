@@ -6,8 +6,8 @@
 namespace dragoman {
 
 /// Rows for keys and values during decoding, with the same row numbers in every layer. A sentence takes ranges of rows
-/// when it is added or grows, and returns them when it is removed. Rows never move in between, and nobody else writes
-/// to a range that is held. The cache grows by half when it is full.
+/// when it is added or grows, and returns them when it is removed. Rows never move in between, and only the holder of a
+/// range writes to it. The cache grows by half when it is full.
 class CacheRows {
  public:
   CacheRows(Context& cx, int layers, int64_t width, DType dtype)

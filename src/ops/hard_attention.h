@@ -5,7 +5,7 @@ namespace dragoman {
 
 /// How a key is chosen, and the learning signal for the choice.
 struct HardChoice {
-  Dropout random;  // active: draws a key, keyed by the query's position; else the likeliest key
+  Dropout random;  // active: a key is drawn, with random numbers keyed by the query's position; else the likeliest key
   Tensor signal;   // (B,2), only under a tape: d cost / d log p(s) and d cost / d H(p), read by the backward pass
 };
 

@@ -21,7 +21,7 @@ class RunSink {
   virtual void close() {}
 };
 
-/// Passes events to all sinks that the options ask for: lines on stderr and the progress bar, --log-json,
+/// Passes events to all sinks that the options request: lines on stderr and the progress bar, --log-json,
 /// --tensorboard, --valid-log. A file that can no longer be written is dropped with a warning and added to
 /// `unwritten`; the run continues.
 class RunLog {

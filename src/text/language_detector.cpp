@@ -42,7 +42,7 @@ LanguageProfile profile_of(const json& entry) {
     const int order = order_of(ngram);
     const auto number = count.get<int64_t>();
     require(order >= 1 && order <= longest_ngram && number > 0 && number <= profile.totals[size_t(order) - 1],
-            "the n-gram \"{}\" is there {} times", ngram, number);
+            "the n-gram \"{}\" has the count {}", ngram, number);
     profile.counts.emplace(ngram, number);
   }
   return profile;

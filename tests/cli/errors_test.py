@@ -310,8 +310,8 @@ PROVOKED = {
     "… and … have different architectures: …": "average -o new m deep",
     "… is already in 8 bits": "quantize -m small -o new",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
-    "… is not a file that inspect knows": "inspect noise",
-    "… is …, which inspect does not know": "inspect s",
+    "… is not a file that inspect can read": "inspect noise",
+    "… is …, which inspect cannot read": "inspect s",
 }
 
 

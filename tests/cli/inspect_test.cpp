@@ -110,7 +110,7 @@ TEST_F(InspectCommand, KnowsVocabulariesOfOtherPrograms) {
 TEST_F(InspectCommand, SaysWhatIsWrongWithAFile) {
   expect_error(folder / "missing", "missing");
   expect_error(folder.make("empty", ""), "is empty");
-  expect_error(folder.make("text", "Good morning, everybody.\n"), "is text, which inspect does not know");
+  expect_error(folder.make("text", "Good morning, everybody.\n"), "is text, which inspect cannot read");
   expect_error(folder.make("newlines", "\n\n\n"), "is text, expected a SentencePiece model");
   expect_error(folder.make("m.npz", "PK\3\4 and so on"), "zip archive");
   expect_error("-", "stdin");

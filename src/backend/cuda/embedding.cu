@@ -46,7 +46,8 @@ struct Grouped {
 
 constexpr unsigned slices = 8;
 
-// Each block handles some columns of one group. Its rows are split into slices, as one piece may be every tenth token.
+// Each block handles some columns of one group. Its rows are split into slices, since a single piece may be every tenth
+// token.
 __global__ void group_kernel(View<float> dtable, View<const float> dy, Mask mask, const int32_t* key,
                              const int32_t* begin, const int32_t* row, float scale) {
   __shared__ float sums[slices][Mask::width][warp_size];

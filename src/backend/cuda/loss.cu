@@ -13,7 +13,7 @@ namespace dragoman::cuda {
 namespace {
 
 // Rows whose logits exist at a time. In f32, 2,048 rows of 32,000 logits take 262 MB. In training with 16-bit factors
-// the logits have 16 bits too, and 8,192 rows take 524 MB (2,048 took 393 MB with their rounded gradient beside them).
+// the logits have 16 bits too, and 8,192 rows take 524 MB (2,048 took 393 MB, including their rounded gradient).
 // Each chunk reads w twice and reads and writes all of dw, 200 MB of traffic at D = 512, whatever its number of rows.
 // Moreover, dx of 8,192 rows has 128 tiles of 128 by 256, one wave on a GPU with 132 multiprocessors, while dx of 2,048
 // rows has a quarter of that.
