@@ -14,7 +14,7 @@ Tensor elements(const Tensor& flat, Range r) { return flat.row_range(r.begin, r.
 }  // namespace
 
 GradientTree::GradientTree(const Backend& backend, Arena& arena, const Ownership& ownership, Tensor gradients)
-    : backend_(backend), arena_(arena), ownership_(ownership), gradients_(std::move(gradients)) {
+    : backend_(backend), arena_(arena), ownership_(ownership), buffers_{std::move(gradients)} {
   invariant(std::has_single_bit(unsigned(ownership.slices())), "the number of shards is a power of two");
 }
 
@@ -38,32 +38,26 @@ bool GradientTree::any(Node node, const std::vector<bool>& has_sentences) const 
   return std::any_of(has_sentences.begin() + node.begin, has_sentences.begin() + node.end, [](bool b) { return b; });
 }
 
-Tensor GradientTree::room(size_t number) {
-  while (rooms_.size() <= number) rooms_.push_back(arena_.allocate(gradients_.shape(), gradients_.dtype()));
-  return rooms_[number];
+// Zero, as between the gradients of two parameters nothing is written.
+Tensor GradientTree::buffer(size_t number) {
+  while (buffers_.size() <= number) {
+    buffers_.push_back(arena_.allocate(buffers_[0].shape(), buffers_[0].dtype()));
+    backend_.fill(blocks(buffers_.back()), 0.0);
+  }
+  return buffers_[number];
 }
 
 void GradientTree::reserve() {
-  sum(std::vector<bool>(size_t(ownership_.slices()), true), [](int) {});
+  sum(std::vector<bool>(size_t(ownership_.slices()), true), [](int, const Tensor&) {});
 }
 
-// The sum of a node's shards, in the flat buffer of gradients or in a room from `free_room` on.
-Tensor GradientTree::learn_node(Node node, const std::vector<bool>& has_sentences,
-                                const std::function<void(int)>& learn, size_t free_room) {
-  if (node.leaf()) return learn(node.begin), gradients_;
-  if (!any(node.left(), has_sentences)) return learn_node(node.right(), has_sentences, learn, free_room);
-  Tensor left = learn_node(node.left(), has_sentences, learn, free_room);
-  if (!any(node.right(), has_sentences)) return left;
-  left = kept(left, free_room);
-  add(left, learn_node(node.right(), has_sentences, learn, free_room + 1));
-  return left;
-}
-
-// A sum where the next backward pass does not write.
-Tensor GradientTree::kept(const Tensor& sum, size_t free_room) {
-  if (sum.data() != gradients_.data()) return sum;
-  backend_.copy(blocks(room(free_room)), blocks(sum));
-  return room(free_room);
+// The sum of a node's shards into the buffer of this number, with those after it for its right halves.
+void GradientTree::learn_node(Node node, const std::vector<bool>& has_sentences, const Learn& learn, size_t number) {
+  if (node.leaf()) return learn(node.begin, buffer(number));
+  const bool left = any(node.left(), has_sentences), right = any(node.right(), has_sentences);
+  if (left) learn_node(node.left(), has_sentences, learn, number);
+  if (right) learn_node(node.right(), has_sentences, learn, number + left);
+  if (left && right) add(buffer(number), buffer(number + 1));
 }
 
 // As rows, which kernels share out among threads.
@@ -86,34 +80,21 @@ Tensor GradientTree::total(Node node, const Sums& sums) const {
   return left;
 }
 
-// The sums of this rank's nodes. The last one may stay where backward passes write.
-std::vector<GradientTree::Sum> GradientTree::sum_own(const std::vector<bool>& has_sentences,
-                                                     const std::function<void(int)>& learn) {
-  std::vector<Sum> own;
-  const std::vector<Node> nodes = nodes_of(ownership_.ranks().rank(), has_sentences);
-  for (const Node node : nodes) {
-    const Tensor sum = learn_node(node, has_sentences, learn, own.size());
-    own.emplace_back(node, own.size() + 1 < nodes.size() ? kept(sum, own.size()) : sum);
-  }
-  return own;
-}
-
-// Of all nodes, this rank's elements: its own, and what the other ranks send.
-GradientTree::Sums GradientTree::exchange(const std::vector<Sum>& own, const std::vector<bool>& has_sentences) {
+// Of all nodes, this rank's elements: its own, whose sums are in the first buffers, and what the other ranks send.
+GradientTree::Sums GradientTree::exchange(const std::vector<Node>& own, const std::vector<bool>& has_sentences) {
   Communicator& ranks = ownership_.ranks();
   Sums sums;
-  for (const auto& [node, sum] : own) sums[node] = elements(sum, ownership_.own());
+  for (size_t i = 0; i < own.size(); ++i) sums[own[i]] = elements(buffers_[i], ownership_.own());
   std::vector<TensorMessage> out, in;
   const int64_t count = length(ownership_.own());
-  const bool last_in_gradients = !own.empty() && own.back().second.data() == gradients_.data();
-  size_t free_room = own.size() - size_t(last_in_gradients);
+  size_t free = std::max<size_t>(1, own.size());
   int64_t used = 0;
   for (int r = 0; r < ranks.size(); ++r) {
     if (r == ranks.rank()) continue;
-    for (const auto& [node, sum] : own) out.push_back({r, elements(sum, ownership_.elements_of(r))});
+    for (size_t i = 0; i < own.size(); ++i) out.push_back({r, elements(buffers_[i], ownership_.elements_of(r))});
     for (const Node node : nodes_of(r, has_sentences)) {
-      if (used + count > gradients_.elements()) ++free_room, used = 0;
-      sums[node] = room(free_room).row_range(used, count);
+      if (used + count > buffers_[0].elements()) ++free, used = 0;
+      sums[node] = buffer(free).row_range(used, count);
       used += count;
       in.push_back({r, sums[node]});
     }
@@ -122,11 +103,11 @@ GradientTree::Sums GradientTree::exchange(const std::vector<Sum>& own, const std
   return sums;
 }
 
-void GradientTree::sum(const std::vector<bool>& has_sentences, const std::function<void(int)>& learn) {
-  std::vector<Sum> own;
+void GradientTree::sum(const std::vector<bool>& has_sentences, const Learn& learn) {
+  const std::vector<Node> own = nodes_of(ownership_.ranks().rank(), has_sentences);
   std::exception_ptr out_of_memory;
   try {
-    own = sum_own(has_sentences, learn);
+    for (size_t i = 0; i < own.size(); ++i) learn_node(own[i], has_sentences, learn, i);
   } catch (const OutOfMemory&) {
     out_of_memory = std::current_exception();
   }
@@ -135,7 +116,7 @@ void GradientTree::sum(const std::vector<bool>& has_sentences, const std::functi
   if (anywhere) throw OutOfMemory("another rank has too little memory");
 
   const Tensor all = total({0, ownership_.slices()}, exchange(own, has_sentences));
-  const Tensor here = elements(gradients_, ownership_.own());
+  const Tensor here = elements(buffers_[0], ownership_.own());
   if (!all)
     backend_.fill(here, 0.0);
   else if (all.data() != here.data())

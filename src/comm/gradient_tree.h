@@ -15,22 +15,24 @@ struct Backend;
 /// [0,8) = [0,4) + [4,8). Ranks compute neighbouring leaves, add up the nodes that lie among their own leaves, and send
 /// each other the slices of these sums that the other one owns; it finishes the tree for its slices. So the bits of a
 /// sum depend on the shards alone, not on the number of ranks. Shards without sentences are left out.
-/// Memory: log2(shards of a rank) buffers of the size of the gradients, and one buffer shared by what other ranks send;
-/// more where the number of ranks is no power of two. Traffic of a rank, where it is one: each way 1 - 1/R of the
-/// gradients, the least that is possible.
+/// Memory beside the gradients: log2(shards of a rank) buffers of their size, and at least one with several ranks, for
+/// what others send; more where the number of ranks is no power of two. Traffic of a rank, where it is one: each way
+/// 1 - 1/R of the gradients, the least that is possible.
 class GradientTree {
  public:
-  /// `gradients` is the flat buffer that backward passes write; the number of shards, that of slices, is a power of
-  /// two.
+  /// `gradients` is the flat buffer for the sum; the number of shards, that of slices, is a power of two.
   GradientTree(const Backend& backend, Arena& arena, const Ownership& ownership, Tensor gradients);
 
   /// Allocates all memory that sums may need.
   void reserve();
 
-  /// `has_sentences` says it of each shard. learn(s) computes the gradients of shard s, one of this rank's, into the
-  /// flat buffer; it is called in the order of shards. Afterwards this rank's own elements of the buffer hold the sum
-  /// over all shards, zero if there is no shard with sentences. If a rank has too little memory, all throw OutOfMemory.
-  void sum(const std::vector<bool>& has_sentences, const std::function<void(int shard)>& learn);
+  /// Computes the gradients of a shard, one of this rank's, into a flat buffer like that of the sum.
+  using Learn = std::function<void(int shard, const Tensor& gradients)>;
+
+  /// `has_sentences` says it of each shard. `learn` is called in the order of shards. Afterwards this rank's own
+  /// elements of the buffer for the sum hold that over all shards, zero if there is no shard with sentences. If a rank
+  /// has too little memory, all throw OutOfMemory.
+  void sum(const std::vector<bool>& has_sentences, const Learn& learn);
 
  private:
   struct Node {
@@ -42,17 +44,12 @@ class GradientTree {
   };
   using Sums = std::map<Node, Tensor>;  // this rank's elements of them
 
-  using Sum = std::pair<Node, Tensor>;  // of a whole buffer
-
   std::vector<Node> nodes_of(int rank, const std::vector<bool>& has_sentences) const;
-  std::vector<Sum> sum_own(const std::vector<bool>& has_sentences, const std::function<void(int)>& learn);
-  Sums exchange(const std::vector<Sum>& own, const std::vector<bool>& has_sentences);
+  Sums exchange(const std::vector<Node>& own, const std::vector<bool>& has_sentences);
   void add_nodes_within(Range leaves, Node node, std::vector<Node>& nodes) const;
   bool any(Node node, const std::vector<bool>& has_sentences) const;
-  Tensor room(size_t number);
-  Tensor learn_node(Node node, const std::vector<bool>& has_sentences, const std::function<void(int)>& learn,
-                    size_t free_room);
-  Tensor kept(const Tensor& sum, size_t free_room);
+  Tensor buffer(size_t number);
+  void learn_node(Node node, const std::vector<bool>& has_sentences, const Learn& learn, size_t number);
   Tensor blocks(const Tensor& flat) const;
   void add(const Tensor& left, const Tensor& right) const;
   Tensor total(Node node, const Sums& sums) const;
@@ -60,8 +57,7 @@ class GradientTree {
   const Backend& backend_;
   Arena& arena_;
   const Ownership& ownership_;
-  const Tensor gradients_;
-  std::vector<Tensor> rooms_;
+  std::vector<Tensor> buffers_;  // the first is that for the sum
 };
 
 }  // namespace dragoman

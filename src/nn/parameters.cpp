@@ -112,6 +112,13 @@ void Parameters::initialise(uint64_t seed) {
   for (const Named& p : named_) draw(p.value, p.init, PhiloxSequence(seed, hash(p.name)));
 }
 
+void Parameters::write_gradients_to(const Tensor& flat) {
+  for (size_t i = 0; i < buffers_.size(); ++i)
+    if (buffers_[i].node()) buffers_[i].node()->gradient = part_of(flat, i);
+  for (Named& p : named_)
+    if (p.trained) p.gradient = part_of(flat, p);
+}
+
 void Parameters::forget_gradients() {
   for (const Var& v : buffers_)
     if (v.node()) v.node()->written = false;

@@ -66,6 +66,9 @@ class Parameters {
 
   /// Draws each slice from its own random sequence (seed, name): its values do not depend on the rest of the model.
   void initialise(uint64_t seed);
+  /// Backward passes write into this flat buffer from now on, which has the layout of flat_gradients() and zeros
+  /// between buffers.
+  void write_gradients_to(const Tensor& flat);
   /// The next backward pass overwrites all gradients.
   void forget_gradients();
   /// Zeroes the gradients that no backward pass has written since then.

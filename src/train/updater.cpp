@@ -90,12 +90,14 @@ void Updater::learn_shards(std::span<const Batch> of_update) {
   for (const auto& shard : shards) has_sentences.push_back(!shard.empty());
   std::vector<double> losses(shards.size());
   if (statistics_.exist()) statistics_.begin_update();
-  tree_->sum(has_sentences, [&](int s) {
+  tree_->sum(has_sentences, [&](int s, const Tensor& gradients) {
+    model_.parameters().write_gradients_to(gradients);
     learner_.begin_shard();
     for (const BatchPart& part : shards[size_t(s)])
       learner_.learn(sentences_of(of_update[part.batch], part.sentences), progress_.updates);
     losses[size_t(s)] = learner_.end_shard();
   });
+  model_.parameters().write_gradients_to(model_.parameters().flat_gradients());
   model_.parameters().all_gradients_written();
   if (statistics_.exist()) statistics_.apply(ownership_.ranks());
   ownership_.share(losses);

@@ -30,9 +30,9 @@ std::vector<float> sums(Communicator& ranks, const std::vector<bool>& has_senten
   GradientTree tree(b, arena, ownership, gradients);
   std::vector<float> result;
   for (int times = 0; times < 2; ++times) {  // memory of the first sum is that of the second
-    tree.sum(has_sentences, [&](int shard) {
+    tree.sum(has_sentences, [&](int shard, const Tensor& of_shard) {
       if (learned && times == 0) learned->push_back(shard);
-      for (int64_t i = 0; i < elements; ++i) gradients.as<float>()[i] = gradient(shard, i);
+      for (int64_t i = 0; i < elements; ++i) of_shard.as<float>()[i] = gradient(shard, i);
     });
     const Range own = ownership.own();
     result.assign(gradients.as<float>() + own.begin, gradients.as<float>() + own.end);
@@ -95,7 +95,7 @@ TEST(GradientTree, EndsOnAllRanksIfOneHasTooLittleMemory) {
     Arena arena(Arena::Reserve::memory, int64_t{1} << 22);
     const Ownership ownership(ranks, 4, elements, block);
     GradientTree tree(backend("cpu"), arena, ownership, arena.allocate({elements}, DType::f32));
-    const auto learn = [&](int) {
+    const auto learn = [&](int, const Tensor&) {
       if (ranks.rank() == 1) throw OutOfMemory("no room here");
     };
     EXPECT_THROW(tree.sum(std::vector<bool>(4, true), learn), OutOfMemory);

@@ -20,6 +20,10 @@ TEST(FlatBuffers, HoldEachBufferFromAMultipleOfABlockOn) {
   EXPECT_EQ(b.value().as<float>(), values + block);
   EXPECT_EQ(b.node()->gradient.as<float>(), p.flat_gradients().as<float>() + block);
   for (int64_t i = 3; i < block; ++i) ASSERT_EQ(values[i], 0) << "between buffers";
+  const Tensor other = arena.allocate({4 * block}, DType::f32);
+  p.write_gradients_to(other);
+  EXPECT_EQ(b.node()->gradient.as<float>(), other.as<float>() + block);
+  EXPECT_EQ(p.named()[2].gradient.as<float>(), other.as<float>() + block + 4);
   const Tensor moments = arena.allocate({4 * block}, DType::f32);
   EXPECT_EQ(p.part_of(moments, 1).as<float>(), moments.as<float>() + block);
   EXPECT_EQ(p.part_of(moments, 1).shape(), b.shape());

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "tests/comm/on_ranks.h"
 #include "tests/train/small_gpu.h"
 #include "tests/train/toy_run.h"
 
@@ -22,10 +23,11 @@ class GpuMemory : public testing::Test {
     has(plenty);
   }
   void has(int64_t bytes) { SmallGpu::free = SmallGpu::there = bytes; }
-  MemoryPlan plan() {
+  MemoryPlan plan() { return plan(*single_process()); }
+  MemoryPlan plan(Communicator& ranks) {
     const Vocabularies vocabularies = open_vocabularies(run.setup);
     const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
-    return resolve_settings(run.setup, SmallGpu::backend(), vocabularies, *corpus, *single_process());
+    return resolve_settings(run.setup, SmallGpu::backend(), vocabularies, *corpus, ranks);
   }
   // Until `updates` in all; the loss of a label, averaged over updates.
   double train(int64_t updates) {
@@ -95,6 +97,26 @@ TEST_F(GpuMemory, OfAnySizeHoldsNoMoreThanThereIs) {
   const auto corpus = read_corpus(training_files(run.setup.data, vocabularies.source, vocabularies.target, 1));
   plan();
   EXPECT_EQ(run.setup.data.mini_batch_words, corpus->pairs.target_tokens());
+}
+
+// What one GPU holds in halves, or in smaller batches, the others compute likewise, though they have room.
+TEST_F(GpuMemory, OfTheSmallestGpuDecidesForAllRanks) {
+  for (const bool fit : {false, true})
+    on_ranks(2, [&](Communicator& ranks) {
+      run.setup.data.mini_batch_fit = fit;
+      const MemoryPlan whole = plan(ranks);
+      const int64_t words = run.setup.data.mini_batch_words;
+      if (ranks.rank() == 1) has(whole.peak - MiB);
+      const MemoryPlan here = plan(ranks);
+      if (fit)
+        EXPECT_LT(run.setup.data.mini_batch_words, words);
+      else
+        EXPECT_EQ(here.rows, whole.rows / 2);
+      const auto decided = ranks.gather(fmt::format("{} {}", run.setup.data.mini_batch_words, here.rows));
+      if (ranks.rank() == 0) {
+        EXPECT_EQ(decided[0], decided[1]);
+      }
+    });
 }
 
 TEST_F(GpuMemory, DecidesItOnceARun) {
