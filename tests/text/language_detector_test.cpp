@@ -104,8 +104,8 @@ TEST(LanguageDetector, RefusesWhatIsNoFileOfProfiles) {
            {R"("version":1)", "languages"},
            {R"("version":1,"languages":{"en":{"totals":[1],"ngrams":{}}})", "damaged"},
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{}}})", "no letters"},
-           {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":2}}})", "2 times"},
-           {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"abcde":1}}})", "1 times"},
+           {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":2}}})", "has the count 2"},
+           {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"abcde":1}}})", "has the count 1"},
            {R"("version":1,"languages":{"en":{"totals":[1,1,1,1],"ngrams":{"a":"x"}}})", "damaged"}})
     EXPECT_THAT(message_of(file(rest)), testing::AllOf(HasSubstr("expected language profiles"), HasSubstr(found)));
 }
