@@ -29,7 +29,7 @@ class Parameters {
     int64_t rows;
     Init init;
   };
-  /// A slice and its place in a matrix.
+  /// A slice and its location in a matrix.
   struct Named {
     std::string name;
     Tensor value, gradient;  // (rows, cols) or (rows); the gradient may be empty
@@ -73,18 +73,18 @@ class Parameters {
   void forget_gradients();
   /// Zeroes the gradients that no backward pass has written since then.
   void zero_unwritten_gradients();
-  /// All gradients are there: something else than a backward pass has written them.
+  /// Marks all gradients as written, by something other than a backward pass.
   void all_gradients_written();
   /// The weights of products rearranged for decoding, into their own type or into I8 (Backend::pack); valid while the
   /// weights do not change.
   PackedWeights pack(DType type) const;
   PackedWeights pack() const { return pack(dtype_); }
-  /// Memory for 16-bit copies of all weights of products, and of vectors if activations are to have 16 bits. Only with
-  /// flat values.
+  /// Memory for 16-bit copies of all weights of products, and of vectors if activations are 16-bit. Requires flat
+  /// values.
   RoundedWeights rounded_weights(DType type, bool activations) const;
   /// Updates the copies, those of adjacent weights together.
   void round(const RoundedWeights& rounded) const;
-  /// For models that only decode: weights that only products use exist in packed form alone; the memory of the
+  /// For models that only decode: weights that only products use exist only in packed form; the memory of the
   /// originals is never touched. Read their values into `load_destination`; `pack_loaded` packs them.
   Tensor load_destination(size_t buffer) const;
   void pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const;
@@ -107,7 +107,7 @@ class Parameters {
   Tensor part_of(const Tensor& flat, size_t buffer) const;
   /// The part of a flat buffer that belongs to a slice, in its shape.
   Tensor part_of(const Tensor& flat, const Named& p) const { return p.slice_of(part_of(flat, p.buffer)); }
-  /// Where these rows of a buffer lie in flat buffers.
+  /// The range of these rows of a buffer in flat buffers.
   Range flat_range(size_t buffer, int64_t first_row, int64_t rows) const;
 
  private:
