@@ -52,14 +52,16 @@ __global__ void attention_kernel(Heads a, Values y, View<float> lse, float* weig
   if (i >= at.queries) return;
   float* sums = shared_of_warp(V);
   const Range seen = a.visible.keys(i, at.keys);
+  const bool wide = in_fours(a.scoring.value(0, at.head)) && a.scoring.v.stride % 4 == 0;
   OnlineSoftmax softmax;
   for (int64_t first = seen.begin; first < seen.end; first += warp_size) {
     const int64_t j = first + lane();
     const bool sees = j < seen.end;
     const Pair pair(a, at, i, sees ? j : first);
-    softmax.take(pair.score, sees, pair.keep, sums, V,
+    softmax.take(pair.score, sees, pair.keep, sums, V, wide,
                  [&](int of_lane) { return a.scoring.value(at.first_key + first + of_lane, at.head); });
   }
+  __syncwarp();
   const bool any = seen.begin < seen.end;
   const float log_sum = any ? softmax.top + logf(softmax.sum) : 0.f;
   for (int64_t d = lane(); d < V; d += warp_size) y.set(row, at.head * V + d, any ? sums[d] / softmax.sum : 0.f);

@@ -52,23 +52,32 @@ struct Scoring {
 struct OnlineSoftmax {
   float top = -INFINITY, sum = 0;
 
-  /// `value_of(j)`: the values of lane j's key; `keep`: the dropout factor of this lane's weight. All lanes call.
+  /// `value_of(j)`: the values of lane j's key, V of them; `keep`: the dropout factor of this lane's weight; `wide`:
+  /// whether values are read in fours. All lanes call. A quarter of V lanes reads a row, and the other lanes meanwhile
+  /// read those of other keys.
   template <class F>
-  __device__ void take(float score, bool seen, float keep, float* sums, int64_t V, const F& value_of) {
+  __device__ void take(float score, bool seen, float keep, float* sums, int64_t V, bool wide, const F& value_of) {
     const float highest = fmaxf(top, warp_max(seen ? score : -INFINITY));
     if (highest == -INFINITY) return;
     const float shrink = expf(top - highest), weight = seen ? expf(score - highest) : 0.f;
     top = highest;
     sum = sum * shrink + warp_sum(weight);
-    const unsigned lane = threadIdx.x % warp_size;
-    for (int64_t d = 0; d < V; d += warp_size) {
-      const bool mine = d + lane < V;
-      float total = mine ? sums[d + lane] * shrink : 0.f;
-      for (int j = 0; j < warp_size; ++j) {
+    const int lane = int(threadIdx.x % warp_size);
+    int of_row = 1;  // lanes that share a row
+    while (of_row < warp_size && 4 * of_row < V) of_row *= 2;
+    for (int64_t first = 0; first < V; first += 4 * of_row) {
+      const int64_t d = first + 4 * (lane % of_row);
+      Four total = {};
+      for (int j = lane / of_row; j < warp_size; j += warp_size / of_row) {
         const float p = __shfl_sync(0xffffffffu, weight * keep, j);
-        if (p != 0 && mine) total += p * value_of(j)[d + lane];
+        const Row values = value_of(j);
+        if (p == 0 || d >= V) continue;
+        const Four v = load_four(values, d, V, wide);
+        for (int i = 0; i < 4; ++i) total.at[i] += p * v.at[i];
       }
-      if (mine) sums[d + lane] = total;
+      for (int other = of_row; other < warp_size; other *= 2)
+        for (int i = 0; i < 4; ++i) total.at[i] += __shfl_xor_sync(0xffffffffu, total.at[i], other);
+      for (int i = 0; i < 4 && lane < of_row && d + i < V; ++i) sums[d + i] = sums[d + i] * shrink + total.at[i];
     }
   }
 };

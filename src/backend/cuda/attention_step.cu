@@ -22,16 +22,21 @@ __global__ void step_kernel(Scoring s, Past past, Visibility visible, View<float
   if (r >= y.rows) return;
   float* sums = dynamic_shared<float>() + threadIdx.x / warp_size * s.V;
   for (int64_t d = lane; d < s.V; d += warp_size) sums[d] = 0;
+  __syncwarp();
   const int64_t length = past.length[r], position = past.position ? past.position[r] : length - 1;
   const Range seen = visible.keys(position, length);
+  const Row query = s.query(r, head);
+  const bool wide = in_fours(s.value(0, head)) && s.v.stride % 4 == 0;
   OnlineSoftmax softmax;
   for (int64_t first = seen.begin; first < seen.end; first += warp_size) {
     const int64_t t = first + lane;
     const bool sees = t < seen.end;
-    const float score = sees ? s.score(s.query(r, head), s.key(past.key_row(r, t), head), r, head, t - position) : 0.f;
-    softmax.take(score, sees, 1, sums, s.V,
-                 [&](int of_lane) { return s.value(past.key_row(r, first + of_lane), head); });
+    const int64_t row = past.key_row(r, sees ? t : first);
+    const float score = sees ? s.score(query, s.key(row, head), r, head, t - position) : 0.f;
+    softmax.take(score, sees, 1, sums, s.V, wide,
+                 [&](int of_lane) { return s.value(__shfl_sync(0xffffffffu, row, of_lane), head); });
   }
+  __syncwarp();
   const bool any = seen.begin < seen.end;  // if not, y is 0; if all visible scores are NaN, 0 / 0 keeps the NaN
   for (int64_t d = lane; d < s.V; d += warp_size) y(r, head * s.V + d) = any ? sums[d] / softmax.sum : 0.f;
 }
