@@ -17,17 +17,18 @@ struct RoundedRows {
 struct ProductKernels {
   // Products.  x (N,K)  w (D,K)  b (D) or empty  y, dy (N,D). Factors may be bf16 (or f16, except on a CPU), both of
   // the same type; sums are then f32, the results y and dx f32 or of the type of the factors, and b of y's type.
-  // Backward through act (none or relu) and b, in one pass over dy: dz (N,D) = dy ⊙ act'(y), in dy's memory or in the
-  // type of the factors;  db (D) = or += Σ_n dz, summed before dz is rounded. y and dy are f32 or of the type of the
-  // factors. Without act, y is not read; if dz is then dy itself, only db is computed.
+  // Backward through act (none or relu), in a pass over dy, needed if there is an act or if dz has another type than
+  // dy: dz (N,D) = dy ⊙ act'(y), in dy's memory or in the type of the factors;  db (D) = or += Σ_n dz, summed before dz
+  // is rounded. y and dy are f32 or of the type of the factors. Without act, y is not read.
   Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Activation act)> linear{"linear",
                                                                                                           work::linear};
   Kernel<void(Grad dx, const Tensor& dz, const Tensor& w)> linear_backward_input{"linear_backward_input",
                                                                                  work::linear_backward_input};
   Kernel<void(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act)> linear_backward_result{
       "linear_backward_result"};
-  Kernel<void(Grad dw, const Tensor& dz, const Tensor& x)> linear_backward_weight{"linear_backward_weight",
-                                                                                  work::linear_backward_weight};
+  // dw (D,K) = or += dzᵀ · x,  db (D) = or += Σ_n dz, where no pass over dy has summed it. Either may be empty.
+  Kernel<void(Grad dw, Grad db, const Tensor& dz, const Tensor& x)> linear_backward_weight{
+      "linear_backward_weight", work::linear_backward_weight};
 
   // Products for decoding: w is rearranged once, into the type of `packed`. A row's result does not depend on its
   // neighbours, its position or the number of threads.

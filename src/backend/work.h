@@ -10,7 +10,9 @@ inline double linear(const Tensor& y, const Tensor& x, const Tensor&, const Tens
   return product(y, x.cols());
 }
 inline double linear_backward_input(Grad, const Tensor& dy, const Tensor& w) { return product(dy, w.cols()); }
-inline double linear_backward_weight(Grad, const Tensor& dy, const Tensor& x) { return product(dy, x.cols()); }
+inline double linear_backward_weight(Grad dw, Grad, const Tensor& dz, const Tensor& x) {
+  return dw ? product(dz, x.cols()) : 0;
+}
 inline double linear_packed(const Tensor& y, const Tensor& x, const Tensor&, const Tensor&, Activation, const Tensor&) {
   return product(y, x.cols());
 }

@@ -121,7 +121,7 @@ Var distance_scores(Context& cx, const Var& stored, const Var& table, int heads)
     for (int h = 0; h < heads; ++h) {
       const Tensor dy = b.grad_out().columns(h * W, W);
       if (dq) b.backend.linear_backward_input(Grad{dq.tensor.columns(h * K, K), dq.mode}, dy, table);
-      if (dtable) b.backend.linear_backward_weight(dtable, dy, q.value().columns(h * K, K));
+      if (dtable) b.backend.linear_backward_weight(dtable, Grad{}, dy, q.value().columns(h * K, K));
       dtable.mode = Accumulate::yes;
     }
   });

@@ -19,11 +19,14 @@ Var product(Context& cx, const Var& x, const Var& w, const Var& b, Activation ac
   cx.record("linear", y, [=](Backward& back) {
     const Tensor& dy = back.grad_out();
     const DType type = factors.x.dtype();
-    const Grad db = b ? back.grad(b) : Grad{};
+    Grad db = b ? back.grad(b) : Grad{};
     Tensor dz = dy;
     if (dy.dtype() != type) dz = back.temporary(dy.shape(), type);
-    if (db || act != Activation::none || dy.dtype() != type) back.backend.linear_backward_result(dz, db, dy, y, act);
-    if (const Grad dw = back.grad(w)) back.backend.linear_backward_weight(dw, dz, factors.x);
+    if (act != Activation::none || dy.dtype() != type) {
+      back.backend.linear_backward_result(dz, db, dy, y, act);
+      db = {};
+    }
+    if (const Grad dw = back.grad(w); dw || db) back.backend.linear_backward_weight(dw, db, dz, factors.x);
     if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, factors.w);
   });
   return y;

@@ -138,8 +138,7 @@ void BM_linear_backward(State& state) {
   const Tensor x = t.matrix(N, K), w = t.matrix(D, K), b = t.vector(D), dy = t.matrix(N, D), dx = t.matrix(N, K),
                dw = t.matrix(D, K);
   run_flop(state, 4.0 * double(N * K * D), [&] {
-    cpu().linear_backward_result(dy, Grad{b}, dy, Tensor(), Activation::none);
-    cpu().linear_backward_weight(Grad{dw}, dy, x);
+    cpu().linear_backward_weight(Grad{dw}, Grad{b}, dy, x);
     cpu().linear_backward_input(Grad{dx}, dy, w);
   });
 }

@@ -33,18 +33,27 @@ struct Operands {
   bool adds;
 };
 
+bool adds_bias(const Multiplication& m) { return m.epilogue & CUBLASLT_EPILOGUE_BIAS; }
+bool sums_b(const Multiplication& m) { return m.epilogue == CUBLASLT_EPILOGUE_BGRADB; }
+
 int64_t summed(const Algorithm& by) { return by.product.of_a == CUBLAS_OP_T ? by.a.rows : by.a.cols; }
 
-/// The result and the bias are of type R.
+/// The result and the bias, or its gradient, are of type R.
 template <class T, class R>
 void multiply(const Algorithm& by, const Operands& on) {
   const Matrix<T> a(on.a, by.a, by.product.of_a), b(on.b, by.b, by.product.of_b);
   auto* const d = static_cast<R*>(on.d);
-  const bool biased = by.product.epilogue & CUBLASLT_EPILOGUE_BIAS, relu = by.product.epilogue & CUBLASLT_EPILOGUE_RELU;
-  const auto* const bias = biased ? static_cast<const R*>(by.product.bias) : nullptr;
+  const bool relu = by.product.epilogue & CUBLASLT_EPILOGUE_RELU;
+  const auto* const bias = adds_bias(by.product) ? static_cast<const R*>(by.product.bias) : nullptr;
+  auto* const gradient = sums_b(by.product) ? static_cast<R*>(by.product.bias) : nullptr;
   issue([=, rows = by.d.rows, cols = by.d.cols, stride = by.d.stride, K = summed(by), adds = on.adds] {
     const Unlocked memory;
-    for (int64_t col = 0; col < cols; ++col)
+    for (int64_t col = 0; col < cols; ++col) {
+      if (gradient) {
+        double sum = 0;
+        for (int64_t k = 0; k < K; ++k) sum += double(float(b.at(k, col)));
+        gradient[col] = R(float(sum));
+      }
       for (int64_t row = 0; row < rows; ++row) {
         R& result = d[col * stride + row];
         double sum = bias ? double(float(bias[row])) : 0;
@@ -52,6 +61,7 @@ void multiply(const Algorithm& by, const Operands& on) {
         if (adds) sum += double(float(result));
         result = R(float(relu && !(sum > 0) ? 0 : sum));  // turns NaN into 0, as the library may
       }
+    }
   });
 }
 
@@ -88,7 +98,7 @@ void multiply_integers(const Algorithm& by, const Operands& on) {
 }
 
 /// What cuBLASLt has kernels for (its documentation, the table of types at cublasLtMatmul; of integers see above):
-/// factors of one type, sums in f32, results in f32 or in that type, and a bias in the results' type.
+/// factors of one type, sums in f32, results in f32 or in that type, and a bias or its gradient in the results' type.
 bool typed(const Multiplication& m, const Layout& a, const Layout& b, const Layout& d) {
   if (a.type == CUDA_R_8I) return true;
   const bool result = d.type == CUDA_R_32F || d.type == a.type;
@@ -98,10 +108,21 @@ bool typed(const Multiplication& m, const Layout& a, const Layout& b, const Layo
 }
 
 /// Whether columns start at multiples of 4 bytes. If not, the library may have no kernel for 16-bit numbers. This
-/// stand-in has none for them, not even as results, nor one that adds a bias to an odd number of rows.
+/// stand-in has none for them, not even as results, nor one for a bias, or its gradient, with an odd number of
+/// elements.
 bool even(const Layout& m) { return (m.type != CUDA_R_16BF && m.type != CUDA_R_16F) || m.stride % 2 == 0; }
+bool even_bias(const Multiplication& m, const Layout& d) {
+  return (!adds_bias(m) || d.rows % 2 == 0) && (!sums_b(m) || d.cols % 2 == 0);
+}
 
 bool aligned(const void* data, uint32_t bytes) { return reinterpret_cast<uintptr_t>(data) % bytes == 0; }
+
+/// Up to 256 bytes.
+uint32_t alignment_of(const void* data) {
+  uint32_t bytes = 256;
+  while (!aligned(data, bytes)) bytes /= 2;
+  return bytes;
+}
 
 /// Whether advice for some sizes serves others. This stand-in's serves numbers of tokens from half of the one it was
 /// asked for; the library promises less, and gemm.cpp asks again if it refuses.
@@ -215,12 +236,11 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const int64_t of_a = desc->of_a == CUBLAS_OP_T ? a->rows : a->cols;
   const int64_t of_b = desc->of_b == CUBLAS_OP_T ? b->cols : b->rows;
   invariant(most == 1 && *c == *d && of_a == of_b, "the sizes of a product fit");
-  const bool biased = desc->epilogue & CUBLASLT_EPILOGUE_BIAS;
-  invariant(biased == (desc->bias != nullptr), "the epilogue's bias is given");
+  invariant((adds_bias(*desc) || sums_b(*desc)) == (desc->bias != nullptr), "the epilogue's bias is given");
   *count = 0;
   if (!even(*a)) return CUBLAS_STATUS_INVALID_VALUE;
   if (!typed(*desc, *a, *b, *d)) return CUBLAS_STATUS_NOT_SUPPORTED;
-  if (!even(*b) || !even(*d) || (biased && d->rows % 2 != 0)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!even(*b) || !even(*d) || !even_bias(*desc, *d)) return CUBLAS_STATUS_NOT_SUPPORTED;
   results[0] = {{*desc, *a, *b, *d, *preference}, CUBLAS_STATUS_SUCCESS};
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;
@@ -232,9 +252,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
                               const cublasLtMatmulAlgo_t* algorithm, void* workspace, size_t bytes, cudaStream_t) {
   if (!serves(*algorithm, *desc, *a, *b, *d)) return CUBLAS_STATUS_INVALID_VALUE;
   const Preference& asked = algorithm->asked;
+  const Multiplication& asked_for = algorithm->product;
   invariant(workspace && bytes >= asked.workspace, "there is the workspace that was promised");
   invariant(aligned(A, asked.a) && aligned(B, asked.b) && aligned(C, asked.c) && aligned(D, asked.d) && C == D,
             "operands are aligned as promised");
+  invariant(aligned(desc->bias, alignment_of(asked_for.bias)), "the bias is aligned as the one of the question");
   const bool integers = desc->scale_type == CUDA_R_32I;
   const auto number = [&](const void* x) {
     return integers ? float(*static_cast<const int32_t*>(x)) : *static_cast<const float*>(x);

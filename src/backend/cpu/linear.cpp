@@ -96,14 +96,11 @@ void backward_input(Grad dx, const Tensor& dz, const Tensor& w) {
   });
 }
 
-void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) { gemm_over_rows(dw.tensor, dz, x, dw.mode); }
-
 }  // namespace
 
 void install_linear(ProductKernels& b) {
   b.linear = linear;
   b.linear_backward_input = backward_input;
-  b.linear_backward_weight = backward_weight;
 }
 
 }  // namespace dragoman::cpu

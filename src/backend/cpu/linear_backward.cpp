@@ -3,6 +3,7 @@
 #include <hwy/foreach_target.h>
 //
 #include "backend/cpu/families.h"
+#include "backend/cpu/gemm.h"
 #include "backend/cpu/simd-inl.h"
 #include "backend/products.h"
 #include "base/threads.h"
@@ -46,18 +47,25 @@ HWY_EXPORT(BackwardResult);
 void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
   invariant(act == Activation::none || act == Activation::relu, "linear fuses relu only");
   const Tensor relu = act == Activation::relu ? y : Tensor();
-  const Tensor written = !relu && dz.data() == dy.data() ? Tensor() : dz;
   float* const sums = db ? db.tensor.as<float>() : nullptr;
   const auto result = HWY_DYNAMIC_DISPATCH(BackwardResult);
   parallel_blocks(dy.cols(), 16, [&](Range columns, int) {
     if (sums && !db.adds()) std::fill(sums + columns.begin, sums + columns.end, 0.0f);
-    result(written, sums, dy, relu, columns);
+    result(dz, sums, dy, relu, columns);
   });
+}
+
+void backward_weight(Grad dw, Grad db, const Tensor& dz, const Tensor& x) {
+  if (db) backward_result({}, db, dz, {}, Activation::none);
+  if (dw) gemm_over_rows(dw.tensor, dz, x, dw.mode);
 }
 
 }  // namespace
 
-void install_linear_backward(ProductKernels& b) { b.linear_backward_result = backward_result; }
+void install_linear_backward(ProductKernels& b) {
+  b.linear_backward_result = backward_result;
+  b.linear_backward_weight = backward_weight;
+}
 
 }  // namespace dragoman::cpu
 #endif

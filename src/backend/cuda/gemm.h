@@ -20,13 +20,14 @@ struct Gemm {
   Tensor bias = {};  // may be empty
   Activation act = Activation::none;
   bool adds = false;
+  Tensor sums = {};  // (N), overwritten with Σ_k a (n,k) in y's type; only for a transposed a, and without bias and act
 };
 /// Computes the product with cuBLASLt. Returns false if cuBLASLt has no kernel for it on this GPU: so for activations
 /// other than relu.
 bool try_gemm(const Gemm& g);
-/// Always computes the product. If cuBLASLt has no kernel for it, bias, act and rounding to 16 bits take a pass of
-/// their own over sums in f32, so that a result is rounded once in any case; if it has none for the bare product
-/// either, a slow kernel of ours computes it. Not for integers.
+/// Always computes the product. If cuBLASLt has no kernel for it, `sums` take a pass of their own over a; bias, act and
+/// rounding to 16 bits take one over sums in f32, so that a result is rounded once in any case; if it has none for the
+/// bare product either, a slow kernel of ours computes it. Not for integers.
 void gemm(const Gemm& g);
 /// Counts a product computed by the slow kernel and warns of the first, because the slowness would be hard to explain.
 void count_slow_product(const Gemm& g);

@@ -5,6 +5,7 @@
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
+#include "backend/cuda/linear.h"
 #include "backend/cuda/linear_int8.h"
 #include "backend/cuda/put.cuh"
 
@@ -21,21 +22,10 @@ void backward_input(Grad dx, const Tensor& dz, const Tensor& w) {
   gemm({.y = dx.tensor, .a = {dz}, .b = {w}, .adds = dx.adds()});
 }
 
-void clear(const Tensor& x) {
-  const auto X = view<float>(x);
-  each_element(X.rows, X.cols, [=] __device__(int64_t n, int64_t d) { X(n, d) = 0; });
-}
-
-// dw = dzᵀ · x
-void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) {
-  if (dz.rows() > 0) return gemm({.y = dw.tensor, .a = {dz, true}, .b = {x}, .adds = dw.adds()});
-  if (!dw.adds()) clear(dw.tensor);  // a sum over no rows
-}
-
 constexpr int64_t rows_of_block = 256;
 
 struct Result {
-  Values dz;         // empty if dz is dy
+  Values dz;         // or empty
   View<float> sums;  // column sums, one row per block of rows; or empty
   Values dy, y;      // without relu, y is empty
 };
@@ -70,14 +60,34 @@ void backward_rows(const Values& dz, const Grad& db, const Values& dy, const Val
 
 // dz = dy ⊙ act'(y),  db = Σ_n dz
 void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
-  const Values saved = act == Activation::relu ? Values(y) : Values();
-  const bool same = dz.data() == dy.data() && !saved;
-  backward_rows(same ? Values() : Values(dz), db, Values(dy), saved);
+  backward_rows(Values(dz), db, Values(dy), act == Activation::relu ? Values(y) : Values());
+}
+
+void clear(const Tensor& x) {
+  const auto X = view<float>(x);
+  each_element(X.rows, X.cols, [=] __device__(int64_t n, int64_t d) { X(n, d) = 0; });
 }
 
 }  // namespace
 
 void column_sums(const Grad& to, const Tensor& x) { backward_rows({}, to, Values(x), {}); }
+
+// dw = dzᵀ · x,  db = Σ_n dz. cuBLASLt overwrites sums: to be added, they are written elsewhere first.
+void linear_backward_weight(Grad dw, Grad db, const Tensor& dz, const Tensor& x) {
+  if (!dw || dz.rows() == 0) {
+    if (db) column_sums(db, dz);
+    if (dw && !dw.adds()) clear(dw.tensor);  // a sum over no rows
+    return;
+  }
+  const int64_t D = dz.cols();
+  const auto memory = db && db.adds() ? piece(D * int64_t{sizeof(float)}) : nullptr;
+  const Tensor sums = memory ? Tensor(nullptr, memory.get(), {D}, DType::f32, db.tensor.memory()) : db.tensor;
+  gemm({.y = dw.tensor, .a = {dz, true}, .b = {x}, .adds = dw.adds(), .sums = sums});
+  if (!memory) return;
+  const Put put(db);
+  const auto S = view<const float>(sums);
+  each_element(1, D, [=] __device__(int64_t, int64_t d) { put(0, d, S(d)); });
+}
 
 namespace {
 
@@ -123,7 +133,7 @@ void install_linear(Backend& b) {
   b.linear = forward;
   b.linear_backward_input = backward_input;
   b.linear_backward_result = backward_result;
-  b.linear_backward_weight = backward_weight;
+  b.linear_backward_weight = linear_backward_weight;
   b.packed_elements = [](int64_t D, int64_t K, DType packed) { return packed == DType::i8 ? int8_bytes(D, K) : D * K; };
   b.pack = pack;
   b.pack_rounded = pack_rounded;

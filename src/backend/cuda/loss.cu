@@ -3,10 +3,10 @@
 
 #include "backend/backend.h"
 #include "backend/copying.h"
-#include "backend/cuda/column_sums.h"
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
+#include "backend/cuda/linear.h"
 #include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
@@ -129,8 +129,8 @@ void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
                     Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});
   });
   if (l.dx) gemm({.y = l.dx.tensor.row_range(from, count), .a = {logits}, .b = {l.w}, .adds = l.dx.adds()});
-  if (l.dw) gemm({.y = l.dw.tensor, .a = {logits, true}, .b = {x}, .adds = from > 0 || l.dw.adds()});
-  if (l.dbias) column_sums({l.dbias.tensor, from > 0 ? Accumulate::yes : l.dbias.mode}, logits);
+  const auto so_far = [&](const Grad& g) { return Grad{g.tensor, from > 0 ? Accumulate::yes : g.mode}; };
+  linear_backward_weight(so_far(l.dw), so_far(l.dbias), logits, x);
 }
 
 void clear(const Grad& g) {

@@ -50,12 +50,17 @@ void backward_input(Grad dx, const Tensor& dz, const Tensor& w) {
   });
 }
 
-// dw = dzᵀ · x
-void backward_weight(Grad dw, const Tensor& dz, const Tensor& x) {
-  for_product(dw.tensor, dz, [&]<class T, class Factor>() {
-    const auto DW = dw.tensor.view<T>();
+// dw = dzᵀ · x,  db = Σ_n dz
+void backward_weight(Grad dw, Grad db, const Tensor& dz, const Tensor& x) {
+  for_product(dw ? dw.tensor : db.tensor, dz, [&]<class T, class Factor>() {
+    const auto DW = dw.tensor.view<T>(), DB = db.tensor.view<T>();
     const auto DZ = dz.view<Factor>(), X = x.view<Factor>();
-    for (int64_t d = 0; d < DZ.cols; ++d)
+    for (int64_t d = 0; DB && d < DZ.cols; ++d) {
+      T sum = 0;
+      for (int64_t n = 0; n < DZ.rows; ++n) sum += T(DZ(n, d));
+      put(DB(d), sum, db.mode);
+    }
+    for (int64_t d = 0; DW && d < DZ.cols; ++d)
       for (int64_t k = 0; k < X.cols; ++k) {
         T sum = 0;
         for (int64_t n = 0; n < DZ.rows; ++n) sum += T(DZ(n, d)) * T(X(n, k));

@@ -20,7 +20,8 @@ enum cublasLtEpilogue_t : unsigned {
   CUBLASLT_EPILOGUE_DEFAULT = 1,
   CUBLASLT_EPILOGUE_RELU = 2,
   CUBLASLT_EPILOGUE_BIAS = 4,
-  CUBLASLT_EPILOGUE_RELU_BIAS = CUBLASLT_EPILOGUE_RELU | CUBLASLT_EPILOGUE_BIAS
+  CUBLASLT_EPILOGUE_RELU_BIAS = CUBLASLT_EPILOGUE_RELU | CUBLASLT_EPILOGUE_BIAS,
+  CUBLASLT_EPILOGUE_BGRADB = 512
 };
 enum cublasLtMatmulDescAttributes_t {
   CUBLASLT_MATMUL_DESC_TRANSA,
@@ -50,7 +51,7 @@ struct Multiplication {
   cudaDataType_t scale_type, bias_type;  // CUDA_UNSET: of the type of the result
   cublasOperation_t of_a, of_b;
   cublasLtEpilogue_t epilogue;
-  const void* bias;
+  void* bias;  // read, or written if it is a gradient
 };
 struct Preference {
   uint64_t workspace;
