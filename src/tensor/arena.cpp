@@ -1,6 +1,7 @@
 #include "tensor/arena.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -38,6 +39,12 @@ struct Arena::Pool {
     if (!device->commit(base, committed, wanted)) return false;
     committed = wanted;
     return true;
+  }
+
+  // Whole pages of what is free.
+  void give_to_system(int64_t begin, int64_t end) const {
+    const int64_t page = sysconf(_SC_PAGE_SIZE), from = (begin + page - 1) / page * page, to = end / page * page;
+    if (from < to) madvise(base + from, size_t(to - from), MADV_DONTNEED);
   }
 
   int64_t take(int64_t bytes) {
@@ -83,8 +90,9 @@ Arena::Arena(Reserve reserve, int64_t capacity) : pool_(std::make_shared<Pool>()
   pool_->capacity = capacity > 0 ? capacity : touchable ? machine_memory() : int64_t{1} << 44;
   void* base = mmap(nullptr, pool_->capacity, touchable ? PROT_READ | PROT_WRITE : PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  require(base != MAP_FAILED, "cannot reserve {} MiB of address space: raise the limit on virtual memory (ulimit -v)",
-          pool_->capacity >> 20);
+  if (base == MAP_FAILED)
+    throw OutOfMemory(fmt::format("cannot reserve {} MiB of address space", pool_->capacity >> 20),
+                      "raise the limit on virtual memory (ulimit -v)");
   pool_->base = static_cast<std::byte*>(base);
 }
 
@@ -120,6 +128,13 @@ Tensor Arena::allocate(Shape shape, DType dtype) {
 
 int64_t Arena::peak() const { return pool_->peak; }
 int64_t Arena::in_use() const { return pool_->used; }
-void Arena::reset_peak() { pool_->peak = pool_->top; }
+
+void Arena::reset_peak() {
+  if (!pool_->device) {
+    for (const auto& [offset, bytes] : pool_->free) pool_->give_to_system(offset, offset + bytes);
+    pool_->give_to_system(pool_->top, pool_->peak);
+  }
+  pool_->peak = pool_->top;
+}
 
 }  // namespace dragoman

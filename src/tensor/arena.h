@@ -32,7 +32,7 @@ class Arena {
 
   int64_t peak() const;    // bytes: highest address ever allocated, which stays resident
   int64_t in_use() const;  // bytes in live blocks
-  void reset_peak();       // restarts peak() at the current use
+  void reset_peak();       // restarts peak() at the current use; what is free goes back to the system
 
  private:
   struct Pool;

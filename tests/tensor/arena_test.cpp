@@ -56,6 +56,20 @@ TEST(Arena, CountsWhatIsInUseAndTheHighestAddressEver) {
   EXPECT_EQ(arena.peak(), 0);
 }
 
+// The system's pages are new ones, of zeros.
+TEST(Arena, GivesWhatIsFreeBackToTheSystem) {
+  constexpr int64_t large = 64 * kib;
+  Arena arena;
+  Tensor first = block(arena, large), kept = block(arena, large), last = block(arena, large);
+  std::byte* const base = static_cast<std::byte*>(first.data());
+  std::fill_n(base, 3 * large, std::byte{7});
+  first = last = Tensor();
+  arena.reset_peak();
+  EXPECT_EQ(arena.peak(), 2 * large);
+  for (const int64_t offset : {int64_t{0}, large / 2, 2 * large, 3 * large - 1}) EXPECT_EQ(base[offset], std::byte{0});
+  EXPECT_TRUE(std::all_of(base + large, base + 2 * large, [](std::byte b) { return b == std::byte{7}; }));
+}
+
 TEST(Arena, FreesABlockWithTheLastTensorThatLooksAtIt) {
   Arena arena;
   Tensor whole = arena.allocate({4, 16}, DType::f32);
