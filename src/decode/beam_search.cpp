@@ -9,6 +9,13 @@
 #include "model/model.h"
 
 namespace dragoman {
+namespace {
+
+bool is_lack_of_memory(const std::exception& error) {
+  return dynamic_cast<const OutOfMemory*>(&error) || dynamic_cast<const std::bad_alloc*>(&error);
+}
+
+}  // namespace
 
 Search::Search(Ensemble models, int64_t tokens) : models_(std::move(models)), tokens_(tokens) {}
 
@@ -35,30 +42,28 @@ bool Search::cancel(Ticket ticket) {
   models_.remove(begun->handle);
   active_tokens_ -= begun->tokens;
   active_.erase(begun);
+  full_ = false;
   return true;
 }
 
 // Encoding one sentence at a time would be inefficient, so this waits until a quarter of the budget is free. Sentences
 // that are encoded together have beams of one size.
 void Search::admit() {
-  if (active_tokens_ > tokens_ / 4 * 3) return;
+  if (full_ || active_tokens_ > tokens_ / 4 * 3) return;
   int64_t taken = active_tokens_;
   const auto fits = [&] { return !waiting_.empty() && (taken == 0 || taken + tokens_of(waiting_.front()) <= tokens_); };
-  while (fits()) {
+  while (!full_ && fits()) {
     std::vector<Waiting> together;
     const int width = waiting_.front().options->beam_size;
     while (fits() && waiting_.front().options->beam_size == width) {
-      const int64_t tokens = tokens_of(waiting_.front());
-      waiting_tokens_ -= tokens;
-      taken += tokens;
-      together.push_back(std::move(waiting_.front()));
-      waiting_.pop_front();
+      taken += tokens_of(waiting_.front());
+      together.push_back(take_next());
     }
     admit(std::move(together));
   }
 }
 
-// Where there is no memory for all of them, those that have enough by themselves begin.
+// Where there is no memory for all of them, those that have enough by themselves begin, and the next one waits.
 void Search::admit(std::vector<Waiting> sentences) {
   PackedIds source;
   std::vector<int32_t> lengths;
@@ -75,15 +80,13 @@ void Search::admit(std::vector<Waiting> sentences) {
   int handle = 0;
   try {
     handle = models_.add(source, sentences[0].options->beam_size, std::move(choices));
-  } catch (const Error&) {
-    if (sentences.size() == 1 && !sentences[0].failed) throw;
-    if (sentences.size() == 1) return sentences[0].failed(std::current_exception());
-    for (Waiting& w : sentences) {
-      std::vector<Waiting> alone;
-      alone.push_back(std::move(w));
-      admit(std::move(alone));
-    }
-    return;
+  } catch (const std::exception& error) {
+    const bool lack = is_lack_of_memory(error);
+    if (!lack && !dynamic_cast<const Error*>(&error)) throw;
+    if (sentences.size() > 1) return admit_one_by_one(std::move(sentences));
+    if (lack && !active_.empty()) return put_back(std::move(sentences[0]));
+    if (!sentences[0].failed) throw;
+    return sentences[0].failed(std::current_exception());
   }
   for (Waiting& w : sentences) {
     const int64_t tokens = tokens_of(w);
@@ -94,6 +97,30 @@ void Search::admit(std::vector<Waiting> sentences) {
     active_.push_back({w.ticket, handle++, tokens, 0, 0, std::move(w.options), log_probs, std::move(picker),
                        std::move(beam), std::move(w.found), std::move(w.failed), std::move(w.begun)});
   }
+}
+
+void Search::admit_one_by_one(std::vector<Waiting> sentences) {
+  const size_t count = sentences.size();
+  for (; !sentences.empty(); sentences.pop_back()) put_back(std::move(sentences.back()));
+  full_ = false;
+  for (size_t i = 0; i < count && !full_; ++i) {
+    std::vector<Waiting> alone;
+    alone.push_back(take_next());
+    admit(std::move(alone));
+  }
+}
+
+Search::Waiting Search::take_next() {
+  Waiting next = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_tokens_ -= tokens_of(next);
+  return next;
+}
+
+void Search::put_back(Waiting sentence) {
+  waiting_tokens_ += tokens_of(sentence);
+  waiting_.push_front(std::move(sentence));
+  full_ = true;
 }
 
 // Empty: all pieces.
@@ -141,11 +168,12 @@ std::vector<std::vector<Continuation>> Search::continuations(const Predictions& 
 
 void Search::step() {
   admit();
-  for (bool extended = false; !extended && !active_.empty();) {
+  while (!active_.empty()) {
     try {
-      extend();
-      extended = true;
-    } catch (const OutOfMemory&) {  // before anything was kept
+      extend(predict());
+      break;
+    } catch (const std::exception& error) {
+      if (!is_lack_of_memory(error)) throw;
       give_up_largest();
     }
   }
@@ -156,19 +184,23 @@ void Search::step() {
 void Search::give_up_largest() {
   auto largest = active_.begin();
   for (auto s = active_.begin(); s != active_.end(); ++s)
-    if (s->tokens >= largest->tokens) largest = s;
+    if (s->options->beam_size * s->tokens >= largest->options->beam_size * largest->tokens) largest = s;
   if (!largest->failed) throw;
   const Failed failed = std::move(largest->failed);
   cancel(largest->ticket);
   failed(std::current_exception());
 }
 
-void Search::extend() {
+// What follows each live hypothesis. If it throws, the step may be repeated for fewer sentences.
+std::vector<std::vector<Continuation>> Search::predict() {
   const auto step_rows = rows();
   std::vector<RowRequest> requests;
   for (const Active& s : active_) std::ranges::move(s.beam.requests(), std::back_inserter(requests));
   const Predictions predictions = models_.step(step_rows, request_of(requests));
-  const auto picked = continuations(predictions, requests);
+  return continuations(predictions, requests);
+}
+
+void Search::extend(const std::vector<std::vector<Continuation>>& picked) {
   models_.keep();
   for (Active& s : active_) {
     s.first_row = s.next_row;
@@ -189,6 +221,7 @@ void Search::dismiss_finished() {
     if (!s.beam.live().empty()) continue;
     models_.remove(s.handle);
     active_tokens_ -= s.tokens;
+    full_ = false;
     s.found(s.beam.best());
   }
   std::erase_if(active_, [](const Active& s) { return s.beam.live().empty(); });

@@ -45,9 +45,10 @@ class Search {
   bool queues() const { return !waiting_.empty(); }
   /// Whether the queue is short, so that more sentences would improve throughput.
   bool wants_more() const { return waiting_tokens_ < tokens_; }
-  /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. Where memory does not
-  /// suffice for all of them, the sentence that takes most of the budget fails, of several the last one; the others are
-  /// extended. If it throws, the search is of no further use.
+  /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. A sentence for which there
+  /// is no memory beside the others waits until one of them ends; by itself it fails. Where memory does not suffice to
+  /// extend all of them, the one with the most hypotheses of the longest source fails, of several the last one; the
+  /// others are extended. If it throws, the search is of no further use.
   void step();
 
  private:
@@ -79,8 +80,12 @@ class Search {
   static int64_t tokens_of(const Waiting& w);
   void admit();
   void admit(std::vector<Waiting> sentences);
+  void admit_one_by_one(std::vector<Waiting> sentences);
+  Waiting take_next();
+  void put_back(Waiting sentence);
   std::vector<int32_t> vocabulary_of(const Waiting& waiting) const;
-  void extend();
+  std::vector<std::vector<Continuation>> predict();
+  void extend(const std::vector<std::vector<Continuation>>& picked);
   void give_up_largest();
   std::vector<StepRow> rows();
   std::vector<std::vector<Continuation>> continuations(const Predictions& predictions,
@@ -94,6 +99,7 @@ class Search {
   std::deque<Waiting> waiting_;
   std::vector<Active> active_;
   int64_t waiting_tokens_ = 0, active_tokens_ = 0;
+  bool full_ = false;  // there was no memory for the first waiting sentence beside the active ones
   Ticket last_ticket_ = 0;
 };
 

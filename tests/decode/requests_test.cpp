@@ -106,6 +106,23 @@ TEST_F(Requests, ThatThereIsNoMemoryForFailAlone) {
   EXPECT_EQ(after, alone({{c}}, options));
 }
 
+// There is memory for two sentences at once.
+TEST_F(Requests, ThatThereIsNoMemoryForBesideOthersWait) {
+  const Options options = options_of({.beam_size = 2});
+  toy->most_at_once = 2;
+  std::vector<Sentence> sentences;
+  for (int32_t i = 0; i < 9; ++i) sentences.push_back({.source = std::vector<int32_t>(size_t(1 + i % 4), 3 + i % 3)});
+  std::vector<std::vector<Hypothesis>> found(sentences.size());
+  for (size_t i = 0; i < sentences.size(); ++i)
+    search->add(
+        sentences[i], options, Wanted::log_probs, [&found, i](std::vector<Hypothesis> best) { found[i] = best; },
+        [](const std::exception_ptr&) { FAIL() << "each has memory by itself"; });
+  finish();
+  EXPECT_EQ(toy->most_sentences, 2);
+  for (size_t i = 0; i < sentences.size(); ++i) EXPECT_EQ(found[i], alone(sentences[i], options)) << i;
+  EXPECT_EQ(search->tokens(), 0);
+}
+
 // Rows of the beams are 1, then 2 + 4 + 2; the step that is too large has gone through the first model already.
 TEST_F(Requests, ThatAStepHasNoMemoryForFailAlone) {
   const Sentence first{{a, b}}, second{{c, a, b}}, third{{b, c}};

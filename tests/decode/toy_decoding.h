@@ -36,6 +36,8 @@ class ToyDecoding : public Decoding {
   }
 
   void add(int first, const PackedIds& source, int width) override {
+    if (most_at_once > 0 && int64_t(sources_.size()) + source.spans.sentences() > most_at_once)
+      throw OutOfMemory("the toy's sentences", "");
     for (int s = 0; s < source.spans.sentences(); ++s) {
       if (fails_at > 0 && source.spans[s].end - source.spans[s].begin > fails_at)
         throw OutOfMemory("the toy", "shorten the line");
@@ -77,6 +79,7 @@ class ToyDecoding : public Decoding {
   void remove(int sentence) override { sources_.erase(sentence); }
 
   int most_sentences = 0;  // in flight at once
+  int most_at_once = 0;    // memory runs out for more sentences; 0: never
   int fails_at = 0;        // memory runs out for longer sources, </s> included; 0: never
   int most_pieces = 0;     // memory runs out for logits of more; 0: never
   int most_rows = 0;       // memory runs out for steps of more; 0: never
