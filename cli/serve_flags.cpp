@@ -88,6 +88,12 @@ std::vector<Flag<O>> limit_flags() {
        .group = group,
        .help = "maximum number of requests at a time from one address; further ones get status 429",
        .range = {1, 1'000'000}},
+      {.name = "search-memory",
+       .field = &O::search_memory,
+       .value = "SIZE",
+       .group = group,
+       .help = "maximum memory of a search for the sentences that it translates at once, such as 512M; a request that "
+               "needs more gets status 503. A model has two searches per thread. 0: all of the machine's memory"},
       {.name = "max-alternatives",
        .field = &O::max_alternatives,
        .value = "N",

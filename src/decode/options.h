@@ -46,6 +46,7 @@ void validate(const EnsembleOptions& options);
 /// How lines are read, translated and written.
 struct TranslateOptions {
   int64_t mini_batch_words = 640;    // source tokens in flight
+  int64_t search_memory = 0;         // bytes for tensors of a search (Searches); 0: no limit of its own
   int64_t maxi_batch_lines = 10000;  // lines held at once: queued, in flight, or done before an earlier one
   int max_length = 1000;             // pieces; longer lines are translated in segments
   bool no_spm_encode = false;        // the input already consists of pieces separated by spaces

@@ -26,12 +26,18 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std
 
 int searches_on(const Backend& backend) { return backend.concurrent ? thread_count() : 1; }
 
+void Searches::Worker::GiveBack::operator()(Arena* arena) const {
+  arena->reset_peak();
+  delete arena;
+}
+
 Searches::Worker::Worker(std::span<const TranslatingModel> models, int64_t memory, int64_t tokens)
-    : arena(memory > 0 ? std::make_unique<Arena>(Arena::Reserve::memory, memory) : nullptr),
+    : arena(memory > 0 ? new Arena(Arena::Reserve::memory, memory) : nullptr),
       search(ensemble_of(models, arena.get(), contexts), tokens) {}
 
-Searches::Searches(int count, std::span<const TranslatingModel> models, int64_t tokens) {
-  const int64_t memory = count > 1 ? machine_memory() / count : 0;
+Searches::Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, int64_t memory) {
+  if (models[0].cx->backend.is_device()) memory = 0;
+  if (count > 1 && memory == 0) memory = machine_memory() / count;
   for (int i = 0; i < count; ++i) workers_.emplace_back(models, memory, tokens);
 }
 

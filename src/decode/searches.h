@@ -30,9 +30,10 @@ class Searches {
  public:
   static constexpr int steps_at_once = 16;
 
-  /// As of Search; `tokens` is the budget of each search. A single search uses the models' contexts; several have their
-  /// own memory each, so the backend must be one that threads may share: the CPU's, not profiled.
-  Searches(int count, std::span<const TranslatingModel> models, int64_t tokens);
+  /// As of Search; `tokens` is the budget of each search. Several searches have their own memory each, `memory` bytes
+  /// at most (0: a share of the machine's), so the backend must be one that threads may share: the CPU's, not profiled.
+  /// A single search uses the models' contexts, unless `memory` is given and the backend is the CPU's.
+  Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, int64_t memory = 0);
 
   /// The search with the least work. One search calls `found` sequentially, two searches may call it from two threads
   /// at once: callbacks that share state must go to the same search.
@@ -46,7 +47,10 @@ class Searches {
  private:
   struct Worker {
     Worker(std::span<const TranslatingModel> models, int64_t memory, int64_t tokens);
-    const std::unique_ptr<Arena> arena;  // null: the models'
+    struct GiveBack {
+      void operator()(Arena* arena) const;  // tables of positions, which models keep, may be in the arena
+    };
+    const std::unique_ptr<Arena, GiveBack> arena;  // null: the models'
     std::deque<Context> contexts;
     Search search;
   };

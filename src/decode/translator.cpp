@@ -55,7 +55,7 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       first_(models[0]),
       shortlist_(shortlist ? limited_to(*shortlist) : nullptr),
       longest_segment_(longest_segment(options_, models)),
-      searches_(searches, models, options_.mini_batch_words),
+      searches_(searches, models, options_.mini_batch_words, options_.search_memory),
       longest_source_(longest_trained(models)) {}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,

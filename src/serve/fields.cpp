@@ -31,7 +31,12 @@ json of_form(std::string_view form) {
   return fields;
 }
 
+// json's destructor allocates and ends the program if it cannot, so that memory is sought before: std::bad_alloc here
+// fails the request alone. A value of 2 bytes, as in [1,1], takes 16 in an array that grows by doubling.
+void require_memory_for_json(size_t bytes) { ::operator delete(::operator new(32 * bytes)); }
+
 json of_json(std::string_view body) {
+  require_memory_for_json(body.size());
   json fields = parse_json(body);
   require(!fields.is_discarded(), "the body is not JSON in UTF-8, or nests too deep");
   require(fields.is_object(), "the body is {}, expected a JSON object", fields.type_name());

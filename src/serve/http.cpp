@@ -31,6 +31,12 @@ HttpResponse busy_response(int status, std::string_view message) {
   return error_response(status, message, {{"Retry-After", "1"}});
 }
 
+HttpResponse no_memory_response() {
+  return busy_response(503,
+                       "there is too little memory for this request at the moment: a shorter text or a smaller beam "
+                       "needs less");
+}
+
 std::string decode_percent(std::string_view text, bool plus_is_blank) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -31,6 +31,7 @@ struct HttpResponse {
 HttpResponse error_response(int status, std::string_view message, Headers headers = {});
 /// The same for an error that may not occur later.
 HttpResponse busy_response(int status, std::string_view message);
+HttpResponse no_memory_response();
 
 /// The answer to one request: respond() once, or begin_events(), send_event() as often as wanted, and end_events().
 /// Used on the server's thread only. If the peer has gone or the time for the request is up, they do nothing.

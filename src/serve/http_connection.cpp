@@ -182,8 +182,19 @@ void HttpConnection::wait_for_input() {
   waiting_for_input_ = true;
   socket_.async_wait(Socket::wait_read, [self = shared_from_this()](Code error) {
     self->waiting_for_input_ = false;
-    if (!error && self->phase_ != Phase::closed) self->on_input();
+    if (!error && self->phase_ != Phase::closed) self->on_input_or_refuse();
   });
+}
+
+// The memory of what came is free again once there is an answer to it.
+void HttpConnection::on_input_or_refuse() {
+  try {
+    on_input();
+  } catch (const std::bad_alloc&) {
+    parser_.reset();
+    input_ = {};
+    phase_ == Phase::header || phase_ == Phase::body ? refuse(no_memory_response()) : close();
+  }
 }
 
 void HttpConnection::on_input() {
@@ -262,7 +273,7 @@ void HttpConnection::dispatch() {
   } catch (const Error& error) {
     answer->give_up(error_response(400, error.what()));
   } catch (const std::bad_alloc&) {
-    answer->give_up(busy_response(503, "there is too little memory for this request at the moment"));
+    answer->give_up(no_memory_response());
   } catch (const std::exception& error) {
     log_warning("A request failed: {}", error.what());
     answer->give_up(error_response(500, "the server failed to answer this request"));

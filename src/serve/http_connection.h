@@ -58,6 +58,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void expect_request();
   void wait_for_input();
   void on_input();
+  void on_input_or_refuse();
   void take_input();
   void on_end_of_input();
   void expect_reset();

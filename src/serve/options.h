@@ -23,6 +23,7 @@ struct ServeOptions : EnsembleOptions, SearchOptions {
   double timeout = 300;               // seconds to answer a request
   int max_length = 1000;              // pieces; longer sentences are translated in segments
   int64_t mini_batch_words = 640;     // source tokens in flight in a search
+  MemorySize search_memory;           // for what a search computes; 0: the machine's
 };
 
 }  // namespace dragoman

@@ -69,10 +69,12 @@ ordered_json translation_of(const TextResult& result, const TranslateRequest& re
   return translation;
 }
 
-ordered_json answer_of(const std::vector<TextResult>& results, const TranslateRequest& request) {
-  ordered_json translations = ordered_json::array();
-  for (const TextResult& result : results) translations.push_back(translation_of(result, request));
-  return {{"translations", translations}};
+// Made text by text, as a whole answer in json takes many times its size.
+std::string answer_of(const std::vector<TextResult>& results, const TranslateRequest& request) {
+  std::string all;
+  for (const TextResult& result : results)
+    all.append(all.empty() ? "" : ",").append(to_text(translation_of(result, request)));
+  return R"({"translations":[)" + all + "]}";
 }
 
 void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const TranslateRequest& request) {
@@ -82,7 +84,7 @@ void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const T
     *sent = text.size();
   };
   const auto done = [exchange, request](const std::vector<TextResult>& results) {
-    exchange->send_event("done", to_text(answer_of(results, request)));
+    exchange->send_event("done", answer_of(results, request));
     exchange->end_events();
   };
   translate_texts(service, exchange, request.order, begun, done);
@@ -98,8 +100,9 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
     request.order.model = service.model_for(source.language, request.target);
   }
   if (request.stream) return stream(service, exchange, request);
-  translate_texts(service, exchange, request.order, nullptr,
-                  [exchange, request](const std::vector<TextResult>& r) { respond(*exchange, answer_of(r, request)); });
+  translate_texts(service, exchange, request.order, nullptr, [exchange, request](const std::vector<TextResult>& r) {
+    exchange->respond({.body = answer_of(r, request)});
+  });
 }
 
 std::vector<std::string> lines_in(const json& fields, const char* name) {
@@ -140,7 +143,13 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   if (service.models().size() > 1 || !target.empty())
     model =
         service.model_for(service.source_of(job.sources, text_in(fields, "source", "auto"), target).language, target);
-  job.done = [exchange](const std::vector<std::vector<float>>& log_probs) { respond(*exchange, scores_of(log_probs)); };
+  job.done = [exchange](const std::vector<std::vector<float>>& log_probs) {
+    try {
+      respond(*exchange, scores_of(log_probs));
+    } catch (const std::exception&) {  // no memory for it
+      answer_failure(*exchange, std::current_exception(), false);
+    }
+  };
   job.failed = [exchange](const std::exception_ptr& error) { answer_failure(*exchange, error, false); };
   const auto submitted = service.models().submit(model, std::move(job));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });

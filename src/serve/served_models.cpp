@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "serve/translation_worker.h"
 
 namespace dragoman {
@@ -59,8 +60,10 @@ std::shared_ptr<TranslationWorker> ServedModels::load(const ModelWord& word) con
   model.models = {word.file};
   return std::make_shared<TranslationWorker>(
       engine_, model,
-      TranslateOptions{.mini_batch_words = options_.mini_batch_words, .max_length = options_.max_length}, metrics_,
-      post_);
+      TranslateOptions{.mini_batch_words = options_.mini_batch_words,
+                       .search_memory = options_.search_memory.bytes ? options_.search_memory.bytes : machine_memory(),
+                       .max_length = options_.max_length},
+      metrics_, post_);
 }
 
 void ServedModels::Submitted::cancel() const {

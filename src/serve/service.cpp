@@ -151,7 +151,7 @@ void Service::handle(std::shared_ptr<Exchange> exchange) {
   } catch (const Error& error) {
     recorded->respond(error_response(400, error.what()));
   } catch (const std::bad_alloc&) {
-    recorded->respond(busy_response(503, "there is too little memory for this request at the moment"));
+    recorded->respond(no_memory_response());
   } catch (const std::exception& error) {
     log_warning("A request failed: {}", error.what());
     recorded->respond(error_response(500, "the server failed to answer this request"));

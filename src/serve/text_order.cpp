@@ -13,8 +13,10 @@ namespace {
 HttpResponse failure_response(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
-  } catch (const OutOfMemory& e) {
-    return busy_response(503, e.what());
+  } catch (const OutOfMemory&) {
+    return no_memory_response();
+  } catch (const std::bad_alloc&) {
+    return no_memory_response();
   } catch (const Error& e) {
     return error_response(400, e.what());
   } catch (const std::exception& e) {
@@ -122,8 +124,12 @@ void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange
     job.begun = [texts, begun = std::move(begun)](size_t sentence, const std::string& text, bool whole) {
       if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) begun(all);
     };
-  job.done = [texts, done = std::move(done)](std::vector<std::vector<Translation>> best) {
-    done(texts->results(std::move(best)));
+  job.done = [texts, exchange, streams, done = std::move(done)](std::vector<std::vector<Translation>> best) {
+    try {
+      done(texts->results(std::move(best)));
+    } catch (const std::exception&) {  // no memory for it
+      answer_failure(*exchange, std::current_exception(), streams);
+    }
   };
   job.failed = [exchange, streams](const std::exception_ptr& error) { answer_failure(*exchange, error, streams); };
   const auto submitted = service.models().submit(order.model, std::move(job));

@@ -1,5 +1,7 @@
 #include "serve/translation_worker.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "base/clock.h"
@@ -14,7 +16,14 @@ namespace {
 constexpr size_t sentences_of_one_job = 16;  // in one search
 constexpr size_t pairs_scored_at_once = 16;  // between two steps of the search
 constexpr size_t short_job = 1000;           // bytes at most
+constexpr size_t heavy_job = 64 << 10;       // bytes, and 64 a sentence, times beam size: its memory goes back
 constexpr double short_to_long = 3;          // shares of the time
+
+size_t bytes_of(const std::vector<std::string>& texts) {
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size();
+  return bytes;
+}
 
 bool has_cross_attention(const ModelConfig& config) {
   return config.has_encoder() && (config.type != ModelType::s2s || config.rnn.decoder.attention != RnnAttention::none);
@@ -56,7 +65,7 @@ TranslationWorker::Ticket TranslationWorker::submit(TranslationJob job) {
   {
     const std::lock_guard lock(mutex_);
     ticket = ++last_ticket_;
-    inbox_.push_back([this, ticket, shared] { begin(ticket, std::move(*shared)); });
+    inbox_.push_back([this, ticket, shared] { begin(ticket, *shared); });
   }
   arrived_.notify_one();
   return ticket;
@@ -68,7 +77,7 @@ TranslationWorker::Ticket TranslationWorker::submit(ScoringJob job) {
   {
     const std::lock_guard lock(mutex_);
     ticket = ++last_ticket_;
-    inbox_.push_back([this, ticket, shared] { scoring_[ticket] = {std::move(*shared), {}}; });
+    inbox_.push_back([this, ticket, shared] { begin(ticket, std::move(*shared)); });
   }
   arrived_.notify_one();
   return ticket;
@@ -83,11 +92,13 @@ void TranslationWorker::cancel(Ticket ticket) {
 
 void TranslationWorker::work() {
   const Engine::Scope scope(engine_);
-  for (bool goes_on = true; goes_on; post_answers()) {
+  for (bool goes_on = true; goes_on;) {
     goes_on = take_messages();
     for (Lane& lane : lanes_) admit(lane);
     step();
     score_some();
+    post_answers();
+    release_memory();
   }
 }
 
@@ -104,6 +115,17 @@ void TranslationWorker::post_answers() {
   });
 }
 
+// After large jobs: the memory of their search, and on the other thread what the allocator keeps of their answers.
+void TranslationWorker::release_memory() {
+  for (Lane& lane : lanes_) {
+    if (!lane.heavy || lane.busy() || !lane.turns.empty() || !scoring_.empty()) continue;
+    lane.heavy = false;
+    lane.translator.reset();
+    ensemble_.models()[0].cx->arena.reset_peak();
+    post_([] { malloc_trim(0); });
+  }
+}
+
 // Waits if there is nothing to do. False at the end.
 bool TranslationWorker::take_messages() {
   std::vector<std::function<void()>> messages;
@@ -116,17 +138,29 @@ bool TranslationWorker::take_messages() {
   return !(ending_ && idle());
 }
 
-void TranslationWorker::begin(Ticket ticket, TranslationJob job) {
+// If there is no memory for its answer, the job fails.
+void TranslationWorker::begin(Ticket ticket, TranslationJob& job) {
   const size_t sentences = job.sentences.size();
   if (sentences == 0) return answers_.push_back([done = std::move(job.done)] { done({}); });
-  metrics_.add_waiting(int64_t(sentences));
-  size_t bytes = 0;
-  for (const std::string& sentence : job.sentences) bytes += sentence.size();
-  Running& running = running_[ticket];
-  running.best.resize(sentences);
+  const size_t bytes = bytes_of(job.sentences);
+  Lane& lane = lanes_[bytes <= short_job ? 0 : 1];
+  Running running{.job = {}, .lane = &lane};
+  try {
+    running.best.resize(sentences);
+  } catch (const std::bad_alloc&) {
+    answers_.push_back([failed = std::move(job.failed), error = std::current_exception()] { failed(error); });
+    return;
+  }
   running.job = std::move(job);
-  running.lane = &lanes_[bytes <= short_job ? 0 : 1];
-  running.lane->turns.push_back(ticket);
+  lane.heavy |= (bytes + 64 * sentences) * size_t(running.job.search.beam_size) > heavy_job;
+  lane.turns.push_back(ticket);
+  running_.emplace(ticket, std::move(running));
+  metrics_.add_waiting(int64_t(sentences));
+}
+
+void TranslationWorker::begin(Ticket ticket, ScoringJob job) {
+  lanes_[1].heavy |= bytes_of(job.sources) + bytes_of(job.targets) > heavy_job;
+  scoring_[ticket] = {std::move(job), {}};
 }
 
 // Whether there is a search; makes one if needed. If there is no memory for it, all jobs of the lane fail.

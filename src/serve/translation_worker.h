@@ -46,6 +46,7 @@ class TranslationWorker {
     std::deque<Ticket> turns;              // of jobs with sentences still to begin
     size_t sentences_in_search = 0;
     double seconds = 0;  // of steps while the other lane had work too
+    bool heavy = false;  // a large job used its memory
     bool busy() const { return translator && !translator->idle(); }
   };
   struct Running {
@@ -63,7 +64,8 @@ class TranslationWorker {
   void work();
   bool take_messages();
   void send(std::function<void()> message);
-  void begin(Ticket ticket, TranslationJob job);
+  void begin(Ticket ticket, TranslationJob& job);
+  void begin(Ticket ticket, ScoringJob job);
   bool ready(Lane& lane);
   void admit(Lane& lane);
   void begin_sentence(Ticket ticket, Running& running);
@@ -74,6 +76,7 @@ class TranslationWorker {
   void step();
   void score_some();
   void post_answers();
+  void release_memory();
   std::vector<std::vector<float>> score(std::span<const std::string> sources, std::span<const std::string> targets);
   bool idle() const { return running_.empty() && scoring_.empty(); }
 

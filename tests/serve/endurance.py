@@ -27,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import toy_server
-from toy_server import json_post
+from toy_server import json_post, status_of
 
 LARGE = ("--max-characters", "10000000", "--max-requests-per-client", "1000")
 
@@ -62,11 +62,6 @@ class Setting:
 
     def serving(self, *options):
         return toy_server.serving(self.a.binary, self.folder, *LARGE, *self.a.options, *options, models=(self.model,))
-
-
-def status_of(server, field):
-    """A number of /proc/PID/status; memory in KiB."""
-    return int(re.search(rf"^{field}:\s+(\d+)", Path(f"/proc/{server.process.pid}/status").read_text(), re.M)[1])
 
 
 def ask(connection, request):

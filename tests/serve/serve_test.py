@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -444,6 +445,13 @@ class Life(unittest.TestCase):
             self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
             for answered in found:
                 self.assertIn(answered.result()["translatedText"], (before, after))
+            for new, expected in (("a", before), ("b", after)):
+                (FOLDER / "m.safetensors").write_bytes((FOLDER / f"{new}.safetensors").read_bytes())
+                reloads = server.said().count("All models are reloaded")
+                server.process.send_signal(signal.SIGHUP)
+                while server.said().count("All models are reloaded") == reloads:
+                    time.sleep(0.01)
+                self.assertEqual(server.json("POST", "/translate", request)["translatedText"], expected)
             (FOLDER / "m.safetensors").unlink()
             self.assertIn("m.safetensors", server.json("POST", "/v1/reload", {}, 500)["error"])
             server.json("POST", "/v1/reload", {}, 403, Origin="https://a.example")

@@ -12,6 +12,7 @@ import tempfile
 import time
 import urllib.parse
 from itertools import product
+from pathlib import Path
 
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 SMALL = ("--dim-emb 16 --transformer-heads 2 --transformer-dim-ffn 32 --enc-depth 1 --dec-depth 1 "
@@ -132,6 +133,11 @@ class Server:
         """Those without labels."""
         text = self.call("GET", "/metrics")[2].decode()
         return [int(re.search(rf"^dragoman_{name} (\d+)", text, re.M)[1]) for name in names]
+
+
+def status_of(server, field):
+    """A number of /proc/PID/status; memory in KiB."""
+    return int(re.search(rf"^{field}:\s+(\d+)", Path(f"/proc/{server.process.pid}/status").read_text(), re.M)[1])
 
 
 @contextlib.contextmanager
