@@ -102,6 +102,7 @@ void TranslationWorker::work() {
   }
 }
 
+// The other thread runs first if both share a core, as its clients send the next sentences: batches stay full.
 void TranslationWorker::post_answers() {
   if (answers_.empty()) return;
   post_([answers = std::exchange(answers_, {})] {
@@ -113,6 +114,7 @@ void TranslationWorker::post_answers() {
       }
     }
   });
+  std::this_thread::yield();
 }
 
 // After large jobs: the memory of their search, and on the other thread what the allocator keeps of their answers.
