@@ -80,7 +80,7 @@ TEST_F(Numbered, IsNotReadAsAnotherType) {
 TEST_F(Numbered, HasNoPartsOutsideOfIt) {
   EXPECT_THAT([&] { x.columns(3, 2); }, breaks("columns outside"));
   EXPECT_THAT([&] { x.row_range(2, 2); }, breaks("rows outside"));
-  EXPECT_THAT([&] { x.columns(0, 2).reshaped({6}); }, breaks("keeps the elements"));
+  EXPECT_THAT([&] { x.columns(0, 2).reshaped({6}); }, breaks("keeps the number of elements"));
 }
 
 TEST(Shape, PrintsItsExtents) {
