@@ -183,7 +183,7 @@ void check_backend(const OpCase& c, const Values& values, const OpRun& expected,
   Setting without = s;
   without.tape = false;
   // In training, GPUs round the logits of a loss of 16-bit products too.
-  if (plain.is_loss && is_half(s.factors))
+  if ((c.masks && s.backend == "gpu") || (plain.is_loss && is_half(s.factors)))
     dragoman::expect_close(run(c, values, without).output, plain.output, tolerance(s.factors), "without a tape");
   else
     EXPECT_EQ(run(c, values, without).output, plain.output) << "without a tape";

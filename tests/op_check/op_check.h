@@ -36,6 +36,7 @@ struct OpCase {
   std::function<Var(Context&, const OpInputs&)> op;
   int differences = 24;  // elements of each input compared with a central difference; 0: the op has no backward
   bool rounds = true;    // whether 16-bit products change little; no if rounding decides at a kink or dominates
+  bool masks = false;    // whether a tape makes GPUs keep the mask of a ReLU, for which cuBLASLt may use other kernels
 };
 
 class OpCheck : public testing::TestWithParam<OpCase> {};

@@ -121,6 +121,29 @@ TEST_P(HalfResults, HaveGradientsThatAreSummedWithTheProductThatReadsThem) {
   }
 }
 
+TEST_P(HalfResults, AreMaskedAsTheReluThatGaveTheirFactors) {
+  for (const DType half : {DType::bf16, DType::f16}) {
+    for (const auto& [N, K, D] : sizes)
+      for (const bool biased : {false, true}) {
+        const std::string what = fmt::format("{} {} {} {} bias {}", half, N, K, D, biased);
+        const Tensor x = rounded({N, K}, 1, half), up = rounded({D, K}, 2, half),
+                     b = biased ? rounded({D}, 3, half) : Tensor(), h = rounded({N, D}, 4, half), exact = empty({N, D}),
+                     dz = rounded({N, K}, 5, half), down = rounded({K, D}, 6, half), dh = rounded({N, D}, 7, half);
+        Tensor mask = arena.allocate({std::max<int64_t>(1, cx.backend.relu_mask_bytes(N, D))}, DType::u8);
+        cx.backend.linear(exact, x, up, widened(b), Activation::relu);
+        cx.backend.linear_relu(h, x, up, b, mask);
+        expect_rounded_once(h, values_of(exact), what);
+        if (!mask) continue;
+        cx.backend.linear_backward_input(Grad{exact}, dz, down);
+        Values masked = values_of(exact);
+        const Values kept = numbers_of(h);
+        for (size_t i = 0; i < masked.size(); ++i) masked[i] = kept[i] > 0 ? masked[i] : 0;
+        cx.backend.linear_backward_relu(dh, dz, down, h, mask);
+        expect_rounded_once(dh, masked, what + ", masked");
+      }
+  }
+}
+
 TEST_P(HalfResults, HaveGradientsOfAnyTypeAndSumThemBeforeRounding) {
   for (const DType half : {DType::bf16, DType::f16})
     for (const auto& [N, D] : {std::pair(0, 3), std::pair(1, 1), std::pair(33, 17), std::pair(600, 40)})

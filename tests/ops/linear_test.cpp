@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ops/dropout.h"
 #include "tests/op_check/gpu.h"
 #include "tests/op_check/op_check.h"
 #include "tests/op_check/values.h"
@@ -28,6 +29,7 @@ OpCase linear_case(const std::string& name, Size s, Activation act, bool with_bi
   c.op = [=](Context& cx, const OpInputs& in) {
     return linear(cx, in.at("x"), in.at("w"), with_bias ? in.at("b") : Var(), act);
   };
+  c.masks = act == Activation::relu;
   if (s.N * s.K * s.D > 100'000) c.differences = 2;
   return c;
 }
@@ -51,6 +53,27 @@ std::vector<OpCase> linear_cases() {
   return cases;
 }
 
+// A ReLU that one or two products read. Near its kink, rounding decides.
+std::vector<OpCase> relu_cases() {
+  std::vector<OpCase> cases;
+  for (const int64_t dim : {1, 17, 40, 42, 130}) {
+    const auto up = [](Context& cx, const OpInputs& in) {
+      return linear(cx, in.at("x"), in.at("up"), in.at("bias"), Activation::relu);
+    };
+    std::vector<OpInput> inputs = {{"x", {21, 6}}, {"up", {dim, 6}}, {"bias", {dim}}, {"down", {5, dim}}};
+    cases.push_back({fmt::format("{} columns", dim), inputs,
+                     [=](Context& cx, const OpInputs& in) { return linear(cx, up(cx, in), in.at("down"), Var()); }});
+    inputs.push_back({"other", {5, dim}});
+    cases.push_back({fmt::format("{} columns read twice", dim), inputs, [=](Context& cx, const OpInputs& in) {
+                       const Var h = up(cx, in);
+                       return residual(cx, linear(cx, h, in.at("down"), Var()), linear(cx, h, in.at("other"), Var()),
+                                       {});
+                     }});
+  }
+  for (OpCase& c : cases) c.rounds = false, c.masks = true;
+  return cases;
+}
+
 std::vector<OpCase> activation_cases() {
   std::vector<OpCase> cases;
   for (const Activation act : {Activation::none, Activation::relu, Activation::gelu, Activation::swish,
@@ -63,6 +86,7 @@ std::vector<OpCase> activation_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Linear, OpCheck, testing::ValuesIn(linear_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Relu, OpCheck, testing::ValuesIn(relu_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Activation, OpCheck, testing::ValuesIn(activation_cases()), name_of_case);
 
 // 1·3 + 2·4 + 0.5 = 11.5;  1·5 + 2·6 - 20 = -3.
@@ -113,6 +137,22 @@ TEST(Linear, HidesNoNanBehindReluFromWhoLooksForIt) {
     ASSERT_TRUE(bad) << b->name;
     EXPECT_EQ(bad->record, 0) << b->name;
   }
+}
+
+// The product that reads a ReLU's result masks its gradient, where the backend keeps masks: the CPU does not. A second
+// reader's part is not masked, so that the whole is masked later.
+TEST(Linear, MasksTheGradientOfAReluThatItAloneReads) {
+  for (const Backend* b : {&backend("reference"), &backend("cpu"), &gpu_on_host()})
+    for (const int readers : {1, 2}) {
+      ByHand t(*b, DType::f32);
+      const Var h = linear(t.cx, t.random({9, 6}, 1), t.random({40, 6}, 2), Var(), Activation::relu);
+      const Var down = t.random({5, 40}, 3), y = linear(t.cx, h, down, Var());
+      t.backward(readers == 1 ? y : residual(t.cx, y, linear(t.cx, h, down, Var()), {}), normals(45, 4));
+      EXPECT_EQ(h.node()->masked, readers == 1 && b != &backend("cpu")) << b->name;
+      const std::vector<double> value = values_of(h), gradient = values_of(h.node()->gradient);
+      for (size_t i = 0; i < value.size(); ++i)
+        ASSERT_TRUE(value[i] > 0 || gradient[i] == 0) << b->name << ", " << readers << " readers, element " << i;
+    }
 }
 
 TEST(Linear, TakesRowsThatLieApart) {

@@ -22,6 +22,13 @@ void backward_input(Grad dx, const Tensor& dz, const Tensor& w) {
   gemm({.y = dx.tensor, .a = {dz}, .b = {w}, .adds = dx.adds()});
 }
 
+// As forward with relu. Only cuBLASLt knows the form of a mask.
+void forward_relu(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Tensor& mask) {
+  if (try_gemm({.y = y, .a = {x}, .b = {w, true}, .bias = b, .act = Activation::relu, .mask = mask})) return;
+  mask = {};
+  forward(y, x, w, b, Activation::relu);
+}
+
 constexpr int64_t rows_of_block = 256;
 
 struct Result {
@@ -61,6 +68,13 @@ void backward_rows(const Values& dz, const Grad& db, const Values& dy, const Val
 // dz = dy ⊙ act'(y),  db = Σ_n dz
 void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
   backward_rows(Values(dz), db, Values(dy), act == Activation::relu ? Values(y) : Values());
+}
+
+// dx = dz · w where x > 0, else 0
+void backward_relu(const Tensor& dx, const Tensor& dz, const Tensor& w, const Tensor& x, const Tensor& mask) {
+  if (try_gemm({.y = dx, .a = {dz}, .b = {w}, .mask = mask})) return;
+  backward_input({dx}, dz, w);
+  backward_rows(Values(dx), {}, Values(dx), Values(x));
 }
 
 void clear(const Tensor& x) {
@@ -134,6 +148,9 @@ void install_linear(Backend& b) {
   b.linear_backward_input = backward_input;
   b.linear_backward_result = backward_result;
   b.linear_backward_weight = linear_backward_weight;
+  b.relu_mask_bytes = [](int64_t N, int64_t D) { return N * mask_stride(D) / 8; };
+  b.linear_relu = forward_relu;
+  b.linear_backward_relu = backward_relu;
   b.packed_elements = [](int64_t D, int64_t K, DType packed) { return packed == DType::i8 ? int8_bytes(D, K) : D * K; };
   b.pack = pack;
   b.pack_rounded = pack_rounded;
