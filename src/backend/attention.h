@@ -85,7 +85,7 @@ struct AttentionKernels {
     Spans spans;
     double baseline, reward, entropy;
   };
-  Kernel<void(const ReinforceSignal& c)> reinforce_signal{"credit"};
+  Kernel<void(const ReinforceSignal& c)> reinforce_signal{"reinforce_signal"};
 
   // Columns c and c + K/2 of each head are rotated together by the angle whose sine and cosine are in these columns of
   // the token's row of `table` (P,K) (Su et al. 2021, "RoPE"); direction -1 rotates back. positions (N,2) int32:

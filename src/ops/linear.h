@@ -5,12 +5,12 @@
 namespace dragoman {
 
 /// y (N,D) = act(x (N,K) · w (D,K)ᵀ + b (D)); b may be empty. The tape keeps x, and y or the sum if act needs it.
-/// If the context has a 16-bit copy of w, operands x, w and dy are rounded to its type; sums are f32, and y has that
-/// type too if activations are to (RoundedWeights). Without a tape and with packed weights in the context, a row's
-/// result depends only on that row.
+/// If the context has a 16-bit copy of w, operands x, w and dy are rounded to its type and sums are f32. If
+/// RoundedWeights::activations is set, y has that type too. Without a tape and with packed weights in the context, a
+/// row's result depends only on that row.
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act = Activation::none);
 
-/// Some rows of a weight, in the same form as the weight has in this context (packed or not).
+/// Some rows of a weight, packed if the weight is packed in this context.
 struct WeightRows {
   Tensor weight;
   int64_t rows = 0;
@@ -18,14 +18,14 @@ struct WeightRows {
 };
 WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows);  // rows (R) int32, in ascending order
 
-/// y (N,R) = x (N,K) · w (R,K)ᵀ + b (R), without a tape: the columns that linear() gives for these rows, bit for bit if
-/// the weight is packed. b may be empty.
+/// y (N,R) = x (N,K) · w (R,K)ᵀ + b (R), without a tape: the columns that linear() computes for these rows, bit for bit
+/// if the weight is packed. b may be empty.
 Var linear(Context& cx, const Var& x, const WeightRows& w, const Tensor& b = {});
 
 /// y = act(x), elementwise.
 Var activation(Context& cx, const Var& x, Activation act);
 
-/// x itself, or if it has 16 bits a copy in f32, for ops that do not take 16 bits.
+/// x itself, or a copy in f32 if x has 16 bits, for ops that do not support 16 bits.
 Var widened(Context& cx, const Var& x);
 
 }  // namespace dragoman

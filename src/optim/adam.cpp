@@ -42,7 +42,7 @@ void Adam::restart() {
 
 void Adam::step(double rate, double target_tokens, const Tensor& loss) {
   parameters_.zero_unwritten_gradients();
-  invariant(!pending_loss_, "the outcome of a step is asked for before the next one");
+  invariant(!pending_loss_, "outcome() must be called before the next step");
   const auto t = double(steps + 1);
   sum_squares();
   backend_.adam(trained_,
@@ -62,7 +62,7 @@ void Adam::step(double rate, double target_tokens, const Tensor& loss) {
   pending_squares_ = squares_.send();
 }
 
-// Of several slices in their order, whoever owns them.
+// Adds the sums of several slices in the order of slices, so that the result does not depend on the number of ranks.
 void Adam::sum_squares() {
   if (ownership_.slices() == 1) return backend_.sum_of_squares(squares_, gradients_[0]);
   std::vector<double> of_slices(size_t(ownership_.slices()));
@@ -79,7 +79,7 @@ void Adam::sum_squares() {
 bool Adam::Outcome::finite() const { return std::isfinite(loss) && std::isfinite(norm); }
 
 Adam::Outcome Adam::outcome() {
-  invariant(pending_loss_ && pending_squares_, "the outcome of a step is asked for once");
+  invariant(pending_loss_ && pending_squares_, "outcome() must be called once after each step");
   const Outcome outcome{std::exchange(pending_loss_, {})(),
                         std::sqrt(std::exchange(pending_squares_, {})()) / target_tokens_};
   steps += outcome.finite();

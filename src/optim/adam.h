@@ -7,37 +7,37 @@
 
 namespace dragoman {
 
-/// The learning rate of update 1, 2, …  `dim` is the model's D, which the noam schedule asks for.
+/// The learning rate of update 1, 2, …  `dim` is the model's D, which the noam schedule needs.
 double learning_rate(const OptimizerOptions& options, int64_t update, int dim);
 
 /// Adam (Kingma & Ba 2015, algorithm 1) with clipping by the norm of the whole gradient and decoupled weight decay.
-/// Two numbers of the parameters' type for each. Frozen parameters stay as they are, and their gradients count nowhere.
-/// Where several processes train together, each updates the elements that it owns, keeps the moments of these alone,
-/// and then has the other ranks' elements of the parameters from them.
+/// Keeps two moments per parameter, in the parameters' type. Frozen parameters do not change, and their gradients are
+/// left out of the norm. With several ranks, each rank updates the parameters that it owns, keeps only their moments,
+/// and then receives the other parameters from their owners.
 class Adam {
  public:
   Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options);
   Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options,
        const Ownership& ownership);
 
-  /// One update from gradients that are sums over `target_tokens`, of losses that add up to `loss` (1) f64. Where that
-  /// or a gradient is not finite nothing is changed. That, and how much to clip, is decided where the backend computes;
-  /// with several slices it is the sum of their squares in order.
+  /// One update. Gradients are sums over `target_tokens`; `loss` (1) f64 is the sum of the losses. Changes nothing if
+  /// the loss or a gradient is not finite. The backend decides that, and how much to clip, on the device. With several
+  /// slices, their sums of squares are added in the order of slices.
   void step(double rate, double target_tokens, const Tensor& loss);
-  /// How the last step went. Has to be asked for once, before the next step; that is when it is counted, if it changed
-  /// anything. Waits for that step, but for nothing that came after it.
+  /// The outcome of the last step. Call it exactly once after each step, before the next one: it adds the step to
+  /// `steps` if the parameters changed. Waits for that step, but not for kernels called after it.
   struct Outcome {
     double loss, norm;  // of the mean gradient before clipping
     bool finite() const;
   };
   Outcome outcome();
 
-  /// Of the owned elements of flat buffers, to be saved and filled again.
+  /// The moments of the owned elements of the flat buffers. Checkpoints save and restore them.
   const Tensor& first_moments() const { return first_moments_; }
   const Tensor& second_moments() const { return second_moments_; }
-  /// As before the first update.
+  /// Returns to the state before the first update.
   void restart();
-  int64_t steps = 0;  // that changed anything, as far as their outcome is known
+  int64_t steps = 0;  // steps that changed the parameters, counted by outcome()
 
  private:
   void sum_squares();
@@ -47,9 +47,9 @@ class Adam {
   const OptimizerOptions options_;
   const Ownership ownership_;
   const Tensor first_moments_, second_moments_;  // of the owned elements
-  std::vector<AdamTensor> trained_;              // views of what is owned and not frozen
-  std::vector<std::vector<Tensor>> gradients_;   // of these, by slice
-  const Tensor squares_;                         // (1) f64: the sum of the squares of all
+  std::vector<AdamTensor> trained_;              // views of elements that are owned and not frozen
+  std::vector<std::vector<Tensor>> gradients_;   // the gradients of trained_, by slice
+  const Tensor squares_;                         // (1) f64: the sum of squares of all gradients
   PendingNumber pending_loss_, pending_squares_;
   double target_tokens_ = 0;
 };

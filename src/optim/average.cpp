@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// What training changes: weights that are not frozen, and statistics.
+// The rows that training changes: weights that are not frozen, and batch-norm statistics.
 std::vector<TrainedRows> moving_rows(const Parameters& parameters, const std::vector<std::string>& frozen) {
   std::vector<TrainedRows> moving = trained_rows(parameters, frozen);
   for (const auto& p : parameters.named())
@@ -66,7 +66,7 @@ Smoothed::Smoothed(std::optional<MovingAverage>& average) : average_(average) {
 Smoothed::~Smoothed() {
   try {
     if (average_) average_->swap();
-  } catch (const RankLost&) {  // the run is over, as the next exchange will tell
+  } catch (const RankLost&) {  // the next exchange reports that the run is over
   }
 }
 

@@ -6,24 +6,24 @@
 
 namespace dragoman {
 
-/// Exponential moving average of all parameters, statistics among them (Marian's --exponential-smoothing): after update
-/// t, average += max(weight, 9 / (t + 10)) · (parameter - average), so that early weights fade quickly. The averages of
-/// frozen parameters stay as they are.
+/// Exponential moving average of all parameters, batch-norm statistics included (Marian's --exponential-smoothing):
+/// after update t, average += max(weight, 9 / (t + 10)) · (parameter - average), so that early weights fade quickly.
+/// The averages of frozen parameters do not change.
 class MovingAverage {
  public:
   MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
                 const std::vector<std::string>& frozen = {});
-  /// Keeps the averages of the owned elements.
+  /// Keeps only the averages of the owned elements.
   MovingAverage(const Backend& backend, Arena& arena, const Parameters& parameters, double weight,
                 const std::vector<std::string>& frozen, const Ownership& ownership);
 
   /// Restarts: the average becomes the current parameters.
   void restart();
   void update(int64_t step);
-  /// Exchanges parameters and averages: validation and the model file see the smoothed ones. Twice is nothing. All
-  /// ranks call it together.
+  /// Swaps parameters and averages, so that validation and the model file use the smoothed parameters. A second call
+  /// swaps them back. All ranks call it together.
   void swap();
-  /// Of the owned elements of flat buffers, to be saved and filled again.
+  /// The averages of the owned elements of the flat buffers. Checkpoints save and restore them.
   const Tensor& averages() const { return averages_; }
 
  private:
@@ -39,7 +39,8 @@ class MovingAverage {
   const std::vector<Range> moving_;  // elements that are owned and not frozen
 };
 
-/// While this lives, the parameters are the smoothed ones, if there is an average. All ranks make one together.
+/// During the lifetime of this object, the parameters are the smoothed ones, if there is an average. All ranks create
+/// and destroy it together.
 class Smoothed {
  public:
   explicit Smoothed(std::optional<MovingAverage>& average);

@@ -19,7 +19,7 @@ bool is_frozen(const std::string& name, const std::vector<std::string>& frozen) 
   return std::ranges::any_of(frozen, [&](const std::string& pattern) { return matches(pattern, name); });
 }
 
-// All names, and the patterns of what begins alike: "encoder.*", "encoder.0.*", "encoder.0.self_attention.*".
+// All names, and a pattern for each common prefix: "encoder.*", "encoder.0.*", "encoder.0.self_attention.*".
 std::vector<std::string> sensible_patterns(const Parameters& parameters) {
   std::set<std::string> patterns;
   for (const auto& p : parameters.named()) {
@@ -40,7 +40,7 @@ void require_match(const std::string& pattern, const Parameters& parameters) {
                   : fmt::format("did you mean '{}'?", near));
 }
 
-// An optimiser that leaves weights alone does not keep a statistic from being observed.
+// Freezing affects only the optimizer, but batch-norm statistics are updated in the forward pass.
 void require_learned(const std::string& name, const std::vector<std::string>& frozen) {
   const auto pattern = std::ranges::find_if(frozen, [&](const std::string& p) { return matches(p, name); });
   if (pattern != frozen.end())

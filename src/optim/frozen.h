@@ -12,13 +12,12 @@ struct TrainedRows {
   int64_t first, rows;
 };
 
-/// The elements of these rows that lie within a range of the flat buffers, a run of elements each; none of them is
-/// empty.
+/// The parts of these rows that lie in the range `within` of the flat buffers, as non-empty ranges of elements.
 std::vector<Range> flat_ranges(const Parameters& parameters, const std::vector<TrainedRows>& rows, Range within);
 
-/// All parameters but those whose names match one of `frozen`, shell patterns such as "encoder.*" or "*.bias", in as
-/// few pieces as there can be: without patterns one a buffer. Error for a pattern that no name matches, and when
-/// nothing is left.
+/// All parameters except those whose names match a pattern of `frozen`, shell patterns such as "encoder.*" or "*.bias".
+/// Adjacent rows are merged: without patterns there is one entry per buffer. Error for a pattern that matches no name,
+/// and if no parameter is left.
 std::vector<TrainedRows> trained_rows(const Parameters& parameters, const std::vector<std::string>& frozen);
 
 }  // namespace dragoman

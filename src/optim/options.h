@@ -7,9 +7,9 @@
 
 namespace dragoman {
 
-/// How the learning rate moves after warm-up. inverse_sqrt: peak · √(warmup / update); noam: the paper's formula,
-/// factor · dim^-½ · min(update^-½, update · warmup^-1.5), with learn_rate as the factor; cosine and linear: down to
-/// zero at `decay_updates`.
+/// The learning rate after warm-up. inverse_sqrt: peak · √(warmup / update); noam: the paper's formula,
+/// factor · dim^-½ · min(update^-½, update · warmup^-1.5), with learn_rate as the factor; cosine and linear: decay
+/// to zero at `decay_updates`.
 enum class Schedule { inverse_sqrt, noam, cosine, linear, constant };
 
 inline std::span<const EnumName<Schedule>> enum_names(Schedule) {
@@ -21,9 +21,9 @@ inline std::span<const EnumName<Schedule>> enum_names(Schedule) {
   return names;
 }
 
-/// Adam (Kingma & Ba 2015), its learning rate, and what happens to gradients and weights around it.
+/// Adam (Kingma & Ba 2015), the learning rate, and what is done to gradients and weights.
 struct OptimizerOptions {
-  double learn_rate = 7e-4;  // at the peak; noam: the factor before the formula
+  double learn_rate = 7e-4;  // at the peak; noam: the factor of the formula
   double beta1 = 0.9;
   double beta2 = 0.98;
   double epsilon = 1e-9;
@@ -34,8 +34,8 @@ struct OptimizerOptions {
   int64_t decay_updates = 0;  // cosine, linear: update at which the rate is zero
   double label_smoothing = 0.1;
   double clip_norm = 1;              // largest norm of the whole gradient; 0: no clipping
-  double exponential_smoothing = 0;  // weight of the new parameters in the running average, 1e-4 is usual; 0: off
-  std::vector<std::string> freeze;   // shell patterns of parameter names that training leaves as they are
+  double exponential_smoothing = 0;  // weight of the new parameters in the average, usually 1e-4; 0: off
+  std::vector<std::string> freeze;   // shell patterns of parameter names that training does not change
   int64_t optimizer_delay = 1;       // batches whose gradients are summed for one update
 };
 

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// Share of the way from the end of warm-up to `decay_updates`.
+// How far the update is from the end of warm-up (0) to `decay_updates` (1).
 double progress(const OptimizerOptions& o, double update) {
   const double from = double(o.warmup), to = double(o.decay_updates);
   return to > from ? std::clamp((update - from) / (to - from), 0.0, 1.0) : 1.0;

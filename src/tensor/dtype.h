@@ -64,7 +64,7 @@ void for_dtype(DType dtype, F f) {
     case DType::f32:
       return f.template operator()<float>();
     default:
-      fail("no kernel here computes in {}", name_of(dtype));
+      fail("this kernel does not support {}, only f32 and f64", name_of(dtype));
   }
 }
 /// The same with any floating-point type, for kernels that convert.
@@ -82,7 +82,7 @@ void for_stored(DType dtype, F f) {
 /// The same with the C++ type of a 16-bit dtype.
 template <class F>
 void for_half(DType dtype, F f) {
-  invariant(is_half(dtype), "a type of 16 bits");
+  invariant(is_half(dtype), "expected a 16-bit type");
   if (dtype == DType::f16) return f.template operator()<float16>();
   f.template operator()<bfloat16>();
 }

@@ -98,7 +98,7 @@ class Tensor {
 
   template <class T>
   T* as() const {
-    invariant(!*this || dtype_ == dtype_of<std::remove_const_t<T>>(), "tensor read as another type than it holds");
+    invariant(!*this || dtype_ == dtype_of<std::remove_const_t<T>>(), "tensor has a different element type");
     return static_cast<T*>(data_);
   }
   template <class T>
