@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// Reads a file in memory from its beginning; every size in it is checked against the number of bytes left.
+/// Reads an in-memory file from its beginning. Checks every size in the file against the number of bytes left.
 class ByteReader {
  public:
   ByteReader(std::span<const std::byte> file, const std::string& path) : rest_(file), size_(file.size()), path_(path) {}

@@ -5,8 +5,8 @@
 
 namespace dragoman {
 
-/// A model of another program in this one's terms: what save_model writes and ModelFile::in_memory holds. The
-/// weights are converted on demand, one at a time.
+/// A foreign model converted to our format: what save_model writes and ModelFile::in_memory holds. Weights are
+/// converted on demand, one at a time.
 struct ConvertedModel {
   ModelConfig config;
   Vocabularies vocabularies;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The model, and the files that split its text, which a package of Argos has in the folder above.
+/// The folder of the model and the folder of its tokenizer files, which in an Argos package is the parent folder.
 struct Package {
   FileSet model, texts;
 };
@@ -79,7 +79,7 @@ class CTranslate2Mapping {
   WeightMapping w_;
 };
 
-// The matrices of query, key and value are stored as one: "linear_0/weight" becomes "linear_0.0/weight" and so on.
+// Query, key and value matrices are stored as one: "linear_0/weight" becomes "linear_0.0/weight" and so on.
 std::vector<ForeignTensor> CTranslate2Mapping::split() {
   std::vector<ForeignTensor> tensors;
   for (ForeignTensor& t : bin_.tensors) {
@@ -101,7 +101,7 @@ std::vector<ForeignTensor> CTranslate2Mapping::split() {
   return tensors;
 }
 
-// In older files, numbers for both sides are at the top level.
+// In older files, numbers that apply to both sides are at the top level.
 double CTranslate2Mapping::number(const std::string& side, const char* name, double otherwise) const {
   for (const std::string& key : {side + "/" + name, std::string(name)})
     if (const auto found = bin_.numbers.find(key); found != bin_.numbers.end()) return found->second;
@@ -159,7 +159,7 @@ void CTranslate2Mapping::sizes() {
   if (!has("encoder/layer_0/ffn/layer_norm/beta")) c_.norm_kind = NormKind::rms;
 }
 
-// Matrices are tied where their variables are one.
+// Matrices are tied if their names resolve to the same variable.
 void CTranslate2Mapping::set_embeddings() {
   const std::string source = resolved("encoder/embeddings_0/weight"), target = resolved("decoder/embeddings/weight"),
                     output = resolved("decoder/projection/weight");
@@ -172,7 +172,7 @@ void CTranslate2Mapping::set_embeddings() {
   require(e.scale == embedding_scale("decoder"), "{}: encoder and decoder scale embeddings differently", bin_.path);
 }
 
-// A flag, or a factor; older files have the flag elsewhere. 0: the square root of D.
+// The scale is stored as a factor or as a flag; older files store the flag elsewhere. 0: the square root of D.
 double CTranslate2Mapping::embedding_scale(const std::string& side) const {
   for (const char* name : {"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth"}) {
     const auto found = bin_.numbers.find(side + name);
@@ -184,8 +184,8 @@ double CTranslate2Mapping::embedding_scale(const std::string& side) const {
   return 0;
 }
 
-// A table of sinusoids is recognised; any other was learned. Without a table CTranslate2 computes tensor2tensor's,
-// from 1.
+// A stored table is either sinusoidal, which is recognised, or learned. Without a table, CTranslate2 computes
+// tensor2tensor's sinusoids, from position 1.
 void CTranslate2Mapping::set_positions() {
   const std::string name = resolved("encoder/position_encodings/encodings");
   if (!w_.has(name)) {
@@ -267,8 +267,8 @@ std::vector<TensorEntry> CTranslate2Mapping::all() {
   return w_.take();
 }
 
-// Models of OpenNMT begin with <s> and have no </s> after a source. Tokenizers of transformers add it themselves, so
-// CTranslate2's configuration does not mention it for their models, which begin with </s>.
+// OpenNMT models begin with <s> and have no </s> after the source. Models from transformers begin with </s>; their
+// tokenizers add </s> to the source, so CTranslate2's configuration does not mention it.
 void set_ends(ModelConfig& m, const JsonObject& config, bool zero) {
   const auto eos = config.get("eos_token", std::string("</s>")), bos = config.get("bos_token", std::string("<s>"));
   if (config.has("decoder_start_token") || zero) {
@@ -278,15 +278,15 @@ void set_ends(ModelConfig& m, const JsonObject& config, bool zero) {
     m.decoder_start = zero ? DecoderStart::zero : start == bos ? DecoderStart::bos : DecoderStart::eos;
   } else {
     throw Error(
-        fmt::format("{}: decoder_start_token is null: the first token of the decoder is given with each sentence",
+        fmt::format("{}: decoder_start_token is null: the model expects the decoder's first token with each sentence",
                     config.path()),
-        "dragoman does not read such models (mBART-25, some of fairseq)");
+        "dragoman does not read such models (mBART-25, some fairseq models)");
   }
   m.generation.source_bos = config.get("add_source_bos", false);
   m.generation.source_eos = config.get("add_source_eos", false) || m.decoder_start != DecoderStart::bos;
 }
 
-// A package of Argos Translate whose model has several languages names the piece that its translations begin with.
+// An Argos Translate package with a multilingual model names the piece that its translations begin with.
 void set_target_prefix(ModelConfig& m, const FileSet& package, const Vocabulary& target) {
   if (!package.has("metadata.json")) return;
   const JsonObject metadata = JsonObject::of_text(package.text("metadata.json"), package.path() + "/metadata.json");

@@ -18,7 +18,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr uint32_t oldest = 4, newest = 6;  // before 4, variables have no type
 
-// Length with the 0 that ends it.
+// The length includes the terminating 0.
 std::string text(ByteReader& in) {
   const auto bytes = in.take(in.number<uint16_t>());
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -40,7 +40,7 @@ DType type_of(uint8_t id, const std::string& path, const std::string& name) {
     default:
       break;
   }
-  throw Error(fmt::format("{}: variable {} is of CTranslate2's type {}, which dragoman does not know", path, name, id),
+  throw Error(fmt::format("{}: variable {} has CTranslate2's type {}, which dragoman does not know", path, name, id),
               "convert the model again with --quantization float32, float16, bfloat16 or int8");
 }
 
@@ -96,7 +96,7 @@ ForeignTensor tensor_of(const std::shared_ptr<const void>& owner, const Variable
           }};
 }
 
-// A weight is an integer divided by the factor of its row, which is stored as a variable of its own.
+// weight = integer / divisor of its row; the divisors are a separate variable.
 void add_scales(ForeignTensor& weight, const ForeignTensor& divisors, const std::string& path) {
   require(divisors.dtype == DType::f32 && divisors.shape == std::vector<int64_t>{weight.shape[0]},
           "{}: {} is ({}) of {}, expected float32 for {} rows", path, divisors.name, fmt::join(divisors.shape, ","),
@@ -107,7 +107,7 @@ void add_scales(ForeignTensor& weight, const ForeignTensor& divisors, const std:
     std::memcpy(scales.data(), bytes.data(), bytes.size());
     for (float& s : scales) {
       s = 1 / s;
-      require(std::isfinite(s) && s > 0, "{}: {} holds a number that is not above 0", path, name);
+      require(std::isfinite(s) && s > 0, "{}: {} contains a number that is not above 0", path, name);
     }
     return scales;
   };
@@ -144,7 +144,7 @@ CTranslate2Bin read_ctranslate2_bin(const FileBytes& file, const std::string& pa
   const auto version = in.number<uint32_t>();
   if (version < oldest || version > newest)
     throw Error(
-        fmt::format("{}: is of version {} of CTranslate2's format, expected {} to {}", path, version, oldest, newest),
+        fmt::format("{}: has version {} of CTranslate2's format, expected {} to {}", path, version, oldest, newest),
         "convert the model again with a current CTranslate2");
   CTranslate2Bin bin{.path = path, .spec = text(in)};
   in.number<uint32_t>();  // revision

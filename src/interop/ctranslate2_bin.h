@@ -9,20 +9,21 @@
 
 namespace dragoman {
 
-/// CTranslate2's model.bin: the kind of model, and its variables.
+/// The contents of CTranslate2's model.bin: the kind of model, and its variables.
 struct CTranslate2Bin {
   std::string path;
   std::string spec;                            // "TransformerSpec"
-  std::vector<ForeignTensor> tensors;          // in 8 bits with the scales of their rows
+  std::vector<ForeignTensor> tensors;          // 8-bit tensors have row_scales
   std::map<std::string, double> numbers;       // variables without dimensions: sizes and flags
-  std::set<std::string> flags;                 // … those of them in 8 bits
+  std::set<std::string> flags;                 // names of those numbers that are stored in 8 bits
   std::map<std::string, std::string> aliases;  // names that stand for a variable stored under another name
 };
 
-/// Whether the file begins as one of versions 2 to 6.
+/// Whether the file begins like a model.bin of version 2 to 6.
 bool is_ctranslate2_bin(const FileBytes& file);
 
-/// Reads all but the tensors' bytes. Error, naming the file and the variable, for damaged files and unknown types.
+/// Reads everything except the tensors' data, which is read on demand. Error, naming the file and the variable, for
+/// damaged files and unknown types.
 CTranslate2Bin read_ctranslate2_bin(const FileBytes& file, const std::string& path);
 
 }  // namespace dragoman

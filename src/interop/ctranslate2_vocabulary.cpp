@@ -61,7 +61,7 @@ Vocabulary vocabulary(const Pieces& pieces, const SpecialIds& special, Splitting
   return Vocabulary::from_list(std::move(v), where);
 }
 
-// A list may contain a token twice: the second one is never used.
+// A list may contain a token twice; the second one is never used, so it gets another name.
 void name_apart(Pieces& pieces) {
   std::map<std::string, int> seen;
   for (std::string& piece : pieces)
@@ -78,7 +78,7 @@ SpecialIds special_ids(const Pieces& pieces, const JsonObject& config, const std
                            .eos = id("eos_token", "</s>"),
                            .pad = blank >= 0 ? blank : id_of(pieces, "<pad>")};
   require(
-      special.unk >= 0 && special.eos >= 0, "{}: a list of tokens lacks {}", where,
+      special.unk >= 0 && special.eos >= 0, "{}: a token list has no {}", where,
       special.unk < 0 ? config.get("unk_token", std::string("<unk>")) : config.get("eos_token", std::string("</s>")));
   return special;
 }

@@ -8,9 +8,9 @@
 
 namespace dragoman {
 
-/// The vocabularies of a model of CTranslate2, numbered by its lists of tokens. Text is split by `vocabs`
-/// (SentencePiece models or subword-nmt's merges), by such a file in `texts`, or by blanks if it is already tokenised.
-/// Enters the ids of special pieces and the positions of languages into the configuration.
+/// The vocabularies of a CTranslate2 model, with the ids of its token lists. The tokenizer is `vocabs` (SentencePiece
+/// models or subword-nmt merges) or such a file in `texts`; without one, the text must already be tokenised and is
+/// split at blanks. Sets the ids of special pieces and the positions of languages in `model`.
 Vocabularies ctranslate2_vocabularies(const FileSet& folder, const FileSet& texts,
                                       const std::vector<std::string>& vocabs, const JsonObject& config,
                                       ModelConfig& model);

@@ -31,7 +31,7 @@ Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   return bytes;
 }
 
-// Fields that all programs for which there is a writer have.
+// Fields that every program with a writer supports.
 constexpr std::string_view expressible_everywhere[] = {"dim",
                                                        "encoder_layers",
                                                        "decoder_layers",
@@ -128,7 +128,7 @@ std::string sentencepiece_of(const Vocabulary& vocabulary, const std::string& si
   ListedVocabulary listed = from_container(vocabulary.bytes(), side);
   if (listed.segmentation != SegmentationKind::sentencepiece)
     throw Error(fmt::format("the {} vocabulary has no SentencePiece model, which the other program needs", side),
-                "models with tokens or subword-nmt's pieces can be written with --to ctranslate2 only");
+                "models with plain tokens or subword-nmt pieces can only be written with --to ctranslate2");
   return listed.model;
 }
 

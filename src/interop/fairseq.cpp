@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The options of a model and of its task. Older checkpoints have one object for all, newer ones have one for each.
+/// The options of a model and of its task. Older checkpoints store both in one object, newer ones in two.
 struct FairseqOptions {
   PickleFields model, task;
 };
@@ -33,14 +33,15 @@ FairseqOptions options_of(const PickleDict& checkpoint, const std::string& path)
     const PickleFields all(*args, path + ": args");
     return {all, all};
   }
-  require(given("cfg"), "{}: has neither args nor cfg, which say what the model is", path);
+  require(given("cfg"), "{}: has neither args nor cfg, which describe the model", path);
   const PickleFields all(*given("cfg"), path + ": cfg");
   const auto model = all.inside("model"), task = all.inside("task");
   require(model && task, "{}: has no model or no task", all.where());
   return {*model, *task};
 }
 
-// Architectures are named settings of a model, and users may add their own. The two versions name them differently.
+// Architectures are named presets of options, and users may register their own. Old and new checkpoints name them
+// differently.
 void check_kind(const FairseqOptions& o) {
   const std::string arch = o.model.text("arch", o.model.text("_name", "transformer"));
   if (!arch.starts_with("transformer") || arch.starts_with("transformer_lm"))
@@ -54,7 +55,7 @@ void check_kind(const FairseqOptions& o) {
                 "Face's folders");
 }
 
-// Rejects unsupported options that change the function of a model. Layer drop changes it only if layers were pruned.
+// Rejects unsupported options that change what a model computes. LayerDrop does so only if layers were pruned.
 void refuse_unknown_fairseq_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
       {"adaptive_softmax_cutoff", "its output layer is an adaptive softmax"},
@@ -64,8 +65,8 @@ void refuse_unknown_fairseq_parts(const PickleFields& o) {
       {"cross_self_attention", "its decoder attends to source and target together"},
       {"encoder_layers_to_keep", "its encoder was pruned: let fairseq save the smaller model"},
       {"decoder_layers_to_keep", "its decoder was pruned: let fairseq save the smaller model"},
-      {"quant_noise_pq", "its weights are those of product quantisation"},
-      {"quant_noise_scalar", "its weights are those of quantisation in training"},
+      {"quant_noise_pq", "its weights are product-quantised"},
+      {"quant_noise_scalar", "it was trained with scalar quantisation noise"},
       {"base_layers", "it has BASE layers"},
       {"encoder_xformers_att_config", "its attention is one of xFormers"},
       {"decoder_xformers_att_config", "its attention is one of xFormers"},
@@ -74,7 +75,7 @@ void refuse_unknown_fairseq_parts(const PickleFields& o) {
     if (o.is_set(name)) throw Error(fmt::format("{}: {} is set, which dragoman does not know", o.where(), name), why);
 }
 
-// FairseqOptions of both sides for which dragoman has only one.
+// Options that fairseq has for each side and dragoman only once.
 void require_same(const PickleFields& o, const char* option, bool encoder, bool decoder) {
   require(encoder == decoder, "{}: encoder_{} and decoder_{} differ, expected the same on both sides", o.where(),
           option, option);
@@ -93,7 +94,7 @@ Activation fairseq_activation(const PickleFields& o) {
               "relu, gelu, gelu_accurate, gelu_fast, tanh and linear are known");
 }
 
-// fairseq's defaults, as files lack options that were added later.
+// The fallback values are fairseq's defaults, since older files have no options that were added later.
 void set_sizes(ModelConfig& m, const PickleFields& o) {
   m.dim = o.number("encoder_embed_dim", 512);
   for (const char* other : {"decoder_embed_dim", "decoder_input_dim", "decoder_output_dim"})
@@ -108,7 +109,7 @@ void set_sizes(ModelConfig& m, const PickleFields& o) {
     m.decoder_feed_forward = inner;
 }
 
-// Positions are counted from the id of <pad>.
+// fairseq counts positions from the id of <pad>.
 void set_fairseq_positions(ModelConfig& m, const PickleFields& o) {
   if (o.flag("no_token_positional_embeddings")) {
     m.positions = Positions::none;
@@ -148,7 +149,7 @@ ModelConfig model_config(const PickleFields& o) {
 }
 
 // fairseq's oldest checkpoints have one matrix for query, key and value, and number the norms of a layer. Version 0.12
-// keeps copies of an encoder layer's weights for PyTorch's fused kernel; it replaces them when it loads a file.
+// stores copies of an encoder layer's weights for PyTorch's fused kernel, which it overwrites when it loads a file.
 std::vector<ForeignTensor> renamed(std::vector<ForeignTensor> tensors, const std::string& path) {
   std::vector<ForeignTensor> result;
   for (ForeignTensor& t : tensors) {
@@ -236,7 +237,7 @@ std::optional<ConvertedModel> read_fairseq(const std::string& path, const std::v
   refuse_unknown_fairseq_parts(options.model);
   ModelConfig m = model_config(options.model);
   WeightMapping weights(path, renamed(state_dict_tensors(file, *checkpoint->find("model"), path), path));
-  // Early pre-norm models have none; with no_decoder_final_norm, one side has none.
+  // Early pre-norm models have no final norm; with no_decoder_final_norm, only the encoder has one.
   const bool final_norm = weights.has("encoder.layer_norm.weight");
   require(final_norm == weights.has("decoder.layer_norm.weight"),
           "{}: only one of encoder and decoder has a final norm, expected both or none", path);

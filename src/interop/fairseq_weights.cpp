@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-// Rows of learned positions before the first: positions are counted from the id of <pad>, 1.
+// Rows of the table of learned positions before position 0: fairseq counts positions from the id of <pad>, 1.
 constexpr int unused_positions = 2;
 
 /// Maps the names of the weights of a layer, or of some of them.

@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-/// The weights of encoder and decoder except embeddings and output layer, by the names of fairseq, which transformers
-/// uses too, with a `prefix` ("model.").
+/// Maps the weights of encoder and decoder, except embeddings and output layer, from fairseq's names. transformers uses
+/// the same names with a `prefix` ("model.").
 void map_fairseq_weights(WeightMapping& weights, const ModelConfig& config, const std::string& prefix);
 
 }  // namespace dragoman

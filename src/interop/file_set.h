@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// Bytes of a file, mapped or in memory, for as long as `owner` lives.
+/// Bytes of a file, mapped or in memory, valid as long as `owner` lives.
 struct FileBytes {
   std::shared_ptr<const void> owner;
   std::span<const std::byte> bytes;
@@ -19,7 +19,7 @@ struct FileBytes {
 class FileSet {
  public:
   static FileSet of_folder(const std::string& path);
-  /// `prefix` is the folder in the archive, with its last "/", or empty.
+  /// `prefix` is the folder in the archive, with a trailing "/", or empty.
   static FileSet of_archive(const ZipFile& archive, const std::string& prefix);
 
   const std::string& path() const { return path_; }
@@ -29,7 +29,7 @@ class FileSet {
   std::string text(const std::string& name) const;
   /// The first of these names that exists.
   std::optional<std::string> first_of(std::initializer_list<const char*> names) const;
-  /// A folder inside this one.
+  /// A subfolder.
   FileSet inside(const std::string& name) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace dragoman {
 
 ForeignTensor rows_of(const ForeignTensor& tensor, int64_t first, int64_t count) {
-  invariant(!tensor.shape.empty() && first + count <= tensor.shape[0], "rows of the tensor");
+  invariant(!tensor.shape.empty() && first + count <= tensor.shape[0], "the rows must be within the tensor");
   ForeignTensor rows = tensor;
   rows.shape[0] = count;
   int64_t row = size_of(tensor.dtype);

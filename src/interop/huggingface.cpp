@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// All tensors of a folder, of one file or of shards: from safetensors if there are any, else from files of torch.save.
+/// All tensors of a folder, from one file or from shards. safetensors files are preferred to torch.save files.
 std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   const auto has = [&](const std::string& name) {
     return fs::exists(folder / name) || fs::exists(folder / (name + ".index.json"));
@@ -55,7 +55,7 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   return tensors;
 }
 
-// Tied matrices may be stored once or under each of their names.
+// Tied matrices are stored once, or once under each name.
 void map_huggingface_embeddings(WeightMapping& w, const EmbeddingsConfig& e) {
   const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
                     target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";

@@ -46,14 +46,14 @@ void set_embeddings(ModelConfig& m, const JsonObject& c) {
 }
 
 void set_marian(ModelConfig& m, const JsonObject& c) {
-  require_equal(c, "normalize_before", false, "models of MarianMT are post-norm");
-  require_equal(c, "normalize_embedding", false, "models of MarianMT have no norm of embeddings");
-  require_equal(c, "add_final_layer_norm", false, "models of MarianMT have no final norm");
-  require_equal(c, "static_position_embeddings", true, "models of MarianMT have sinusoidal positions");
+  require_equal(c, "normalize_before", false, "MarianMT models are post-norm");
+  require_equal(c, "normalize_embedding", false, "MarianMT models have no norm after the embeddings");
+  require_equal(c, "add_final_layer_norm", false, "MarianMT models have no final norm");
+  require_equal(c, "static_position_embeddings", true, "MarianMT models have sinusoidal positions");
   m.embeddings.output_bias = true;
 }
 
-// Positions are counted from that of <pad>, as in fairseq.
+// As in fairseq, positions are counted from the id of <pad>.
 void set_m2m100(ModelConfig& m, const JsonObject& c) {
   m.norm = NormPlacement::pre;
   m.position_spacing = PositionSpacing::tensor2tensor;
@@ -81,7 +81,7 @@ void set_special_ids(ModelConfig& m, const JsonObject& c, int bos) {
           start, m.special.pad, m.special.eos);
 }
 
-// Sequences of several pieces are not known to occur in translation models.
+// No known translation model forbids a sequence of several pieces.
 void set_suppressed(ModelConfig& m, const JsonObject& c) {
   if (!c.has("bad_words_ids") || !c.root()["bad_words_ids"].is_array()) return;
   for (const json& words : c.root()["bad_words_ids"]) {
@@ -91,7 +91,7 @@ void set_suppressed(ModelConfig& m, const JsonObject& c) {
   }
 }
 
-// Newer folders have these settings in a file of their own.
+// Newer folders store these settings in a separate file.
 void set_generation(ModelConfig& m, const fs::path& folder, const JsonObject& config) {
   const fs::path own = folder / "generation_config.json";
   const JsonObject generation(own);

@@ -6,14 +6,14 @@
 
 namespace dragoman {
 
-/// The class of transformers that a folder is for. M2M100's also runs NLLB-200, MBart's mBART-50.
+/// The transformers class of a model. M2M100 also covers NLLB-200, and MBart covers mBART-50.
 enum class HuggingFaceClass { marian, m2m100, mbart };
 
-/// By `model_type`. Error for any other.
+/// The class that `model_type` names. Error for any other class.
 HuggingFaceClass huggingface_class(const JsonObject& config);
 
-/// What the class computes, and how its generate() searches. Ids of pieces are those that the files give; the
-/// vocabulary adds the rest. Error, naming the key, for what dragoman does not support.
+/// Describes what the class computes and how its generate() searches. Sets the ids of pieces that the files contain;
+/// the vocabulary sets the others. Error, naming the key, for what dragoman does not support.
 ModelConfig huggingface_model_config(const std::filesystem::path& folder, const JsonObject& config);
 
 }  // namespace dragoman

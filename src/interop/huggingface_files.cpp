@@ -26,12 +26,12 @@ const char* name_of_theirs(Activation activation) {
     case Activation::none:
       return "linear";
   }
-  fail("an activation that transformers is not told of");
+  fail("this activation has no name in transformers");
 }
 
 int pad_of(const ModelConfig& c) { return adds_pad(c) ? c.target_vocabulary : c.special.pad; }
 
-// If the decoder begins with zeros, it begins with <pad> here, whose embedding is zero.
+// A decoder that begins with a zero vector begins with <pad> here, whose embedding is zero.
 int start_of(const ModelConfig& c) { return c.decoder_start == DecoderStart::zero ? pad_of(c) : c.first_token(); }
 
 ordered_json configuration_of(const ModelConfig& c) {

@@ -18,7 +18,7 @@ using nlohmann::json;
 std::string sentencepiece_of(const fs::path& folder, const char* name) {
   if (!fs::exists(folder / name))
     throw Error(fmt::format("{}: has no {}, which splits text into pieces", folder.string(), name),
-                "download it beside the others; newer versions of transformers do not save it");
+                "download it into the same folder; newer versions of transformers do not save it");
   return read_file(folder / name);
 }
 
@@ -28,7 +28,7 @@ int unknown_piece(const std::vector<std::string>& pieces, const std::string& whe
   return int(found - pieces.begin());
 }
 
-// The most rows of embeddings without a piece: some folders round sizes up.
+// The largest accepted number of embedding rows without a piece: some folders round sizes up.
 constexpr int64_t most_unused = 1 << 16;
 
 Vocabulary vocabulary_of(const ModelConfig& c, std::vector<std::string> pieces, std::vector<int32_t> control,
@@ -68,8 +68,8 @@ void add(AddedTokens& tokens, const json& id, const json& text, const std::strin
   tokens.emplace(id.get<int64_t>(), text.get<std::string>());
 }
 
-// Each version of transformers has written them to another file; the first that exists counts. The last kind of list
-// has no ids: they follow the others.
+// Different versions of transformers write them to different files; the first file that exists is used. The last kind
+// of list has no ids: its pieces follow the others.
 AddedTokens added_tokens(const fs::path& folder, int64_t next) {
   AddedTokens tokens;
   const JsonObject tokenizer(folder / "tokenizer.json"), added(folder / "added_tokens.json"),
@@ -97,7 +97,7 @@ std::vector<std::string> pieces_of_fairseq(const std::string& sentencepiece, con
   return pieces;
 }
 
-// One vocabulary for all languages, with a piece that names each.
+// One vocabulary for all languages, with one piece per language.
 Vocabularies multilingual_vocabularies(const fs::path& folder, const JsonObject& config, ModelConfig& m) {
   const char* name = "sentencepiece.bpe.model";
   const std::string sentencepiece = sentencepiece_of(folder, name);

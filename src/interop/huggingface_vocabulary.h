@@ -6,8 +6,8 @@
 
 namespace dragoman {
 
-/// The vocabularies of a folder, numbered as its tokenizer numbers pieces and languages. Enters the unknown piece and
-/// the positions of languages into the configuration. Error for a file that is missing or belongs to another model.
+/// The vocabularies of a folder, with the tokenizer's ids of pieces and languages. Sets the unknown piece and the
+/// positions of languages in `model`. Error for a file that is missing or belongs to another model.
 Vocabularies huggingface_vocabularies(const std::filesystem::path& folder, const JsonObject& config,
                                       ModelConfig& model);
 

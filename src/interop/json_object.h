@@ -9,10 +9,10 @@
 
 namespace dragoman {
 
-/// A JSON object in a file of another program, such as config.json.
+/// A JSON object in another program's file, such as config.json.
 class JsonObject {
  public:
-  /// Error if the file is not a JSON object; an empty one if there is no such file.
+  /// An empty object if there is no such file. Error if the file is not a JSON object.
   explicit JsonObject(const std::filesystem::path& path);
   static JsonObject of_text(const std::string& text, const std::string& path);
 

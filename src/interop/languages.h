@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// The languages of a model with several, as its vocabulary or its users name them: "fra" for `>>fra<<`, "fr" for
-/// `__fr__`, "fra_Latn". Empty: those stored in the model.
+/// Source and target language of a multilingual model, as in its vocabulary or in short: "fra" for `>>fra<<`, "fr" for
+/// `__fr__`, "fra_Latn". Empty: the language stored in the model.
 struct Languages {
   std::string source, target;
 };
@@ -15,8 +15,8 @@ bool names_language(const std::string& piece);
 /// Whether pieces such as `>>fra<<` name the language to translate into.
 bool has_languages_in_source(const Vocabulary& source);
 
-/// Sets the languages of a configuration. Error for a model without languages, and for languages that it does not know;
-/// `where` is the model.
+/// Sets the languages in a configuration. Error for a model without languages, and for languages that it does not know.
+/// `where` names the model in messages.
 void set_languages(ModelConfig& config, const Vocabularies& vocabularies, const Languages& languages,
                    const std::string& where);
 

@@ -21,15 +21,15 @@
 namespace dragoman {
 namespace {
 
-// Factors by which forks for browsers round activations: here each row has its own.
+// The browser forks store fixed factors for quantising activations; dragoman computes one per row instead.
 void ignore_activation_factors(WeightMapping& weights, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (name.ends_with("_QuantMultA")) weights.ignore(name);
 }
 
-// A list of pieces gives the ids, and another file splits the text: in folders of OPUS-MT a SentencePiece model or the
-// merges of BPE beside the list, source.spm or source.bpe; without one the text is already split. Pieces of the model
-// that the list lacks are never used.
+// The vocabulary file lists the pieces by id; a separate file is the tokenizer. OPUS-MT folders have a SentencePiece
+// model or BPE merges beside the list (source.spm or source.bpe); without one, the text must already be tokenised.
+// Pieces of the SentencePiece model that are not in the list are never used.
 Vocabulary load_vocabulary(const std::string& path, const char* side, int rows) {
   if (!is_piece_list(path)) return Vocabulary::load(path);
   ListedVocabulary v;

@@ -7,10 +7,10 @@
 
 namespace dragoman {
 
-/// A Transformer of Marian (Junczys-Dowmunt et al. 2018) or of its forks for browsers: MODEL.npz, MODEL.bin, or the
-/// configuration of a decoder (MODEL.npz.decoder.yml, decoder.yml) with one model. `vocabs`: the files of source and
-/// target vocabulary; empty: those that the configuration of the decoder beside the model names. nullopt: the file
-/// is none of these. Error, naming file, option or tensor, for a model that dragoman does not support.
+/// Reads a Transformer of Marian (Junczys-Dowmunt et al. 2018) or of its browser forks: MODEL.npz, MODEL.bin, or a
+/// decoder configuration (MODEL.npz.decoder.yml, decoder.yml) with one model. `vocabs`: the files of source and target
+/// vocabulary; empty: those named by the decoder configuration beside the model. nullopt: the file is none of these.
+/// Error, naming file, option or tensor, for a model that dragoman does not support.
 std::optional<ConvertedModel> read_marian(const std::string& path, const std::vector<std::string>& vocabs);
 
 }  // namespace dragoman

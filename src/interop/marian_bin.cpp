@@ -31,8 +31,8 @@ struct Stored {
 std::vector<Stored> parse(std::span<const std::byte> file, const std::string& path) {
   ByteReader in(file, path);
   const auto version = in.number<uint64_t>();
-  if (version == 2) throw Error(path + " is an encrypted model of Marian", "decrypt it with the program that wrote it");
-  require(version == 1, "{}: is of version {} of Marian's binary format, expected 1", path, version);
+  if (version == 2) throw Error(path + " is an encrypted Marian model", "decrypt it with the program that wrote it");
+  require(version == 1, "{}: has version {} of Marian's binary format, expected 1", path, version);
   const auto count = in.number<uint64_t>();
   require(count <= in.left() / sizeof(ItemHeader), "{}: is damaged: it cannot hold {} tensors", path, count);
   std::vector<Stored> tensors(static_cast<size_t>(count));
@@ -43,7 +43,7 @@ std::vector<Stored> parse(std::span<const std::byte> file, const std::string& pa
     t.name.resize(std::strlen(t.name.c_str()));
   }
   for (Stored& t : tensors) {
-    require(t.header.rank <= 8, "{}: tensor {} says that it has {} dimensions", path, t.name, t.header.rank);
+    require(t.header.rank <= 8, "{}: tensor {} claims to have {} dimensions", path, t.name, t.header.rank);
     for (uint64_t d = 0; d < t.header.rank; ++d) t.shape.push_back(in.number<int32_t>());
   }
   in.take(in.number<uint64_t>());  // padding
@@ -54,12 +54,12 @@ std::vector<Stored> parse(std::span<const std::byte> file, const std::string& pa
 Bytes copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 
 [[noreturn]] void refuse(const std::string& path, const Stored& t) {
-  throw Error(fmt::format("{}: tensor {} is of Marian's type {:#x}, which is packed for one kind of CPU", path, t.name,
+  throw Error(fmt::format("{}: tensor {} has Marian's type {:#x}, which is packed for a particular CPU", path, t.name,
                           t.header.type),
-              "convert the model that it was made from: marian-conv -f MODEL.npz -t MODEL.bin --gemm-type intgemm8");
+              "convert the original model instead: marian-conv -f MODEL.npz -t MODEL.bin --gemm-type intgemm8");
 }
 
-// A factor follows the integers: a value is an integer divided by it.
+// A factor follows the integers: value = integer / factor.
 float factor_of(const Stored& t, int64_t bytes, const std::string& path) {
   require(t.data.size() >= size_t(bytes) + sizeof(float), "{}: tensor {} has {} bytes, expected {} and a factor", path,
           t.name, t.data.size(), bytes);
@@ -75,7 +75,7 @@ ForeignTensor integers(const std::shared_ptr<const MappedFile>& file, const Stor
   const bool narrow = t.header.type == MarianType::intgemm8 || t.header.type == MarianType::intgemm8_of_forks;
   const int64_t bytes = count * (narrow ? 1 : 2);
   ForeignTensor tensor{.name = t.name, .dtype = narrow ? DType::i8 : DType::f32, .shape = t.shape};
-  tensor.transposed = !t.name.ends_with("Wemb");  // only factors of products
+  tensor.transposed = !t.name.ends_with("Wemb");  // only matrices of products are transposed
   if (tensor.transposed) std::ranges::reverse(tensor.shape);
   const float factor = factor_of(t, bytes, path);
   const std::span<const std::byte> data = t.data.first(size_t(bytes));

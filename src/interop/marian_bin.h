@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// The numbers that stand for types in these files.
+/// The type numbers in Marian's binary files.
 struct MarianType {
   enum : uint64_t {
     float16 = 0x402,
@@ -19,10 +19,10 @@ struct MarianType {
   };
 };
 
-/// The tensors of Marian's MODEL.bin: float32, float16, and matrices in 8 or 16 bits as Marian's intgemm and its forks
-/// for browsers write them. 8 bits stay integers with one scale; 16 bits become float32. Both are stored transposed,
-/// except embeddings. Reads names and shapes. Error, naming file and tensor, for encrypted files, for matrices packed
-/// for one kind of CPU, and for inconsistent sizes.
+/// The tensors of Marian's MODEL.bin: float32, float16, and 8-bit or 16-bit matrices as written by Marian's intgemm and
+/// its browser forks. 8-bit matrices stay integers with one scale; 16-bit matrices become float32. Both are stored
+/// transposed, except embeddings. Reads only names and shapes; data is read on demand. Error, naming file and tensor,
+/// for encrypted files, for matrices packed for a particular CPU, and for inconsistent sizes.
 std::vector<ForeignTensor> read_marian_bin(const std::string& path);
 
 }  // namespace dragoman

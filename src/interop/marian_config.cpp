@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-/// The options in the file of a model.
+/// The options in a model's file.
 class MarianOptions {
  public:
   MarianOptions(const std::string& yaml, const std::string& path) : path_(path) {
@@ -79,7 +79,7 @@ void refuse_unsupported(const MarianOptions& o) {
     if (std::ranges::find(known, o.text(option, known[0])) == known.end()) o.refuse(option, why);
 }
 
-// Marian approximated gelu by a sigmoid up to version 1.12.0: "v1.9.56 ba91b39 …".
+// Up to version 1.12.0, Marian approximated gelu by a sigmoid: "v1.9.56 ba91b39 …".
 bool has_exact_gelu(const std::string& version) {
   int major = 0, minor = 0, patch = 0;
   if (std::sscanf(version.c_str(), "v%d.%d.%d", &major, &minor, &patch) != 3) return false;
@@ -110,7 +110,7 @@ void set_autoregression(ModelConfig& c, const MarianOptions& o) {
   if (kind == "self-attention") return;
   if (kind == "rnn") {
     if (o.text("dec-cell", "gru") != "ssru")
-      o.refuse("dec-cell", "the only recurrent decoder layer that dragoman knows is the ssru");
+      o.refuse("dec-cell", "the only recurrent decoder layer that dragoman supports is ssru");
     c.autoregression = Autoregression::rnn;
     c.rnn.norm = o.get("layer-normalization", false);
     return;

@@ -5,9 +5,9 @@
 
 namespace dragoman {
 
-/// The configuration of a model of Marian, from the YAML text in its file (special:model.yml). The sizes of the
-/// vocabularies and the ids of special pieces are left to the vocabularies. Error, naming the file, the option and its
-/// value, for a model that dragoman does not support.
+/// The configuration of a Marian model, from the YAML text in its file (special:model.yml), without vocabulary sizes
+/// and ids of special pieces, which are set from the vocabularies. Error, naming the file, the option and its value,
+/// for a model that dragoman does not support.
 ModelConfig marian_config(const std::string& yaml, const std::string& path);
 
 }  // namespace dragoman

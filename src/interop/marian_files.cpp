@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first bytes of a file, fewer if it is shorter; none if it is not a file.
+// The first bytes of a file: fewer if the file is shorter, none if it is not a regular file.
 std::string first_bytes(const std::string& path, size_t count) {
   if (!fs::is_regular_file(path)) return "";
   FileDescriptor file = FileDescriptor::to_read(path);
@@ -29,7 +29,7 @@ std::string first_bytes(const std::string& path, size_t count) {
 // Our models may also have such a name.
 bool is_npz(const std::string& path) { return path.ends_with(".npz") && first_bytes(path, 2) == "PK"; }
 
-// The first number of MODEL.bin is the version of its format.
+// MODEL.bin begins with the version of its format.
 bool is_marian_bin(const std::string& path) {
   uint64_t version = 0;
   if (!path.ends_with(".bin")) return false;
@@ -51,8 +51,8 @@ YAML::Node parse(const std::string& path) {
   }
 }
 
-// Files that a configuration names under `key`: relative to its folder if it says so, else to the working directory;
-// also found if the configuration was moved together with its files.
+// The files that a configuration names under `key`, relative to its folder if it says so, else to the working
+// directory. Also finds them if the configuration was moved together with its files.
 std::vector<std::string> files_of(const YAML::Node& configuration, const std::string& path, const char* key) {
   std::vector<std::string> files;
   const YAML::Node list = configuration.IsMap() ? configuration[key] : YAML::Node();

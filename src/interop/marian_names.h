@@ -8,11 +8,11 @@
 
 namespace dragoman {
 
-/// The tensor with the options of a model.
+/// The tensor with the model's options.
 inline constexpr const char* marian_options_tensor = "special:model.yml";
 
-/// Pairs our weights with Marian's. Weights has the functions of WeightMapping (weight_mapping.h), which
-/// read or write one.
+/// Pairs our weights with Marian's. `Weights` has the functions of WeightMapping (weight_mapping.h), each of which
+/// reads or writes one weight.
 template <class Weights>
 class MarianNames {
  public:
@@ -25,7 +25,7 @@ class MarianNames {
   }
 
  private:
-  // `ours` and `theirs` are names of a layer, or of a group of weights in it.
+  // `ours` and `theirs` name a layer, or a group of weights in it.
   void embeddings() {
     const bool shared = c_.embeddings.ties_source();
     const std::string source = shared ? "Wemb" : "encoder_Wemb", target = shared ? "Wemb" : "decoder_Wemb";
@@ -72,7 +72,7 @@ class MarianNames {
   void table(const std::string& ours, const std::string& theirs) {
     w_.matrix(ours + ".weight", theirs, MatrixRows::outputs);
   }
-  // Older files have the matrix transposed.
+  // Older files store the matrix transposed.
   void output_matrix() {
     if (w_.has("decoder_ff_logit_out_W"))
       w_.matrix("output.weight", "decoder_ff_logit_out_W", MatrixRows::inputs);
@@ -115,7 +115,7 @@ class MarianNames {
     }
     sublayer_norm(ours, theirs + "_ffn");
   }
-  // There the product of the state has no bias.
+  // In Marian, the product of the state has no bias.
   void ssru(const std::string& ours, const std::string& theirs) {
     const std::string gate = ours + ".forget_gate", norm = c_.rnn.norm ? "_norm" : "";
     w_.matrix(ours + ".state.weight", theirs + "_W", MatrixRows::inputs);

@@ -24,7 +24,7 @@ struct ShortlistHeader {
   uint64_t magic, checksum, first, best, begins, pieces;
 };
 
-// Marian's checksum: of the file after the checksum, in words of 64 bits; a half word at the end is ignored.
+// Marian's checksum covers the file after the checksum, in 64-bit words; a half word at the end is ignored.
 uint64_t checksum_of(std::span<const std::byte> file) {
   uint64_t hash = 0;
   for (size_t at = 2 * sizeof(uint64_t); at + sizeof(uint64_t) <= file.size(); at += sizeof(uint64_t)) {
@@ -36,7 +36,7 @@ uint64_t checksum_of(std::span<const std::byte> file) {
 }
 
 void require_size(const ShortlistHeader& h, uint64_t bytes, const std::string& path) {
-  const bool possible = h.begins <= bytes && h.pieces <= bytes;  // so that nothing overflows
+  const bool possible = h.begins <= bytes && h.pieces <= bytes;  // prevents overflow below
   const uint64_t expected =
       possible ? sizeof(ShortlistHeader) + h.begins * sizeof(uint64_t) + h.pieces * sizeof(uint32_t) : uint64_t{0};
   if (possible && expected == bytes) return;
@@ -90,8 +90,8 @@ std::vector<int32_t> pieces_of(std::span<const std::byte> data, const Vocabulary
   return {ids.begin(), ids.end()};
 }
 
-// Marian's sentences end in </s>, whose translations are thus allowed in each; ours do not. A translation can
-// always end. PieceIndex of a shared vocabulary translate to themselves.
+// In Marian, every source sentence contains </s>, so the translations of </s> are always allowed; our sentences do not
+// contain it. A translation can always end. Pieces of a shared vocabulary translate to themselves.
 Shortlist completed(const Shortlist& listed, uint64_t first, const Vocabulary& source, const Vocabulary& target) {
   Shortlist s{.begins = {0}, .target_vocabulary = target.size()};
   s.first.resize(size_t(std::min(first, uint64_t(target.size()))));

@@ -6,22 +6,23 @@
 
 namespace dragoman {
 
-/// What is read from a table of translations, a text file. Defaults are Marian's.
+/// Limits for reading a table of translations (a text file). The defaults are Marian's.
 struct ShortlistLimits {
   int first = 100;      // target pieces with the lowest ids: the most frequent ones in Marian's vocabularies
-  int best = 100;       // most probable translations of each source piece …
+  int best = 100;       // the most probable translations of each source piece …
   float threshold = 0;  // … with probabilities above this
 };
 
 /// Whether a file that begins like this is Marian's binary shortlist.
 bool is_marian_shortlist(std::string_view begin);
 
-/// Marian's binary shortlist, also of its forks for browsers, which is already pruned. Error, naming the file, for a
-/// wrong checksum, inconsistent sizes, and ids or a number of source pieces that the vocabularies do not have.
+/// Marian's binary shortlist, also from its browser forks, which is already pruned. Error, naming the file, for a wrong
+/// checksum, inconsistent sizes, and ids or a number of source pieces that the vocabularies do not have.
 Shortlist read_marian_shortlist(const std::string& path, const Vocabulary& source, const Vocabulary& target);
 
-/// Lines `target source probability`, as extract_lex writes them for Marian. Pieces that a vocabulary lacks are <unk>.
-/// Error, naming file and line, for lines of another form; also if no line names pieces of both vocabularies.
+/// Reads lines `target source probability`, as extract_lex writes them for Marian. Pieces that are not in the
+/// vocabulary are <unk>. Error, naming file and line, for lines of another form, and if no line names pieces of both
+/// vocabularies.
 Shortlist read_lexical_table(const std::string& path, const ShortlistLimits& limits, const Vocabulary& source,
                              const Vocabulary& target);
 

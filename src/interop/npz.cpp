@@ -16,7 +16,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::string_view npy_magic = "\x93NUMPY";
 
-// '<' is little-endian; for single bytes programs write any order.
+// '<' is little-endian; programs write any byte order for single bytes.
 std::optional<DType> npy_type(std::string_view name) {
   static constexpr std::pair<std::string_view, DType> types[] = {
       {"f8", DType::f64}, {"f4", DType::f32}, {"f2", DType::f16}, {"i8", DType::i64},
@@ -34,7 +34,7 @@ struct NpyHeader {
   std::vector<int64_t> shape;
 };
 
-/// Parses the one form of a Python dictionary that NumPy writes.
+/// Parses a Python dictionary in the only form that NumPy writes.
 class NpyHeaderReader {
  public:
   NpyHeaderReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
@@ -105,7 +105,7 @@ class NpyHeaderReader {
   const std::string where_;
 };
 
-// The last index varies slowest in the stored data, and fastest in the result.
+// From Fortran order, in which the last index varies slowest, to C order, in which it varies fastest.
 Bytes from_fortran(const Bytes& stored, const std::vector<int64_t>& shape, int64_t size) {
   Bytes result(stored.size());
   std::vector<int64_t> index(shape.size(), 0);

@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-// Numbers of fields: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+// Field numbers: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 namespace field {
 enum Model : uint64_t { ir_version = 1, producer = 2, graph = 7, operator_set = 8 };
 enum OperatorSet : uint64_t { domain = 1, version = 2 };
@@ -161,15 +161,14 @@ void OnnxGraph::write(const std::string& path) const {
   }
   model.begin(field::graph, bytes);
   require(model.text().size() + bytes <= uint64_t(std::numeric_limits<int32_t>::max()),
-          "{}: the weights have {} bytes in float32, expected less than 2 GiB, more than an ONNX file can hold", path,
-          bytes);
+          "{}: the weights have {} bytes in float32, but an ONNX file can hold only 2 GiB", path, bytes);
   write_atomically(path, [&](FileWriter& out) {
     out.write(model.text());
     out.write(graph.text());
     for (size_t i = 0; i < weights_.size(); ++i) {
       out.write(beginnings[i].text());
       const std::vector<float> values = weights_[i].make();
-      invariant(values.size() * sizeof(float) == weights_[i].bytes, "a weight of another size than its shape says");
+      invariant(values.size() * sizeof(float) == weights_[i].bytes, "the weight's size must match its shape");
       out.write(bytes_of(values));
     }
   });

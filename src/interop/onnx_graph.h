@@ -10,10 +10,10 @@
 
 namespace dragoman {
 
-/// ONNX's numbers of element types (https://onnx.ai/onnx/repo-docs/IR.html), as far as models need them.
+/// ONNX's type numbers (https://onnx.ai/onnx/repo-docs/IR.html), those that models need.
 enum class OnnxType : uint64_t { float32 = 1, int64 = 7, boolean = 9 };
 
-/// A size, or the name of one that is known when the graph runs.
+/// A size, or the name of a size that is known when the graph runs.
 using OnnxDim = std::variant<int64_t, std::string>;
 
 class OnnxGraph;
@@ -23,13 +23,14 @@ struct OnnxAttribute {
   std::variant<int64_t, float, std::vector<int64_t>, const OnnxGraph*> value;
 };
 
-/// A graph of ONNX, operator set 17, built in the order in which it computes. Values are identified by their names,
-/// which the functions return. Weights are made when they are written, one at a time.
+/// An ONNX graph (operator set 17), built in the order of computation. Values are identified by their names, which the
+/// functions return. Weights are converted one at a time when the file is written.
 class OnnxGraph {
  public:
-  /// A graph of its own.
+  /// A main graph.
   explicit OnnxGraph(std::string name) : name_(std::move(name)), root_(*this) {}
-  /// A branch of a node of `outer`: sees its values and keeps weights there. `outer` must outlive it.
+  /// A branch of a node of `outer`. It can use the values of `outer` and adds its weights there. `outer` must outlive
+  /// it.
   OnnxGraph(std::string name, OnnxGraph& outer) : name_(std::move(name)), root_(outer.root_) {}
   OnnxGraph(const OnnxGraph&) = delete;
 
@@ -46,24 +47,24 @@ class OnnxGraph {
   std::string number(float value);                       // ()
   std::string number(int64_t value);                     // ()
   std::string ints(const std::vector<int64_t>& values);  // (n)
-  /// float32; the same name is the same weight.
+  /// A float32 weight. A name that was used before returns the same weight.
   std::string weight(const std::string& name, const std::vector<int64_t>& shape,
                      std::function<std::vector<float>()> make);
 
-  /// Writes the graph as a model file. Error if it would be larger than such a file can be, 2 GiB.
+  /// Writes the graph as a model file. Error if it exceeds the format's limit of 2 GiB.
   void write(const std::string& path) const;
 
  private:
   struct Weight {
     std::string name;
     uint64_t bytes;
-    MessageBuilder header;  // all of the tensor but its bytes
+    MessageBuilder header;  // the tensor without its data
     std::function<std::vector<float>()> make;
   };
 
   std::string constant(OnnxType type, const std::vector<int64_t>& shape, std::string_view bytes);
   MessageBuilder attribute(const OnnxAttribute& attribute) const;
-  MessageBuilder message() const;  // all but the weights
+  MessageBuilder message() const;  // without the weights
 
   std::string name_;
   OnnxGraph& root_;

@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-constexpr float hidden = -1e9f;  // a score without weight
+constexpr float hidden = -1e9f;  // the score of a masked position
 
 }  // namespace
 
@@ -52,7 +52,7 @@ std::string OnnxLayers::norm(const std::string& x, const std::string& name) {
   return multiply(g_.node("Div", {x, g_.node("Sqrt", {add(mean_square, g_.number(epsilon))})}), weight);
 }
 
-// Learned positions are limited: all tokens beyond the last share it.
+// The number of learned positions is limited: all tokens beyond the last one use the last one.
 std::string OnnxLayers::position_table(const std::string& side) {
   if (c_.positions == Positions::learned) return vector(side + ".positions.weight");
   return g_.weight("sinusoids", {onnx_sinusoids, c_.dim},
@@ -122,7 +122,7 @@ std::string OnnxLayers::activation(const std::string& x) {
     case Activation::none:
       return x;
   }
-  fail("an activation that ONNX is not told of");
+  fail("this activation has no ONNX operator");
 }
 
 std::string OnnxLayers::feed_forward(const std::string& x, const std::string& name) {

@@ -30,7 +30,7 @@ std::optional<ConvertedModel> read_foreign_model(const std::string& path, const 
 
 ModelFile open_model(const std::string& path, const OpenOptions& options) {
   if (auto foreign = read_foreign_model(path, options)) {
-    log_info("{} is a model of another program: converted in memory (dragoman convert saves the result)", path);
+    log_info("{} is another program's model; it was converted in memory (dragoman convert saves the result)", path);
     return ModelFile::in_memory(path, foreign->config, foreign->vocabularies, std::move(foreign->weights));
   }
   ModelFile file(path);

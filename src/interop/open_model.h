@@ -8,21 +8,21 @@
 
 namespace dragoman {
 
-/// Settings that a model of another program may lack.
+/// Settings that another program's model may not contain.
 struct OpenOptions {
-  std::vector<std::string> vocabs = {};  // of a model of another program, if nothing beside it names them
+  std::vector<std::string> vocabs = {};  // of another program's model, if no file beside it names them
   Languages languages = {};
 };
 
-/// A model of another program (docs/existing_models.md); nullopt: the file is not a model of a known program.
+/// Reads another program's model (docs/existing_models.md). nullopt: the file is not a model of a known program.
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options = {});
 
-/// A model of ours, or one of another program, which is converted in memory: this takes as much memory as the converted
-/// file would on disk, for the lifetime of the ModelFile. A model of ours contains
-/// its vocabularies, so that `vocabs` is ignored.
+/// Opens a dragoman model, or another program's model, which is converted in memory. The converted model takes as much
+/// memory as its file would take on disk, for the lifetime of the ModelFile. A dragoman model contains its
+/// vocabularies, so `vocabs` is ignored.
 ModelFile open_model(const std::string& path, const OpenOptions& options = {});
 
-/// The bytes of a file; for a folder that was converted in memory, those of its tensors.
+/// The size of the file; for a model that was converted in memory, the size of its tensors.
 int64_t stored_bytes(const SafetensorsFile& file);
 
 }  // namespace dragoman

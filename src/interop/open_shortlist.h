@@ -3,8 +3,8 @@
 
 namespace dragoman {
 
-/// A shortlist of ours, of Marian, or a table of translations; the limits are for the table. Errors are those of the
-/// readers.
+/// Reads a dragoman shortlist, a Marian shortlist or a table of translations, to which the limits apply. Throws the
+/// errors of these readers.
 Shortlist open_shortlist(const std::string& path, const ShortlistLimits& limits, const Vocabulary& source,
                          const Vocabulary& target);
 

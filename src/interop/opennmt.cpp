@@ -29,10 +29,10 @@ void check_kind(const PickleFields& o) {
           "{}: self_attn_type is {}, expected scaled-dot or scaled-dot-flash", o.where(), attention);
 }
 
-// Rejects options that change the function of a model and that dragoman does not support or map.
+// Rejects options that change what a model computes and that dragoman neither supports nor maps.
 void refuse_unknown_opennmt_parts(const PickleFields& o) {
   static constexpr std::pair<const char*, const char*> parts[] = {
-      {"copy_attn", "its output layer copies words of the source"},
+      {"copy_attn", "its output layer copies words from the source"},
       {"max_relative_positions", "its positions are relative, rotary or alibi"},
       {"relative_positions_buckets", "its positions are relative"},
       {"multiquery", "its heads share keys and values"},
@@ -54,7 +54,7 @@ Activation opennmt_activation(const PickleFields& o) {
   if (name == "relu") return Activation::relu;
   if (name == "gelu") return Activation::gelu;
   throw Error(fmt::format("{}: pos_ffn_activation_fn is {}, which dragoman does not know", o.where(), name),
-              "relu and gelu are known; the feed-forward networks of others have gates");
+              "relu and gelu are known; other activations make gated feed-forward networks");
 }
 
 int same_on_both_sides(const PickleFields& o, const char* ours, const char* theirs) {
@@ -64,7 +64,7 @@ int same_on_both_sides(const PickleFields& o, const char* ours, const char* thei
   return number;
 }
 
-// Embeddings are scaled if positions are added.
+// OpenNMT-py scales embeddings if it adds positions.
 void set_opennmt_positions(ModelConfig& m, const PickleFields& o) {
   m.embeddings.scale = o.flag("position_encoding") ? 0 : 1;
   if (!o.flag("position_encoding")) {
@@ -100,7 +100,7 @@ void set_model(ModelConfig& m, const PickleFields& o) {
   e.tied_all = sides && output, e.tied_source = sides && !output, e.tied_output = output && !sides;
   e.output_bias = true;
   m.generation.source_eos = false;
-  m.generation.search_rule = SearchRule::ctranslate2;  // the nearest
+  m.generation.search_rule = SearchRule::ctranslate2;  // the most similar rule
 }
 
 Pieces pieces_of(const PickleFields& vocab, const char* side) {
@@ -121,7 +121,7 @@ Pieces pieces_of(const PickleFields& vocab, const char* side) {
 SpecialIds special_ids(const Pieces& pieces, const std::string& where) {
   const auto id = [&](const char* piece) {
     const auto found = std::ranges::find(pieces, piece);
-    require(found != pieces.end(), "{}: a list of tokens lacks {}", where, piece);
+    require(found != pieces.end(), "{}: a token list has no {}", where, piece);
     return int(found - pieces.begin());
   };
   return {.unk = id("<unk>"), .bos = id("<s>"), .eos = id("</s>"), .pad = id("<blank>")};
@@ -185,7 +185,7 @@ class OpenNmtMapping {
   void table(const std::string& ours, const std::string& theirs) {
     w_.matrix(ours + ".weight", theirs, MatrixRows::outputs);
   }
-  // Tied matrices are stored under each of their names. Older versions put the output layer into a row of layers.
+  // Tied matrices are stored once under each name. In older versions, the output layer is inside an nn.Sequential.
   void embeddings() {
     const std::string source = "encoder.embeddings.make_embedding.emb_luts.0.weight",
                       target = "decoder.embeddings.make_embedding.emb_luts.0.weight",

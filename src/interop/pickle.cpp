@@ -26,7 +26,7 @@ enum Opcode : uint8_t {
   long1 = 0x8a,
   long4 = 0x8b,
   bin_float = 'G',
-  short_bin_string = 'U',  // of Python 2
+  short_bin_string = 'U',  // from Python 2
   bin_string = 'T',
   short_bin_unicode = 0x8c,
   bin_unicode = 'X',
@@ -70,7 +70,7 @@ enum Opcode : uint8_t {
   build = 'b'
 };
 
-// An interpreter of Python's pickle format without the calls: a stack with marks, and a memo.
+// Interprets Python's pickle format, a stack machine with marks and a memo, without calling anything.
 class PickleReader {
  public:
   PickleReader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -154,7 +154,7 @@ class PickleReader {
     if (opcode == frame) return number<uint64_t>(), true;
     if (opcode != proto) return false;
     const auto version = number<uint8_t>();
-    require(version >= 2 && version <= 5, "{}: is of pickle's protocol {}, expected 2 to 5", name_, version);
+    require(version >= 2 && version <= 5, "{}: has pickle protocol {}, expected 2 to 5", name_, version);
     return true;
   }
 
@@ -187,7 +187,7 @@ class PickleReader {
   void push_long(uint32_t size) {
     const auto digits = take(size);
     if (size > 8) return push(std::vector<std::byte>(digits.begin(), digits.end()));
-    uint64_t value = size > 0 && (digits.back() & std::byte(0x80)) != std::byte() ? ~uint64_t{0} : 0;  // its sign
+    uint64_t value = size > 0 && (digits.back() & std::byte(0x80)) != std::byte() ? ~uint64_t{0} : 0;  // sign extension
     std::memcpy(&value, digits.data(), size);
     push(int64_t(value));
   }
@@ -321,13 +321,13 @@ class PickleReader {
       case build: {
         const PickleValue* state = pop();
         if (auto* object = std::get_if<PickleObject>(&top()->value)) object->state = state;
-        return true;  // attributes of other objects are dropped
+        return true;  // attributes of other objects are ignored
       }
       default:
         return false;
     }
   }
-  // Names may be taken from the memo repeatedly.
+  // A file may take the same names from the memo many times.
   void push_global(const std::string& module, const std::string& member) {
     constexpr size_t longest = 500;
     check(module.size() + member.size() < longest);
@@ -341,8 +341,8 @@ class PickleReader {
       return push(given->items.empty() ? PickleDict() : dict_of(*given->items[0]));
     push(PickleObject{.maker = maker, .arguments = arguments});
   }
-  // Python 2 gives the entries of an OrderedDict as a list of pairs. The list may be taken from the memo repeatedly:
-  // all that is copied must be less than the file.
+  // Python 2 writes the entries of an OrderedDict as a list of pairs. A file may take the same list from the memo many
+  // times: the copies together must be smaller than the file.
   PickleDict dict_of(const PickleValue& pairs) {
     const auto* list = pairs.as<PickleList>();
     check(list && (copied_ += list->items.size()) <= bytes_.size());

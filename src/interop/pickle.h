@@ -11,9 +11,9 @@
 
 namespace dragoman {
 
-/// The content of a Python pickle, as data: classes and functions are names, and none of them is called.
+/// The content of a Python pickle as plain data: classes and functions are names, which are never called.
 struct PickleValue;
-using PickleRef = const PickleValue*;  // belongs to a Pickle; values may be shared, and may contain themselves
+using PickleRef = const PickleValue*;  // owned by a Pickle; values may be shared and may form cycles
 
 struct PickleNone {};
 struct PickleList {
@@ -24,7 +24,7 @@ struct PickleTuple {
 };
 struct PickleDict {  // or collections.OrderedDict
   std::vector<std::pair<PickleRef, PickleRef>> items;
-  PickleRef find(std::string_view key) const;  // null: not there
+  PickleRef find(std::string_view key) const;  // null: no such key
 };
 struct PickleGlobal {  // a class or a function
   std::string name;    // with its module: "torch.FloatStorage"
@@ -32,13 +32,13 @@ struct PickleGlobal {  // a class or a function
 struct PicklePersistentId {  // an object outside the pickle
   PickleRef id = nullptr;
 };
-/// What a class or function would have made of its arguments.
+/// The object that a class or function would have created.
 struct PickleObject {
   PickleRef maker = nullptr;  // mostly a PickleGlobal
   PickleRef arguments = nullptr;
   PickleRef state = nullptr;          // null: has none
-  std::vector<PickleRef> items = {};  // appended to it, for classes like lists
-  PickleDict entries = {};            // set in it, for classes like dictionaries
+  std::vector<PickleRef> items = {};  // appended, for list-like classes
+  PickleDict entries = {};            // set, for dict-like classes
   std::string_view class_name() const;
 };
 
@@ -55,18 +55,18 @@ struct PickleValue {
   }
 };
 
-/// What a value is, for messages: "a list", "an object of class argparse.Namespace".
+/// Describes a value for messages: "a list", "an object of class argparse.Namespace".
 std::string description_of(const PickleValue& value);
 
-/// A pickle that was read. Moving it keeps all references valid.
+/// The result of read_pickle(). Moving it keeps all references valid.
 struct Pickle {
   Pickle() = default;
   Pickle(Pickle&&) = default;
   Pickle(const Pickle&) = delete;
 
-  std::deque<PickleValue> values;  // all, so that neither cycles nor depth matter when they are destroyed
+  std::deque<PickleValue> values;  // owns all values, so that cycles and deep nesting are destroyed safely
   PickleRef root = nullptr;
-  size_t bytes = 0;  // of the input that were read
+  size_t bytes = 0;  // number of input bytes that were read
 };
 
 /// Reads the pickle at the beginning of `bytes`, of protocols 2 to 5

@@ -12,7 +12,7 @@ const PickleDict* state_of(const PickleValue& value) {
   return object && object->state ? object->state->as<PickleDict>() : nullptr;
 }
 
-// DictConfig and Namespace keep their fields as attributes; the former in one attribute.
+// Namespace keeps its fields as attributes; DictConfig keeps them in one attribute.
 const PickleDict* fields_of(const PickleValue& value) {
   if (const auto* dict = value.as<PickleDict>()) return dict;
   const PickleDict* state = state_of(value);
@@ -21,7 +21,7 @@ const PickleDict* fields_of(const PickleValue& value) {
   return content ? content->as<PickleDict>() : state;
 }
 
-// In a DictConfig, each value is an object that holds it.
+// In a DictConfig, each value is wrapped in an object.
 PickleRef held_in(PickleRef value) {
   const PickleDict* state = state_of(*value);
   const PickleRef held = state ? state->find("_val") : nullptr;

@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// Enough rows to distinguish all designs, and rounding to 16 bits from other numbers.
+// Enough rows to distinguish all designs from each other, and 16-bit rounding from other values.
 constexpr int64_t rows_compared = 32;
 constexpr float tolerance = 1e-2f;
 

@@ -6,10 +6,10 @@
 
 namespace dragoman {
 
-/// The first rows of a table (rows, D).
+/// The first rows (rows, D) of a table of sinusoids.
 std::vector<float> sinusoid_rows(const SinusoidDesign& design, int64_t rows);
 
-/// The sinusoids that a stored table (positions, D) holds, if any.
+/// The design of the sinusoids in a stored table (positions, D); nullopt if it contains no sinusoids.
 std::optional<SinusoidDesign> recognise_sinusoids(const ForeignTensor& table);
 
 }  // namespace dragoman

@@ -15,7 +15,7 @@ bool are_merges(const std::string& name) {
   return name.ends_with(".bpe") || name.ends_with("bpe.model.txt");
 }
 
-// fastBPE counts its merges ("t h</w> 512") and does not say that they are of subword-nmt's version 0.2.
+// fastBPE writes a count after each merge ("t h</w> 512"), and no "#version: 0.2" line as subword-nmt does.
 std::string without_counts(const std::string& merges) {
   const std::string first = merges.substr(0, merges.find('\n'));
   if (first.starts_with("#version") || std::ranges::count(first, ' ') != 2) return merges;

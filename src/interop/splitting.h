@@ -7,20 +7,21 @@
 
 namespace dragoman {
 
-/// How the text of one side of a model with a list of pieces is split; without a file by blanks: then the text
-/// already consists of pieces.
+/// The tokenizer of one side of a model with a token list. Without a tokenizer file, text is split at blanks: it must
+/// already consist of pieces.
 struct Splitting {
   SegmentationKind kind = SegmentationKind::tokens;
   std::string model = {};
 };
 
-/// A SentencePiece model, or merges of subword-nmt or fastBPE (by its name: "….bpe", "bpecodes", "code" and the like).
+/// Loads a SentencePiece model, or the merges of subword-nmt or fastBPE (recognised by the file name: "….bpe",
+/// "bpecodes", "code" and the like).
 Splitting load_splitting(const std::string& path);
 
-/// The file beside a model that programs give this name; `side` is "source" or "target".
+/// Finds the tokenizer file beside a model by its usual names; `side` is "source" or "target".
 Splitting find_splitting(const FileSet& texts, const std::string& side);
 
-/// Warns that the text must consist of pieces if nothing splits it.
+/// Without a tokenizer file, warns that the text must already consist of pieces.
 void warn_unless_split(const Splitting& splitting, const std::string& where);
 
 }  // namespace dragoman

@@ -70,7 +70,7 @@ std::vector<int64_t> integers(const PickleValue& value, const std::string& where
   return numbers;
 }
 
-/// Where the elements of a tensor are in its storage. Sizes are above 0.
+/// The layout of a tensor in its storage. Sizes are above 0.
 struct Layout {
   int64_t offset = 0;
   std::vector<int64_t> shape, strides;
@@ -128,7 +128,7 @@ ForeignTensor TorchFile::tensor_of(const PickleValue& value, const std::string& 
     require(given.size() >= count, "{}: has {} arguments for {}", where, given.size(), function);
     return &given;
   };
-  // The data of a parameter is a tensor, never another parameter.
+  // The data of a Parameter is a tensor, never another Parameter.
   if (const auto* parameter = arguments("torch._utils._rebuild_parameter", 1)) {
     object = (*parameter)[0]->as<PickleObject>();
     require(object != nullptr, "{}: is a parameter of {}, expected a tensor", where, description_of(*(*parameter)[0]));
@@ -149,7 +149,7 @@ ForeignTensor TorchFile::tensor_of(const PickleValue& value, const std::string& 
   require(uint64_t(id.count) <= storage.bytes / uint64_t(size), "{}: its storage {} has {} bytes, expected {} of {}",
           where, id.key, storage.bytes, id.count, id.dtype);
   for (size_t d = 0; d < layout.shape.size(); ++d)
-    if (layout.shape[d] <= 1) layout.strides[d] = 0;  // any number may be there
+    if (layout.shape[d] <= 1) layout.strides[d] = 0;  // PyTorch may store any stride here
   const int64_t extent = count == 0 ? 0 : layout.extent(id.count);
   require(extent <= id.count && layout.offset <= id.count - extent && count <= id.count,
           "{}: ({}) with strides ({}) from {} on is more than its storage of {} elements", where,
@@ -186,8 +186,8 @@ TorchFile::Content TorchFile::read_zip(const std::string& path) {
   return content;
 }
 
-// Pickles of a magic number, the version, the system, the object and the keys of the storages; then the storages, each
-// with the number of its elements.
+// The file has pickles of a magic number, the version, the system, the object and the keys of the storages, then the
+// storages, each preceded by its number of elements.
 TorchFile::Content TorchFile::read_stream(const std::string& path) {
   const auto file = std::make_shared<const MappedFile>(path);
   std::span<const std::byte> rest = file->bytes();
@@ -204,7 +204,7 @@ TorchFile::Content TorchFile::read_stream(const std::string& path) {
           path);
   const Pickle version = next(), system = next();
   require(version.root->as<int64_t>() && *version.root->as<int64_t>() == 1001,
-          "{}: is of another version of PyTorch's format than 1001", path);
+          "{}: has a different version of PyTorch's format, expected 1001", path);
   const auto* facts = system.root->as<PickleDict>();
   const PickleRef order = facts ? facts->find("little_endian") : nullptr;
   require(order && order->as<bool>() && *order->as<bool>(), "{}: is big-endian, expected little-endian", path);
@@ -228,7 +228,7 @@ TorchFile::Content TorchFile::read_stream(const std::string& path) {
     std::memcpy(&count, rest.data(), sizeof(count));
     rest = rest.subspan(sizeof(count));
     require(count >= 0 && uint64_t(count) <= rest.size() / uint64_t(sizes[*key]),
-            "{}: storage {} says that it has {} elements, which the file cannot hold", path, *key, count);
+            "{}: storage {} claims to have {} elements, more than the file can hold", path, *key, count);
     const auto data = rest.first(size_t(count * sizes[*key]));
     rest = rest.subspan(data.size());
     content.storages[*key] = {data.size(), [file, data](uint64_t begin, uint64_t end) {
@@ -244,7 +244,7 @@ bool looks_like_torch(const std::string& path) {
   const auto begins = [&](std::initializer_list<uint8_t> bytes) {
     return file.size() >= bytes.size() && std::memcmp(file.data(), std::data(bytes), bytes.size()) == 0;
   };
-  return begins({'P', 'K'}) || begins({0x80, 2, 0x8a, 10, 0x6c, 0xfc});  // a pickle of the magic number
+  return begins({'P', 'K'}) || begins({0x80, 2, 0x8a, 10, 0x6c, 0xfc});  // a pickle with the magic number
 }
 
 std::optional<TorchFile> read_torch(const std::string& path) {

@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// A file that torch.save wrote: a zip archive, or, before PyTorch 1.6, a stream of pickles. Nothing in it is executed:
-/// values other than tensors stay a PickleValue. Copies share the file.
+/// A file written by torch.save: a zip archive, or, before PyTorch 1.6, a stream of pickles. Nothing in it is executed:
+/// values other than tensors stay PickleValues. Copies share the file.
 class TorchFile {
  public:
   const PickleValue& root() const;
@@ -26,16 +26,16 @@ class TorchFile {
   std::shared_ptr<const Content> content_;
 };
 
-/// Whether a file begins as those of torch.save or other zip archives do.
+/// Whether a file begins like a torch.save file or another zip archive.
 bool looks_like_torch(const std::string& path);
 
 /// nullopt: there is no such file. Error, naming the file, if torch.save did not write it.
 std::optional<TorchFile> read_torch(const std::string& path);
 
-/// The tensors of a dict from names to tensors, as state_dict() makes it; `what` names it in messages.
+/// The tensors of a dict from names to tensors, as returned by state_dict(); `what` names it in messages.
 std::vector<ForeignTensor> state_dict_tensors(const TorchFile& file, const PickleValue& dict, const std::string& what);
 
-/// The tensors of a file that holds such a dict and nothing else.
+/// The tensors of a file that contains only such a dict.
 std::vector<ForeignTensor> state_dict_tensors(const std::string& path);
 
 }  // namespace dragoman

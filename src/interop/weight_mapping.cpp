@@ -12,7 +12,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// (rows,cols) becomes (cols,rows).
+// Transposes (rows,cols) to (cols,rows).
 Bytes transposed_bytes(const Bytes& from, int64_t rows, int64_t cols, int64_t size) {
   Bytes to(from.size());
   for (int64_t r = 0; r < rows; ++r)
@@ -42,7 +42,7 @@ WeightMapping::WeightMapping(std::string path, std::vector<ForeignTensor> tensor
 
 const ForeignTensor& WeightMapping::get(const std::string& name) const {
   const auto found = tensors_.find(name);
-  require(found != tensors_.end(), "{}: has no tensor {}, which its configuration asks for", path_, name);
+  require(found != tensors_.end(), "{}: has no tensor {}, which its configuration requires", path_, name);
   return found->second;
 }
 
@@ -55,8 +55,8 @@ void WeightMapping::add_scales(const std::string& ours, int64_t rows, const Fore
 void WeightMapping::matrix(const std::string& ours, const std::string& theirs, MatrixRows rows) {
   const ForeignTensor& t = get(theirs);
   require(t.shape.size() == 2 && (floats(t.dtype) || t.dtype == DType::i8),
-          "{}: {} is ({}) of {}, expected a matrix of floating-point numbers or of 8 bits", path_, theirs,
-          fmt::join(t.shape, ","), t.dtype);
+          "{}: {} is ({}) of {}, expected a floating-point or 8-bit matrix", path_, theirs, fmt::join(t.shape, ","),
+          t.dtype);
   used_.insert(theirs);
   const int64_t R = t.shape[0], C = t.shape[1], size = size_of(t.dtype);
   if ((rows == MatrixRows::outputs) != t.transposed) {
@@ -64,7 +64,7 @@ void WeightMapping::matrix(const std::string& ours, const std::string& theirs, M
     if (t.dtype == DType::i8) add_scales(ours, R, t);
     return;
   }
-  invariant(!t.row_scales, "a matrix with scales of its rows keeps its rows");
+  invariant(!t.row_scales, "a matrix with row scales cannot be transposed");
   add({.name = ours, .dtype = t.dtype, .shape = {C, R}, .make = [read = t.read, R, C, size] {
          return transposed_bytes(read(), R, C, size);
        }});

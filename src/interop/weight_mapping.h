@@ -9,12 +9,11 @@
 
 namespace dragoman {
 
-/// What the rows of a matrix in a file of another program are: its outputs, as here, or its inputs.
+/// Whether the rows of a matrix in another program's file are its outputs, as here, or its inputs.
 enum class MatrixRows { outputs, inputs };
 
-/// Makes the weights of one of our models from the tensors of another program's file. Their types are kept: float32,
-/// float16, bfloat16, or 8 bits with scales. Error, naming the file and the tensor, if one is missing or has
-/// another rank.
+/// Builds the weights of a dragoman model from the tensors of another program's file. Types are kept: float32, float16,
+/// bfloat16, or 8 bits with scales. Error, naming the file and the tensor, if one is missing or has another rank.
 class WeightMapping {
  public:
   WeightMapping(std::string path, std::vector<ForeignTensor> tensors);
@@ -23,17 +22,17 @@ class WeightMapping {
   bool has(const std::string& name) const { return tensors_.contains(name); }
   const ForeignTensor& get(const std::string& name) const;
 
-  /// `ours` (D_out,D_in) is `theirs`.
+  /// `ours` (D_out,D_in) is the matrix `theirs`.
   void matrix(const std::string& ours, const std::string& theirs, MatrixRows rows);
   /// `ours` (D) is `theirs`, (D) or (1,D).
   void vector(const std::string& ours, const std::string& theirs);
   /// `ours` (R,D) is `theirs` from row `first` on.
   void rows(const std::string& ours, const std::string& theirs, int64_t first, int64_t count);
   void zeros(const std::string& ours, int64_t size);
-  /// `theirs` is known and not needed.
+  /// Marks `theirs` as known but not needed.
   void ignore(const std::string& theirs) { used_.insert(theirs); }
 
-  /// All weights made. Error if a tensor of the file was neither used nor ignored.
+  /// Returns all weights. Error if a tensor of the file was neither used nor ignored.
   std::vector<TensorEntry> take();
 
  private:

@@ -24,7 +24,7 @@ constexpr std::string_view expressible_in_ctranslate2[] = {
     "position_spacing", "first_position", "max_positions", "embedding_scale", "decoder_start",  "source_bos",
     "source_eos",       "suppressed_ids", "search_rule"};
 
-constexpr int64_t rows_of_sinusoids = 4096;  // CTranslate2 translates nothing longer than its table
+constexpr int64_t rows_of_sinusoids = 4096;  // CTranslate2 rejects sentences longer than its table
 
 template <class T>
 Bytes raw_bytes(const std::vector<T>& values) {
@@ -82,7 +82,7 @@ class Variables {
   std::vector<std::pair<std::string, std::string>> aliases_;
 };
 
-// Concatenates the rows of matrices of one type.
+// Concatenates the rows of matrices of the same type.
 void Variables::join(const std::string& theirs, const std::vector<std::string>& ours) {
   std::vector<const TensorEntry*> parts;
   int64_t rows = 0;
@@ -143,7 +143,7 @@ void Variables::embeddings() {
   if (e.output_bias) join("decoder/projection/bias", {"output.bias"});
 }
 
-// Sinusoids are the same on both sides.
+// Both sides share the sinusoids.
 void Variables::positions(const std::string& side) {
   const std::string encodings = "/position_encodings/encodings";
   if (c_.positions == Positions::learned) return join(side + encodings, {side + ".positions.weight"});

@@ -15,7 +15,7 @@ using Bytes = std::vector<std::byte>;
 constexpr std::string_view expressible_in_marian_mt[] = {"decoder_heads",   "embedding_scale", "decoder_start",
                                                          "target_language", "suppressed_ids",  "search_rule"};
 
-/// Makes the tensors of a folder.
+/// Builds the tensors of a folder.
 class Tensors {
  public:
   explicit Tensors(const ModelFile& model) : model_(model), c_(model.config()) {}
@@ -62,7 +62,7 @@ void Tensors::table(const std::string& theirs, const std::string& ours) {
   tensors_.push_back(std::move(tensor));
 }
 
-// The class always has a bias. A <pad> that the model lacks must have no probability.
+// The class always has a bias. An added <pad> must never be generated.
 void Tensors::bias() {
   std::vector<float> values(size_t(c_.target_vocabulary));
   if (c_.embeddings.output_bias) {
@@ -124,7 +124,7 @@ void write_huggingface(const ModelFile& model, const std::string& path) {
           "{}: its 'embedding_scale' is {}, expected 0 or 1 for MarianMT", name, c.embeddings.scale);
   for (const auto& [side, vocabulary] :
        {std::pair("source", &model.vocabularies().source), std::pair("target", &model.vocabularies().target)})
-    sentencepiece_of(*vocabulary, side);  // or an Error
+    sentencepiece_of(*vocabulary, side);  // throws if there is none
   OutputFolder folder(path);
   write_huggingface_files(folder, model);
   write_safetensors(folder.file("model.safetensors"), Tensors(model).all(), {{"format", "pt"}});

@@ -48,7 +48,7 @@ class MarianItems {
  public:
   explicit MarianItems(const ModelFile& model) : model_(model) {}
 
-  bool has(const std::string&) const { return false; }  // names of older files are not written
+  bool has(const std::string&) const { return false; }  // the tensor names of older versions are not written
   void matrix(const std::string& ours, const std::string& theirs, MatrixRows rows) {
     const TensorEntry weight = floating(model_, ours);
     const int64_t R = weight.shape[0], C = weight.shape[1];
@@ -87,7 +87,7 @@ std::string name_of_theirs(Activation activation, const std::string& path) {
        name_of(activation));
 }
 
-// The version is the first one whose gelu is exact.
+// The first version of Marian with an exact gelu.
 std::string options_of(const ModelConfig& c, const std::string& path) {
   const bool pre = c.norm == NormPlacement::pre, rnn = c.autoregression == Autoregression::rnn;
   std::vector<int> tied = c.tied_decoder_layers;
@@ -130,7 +130,7 @@ void put_item(FileWriter& out, T number) {
   out.write(&number, sizeof(number));
 }
 
-// Data begins at a multiple of 256 bytes and is padded to one.
+// Data begins at a multiple of 256 bytes and is padded to a multiple of 256.
 uint64_t padded(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 uint64_t bytes_of(const Item& item) {

@@ -34,7 +34,7 @@ constexpr std::string_view expressible_in_onnx[] = {"decoder_heads",
 
 constexpr const char *batch = "batch_size", *read = "encoder_sequence_length";
 
-// (B,S) of 0 and 1 → (B,1,1,S), the bias that hides the padding.
+// Padding mask (B,S) of 0 and 1 → attention bias (B,1,1,S).
 std::string hide_padding(OnnxGraph& g, OnnxLayers& layers, const std::string& mask) {
   const std::string visible = g.node("Cast", {mask}, {{"to", int64_t(OnnxType::boolean)}});
   return layers.hide_all_but(g.node("Unsqueeze", {visible, g.ints({1, 2})}));
@@ -66,7 +66,7 @@ void write_encoder(const ModelFile& model, const std::string& path) {
   g.write(path);
 }
 
-/// The decoder: computes some tokens, given the keys and values of the previous ones.
+/// Builds the decoder, which decodes some tokens, given the keys and values of the previous ones.
 class DecoderGraph {
  public:
   explicit DecoderGraph(const ModelFile& model)
@@ -84,7 +84,7 @@ class DecoderGraph {
   void choose_memories();
   KeysAndValues with_past(const KeysAndValues& past, const KeysAndValues& now);
   std::string layer(const std::string& x, int l);
-  // The layer whose weights this one has.
+  // The layer whose weights this layer uses.
   std::string weights_of(int l) const {
     return fmt::format("decoder.{}.", c_.tied_decoder_layers.empty() ? l : c_.tied_decoder_layers[size_t(l)]);
   }
@@ -95,7 +95,7 @@ class DecoderGraph {
   OnnxGraph g_;
   OnnxLayers layers_;
   std::string ids_, memory_, cached_;       // inputs
-  std::vector<KeysAndValues> past_, read_;  // of each layer: of previous tokens, and of the source
+  std::vector<KeysAndValues> past_, read_;  // per layer: of the previous tokens, of the source
   std::string past_tokens_, positions_;     // (1) and (S)
   std::string hide_later_, hide_padding_;   // biases
 };
@@ -131,7 +131,7 @@ void DecoderGraph::take_inputs() {
   hide_padding_ = hide_padding(g_, layers_, mask);
 }
 
-// Without the cache, the given past is ignored, whatever its length.
+// If the cache is not in use, the given past is ignored, whatever its length.
 void DecoderGraph::locate() {
   const std::string given = g_.node("Gather", {g_.node("Shape", {past_[0].keys}), g_.ints({2})});
   past_tokens_ = g_.node("Mul", {given, g_.node("Cast", {cached_}, {{"to", int64_t(OnnxType::int64)}})});
@@ -144,7 +144,7 @@ void DecoderGraph::locate() {
   hide_later_ = layers_.hide_all_but(g_.node("LessOrEqual", {all, row}));    // (S,T)
 }
 
-// Keys and values of the source: those given, or new ones computed from the encoder's output.
+// Keys and values of the source: those given, or else computed from the encoder output.
 void DecoderGraph::choose_memories() {
   OnnxGraph given("cached", g_), made("first", g_);
   OnnxLayers made_layers(made, model_);
@@ -202,7 +202,7 @@ void DecoderGraph::write(const std::string& path) {
 }  // namespace
 
 void write_onnx(const ModelFile& model, const std::string& path) {
-  require_fields(model, expressible_in_onnx, "the writer of ONNX");
+  require_fields(model, expressible_in_onnx, "the ONNX writer");
   const ModelConfig& c = model.config();
   const auto refuse = [&](const char* field, std::string_view value, const char* known) {
     fail("{}: its '{}' is {}, which cannot be written as ONNX (known: {})", model.tensors().path(), field, value,

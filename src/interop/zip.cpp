@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// Deflate expands at most 1,032 times: a larger size is wrong, or a zip bomb.
+// Deflate expands data at most 1,032 times, so a larger size is wrong or a zip bomb.
 constexpr uint64_t most_expansion = 1100;
 
 }  // namespace
@@ -32,7 +32,7 @@ struct ZipFile::Archive {
 
 ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>()) {
   archive_->path = path;
-  const MappedFile readable(path);  // says why not
+  const MappedFile readable(path);  // throws, with the reason, if the file cannot be read
   archive_->zip = unzOpen64(path.c_str());
   require(archive_->zip != nullptr, "{}: is not a readable zip archive, or is truncated", path);
   unz_global_info64 all;
@@ -75,7 +75,7 @@ std::vector<std::byte> ZipFile::read(const std::string& name, uint64_t most) con
     if (more <= 0) break;
     done += size_t(more);
   }
-  const bool whole = unzCloseCurrentFile(zip) == UNZ_OK;  // compares the checksum, if all was read
+  const bool whole = unzCloseCurrentFile(zip) == UNZ_OK;  // verifies the checksum if everything was read
   require(done == bytes.size() && whole, "{}: {} is damaged: {} of {} bytes can be read", path(), name, done,
           bytes.size());
   return bytes;

@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// A zip archive that is read entry by entry. Entries may be compressed by deflate. Error, naming the file, if it is
-/// not an archive, is damaged or has impossible sizes. Thread-safe.
+/// A zip archive, read entry by entry. Entries may be compressed by deflate. Error, naming the file, if it is not an
+/// archive, is damaged or has impossible sizes. Thread-safe.
 class ZipFile {
  public:
   struct Entry {
@@ -20,7 +20,7 @@ class ZipFile {
 
   const std::string& path() const;
   const std::vector<Entry>& entries() const;
-  /// The first `most` bytes of an entry, or all of them.
+  /// The first `most` bytes of an entry, or the whole entry if it is shorter.
   std::vector<std::byte> read(const std::string& name, uint64_t most = UINT64_MAX) const;
 
  private:

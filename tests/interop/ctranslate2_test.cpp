@@ -143,7 +143,7 @@ TEST(CTranslate2Model, IsRefusedByNameWhereDragomanHasNoEqual) {
   EXPECT_THAT(complaint(renamed.folder / ""), HasSubstr("has no tensor decoder/layer_0/ffn/linear_1/weight"));
   Copy unnumbered("ct2_marian");
   unnumbered.replace("shared_vocabulary.json", "\"</s>\",", "");
-  EXPECT_THAT(complaint(unnumbered.folder / ""), HasSubstr("a list of tokens lacks </s>"));
+  EXPECT_THAT(complaint(unnumbered.folder / ""), HasSubstr("a token list has no </s>"));
 }
 
 TEST(CTranslate2Model, IsRefusedWhereverItIsCutOff) {

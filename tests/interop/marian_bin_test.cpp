@@ -181,7 +181,7 @@ std::string complaint(const Writer& writer) {
 TEST(MarianBin, RefusesByNameWhatItCannotRead) {
   Writer packed{{in_8_bits}}, encrypted{{in_8_bits}}, short_of_data{{in_8_bits}}, no_factor{{in_8_bits}};
   packed.items[0].type = 0x13001;
-  EXPECT_THAT(complaint(packed), HasSubstr("decoder_l1_ffn_W1 is of Marian's type 0x13001, which is packed"));
+  EXPECT_THAT(complaint(packed), HasSubstr("decoder_l1_ffn_W1 has Marian's type 0x13001, which is packed"));
   encrypted.version = 2;
   EXPECT_THAT(complaint(encrypted), HasSubstr("encrypted"));
   short_of_data.items[0].shape = {1 << 30, 1 << 30};

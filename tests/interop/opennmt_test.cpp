@@ -95,7 +95,7 @@ TEST_F(OpenNmt, RefusesByNameWhatIsAnotherModel) {
               HasSubstr("position_encoding_type is SinusoidalIntertwined"));
   EXPECT_THAT(complaint("gelu", "silu"), HasSubstr("pos_ffn_activation_fn is silu, which dragoman does not know"));
   EXPECT_THAT(complaint("standard", "batched_"), HasSubstr("layer_norm is batched_, expected standard or rms"));
-  EXPECT_THAT(complaint("</s>", "<.s>"), HasSubstr("a list of tokens lacks </s>"));
+  EXPECT_THAT(complaint("</s>", "<.s>"), HasSubstr("a token list has no </s>"));
   EXPECT_THAT(complaint("context_attn.linear_keys", "context_attn.linear_rows"),
               HasSubstr("has no tensor decoder.transformer_layers.0.context_attn.linear_keys.weight"));
 }
