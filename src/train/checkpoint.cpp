@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 
 constexpr const char *state_format = "dragoman-state", *state_version = "1";
 
-// The numbers of a run, under the names of the state file.
+// The numbers of a run, with their names in the state file.
 std::vector<NamedTensor> parameters_of(const RunState& run) {
   std::vector<NamedTensor> tensors;
   for (const auto& p : run.parameters.named()) tensors.push_back({"parameter/" + p.name, p.value});
   return tensors;
 }
 
-// Whole flat buffers beside the parameters' own.
+// Complete flat buffers, besides that of the parameters.
 struct OptimizerState {
   Tensor first_moments, second_moments, averages;  // averages are empty if the run has none
 };
@@ -50,13 +50,14 @@ std::vector<NamedTensor> averages_of(const RunState& run, const OptimizerState& 
   return tensors;
 }
 
-// Of all ranks, on rank 0.
+// Gathers the elements of all ranks on rank 0.
 OptimizerState gathered(const RunState& run) {
   return {run.ownership.gathered(run.adam.first_moments()), run.ownership.gathered(run.adam.second_moments()),
           run.average ? run.ownership.gathered(run.average->averages()) : Tensor()};
 }
 
-// Reads what `tensors_of` names of a whole flat buffer, and keeps the own elements: in place, where all are.
+// Reads the tensors that `tensors_of` names in a whole flat buffer, and keeps this rank's own elements; in place if it
+// owns all.
 void read_flat(const RunState& run, const Tensor& own, const std::function<void(const Tensor& whole)>& read) {
   if (run.ownership.alone()) return read(own);
   const Range r = run.ownership.own();
@@ -95,7 +96,7 @@ void read_tensors(const SafetensorsFile& file, const std::vector<NamedTensor>& t
   }
 }
 
-// A run may ask for an average that the one before had none of. The other way round what was averaged would be lost.
+// A resumed run may add exponential smoothing, but not drop it: the averages would be lost.
 void read_averages(const SafetensorsFile& file, const RunState& run) {
   if (!run.average) {
     const bool had = std::ranges::any_of(file.tensors(), [](const auto& t) { return t.name.starts_with("average/"); });
@@ -124,7 +125,7 @@ void read_moments(const SafetensorsFile& file, const RunState& run) {
   read(run.adam.second_moments(), "second_moment/");
 }
 
-// A state may well move to another machine.
+// A state may be moved to another machine.
 void compare_arithmetic(const SafetensorsFile& file, const std::string& now) {
   const auto stored = file.metadata().find("arithmetic");
   if (stored == file.metadata().end() || stored->second == now) return;
@@ -152,7 +153,7 @@ BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup) {
   std::string options =
       fmt::format("--mini-batch-words {} --mini-batch {} --maxi-batch {} --seed {}{}", d.mini_batch_words, d.mini_batch,
                   d.maxi_batch, setup.training.seed, d.no_shuffle ? " --no-shuffle" : "");
-  if (!d.corpus_weights.empty())  // where corpora end matters with them alone
+  if (!d.corpus_weights.empty())  // only with weights do the ends of the corpora matter
     options += fmt::format(" --corpus-weights {} up to pairs {}", fmt::join(d.corpus_weights, " "),
                            fmt::join(corpus.ends, " "));
   return {corpus.fingerprint, options, d.mini_batch_words};
@@ -177,7 +178,7 @@ void save_state(const std::string& path, const RunState& run, const ModelConfig&
 
 namespace {
 
-// A number of the metadata; none if the file does not say.
+// A number in the metadata; nullopt if the file does not contain it.
 std::optional<int64_t> number_in(const std::string& state_path, const char* key) {
   const SafetensorsFile file(state_path);
   const auto found = file.metadata().find(key);
@@ -256,7 +257,7 @@ void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
       log_warning("{} is not a regular file, so it is not deleted as an older checkpoint", file->path().string());
       continue;
     }
-    if (number <= update) numbered.emplace(number, file->path());  // beyond it lie those of another run
+    if (number <= update) numbered.emplace(number, file->path());  // later ones belong to another run
   }
   if (failed) log_warning("{}: older checkpoints cannot be listed: {}", folder.string(), failed.message());
   while (int64_t(numbered.size()) > keep) {

@@ -12,17 +12,17 @@
 
 namespace dragoman {
 
-/// Bytes of the files of a checkpoint.
+/// Sizes in bytes of a checkpoint's files.
 struct CheckpointSize {
   int64_t model = 0, state = 0;
 };
 
-/// The model file has the weights, the state two moments and perhaps averages too.
+/// The model file has the weights; the state also has two moments and, with exponential smoothing, the averages.
 CheckpointSize checkpoint_size(int64_t parameters, const Vocabularies& vocabularies, bool averaged);
 
-/// What is saved of a run: all of it, so that a run resumes from the state alone. The state holds the raw parameters
-/// (the model file the smoothed ones where there is an average), the moments, the averages, the progress and the
-/// baseline of the model.
+/// What is saved of a run. A run resumes from the state file alone, which contains the raw parameters, the moments, the
+/// averages, the progress and the model's baseline. The model file contains the smoothed parameters if there is an
+/// average.
 struct RunState {
   Parameters& parameters;
   Adam& adam;
@@ -30,44 +30,45 @@ struct RunState {
   Progress& progress;
   Baseline& baseline;
   const Ownership& ownership;   // of moments and averages; its slices are the run's gradient shards
-  std::string arithmetic = {};  // threads, libraries, instructions: with the same a run resumes to the same bits
+  std::string arithmetic = {};  // threads, libraries, instruction set; if equal, resuming is bit-exact
 };
 
-/// What of the options and the corpus fixes the order of batches: where it differs, a position means nothing.
+/// The options and corpus properties that determine the order of batches. If they differ, a stored position is
+/// meaningless.
 struct BatchOrder {
   uint64_t fingerprint = 0;  // of the corpus
   std::string options;
-  int64_t batch_words = 0;  // --mini-batch-words, which --mini-batch-fit may have found
+  int64_t batch_words = 0;  // --mini-batch-words, possibly set by --mini-batch-fit
 };
 BatchOrder batch_order(const Corpus& corpus, const TrainingSetup& setup);
 
-/// All ranks call it; rank 0 gathers what is theirs and writes the file.
+/// All ranks call it; rank 0 gathers their elements and writes the file.
 void save_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order);
 
-/// With what limit of words the batches of a state's run were made; none: it does not say.
+/// The --mini-batch-words of the run that wrote a state; nullopt if the state does not contain it.
 std::optional<int64_t> batch_words_of(const std::string& state_path);
 
-/// Into how many shards the updates of a state's run are cut.
+/// The number of gradient shards of the run that wrote a state.
 int gradient_shards_of(const std::string& state_path);
 
-/// What a run resumes from a state; the rest is reset.
+/// What a run restores from a state; everything else is reset.
 struct Restore {
   bool corpus = true;     // the position in the epoch
-  bool optimizer = true;  // moments and their number of updates
+  bool optimizer = true;  // moments and the optimizer's step count
 };
 
-/// Error that names what the file at `path`, with the configuration `stored`, and the model that is asked for differ
-/// in.
+/// Throws an Error that lists the differences between the configuration `stored` in the file at `path` and the
+/// requested one.
 void require_same_model(const std::string& path, const ModelConfig& stored, const ModelConfig& config);
 
-/// Fills the run. Error when the file is of another model, or holds averages where the run wants none. When the order
-/// of batches has changed, logs this and restarts the epoch; when the arithmetic has, only says so; when
-/// the file holds no averages and the run wants some, they begin with its parameters.
+/// Restores the run from a state. Error if the file belongs to another model, or contains averages that the run does
+/// not use. If the order of batches has changed, logs this and restarts the epoch. If the arithmetic has changed, only
+/// logs this. If the run uses averages and the file contains none, they start from its parameters.
 void load_state(const std::string& path, const RunState& run, const ModelConfig& config, const BatchOrder& order,
                 Restore restore = {});
 
-/// Writes "model.update8000.safetensors" and removes all but the last `keep` of that kind. Those of later updates are
-/// another run's: they stay and do not count.
+/// Writes "model.update8000.safetensors" and removes all but the last `keep` numbered checkpoints. Checkpoints of later
+/// updates belong to another run: they are neither removed nor counted.
 void save_numbered(const std::string& model_path, int64_t update, int64_t keep,
                    const std::function<void(const std::string&)>& save);
 

@@ -38,7 +38,7 @@ bool is_regular(int file) {
   return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Not so when the one who had it has removed it since.
+// False if the process that held the lock has removed the file in the meantime.
 bool is_at(const std::string& path, int file) {
   struct stat ours, there;
   return fstat(file, &ours) == 0 && stat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&

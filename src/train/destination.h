@@ -7,21 +7,22 @@
 
 namespace dragoman {
 
-/// What cannot be written is better found before training than at the first checkpoint.
+/// Checks before training that files can be written, rather than failing at the first checkpoint.
 
-/// Error unless the folder of the file exists and is writable; `option` is what names the file.
+/// Error unless the folder of the file exists and is writable; `option` is the option that names the file.
 void require_writable(std::string_view option, const std::string& file);
 
-/// Error when `available` bytes do not hold the next checkpoint. Files that are there already are replaced one after
-/// the other, so one of them at a time is there twice.
+/// Error if the next checkpoint does not fit into `available` bytes. Existing files are replaced one after the other,
+/// so the old and new versions of only one file exist at the same time.
 void require_space(const std::string& model, CheckpointSize size, int64_t available);
 
-/// Bytes free on the disk of a file; a very large number where the system does not say.
+/// Free bytes on the disk of a file; a very large number if the system does not report it.
 int64_t free_space(const std::string& file);
 
-/// Keeps other processes from training the same model, which would overwrite each other's checkpoints: locks a file
-/// beside it, "model.safetensors.lock", that goes with the object. What a killed process leaves locks nothing. Error
-/// when another process has it, or when what is there is no regular file; nothing where the disk knows no locks.
+/// Prevents two processes from training the same model and overwriting each other's checkpoints. Locks a file beside
+/// the model, "model.safetensors.lock", which the destructor removes. A file left by a killed process is not locked.
+/// Error if another process holds the lock, or if the path is not a regular file. Does nothing if the file system has
+/// no locks.
 class ModelLock {
  public:
   explicit ModelLock(const std::string& model);
@@ -30,7 +31,7 @@ class ModelLock {
 
  private:
   std::string path_;
-  int file_ = -1;  // -1: nothing is locked
+  int file_ = -1;  // -1: not locked
 };
 
 }  // namespace dragoman

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whichever comes first: small models have told their speed long before the time is up.
+// Measuring ends when either limit is reached; small models need much less than the time limit.
 constexpr double measuring_seconds = 5;
 constexpr int64_t measuring_updates = 200;
 
@@ -38,7 +38,7 @@ void require_files(const TrainingSetup& setup) {
     for (const std::string& path : files) FileDescriptor::to_read(path);
 }
 
-// Those that a run would make are learned into a folder that goes away.
+// Vocabularies that a run would create are learned into a temporary folder.
 Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missing) {
   const ScratchFolder folder;
   auto& vocabs = setup.data.vocabs;
@@ -53,7 +53,7 @@ Vocabularies open_or_learn(TrainingSetup setup, std::vector<std::string>& missin
   const LogSink warnings = [log = bound_log()](LogLevel level, std::string_view message) {
     if (log && level == LogLevel::warning) (*log)(level, message);
   };
-  const LogScope unheard(&warnings);  // other messages name paths in the folder
+  const LogScope unheard(&warnings);  // other messages would name paths in the temporary folder
   return open_vocabularies(setup);
 }
 
@@ -66,7 +66,8 @@ bool resumes(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   return true;
 }
 
-// Trains for some seconds. The first update makes kernels and touches memory: unless it takes long, it does not count.
+// Trains for some seconds. The first update, which creates kernels and touches memory, is not counted unless it takes
+// long.
 void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& vocabularies, const Backend& backend,
                    const Corpus& corpus, const BatchPlan& batches) {
   Arena arena = arena_of(backend);
@@ -97,11 +98,11 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
     ++run.measured_updates;
     run.target_tokens_per_second = double(target_tokens) / clock.seconds();
   }
-  // By now kernels are made, and threads have what they keep.
+  // By now, kernels and the threads' own memory exist.
   if (!backend.is_device()) run.besides = std::max<int64_t>(0, resident_memory() - arena.peak());
 }
 
-// What the encoded text takes beyond its sample.
+// The memory of the encoded text beyond that of the sample.
 int64_t text_beyond(const Corpus& sample, double scale, int64_t ram) {
   const int64_t here = sample.pairs.memory(), all = int64_t(scale * double(here));
   return (ram > 0 ? std::min(all, std::max(here, ram)) : all) - here;

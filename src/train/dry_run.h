@@ -8,18 +8,18 @@
 
 namespace dragoman {
 
-/// What a run would be, found without writing anything but temporary files.
+/// What a run would do, determined without writing anything except temporary files.
 struct DryRun {
   std::vector<std::string> missing_vocabularies;  // learned for this report only
   CorpusSurvey corpus;
-  bool resumes = false;  // from a state that is there
+  bool resumes = false;  // from an existing state
   int64_t parameters = 0;
-  MemoryPlan memory;        // of the largest batches of the sample
-  int64_t besides = 0;      // bytes of the process beside that plan: program, libraries, kernels, text; of a CPU's run
-  int64_t batch_words = 0;  // that --mini-batch-words or --mini-batch-fit make of it
+  MemoryPlan memory;        // for the largest batches of the sample
+  int64_t besides = 0;      // on a CPU: bytes of the process outside the plan (program, libraries, kernels, text)
+  int64_t batch_words = 0;  // from --mini-batch-words or --mini-batch-fit
   CheckpointSize checkpoint;
   int64_t free_disk = 0;
-  // Of an epoch; where the corpus was sampled, they are scaled up from the sample.
+  // Per epoch; scaled up from the sample if only a sample was read.
   bool sampled = false;
   double updates = 0, target_tokens = 0;
   // Measured on this machine, now:
@@ -27,10 +27,10 @@ struct DryRun {
   double target_tokens_per_second = 0;
 };
 
-/// Checks files, memory and disk as a run does (Error), surveys the training text and trains for a moment.
+/// Checks files, memory and disk as a run does (Error), surveys the training text and trains for a few seconds.
 DryRun dry_run(TrainingSetup setup, const Backend& backend, int ranks = 1);
 
-/// What the run needs until the nearest of --after, when it begins anew, as measured and without validating and saving.
+/// What a run from the beginning to the first of --after needs, at the measured speed, without validation and saving.
 struct RunLength {
   double updates = 0, seconds = 0;
 };

@@ -52,8 +52,8 @@ Context Learner::context(Tape& tape, int64_t update) const {
   return cx;
 }
 
-// Of all ops only attentions are told their names, so others are described by those around them. A second pass finds
-// them; by then the memory of the first is free again.
+// Only attention ops know their names, so other ops are described by the attentions before and after them. A second
+// forward pass finds these; the memory of the first pass is free by then.
 std::string Learner::location_of(size_t record, const Batch& micro_batch, int64_t update) const {
   Tape tape;
   std::string before, itself, after;
@@ -73,8 +73,8 @@ std::string Learner::location_of(size_t record, const Batch& micro_batch, int64_
   return after.empty() ? ", after " + before : fmt::format(", between {} and {}", before, after);
 }
 
-// Batch norms take statistics of what goes together: on a CPU of as many words whatever the number of threads, and
-// nowhere of a few that are left over.
+// Batch norm computes statistics per micro-batch. So on a CPU, the size of micro-batches does not depend on the number
+// of threads, and all micro-batches of a batch have about the same size instead of leaving a small last one.
 std::vector<Batch> Learner::micro_batches(const Batch& batch) const {
   if (model_.config().norm_kind != NormKind::batch) return micro_batches_of(batch, rows_);
   return even_micro_batches_of(batch, backend_.is_device() ? rows_ : std::min(rows_, least_rows_at_once));

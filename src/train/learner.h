@@ -12,43 +12,42 @@
 
 namespace dragoman {
 
-/// How many tokens of a side go forward and back together: 512 for each chunk of a kernel, and 1,024 at least. What a
-/// batch leaves behind for its backward pass then stays near the processor and needs little memory, whatever the size
-/// of batches; more rows would make no product faster. That is of a CPU; a GPU takes what its memory holds
-/// (train/memory.h).
+/// The maximum number of tokens per side in a micro-batch on a CPU: 512 per chunk of a kernel, and at least 1,024. The
+/// activations kept for the backward pass then stay in the cache and need little memory, whatever the batch size; more
+/// rows would not make products faster. On a GPU, the memory decides (train/memory.h).
 constexpr int64_t least_rows_at_once = 1024;
 inline int64_t rows_at_once() { return std::max(least_rows_at_once, int64_t{512} * thread_count()); }
 
-/// Into how many chunks kernels cut their work in a run (KernelChunks): with several gradient shards a number of the
-/// run, so that its bits do not depend on threads, of which a process then uses no more; otherwise one a thread. Eight
-/// would cost 4 % of the speed on two threads, four 1 to 3 % (docs/scale.md).
+/// The number of chunks that kernels divide their work into (KernelChunks). With several gradient shards it is fixed
+/// for the run, so that results do not depend on the number of threads, and a process uses at most that many threads;
+/// otherwise there is one chunk per thread. Eight chunks would cost 4 % of the speed on two threads, four cost 1 to 3 %
+/// (docs/scale.md).
 inline int chunks_of_run(const TrainingOptions& o) { return o.gradient_shards > 1 ? 4 : 0; }
 
-/// Teaches a model batches: forward and back, in parts of at most `rows` tokens of a side, in the precision that the
-/// setup wants.
-/// The references must outlive it.
+/// Runs the forward and backward pass of batches, in micro-batches of at most `rows` tokens per side and in the
+/// precision of the setup. The references must outlive it.
 class Learner {
  public:
   Learner(const Backend& backend, Arena& arena, Model& model, const TrainingSetup& setup, int64_t rows);
 
-  /// Before the batches of an update: resets the gradients; weights may have changed. Gradients are multiplied by
-  /// `loss_scale`, a power of two.
+  /// Call this before the batches of an update: resets the gradients. The weights may have changed since the last
+  /// update. Gradients are multiplied by `loss_scale`, a power of two.
   void begin_update(double loss_scale = 1);
-  /// Resets gradients and losses within an update.
+  /// Resets gradients and losses within an update, before a shard.
   void begin_shard();
-  /// Zeroes the gradients that nothing has reached since then; returns the sum of losses since then, times the loss
+  /// Zeroes gradients that were not written since that reset. Returns the sum of losses since then, times the loss
   /// scale.
   double end_shard();
-  /// What loss() is of an update made of shards.
+  /// Sets loss() for an update with shards.
   void set_loss(double sum);
-  /// Gradients add up in the parameters, losses in loss(). After OutOfMemory the update has to begin again.
+  /// Adds gradients to those of the parameters and losses to loss(). After OutOfMemory, the update must be restarted.
   void learn(const Batch& batch, int64_t update);
-  const Tensor& loss() const { return loss_; }  // (1) f64: their sum in this update, times the loss scale
-  /// Takes at most `rows` tokens together from now on.
+  const Tensor& loss() const { return loss_; }  // (1) f64: the sum of losses in this update, times the loss scale
+  /// From now on, micro-batches have at most `rows` tokens per side.
   void take(int64_t rows) { rows_ = rows; }
   int64_t rows() const { return rows_; }
 
-  ShardStatistics* statistics = nullptr;  // of batch norms, where updates are made of shards
+  ShardStatistics* statistics = nullptr;  // of batch norms, if updates have several shards
 
   std::string first_nonfinite;  // with --check-nan: the first tensor of this update that was not finite
 
@@ -65,8 +64,8 @@ class Learner {
   int64_t rows_;
   double loss_scale_ = 1;
   const Tensor loss_;
-  Accumulate adds_ = Accumulate::no;       // whether loss_ has any of this update
-  std::optional<RoundedWeights> rounded_;  // where products are of 16 bits
+  Accumulate adds_ = Accumulate::no;       // whether loss_ contains a loss of this update
+  std::optional<RoundedWeights> rounded_;  // if products have 16-bit operands
 };
 
 }  // namespace dragoman

@@ -18,13 +18,13 @@ namespace {
 
 int64_t longer_side(const Batch& batch) { return int64_t(std::max(batch.source.ids.size(), batch.target.ids.size())); }
 
-// The batches of an epoch that need most.
+// The batches of an epoch that need the most memory.
 std::vector<Batch> largest_of(const Corpus& corpus, const BatchPlan& batches) {
   const LargestBatches largest = largest_batches(corpus, batches);
   return {assemble(corpus, batches[largest.by_target]), assemble(corpus, batches[largest.by_source])};
 }
 
-// The first of several ranks, and none of the others.
+// Stands for rank 0 of several ranks; there are no other ranks to communicate with.
 class FirstOf : public Communicator {
  public:
   explicit FirstOf(int ranks) : Communicator(0, ranks) {}
@@ -33,7 +33,7 @@ class FirstOf : public Communicator {
   void transfer(std::span<const Outgoing>, std::span<const Incoming>) override {}
 };
 
-// When `rows` tokens of a side go forward and back together. There are no values to be looked at.
+// The plan for micro-batches of `rows` tokens per side. Tensors on the dry backend have no values.
 MemoryPlan walk(TrainingSetup setup, const Backend& dry, std::span<const Batch> batches, int64_t rows, int ranks) {
   setup.training.check_nan = false;
   Arena arena(Arena::Reserve::addresses_only);
@@ -68,7 +68,8 @@ MemoryPlan plan_memory(const TrainingSetup& setup, const Backend& backend, const
   return plan;
 }
 
-// All memory but the parameters grows about in proportion to the batch: each plan tells how large the next one may be.
+// Memory, except that of the parameters, grows about in proportion to the batch size, so each plan predicts the next
+// size to try.
 int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const Corpus& corpus) {
   const Backend dry = dry_like(backend);
   const int64_t room = backend.memory->capacity(), all = corpus.pairs.target_tokens();
@@ -77,7 +78,7 @@ int64_t fitting_batch_words(TrainingSetup setup, const Backend& backend, const C
     const BatchPlan batches = plan_batches(corpus, setup.data, setup.training.seed, 0);
     return walk(setup, dry, largest_of(corpus, batches), std::numeric_limits<int64_t>::max(), 1);
   };
-  const int64_t least = std::min(all, least_rows_at_once);  // where this is too much, plan_memory makes parts
+  const int64_t least = std::min(all, least_rows_at_once);  // if even this is too large, plan_memory uses micro-batches
   int64_t fits = 0;
   for (int64_t words = least; words > fits;) {
     const MemoryPlan plan = plan_of(words);

@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-// A sum of squares in f64 cannot overflow in f32, so it is finite where all values are.
+// The f64 sum of squares of f32 values cannot overflow, so it is finite if all values are finite.
 bool finite(const Backend& backend, Arena& arena, const Tensor& x) {
   const Tensor squares = arena.allocate({1}, DType::f64);
   const Tensor values = is_half(x.dtype()) ? arena.allocate(x.shape(), DType::f32) : x;

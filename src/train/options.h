@@ -9,8 +9,7 @@
 
 namespace dragoman {
 
-/// What validation can measure. bleu, chrf and translation, which asks a script, translate the validation set with beam
-/// search.
+/// Validation metrics. bleu, chrf and translation, which runs a script, translate the validation set with beam search.
 enum class ValidMetric { cross_entropy, perplexity, bleu, chrf, translation };
 
 inline std::span<const EnumName<ValidMetric>> enum_names(ValidMetric) {
@@ -19,14 +18,14 @@ inline std::span<const EnumName<ValidMetric>> enum_names(ValidMetric) {
                                                     {ValidMetric::bleu, "bleu"},
                                                     {ValidMetric::chrf, "chrf"},
                                                     {ValidMetric::translation, "translation"},
-                                                    // Marian's names for the same:
+                                                    // Marian's names for these metrics:
                                                     {ValidMetric::cross_entropy, "ce-mean-words"},
                                                     {ValidMetric::bleu, "bleu-detok"}};
   return names;
 }
 
-/// What products of a training run multiply; all else is float32 in any. fastest: bfloat16 where there are instructions
-/// for it, else float32. automatic: that on a GPU, and float32 on a CPU.
+/// The operand type of matrix products in training; everything else is float32 in any case. fastest: bfloat16 if the
+/// processor has instructions for it, else float32. automatic: fastest on a GPU, float32 on a CPU.
 enum class TrainingPrecision { automatic, fastest, float32, bfloat16, float16 };
 
 inline std::span<const EnumName<TrainingPrecision>> enum_names(TrainingPrecision) {
@@ -40,38 +39,38 @@ inline std::span<const EnumName<TrainingPrecision>> enum_names(TrainingPrecision
 
 constexpr int most_gradient_shards = 4096;
 
-/// How long a run lasts, how often it reports, validates and saves, and where.
+/// How long a run lasts, when it reports, validates and saves, and which files it uses.
 struct TrainingOptions : RunLogOptions {
-  std::string model;                    // the model file; the training state lies beside it
-  std::string pretrained_model;         // model file whose weights a new run begins with; empty: random ones
+  std::string model;                    // the model file; the training state is beside it
+  std::string pretrained_model;         // model file with the initial weights of a new run; empty: random weights
   std::vector<std::string> valid_sets;  // {source, target}; empty: no validation
   std::vector<ValidMetric> valid_metrics = {ValidMetric::cross_entropy};  // the first decides early stopping
   Frequency valid_freq = {1000, Frequency::updates};
   Frequency save_freq = {1000, Frequency::updates};
   Frequency disp_freq = {100, Frequency::updates};
-  std::vector<Frequency> after;      // the first one reached ends the run; empty: only early stopping does
+  std::vector<Frequency> after;      // the first limit reached ends the run; empty: only early stopping ends it
   int64_t early_stopping = 10;       // validations in a row without improvement; 0: never
   int64_t keep_last = 0;             // numbered checkpoints to keep beside the model, for averaging; 0: none
   bool keep_best = false;            // also keep the best model of each metric
-  int64_t max_skipped = 10;          // updates in a row that are not finite before the run goes back; 0: never
-  bool check_nan = false;            // look for the first value that is not finite, in every update
-  bool no_reload = false;            // begin anew although the model file exists
-  bool no_restore_corpus = false;    // on resuming, begin the epoch anew
-  bool no_optimizer_reload = false;  // on resuming, begin with the optimiser as it is before the first update
+  int64_t max_skipped = 10;          // consecutive non-finite updates that cause a rollback; 0: never
+  bool check_nan = false;            // find the first non-finite value, in every update
+  bool no_reload = false;            // start from scratch although the model file exists
+  bool no_restore_corpus = false;    // on resuming, restart the epoch
+  bool no_optimizer_reload = false;  // on resuming, reset the optimizer
   TrainingPrecision precision = TrainingPrecision::automatic;
-  bool half_activations = false;  // activations between products have the type of their factors too
-  int gradient_shards = 0;  // into which an update is cut, a power of two; 0: those of the state, else one, and of
-                            // several processes eight, or as many as there are processes
+  bool half_activations = false;  // activations between products have the operand type too
+  int gradient_shards = 0;        // per update, a power of two; 0: as in the state, else one; with
+                                  // several processes eight, or one per process if there are more
   uint64_t seed = 1;
   std::vector<std::string> devices = {"cpu"};  // "cpu", or "cuda:0" and others
-  bool no_nccl = false;                        // several GPUs: always through the memory of the host
-  bool fast_math = false;                      // of a GPU: products of float32 in TF32
-  int cpu_threads = 0;                         // 0: one a core
+  bool no_nccl = false;                        // with several GPUs, exchange data through host memory
+  bool fast_math = false;                      // on a GPU, compute float32 products in TF32
+  int cpu_threads = 0;                         // 0: one per core
   int valid_beam_size = 4;
   double valid_normalize = 1;                  // as SearchOptions::normalize
   std::string valid_script_path;               // command line of the script that measures `translation`
-  std::vector<std::string> valid_script_args;  // its arguments before the file of translations
-  std::string valid_translation_output;        // where translations are kept, {U} is the update; empty: not
+  std::vector<std::string> valid_script_args;  // its arguments before the translation file
+  std::string valid_translation_output;        // file for the translations, {U} is the update; empty: not kept
   int64_t valid_max_lines = 0;                 // translate only the first lines of the validation set; 0: all
 };
 

@@ -37,7 +37,7 @@ void require_same_shapes(const ModelFile& file, const std::string& model, const 
       complain(model, fmt::format("it has {} ({}), this run has none", t.name, fmt::join(t.shape, ",")));
 }
 
-// What no shape tells: the same weights would compute something else.
+// Compares options that do not affect shapes but change what the weights compute.
 void require_same_function(const ModelFile& file, const std::string& model, const ModelConfig& config) {
   static const std::set<std::string> shapeless = {"heads", "activation", "moe_top_k", "norm", "positions"};
   for (const auto& [member, name, theirs, ours] : differences(file.config(), config))

@@ -4,13 +4,13 @@
 
 namespace dragoman {
 
-/// How the model of --pretrained-model is opened; `paths` are those of --vocabs. Marian's models leave their
-/// vocabularies to the command line: if these files are there, they are the model's.
+/// How to open the model of --pretrained-model; `paths` are those of --vocabs. Marian models do not contain their
+/// vocabularies: if the files of --vocabs exist, they are the model's vocabularies.
 OpenOptions pretrained_options(const std::string& model, const std::vector<std::string>& paths);
 
-/// Gives the parameters the values of a model file (--pretrained-model). Error when it was trained with other
-/// vocabularies, has tensors of other names or shapes, or would mean something else with the options of this run.
-/// `paths` are those of --vocabs.
+/// Sets the parameters from a model file (--pretrained-model). Error if it was trained with other vocabularies, if
+/// tensor names or shapes differ, or if the options of this run would make the weights compute something else. `paths`
+/// are those of --vocabs.
 void load_pretrained(const std::string& model, const Parameters& parameters, const ModelConfig& config,
                      const Vocabularies& vocabularies, const std::vector<std::string>& paths);
 

@@ -46,7 +46,7 @@ double Stopping::way(Frequency end, const Progress& p) const {
   return 0;
 }
 
-// How many pairs an epoch has is known only about; that it has ended, for sure.
+// The number of pairs in an epoch is only an estimate, so the end of an epoch is detected exactly instead.
 bool Stopping::reached(const Progress& p) const {
   return std::any_of(after_.begin(), after_.end(), [&](Frequency end) {
     const double done = end.unit == Frequency::epochs ? double(p.position.epoch) : way(end, p);

@@ -11,13 +11,13 @@ namespace {
 
 using nlohmann::json;
 
-// Takes numbers out of the JSON of a state, each within what it may be.
+// Reads numbers from a state's JSON and checks their ranges.
 class Numbers {
  public:
   Numbers(const json& in, const std::string& path) : in_(in), path_(path) {}
 
   int64_t count(const char* key) const { return count_in(key, get(key)); }
-  int64_t count(const char* key, int64_t otherwise) const {  // the first states had not all of them
+  int64_t count(const char* key, int64_t otherwise) const {  // the first state files did not have all of them
     return in_.contains(key) ? count(key) : otherwise;
   }
 

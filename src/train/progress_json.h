@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// The numbers of a run that a state file holds as JSON.
+/// The numbers of a run that a state file stores as JSON.
 struct StoredProgress {
   Progress progress;
   int64_t adam_steps = 0;
@@ -14,8 +14,7 @@ struct StoredProgress {
 };
 std::string to_json(const StoredProgress& stored);
 
-/// Error, naming the file at `path`, for what is no such JSON, for a number that is missing and for one that no run can
-/// have come to.
+/// Error, naming the file at `path`, for malformed JSON, and for a number that is missing or impossible.
 StoredProgress progress_from(const std::string& text, const std::string& path);
 
 }  // namespace dragoman

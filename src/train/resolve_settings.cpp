@@ -23,7 +23,7 @@ TrainingPrecision precision_on(const Backend& backend, TrainingPrecision wanted)
   return backend.multiplies_bfloat16 ? TrainingPrecision::bfloat16 : TrainingPrecision::float32;
 }
 
-// A run resumes with batches of the size that it began with, whatever memory is free by then.
+// A resumed run keeps the batch size that it began with, whatever memory is free.
 int64_t batch_words_that_fit(const TrainingSetup& setup, const Backend& backend, const Corpus& corpus,
                              Communicator& ranks) {
   const auto began_with = resumes(setup) ? batch_words_of(state_path(setup.training.model)) : std::nullopt;
@@ -46,9 +46,9 @@ TrainingSetup with_precision(TrainingSetup setup, const Backend& backend) {
   return setup;
 }
 
-// A run resumes with the shards that it began with, whatever the number of ranks.
+// A resumed run keeps the number of shards that it began with, whatever the number of ranks.
 int shards_of_run(const TrainingSetup& setup, int ranks) {
-  constexpr unsigned usual = 8;  // of several ranks
+  constexpr unsigned usual = 8;  // with several ranks
   const int wanted = setup.training.gradient_shards;
   const int before = resumes(setup) ? gradient_shards_of(state_path(setup.training.model)) : 0;
   const int usual_here = ranks > 1 ? int(std::max(usual, std::bit_ceil(unsigned(ranks)))) : 1;

@@ -12,13 +12,13 @@ std::string sibling(const std::string& model_path, const std::string& word);
 /// The training state beside a model file.
 std::string state_path(const std::string& model_path);
 
-/// The model of --keep-best that is best by a metric.
+/// The file of --keep-best for a metric.
 std::string best_path(const std::string& model_path, std::string_view metric);
 
-/// A file that a run writes, and what messages call it: "--log-json", "the training state of --model".
+/// A file that a run writes, and its name in messages: "--log-json", "the training state of --model".
 struct RunFile {
   std::string what;
-  std::string path;  // {U} stands for the update, and what else filled_in() knows
+  std::string path;  // with {U} for the update and the other placeholders of filled_in()
 };
 
 /// All files that a run with these options may write.

@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// All that decides a training run.
+/// All settings of a training run.
 struct TrainingSetup {
   ModelConfig model;
   DataOptions data;

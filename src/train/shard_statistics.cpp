@@ -34,7 +34,7 @@ void ShardStatistics::begin_update() {
   added_.clear();
 }
 
-// r + momentum · (x - r) from r = 0 leaves what a micro-batch adds.
+// r + momentum · (x - r) from r = 0 is the change by a micro-batch.
 void ShardStatistics::begin_micro_batch() const { assign(std::vector<float>(before_.size())); }
 
 void ShardStatistics::end_micro_batch() {

@@ -2,7 +2,7 @@
 
 namespace dragoman {
 
-// A sentence belongs to the shard in which its first token lies, when shards are equal stretches of all tokens.
+// Shards are equal ranges of all tokens; a sentence belongs to the shard that contains its first token.
 std::vector<std::vector<BatchPart>> shards_of(std::span<const Batch> batches, int count) {
   int64_t all = 0, before = 0;
   for (const Batch& batch : batches) all += batch.source.spans.rows() + batch.target.spans.rows();

@@ -6,14 +6,14 @@
 
 namespace dragoman {
 
-/// Neighbouring sentences of one of the batches of an update.
+/// Consecutive sentences of one batch of an update.
 struct BatchPart {
   size_t batch;
   Range sentences;
 };
 
-/// The sentences of an update in `count` shards of neighbouring sentences with about as many tokens of both sides each;
-/// a function of the batches alone. Shards are empty if there are fewer sentences.
+/// Divides the sentences of an update into `count` shards of consecutive sentences with about equally many tokens of
+/// both sides. Depends only on the batches. With fewer sentences than shards, some shards are empty.
 std::vector<std::vector<BatchPart>> shards_of(std::span<const Batch> batches, int count);
 
 }  // namespace dragoman

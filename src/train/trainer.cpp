@@ -26,7 +26,7 @@ TrainingSetup with_writable_model(TrainingSetup setup, const Communicator& ranks
   return setup;
 }
 
-// One rank writes the run down.
+// Only rank 0 writes the log of the run.
 RunLogOptions logs_of(const TrainingSetup& setup, const Communicator& ranks) {
   RunLogOptions logs = setup.training;
   if (ranks.rank() > 0) logs = {.quiet = true, .observer = setup.training.observer};
@@ -44,7 +44,7 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
   return corpus;
 }
 
-// Without </s>.
+// Numbers of pieces, without </s>.
 TrainedLengths longest_of(const PairStore& pairs) {
   TrainedLengths longest;
   for (int64_t i = 0; i < pairs.size(); ++i)
@@ -59,7 +59,7 @@ bool never_ends(const TrainingOptions& o) {
          !(validates && o.early_stopping > 0);
 }
 
-// Compared with the best of its metric so far. What is not finite is never better.
+// Compares a value with the best of its metric so far. A non-finite value is never better.
 RunValidation::Figure compared(ValidMetric metric, double value, const std::map<std::string, double>& best) {
   RunValidation::Figure figure{.metric = std::string(name_of(metric)), .value = value};
   const auto found = best.find(figure.metric);
@@ -116,10 +116,11 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
   if (!setup_.training.no_nccl) link_gpus(ranks_, backend_);
 }
 
-// What rank 0 has decided. Decisions about files, times and signals are its own; all ranks ask at the same point.
+// Broadcasts a decision of rank 0, which alone decides about files, times and signals. All ranks call it at the same
+// point.
 bool Trainer::decide(bool of_rank_0) const { return ranks_.broadcast(of_rank_0); }
 
-// Ranks that differ in any of this would compute something else, or nothing, together.
+// Ranks that differ in any of these would compute wrong results, or fail.
 void Trainer::require_same_run() {
   require_same(ranks_,
                {{"instruction set or library", backend_.arithmetic},
@@ -129,7 +130,7 @@ void Trainer::require_same_run() {
                 {"state of the run", to_json(StoredProgress{progress_, updater_.adam().steps, model_->baseline()})}});
 }
 
-// Numbered checkpoints and best models come later: that they may not fit is worth a warning only.
+// Numbered checkpoints and best models are written later: if they may not fit, a warning is enough.
 void Trainer::require_room() {
   const TrainingOptions& o = setup_.training;
   const CheckpointSize size =
@@ -178,7 +179,7 @@ void Trainer::begin_or_resume() {
     throw Error(fmt::format("{} exists, but not its training state {}", model, state),
                 "give another --model, perhaps with this one as --pretrained-model, or --no-reload to start from "
                 "scratch and overwrite it");
-  // The state is written first, so after a crash it may be there alone.
+  // The state is written first, so after a crash it may exist without a model.
   if (has_model) require_its_vocabularies(ModelFile(model), vocabularies_, setup_.data.vocabs);
   load_state(state, run_state(), setup_.model, order_,
              {.corpus = !setup_.training.no_restore_corpus, .optimizer = !setup_.training.no_optimizer_reload});
@@ -197,7 +198,7 @@ void Trainer::run() {
   unwritten_.require_none();
 }
 
-// Until the run ends; false as soon as it has diverged.
+// Trains until the run ends, or returns false as soon as it has diverged.
 bool Trainer::train(const Stopping& stopping) {
   const TrainingOptions& o = setup_.training;
   if (corpus_->files.sampled() && corpus_->epoch != progress_.position.epoch)
@@ -218,13 +219,13 @@ bool Trainer::train(const Stopping& stopping) {
     if (validates || saves) updater_.finish();
     const Clock pause;
     pause_for_work(validates, saves);
-    updater_.window().clock.leave_out(pause);  // words/s is of training alone
+    updater_.window().clock.leave_out(pause);  // words/s counts training time only
   }
   if (o.disp_freq.count > 0) report(stopping);
   return true;
 }
 
-// Of the updates since the last report, if there are any.
+// Reports the updates since the last report, if there are any.
 void Trainer::report(const Stopping& stopping) {
   updater_.finish();
   if (updater_.window().target_tokens == 0) return;
@@ -233,8 +234,8 @@ void Trainer::report(const Stopping& stopping) {
   updater_.window() = {};
 }
 
-// Numbers may grow without end and stay finite. A model that knows nothing, and guesses each of V pieces alike, costs
-// ln V; random weights begin near that, and what costs far more than twice as much is confidently wrong.
+// Training can diverge although all numbers stay finite. A model that guesses uniformly among V pieces has a cost of ln
+// V; random weights begin near that, and a model with far more than twice that cost is confidently wrong.
 void Trainer::warn_of_divergence(double cost) {
   const double guessing = std::log(double(setup_.model.target_vocabulary));
   if (diverging_ || cost <= 2 * guessing + 10) return;
@@ -246,8 +247,8 @@ void Trainer::warn_of_divergence(double cost) {
       grouped(progress_.updates), cost, guessing);
 }
 
-// What happens between updates, because it is time or because somebody asked for it. Among updates that are not finite
-// no checkpoint is made: the last one is what the run may have to go back to.
+// Actions between updates that are due or were requested. After a skipped update no checkpoint is saved, because the
+// run may have to roll back to the last one.
 void Trainer::pause_for_work(bool validation_due, bool saving_due) {
   if (validation_due)
     validate();
@@ -270,8 +271,8 @@ RunEnd::Reason Trainer::reason() const {
   return stalled() ? RunEnd::early_stopping : RunEnd::after;
 }
 
-// Once in a run, and only to a checkpoint of this run. The state says at once that it has happened: a run that is
-// killed before its next checkpoint resumes with the lower rate, too.
+// Rolls back once per run, and only to a checkpoint of this run. The rollback is saved in the state immediately, so
+// that a run that is killed before its next checkpoint also resumes with the lower rate.
 void Trainer::roll_back() {
   const int64_t updates = progress_.updates;
   const bool again = progress_.rollbacks > 0, nowhere = !resumes_ && saved_ < 0;
@@ -297,7 +298,7 @@ bool Trainer::stalled() const {
   return patience > 0 && progress_.stalled >= patience;
 }
 
-// Measures with the smoothed weights. Nothing of it counts yet.
+// Measures with the smoothed weights. Does not change the progress.
 RunValidation Trainer::measure() {
   const Smoothed smoothed(updater_.average());
   const auto values = validation_.measure(backend_, arena_, *model_, progress_, unwritten_, ranks_);
@@ -323,7 +324,8 @@ void Trainer::validate() {
   for (const auto& figure : validation.figures) keep_if_best(figure);
 }
 
-// Does not count for early stopping or the best model: the run continues as if it had not been requested.
+// A requested validation does not affect early stopping or the best model, so the run continues as if it had not
+// happened.
 void Trainer::validate_on_request() {
   if (!validation_.exists()) return log_warning("SIGUSR2 requests a validation, but there are no --valid-sets");
   updater_.finish();
@@ -333,7 +335,8 @@ void Trainer::validate_on_request() {
   log_.announce(progress_.moment(), validation);
 }
 
-// The best of a metric may have failed to be written: then the best since then is, if it beats what the file holds.
+// Writing the best model of a metric may have failed. Then the next best one is written if it beats the model in the
+// file.
 void Trainer::keep_if_best(const RunValidation::Figure& figure) {
   const ValidMetric metric = *from_name<ValidMetric>(figure.metric);
   if (!decide(compared(metric, figure.value, progress_.kept).better)) return;
@@ -359,7 +362,7 @@ void Trainer::write_model(const std::string& path) const {
   save_model(path, setup_.model, vocabularies_, weights_of(model_->parameters()), trained_);
 }
 
-// Why it failed; empty: it did not.
+// The reason of the failure; empty if it succeeded.
 std::string Trainer::try_save(const std::function<void()>& save) {
   try {
     save();
@@ -372,9 +375,9 @@ std::string Trainer::try_save(const std::function<void()>& save) {
   }
 }
 
-// The numbered file before the state: a run that was killed between them resumes from the state before, and writes both
-// again. The model after the state, which alone decides where a run resumes: the next save writes it, and the run's
-// end always saves.
+// The order matters if the run is killed in between. It then resumes from the state alone. The numbered checkpoint is
+// written before the state: a run killed between them resumes from the previous state and writes both again. The model
+// is written after the state: it is written by the next save, and every run saves at its end.
 void Trainer::save() {
   updater_.finish();
   const TrainingOptions& o = setup_.training;

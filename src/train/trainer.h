@@ -11,19 +11,19 @@ namespace dragoman {
 /// A training run, from files to the finished model. Resumes where a run with the same --model stopped.
 class Trainer {
  public:
-  /// Reads everything and checks that it fits into memory and on the disk, before the first update. `control` says what
-  /// others want of the run while it lasts; it must outlive the trainer.
+  /// Reads everything and checks that it fits into memory and on the disk, before the first update. `control` receives
+  /// requests from outside during the run; it must outlive the trainer.
   Trainer(TrainingSetup setup, const Backend& backend, RunControl& control);
-  Trainer(TrainingSetup setup, const Backend& backend);  // which nobody asks for anything
-  /// Of one run on several processes, all of which make the same calls. Rank 0 reads and writes the files of the run,
-  /// listens to its `control` and decides; the others follow.
+  Trainer(TrainingSetup setup, const Backend& backend);  // a run without requests from outside
+  /// One rank of a run on several processes, all of which make the same calls. Rank 0 reads and writes the files, reads
+  /// `control` and makes the decisions; the other ranks follow.
   Trainer(TrainingSetup setup, const Backend& backend, RunControl& control, Communicator& ranks);
 
-  /// Trains until one of --after is reached, validation stalls or `control` asks it to stop. The model is saved at the
-  /// end in each case. A save that fails is reported and tried again when the next one is due; Error when the last one
-  /// fails. What else could not be written, such as a log, is an Error after the last save. When --max-skipped updates
-  /// in a row are not finite, the run goes back to its last checkpoint with half the rate; Error when that happens
-  /// again, or when there is none.
+  /// Trains until one of --after is reached, validation stalls or `control` asks it to stop. Saves the model at the end
+  /// in each case. A save that fails is reported and retried at the next save; Error if the last save fails. If another
+  /// file, such as a log, could not be written, throws an Error after the last save. After --max-skipped consecutive
+  /// non-finite updates, the run rolls back to its last checkpoint with half the learning rate; Error if that happens
+  /// again, or if there is no checkpoint.
   void run();
 
   const Progress& progress() const { return progress_; }
@@ -56,7 +56,7 @@ class Trainer {
 
   RunControl nobody_;
   RunControl& control_;
-  const std::unique_ptr<Communicator> alone_;  // where nobody else is
+  const std::unique_ptr<Communicator> alone_;  // for a run on a single process
   Communicator& ranks_;
   TrainingSetup setup_;
   const Backend& backend_;
@@ -66,8 +66,8 @@ class Trainer {
   MadeVocabularies made_;
   Vocabularies vocabularies_;
   std::shared_ptr<const Corpus> corpus_;
-  const TrainedLengths trained_;  // of the corpus as it is read first, so that a run that stopped knows the same
-  const MemoryPlan plan_;         // of the run's beginning
+  const TrainedLengths trained_;  // of the corpus at its first reading, so that a resumed run has the same values
+  const MemoryPlan plan_;         // at the beginning of the run
   BatchOrder order_;
   std::unique_ptr<Model> model_;
   Progress progress_;
@@ -75,7 +75,7 @@ class Trainer {
   Validation validation_;
   bool resumes_ = false;  // from an earlier call
   bool save_due_ = false;
-  bool diverging_ = false;  // and it was said
+  bool diverging_ = false;  // divergence was reported
   int64_t saved_ = -1;      // update of the last save by this process
 };
 

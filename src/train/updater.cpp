@@ -41,7 +41,7 @@ bool Updater::diverged() const {
   return limit > 0 && progress_.skipped_in_a_row >= limit;
 }
 
-// A GPU computes gradients already when somebody asks how the update before went, so it has work in the meantime.
+// The GPU computes the next gradients while the host waits for the outcome of the previous update.
 void Updater::update(BatchStream& batches) {
   std::vector<Batch> of_update;
   Unfinished update;
@@ -66,8 +66,8 @@ void Updater::update(BatchStream& batches) {
   if (!may_run_ahead()) finish();
 }
 
-// What was planned fits, but others may have taken memory of the GPU since. The update begins again then, in parts of
-// half the size, and so do those after it.
+// The planned size fitted into memory, but other processes may have allocated GPU memory since. Then the update is
+// restarted with micro-batches of half the size, which later updates use too.
 void Updater::learn(std::span<const Batch> of_update) {
   while (true) {
     try {
@@ -104,8 +104,8 @@ void Updater::learn_shards(std::span<const Batch> of_update) {
   learner_.set_loss(std::accumulate(losses.begin(), losses.end(), 0.0));
 }
 
-// Whether another update may begin before it is known how this one went: not where that decides how it begins, nor
-// where gradients must stay for the first non-finite one to be found.
+// Whether the next update may begin before the outcome of this one is known. It may not if the outcome affects how it
+// begins, or if the gradients are needed to find the first non-finite one.
 bool Updater::may_run_ahead() const {
   const TrainingOptions& o = setup_.training;
   const bool begins_alike = o.precision != TrainingPrecision::float16 && !model_.learns_from_baseline() &&
@@ -139,13 +139,13 @@ void Updater::skip(const Unfinished& update, const Adam::Outcome& outcome) {
   log_.announce(progress_.moment(), RunSkip{progress_.skipped_in_a_row, progress_.skipped, first_nonfinite_});
 }
 
-// Whether the gradient was too large for float16 alone, and the next ones may not be: that is no sign of divergence.
+// Whether only float16 overflowed and a lower loss scale may help. That is no sign of divergence.
 bool Updater::scales_less(const Adam::Outcome& outcome) {
   return setup_.training.precision == TrainingPrecision::float16 && std::isfinite(outcome.loss) &&
          progress_.loss_scale.lower();
 }
 
-// The first tensor that is not finite; empty where it was a gradient that is gone.
+// The first non-finite tensor; empty if it was a gradient that is already overwritten.
 std::string Updater::find_first_nonfinite(const Unfinished& update, const Adam::Outcome& outcome) {
   if (!learner_.first_nonfinite.empty()) return learner_.first_nonfinite;
   if (const std::string weight = first_bad_weight(backend_, arena_, model_.parameters()); !weight.empty())

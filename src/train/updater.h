@@ -13,27 +13,27 @@
 
 namespace dragoman {
 
-/// Makes updates and decides about each: it counts, or it is skipped because its loss or gradient is not finite; where
-/// that is for float16 alone, losses are scaled less from there on. A GPU is asked how an update went only when it has
-/// the gradients of the next to compute. The references must outlive it.
+/// Makes updates, and skips an update if its loss or gradient is not finite. If only float16 overflowed, the loss scale
+/// is lowered. On a GPU, the outcome of an update is read only after the next forward and backward passes have been
+/// enqueued. The references must outlive it.
 class Updater {
  public:
-  /// Takes at most `rows` tokens of a side together. `progress` counts updates, `log` hears of skipped ones. Of several
-  /// `ranks`, all make the same updates together.
+  /// Micro-batches have at most `rows` tokens per side. `progress` counts updates, `log` receives the skipped ones. All
+  /// `ranks` make the same updates together.
   Updater(const TrainingSetup& setup, const Backend& backend, Arena& arena, Model& model, int64_t rows,
           Progress& progress, RunLog& log, Communicator& ranks);
 
-  /// --optimizer-delay batches forward and back, then Adam.
+  /// Forward and backward passes of --optimizer-delay batches, then Adam.
   void update(BatchStream& batches);
-  /// Waits until it is known how the last update went.
+  /// Waits for the outcome of the last update.
   void finish();
-  /// Whether --max-skipped updates in a row were not finite.
+  /// Whether the last --max-skipped updates were all skipped.
   bool diverged() const;
-  /// The first tensor that was not finite in the last update that was skipped; empty where that is not known.
+  /// The first non-finite tensor of the last skipped update; empty if unknown.
   const std::string& first_nonfinite() const { return first_nonfinite_; }
   double rate() const;
 
-  Window& window() { return window_; }  // of updates that count; its reader begins it anew
+  Window& window() { return window_; }  // of updates that were not skipped; its reader resets it
   Adam& adam() { return adam_; }
   std::optional<MovingAverage>& average() { return average_; }
   const Ownership& ownership() const { return ownership_; }
@@ -41,9 +41,9 @@ class Updater {
  private:
   struct Unfinished {
     int64_t target_tokens = 0;
-    double weight = 0;                                          // of the target tokens
-    bool has_gradients = true;                                  // or they are those of the next by now
-    double divisor() const { return weight > 0 ? weight : 1; }  // of 0 the gradients are 0 too
+    double weight = 0;                                          // sum of the target tokens' weights
+    bool has_gradients = true;                                  // false: overwritten by those of the next update
+    double divisor() const { return weight > 0 ? weight : 1; }  // if the weight is 0, the gradients are 0 too
   };
   void learn(std::span<const Batch> of_update);
   void learn_shards(std::span<const Batch> of_update);
@@ -65,7 +65,7 @@ class Updater {
   Progress& progress_;
   RunLog& log_;
   Window window_;
-  std::optional<Unfinished> unfinished_;  // the last update, while it is not known how it went
+  std::optional<Unfinished> unfinished_;  // the last update, until its outcome is known
   std::string first_nonfinite_;
 };
 

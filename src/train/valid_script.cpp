@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-// The program that a command line begins with: Marian's users write "bash validate.sh" as well as a path alone.
+// The program at the beginning of a command line: Marian's users write "bash validate.sh" as well as a path alone.
 std::string program_of(const std::string& command) {
   std::istringstream words(command);
   std::string first;
@@ -30,7 +30,7 @@ bool on_the_path(const std::string& program) {
   return false;
 }
 
-// For the shell, whatever the word holds.
+// Quotes any word for the shell.
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
@@ -38,7 +38,7 @@ std::string quoted(const std::string& word) {
 }
 
 struct Output {
-  int status;  // as wait() gives it; -1: not started
+  int status;  // from wait(); -1: not started
   std::string text;
 };
 

@@ -30,14 +30,14 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
   file.close();
 }
 
-// The rank's neighbouring elements of what all ranks share.
+// The consecutive elements that this rank processes.
 template <class T>
 std::span<const T> share_of(const std::vector<T>& all, const Communicator& ranks) {
   const size_t n = all.size(), r = size_t(ranks.rank()), R = size_t(ranks.size());
   return std::span(all).subspan(n * r / R, n * (r + 1) / R - n * r / R);
 }
 
-// Of all ranks in order, on rank 0.
+// Concatenates the results of all ranks in order, on rank 0.
 std::vector<double> gathered(const std::vector<double>& own, Communicator& ranks) {
   std::vector<double> all;
   for (const std::string& bytes :
@@ -95,7 +95,7 @@ std::vector<std::string> Validation::translations(const Backend& backend, Arena&
   TranslateOptions options;
   options.no_spm_encode = setup_.data.no_spm_encode;
   Context cx{.backend = backend, .arena = arena, .packed = &packed};
-  // One search, which finds room where training has left some; more, a tenth faster, want memory of their own.
+  // A single search uses the memory that training has left; several would be a tenth faster, but need their own memory.
   return gathered(Translator(cx, model, vocabularies_, options, search).translate(share_of(sources_, ranks)), ranks);
 }
 
@@ -113,7 +113,7 @@ bool Validation::wants(std::initializer_list<ValidMetric> metrics) const {
                              [&](ValidMetric m) { return std::ranges::count(metrics, m) > 0; });
 }
 
-// The file of --valid-translation-output; none where there is none, or it could not be written.
+// The file of --valid-translation-output; null without the option, or if it could not be written.
 std::string Validation::keep(const std::vector<std::string>& translations, const Progress& progress,
                              Unwritten& unwritten) const {
   const std::string file = filled_in(setup_.training.valid_translation_output, progress);
@@ -144,7 +144,7 @@ std::optional<double> Validation::figure_of_script(const std::vector<std::string
 
 namespace {
 
-// Those of rank 0, on all ranks.
+// Broadcasts the values of rank 0 to all ranks.
 std::vector<std::optional<double>> told(std::vector<std::optional<double>> values, size_t metrics,
                                         Communicator& ranks) {
   struct Told {

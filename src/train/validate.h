@@ -13,17 +13,16 @@ namespace dragoman {
 class Communicator;
 
 /// Measures a model on the validation set: cross-entropy per target token and perplexity by scoring, BLEU and chrF by
-/// translating it with beam search, as `translate` would, and what a script says of these translations.
+/// translating it with beam search, as `translate` would, and the value of a script for these translations.
 class Validation {
  public:
-  /// Reads the set and looks for the script; without --valid-sets there is none and nothing is ever measured.
+  /// Reads the set and looks for the script. Without --valid-sets nothing is measured.
   Validation(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
   bool exists() const { return !pairs_.empty(); }
-  /// One value for each of --valid-metrics, in order; none where the script gave none. All ranks call it, and share the
-  /// lines; rank 0 computes the values and tells them to the others. Writes
-  /// --valid-translation-output, whose name `progress` completes; where it cannot be written, a warning says so and
-  /// `unwritten` knows.
+  /// One value for each of --valid-metrics, in order; nullopt if the script gave none. All ranks call it and share the
+  /// lines; rank 0 computes the values and broadcasts them. Writes --valid-translation-output, with the placeholders in
+  /// its name replaced from `progress`. If it cannot be written, warns and sets `unwritten`.
   std::vector<std::optional<double>> measure(const Backend& backend, Arena& arena, Model& model,
                                              const Progress& progress, Unwritten& unwritten, Communicator& ranks) const;
 
@@ -43,7 +42,7 @@ class Validation {
   int64_t target_tokens_ = 0;
 };
 
-/// Whether more of the metric is better. Those are also the ones that translate.
+/// Whether a higher value of the metric is better. These are also the metrics that translate.
 bool rises(ValidMetric metric);
 
 }  // namespace dragoman

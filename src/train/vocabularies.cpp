@@ -16,7 +16,7 @@
 namespace dragoman {
 namespace {
 
-// A vocabulary of what a run reads and writes; a joint one is learned from both sides of the text.
+// One vocabulary of a run; a joint one is learned from both sides of the text.
 struct Side {
   std::string path;
   TextColumns columns;
@@ -102,7 +102,7 @@ namespace {
 
 SpecialIds special_of(const Vocabulary& v) { return {v.unk(), v.bos(), v.eos(), v.pad()}; }
 
-// Both sides have the same, and the decoder has something to begin with.
+// Checks that both sides have the same special pieces, and that the decoder's first piece exists.
 SpecialIds special_ids(const TrainingSetup& setup, const Vocabularies& vocabularies) {
   const SpecialIds source = special_of(vocabularies.source), target = special_of(vocabularies.target);
   const auto list = [](const SpecialIds& s) { return fmt::format("{}, {}, {}, {}", s.unk, s.bos, s.eos, s.pad); };

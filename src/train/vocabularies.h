@@ -7,8 +7,8 @@ namespace dragoman {
 
 class Communicator;
 
-/// The files of the vocabularies that a run has made, which go with this object unless they are kept: a run that fails
-/// before its first update leaves none behind, which the next call would take for the user's.
+/// The vocabulary files that a run has created. The destructor removes them unless they are kept, so that a run that
+/// fails before its first update leaves none behind, which the next run would take for the user's files.
 class MadeVocabularies {
  public:
   MadeVocabularies() = default;
@@ -21,22 +21,22 @@ class MadeVocabularies {
   std::vector<std::string> paths_;
 };
 
-/// The vocabularies of --vocabs; those whose files are missing are made first: of those in
-/// --pretrained-model, else from the training text.
+/// Opens the vocabularies of --vocabs. Missing files are created first, from the vocabularies of --pretrained-model,
+/// else from the training text.
 Vocabularies open_vocabularies(const TrainingSetup& setup, MadeVocabularies* made = nullptr);
 
-/// The same on all ranks: rank 0 makes what is missing, and the others open it then.
+/// The same on all ranks: rank 0 creates missing files, then the others open them.
 Vocabularies open_vocabularies(const TrainingSetup& setup, Communicator& ranks, MadeVocabularies& made);
 
-/// The model's configuration with what it has to know of them: their sizes, and the pieces that end a sentence where it
-/// reads by sentences. Error when there are none.
+/// The model's configuration, completed with the sizes of the vocabularies and, with --sentence-ends, the pieces that
+/// end a sentence. Error if there are no such pieces.
 ModelConfig with_vocabularies(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
-/// The files of --train-sets, with what the model has around its sentences.
+/// The files of --train-sets, with the special pieces that the model puts around sentences.
 CorpusFiles corpus_files(const TrainingSetup& setup, const Vocabularies& vocabularies);
 
-/// Error unless the model file has these vocabularies: a model knows numbers of pieces only, and in another vocabulary
-/// they mean something else. `paths` are those of --vocabs, `hint` says what to do.
+/// Error unless the model file has these vocabularies: a model knows only the ids of pieces, which mean other pieces in
+/// another vocabulary. `paths` are those of --vocabs, `hint` says what to do.
 void require_its_vocabularies(
     const ModelFile& model, const Vocabularies& vocabularies, const std::vector<std::string>& paths,
     const std::string& hint =
