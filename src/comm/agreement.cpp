@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// The first fact that another rank has otherwise, of what it has sent: its name and its values.
+// Compares the facts that another rank has sent, and describes the first difference: the fact's name and values.
 std::string difference_of(const std::vector<SharedFact>& facts, const std::string& other) {
   size_t end = other.find('\0');
   const std::string name = other.substr(0, end);

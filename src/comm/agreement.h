@@ -8,19 +8,19 @@
 
 namespace dragoman {
 
-/// Work of all ranks in which rank 0 alone may fail, such as writing a file: where it does, all throw.
+/// Work of all ranks in which only rank 0 can fail, such as writing a file. If it fails, all ranks throw.
 void together(Communicator& ranks, const std::function<void()>& work);
 
-/// The least number of all ranks, on all.
+/// The minimum over all ranks, on all ranks.
 int64_t least_of(Communicator& ranks, int64_t here);
 
-/// Something that all ranks must have alike.
+/// A fact in which all ranks must agree.
 struct SharedFact {
   std::string what;   // "version of dragoman"
   std::string value;  // without NUL
 };
-/// Error on all ranks unless they are alike. It names the first fact that a rank has otherwise than rank 0, and that
-/// rank. All ranks give the same number of facts in the same order.
+/// Error on all ranks unless all facts are equal. It names the first fact in which a rank differs from rank 0, and that
+/// rank. All ranks pass the same number of facts in the same order.
 void require_same(Communicator& ranks, const std::vector<SharedFact>& facts);
 
 }  // namespace dragoman

@@ -41,7 +41,7 @@ void Communicator::exchange(std::span<const Outgoing> out, std::span<const Incom
   for (const Outgoing& o : out) count_sent(int64_t(o.bytes.size()));
 }
 
-// A rank receives from the one that lacks its highest bit, then sends to those that have one bit more.
+// A rank receives from the rank without its highest bit, then sends to the ranks with one more bit.
 void Communicator::broadcast(std::span<std::byte> bytes) {
   int bit = 1;
   for (; bit <= rank_; bit *= 2) continue;  // above all bits of this rank

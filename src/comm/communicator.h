@@ -12,7 +12,7 @@ namespace dragoman {
 
 struct PeerLinks;
 
-/// Bytes for another rank, and bytes expected of one.
+/// Bytes to send to a rank, and bytes expected from a rank.
 struct Outgoing {
   int to;
   std::span<const std::byte> bytes;
@@ -22,31 +22,32 @@ struct Incoming {
   std::span<std::byte> bytes;
 };
 
-/// A rank has gone, so that the run cannot continue.
+/// A rank has ended, so the run cannot continue.
 class RankLost : public Error {
  public:
   using Error::Error;
   RankLost(const std::string& message, std::string hint, bool told) : Error(message, std::move(hint)), told_(told) {}
-  bool told() const { return told_; }  // whether that rank has told its error itself
+  bool told() const { return told_; }  // whether that rank has reported its error itself
 
  private:
   bool told_ = false;
 };
 
-/// The exit codes of a rank that has told its error, and of one that another rank's end has taken along.
+/// The exit code of a rank that has reported its error, and of a rank that ended because another one ended.
 constexpr int exit_code_of_errors = 2, exit_code_of_followers = 3;
 
 /// The name of this machine.
 std::string host_name();
 
-/// What a rank has sent to others, and how long it has exchanged with them or waited for them.
+/// The traffic of a rank: what it has sent, and the time it spent exchanging data or waiting.
 struct Traffic {
   int64_t messages = 0, bytes = 0;
-  double seconds = 0;  // of the host: NCCL works beside it
+  double seconds = 0;  // host time: NCCL works in parallel
 };
 
 /// The processes that work on one run, numbered by rank from 0. All ranks make the same calls in the same order; a call
-/// returns when its own bytes have been sent and received. RankLost when another rank has ended. One thread at a time.
+/// returns when its own bytes have been sent and received. Throws RankLost if another rank has ended. One thread at a
+/// time.
 class Communicator {
  public:
   Communicator(int rank, int size) : rank_(rank), size_(size) {}
@@ -57,30 +58,30 @@ class Communicator {
   int size() const { return size_; }
   /// "rank 3 of 8 (host, process 1234)"
   std::string name() const;
-  /// Whether rank 0 ends within some seconds, which makes errors of other ranks its own affair.
+  /// Waits at most this many seconds for rank 0 to end. If it does, other ranks need not report their errors.
   virtual bool rank_0_ends_within(double) { return false; }
 
-  /// Sends and receives, all at the same time. Messages between two ranks keep their order, and each side knows their
-  /// sizes.
+  /// Sends and receives all messages concurrently. Messages between two ranks keep their order, and both sides must
+  /// agree on their sizes.
   void exchange(std::span<const Outgoing> out, std::span<const Incoming> in);
 
-  /// Direct links between the GPUs of all ranks (comm/tensor_exchange.h); null: there are none.
+  /// Direct links between the GPUs of all ranks (comm/tensor_exchange.h); null: not linked.
   const PeerLinks* links() const { return links_; }
   void link(const PeerLinks& links) { links_ = &links; }
 
-  /// Up to now, with what `exchange` or direct links have sent.
+  /// The traffic so far, of `exchange` and of direct links.
   const Traffic& traffic() const { return traffic_; }
   void count_sent(int64_t bytes) { ++traffic_.messages, traffic_.bytes += bytes; }
 
-  /// Gives all ranks the bytes of rank 0, along a binomial tree.
+  /// Broadcasts the bytes of rank 0 along a binomial tree.
   void broadcast(std::span<std::byte> bytes);
   std::string broadcast(std::string text);
   bool broadcast(bool of_rank_0);
-  /// Each rank's text, by rank, on rank 0; nothing on others.
+  /// Gathers each rank's text on rank 0, by rank; empty on other ranks.
   std::vector<std::string> gather(const std::string& text);
   /// Returns when all ranks have called it.
   void barrier();
-  /// Whether any rank says so.
+  /// Whether the value is true on any rank.
   bool any(bool here);
 
  private:
@@ -91,10 +92,10 @@ class Communicator {
   Traffic traffic_;
 };
 
-/// A process on its own.
+/// The communicator of a single process.
 std::unique_ptr<Communicator> single_process();
 
-/// The bytes of numbers, to be exchanged. Ranks have the same byte order.
+/// The bytes of numbers, for exchange. All ranks have the same byte order.
 template <class T>
 std::span<const std::byte> bytes_of(const std::vector<T>& numbers) {
   return std::as_bytes(std::span(numbers));

@@ -18,8 +18,8 @@ GradientTree::GradientTree(const Backend& backend, Arena& arena, const Ownership
   invariant(std::has_single_bit(unsigned(ownership.slices())), "the number of shards is a power of two");
 }
 
-// The largest nodes that lie within the leaves of a rank, from left to right; together they are its leaves. Without
-// those that have no sentences.
+// The largest nodes within the leaves of a rank, from left to right, which together cover its leaves. Nodes without
+// sentences are left out.
 std::vector<GradientTree::Node> GradientTree::nodes_of(int rank, const std::vector<bool>& has_sentences) const {
   std::vector<Node> nodes;
   add_nodes_within(ownership_.slices_of(rank), {0, ownership_.slices()}, nodes);
@@ -38,7 +38,7 @@ bool GradientTree::any(Node node, const std::vector<bool>& has_sentences) const 
   return std::any_of(has_sentences.begin() + node.begin, has_sentences.begin() + node.end, [](bool b) { return b; });
 }
 
-// Zero, as between the gradients of two parameters nothing is written.
+// Zeroed, since the gaps between the gradients of two parameters are never written.
 Tensor GradientTree::buffer(size_t number) {
   while (buffers_.size() <= number) {
     buffers_.push_back(arena_.allocate(buffers_[0].shape(), buffers_[0].dtype()));
@@ -51,7 +51,7 @@ void GradientTree::reserve() {
   sum(std::vector<bool>(size_t(ownership_.slices()), true), [](int, const Tensor&) {});
 }
 
-// The sum of a node's shards into the buffer of this number, with those after it for its right halves.
+// Sums a node's shards into the buffer of this index; the buffers after it are for right halves.
 void GradientTree::learn_node(Node node, const std::vector<bool>& has_sentences, const Learn& learn, size_t number) {
   if (node.leaf()) return learn(node.begin, buffer(number));
   const bool left = any(node.left(), has_sentences), right = any(node.right(), has_sentences);
@@ -60,7 +60,7 @@ void GradientTree::learn_node(Node node, const std::vector<bool>& has_sentences,
   if (left && right) add(buffer(number), buffer(number + 1));
 }
 
-// As rows, which kernels share out among threads.
+// As rows, which kernels distribute over threads.
 Tensor GradientTree::blocks(const Tensor& flat) const {
   return flat.reshaped({flat.elements() / ownership_.block(), ownership_.block()});
 }
@@ -69,8 +69,8 @@ void GradientTree::add(const Tensor& left, const Tensor& right) const {
   backend_.add(blocks(left), blocks(right), 1.0);
 }
 
-// This rank's elements of a node's sum, made in the memory of its leftmost part; empty if none of its shards has
-// sentences.
+// This rank's elements of a node's sum, computed in place in the memory of its leftmost part; empty if none of its
+// shards has sentences.
 Tensor GradientTree::total(Node node, const Sums& sums) const {
   if (const auto known = sums.find(node); known != sums.end()) return known->second;
   if (node.leaf()) return {};
@@ -80,7 +80,8 @@ Tensor GradientTree::total(Node node, const Sums& sums) const {
   return left;
 }
 
-// Of all nodes, this rank's elements: its own, whose sums are in the first buffers, and what the other ranks send.
+// This rank's elements of all nodes: its own nodes, whose sums are in the first buffers, and those that other ranks
+// send.
 GradientTree::Sums GradientTree::exchange(const std::vector<Node>& own, const std::vector<bool>& has_sentences) {
   Communicator& ranks = ownership_.ranks();
   Sums sums;

@@ -11,27 +11,27 @@ namespace dragoman {
 
 struct Backend;
 
-/// Adds up the gradients of the shards of an update in a fixed binary tree: a node is the sum of its two halves,
-/// [0,8) = [0,4) + [4,8). Ranks compute neighbouring leaves, add up the nodes that lie among their own leaves, and send
-/// each other the slices of these sums that the other one owns; it finishes the tree for its slices. So the bits of a
-/// sum depend on the shards alone, not on the number of ranks. Shards without sentences are left out.
-/// Memory beside the gradients: log2(shards of a rank) buffers of their size, and at least one with several ranks, for
-/// what others send; more where the number of ranks is no power of two. Traffic of a rank, where it is one: each way
-/// 1 - 1/R of the gradients, the least that is possible.
+/// Sums the gradients of an update's shards in a fixed binary tree: a node is the sum of its two halves, [0,8) = [0,4)
+/// + [4,8). Each rank computes consecutive leaves, sums the nodes within its own leaves, and sends every other rank the
+/// slices of these sums that this rank owns. The owner completes the tree for its slices. So the sum depends on the
+/// shards, bit for bit, and not on the number of ranks. Shards without sentences are left out. Memory besides the
+/// gradients: log2(shards of a rank) buffers of the same size, and with several ranks at least one, for received sums;
+/// more if the number of ranks R is not a power of two. Traffic per rank and direction, if R is a power of two: 1 - 1/R
+/// of the gradients, which is the minimum.
 class GradientTree {
  public:
-  /// `gradients` is the flat buffer for the sum; the number of shards, that of slices, is a power of two.
+  /// `gradients` is the flat buffer for the sum. The number of shards equals the number of slices, a power of two.
   GradientTree(const Backend& backend, Arena& arena, const Ownership& ownership, Tensor gradients);
 
-  /// Allocates all memory that sums may need.
+  /// Allocates all memory that a sum may need.
   void reserve();
 
-  /// Computes the gradients of a shard, one of this rank's, into a flat buffer like that of the sum.
+  /// Computes the gradients of one of this rank's shards into a flat buffer like that of the sum.
   using Learn = std::function<void(int shard, const Tensor& gradients)>;
 
-  /// `has_sentences` says it of each shard. `learn` is called in the order of shards. Afterwards this rank's own
-  /// elements of the buffer for the sum hold that over all shards, zero if there is no shard with sentences. If a rank
-  /// has too little memory, all throw OutOfMemory.
+  /// `has_sentences` says for each shard whether it has sentences. `learn` is called in the order of shards.
+  /// Afterwards, this rank's own elements of the sum's buffer contain the sum over all shards, or zero if no shard has
+  /// sentences. If a rank has too little memory, all ranks throw OutOfMemory.
   void sum(const std::vector<bool>& has_sentences, const Learn& learn);
 
  private:
@@ -42,7 +42,7 @@ class GradientTree {
     Node left() const { return {begin, (begin + end) / 2}; }
     Node right() const { return {(begin + end) / 2, end}; }
   };
-  using Sums = std::map<Node, Tensor>;  // this rank's elements of them
+  using Sums = std::map<Node, Tensor>;  // this rank's elements of the nodes' sums
 
   std::vector<Node> nodes_of(int rank, const std::vector<bool>& has_sentences) const;
   Sums exchange(const std::vector<Node>& own, const std::vector<bool>& has_sentences);
@@ -57,7 +57,7 @@ class GradientTree {
   const Backend& backend_;
   Arena& arena_;
   const Ownership& ownership_;
-  std::vector<Tensor> buffers_;  // the first is that for the sum
+  std::vector<Tensor> buffers_;  // the first one is that of the sum
 };
 
 }  // namespace dragoman

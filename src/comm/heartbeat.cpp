@@ -22,7 +22,7 @@ namespace {
 constexpr char beat = 'b', goodbye = 'q';
 constexpr double seconds_to_connect = 30;
 
-// Sent first on a connection, so that no other program can pass for a rank.
+// Sent first on a connection, so that no other program can impersonate a rank.
 struct Greeting {
   uint64_t secret;
   int32_t rank;
@@ -51,7 +51,7 @@ std::string port_of(const Socket& s) {
   return std::to_string(ntohs(own.sin_port));
 }
 
-// Waits for data that is there within the time for connecting.
+// Waits for data, at most for the connection timeout.
 bool receive_all(const Socket& s, void* data, size_t bytes) {
   for (char* at = static_cast<char*>(data); bytes > 0;) {
     pollfd readable{s.number(), POLLIN, 0};
@@ -147,7 +147,7 @@ class Heartbeat::Pulse {
     }
   }
 
-  // The end of a connection is silence, too: whoever waits for that rank may know more.
+  // A closed connection counts as silence, too: the code that waits for that rank may report a better reason.
   void listen_to(Peer& peer) {
     char heard[64];
     for (ssize_t count; (count = recv(peer.socket.number(), heard, sizeof(heard), MSG_DONTWAIT)) > 0;) {
@@ -160,7 +160,7 @@ class Heartbeat::Pulse {
   const double seconds_;
   const int size_;
   const std::function<void(const std::string&)> lost_;
-  std::vector<Peer> peers_;  // of rank 0 all others, of others rank 0
+  std::vector<Peer> peers_;  // on rank 0 all others, on others rank 0
   std::jthread thread_;
 };
 

@@ -21,7 +21,7 @@ constexpr size_t longest_text = 1 << 17;
               "ulimit -n shows the limit on open files");
 }
 
-// Each rank's text, by rank, on all ranks.
+// Gathers each rank's text on all ranks, by rank.
 std::vector<std::string> shared_texts(Communicator& ranks, const std::string& own) {
   std::string all;
   for (const std::string& text : ranks.gather(own)) all += text + '\0';
@@ -34,7 +34,7 @@ std::vector<std::string> shared_texts(Communicator& ranks, const std::string& ow
   return texts;
 }
 
-// A name that the kernel chooses, outside the file system: "@0a1b2" in messages.
+// An abstract socket name, chosen by the kernel: "@0a1b2" in messages.
 std::string listen_on(const Socket& s) {
   sockaddr_un own{.sun_family = AF_UNIX};
   socklen_t length = sizeof(own);
@@ -56,7 +56,7 @@ Socket connection_to(const std::string& name) {
   return s;
 }
 
-// No other user's program can pass for a rank.
+// Rejects programs of other users.
 bool is_of_this_user(const Socket& s) {
   ucred peer{};
   socklen_t length = sizeof(peer);
@@ -76,7 +76,7 @@ std::vector<Socket> accepted(const Socket& listening, int count) {
   return connections;
 }
 
-// A message with room for the number of a file.
+// A message with room for a file descriptor.
 struct Message {
   explicit Message(void* text, size_t length) : bytes{text, length} {
     head.msg_iov = &bytes;
@@ -112,7 +112,7 @@ MachineRanks::MachineRanks(Communicator& ranks, const std::string& identity) {
 }
 
 void MachineRanks::give(const FileDescriptor& file, const std::string& text) const {
-  invariant(first() && text.size() <= longest_text, "the first rank says little of a file");
+  invariant(first() && text.size() <= longest_text, "the text about a file is too long, or this is not the first rank");
   std::string copy = text;
   for (const Socket& other : connections_) {
     Message message(copy.data(), copy.size());

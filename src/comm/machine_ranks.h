@@ -10,35 +10,36 @@
 
 namespace dragoman {
 
-/// What tells this machine from others, for processes that could share a file in memory: the kernel's boot, the host
-/// name and the network namespace. Containers with one of these of their own count as machines.
+/// Identifies this machine, to find processes that can share an in-memory file: the kernel's boot id, the host name and
+/// the network namespace. A container that differs in one of these counts as another machine.
 std::string machine_identity();
 
-/// The ranks that run on one machine, and a way for the first of them to give the others open files. It needs no
-/// communicator, so that another thread than that of the communicator can use it.
+/// The ranks that run on one machine. The first of them can pass open files to the others. Does not use the
+/// communicator, so that other threads than the communicator's can use it.
 class MachineRanks {
  public:
-  /// All ranks make one together. Those of one `identity` are on one machine.
+  /// All ranks create it together. Ranks with the same `identity` are on one machine.
   explicit MachineRanks(Communicator& ranks, const std::string& identity = machine_identity());
 
   int size() const { return size_; }
-  /// The number of this rank among those of its machine.
+  /// The index of this rank among those of its machine.
   int index() const { return index_; }
   bool first() const { return index_ == 0; }
 
-  /// Gives all others a file and what there is to say of it, at most some 100 KB. One that has gone is left out.
+  /// Passes a file and a text about it, of at most some 100 KB, to all others. Ranks that have ended are skipped.
   void give(const FileDescriptor& file, const std::string& text) const;
 
   struct Given {
     FileDescriptor file;
     std::string text;
   };
-  /// The next file that the first rank gives; none if stopped before. RankLost if it has ended.
+  /// The next file from the first rank; nullopt if stopped before it arrives. Throws RankLost if the first rank has
+  /// ended.
   std::optional<Given> next_file(const std::stop_token& stop) const;
 
  private:
   int size_ = 0, index_ = 0;
-  std::vector<Socket> connections_;  // of the first rank to all others, of those to the first
+  std::vector<Socket> connections_;  // on the first rank to all others, on others to the first
 };
 
 }  // namespace dragoman

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first of these variables that holds a number.
+// The value of the first of these variables that contains a number.
 std::optional<int> number_in(std::initializer_list<const char*> variables) {
   for (const char* variable : variables) {
     const char* text = std::getenv(variable);
@@ -48,7 +48,7 @@ std::optional<LaunchedRank> launched_rank() {
                       number_in({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}).value_or(-1)};
 }
 
-// Its symbols are global, since plugins of MPI look for them.
+// RTLD_GLOBAL, since MPI's plugins look up its symbols.
 std::unique_ptr<Communicator> mpi_ranks(const LaunchedRank& launched) {
   const std::string file = module_file();
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);

@@ -23,7 +23,7 @@ Ownership::Ownership(int64_t elements)
 
 Ownership::Ownership(Communicator& ranks, int slices, int64_t elements, int64_t block)
     : ranks_(&ranks), slices_(slices), elements_(elements), block_(block) {
-  invariant(slices >= ranks.size() && elements % block == 0, "each rank has slices, each slice whole blocks");
+  invariant(slices >= ranks.size() && elements % block == 0, "each rank needs a slice, and each slice whole blocks");
 }
 
 Range Ownership::slices_of(int rank) const {

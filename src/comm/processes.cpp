@@ -28,7 +28,7 @@ std::pair<Socket, Socket> connection() {
   return {Socket(ends[0]), Socket(ends[1])};
 }
 
-// What is still to be sent to a rank, or received from one.
+// The data still to be sent to a rank, or received from it.
 template <class Bytes>
 class Queue {
  public:
@@ -62,7 +62,7 @@ class ForkedRanks : public Communicator {
   ForkedRanks(int rank, int size, std::vector<Socket> peers, std::vector<pid_t> children)
       : Communicator(rank, size), peers_(std::move(peers)), children_(std::move(children)) {}
 
-  // Closed connections end ranks that still wait for this one.
+  // Closing the connections ends ranks that still wait for this one.
   ~ForkedRanks() override {
     peers_.clear();
     for (const pid_t child : children_)
@@ -119,7 +119,7 @@ class ForkedRanks : public Communicator {
     }
   }
 
-  // Those that another one's end has taken along may be noticed first: rank 0 waits for the one that they follow.
+  // A rank that ended because of another rank may be noticed first: rank 0 then waits for the rank that caused it.
   [[noreturn]] void lost(int rank) {
     constexpr double seconds = 2;
     const std::string hint = "the same command resumes from the last checkpoint";
@@ -136,8 +136,8 @@ class ForkedRanks : public Communicator {
     throw RankLost(fmt::format("rank {} of {} has ended", rank, size()), hint);
   }
 
-  std::vector<Socket> peers_;    // by rank; its own is closed
-  std::vector<pid_t> children_;  // of rank 0, by rank; 0: has ended
+  std::vector<Socket> peers_;    // by rank; this rank's own is closed
+  std::vector<pid_t> children_;  // on rank 0, by rank; 0: has ended
 };
 
 }  // namespace
@@ -165,7 +165,7 @@ std::unique_ptr<Communicator> fork_ranks(int count) {
     rank = r;
     children.clear();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) throw RankLost("rank 0 has ended");  // before that
+    if (getppid() != parent) throw RankLost("rank 0 has ended");  // it ended before the call
   }
   std::vector<Socket> peers;
   for (int r = 0; r < count; ++r) peers.push_back(r == rank ? Socket(-1) : std::move(*ends[index(rank, r)]));

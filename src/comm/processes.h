@@ -5,10 +5,9 @@
 
 namespace dragoman {
 
-/// Makes `count` ranks of this process, which becomes rank 0: the others are forked, so they have the memory that it
-/// has now, and nothing else may be running in it, no thread above all. Sockets connect each with each. A rank that
-/// ends takes those that wait for it along (RankLost). When rank 0 destroys its communicator, it waits for the others;
-/// they do not outlive it by long.
+/// Forks this process into `count` ranks; this process becomes rank 0. The other ranks start with a copy of its memory,
+/// so it must not have other threads. Sockets connect all pairs of ranks. If a rank ends, the ranks that wait for it
+/// throw RankLost. When rank 0 destroys its communicator, it waits for the others; if rank 0 ends, they end soon after.
 std::unique_ptr<Communicator> fork_ranks(int count);
 
 }  // namespace dragoman

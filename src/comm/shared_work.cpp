@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-// An item belongs to the rank in whose part of all bytes it begins.
+// All bytes are divided equally; an item belongs to the rank in whose part it begins.
 std::vector<Share> shares_of(const std::vector<std::string>& items, uint64_t first, int ranks) {
   size_t all = 0, before = 0;
   for (const std::string& item : items) all += item.size();
@@ -23,7 +23,7 @@ std::vector<Share> shares_of(const std::vector<std::string>& items, uint64_t fir
   return shares;
 }
 
-// Rank 0 hands them out; each rank gets its own.
+// Rank 0 sends each rank its items.
 Share scattered(Communicator& ranks, std::vector<Share> shares) {
   using Head = std::array<uint64_t, 2>;  // first item, bytes
   std::vector<Head> heads(size_t(ranks.size()));
@@ -45,7 +45,7 @@ Share scattered(Communicator& ranks, std::vector<Share> shares) {
   return std::move(shares[0]);
 }
 
-// All ranks get to know of failures before any ends: rank 0 tells the first.
+// All ranks learn of failures before any rank ends; rank 0 reports the first one.
 std::string done_by_all(Communicator& ranks, const Share& own, const std::function<std::string(const Share&)>& work) {
   std::string result, failure, hint;
   std::exception_ptr error;

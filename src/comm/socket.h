@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// An end of a connection, closed with the object. -1: none.
+/// One end of a connection; the destructor closes it. -1: none.
 class Socket {
  public:
   explicit Socket(int number) : number_(number) {}

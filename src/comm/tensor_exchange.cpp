@@ -13,7 +13,7 @@
 namespace dragoman {
 namespace {
 
-// On the host: the tensor itself if it lies there.
+// A host copy, or the tensor itself if it is in host memory.
 Tensor room_for(const Tensor& values) {
   if (!values.memory()) return values;
   const auto bytes = std::make_shared<std::vector<std::byte>>(size_t(values.bytes()));
@@ -27,7 +27,7 @@ std::vector<PeerMessage> peer_messages(const std::vector<TensorMessage>& message
   return on_device;
 }
 
-// The first failure of a rank, on all ranks; empty if there is none.
+// The first failure of any rank, on all ranks; empty if there is none.
 std::string first_failure(Communicator& ranks, const std::string& own) {
   const std::vector<std::string> all = ranks.gather(own.empty() ? "" : fmt::format("{}: {}", ranks.name(), own));
   const auto first = std::ranges::find_if(all, [](const std::string& failure) { return !failure.empty(); });
@@ -46,8 +46,8 @@ std::string failure_of(const F& f) {
   }
 }
 
-// A rank that fails never meets the others, which would wait for it without end. So each connects in a thread, and all
-// give up once one has failed; the threads that still wait are left behind.
+// If a rank fails to connect, the others would wait for it forever. So each rank connects in a thread, and all give up
+// once one has failed; threads that still wait are detached.
 std::string connect_all(Communicator& ranks, const PeerLinks& links, const std::string& id) {
   struct Attempt {
     std::string failure;
@@ -67,7 +67,7 @@ std::string connect_all(Communicator& ranks, const PeerLinks& links, const std::
   }
 }
 
-// Why not; empty: all are connected.
+// The reason of a failure; empty: all are connected.
 std::string connect(Communicator& ranks, const PeerLinks& links) {
   if (std::string missing = first_failure(ranks, links.why_not()); !missing.empty()) return missing;
   std::string id;

@@ -8,21 +8,21 @@
 
 namespace dragoman {
 
-/// Values for another rank, and a tensor for those of one. Rows are contiguous.
+/// A tensor to send to a rank, and a tensor to receive from a rank. Rows are contiguous.
 struct TensorMessage {
   int rank;
   Tensor values;
 };
 
-/// Of a contiguous tensor in the host's memory.
+/// The bytes of a contiguous tensor in host memory.
 std::span<std::byte> bytes_of(const Tensor& host);
 
-/// Sends and receives tensors, all at the same time: directly between GPUs where these are linked, else through the
-/// memory of the host. Messages between two ranks keep their order, and each side knows their sizes.
+/// Sends and receives all tensors concurrently: directly between GPUs if they are linked, else through host memory.
+/// Messages between two ranks keep their order, and both sides must agree on their sizes.
 void exchange(Communicator& ranks, const std::vector<TensorMessage>& out, const std::vector<TensorMessage>& in);
 
-/// Links the GPUs of all ranks, which call it together: from there on, `exchange` uses NCCL. If that is missing on a
-/// rank, or cannot connect them, nothing changes, with a warning that says why.
+/// Links the GPUs of all ranks, which call it together: afterwards, `exchange` uses NCCL. If NCCL is missing on a rank
+/// or cannot connect, `exchange` keeps using host memory, and a warning says why.
 void link_gpus(Communicator& ranks, const Backend& backend);
 
 }  // namespace dragoman

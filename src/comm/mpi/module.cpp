@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t largest_message = size_t{1} << 30;  // bytes; MPI counts them in int
+constexpr size_t largest_message = size_t{1} << 30;  // bytes; MPI counts bytes in an int
 
 void check(int result) {
   if (result == MPI_SUCCESS) return;
@@ -34,7 +34,8 @@ class MpiRanks : public Communicator {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   }
 
-  // MPI_Finalize waits for all ranks. After an error the launcher ends the others, as this process ends without it.
+  // MPI_Finalize waits for all ranks. After an error, this process ends without it, so that the launcher ends the other
+  // ranks.
   ~MpiRanks() override {
     if (std::uncaught_exceptions() == 0) MPI_Finalize();
   }
@@ -59,8 +60,8 @@ class MpiRanks : public Communicator {
       f(bytes.first(std::min(largest_message, bytes.size())));
   }
 
-  // Polls eagerly at first, then leaves the core to others: ranks may be more than cores, and one may validate for
-  // long.
+  // Polls eagerly at first, then yields the core: there may be more ranks than cores, and a rank may be busy for long,
+  // for example with validation.
   static void wait_for(std::vector<MPI_Request>& requests) {
     constexpr int eager = 2000;
     for (int polls = 0, done = 0;; ++polls) {
