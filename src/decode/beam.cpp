@@ -27,7 +27,7 @@ std::vector<int32_t> never_predicted(const Conventions& conventions, bool allow_
   return {ids.begin(), ids.end()};
 }
 
-// The prefix comes first, since it decides alone; `given` is what stands before it.
+// The prefix comes first, since it overrides the other constraints; `given` are the tokens before it.
 Constraints constraints_of(const SearchOptions& options, const Sentence& sentence, const Conventions& conventions,
                            const EndingRule& rule, int limit) {
   std::vector<int32_t> prefix = conventions.frames.target.before;
@@ -70,7 +70,7 @@ Beam::Width Beam::width() const {
   return {2 * beam(), beam(), beam()};
 }
 
-// What the model is given before the translation, and an end that a rule gives it.
+// Given tokens before the translation do not count, nor does an end that the rule forces.
 bool Beam::costs_nothing() const { return length_ < given_ || (rule_.end_is_free && length_ == limit_ - 1); }
 
 std::vector<RowRequest> Beam::requests() const {
@@ -110,7 +110,7 @@ std::vector<int32_t> Beam::pieces(int node) const {
   return ids;
 }
 
-// As many as a step compares, best first.
+// The best continuations, as many as a step compares, best first.
 std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<Continuation>> continuations) const {
   std::vector<Candidate> all;
   for (size_t i = 0; i < continuations.size(); ++i)
@@ -125,7 +125,7 @@ std::vector<Beam::Candidate> Beam::best_candidates(std::span<const std::vector<C
   return all;
 }
 
-// Without what is given before the translation and its end.
+// The tokens without those given before the translation and without its end.
 std::vector<int32_t> Beam::translated(int node) const {
   std::vector<int32_t> ids = pieces(node);
   if (!ids.empty() && ids.back() == eos_) ids.pop_back();
@@ -133,7 +133,7 @@ std::vector<int32_t> Beam::translated(int node) const {
   return ids;
 }
 
-// A node is younger than its predecessors. So of several nodes, the youngest is in one hypothesis only.
+// Nodes are newer than their predecessors, so the newest of several nodes belongs to only one hypothesis.
 std::vector<int32_t> Beam::decided() const {
   std::set<int, std::greater<>> last;
   for (const Live& l : live_)

@@ -11,19 +11,19 @@ namespace dragoman {
 
 /// A sentence to translate.
 struct Sentence {
-  std::vector<int32_t> source;       // pieces without what stands around them
+  std::vector<int32_t> source;       // pieces, without the special pieces around them
   std::vector<int32_t> prefix = {};  // forced beginning of the translation
-  uint64_t line = 0, part = 0;       // key random draws: line of the input, segment of a long one
-  Constraints constraints = {};      // beside those of the options
+  uint64_t line = 0, part = 0;       // keys of random draws: line of the input, segment of a long line
+  Constraints constraints = {};      // in addition to those of the options
 };
 
-/// What the caller needs of hypotheses: only their pieces, or also their log-probabilities, which are 0 otherwise,
-/// unless the search needs them to compare hypotheses.
+/// What the caller needs to know about hypotheses: only their pieces, or also their log-probabilities.
+/// Log-probabilities that neither the caller nor the search needs are 0.
 enum class Wanted { pieces, log_probs };
 
 /// A translation found by a search.
 struct Hypothesis {
-  std::vector<int32_t> ids;                 // without </s> and what is given before the translation
+  std::vector<int32_t> ids;                 // without </s> and the given tokens before the translation
   double log_prob = 0;                      // of all tokens, </s> included
   double score = 0;                         // for ranking hypotheses (decode/scoring.h)
   int length = 0;                           // predicted tokens: the ids and </s>, which is missing at the length limit
@@ -34,9 +34,9 @@ struct Hypothesis {
 
 /// The hypotheses of one sentence, extended by one token per step. By Marian's rule each hypothesis that ends narrows
 /// the beam by one, so a search is over when `beam_size` have ended. It stops earlier, with the same result, when no
-/// live hypothesis can still reach the n best. EndingRule has the rules of other programs. Live hypotheses are taken as
-/// they are at the length limit, or when no token may follow. Equal probabilities are ordered by hypothesis, then by
-/// id: the result depends on the arguments only.
+/// live hypothesis can still reach the n best. EndingRule describes the rules of other programs. At the length limit,
+/// or if no token may follow, live hypotheses end without </s>. Equal probabilities are ordered by hypothesis, then by
+/// id, so the result depends only on the arguments.
 class Beam {
  public:
   /// A hypothesis to continue: `parent` is its index in live() one step before, -1 at the start.
@@ -45,7 +45,7 @@ class Beam {
     int32_t token;
     double log_prob;
     int node;                               // of its last token
-    std::vector<Constraint::State> states;  // of each constraint; empty: none has any
+    std::vector<Constraint::State> states;  // one per constraint; empty: no constraint has states
   };
 
   /// The options must outlive the beam.
@@ -54,9 +54,9 @@ class Beam {
   const std::vector<Live>& live() const { return live_; }                  // best first; empty when the search is over
   std::vector<RowRequest> requests() const;                                // one per live() hypothesis
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
-  std::vector<Hypothesis> best() const;                                    // the n best that ended, best first
-  /// What the best translation will begin with: the tokens that all hypotheses share which can still become it. It only
-  /// grows.
+  std::vector<Hypothesis> best() const;                                    // the n best finished ones, best first
+  /// The beginning of the best translation, as far as it is certain: the common prefix of all hypotheses that can still
+  /// win. It only grows.
   std::vector<int32_t> decided() const;
 
  private:
@@ -77,7 +77,8 @@ class Beam {
   };
 
   struct Width {
-    size_t candidates, ending, live;  // continuations that a step compares; the first that may end; that go on
+    size_t candidates, ending,
+        live;  // numbers of continuations: compared, allowed to end, continued
   };
 
   Width width() const;
@@ -98,12 +99,12 @@ class Beam {
   const SearchOptions* options_;
   int32_t eos_;
   EndingRule rule_;
-  int given_;  // tokens before the translation, which cost nothing
-  int limit_;  // tokens, with the given ones
+  int given_;  // given tokens before the translation, whose log-probabilities do not count
+  int limit_;  // maximum number of tokens, with the given ones
   Constraints constraints_;
-  bool stateful_;  // one of them is
+  bool stateful_;  // some constraint has states
   PhiloxCounter draw_;
-  int length_ = 0;  // steps done
+  int length_ = 0;  // completed steps
   bool best_ended_ = false;
   std::vector<Live> live_;
   std::vector<Node> nodes_;   // tokens of all hypotheses, each linked to its predecessor

@@ -47,7 +47,7 @@ bool Search::cancel(Ticket ticket) {
 }
 
 // Encoding one sentence at a time would be inefficient, so this waits until a quarter of the budget is free. Sentences
-// that are encoded together have beams of one size.
+// that are encoded together have the same beam size.
 void Search::admit() {
   if (full_ || active_tokens_ > tokens_ / 4 * 3) return;
   int64_t taken = active_tokens_;
@@ -63,7 +63,8 @@ void Search::admit() {
   }
 }
 
-// Where there is no memory for all of them, those that have enough by themselves begin, and the next one waits.
+// If there is not enough memory for all of them together, those that fit by themselves are started, and the next one
+// waits.
 void Search::admit(std::vector<Waiting> sentences) {
   PackedIds source;
   std::vector<int32_t> lengths;
@@ -76,7 +77,7 @@ void Search::admit(std::vector<Waiting> sentences) {
   }
   source.spans = Spans::of_lengths(lengths);
   invariant(choices.empty() || choices.size() == sentences.size(),
-            "all sentences of a search have a vocabulary, or none");
+            "either all sentences of a search must have a vocabulary, or none");
   int handle = 0;
   try {
     handle = models_.add(source, sentences[0].options->beam_size, std::move(choices));
@@ -142,7 +143,7 @@ std::vector<StepRow> Search::rows() {
   return rows;
 }
 
-// What all of them together need to know.
+// The union of what all sentences need to know.
 PredictionRequest Search::request_of(std::span<const RowRequest> requests) const {
   PredictionRequest all{.best = 1, .all = false, .log_probs = false};
   for (const Active& s : active_) {
@@ -161,7 +162,7 @@ std::vector<std::vector<Continuation>> Search::continuations(const Predictions& 
     const Active& s = *of_row[size_t(row)];
     picked[size_t(row)] = s.picker->pick(predictions, row, requests[size_t(row)]);
     if (!s.log_probs)
-      for (Continuation& c : picked[size_t(row)]) c.log_prob = 0;  // whether or not others want theirs
+      for (Continuation& c : picked[size_t(row)]) c.log_prob = 0;  // even if other sentences need theirs
   });
   return picked;
 }

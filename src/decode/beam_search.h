@@ -15,26 +15,27 @@ namespace dragoman {
 class Model;
 
 /// Search or sampling over many sentences at once, independent of the kind of model. Sentences may be added and
-/// cancelled between steps, each with options of its own. When one ends, the next queued one starts immediately, in the
-/// order they were added (continuous batching). The result for a sentence depends on that sentence and its options
-/// alone, bit for bit. Not thread-safe.
+/// cancelled between steps, each with its own options. When a sentence ends, the next queued sentence starts
+/// immediately, in the order in which they were added (continuous batching). The result for a sentence depends only on
+/// that sentence and its options, bit for bit. Not thread-safe.
 class Search {
  public:
   using Options = std::shared_ptr<const SearchOptions>;
-  using Found = std::function<void(std::vector<Hypothesis> best)>;  // n_best of them, best first
+  using Found = std::function<void(std::vector<Hypothesis> best)>;  // the n_best hypotheses, best first
   using Failed = std::function<void(std::exception_ptr error)>;
-  using Begun = std::function<void(std::span<const int32_t> decided)>;  // what its best hypothesis will begin with
+  using Begun = std::function<void(std::span<const int32_t> decided)>;  // the certain beginning of its best hypothesis
   using Ticket = uint64_t;
 
   /// `tokens` limits the source tokens in flight (with </s>); twice as many hypotheses are allowed, which is the
   /// tighter limit for wide beams over short sentences. A sentence that exceeds the budget runs alone.
   Search(Ensemble models, int64_t tokens);
 
-  /// Queues a sentence. `found` is called by the step in which its search ends. `failed` is called instead by the step
-  /// in which there is no memory for it; without it that step throws. `begun` is called by each step that decides more
+  /// Queues a sentence. `found` is called by the step in which its search ends. If a step has no memory for it, that
+  /// step calls `failed` instead, or throws if there is no `failed`. `begun` is called by each step that decides more
   /// tokens (Beam::decided), until the search ends.
   Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Begun begun = {});
-  /// Gives a sentence up, in the queue or half translated: neither of its functions is called. False if it has ended.
+  /// Cancels a sentence that is queued or being translated: none of its functions is called afterwards. False if it has
+  /// already ended.
   bool cancel(Ticket ticket);
   bool idle() const { return active_.empty() && waiting_.empty(); }
   /// Token budget taken by unfinished sentences.
@@ -46,9 +47,9 @@ class Search {
   /// Whether the queue is short, so that more sentences would improve throughput.
   bool wants_more() const { return waiting_tokens_ < tokens_; }
   /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. A sentence for which there
-  /// is no memory beside the others waits until one of them ends; by itself it fails. Where memory does not suffice to
-  /// extend all of them, the one with the most hypotheses of the longest source fails, of several the last one; the
-  /// others are extended. If it throws, the search is of no further use.
+  /// is no memory beside the others waits until one of them ends; alone, it fails. If there is not enough memory to
+  /// extend all of them, the sentence that takes the largest share of the budget fails (the last one of several) and the
+  /// others are extended. After an exception, the search must not be used any more.
   void step();
 
  private:
@@ -63,10 +64,10 @@ class Search {
   };
   struct Active {
     Ticket ticket;
-    int handle;      // of the models
+    int handle;      // in the ensemble
     int64_t tokens;  // its share of the budget
     int first_row;   // of its live hypotheses in the last step
-    int next_row;    // … and in the one under way
+    int next_row;    // … and in the current step
     Options options;
     bool log_probs;
     std::unique_ptr<const Picker> picker;
@@ -74,7 +75,7 @@ class Search {
     Found found;
     Failed failed;
     Begun begun;
-    size_t decided = 0;  // tokens that `begun` has been told
+    size_t decided = 0;  // tokens that were passed to `begun`
   };
 
   static int64_t tokens_of(const Waiting& w);

@@ -28,8 +28,8 @@ const std::vector<int32_t>& Candidates::join() {
   return together_;
 }
 
-// A multiple of the longest vector: a kernel then reads the scores of a sentence in whole vectors and sums them in the
-// same order, however many columns follow.
+// A multiple of the largest SIMD vector: kernels then read the scores of a sentence in whole vectors and sum them in
+// the same order, however many columns follow.
 int64_t Candidates::columns() const {
   constexpr size_t step = 64;
   size_t most = 0;

@@ -20,8 +20,8 @@ class Candidates {
   const std::vector<int32_t>& join();
 
   std::span<const int32_t> pieces(int sentence) const { return sentences_.at(sentence).pieces; }
-  /// From the scores of the union (see join()), gathers for each row those of its sentence's pieces, contiguous and
-  /// padded with a negligible score. out (R,C) with C = columns(), joint (R,U).
+  /// Gathers from the scores of the union (see join()), for each row, the scores of its sentence's pieces, contiguous
+  /// and padded with a negligible score. out (R,C) with C = columns(), joint (R,U).
   void take(const Tensor& out, const Tensor& joint, std::span<const int> sentence_of_row) const;
   int64_t columns() const;
 

@@ -15,26 +15,26 @@ struct Allowed {
   std::vector<int32_t> ids = {};
 
   bool contains(int32_t id) const;
-  /// Leaves what both allow.
+  /// Keeps only the pieces that both allow.
   void narrow(Allowed other);
 };
 
-/// What a constraint may look at of a hypothesis.
+/// The view of a hypothesis that a constraint gets.
 struct Past {
   int length = 0;                                // tokens so far
   std::function<std::vector<int32_t>()> tokens;  // computed when called
 };
 
 /// A rule for what may come next in the translation of one sentence: a forced prefix, no repeated n-grams, lengths, a
-/// shortlist, terms that must or must not occur. What it has to know of a hypothesis is a number, its state, which
-/// follows the hypothesis through the beam; most rules need none. A constraint is immutable: threads and sentences may
-/// share it.
+/// shortlist, terms that must or must not occur. A constraint may keep a state per hypothesis, a number that follows
+/// the hypothesis through the beam; most rules need none. Constraints are immutable, so threads and sentences may share
+/// them.
 class Constraint {
  public:
   using State = int64_t;
 
   virtual ~Constraint() = default;
-  /// Whether it has states at all.
+  /// Whether it has states.
   virtual bool stateful() const { return false; }
   /// The state of the empty hypothesis.
   virtual State begin() const { return 0; }
@@ -42,12 +42,12 @@ class Constraint {
   virtual State advance(State state, int32_t token) const;
   /// The pieces that may follow; </s> is one of them if the hypothesis may end here.
   virtual Allowed next(State state, const Past& past) const = 0;
-  /// Whether this decides alone what may follow, so that the constraints after it are not asked: a given prefix may
-  /// break any of them.
+  /// Whether this constraint overrides those after it at this point: a forced prefix may violate any of them.
   virtual bool decides(const Past& past) const;
-  /// The only pieces that may occur in the translation of `source`, in ascending order, `more` among them; empty: any
-  /// may. The scores of other pieces are not computed, and probabilities are over these pieces. In one search either
-  /// all sentences have a constraint with such a vocabulary or none has; the first one counts.
+  /// The only pieces that may occur in the translation of `source`, in ascending order and including `more`; empty: all
+  /// pieces. The scores of other pieces are not computed, and probabilities are normalised over these pieces. In a
+  /// search, either all sentences have a constraint with such a vocabulary or none has; if a sentence has several, the
+  /// first one is used.
   virtual std::vector<int32_t> vocabulary(std::span<const int32_t> source, std::span<const int32_t> more) const;
 };
 
@@ -61,7 +61,7 @@ std::shared_ptr<const Constraint> repeats_no_ngram(int n);
 std::shared_ptr<const Constraint> ends_after(int tokens, int32_t eos);
 /// `eos` does not come before `least` other tokens.
 std::shared_ptr<const Constraint> has_at_least(int least, int32_t eos);
-/// Only candidates of the shortlist occur, which must outlive the constraint.
+/// Only candidates of the shortlist occur. The shortlist must outlive the constraint.
 std::shared_ptr<const Constraint> limited_to(const Shortlist& shortlist);
 /// None of these pieces occurs; ids in ascending order.
 std::shared_ptr<const Constraint> without(std::vector<int32_t> ids);

@@ -13,10 +13,10 @@ struct Continuation {
   std::vector<float> by_model;  // Predictions::by_model
 };
 
-/// Which continuations a hypothesis may have, and how many.
+/// The allowed continuations of a hypothesis, and how many are needed.
 struct RowRequest {
   Allowed allowed = {};
-  int positions;       // left in the beam, for the continuations of all hypotheses of the sentence
+  int positions;       // free in the beam, for the continuations of all hypotheses of the sentence
   int share;           // this hypothesis's equal share of the positions
   PhiloxCounter draw;  // of the first random draw; later ones increment its last number
 };

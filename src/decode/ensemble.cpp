@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-// One number per row shows whether all are finite: their lse, or the largest.
+// One number per row shows whether its scores are finite: their lse, or the largest score.
 void require_numbers(const Tensor& of_rows) {
   const auto x = of_rows.view<float>();
   for (int64_t r = 0; r < x.rows; ++r)
@@ -40,12 +40,12 @@ bool Predictions::knows(int64_t row, int32_t id) const {
 size_t Predictions::choice(int64_t row, int32_t id) const {
   if (candidates_.empty()) return size_t(id);
   const auto found = std::ranges::lower_bound(candidates_[row], id);
-  invariant(found != candidates_[row].end() && *found == id, "what follows is a candidate");
+  invariant(found != candidates_[row].end() && *found == id, "the next piece must be a candidate");
   return size_t(found - candidates_[row].begin());
 }
 
 std::span<const float> Predictions::scores(int64_t row) const {
-  invariant(bool(scores_), "all scores were asked for");
+  invariant(bool(scores_), "all scores must have been requested");
   return {scores_.view<const float>().row(row), size_t(choices(row))};
 }
 
@@ -58,11 +58,11 @@ size_t Predictions::rank(int64_t row, int32_t id, size_t from) const {
   const auto all = best(row);
   auto found = std::find(all.begin() + ptrdiff_t(from), all.end(), id);
   if (found == all.end()) found = std::ranges::find(all, id);
-  invariant(found != all.end(), "the score is one of the best, or all were asked for");
+  invariant(found != all.end(), "the piece must be one of the best, or all scores must have been requested");
   return size_t(found - all.begin());
 }
 
-// Ids that come in the order of best() are found at once, each behind the one before.
+// Ids in the order of best() are found immediately, each after the previous one.
 std::vector<float> Predictions::log_probs(int64_t row, std::span<const int32_t> ids) const {
   std::vector<float> found(ids.size());
   if (by_member_.empty() && !lse_) return found;
@@ -92,7 +92,7 @@ std::span<const float> Predictions::best_scores(int64_t row) const {
 
 Ensemble::Ensemble(Context& cx, std::vector<Member> members, Conventions conventions)
     : cx_(cx), members_(std::move(members)), conventions_(std::move(conventions)) {
-  invariant(!members_.empty(), "an ensemble has a model");
+  invariant(!members_.empty(), "an ensemble needs a model");
 }
 
 Ensemble::Ensemble(Ensemble&&) noexcept = default;
@@ -158,7 +158,7 @@ Ensemble::Top Ensemble::find_best(const Tensor& logits, int64_t count, bool with
   return top;
 }
 
-// Logits of the candidates of each row, if there are any.
+// If there are candidates, the logits of each row's candidates.
 Tensor Ensemble::narrowed(const Tensor& logits, std::span<const StepRow> rows) const {
   if (candidates_.empty()) return logits;
   std::vector<int> sentences;

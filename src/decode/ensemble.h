@@ -22,19 +22,19 @@ struct PredictionRequest {
 };
 
 /// The models' predictions for the next token of each of R hypotheses: log p is the weighted sum of the models'
-/// log-probabilities, or that of the only model.
-/// With candidates, p is normalised over those of the row's sentence.
+/// log-probabilities, or the log-probability of the only model. With candidates, p is normalised over the candidates of
+/// the row's sentence.
 class Predictions {
  public:
   std::span<const int32_t> best(int64_t row) const;  // the requested number of most probable pieces
   std::span<const float> best_scores(int64_t row) const;
-  float score(int64_t row, int32_t id) const;  // log p up to a constant; of the best, or of all that may follow
+  float score(int64_t row, int32_t id) const;  // log p up to a constant, of the best pieces, or of all if requested
   std::vector<float> log_probs(int64_t row, std::span<const int32_t> ids) const;  // at most 0; 0 if not requested
   std::vector<float> by_model(int64_t row,
-                              int32_t id) const;    // log-probabilities, unweighted; empty for one model
-  int32_t piece(int64_t row, size_t choice) const;  // those that may follow, in ascending order: all, or the candidates
-  bool knows(int64_t row, int32_t id) const;        // whether it may follow
-  std::span<const float> scores(int64_t row) const;  // of each of these, if all were requested
+                              int32_t id) const;     // log-probabilities, unweighted; empty for one model
+  int32_t piece(int64_t row, size_t choice) const;   // all allowed pieces (all, or the candidates), in ascending order
+  bool knows(int64_t row, int32_t id) const;         // whether it is allowed
+  std::span<const float> scores(int64_t row) const;  // of all allowed pieces, if requested
 
  private:
   friend class Ensemble;
@@ -43,19 +43,19 @@ class Predictions {
     Tensor lse;     // (R): log Σ exp of each row
   };
   size_t choice(int64_t row, int32_t id) const;
-  size_t rank(int64_t row, int32_t id, size_t from) const;  // in best(), which is searched from that index on first
+  size_t rank(int64_t row, int32_t id, size_t from) const;  // its index in best(), searched first from index `from` on
   int64_t choices(int64_t row) const;
 
   // All tensors are host-readable.
-  Tensor scores_;              // (R,V), or (R,C) with the candidates of each row from the left; empty: not requested
+  Tensor scores_;              // (R,V), or (R,C) with each row's candidates in the first columns; empty: not requested
   Tensor lse_;                 // (R); empty for several models, whose scores are log-probabilities
   Tensor best_, best_scores_;  // (R,k) each
   std::vector<MemberLogits> by_member_;               // one per model if there are several
   std::vector<std::span<const int32_t>> candidates_;  // of each row, in ascending order; empty: all pieces
 };
 
-/// Models that translate together, token by token. They may be of different kinds but share the target vocabulary. A
-/// row's result depends only on its sentence and its tokens, bit for bit, as with one model.
+/// Models that translate together, token by token. They may be of different kinds but share the target vocabulary. As
+/// with one model, a row's result depends only on its sentence and its tokens, bit for bit.
 class Ensemble {
  public:
   struct Member {
@@ -70,9 +70,9 @@ class Ensemble {
 
   const Conventions& conventions() const { return conventions_; }
   size_t size() const { return members_.size(); }
-  /// Encodes more sentences with at most `width` rows each and returns the handle of the first; those of the others
-  /// follow. `candidates`, in ascending order, are the only pieces allowed in each sentence; either all sentences of an
-  /// ensemble have candidates or none. If it throws, all is as before.
+  /// Encodes more sentences with at most `width` rows each. Returns the handle of the first one; the others have the
+  /// next handles. `candidates`, in ascending order, are the only pieces allowed in each sentence; either all sentences
+  /// of an ensemble have candidates or none has. If it throws, nothing has changed.
   int add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates = {});
   Predictions step(std::span<const StepRow> rows, const PredictionRequest& request);
   void keep();  // Decoding::keep

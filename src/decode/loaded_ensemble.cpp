@@ -41,7 +41,7 @@ void require_same(const char* side, const Vocabulary& a, const std::string& a_mo
               "train the models of an ensemble with the same --vocabs");
 }
 
-// A copying model may generate any piece of the source, which the shortlist may lack.
+// A copying model may generate any source piece, which may not be in the shortlist.
 void require_all_pieces(const LoadedModel& model, const std::string& path, const std::string& shortlist) {
   if (shortlist.empty() || !model.model->config().copies) return;
   throw Error(
@@ -71,7 +71,7 @@ void LoadedEnsemble::add(const std::string& path, const EnsembleOptions& options
   models_.push_back({&cx, m.model.get(), weight, m.trained.source});
 }
 
-// To explain the speed.
+// Explains a low speed.
 void LoadedEnsemble::note_slow_int8(const Backend& device) const {
   const auto in_int8 = [](const LoadedModel& m) {
     return std::ranges::any_of(m.packed, [](const auto& w) { return w.second.dtype() == DType::i8; });

@@ -10,12 +10,13 @@
 
 namespace dragoman {
 
-/// Models that are loaded to translate together, and their shortlist. Memory: the weights, packed. Other threads may
-/// read while none writes, but the context of each model is for one thread.
+/// The loaded models of an ensemble and their shortlist. Memory: the packed weights. Threads may read concurrently, but
+/// the context of each model is for one thread at a time.
 class LoadedEnsemble {
  public:
-  /// Logs where 8 bits will be slow. Error for files that are no models, for different vocabularies, for a precision
-  /// that the device lacks and for a shortlist of other vocabularies or of a model that copies.
+  /// Logs a notice if int8 will be slow. Error for files that are not models, for different vocabularies, for a
+  /// precision that the device does not support, for a shortlist for other vocabularies, and for a shortlist with a
+  /// model trained with --copy.
   LoadedEnsemble(const EnsembleOptions& options, const Backend& device);
   LoadedEnsemble(const LoadedEnsemble&) = delete;
 
@@ -28,7 +29,7 @@ class LoadedEnsemble {
   void note_slow_int8(const Backend& device) const;
 
   Arena arena_;
-  std::deque<LoadedModel> loaded_;  // what models_ points to stays where it is
+  std::deque<LoadedModel> loaded_;  // a deque, since models_ points to the elements
   std::deque<Context> contexts_;
   std::vector<TranslatingModel> models_;
   std::optional<Shortlist> shortlist_;

@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Between the bars; spaces around them do not belong to a field.
+// Splits a line at the bars; spaces around the bars do not belong to a field.
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
   for (size_t bar; (bar = line.find(bars)) != std::string_view::npos; line.remove_prefix(bar + bars.size()))
@@ -29,7 +29,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
 
 bool are_word_scores(std::string_view field) { return field.starts_with("WordScores="); }
 
-// As translate --alignment writes it: "0-0 1-1", weights "0.9,0.1 0.2,0.8", or nothing where no weight is large enough.
+// As translate --alignment writes it: "0-0 1-1", weights "0.9,0.1 0.2,0.8", or nothing if no weight is large enough.
 bool is_alignment(std::string_view field) {
   if (field.empty()) return true;
   return std::isdigit(static_cast<unsigned char>(field[0])) &&

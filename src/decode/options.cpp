@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-// For each request: the text is made only where it is needed.
+// Called for each request, so the text is built only for an error.
 void check_range(std::string_view option, double value, Bounds bounds) {
   if (!bounds.contain(value)) fail("--{}: {} is out of range, expected {}", option, value, to_text(bounds));
 }

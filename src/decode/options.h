@@ -26,8 +26,8 @@ struct EnsembleOptions {
   Precision precision = Precision::automatic;
   std::string shortlist;                 // file of `dragoman align` or of Marian; empty: all pieces are allowed
   ShortlistLimits shortlist_limits;      // of a table of translations
-  std::vector<std::string> vocabs;       // of models of other programs, if nothing beside them names them
-  std::string source_lang, target_lang;  // of models with several languages
+  std::vector<std::string> vocabs;       // of other programs' models, if no file beside them names them
+  std::string source_lang, target_lang;  // of multilingual models
 };
 
 inline std::span<const EnumName<Sampling>> enum_names(Sampling) {
@@ -36,24 +36,23 @@ inline std::span<const EnumName<Sampling>> enum_names(Sampling) {
   return names;
 }
 
-/// Throws Error for options that no search can have, or that contradict each other; they are named as on the command
-/// line.
+/// Throws Error for options out of range or in contradiction, named as on the command line.
 void validate(const SearchOptions& options);
 
-/// The same for weights that do not go with the models.
+/// Throws Error for weights that do not match the models.
 void validate(const EnsembleOptions& options);
 
 /// How lines are read, translated and written.
 struct TranslateOptions {
   int64_t mini_batch_words = 640;    // source tokens in flight
-  int64_t search_memory = 0;         // bytes for tensors of a search (Searches); 0: no limit of its own
-  int64_t maxi_batch_lines = 10000;  // lines held at once: queued, in flight, or done before an earlier one
+  int64_t search_memory = 0;         // bytes for the tensors of a search (Searches); 0: no limit of its own
+  int64_t maxi_batch_lines = 10000;  // lines in memory: queued, in flight, or finished before an earlier line
   int max_length = 1000;             // pieces; longer lines are translated in segments
   bool no_spm_encode = false;        // the input already consists of pieces separated by spaces
   bool force_decode = false;         // text after a tab is the forced beginning of the translation
   bool scores = false;               // write a log-probability before each translation
   bool word_scores = false;          // write log-probabilities of the tokens after each translation
-  AlignmentStyle alignment;          // write which source tokens each target token aligns with, after each translation
+  AlignmentStyle alignment;          // write the alignment of source and target tokens after each translation
 };
 
 }  // namespace dragoman

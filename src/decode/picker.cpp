@@ -6,7 +6,7 @@
 namespace dragoman {
 namespace {
 
-// Beam search takes the best continuations of all hypotheses, so any of them may have to fill all positions.
+// Beam search takes the best continuations of all hypotheses together, so a single hypothesis may fill all positions.
 class BestPieces : public Picker {
   int64_t most_probable(std::span<const RowRequest> requests) const override {
     const auto positions = [](const RowRequest& r) { return r.positions; };

@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// The pieces that would complete an n-gram that occurs already; n > 0. May contain duplicates.
+/// The pieces that would complete an n-gram that has already occurred; n > 0. May contain duplicates.
 std::vector<int32_t> repeating_pieces(std::span<const int32_t> pieces, int n);
 
 }  // namespace dragoman

@@ -77,7 +77,7 @@ class Sampler : public Picker {
     return options_.sampling == Sampling::nucleus ? nucleus(std::move(pieces), options_.sampling_mass) : pieces;
   }
 
-  // With scores as weights.
+  // The weights of the pieces, from their scores.
   std::vector<Weighed> choices(const Predictions& predictions, int64_t row, const Allowed& allowed) const {
     if (options_.sampling != Sampling::topk && !allowed.only) return all_but(predictions, row, allowed.ids);
     const bool topk = options_.sampling == Sampling::topk;

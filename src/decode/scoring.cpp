@@ -18,7 +18,8 @@ double score(const SearchOptions& options, double log_prob, int length) {
   return (log_prob - options.word_penalty * length) / normaliser(options, length);
 }
 
-// Numerator and normaliser are each taken at their most favourable length, from the next token to the limit.
+// Numerator and normaliser are each evaluated at the length, from the next token to the limit, that is best for the
+// score.
 double score_bound(const SearchOptions& options, double log_prob, int length, int limit) {
   const int next = std::min(length + 1, limit);
   const double most = log_prob - options.word_penalty * (options.word_penalty > 0 ? next : limit);

@@ -58,7 +58,7 @@ void Searches::step(int most) {
     return;
   }
   const int steps = std::ranges::all_of(busy, &Search::queues) ? most : 1;
-  const auto some_steps = [&](int i) {  // in a parallel region: each search's kernels run on its own thread
+  const auto some_steps = [&](int i) {  // in a parallel region, so each search's kernels run on its own thread
     for (int step = 0; step < steps && !busy[size_t(i)]->idle(); ++step) busy[size_t(i)]->step();
   };
   run_parts(

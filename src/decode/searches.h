@@ -19,8 +19,8 @@ struct TranslatingModel {
   int longest_source = 0;  // pieces of the longest training sentence; 0: unknown
 };
 
-/// The fastest number of searches: one per thread if kernels may run concurrently. On a GPU it is one; when profiling
-/// as well, because times of overlapping kernels would not add up.
+/// The fastest number of searches: one per thread if kernels may run concurrently. One on a GPU, and when profiling,
+/// because the times of overlapping kernels would not add up.
 int searches_on(const Backend& backend);
 
 /// Concurrent searches that share only the models' weights. Each runs on its own thread with its own memory, so threads
@@ -30,18 +30,18 @@ class Searches {
  public:
   static constexpr int steps_at_once = 16;
 
-  /// As of Search; `tokens` is the budget of each search. Several searches have their own memory each, `memory` bytes
-  /// at most (0: a share of the machine's), so the backend must be one that threads may share: the CPU's, not profiled.
-  /// A single search uses the models' contexts, unless `memory` is given and the backend is the CPU's.
+  /// Parameters as for Search; `tokens` is the budget of each search. A single search uses the models' contexts, unless
+  /// `memory` is given and the backend is the CPU's. Several searches have their own memory, at most `memory` bytes each
+  /// (0: a share of the machine's), and need a backend that threads may share: the CPU's, without profiling.
   Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, int64_t memory = 0);
 
-  /// The search with the least work. One search calls `found` sequentially, two searches may call it from two threads
-  /// at once: callbacks that share state must go to the same search.
+  /// The search with the least work. A search calls its callbacks sequentially, but two searches may call theirs from
+  /// two threads concurrently: callbacks that share state must be added to the same search.
   Search& next();
   bool wants_more() { return next().wants_more(); }
   bool idle() const;
-  /// Advances all searches by one step, or by as many as `most` if more sentences wait than fit: threads meet less
-  /// often then, and results come later.
+  /// Advances all searches by one step, or by up to `most` steps if more sentences are queued than fit: threads then
+  /// synchronise less often, and results come later.
   void step(int most = steps_at_once);
 
  private:
@@ -50,7 +50,7 @@ class Searches {
     struct GiveBack {
       void operator()(Arena* arena) const;  // tables of positions, which models keep, may be in the arena
     };
-    const std::unique_ptr<Arena, GiveBack> arena;  // null: the models'
+    const std::unique_ptr<Arena, GiveBack> arena;  // null: uses the models' arena
     std::deque<Context> contexts;
     Search search;
   };

@@ -6,7 +6,7 @@
 namespace dragoman {
 namespace {
 
-// With their line breaks; none at the end. Waits for the first line only.
+// Reads lines, with their line breaks; none at the end of the input. Waits only for the first line.
 std::vector<std::string> next_lines(LineReader& in, int64_t most) {
   std::vector<std::string> lines;
   std::string line;
@@ -14,7 +14,7 @@ std::vector<std::string> next_lines(LineReader& in, int64_t most) {
   return lines;
 }
 
-// The lines as they are written.
+// The lines in the form in which they are written.
 std::string translated(Translator& translator, const Share& share, const TranslateOptions& options,
                        const SearchOptions& search) {
   std::string text;

@@ -6,8 +6,8 @@
 
 namespace dragoman {
 
-/// Splits pieces into segments of at most `longest`, to be translated separately. A segment ends at the last end of a
-/// sentence in its second half, else at the last space there, else at `longest` pieces.
+/// Splits pieces into segments of at most `longest`, to be translated separately. A segment ends at the last sentence
+/// end in its second half, else at the last space there, else after `longest` pieces.
 std::vector<std::vector<int32_t>> split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest);
 
 }  // namespace dragoman

@@ -21,10 +21,10 @@ void append(Translation& line, const Translation& part, const SearchOptions& opt
   if (line.length > 0) line.score = score(options, line.log_prob, line.length);
 }
 
-// Of a piece such as <0xE2>.
+// The byte of a piece such as <0xE2>.
 unsigned byte_of(const std::string& piece) { return unsigned(std::strtoul(piece.c_str() + 3, nullptr, 16)); }
 
-// Byte pieces at the end that begin a character and do not complete it.
+// The number of byte pieces at the end that form an incomplete character.
 size_t unfinished_bytes(const Vocabulary& target, std::span<const int32_t> ids) {
   for (size_t last = 1; last <= std::min<size_t>(3, ids.size()); ++last) {
     const int32_t id = ids[ids.size() - last];

@@ -10,26 +10,26 @@
 
 namespace dragoman {
 
-/// The translation of a line or of a segment of one.
+/// The translation of a line, or of a segment of a line.
 struct Translation {
   std::string text;  // contains no line breaks
   double log_prob = 0, score = 0;
-  int length = 0;                      // predicted tokens, each </s> included
-  std::vector<float> piece_log_probs;  // of these
+  int length = 0;                      // predicted tokens, </s> of each segment included
+  std::vector<float> piece_log_probs;  // of the predicted tokens
   std::vector<double> by_model;        // log_prob under each model; empty for one model
   Alignment alignment;                 // if requested
-  std::vector<Link> links;             // … by a request: bytes of its text and of this one that belong together
+  std::vector<Link> links;             // if requested: pairs of byte ranges of the source and of this text
 };
 
-/// Hypotheses as text.
+/// Converts hypotheses to text.
 std::vector<Translation> translations_of(const Vocabulary& target, std::vector<Hypothesis> hypotheses);
 
-/// Text of a translation's first tokens, which the text of the whole one begins with: an unfinished character is left
-/// out.
+/// The text of a translation's first tokens. The complete text begins with it: an incomplete character at the end is
+/// left out.
 std::string beginning_of(const Vocabulary& target, std::span<const int32_t> ids);
 
-/// Appends the translations of a line's next segment to those of the segments before it, rank by rank; a shorter list
-/// repeats its last entry. Joined translations are scored as one.
+/// Appends the n-best translations of a line's next segment to those of the segments before it, rank by rank; a shorter
+/// list repeats its last entry. A joined translation is scored as a single one.
 void append(std::vector<Translation>& line, std::vector<Translation> part, const SearchOptions& options);
 
 }  // namespace dragoman

@@ -10,7 +10,7 @@ namespace dragoman {
 
 /// Writes translations as lines: plain text, with log-probabilities, or n-best lists in Marian's format
 /// (`line ||| text ||| F0= a F1= b ||| score`). Plain text is written chunk by chunk, so memory does not grow with the
-/// length of a line; with scores, the line is held until its end, because they are known only then.
+/// length of a line; with scores, a line is kept until its end, because its scores are known only then.
 class TranslationWriter {
  public:
   /// All arguments must outlive the writer.
@@ -21,7 +21,7 @@ class TranslationWriter {
   /// The n best of the next line or chunk of a line, at least one; `more`: another chunk of the line follows.
   void write(std::vector<Translation> best, bool more);
   void flush() { out_.flush(); }
-  int64_t lines() const { return lines_; }  // complete ones, and those before the first
+  int64_t lines() const { return lines_; }  // complete lines, plus those before the first
 
  private:
   bool plain() const {

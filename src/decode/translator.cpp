@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t longest_text = 1 << 20;  // bytes of a line read at once
 
-// A table of learned positions is finite, and what stands around the pieces takes some of its rows.
+// A table of learned positions is finite, and the special pieces around a sentence use some of its rows.
 int longest_segment(const TranslateOptions& options, std::span<const TranslatingModel> models) {
   int longest = options.max_length;
   for (const TranslatingModel& m : models) {
@@ -27,7 +27,7 @@ int longest_segment(const TranslateOptions& options, std::span<const Translating
   return longest;
 }
 
-// The smallest longest_source of the models that know theirs.
+// The smallest known longest_source of the models.
 int longest_trained(std::span<const TranslatingModel> models) {
   int longest = 0;
   for (const TranslatingModel& m : models)
@@ -73,7 +73,7 @@ std::vector<std::string> Translator::translate(std::span<const std::string> line
 }
 
 int64_t Translator::translate(LineReader& in, LineWriter& out, const std::function<void(int64_t)>& written) {
-  // The forced prefix is at the end of its line, so such a line is read whole.
+  // The forced prefix is at the end of the line, so such a line must be read as a whole.
   const size_t longest = options_.force_decode ? std::numeric_limits<size_t>::max() : longest_text;
   TranslationWriter writer(out, options_, *search_options_);
   run({.ready = [&] { return in.ready(longest); },
@@ -149,7 +149,7 @@ bool Translator::cancel(Ticket ticket) {
 
 void Translator::step(int most) {
   searches_.step(most);
-  std::vector<std::unique_ptr<Pending>> finished;  // whose functions may submit and cancel others
+  std::vector<std::unique_ptr<Pending>> finished;  // their callbacks may submit and cancel requests
   for (auto at = requests_.begin(); at != requests_.end();) {
     const bool done = at->second->text.unfinished == 0;
     if (done) finished.push_back(std::move(at->second));
@@ -158,7 +158,7 @@ void Translator::step(int most) {
   for (auto& p : finished) answer(*p);
 }
 
-// An alignment may fail where the search did not.
+// Computing the alignment may fail although the search did not.
 void Translator::answer(Pending& request) {
   std::vector<Translation> found;
   std::exception_ptr error = request.text.error;
@@ -170,7 +170,7 @@ void Translator::answer(Pending& request) {
   error ? request.failed(error) : request.done(std::move(found));
 }
 
-// All sentences of a text are in one search, so that only one thread counts them.
+// All sentences of a text are in the same search, so only one thread counts them.
 void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.unfinished = sentences.size();
   text.found.resize(sentences.size());
@@ -194,7 +194,7 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   }
 }
 
-// Tells what the sentences up to the first unfinished one begin with.
+// Reports the beginning of the translation: all finished sentences and the beginning of the first unfinished one.
 Search::Begun Translator::told_of(Text& text, size_t sentence) const {
   return [this, &text, sentence](std::span<const int32_t> decided) {
     text.beginnings[sentence] = beginning_of(vocabularies_.target, decided);
@@ -286,7 +286,7 @@ std::vector<Translation> Translator::best(Text text) {
   return line;
 }
 
-// Each target token with the source token that it looks at most, but for ends and languages.
+// Links each target token to the source token with the largest attention weight, except ends and language pieces.
 std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hypothesis& hypothesis,
                                     const Alignment& alignment) const {
   size_t first = 0;  // token of this sentence in the text
@@ -304,13 +304,13 @@ std::vector<Link> Translator::links(const Text& text, size_t sentence, const Hyp
   return links;
 }
 
-// A forced pass over the hypotheses, because decoding keeps no attention weights.
+// Uses a forced pass over the hypotheses, because decoding keeps no attention weights.
 std::vector<Alignment> Translator::align(const std::vector<int32_t>& source, std::span<const Hypothesis> hypotheses) {
   const SentenceFrames frames = frames_of(first_.model->config());
   std::vector<IdPair> pairs;
   for (const Hypothesis& h : hypotheses) {
     IdPair& pair = pairs.emplace_back(frames.source.around(source), frames.target.around(h.ids));
-    if (h.length == int(h.ids.size())) pair.target.pop_back();  // it ran into the limit
+    if (h.length == int(h.ids.size())) pair.target.pop_back();  // it reached the length limit
   }
   auto alignments = dragoman::align(*first_.cx, *first_.model, pairs, options_.mini_batch_words);
   for (Alignment& alignment : alignments) drop_targets(alignment, int64_t(frames.target.before.size()));

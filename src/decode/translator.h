@@ -16,19 +16,19 @@
 
 namespace dragoman {
 
-/// A text to translate with options of its own.
+/// A text to translate with its own options.
 struct TextRequest {
   std::string text;  // one line
   SearchOptions search = {};
-  std::string prefix = "";  // how the translation begins
+  std::string prefix = "";  // forced beginning of the translation
   Wanted wanted = Wanted::log_probs;
-  bool alignment = false;        // which source tokens each target token was made from; also as links
+  bool alignment = false;        // compute the alignment of source and target tokens, also as links
   Constraints constraints = {};  // for each segment of a long text
-  uint64_t line = 0;             // keys random draws, as the number of a line does
-  std::function<void(const std::string& text)> begun = {};  // told what its translation begins with, as it grows
+  uint64_t line = 0;             // key of random draws, like the number of a line
+  std::function<void(const std::string& text)> begun = {};  // receives the growing beginning of the translation
 };
 
-/// Translates text line by line. A line without pieces (empty or only white space) has the empty translation; one
+/// Translates text line by line. The translation of a line without pieces (empty or only white space) is empty. A line
 /// longer than `max_length` pieces is translated in segments. Lines are translated independently; sampling also depends
 /// on the line number.
 class Translator {
@@ -54,26 +54,26 @@ class Translator {
   /// pipes. `written` receives the number of lines written so far.
   int64_t translate(LineReader& in, LineWriter& out, const std::function<void(int64_t lines)>& written = {});
 
-  /// Source of lines and sink of translations, in the same order. A long line may come in chunks: on both sides, `more`
-  /// says that another chunk of it follows.
+  /// Input of lines and output of translations, in the same order. A long line may come in chunks: on both sides,
+  /// `more` means that another chunk of the line follows.
   struct Flow {
     std::function<bool()> ready;                                          // next() would not block
     std::function<bool(std::string& text, bool& more)> next;              // false at the end
     std::function<void(std::vector<Translation> best, bool more)> write;  // at least one, best first
     std::function<void()> flush;
-    uint64_t first_line = 0;  // its number, by which draws are keyed
+    uint64_t first_line = 0;  // number of the first line, the key of random draws
   };
   void run(const Flow& flow);
 
-  /// Queues a text with options of its own, beside all others. A step() calls `done`, or `failed` if there is no memory
-  /// for it, which leaves the others as they are. Error for options that make no sense. The translation depends on the
-  /// request alone. `request.begun` may be called in one of the engine's threads, but only during a step().
+  /// Queues a text with its own options. A step() calls `done`, or `failed` if there is no memory for it; other
+  /// requests are not affected. Error for invalid options. The translation depends only on the request. `request.begun`
+  /// may be called in one of the engine's threads, but only during a step().
   Ticket submit(TextRequest request, Done done, Failed failed);
-  /// Gives a text up: none of its functions is called any more. False if it is done.
+  /// Cancels a text: none of its functions is called afterwards. False if it is already done.
   bool cancel(Ticket ticket);
   /// Whether no request is unfinished.
   bool idle() const { return requests_.empty(); }
-  /// Whether another request would begin soon: what is unfinished fills less than a search.
+  /// Whether another request would begin soon: the unfinished requests fill less than one search.
   bool has_room() { return searches_.next().has_room(); }
   /// Extends all translations by one or more tokens, as Searches does, and answers the requests that are done.
   void step(int most = Searches::steps_at_once);
@@ -91,8 +91,8 @@ class Translator {
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested
     std::vector<ByteRange> ranges;               // of all source tokens in a request's text, likewise
-    std::exception_ptr error;                    // if one of them has failed
-    Search* on = nullptr;                        // where its sentences are
+    std::exception_ptr error;                    // if a sentence has failed
+    Search* on = nullptr;                        // the search of its sentences
     std::vector<Search::Ticket> tickets;
     std::function<void(const std::string&)> begun;  // null: not requested
     std::vector<std::string> beginnings;            // of each sentence
@@ -126,11 +126,11 @@ class Translator {
   const TranslateOptions options_;
   const Search::Options search_options_;  // of lines
   const size_t models_;
-  const TranslatingModel first_;                       // computes alignments
+  const TranslatingModel first_;                       // for alignments
   const std::shared_ptr<const Constraint> shortlist_;  // of every sentence; null: none
   const int longest_segment_;                          // pieces
   Searches searches_;
-  std::deque<Text> texts_;  // read and not yet written
+  std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
   Ticket last_ticket_ = 0;
   uint64_t line_ = 0, part_ = 0;  // of the next text in this run
