@@ -4,7 +4,7 @@
 namespace dragoman {
 
 /// Trains the aligner on the text and writes the links of each pair, a shortlist, or both. Logs each iteration. Memory:
-/// the ids of all pairs. Error for files whose lines do not pair and for files that cannot be read.
+/// the ids of all pairs. Error for files that differ in their number of lines and for files that cannot be read.
 void align_text(const AlignOptions& options);
 
 }  // namespace dragoman

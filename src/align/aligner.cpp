@@ -21,8 +21,8 @@ class ExactSum {
 
 namespace {
 
-// How close target position i of m and source position j of n (from 0) are to the diagonal: 0 on it, -1 farthest from
-// it.
+// The closeness of target position i of m and source position j of n (from 0) to the diagonal: 0 on it, -1 farthest
+// from it.
 double feature(int i, int m, int j, int n) { return -std::abs((i + 1.0) / m - (j + 1.0) / n); }
 
 }  // namespace
@@ -82,7 +82,7 @@ double Aligner::iterate() {
   const int threads = thread_count();
   std::vector<std::vector<Origin>> origins(threads);
   parallel_items(pairs_.size(), [&](int64_t pair, int part) { expect(pair, origins[part], sums); });
-  // In the first iteration all translations are equally probable, so distances say nothing yet.
+  // In the first iteration, all translations are equally probable, so the distances carry no information yet.
   if (iterations_++ > 0 && !options_.fixed_tension && sums.linked.value() > 0)
     learn_tension(sums.feature.value() / sums.linked.value());
   table_.estimate(options_.alpha);

@@ -9,8 +9,8 @@ namespace dragoman {
 /// Aligns each target piece to a source piece: IBM model 2, in which the probability of a link falls with its distance
 /// from the diagonal (Dyer, Chahuneau and Smith 2013, "A Simple, Fast, and Effective Reparameterization of IBM Model
 /// 2"):  p(e_i, j) = p₀ · t(e_i | nothing) for none, else (1 − p₀) · exp(−λ |i/m − j/n|) / Z · t(e_i | f_j). Trained by
-/// expectation maximisation. Costs one lookup in the table for each combination of source and target piece of a pair,
-/// in each iteration. Results do not depend on the number of threads.
+/// expectation maximisation. Each iteration costs one table lookup for each combination of a source and a target piece
+/// of a pair. Results do not depend on the number of threads.
 class Aligner {
  public:
   struct Link {
@@ -24,7 +24,7 @@ class Aligner {
   /// One iteration of expectation maximisation over all pairs. Returns the perplexity of target pieces before it.
   double iterate();
 
-  /// The most probable link of each target piece that has one, in order.
+  /// The most probable link of each target piece that has a link, in order.
   std::vector<Link> align(std::span<const int32_t> source, std::span<const int32_t> target) const;
 
   const TranslationTable& table() const { return table_; }

@@ -22,7 +22,7 @@ struct Alignment {
 /// weights between segments are 0.
 void append(Alignment& line, const Alignment& part);
 
-/// Leaves out the first target tokens: those that are given before a translation.
+/// Removes the first target tokens, which were given before the translation.
 void drop_targets(Alignment& alignment, int64_t tokens);
 
 /// hard, above: "0-0 1-1 1-2", sorted by source; soft: target tokens separated by spaces, source tokens by commas.

@@ -4,9 +4,9 @@
 
 namespace dragoman {
 
-/// How an alignment is written, as in Marian (--alignment). Pairs i-j are of source and target tokens, counted from 0.
-/// hard: for each target token, the pair with the largest weight; above: each pair with a weight above the threshold;
-/// soft: all weights.
+/// How an alignment is written, as in Marian (--alignment). A pair i-j links source token i to target token j, counted
+/// from 0. hard: for each target token, the pair with the largest weight; above: each pair with a weight above the
+/// threshold; soft: all weights.
 struct AlignmentStyle {
   enum Kind { none, hard, soft, above } kind = none;
   double threshold = 1;  // above only

@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// Sentence pairs as ids, end to end: 4 bytes a piece and 16 a pair.
+/// Sentence pairs as concatenated ids: 4 bytes per piece and 16 per pair.
 class IdPairs {
  public:
   void add(std::span<const int32_t> source, std::span<const int32_t> target) {

@@ -15,7 +15,7 @@ class AlignmentObserver {
   AlignmentObserver(const AlignmentObserver&) = delete;
 
   const AttentionObserver* observer() const { return &observer_; }
-  /// The alignments of the last pass, one per sentence. Throws Error if it had no cross-attention.
+  /// The alignments of the last pass, one per sentence. Error if that pass had no cross-attention.
   std::vector<Alignment> take();
 
  private:
@@ -27,7 +27,7 @@ class AlignmentObserver {
 void put(std::vector<Alignment> some, std::span<const size_t> numbers, std::vector<Alignment>& all);
 
 /// The alignments of pairs, by a forced pass in float32 or with packed weights. As with for_each_batch, they do not
-/// depend on the other pairs of a batch. A pair whose target is empty has the empty alignment.
+/// depend on the other pairs of a batch. The alignment of a pair with an empty target is empty.
 std::vector<Alignment> align(const Context& cx, Model& model, std::span<const IdPair> pairs, int64_t batch_words);
 
 }  // namespace dragoman

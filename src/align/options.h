@@ -8,7 +8,7 @@ struct AlignerOptions {
   double nothing = 0.08;       // probability that a target piece has no source
   double tension = 4;          // initial λ: how close links are to the diagonal
   bool fixed_tension = false;  // false: learned from the second iteration on
-  double alpha = 0.01;         // of the Dirichlet prior on translations; 0: none
+  double alpha = 0.01;         // parameter of the Dirichlet prior on translations; 0: no prior
 };
 
 struct ShortlistOptions {
@@ -19,10 +19,10 @@ struct ShortlistOptions {
 /// Text to align, and what to write.
 struct AlignOptions : AlignerOptions, ShortlistOptions {
   std::vector<std::string> train_sets;  // {source, target} of each corpus
-  bool tsv = false;                     // each file holds both sides
+  bool tsv = false;                     // each file contains both sides
   std::vector<std::string> vocabs;      // {source, target}; empty: those of …
   std::string model;                    // … this file
-  std::string output;                   // for links; empty: they are not written
+  std::string output;                   // file for the links; empty: not written
   std::string shortlist;                // file to write; empty: none
   bool no_spm_encode = false;           // the text is already split into pieces
   int iterations = 5;

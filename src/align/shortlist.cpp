@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-// Numbers of the `count` largest values, the largest first, ties to the lower number; those above 0 only.
+// Indices of the `count` largest values above 0, the largest first; among equal values the lower index first.
 template <class T>
 std::vector<int32_t> largest(std::span<const T> values, int count) {
   std::vector<int32_t> order(values.size());

@@ -5,8 +5,8 @@
 
 namespace dragoman {
 
-/// Makes a shortlist from a trained table. A source piece that is also a target piece is among its own translations:
-/// names and numbers that the text did not have can be copied.
+/// Builds a shortlist from a trained table. A source piece that is also a target piece is always among its own
+/// translations, so that names and numbers that did not occur in the text can be copied.
 Shortlist make_shortlist(const TranslationTable& table, const IdPairs& pairs, const Vocabulary& source,
                          const Vocabulary& target, const ShortlistOptions& options);
 

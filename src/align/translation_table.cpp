@@ -11,8 +11,8 @@ namespace {
 
 constexpr double unit = 0x1p-32;  // of counts
 
-/// Collects distinct numbers. Duplicates are removed from time to time, so that memory holds at most about twice the
-/// distinct ones.
+/// Collects distinct numbers. Duplicates are removed from time to time, so memory is limited to about twice that of the
+/// distinct numbers.
 class Gathered {
  public:
   void add(std::span<const int32_t> numbers) {

@@ -3,18 +3,18 @@
 
 namespace dragoman {
 
-/// t(e | f): the probability that source piece f, or the null word, is translated by target piece e, for all that occur
-/// together in a sentence pair; 20 bytes for each such combination. Counts are integers in units of 2^-32, so their
-/// sums are exact: threads may add in any order, and the same text gives the same table to the bit.
+/// t(e | f): the probability that source piece f, or the null word, is translated by target piece e, for all
+/// combinations that occur in a sentence pair; 20 bytes per combination. Counts are integers in units of 2^-32, so
+/// their sums are exact: threads may add in any order, and the same text gives the same table, bit for bit.
 class TranslationTable {
  public:
   struct Entries {
-    std::span<const int32_t> targets;  // rising
+    std::span<const int32_t> targets;  // ascending
     std::span<const double> probabilities;
   };
   static constexpr int64_t none = -1;
 
-  /// Initially all translations that occur in the text are equally probable.
+  /// Initially, all translations that occur in the text are equally probable.
   TranslationTable(const IdPairs& pairs, int32_t source_vocabulary);
 
   int32_t nothing() const {
@@ -26,8 +26,9 @@ class TranslationTable {
 
   /// Adds to the expected count of an entry; thread-safe.
   void count(int64_t entry, double share);
-  /// Computes probabilities from the counts and resets these. With alpha above 0, variational Bayes under a symmetric
-  /// Dirichlet prior, exp(ψ(c + α) − ψ(Σ (c + α))), which lowers rare translations; with 0, maximum likelihood.
+  /// Computes probabilities from the counts and resets the counts. With alpha above 0, variational Bayes under a
+  /// symmetric Dirichlet prior, exp(ψ(c + α) − ψ(Σ (c + α))), which lowers the probability of rare translations; with
+  /// 0, maximum likelihood.
   void estimate(double alpha);
 
  private:

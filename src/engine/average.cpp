@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-// The meaning of weights depends on configuration and vocabularies; equal shapes are not enough.
+// The meaning of weights depends on configuration and vocabularies, so equal shapes are not enough.
 void require_same_kind(const std::string& first_path, const ModelFile& first, const std::string& path,
                        const ModelFile& file) {
   static constexpr auto hint =
@@ -56,7 +56,7 @@ void set_to_means(const Parameters& parameters, const Sums& sums, size_t models)
 
 }  // namespace
 
-// Holds one model and the sums, however many files there are.
+// Memory: one model and the sums, however many files there are.
 void average_models(Engine& engine, const AverageOptions& options) {
   require(options.output != "-", "--output is a model file, so it cannot be '-'");
   require(!options.models.empty(), "no models to average");

@@ -17,13 +17,13 @@
 namespace dragoman {
 namespace {
 
-// Enough for the token budget of a search even if lines have a few tokens only. Others wait as text.
+// Enough to fill the token budget of a search even with lines of a few tokens. Further requests wait as text.
 constexpr size_t texts_in_flight_per_thread = 256;
 
 }  // namespace
 
-// A request is in `open_` from submit() until something decides how it ends: the translator with a result, or cancel().
-// Whoever takes it out decides, so that there is one answer; the thread gives all answers.
+// A request is in `open_` from submit() until its outcome is decided, by the translator's result or by cancel().
+// Whoever removes it decides, so that there is exactly one answer. The thread delivers all answers.
 class BackgroundTranslator::Worker {
  public:
   Worker(std::shared_ptr<Engine> used, const TextTranslatorOptions& options)
@@ -58,7 +58,7 @@ class BackgroundTranslator::Worker {
       const std::lock_guard lock(mutex_);
       require(!ending_, "the translator is being destroyed");
       ticket = ++last_ticket_;
-      queue_.push_back(ticket);  // first: tickets without a request are passed over
+      queue_.push_back(ticket);  // first, since tickets without a request are skipped
       auto partial = std::exchange(request.partial, {});
       open_.emplace(ticket, Request{std::move(request), std::move(answered), std::move(partial)});
     }
@@ -85,7 +85,7 @@ class BackgroundTranslator::Worker {
     Partial partial;
     TranslationAnswer answer = {};
   };
-  using Requests = std::map<Ticket, Request>;  // what is moved from one to another needs no memory, and is never lost
+  using Requests = std::map<Ticket, Request>;  // moving a node between maps needs no memory, so it cannot fail
 
   void work() {
     leave_signals_to_the_program();
@@ -100,7 +100,7 @@ class BackgroundTranslator::Worker {
     }
   }
 
-  // The last of each request in this step. Those of finished ones are not needed, and of cancelled ones not wanted.
+  // The last partial translation of each request in this step; not delivered for finished and cancelled requests.
   void give_partials() {
     for (const auto& [ticket, text] : std::exchange(partials_, {}))
       if (const Partial partial = partial_of(ticket)) call(partial, text);
@@ -112,7 +112,7 @@ class BackgroundTranslator::Worker {
     return found == open_.end() ? Partial() : found->second.partial;
   }
 
-  // Waits for something to do. False: the translator ends, and everything is answered.
+  // Waits for something to do. False: the translator is ending, and all requests are answered.
   bool take_work() {
     Requests cancelled;
     bool ending = false;
@@ -136,7 +136,7 @@ class BackgroundTranslator::Worker {
     return !ending;
   }
 
-  // 0: there is none.
+  // 0: none.
   Ticket next_queued(TranslationRequest& request) {
     const std::lock_guard lock(mutex_);
     while (!queue_.empty()) {
@@ -150,7 +150,7 @@ class BackgroundTranslator::Worker {
     return 0;
   }
 
-  // For the search, which may call from several threads at once.
+  // Called by the search, possibly from several threads at once.
   Partial keeping_partials(Ticket ticket) {
     return [this, ticket](const std::string& text) {
       const std::lock_guard lock(partials_mutex_);
@@ -170,7 +170,7 @@ class BackgroundTranslator::Worker {
     }
   }
 
-  // What the translator throws ends all of its requests.
+  // An exception of the translator ends all of its requests.
   void fail_all_in_flight() {
     for (const auto error = std::current_exception(); !in_flight_.empty();)
       finish(in_flight_.begin()->first, {.error = error});
@@ -185,7 +185,7 @@ class BackgroundTranslator::Worker {
     }
   }
 
-  // Calls a function of the program.
+  // Calls a callback of the user.
   template <class F, class T>
   void call(const F& function, T&& given) {
     try {
@@ -206,19 +206,19 @@ class BackgroundTranslator::Worker {
   std::mutex mutex_;
   std::condition_variable wake_;
   Requests open_;
-  std::deque<Ticket> queue_;  // in their order; some are cancelled already
+  std::deque<Ticket> queue_;  // in order of submission; some may be cancelled
   Requests cancelled_;
   Ticket last_ticket_ = 0;
   bool ending_ = false;
 
-  // Of the thread alone.
+  // Used by the thread only.
   TextTranslator translator_;
   const size_t most_in_flight_;
   std::map<Ticket, TextTranslator::Ticket> in_flight_;
   Requests finished_;
 
   std::mutex partials_mutex_;
-  std::map<Ticket, std::string> partials_;  // of this step
+  std::map<Ticket, std::string> partials_;  // of the current step
 
   std::thread thread_;
   std::shared_ptr<Worker> itself_;
@@ -229,7 +229,7 @@ BackgroundTranslator::BackgroundTranslator(std::shared_ptr<Engine> engine, TextT
   Worker::start(worker_);
 }
 
-// A child of fork() has no thread to join; what it copied is left to its end.
+// A child of fork() has no thread to join, and leaves its copy of the objects alone until it ends.
 BackgroundTranslator::~BackgroundTranslator() {
   worker_->process().forked() ? worker_->leave(worker_) : worker_->end();
 }
@@ -250,7 +250,7 @@ bool BackgroundTranslator::cancel(Ticket ticket) {
 std::vector<std::vector<TranslatedText>> BackgroundTranslator::translate(const std::vector<std::string>& lines,
                                                                          const SearchOptions& search) {
   require(!worker_->in_its_thread(),
-          "translate() was called from the translator's own thread, for which it would wait forever");
+          "translate() was called from the translator's own thread, which would wait for itself forever");
   struct Results {
     std::mutex mutex;
     std::condition_variable all;

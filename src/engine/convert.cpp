@@ -31,7 +31,7 @@ void convert_model(Engine& engine, const ConvertOptions& o) {
   std::optional<ConvertedModel> model =
       read_foreign_model(o.input, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
   if (!model) {
-    ModelFile ours(o.input);  // or an Error that says what it is
+    ModelFile ours(o.input);  // or throws an Error that names the kind of file
     throw Error(o.input + " is already a dragoman model", "translate, train and the other commands read it as it is");
   }
   save_model(o.output, model->config, model->vocabularies, std::move(model->weights));

@@ -18,7 +18,7 @@ struct Engine::State {
 
 Engine::Engine(EngineOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 
-// A child of fork() has no threads to join; what it copied is left to its end.
+// A child of fork() has no threads to join, and leaves its copy of the objects alone until it ends.
 Engine::~Engine() {
   if (state_->process.forked()) (void)state_.release();
 }

@@ -184,7 +184,7 @@ Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<Evaluat
   require_references(references);
   require(!hypotheses.empty(), "there is nothing to evaluate");
   for (const EvaluatedText& text : hypotheses) require_equal_length(text, references.front());
-  options.references.clear();  // signatures count them, messages name them
+  options.references.clear();  // signatures contain their number, messages their names
   for (const auto& reference : references) options.references.push_back(reference.name);
   Work work{.options = options, .texts = std::move(hypotheses)};
   for (const auto& reference : references) work.references.push_back(reference.lines);

@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// The pairs to explain, and what of them.
+/// The pairs to explain, and how.
 struct ExplainOptions : AttentionChoice {
   std::string model;
   std::vector<std::string> train_sets;        // {source, target}; empty: …
@@ -17,8 +17,8 @@ struct ExplainOptions : AttentionChoice {
   int64_t max_lines = 100;                    // 0: all
   int beam_size = SearchOptions{}.beam_size;  // as in translate
   bool no_spm_encode = false;                 // the text is already split into pieces
-  std::vector<std::string> vocabs;            // of a model of another program, if nothing beside it names them
-  std::string source_lang, target_lang;       // of a model with several languages; empty: what the model has kept
+  std::vector<std::string> vocabs;            // of another program's model, if no file beside it names them
+  std::string source_lang, target_lang;       // of a multilingual model; empty: those stored in the model
 };
 
 }  // namespace dragoman

@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-// --log: the file has the error that ends a run, too.
+// The --log file also receives the error that ends a run.
 void logged_to(const std::string& path, const std::function<void()>& work) {
   if (path.empty()) return work();
   MessageFile messages(path);

@@ -8,11 +8,11 @@ namespace dragoman {
 
 struct Backend;
 
-/// A training run with options that have been checked: alone on its model, with its log file. What train() and the
-/// command do; of several processes, all call it together.
+/// A training run with checked options: locks the model, opens the log file and trains. Used by train() and by the
+/// command. With several processes, all call it together.
 TrainResult run_training(const TrainOptions& options, const Backend& backend, RunControl& control, Communicator& ranks);
 
-/// The part of the options that decides the run.
+/// The options that determine the run.
 TrainingSetup setup_of(const TrainOptions& options);
 
 }  // namespace dragoman

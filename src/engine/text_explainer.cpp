@@ -16,7 +16,7 @@ namespace {
 LoadedModel load(const ExplainOptions& o, const Backend& cpu, Arena& arena) {
   const ModelFile file = open_model(o.model, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
   ModelConfig config = file.config();
-  config.learns_source = false;  // gradients are those of the target's log-probabilities
+  config.learns_source = false;  // so that gradients are those of the target's log-probabilities
   LoadedModel loaded{make_model(config, cpu, arena, DType::f32, false), file.vocabularies(), {}};
   file.load_weights(loaded.model->parameters());
   loaded.packed = loaded.model->parameters().pack();

@@ -11,17 +11,18 @@
 
 namespace dragoman {
 
-/// Reads pairs of lines, or lines and translates them, and explains them one by one. For one thread at a time.
+/// Reads pairs of lines, or reads lines and translates them, and explains the pairs one by one. For one thread at a
+/// time.
 class TextExplainer {
  public:
   /// Error for files that cannot be read, and for a model that lacks a chosen attention.
   TextExplainer(const ExplainOptions& options, const Backend& device);
   TextExplainer(const TextExplainer&) = delete;
 
-  /// The next pair's explanation; one that is too long has none and says so. Nothing at the end of the text or, with a
-  /// warning, at max_lines.
+  /// The explanation of the next pair; if the pair is too long, only the reason why there is none. nullopt at the end
+  /// of the text or, with a warning, at max_lines.
   std::optional<Explanation> next();
-  /// Whether next() would not wait for input.
+  /// Whether next() would return without waiting for input.
   bool ready() { return input_ ? input_->ready() : files_->ready(); }
 
  private:

@@ -43,7 +43,7 @@ struct TextTranslator::State {
         translating{.max_length = options.max_length},
         search(options.search) {}
 
-  /// Runs f(translator) on the engine. If it throws, pending requests are lost, and the next call starts with a new
+  /// Runs f(translator) on the engine. If f throws, pending requests are lost, and the next call starts with a new
   /// translator.
   template <class F>
   auto run(const F& f) {

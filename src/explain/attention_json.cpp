@@ -26,7 +26,7 @@ std::string to_json(const AttentionMap& map) {
 
 }  // namespace
 
-// Written by hand, because the JSON library would print each float with the digits of a double.
+// Formatted here, because the JSON library would print each float with the digits of a double.
 std::string json_rows(const std::vector<float>& values, int64_t cols) {
   std::string text = "[";
   for (size_t i = 0; i < values.size(); ++i) {

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// What is recorded of an attention until the end of the pass.
+// The data of an attention that is kept until the end of the pass.
 struct Seen {
   std::string name;
   AttentionShape shape;
@@ -33,7 +33,7 @@ AttentionSite site_of(std::string_view name) {
   return name.ends_with("cross_attention") ? AttentionSite::cross : AttentionSite::decoder_self;
 }
 
-// The first number between dots.
+// The layer: the first number between dots in the name.
 int layer_of(std::string_view name) {
   int layer = 0;
   name.remove_prefix(std::min(name.find('.') + 1, name.size()));
@@ -67,7 +67,7 @@ void multiply_by_gradient(const Context& cx, const Seen& seen, AttentionMap& map
     if (node.written) {
       cx.backend.linear(gradient, node.gradient.columns(head.head * size, size),
                         seen.value.value().columns(head.head * size, size), Tensor(), Activation::none);
-    } else {  // it does not influence the loss
+    } else {  // the attention does not influence the loss
       cx.backend.fill(gradient, 0);
     }
     const std::vector<float> of_loss = floats_of(gradient);

@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-// Whether it is chosen: an empty choice means everything.
+// Whether a value is chosen; an empty choice means all.
 template <class T>
 bool among(const std::vector<T>& wanted, const T& x) {
   return wanted.empty() || std::ranges::find(wanted, x) != wanted.end();
@@ -96,7 +96,7 @@ bool Explainer::chosen(const AttentionMap& map) const {
 }
 
 void Explainer::choose_heads(AttentionMap& map) const {
-  if (choice_.method == AttentionMethod::rollout) return;  // it uses the mean anyway
+  if (choice_.method == AttentionMethod::rollout) return;  // rollout uses the mean anyway
   std::erase_if(map.heads, [&](const HeadMap& head) { return !among(choice_.heads, head.head); });
   if (choice_.average) map.heads = {mean_of(map)};
 }

@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// A sentence pair with the model's attention while it read and predicted the pair.
+/// A sentence pair with the model's attention in a forced pass over it.
 struct Explanation {
   int64_t line = 0;  // of the input, counted from 1
   AttentionMethod method = AttentionMethod::raw;
@@ -17,7 +17,7 @@ struct Explanation {
   std::vector<std::string> read, predicted;  // decoder inputs and the tokens to predict, equally many
   std::vector<AttentionMap> maps;
 
-  /// Tokens that label the rows and columns of a map.
+  /// The tokens that label the rows and columns of a map.
   const std::vector<std::string>& queries(AttentionSite site) const {
     return site == AttentionSite::encoder_self ? source : predicted;
   }
@@ -30,7 +30,7 @@ struct Explanation {
 /// and unpacked ones (for passes recorded on a tape).
 class Explainer {
  public:
-  /// Throws Error if the model lacks a chosen attention; the hint says what it has. All arguments must outlive the
+  /// Error if the model lacks a chosen attention; the hint lists those that it has. All arguments must outlive the
   /// explainer; `cx` has no tape.
   Explainer(const Context& cx, Model& model, const Vocabularies& vocabularies, const AttentionChoice& choice);
 
@@ -46,7 +46,7 @@ class Explainer {
   Model& model_;
   const Vocabularies& vocabularies_;
   const AttentionChoice choice_;
-  std::map<AttentionSite, int> layers_;  // how many each site has
+  std::map<AttentionSite, int> layers_;  // number of layers per site
 };
 
 }  // namespace dragoman

@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-constexpr int label_columns = 14, heading_rows = 8;  // of a token beside its row, above its column
+constexpr int label_columns = 14, heading_rows = 8;  // size of a token's label beside its row, above its column
 
 // Lower bounds of the shades, as fractions of the scale.
 constexpr std::array<std::pair<float, std::string_view>, 4> shades = {
@@ -42,7 +42,7 @@ std::string label(std::string_view piece) {
   return text + std::string(size_t(label_columns - width), ' ');
 }
 
-// Tokens written vertically, so that each fits its column.
+// The tokens, written vertically so that each fits its column.
 std::string heading(const std::vector<std::string>& pieces) {
   std::vector<std::u32string> columns;
   size_t rows = 0;

@@ -3,7 +3,7 @@
 namespace dragoman {
 namespace {
 
-// Composition of vectors: a row per vector, a column per input.
+// The composition of vectors: a row per vector, a column per input.
 struct Known {
   int64_t rows = 0, inputs = 0;
   std::vector<double> shares;  // (rows,inputs)

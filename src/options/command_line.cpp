@@ -24,8 +24,8 @@ bool is_number(const std::string& word) {
   return succeeds([&] { read_word(number, word, {}); });
 }
 
-// Whether a word after an option that may stand alone is its value: a choice, a truth, a number (which may turn out to
-// be out of range) or what else its type reads, for a list anything.
+// Whether a word after an option with an optional value is that value: one of its choices, a truth value, a number
+// (possibly out of range) or another word that its type can read; for a list, any word.
 bool is_value_of(const Option& option, const std::string& word) {
   if (option.list) return true;
   static const std::string truths = "true, false, yes, no, on, off";
@@ -60,7 +60,7 @@ class CommandLine {
   }
 
  private:
-  // A negative number is one where a value may stand.
+  // A negative number is a value if a value may follow.
   bool begins_option(const std::string& word) const {
     if (word.size() < 2 || word[0] != '-') return false;
     const bool takes_words = !unknown_.empty() || (option_ && (option_->list || count_ == 0));
@@ -105,7 +105,7 @@ class CommandLine {
     }
   }
 
-  // Words without an option before them are positional; a list takes all that remain.
+  // Words without an option before them are positional; a list takes all remaining words.
   void take_loose_word(const std::string& word) {
     for (const Option* positional : positionals_) {
       Assignment& assignment = assignments_[positional->name];
@@ -118,7 +118,7 @@ class CommandLine {
     take_surplus(word);
   }
 
-  // It was meant for the option before it, which then says what it takes.
+  // The word was probably meant for the option before it, so the message describes the values of that option.
   void take_surplus(const std::string& word) {
     if (!option_) {
       surplus_.push_back(word);

@@ -18,11 +18,11 @@ void apply_preset(const Table<Options>& table, Assignments& all, Options& option
 }
 
 struct FillRules {
-  bool may_lack = false;  // options that are required, as in a configuration that is only shown
+  bool may_lack = false;  // whether required options may be missing, as in a configuration that is only shown
 };
 
-/// Gives `options`, to which `own` is bound, the preset and then what `given` assigns; then inherits and checks. Adds
-/// all that is wrong to the findings.
+/// Applies the preset and then the assignments in `given` to `options`, to which `own` is bound; then inherits and
+/// checks. Adds all problems to the findings.
 template <class Options>
 void fill(const Table<Options>& table, Assignments& given, Options& options, std::vector<Option>& own, FillRules rules,
           Findings& findings) {

@@ -7,13 +7,13 @@
 
 namespace dragoman {
 
-/// What a command cannot take of its command line and configuration files, gathered so that one answer names all.
+/// Collects all problems in a command line and its configuration files, so that one message can list them all.
 class Findings {
  public:
   explicit Findings(std::string_view command) : command_(command) {}
 
   std::string_view command() const { return command_; }
-  /// Once, however often it is found.
+  /// Adds a problem once, however often it is found.
   void add(const Error& problem);
 
   /// Adds a problem unless the condition holds.
@@ -22,10 +22,10 @@ class Findings {
     if (!condition) add(Error(fmt::format(format, std::forward<A>(args)...)));
   }
 
-  /// A value that could not be read, so that checks of several options must be skipped.
+  /// Adds a problem with an unreadable value, so that checks that combine options must be skipped.
   void add_unread(const Error& problem);
 
-  /// Whether f throws no Error; adds the one that it throws.
+  /// Calls f. If it throws an Error, adds that and returns false.
   template <class F>
   bool attempt(const F& f) {
     try {
@@ -37,14 +37,15 @@ class Findings {
     }
   }
 
-  /// An option that the command lacks. `message` says so, `shown` is what a warning calls it where it is ignored.
+  /// Adds an option that the command does not have. `message` is the error; `shown` is its name in a warning if it is
+  /// ignored instead.
   void add_option(std::string_view name, const std::vector<std::string>& words, const std::string& message,
                   const std::string& shown, const std::string& nearest);
 
   bool all_read() const { return all_read_; }
   bool empty() const { return problems_.empty(); }
 
-  /// Throws Error if there are problems: the only one as it is, several as a list. Else warns of what is ignored.
+  /// Throws Error if there are problems: a single one unchanged, several as a list. Otherwise warns of ignored options.
   void finish() const;
 
  private:

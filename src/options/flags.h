@@ -91,9 +91,9 @@ class Given {
  public:
   explicit Given(const std::vector<Option>& options) : options_(options) {}
   bool operator()(std::string_view name) const;
-  /// Given, with a value other than the default: a full configuration file also lists options at their defaults.
+  /// Given with a value other than the default: a complete configuration file also lists options with their defaults.
   bool changed(std::string_view name) const;
-  /// Changed, and not to 0 or false: what a model lacks may be off.
+  /// Changed, and not to 0 or false: an unsupported option may be given as off.
   bool turned_on(std::string_view name) const;
 
  private:
@@ -109,7 +109,7 @@ void check_pair(std::string_view option, const std::vector<std::string>& files, 
 struct About {
   std::string_view name;
   std::string_view summary;  // one line for `dragoman --help`
-  std::string_view usage;    // what follows the name
+  std::string_view usage;    // the text after the name
   std::string_view text;     // a paragraph or two for its own page
 };
 
@@ -118,12 +118,12 @@ template <class Options>
 struct Table {
   About about;
   std::vector<Flag<Options>> flags;
-  // Adds every contradiction to the findings; resolves alternative spellings.
+  // Adds contradictions to the findings; resolves alternative spellings.
   void (*check)(Options&, const Given&, Findings&) = nullptr;
-  std::string_view preset_flag = "";                          // if there is one, it is set first, then `preset` runs,
-  void (*preset)(Options&) = nullptr;                         // then all other options
-  void (*inherit)(Options&, std::vector<Option>&) = nullptr;  // and last what a file says that an option names
-  std::vector<std::string_view> essentials = {};              // what -h shows; none: all
+  std::string_view preset_flag = "";   // if not empty, this option is set first, then `preset` runs,
+  void (*preset)(Options&) = nullptr;  // then all other options are set,
+  void (*inherit)(Options&, std::vector<Option>&) = nullptr;  // and last the values from a file that an option names
+  std::vector<std::string_view> essentials = {};              // the options that -h shows; empty: all
 };
 
 }  // namespace dragoman

@@ -47,7 +47,7 @@ std::string_view reason_to_ignore(const Foreign& option, std::string_view comman
   return option.ignored == any_value ? option.answer : "";
 }
 
-// A blank in a pattern is the end of a word, which a blank in the name of a file is not.
+// A blank in a pattern ends a word, but a blank in a file name does not.
 const ForeignValue* foreign_value(std::string_view option, const std::vector<std::string>& words,
                                   std::string_view command) {
   const std::string value = fmt::format("{}", fmt::join(words, "\n"));

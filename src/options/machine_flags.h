@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-/// Rows that mean the same in every command that has them.
+/// Rows with the same meaning in every command that has them.
 
 template <class Options>
 Flag<Options> cpu_threads_flag(std::string_view group) {
@@ -48,7 +48,7 @@ Flag<Options> devices_flag(std::string_view group) {
           .help = "device to compute on: cpu, or the number of a GPU, counted from 0"};
 }
 
-/// Of a command that several processes can share.
+/// The rows of a command that several processes can share.
 template <class Options>
 Flag<Options> shared_devices_flag(std::string_view group) {
   return {.name = "devices",
@@ -72,10 +72,10 @@ Flag<Options> quiet_flag(std::string_view group) {
   return {.name = "quiet", .field = &Options::quiet, .group = group, .help = "print only warnings and errors"};
 }
 
-/// The backends for --devices and --fast-math: "cpu", or "cuda:1" for "1" and "cuda:1". Error for an invalid device,
-/// for the CPU or the same GPU among several, and for fast math on a CPU.
+/// The names of the backends for --devices and --fast-math: "cpu", or "cuda:1" for both "1" and "cuda:1". Error for an
+/// invalid device, for the CPU or the same GPU among several, and for fast math on a CPU.
 std::vector<std::string> backend_names(const std::vector<std::string>& devices, bool fast_math);
-/// The only one of them. Error for several.
+/// The name of the only backend. Error for several.
 std::string backend_name(const std::vector<std::string>& devices, bool fast_math);
 
 }  // namespace dragoman

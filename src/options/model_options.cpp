@@ -32,7 +32,7 @@ std::vector<Flag<TrainOptions>> flags_of_model() {
   return flags;
 }
 
-// Fields that matter in training alone: a fine-tuned model may differ in them.
+// Fields that matter only in training: a fine-tuned model may differ in them.
 bool is_of_training(std::string_view option) {
   if (option == "transformer-depth-scaling") return true;
   const auto rows = model_config_fields();
@@ -40,7 +40,7 @@ bool is_of_training(std::string_view option) {
   return row != rows.end() && row->training_only;
 }
 
-// What check_train() would make this configuration of.
+// The options from which check_train() would make this configuration.
 TrainOptions with_config(const ModelConfig& config) {
   TrainOptions o;
   static_cast<ModelConfig&>(o) = config;
@@ -52,7 +52,7 @@ TrainOptions with_config(const ModelConfig& config) {
   return o;
 }
 
-// Of a model file, or of a training state: both have a configuration; or of another program's model.
+// Reads the configuration of a model file, of a training state, or of another program's model.
 ModelConfig config_of(const std::string& path, const std::vector<std::string>& vocabs) {
   if (const auto foreign = read_foreign_model(path, pretrained_options(path, vocabs))) return foreign->config;
   const SafetensorsFile file(path);
@@ -90,7 +90,7 @@ void inherit_model(TrainOptions& given, std::vector<Option>& options) {
   const std::string state = state_path(given.model);
   const bool resumes = !given.no_reload && !given.model.empty() && std::filesystem::exists(state);
   const std::string& path = resumes ? state : given.pretrained_model;
-  if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_directory(path)) return;  // the run will say so
+  if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_directory(path)) return;  // the run reports it
   const ModelConfig config = config_of(path, given.vocabs);
   const auto flags = flags_of_model();
   TrainOptions theirs = with_config(config);

@@ -6,12 +6,12 @@
 
 namespace dragoman {
 
-/// The options of train that make a model of this configuration, as YAML for `train -c`. All but --sentence-ends, which
-/// a model knows as pieces of its vocabulary alone.
+/// The options of train that give a model with this configuration, as YAML for `train -c`, except --sentence-ends,
+/// which a model stores only as ids of pieces.
 std::string options_of(const ModelConfig& config);
 
-/// With --pretrained-model, gives the options that decide the kind of model the values of that model, or of the run's
-/// own state when it resumes. Error for one that the user gave another value.
+/// With --pretrained-model, sets the options that define the architecture to the values of that model, or of the run's
+/// own state if it resumes. Error if the user gave such an option another value.
 void inherit_model(TrainOptions& given, std::vector<Option>& options);
 
 }  // namespace dragoman

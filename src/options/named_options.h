@@ -4,7 +4,7 @@
 
 namespace dragoman {
 
-/// What a program gives for `options`. Problems are names that do not exist or appear twice.
+/// The values that a program passes for `options`. Names that do not exist or appear twice are problems.
 Assignments read_named_options(const NamedOptions& given, const std::vector<Option>& options, Findings& findings);
 
 }  // namespace dragoman

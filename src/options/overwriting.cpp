@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The end of a chain of symbolic links, which need not exist yet.
+// The target of a chain of symbolic links; it need not exist yet.
 fs::path without_links(fs::path path) {
   std::error_code ignored;
   for (int links = 0; links < 40 && fs::is_symlink(path, ignored); ++links)
@@ -37,7 +37,7 @@ bool may_become(std::string_view pattern, std::string_view name) {
   return false;
 }
 
-// Whether both names mean the same file, also through hard or symbolic links.
+// Whether both names refer to the same file, also through hard or symbolic links.
 bool is_same(const fs::path& one, const fs::path& other) {
   std::error_code ignored;  // an inaccessible file counts as missing
   if (fs::exists(one, ignored) && fs::exists(other, ignored))

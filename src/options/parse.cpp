@@ -17,14 +17,14 @@ std::string without_unit(const std::string& word, std::string_view unit) {
   try {
     frequency = parse_frequency(word);
   } catch (const Error&) {
-    return word;  // which is no number either
+    return word;  // which is not a number either
   }
   if (frequency.unit == Frequency::updates) return std::to_string(frequency.count);
   throw Error(fmt::format("'{}' is not a number of updates", word),
               "an update has about as many target tokens as --mini-batch-words times --optimizer-delay");
 }
 
-// An empty list in a file says nothing of an option that takes one value.
+// An empty list in a file leaves an option with a single value unset.
 void set_value(Option& option, const Assignment& assignment) {
   const auto& [words, where, refused] = assignment;
   if (!option.list && words.empty()) return;

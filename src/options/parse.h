@@ -8,38 +8,37 @@
 
 namespace dragoman {
 
-/// The value given for an option, and where: "--beam-size", or "tiny.yml, line 3: beam-size".
+/// The value given for an option, and its origin: "--beam-size", or "tiny.yml, line 3: beam-size".
 struct Assignment {
   Strings words;
   std::string where;
-  bool refused = false;  // a problem that is known already; the option is not missing
+  bool refused = false;  // a problem is already reported, so the option does not count as missing
 };
 using Assignments = std::map<std::string_view, Assignment>;  // by the option's long name
 
-/// Reads the words of a command line against `options`. A later scalar wins, lists grow. Problems are an option that
-/// does not exist (with the nearest that does, or what another toolkit's is called here), one without its value, a word
-/// that nothing asked for (with the usage of the command).
+/// Reads the words of a command line against `options`. A later scalar replaces an earlier one; lists are extended.
+/// Problems are unknown options (with the nearest existing one, or the equivalent of another toolkit's option), missing
+/// values, and unexpected words (with the usage of the command).
 Assignments read_command_line(const Strings& arguments, const std::vector<Option>& options, const About& about,
                               Findings& findings);
 
-/// Reads a YAML file of `long-name: value` and lists into `into`, overriding what it contains. Problems have file and
-/// line.
+/// Reads a YAML file of `long-name: value` and lists into `into`, overriding its values. Problems name file and line.
 void read_config(const std::string& path, const std::vector<Option>& options, Assignments& into, Findings& findings);
 
-/// Turns values that another toolkit has for these options into ours, or refuses them.
+/// Converts another toolkit's values of these options into ours, or refuses them.
 void take_foreign_values(Assignments& assignments, Findings& findings);
 
-/// The assignments of the files in their order, then those of the command line over them.
+/// The assignments of the files in order, overridden by those of the command line.
 Assignments with_configs(const Strings& paths, const std::vector<Option>& options, const Assignments& line,
                          Findings& findings);
 
-/// Gives every option in `options` that has an assignment its value. Problems begin with `where`.
+/// Sets every option in `options` that has an assignment. Problems begin with `where`.
 void assign(Assignments& assignments, std::vector<Option>& options, Findings& findings);
 
-/// The same for one of them alone.
+/// The same for a single option.
 void assign_only(std::string_view name, Assignments& assignments, std::vector<Option>& options, Findings& findings);
 
-/// Adds a problem for each option that must be given and is not.
+/// Adds a problem for each required option that is not given.
 void add_missing(const std::vector<Option>& options, Findings& findings);
 
 /// The options as YAML for read_config(): all of them, or only those that differ from their defaults.

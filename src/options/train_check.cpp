@@ -19,7 +19,7 @@ namespace {
 
 bool on_cpu(const TrainOptions& o) { return o.devices.size() == 1 && o.devices[0] == "cpu"; }
 
-// The spellings that Marian has for fields of the model.
+// Marian's spellings of fields of the model.
 void take_spellings(TrainOptions& o, const Given& given, Findings& findings) {
   const bool post = o.preprocess.empty() && o.postprocess == "dan";
   const bool pre = o.preprocess == "n" && o.postprocess == "da";
@@ -53,7 +53,7 @@ void check_decoder_cell(TrainOptions& o, Findings& findings) {
   }
 }
 
-// What refuse_unused() does for fields of the model, for the options that are not a field by themselves.
+// Does for options that are not fields of the model what refuse_unused() does for fields.
 void refuse_unused_spellings(const TrainOptions& o, const Given& given, Findings& findings) {
   if (o.type == ModelType::s2s)
     for (const char* option : {"transformer-preprocess", "transformer-postprocess", "transformer-depth-scaling",
@@ -97,7 +97,7 @@ void check_model(TrainOptions& o, const Given& given, Findings& findings) {
   if (all_used) findings.attempt([&] { validate(o); });
 }
 
-// One matrix for everything is the default of joint vocabularies only; an explicit wish that cannot be is an error.
+// Tying all embeddings is the default only with joint vocabularies; requesting it explicitly without them is an error.
 void check_tying(TrainOptions& o, const Given& given, Findings& findings) {
   const bool joint = o.vocabs.size() < 2 || o.vocabs[0] == o.vocabs[1];
   if (!given("tied-embeddings-all")) {
@@ -110,7 +110,8 @@ void check_tying(TrainOptions& o, const Given& given, Findings& findings) {
     findings.add(
         Error(fmt::format("--copy needs a joint vocabulary, but --vocabs names two: {}, {}", o.vocabs[0], o.vocabs[1]),
               "give the same name twice; if the file is missing, it is learned from both sides"));
-  const bool models_own = !o.pretrained_model.empty();  // OPUS-MT's two share their numbers, and a matrix
+  const bool models_own =
+      !o.pretrained_model.empty();  // OPUS-MT's two vocabularies share their ids and an embedding matrix
   if (!o.embeddings.ties_source() || models_own) return;
   findings.add(Error(fmt::format("--tied-embeddings-{} needs a joint vocabulary, but --vocabs names two: {}, {}",
                                  o.embeddings.tied_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),

@@ -20,7 +20,7 @@ inline std::span<const EnumName<DecoderCell>> enum_names(DecoderCell) {
   return names;
 }
 
-/// The members that stand for Marian's spellings are converted to the inherited ones by the table's check.
+/// The table's check converts the members for Marian's spellings to the inherited members.
 struct TrainOptions : ModelConfig, DataOptions, OptimizerOptions, TrainingOptions {
   Task task = Task::none;
   std::string preprocess;           // "n": pre-norm, together with …

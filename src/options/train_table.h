@@ -8,7 +8,7 @@ namespace dragoman {
 /// All options of `train`.
 Table<TrainOptions> train_table();
 
-/// The files that they name.
+/// The files that these options name.
 CommandFiles files_of(const TrainOptions& options);
 
 /// The groups of train_table(), in the order of --help.
@@ -28,10 +28,10 @@ std::vector<Flag<TrainOptions>> optimizer_flags();
 std::vector<Flag<TrainOptions>> validation_flags();
 std::vector<Flag<TrainOptions>> run_flags();
 
-/// Overwrites the model's defaults with those of `options.task`.
+/// Replaces the model's defaults by those of `options.task`.
 void apply_task(TrainOptions& options);
 
-/// Converts Marian's spellings to the members they stand for. Adds what contradicts each other to the findings.
+/// Converts Marian's spellings to the corresponding members. Adds contradictions to the findings.
 void check_train(TrainOptions& options, const Given& given, Findings& findings);
 
 }  // namespace dragoman

@@ -40,7 +40,7 @@ std::string show_word(Frequency value);
 std::string show_word(MemorySize value);
 std::string show_word(const AlignmentStyle& value);
 
-/// Throws the Error for a word that names no enumerator.
+/// Throws the Error for a word that is not the name of an enumerator.
 [[noreturn]] void fail_choice(const std::string& word, const std::string& choices);
 
 template <class E>

@@ -49,7 +49,7 @@ Strings words_of(const YAML::Node& value, const std::string& where) {
 // A key as written, or empty if it is not a scalar. YAML reads `null`, an option of align, as no value.
 std::string name_of(const YAML::Node& key) { return key.IsNull() ? "null" : key.IsScalar() ? key.Scalar() : ""; }
 
-// Marian's key that says that names of files are as seen from the folder of the configuration.
+// Marian's key for file names relative to the folder of the configuration.
 constexpr std::string_view relative_paths = "relative-paths";
 
 bool has_relative_paths(const YAML::Node& file, const std::string& path) {
@@ -102,7 +102,7 @@ void read_config(const std::string& path, const std::vector<Option>& options, As
     });
   }
   take_foreign_values(read, findings);
-  read.merge(into);  // what the file says wins over what was there
+  read.merge(into);  // values in the file override earlier ones
   into = std::move(read);
 }
 

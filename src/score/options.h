@@ -13,13 +13,13 @@ struct ScoreOptions {
   bool no_spm_encode = false;                      // the text is already split into pieces
   int64_t mini_batch_words = 4096;                 // target tokens
   int max_length = 10'000;                         // pieces per side; longer ones are an Error
-  bool alignments = false;                         // also compute which source tokens each target token attends to
-  std::vector<std::string> vocabs = {};            // of a model of another program, if nothing beside it names them
-  std::string source_lang = {}, target_lang = {};  // of a model with several languages
+  bool alignments = false;                         // also compute the alignments
+  std::vector<std::string> vocabs = {};            // of another program's model, if no file beside it names them
+  std::string source_lang = {}, target_lang = {};  // of a multilingual model
 };
 
-/// One number for all pairs, or none. cross_entropy and ce_mean, Marian's two names of it: the negative log-probability
-/// per pair; ce_mean_words: per target token; perplexity: the exponential of that.
+/// Summary of all pairs as one number, or none. cross_entropy and ce_mean, which are Marian's names for the same: the
+/// negative log-probability per pair; ce_mean_words: per target token; perplexity: the exponential of that.
 enum class Summary { none, cross_entropy, ce_mean, ce_mean_words, perplexity };
 
 inline std::span<const EnumName<Summary>> enum_names(Summary) {

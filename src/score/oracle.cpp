@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-/// Finds the translation of a line with the best sentence BLEU, the first of equals.
+/// Finds the translation of a line with the best sentence BLEU, the first one if several are equal.
 class Nearest {
  public:
   Nearest(const EvaluateOptions& options, std::string_view reference) : options_(options), reference_(reference) {}

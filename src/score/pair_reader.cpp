@@ -30,7 +30,7 @@ bool PairReader::read_pair(LinePairs& pairs) {
   return true;
 }
 
-// Reads on, so that the message can say how many lines there are and which has no partner.
+// Reads the rest, so that the message can report the numbers of lines and the line without a partner.
 void PairReader::read_to_end(LineReader& reader, std::vector<int32_t>& lengths) {
   for (std::string line; reader.next_short(line, longest_line_to_score);) lengths.push_back(int32_t(line.size()));
 }

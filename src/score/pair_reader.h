@@ -12,16 +12,16 @@ namespace dragoman {
 constexpr size_t longest_line_to_score = 1 << 20, window_bytes = 1 << 26;
 
 /// Reads two text files of corresponding lines, a window at a time. Memory holds one window and
-/// 8 bytes a pair. One side may be a pipe whose writer waits for the scores.
+/// 8 bytes per pair. One side may be a pipe whose writer waits for the scores.
 class PairReader {
  public:
   using Window = LinePairs;
 
   explicit PairReader(const std::array<std::string, 2>& paths);  // {source, target}
 
-  /// The next pairs: at least one and at most `max_pairs`; none at the end of both files. Waits for the first pair
-  /// only; otherwise takes the lines that are available. Throws Error as require_paired does when one file ends before
-  /// the other, and for a line of more than 1 MiB.
+  /// The next pairs: at least one and at most `max_pairs`; empty at the end of both files. Waits only for the first
+  /// pair, then takes the available lines. Throws the Error of require_paired if one file ends before the other, and an
+  /// Error for a line of more than 1 MiB.
   LinePairs next(int64_t max_pairs);
 
   /// Whether `next` would return without waiting.

@@ -16,13 +16,13 @@ struct PairScore {
   double log_prob() const { return log_prob_of(log_probs); }
 };
 
-/// Scores of many pairs, summed up.
+/// Sums over the scores of many pairs.
 struct ScoreTotals {
   int64_t pairs = 0, pieces = 0;  // target tokens, ends of sentences included
   double log_prob = 0;
 
   void add(double log_prob_of_pair, int64_t its_pieces);
-  double figure(Summary summary) const;  // requires pairs
+  double figure(Summary summary) const;  // requires at least one pair
 };
 
 /// A model that scores pairs of lines. For one thread at a time.
@@ -32,13 +32,12 @@ class PairScorer {
   PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device);
   PairScorer(const PairScorer&) = delete;
 
-  /// The files of the lines, for messages; `lines_before`: lines of `target` before them.
+  /// The files of the lines, for messages; `lines_before`: number of lines of `target` before these.
   struct Origin {
     std::string target;
     int64_t lines_before = 0;
   };
-  /// The scores of pairs, in their order; each depends on its pair alone, to the bit. Error for a pair that is too
-  /// long.
+  /// The scores of pairs, in order; each depends only on its pair, bit for bit. Error for a pair that is too long.
   std::vector<PairScore> score(const LinePairs& lines, const Origin& origin);
 
  private:

@@ -16,7 +16,7 @@ namespace dragoman {
 std::vector<IdPair> encode_pairs(const Vocabulary& source, const Vocabulary& target, const SentenceFrames& frames,
                                  const LinePairs& lines, bool given_pieces);
 
-/// The resources of scoring. Nothing is recorded; with packed weights a score depends on its pair alone, to the bit.
+/// The resources of scoring. There is no tape; with packed weights, a score depends only on its pair, bit for bit.
 struct ScoringContext {
   const Backend& backend;
   Arena& arena;
@@ -24,11 +24,12 @@ struct ScoringContext {
 };
 
 /// log p of each target piece of each pair, end of sentence included, given the source and the pieces before it; pairs
-/// in the order given, computed in batches as for_each_batch makes them. With `alignments`, those of the pairs too.
+/// stay in the given order and are computed in the batches of for_each_batch. With `alignments`, also computes the
+/// alignments of the pairs.
 std::vector<std::vector<float>> score_pieces(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                              int64_t batch_words, std::vector<Alignment>* alignments = nullptr);
 
-/// log p(target | source): a pair's sum of these.
+/// log p(target | source) of each pair, the sum over its target pieces.
 double log_prob_of(std::span<const float> piece_scores);
 std::vector<double> score_pairs(const ScoringContext& context, Model& model, std::span<const IdPair> pairs,
                                 int64_t batch_words);
