@@ -120,8 +120,8 @@ struct Table {
   std::vector<Flag<Options>> flags;
   // Adds contradictions to the findings; resolves alternative spellings.
   void (*check)(Options&, const Given&, Findings&) = nullptr;
-  std::string_view preset_flag = "";   // if not empty, this option is set first, then `preset` runs,
-  void (*preset)(Options&) = nullptr;  // then all other options are set,
+  std::string_view preset_flag = "";                          // set first, if not empty; then `preset` runs,
+  void (*preset)(Options&) = nullptr;                         // then all other options are set,
   void (*inherit)(Options&, std::vector<Option>&) = nullptr;  // and last the values from a file that an option names
   std::vector<std::string_view> essentials = {};              // the options that -h shows; empty: all
 };

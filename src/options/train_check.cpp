@@ -110,8 +110,8 @@ void check_tying(TrainOptions& o, const Given& given, Findings& findings) {
     findings.add(
         Error(fmt::format("--copy needs a joint vocabulary, but --vocabs names two: {}, {}", o.vocabs[0], o.vocabs[1]),
               "give the same name twice; if the file is missing, it is learned from both sides"));
-  const bool models_own =
-      !o.pretrained_model.empty();  // OPUS-MT's two vocabularies share their ids and an embedding matrix
+  // OPUS-MT's two vocabularies share their ids and an embedding matrix.
+  const bool models_own = !o.pretrained_model.empty();
   if (!o.embeddings.ties_source() || models_own) return;
   findings.add(Error(fmt::format("--tied-embeddings-{} needs a joint vocabulary, but --vocabs names two: {}, {}",
                                  o.embeddings.tied_all ? "all" : "src", o.vocabs[0], o.vocabs[1]),
