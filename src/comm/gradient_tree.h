@@ -13,8 +13,8 @@ struct Backend;
 
 /// Sums the gradients of an update's shards in a fixed binary tree: a node is the sum of its two halves, [0,8) = [0,4)
 /// + [4,8). Each rank computes consecutive leaves, sums the nodes within its own leaves, and sends every other rank the
-/// slices of these sums that this rank owns. The owner completes the tree for its slices. So the sum depends on the
-/// shards, bit for bit, and not on the number of ranks. Shards without sentences are left out. Memory besides the
+/// slices of these sums that the receiver owns. The owner of a slice completes the tree for it. So the sum depends on
+/// the shards, bit for bit, and not on the number of ranks. Shards without sentences are left out. Memory besides the
 /// gradients: log2(shards of a rank) buffers of the same size, and with several ranks at least one, for received sums;
 /// more if the number of ranks R is not a power of two. Traffic per rank and direction, if R is a power of two: 1 - 1/R
 /// of the gradients, which is the minimum.

@@ -148,7 +148,8 @@ std::vector<int32_t> Beam::decided() const {
 }
 
 void Beam::advance(std::span<const std::vector<Continuation>> continuations) {
-  invariant(continuations.size() == live_.size() && !live_.empty(), "continuations of each live hypothesis");
+  invariant(continuations.size() == live_.size() && !live_.empty(),
+            "expected a list of continuations for each live hypothesis");
   const auto candidates = best_candidates(continuations);
   if (candidates.empty()) return end_all();
   const Width width = this->width();

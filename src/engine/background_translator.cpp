@@ -49,7 +49,7 @@ class BackgroundTranslator::Worker {
     in_its_thread() ? thread_.detach() : thread_.join();
   }
 
-  // Afterwards, no other thread destroys this object.
+  // Keeps this object alive until the process ends.
   void leave(const std::shared_ptr<Worker>& self) { itself_ = self; }
 
   Ticket submit(TranslationRequest request, Answered answered) {

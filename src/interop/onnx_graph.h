@@ -29,7 +29,7 @@ class OnnxGraph {
  public:
   /// A main graph.
   explicit OnnxGraph(std::string name) : name_(std::move(name)), root_(*this) {}
-  /// A branch of a node of `outer`. It can use the values of `outer` and adds its weights there. `outer` must outlive
+  /// A branch of a node of `outer`. It can use the values of `outer`, adds its weights to `outer`, and must not outlive
   /// it.
   OnnxGraph(std::string name, OnnxGraph& outer) : name_(std::move(name)), root_(outer.root_) {}
   OnnxGraph(const OnnxGraph&) = delete;

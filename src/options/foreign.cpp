@@ -8,8 +8,8 @@
 namespace dragoman {
 namespace {
 
-// Commands that correspond to a program of Marian. Elsewhere an option of another toolkit is a mistake, whatever its
-// value.
+// Commands that correspond to a Marian program. In other commands, an option of another toolkit is always an error,
+// whatever its value.
 constexpr std::string_view stand_ins = "train translate score";
 
 const Foreign* find(std::span<const Foreign> rows, std::string_view name, std::string_view command) {

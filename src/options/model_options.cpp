@@ -16,7 +16,7 @@
 namespace dragoman {
 namespace {
 
-// Sets of others, other names of others, and what the configuration does not hold.
+// Options that set other options or are other names for them, and one that the configuration does not contain.
 constexpr std::string_view not_of_config[] = {"task", "sentence-ends", "transformer-train-position-embeddings"};
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {

@@ -58,7 +58,7 @@ struct TrainingOptions : RunLogOptions {
   bool no_restore_corpus = false;    // on resuming, restart the epoch
   bool no_optimizer_reload = false;  // on resuming, reset the optimizer
   TrainingPrecision precision = TrainingPrecision::automatic;
-  bool half_activations = false;  // activations between products have the operand type too
+  bool half_activations = false;  // activations between products are stored in the operand type too
   int gradient_shards = 0;        // per update, a power of two; 0: as in the state, else one; with
                                   // several processes eight, or one per process if there are more
   uint64_t seed = 1;

@@ -27,7 +27,7 @@ struct Progress {
   std::map<std::string, double> kept;  // of the --keep-best files: behind `best` if one could not be written
   Position position;                   // in the corpus
 
-  int64_t epoch() const { return position.epoch + 1; }  // for people, from 1
+  int64_t epoch() const { return position.epoch + 1; }  // for display, from 1
   double rate_factor() const;                           // for the learning rate, after rollbacks
   RunMoment moment() const { return {0, epoch(), updates, epoch_sentences, target_tokens}; }
 };

@@ -73,7 +73,7 @@ class Trainer {
   Progress progress_;
   Updater updater_;
   Validation validation_;
-  bool resumes_ = false;  // from an earlier call
+  bool resumes_ = false;  // the run was started by an earlier call
   bool save_due_ = false;
   bool diverging_ = false;  // divergence was reported
   int64_t saved_ = -1;      // update of the last save by this process
