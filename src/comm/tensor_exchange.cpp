@@ -112,8 +112,7 @@ void link_gpus(Communicator& ranks, const Backend& backend) {
   const std::string failure = connect(ranks, *links);
   if (failure.empty()) return ranks.link(*links);
   log_warning(
-      "gradients go through the memory of the host, since NCCL cannot be used: {}; --no-nccl is this without a "
-      "warning",
+      "gradients go through host memory, since NCCL cannot be used: {}; --no-nccl does the same without a warning",
       failure);
 }
 

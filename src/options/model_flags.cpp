@@ -31,7 +31,7 @@ Flags config_flags(std::string_view group) {
 
 void insert_after(Flags& flags, std::string_view name, Flag<O> flag) {
   const auto found = std::ranges::find(flags, name, &Flag<O>::name);
-  invariant(found != flags.end(), "an option to insert another one after");
+  invariant(found != flags.end(), "there must be an option after which to insert");
   flag.group = found->group;
   flags.insert(found + 1, std::move(flag));
 }

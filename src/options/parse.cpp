@@ -55,7 +55,7 @@ const Option* find(const std::vector<Option>& options, std::string_view name) {
 
 const Option& Given::option(std::string_view name) const {
   const Option* option = find(options_, name);
-  invariant(option, "Given: asked for an option that the table has");
+  invariant(option, "Given: the table has no such option");
   return *option;
 }
 

@@ -241,7 +241,7 @@ std::vector<Flag<O>> run_flags() {
       {.name = "no-nccl",
        .field = &O::no_nccl,
        .group = group,
-       .help = "exchange gradients of several GPUs through the memory of the host even if NCCL is installed"},
+       .help = "exchange gradients of several GPUs through host memory even if NCCL is installed"},
       fast_math_flag<O>(group),
       {.name = "profile",
        .field = &O::profile,

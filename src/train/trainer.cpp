@@ -375,9 +375,9 @@ std::string Trainer::try_save(const std::function<void()>& save) {
   }
 }
 
-// The order matters if the run is killed in between. It then resumes from the state alone. The numbered checkpoint is
-// written before the state: a run killed between them resumes from the previous state and writes both again. The model
-// is written after the state: it is written by the next save, and every run saves at its end.
+// A killed run resumes from the state alone. The numbered checkpoint is written before the state: a run killed between
+// them resumes from the previous state and writes both again. The model is written after the state: if the run is
+// killed between them, the next save, at the latest that at its end, writes it.
 void Trainer::save() {
   updater_.finish();
   const TrainingOptions& o = setup_.training;

@@ -106,7 +106,7 @@ class Devices(RanksCase):
             self.assertEqual((files, left), (host, []))
             self.assertRegex(said, self.FALLBACK.format(why))
 
-    FALLBACK = r"^\[[^\]]*\] gradients go through the memory of the host, since NCCL cannot be used: {}; [^\n]*\n$"
+    FALLBACK = r"^\[[^\]]*\] gradients go through host memory, since NCCL cannot be used: {}; [^\n]*\n$"
 
     def test_all_leave_nccl_where_one_rank_cannot_connect(self):
         """The others wait for it within NCCL."""
