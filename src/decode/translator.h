@@ -96,7 +96,7 @@ class Translator {
     std::vector<Search::Ticket> tickets;
     std::function<void(const std::string&)> begun;  // null: not requested
     std::vector<std::string> beginnings;            // of each sentence
-    std::string told;                               // by `begun`
+    std::string told;                               // the beginning that `begun` last received
   };
   struct Pending {
     Text text;

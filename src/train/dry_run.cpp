@@ -98,7 +98,7 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
     ++run.measured_updates;
     run.target_tokens_per_second = double(target_tokens) / clock.seconds();
   }
-  // By now, kernels and the threads' own memory exist.
+  // At this point, kernels are created and threads have allocated their memory.
   if (!backend.is_device()) run.besides = std::max<int64_t>(0, resident_memory() - arena.peak());
 }
 
