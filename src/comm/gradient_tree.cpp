@@ -60,7 +60,7 @@ void GradientTree::learn_node(Node node, const std::vector<bool>& has_sentences,
   if (left && right) add(buffer(number), buffer(number + 1));
 }
 
-// Adds the buffers as matrices, since kernels distribute rows over threads.
+// Reshapes to a matrix with one block per row, since kernels distribute rows over threads.
 Tensor GradientTree::blocks(const Tensor& flat) const {
   return flat.reshaped({flat.elements() / ownership_.block(), ownership_.block()});
 }

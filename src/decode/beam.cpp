@@ -17,7 +17,7 @@ int limit_of(const SearchOptions& options, const Sentence& sentence) {
   return std::max(length_limit(options, int(sentence.source.size())), int(sentence.prefix.size()) + 1);
 }
 
-// In ascending order.
+// The ids of pieces that are never predicted, in ascending order.
 std::vector<int32_t> never_predicted(const Conventions& conventions, bool allow_unk) {
   const SpecialIds& special = conventions.special;
   std::set<int32_t> ids = {special.bos, special.pad, allow_unk ? -1 : special.unk};
