@@ -77,8 +77,7 @@ class Beam {
   };
 
   struct Width {
-    size_t candidates, ending,
-        live;  // numbers of continuations: compared, allowed to end, continued
+    size_t candidates, ending, live;  // continuations that are compared, that may end, that continue
   };
 
   Width width() const;
