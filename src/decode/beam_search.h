@@ -48,8 +48,8 @@ class Search {
   bool wants_more() const { return waiting_tokens_ < tokens_; }
   /// Starts queued sentences that fit the budget, then extends all hypotheses by one token. A sentence for which there
   /// is no memory beside the others waits until one of them ends; alone, it fails. If there is not enough memory to
-  /// extend all of them, the sentence that takes the largest share of the budget fails (the last one of several) and the
-  /// others are extended. After an exception, the search must not be used any more.
+  /// extend all of them, the sentence that takes the largest share of the budget fails (the last one of several) and
+  /// the others are extended. After an exception, the search must not be used any more.
   void step();
 
  private:

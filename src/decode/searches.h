@@ -31,8 +31,8 @@ class Searches {
   static constexpr int steps_at_once = 16;
 
   /// Parameters as for Search; `tokens` is the budget of each search. A single search uses the models' contexts, unless
-  /// `memory` is given and the backend is the CPU's. Several searches have their own memory, at most `memory` bytes each
-  /// (0: a share of the machine's), and need a backend that threads may share: the CPU's, without profiling.
+  /// `memory` is given and the backend is the CPU's. Several searches have their own memory, at most `memory` bytes
+  /// each (0: a share of the machine's), and need a backend that threads may share: the CPU's, without profiling.
   Searches(int count, std::span<const TranslatingModel> models, int64_t tokens, int64_t memory = 0);
 
   /// The search with the least work. A search calls its callbacks sequentially, but two searches may call theirs from
