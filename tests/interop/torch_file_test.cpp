@@ -185,7 +185,7 @@ TEST(TorchFile, IsRefusedIfSizesDoNotGoTogether) {
                 HasSubstr("tensor w: its storage w has 24 bytes, expected "));
   EXPECT_THAT(complaint_of([](TorchTensor& t) { t.elements = -1; }), HasSubstr("the storage is damaged"));
   for (const int64_t stored : {int64_t{7}, int64_t{-1}, huge})
-    EXPECT_THAT(complaint_of([=](TorchTensor& t) { t.stored = stored; }), HasSubstr("which the file cannot hold"));
+    EXPECT_THAT(complaint_of([=](TorchTensor& t) { t.stored = stored; }), HasSubstr("more than the file can hold"));
 }
 
 // The key of a storage stands in the pickle of the tensors and in the list of storages.

@@ -74,7 +74,7 @@ TEST(Tensor, WithoutRowsOrColumnsIsStillThere) {
 auto breaks(const char* invariant) { return ThrowsMessage<std::logic_error>(HasSubstr(invariant)); }
 
 TEST_F(Numbered, IsNotReadAsAnotherType) {
-  EXPECT_THAT([&] { x.as<double>(); }, breaks("another type"));
+  EXPECT_THAT([&] { x.as<double>(); }, breaks("a different element type"));
 }
 
 TEST_F(Numbered, HasNoPartsOutsideOfIt) {
