@@ -1,7 +1,7 @@
 #include "backend/backend.h"
 #include "backend/cuda/attention.cuh"
-#include "backend/cuda/column_sums.h"
 #include "backend/cuda/families.h"
+#include "backend/cuda/linear.h"
 
 namespace dragoman::cuda {
 namespace {

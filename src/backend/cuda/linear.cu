@@ -1,5 +1,4 @@
 #include "backend/backend.h"
-#include "backend/cuda/column_sums.h"
 #include "backend/cuda/columns.cuh"
 #include "backend/cuda/copy.h"
 #include "backend/cuda/factor.cuh"

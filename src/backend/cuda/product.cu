@@ -1,7 +1,7 @@
-#include "backend/cuda/column_sums.h"
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/gemm.h"
+#include "backend/cuda/linear.h"
 #include "backend/reference/activation.h"
 
 namespace dragoman::cuda {
