@@ -1,69 +1,120 @@
-#include <climits>
-#include <limits>
+#include <bit>
+#include <cfloat>
 
-#include "backend/cuda/device.cuh"
 #include "backend/cuda/families.h"
+#include "backend/cuda/four.cuh"
 
 namespace dragoman::cuda {
 namespace {
 
-struct Best {
-  float value;
-  int32_t id;
+constexpr int threads_per_row = 512;
+
+/// A piece and its logit as one number, larger for larger logits and, among equal ones, for lower ids. 0: none.
+using Candidate = unsigned long long;
+
+__device__ Candidate candidate(float logit, int64_t id) {
+  if (logit != logit) return 0;                            // NaN is never chosen
+  const auto bits = std::bit_cast<uint32_t>(logit + 0.f);  // -0 equals 0
+  const uint32_t rising = bits >> 31 ? ~bits : bits | 0x80000000u;
+  return Candidate{rising} << 32 | uint32_t(~id);
+}
+__device__ float logit_of(Candidate c) {
+  const auto rising = uint32_t(c >> 32);
+  return std::bit_cast<float>(rising >> 31 ? rising ^ 0x80000000u : ~rising);
+}
+__device__ int32_t id_of(Candidate c) { return int32_t(~uint32_t(c)); }
+
+struct LargerCandidate {
+  __device__ Candidate operator()(Candidate a, Candidate b) const { return a > b ? a : b; }
 };
 
-/// Prefers the larger value and, among equals, the lower id. NaN is never better.
-__device__ bool better(Best a, Best b) { return a.value != b.value ? a.value > b.value : a.id < b.id; }
+/// What a thread has seen of a row: its `count` best candidates, best first, and the sum of exp(logit - highest).
+template <int count>
+struct Seen {
+  Candidate best[count] = {};
+  float highest = -INFINITY, sum = 0, wrong = 0;
 
-__device__ Best block_best(Best mine, Best* shared) {
-  shared[threadIdx.x] = mine;
-  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half && better(shared[threadIdx.x + half], shared[threadIdx.x]))
-      shared[threadIdx.x] = shared[threadIdx.x + half];
-  }
-  __syncthreads();
-  const Best best = shared[0];
-  __syncthreads();
-  return best;
-}
-
-// One block per row: finds the best, then the best of the rest, k times. The logits stay in the cache meanwhile.
-__global__ void top_k_kernel(View<float> values, View<int32_t> ids, View<float> lse, View<const float> logits) {
-  __shared__ Best shared[threads_per_block];
-  const int64_t r = blockIdx.x;
-  const float* z = logits.row(r);
-  const float lowest = -std::numeric_limits<float>::infinity();
-  float wrong = 0;
-  for (int64_t v = threadIdx.x; v < logits.cols; v += blockDim.x) wrong += z[v] != z[v] ? 1.f : 0.f;
-  wrong = block_reduce(wrong, 0.f, Plus{});
-  Best last{std::numeric_limits<float>::infinity(), -1};
-  for (int64_t i = 0; i < values.cols; ++i) {
-    Best mine{lowest, INT_MAX};
-    for (int64_t v = threadIdx.x; v < logits.cols; v += blockDim.x) {
-      const Best here{z[v], int32_t(v)};
-      if (better(last, here) && better(here, mine)) mine = here;
+  __device__ void take(float logit, int64_t id, Candidate limit) {
+    Candidate next = candidate(logit, id);
+    if (next < limit && next > best[count - 1]) {
+#pragma unroll
+      for (int i = 0; i < count; ++i) {
+        const Candidate kept = best[i];
+        best[i] = next > kept ? next : kept;
+        next = next > kept ? kept : next;
+      }
     }
-    last = block_best(mine, shared);
-    if (threadIdx.x == 0) {
-      values(r, i) = wrong > 0 ? std::numeric_limits<float>::quiet_NaN() : last.value;
-      ids(r, i) = last.id == INT_MAX ? 0 : last.id;
+    wrong += logit != logit ? 1.f : 0.f;
+  }
+  // The online softmax of Milakov & Gimelshein 2018.
+  __device__ void add(float logit) {
+    if (logit > highest) {
+      sum = sum * expf(highest - logit) + 1;
+      highest = logit;
+    } else if (logit > -INFINITY) {
+      sum += expf(logit - highest);
     }
   }
-  if (!lse) return;
-  float highest = lowest;
-  for (int64_t v = threadIdx.x; v < logits.cols; v += blockDim.x) highest = z[v] > highest ? z[v] : highest;
-  highest = block_reduce(highest, lowest, Larger{});
-  float sum = 0;
-  for (int64_t v = threadIdx.x; v < logits.cols; v += blockDim.x) sum += expf(z[v] - highest);
-  sum = block_reduce(sum, 0.f, Plus{});
-  if (threadIdx.x == 0) lse(r) = highest + logf(sum);
+  __device__ void drop_first() {
+#pragma unroll
+    for (int i = 1; i < count; ++i) best[i - 1] = best[i];
+    best[count - 1] = 0;
+  }
+};
+
+struct TopK {
+  View<float> values;
+  View<int32_t> ids;
+  View<float> lse;
+  View<const float> logits;
+  bool wide;
+};
+
+// One block per row. Each thread keeps its own best, so that the logits are read once for every `count` results; the
+// best of all threads is then taken `count` times.
+template <int count>
+__global__ void top_k_kernel(TopK a) {
+  const int64_t r = blockIdx.x, V = a.logits.cols;
+  const float* z = a.logits.row(r);
+  Candidate limit = ~Candidate{0};
+  bool wrong = false;
+  for (int64_t first = 0; first < a.values.cols; first += count) {
+    Seen<count> seen;
+    for (int64_t v = 4 * int64_t{threadIdx.x}; v < V; v += 4 * threads_per_row) {
+      const Four four = load_four(z, v, V, a.wide);
+      for (int j = 0; j < 4 && v + j < V; ++j) {
+        seen.take(four.at[j], v + j, limit);
+        if (a.lse && first == 0) seen.add(four.at[j]);
+      }
+    }
+    if (first == 0) {
+      wrong = block_reduce(seen.wrong, 0.f, Plus{}) > 0;
+      if (a.lse) {
+        const float highest = block_reduce(seen.highest, -INFINITY, Larger{});
+        const float share = seen.sum > 0 ? seen.sum * expf(seen.highest - highest) : 0.f;
+        const float sum = block_reduce(share, 0.f, Plus{});
+        if (threadIdx.x == 0) a.lse(r) = wrong ? NAN : highest + logf(sum);
+      }
+    }
+    for (int64_t i = first; i < a.values.cols && i < first + count; ++i) {
+      limit = block_reduce(seen.best[0], Candidate{0}, LargerCandidate{});
+      if (seen.best[0] == limit) seen.drop_first();
+      if (threadIdx.x != 0) continue;
+      a.values(r, i) = wrong ? NAN : limit == 0 ? -INFINITY : logit_of(limit);
+      a.ids(r, i) = limit == 0 ? 0 : id_of(limit);
+    }
+  }
 }
 
 // values (R,k)  ids (R,k)  lse (R)  logits (R,V)
 void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits) {
-  launch(top_k_kernel, dim3(unsigned(logits.rows())), dim3(threads_per_block), 0, view<float>(values),
-         view<int32_t>(ids), view<float>(lse), view<const float>(logits));
+  const TopK a{view<float>(values), view<int32_t>(ids), view<float>(lse), view<const float>(logits),
+               in_fours(Values(logits))};
+  const int64_t k = values.cols();
+  launch(k == 1   ? top_k_kernel<1>
+         : k <= 4 ? top_k_kernel<4>
+                  : top_k_kernel<8>,
+         dim3(unsigned(logits.rows())), dim3(threads_per_row), 0, a);
 }
 
 }  // namespace
