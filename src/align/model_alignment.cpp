@@ -42,7 +42,11 @@ std::vector<Alignment> align(const Context& cx, Model& model, std::span<const Id
   AlignmentObserver aligner;
   for_each_batch(pairs, batch_words, [&](const Batch& batch, std::span<const size_t> numbers) {
     if (batch.target.ids.empty()) return;  // no queries
-    Context observed{.backend = cx.backend, .arena = cx.arena, .packed = cx.packed, .observer = aligner.observer()};
+    Context observed{.backend = cx.backend,
+                     .arena = cx.arena,
+                     .packed = cx.packed,
+                     .rounded = cx.rounded,
+                     .observer = aligner.observer()};
     model.logits(observed, batch);  // not the loss, which does not support 8-bit weights
     put(aligner.take(), numbers, alignments);
   });

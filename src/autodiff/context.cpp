@@ -26,10 +26,14 @@ const Tensor* Context::packed_form(const Var& weight) const {
 Context::Factors Context::factors(const Var& x, const Var& w) const {
   if (!rounds(w)) return {x, w};
   const Tensor& weight = rounded->copies.at(w.value().data());
-  if (x.dtype() == weight.dtype()) return {x, weight};
-  const Tensor half = allocate_activation(arena, x.shape(), weight.dtype());
-  backend.copy(half, x);
-  return {half, weight};
+  return {factor(x, weight.dtype()), weight};
+}
+
+Tensor Context::factor(const Tensor& x, DType type) const {
+  if (x.dtype() == type) return x;
+  const Tensor copy = allocate_activation(arena, x.shape(), type);
+  backend.copy(copy, x);
+  return copy;
 }
 
 Tensor Context::bias_for(DType result, const Var& b) const {

@@ -70,6 +70,8 @@ struct Context {
     Tensor x, w;
   };
   Factors factors(const Var& x, const Var& w) const;
+  /// x itself, or a copy in this type.
+  Tensor factor(const Tensor& x, DType type) const;
   /// The operand type of products without a weight.
   DType factor_type(DType dtype) const { return rounded ? rounded->type : dtype; }
   /// The type of an activation that is a factor or the result of a product.

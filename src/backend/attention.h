@@ -29,10 +29,15 @@ struct AttentionKernels {
       "attention_scratch"};
   Kernel<void(const Attention& a)> attention{"attention"};
   Kernel<void(const AttentionBackward& b)> attention_backward{"attention_backward"};
-  // One query per row against keys in cache rows.
+  // One query per row against keys in cache rows.  q, k, v, y, new_k and new_v also in 16 bits: q and y of one type,
+  // and k and v of one.
   struct AttentionStep {
-    Tensor y;             // (R,H*V)
-    Tensor q, k, v;       // (R,H*K)  (C,H*K)  (C,H*V)
+    Tensor y;        // (R,H*V)
+    Tensor q, k, v;  // (R,H*K)  (C,H*K)  (C,H*V)
+    // Each row's own key and value, to be written first into row new_rows(r) of k and v, which no other row reads; or
+    // empty.
+    Tensor new_k, new_v;  // (R,H*K)  (R,H*V)
+    Tensor new_rows;      // (R) int32
     Tensor bias;          // (R or 1,H·(2R+1)) or empty
     Tensor score_vector;  // as above
     StepKeys keys;

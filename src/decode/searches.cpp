@@ -15,7 +15,9 @@ Ensemble ensemble_of(std::span<const TranslatingModel> models, Arena* arena, std
   std::vector<Context*> of_member;
   for (const TranslatingModel& m : models) {
     Context* cx = m.cx;
-    if (arena) cx = &contexts.emplace_back(Context{.backend = m.cx->backend, .arena = *arena, .packed = m.cx->packed});
+    if (arena)
+      cx = &contexts.emplace_back(
+          Context{.backend = cx->backend, .arena = *arena, .packed = cx->packed, .rounded = cx->rounded});
     of_member.push_back(cx);
     members.push_back({m.model->decode(*cx), m.weight});
   }

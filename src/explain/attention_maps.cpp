@@ -22,7 +22,12 @@ std::vector<Seen> observed_pass(const Context& cx, Model& model, const IdPair& p
   const AttentionObserver observer = [&](const ObservedAttention& a) {
     seen.push_back({a.name, a.shape, a.weights, a.value, a.y});
   };
-  Context observed{.backend = cx.backend, .arena = cx.arena, .tape = tape, .packed = cx.packed, .observer = &observer};
+  Context observed{.backend = cx.backend,
+                   .arena = cx.arena,
+                   .tape = tape,
+                   .packed = cx.packed,
+                   .rounded = cx.rounded,
+                   .observer = &observer};
   model.loss(observed, {one_sentence(pair.source), one_sentence(pair.target), {0}}, 0);
   if (tape) tape->backward(cx.backend, cx.arena);
   return seen;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/backend.h"
 #include "io/int8_weights.h"
 
 namespace dragoman {
@@ -35,7 +36,10 @@ bool pack_as_stored(const Parameters& parameters, size_t buffer, const Safetenso
 
 LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& arena, DType packed) {
   LoadedModel loaded{
-      make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}, file.trained()};
+      make_model(file.config(), backend, arena, DType::f32, false), file.vocabularies(), {}, {}, file.trained()};
+  if (backend.is_device() && is_half(packed))
+    loaded.rounded = std::make_unique<RoundedWeights>(
+        RoundedWeights{.type = packed, .activations = file.config().type != ModelType::s2s});
   const Parameters& parameters = loaded.model->parameters();
   file.require_weights_of(parameters);
   for (size_t i = 0; i < parameters.buffers().size(); ++i) {
@@ -44,7 +48,8 @@ LoadedModel load_model(const ModelFile& file, const Backend& backend, Arena& are
     const Tensor values = parameters.load_destination(i);
     file.load_buffer(parameters, i, values);
     if (packed == DType::i8) round_tables(parameters, i, values, file.tensors());
-    if (!done) parameters.pack_loaded(i, values, packed, loaded.packed);
+    if (done || (loaded.rounded && parameters.round_loaded(i, values, *loaded.rounded))) continue;
+    parameters.pack_loaded(i, values, packed, loaded.packed);
   }
   return loaded;
 }

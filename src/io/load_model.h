@@ -7,12 +7,13 @@
 
 namespace dragoman {
 
-/// A model ready to decode or score: no gradients, packed weights. Weights that only products use exist in packed form
-/// alone.
+/// A model ready to decode or score: no gradients, weights packed or, in 16 bits on a device, rounded. Weights that
+/// only products use exist in this form alone.
 struct LoadedModel {
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;
   PackedWeights packed;
+  std::unique_ptr<RoundedWeights> rounded = {};  // or null; a Transformer then keeps activations in 16 bits too
   TrainedLengths trained = {};
 };
 /// With `packed` I8, products are in 8 bits and embeddings are rounded to 8 bits. A float32 file and the file that

@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "ops/attention.h"
 #include "ops/copying.h"
+#include "ops/linear.h"
 #include "ops/rows.h"
 
 namespace dragoman {
@@ -99,7 +100,8 @@ Tensor CopySources::mix(std::span<const StepRow> rows, const Var& x, const Tenso
   std::vector<int32_t> pieces(size_t(R * longest));
   for (int64_t r = 0; r < R; ++r) std::ranges::copy(pieces_.at(rows[r].sentence), pieces.begin() + r * longest);
   const auto [query, gate] = head_.query_of(cx_, x);
-  dragoman::mix_copies(cx_, logits, query, gate, {keys_.layer(0), keys, int_tensor(std::move(pieces), {R, longest})});
+  dragoman::mix_copies(cx_, logits, widened(cx_, query), widened(cx_, gate),
+                       {keys_.layer(0), keys, int_tensor(std::move(pieces), {R, longest})});
   return logits;
 }
 

@@ -1,5 +1,7 @@
 #include "model/decoder_only.h"
 
+#include <algorithm>
+
 #include "backend/backend.h"
 #include "model/cached_decoding.h"
 #include "model/embeddings.h"
@@ -83,7 +85,7 @@ TokenLoss DecoderOnly::loss(Context& cx, const Batch& batch, double label_smooth
 Tensor DecoderOnly::logits(Context& cx, const Batch& batch) {
   const Joined text = joined(batch);
   const Tensor target = int_tensor(text.target_rows, {int64_t(text.target_rows.size())});
-  return linear(cx, gather_rows(cx, hidden(cx, text, batch), target), output_.weight, output_.bias);
+  return wide_linear(cx, gather_rows(cx, hidden(cx, text, batch), target), output_.weight, output_.bias);
 }
 
 /// One pass reads the source without its </s>; the first step reads the </s>. The source is part of the past: there is
@@ -91,10 +93,7 @@ Tensor DecoderOnly::logits(Context& cx, const Batch& batch) {
 class DecoderOnlyDecoding : public CachedDecoding {
  public:
   DecoderOnlyDecoding(DecoderOnly& model, Context& cx)
-      : CachedDecoding(cx, CacheRows(cx, 0, 0, model.embedding_.dtype()),
-                       CacheRows(cx, model.config_.decoder_layers, model.layers_[0].self_attention.cache_columns(),
-                                 model.embedding_.dtype()),
-                       model.output_, nullptr),
+      : CachedDecoding(cx, CacheRows(cx, 0, 0, model.embedding_.dtype()), new_cache(model, cx), model.output_, nullptr),
         model_(model) {}
 
   void remove(int sentence) override {
@@ -103,6 +102,13 @@ class DecoderOnlyDecoding : public CachedDecoding {
   }
 
  private:
+  // A memory's layers may take no 16 bits, and all layers have caches of one type.
+  static CacheRows new_cache(const DecoderOnly& model, Context& cx) {
+    const DType dtype = model.embedding_.dtype();
+    const auto wide = [&](const auto& layer) { return layer.self_attention.cache_type(cx, dtype) == dtype; };
+    return {cx, model.config_.decoder_layers, model.layers_[0].self_attention.cache_columns(),
+            std::ranges::any_of(model.layers_, wide) ? dtype : cx.activation_type(dtype)};
+  }
   Spans prefix_of(const Spans& source) const override { return source; }
   Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) override;
   Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) override;

@@ -17,7 +17,7 @@ void OutputLayer::restrict(std::span<const int32_t> pieces) {
 }
 
 Tensor OutputLayer::operator()(Context& cx, const Var& x) const {
-  return some_.rows > 0 ? linear(cx, x, some_, some_bias_) : linear(cx, x, all_.weight, all_.bias);
+  return some_.rows > 0 ? linear(cx, x, some_, some_bias_) : wide_linear(cx, x, all_.weight, all_.bias);
 }
 
 }  // namespace dragoman

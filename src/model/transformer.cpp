@@ -116,7 +116,7 @@ TokenLoss Transformer::loss(Context& cx, const Batch& batch, double label_smooth
 
 Tensor Transformer::logits(Context& cx, const Batch& batch) {
   const auto [memory, x] = hidden_states(cx, batch);
-  const Var logits = linear(cx, x, embeddings_.output, embeddings_.output_bias);
+  const Var logits = wide_linear(cx, x, embeddings_.output, embeddings_.output_bias);
   return copy_ ? mix_copies(cx, *copy_, batch, x, memory, logits) : logits;
 }
 

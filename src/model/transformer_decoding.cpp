@@ -14,16 +14,17 @@ namespace dragoman {
 class TransformerDecoding : public CachedDecoding {
  public:
   TransformerDecoding(Transformer& model, Context& cx)
-      : CachedDecoding(cx, new_cache(model, cx, model.decoder_[0].cross_attention.cache_columns()),
-                       new_cache(model, cx, model.decoder_[0].autoregression.cache_columns()),
-                       model.embeddings_.output_weights(), model.copy_ ? &*model.copy_ : nullptr),
+      : CachedDecoding(cx, new_cache(model, cx, model.decoder_[0].cross_attention),
+                       new_cache(model, cx, model.decoder_[0].autoregression), model.embeddings_.output_weights(),
+                       model.copy_ ? &*model.copy_ : nullptr),
         model_(model) {
     if (cx.backend.recorder && model.steps_on_the_device()) record_steps();
   }
 
  private:
-  static CacheRows new_cache(const Transformer& model, Context& cx, int64_t columns) {
-    return {cx, model.config_.decoder_layers, columns, model.embeddings_.target.dtype()};
+  static CacheRows new_cache(const Transformer& model, Context& cx, const auto& of_layer) {
+    const DType type = of_layer.cache_type(cx, model.embeddings_.target.dtype());
+    return {cx, model.config_.decoder_layers, of_layer.cache_columns(), type};
   }
   Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) override;
   Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) override;

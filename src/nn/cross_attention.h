@@ -19,6 +19,7 @@ struct CrossAttention {
   /// Passes the weights of all queries at once to the context's observer.
   void show(Context& cx, const Queries& queries, const KeysAndValues& seen) const;
   int64_t cache_columns() const { return heads.key_columns() + heads.value_columns(); }
+  DType cache_type(const Context& cx, DType dtype) const { return kind->cache_type(cx, dtype); }
 
   /// A learning signal (rows,2) for the queries of a batch, for attention that cannot learn by gradients alone
   /// (nn/cross_attention_kinds/hard.cpp); its values are set once the losses are known. Empty for other kinds.

@@ -155,6 +155,14 @@ void Parameters::pack_loaded(size_t buffer, const Tensor& values, DType type, Pa
   packed.emplace(buffers_[buffer].value().data(), copy);
 }
 
+bool Parameters::round_loaded(size_t buffer, const Tensor& values, RoundedWeights& rounded) const {
+  if (!rounds(buffer, rounded.activations)) return false;
+  const Tensor copy = arena_.allocate(values.shape(), rounded.type);
+  backend_.copy(copy, values);
+  rounded.copies.emplace(buffers_[buffer].value().data(), copy);
+  return true;
+}
+
 void Parameters::pack_rounded(size_t buffer, std::span<const RoundedRows> slices, PackedWeights& packed) const {
   const Tensor copy = pack_destination(buffer, DType::i8);
   backend_.pack_rounded(copy, slices);

@@ -88,6 +88,8 @@ class Parameters {
   /// originals is never touched. Read their values into `load_destination`; `pack_loaded` packs them.
   Tensor load_destination(size_t buffer) const;
   void pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const;
+  /// Copies values in `rounded.type` instead, if rounded_weights() would; false if not.
+  bool round_loaded(size_t buffer, const Tensor& values, RoundedWeights& rounded) const;
   /// The same into I8 from rounded rows (Backend::pack_rounded): those of all slices, in order.
   void pack_rounded(size_t buffer, std::span<const RoundedRows> slices, PackedWeights& packed) const;
 

@@ -37,11 +37,16 @@ Var SelfAttention::operator()(Context& cx, const Var& x, const SelfRows& rows, b
 
 Var SelfAttention::step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const {
   const auto [q, k, v] = project(cx, x, rows.positions, rows.rotary);
-  cache_rows(cx, cache, rows.cached, k, v);
-  const Past past = memory ? memory->see_step(cx, cache, rows.past) : rows.past;
-  return heads.result(cx,
-                      attention_step(cx, q, cache.columns(0, k.cols()), cache.columns(k.cols(), v.cols()),
-                                     heads.step_shape(past.keys, past.longest), heads.score_inputs(cx, q, rows.bias)));
+  NewKeys own{k, v, rows.cached};
+  Past past = rows.past;
+  if (memory) {  // it reads this step's keys
+    cache_rows(cx, cache, rows.cached, k, v);
+    past = memory->see_step(cx, cache, rows.past);
+    own = {};
+  }
+  return heads.result(
+      cx, attention_step(cx, q, cache.columns(0, k.cols()), cache.columns(k.cols(), v.cols()),
+                         heads.step_shape(past.keys, past.longest), heads.score_inputs(cx, q, rows.bias), own));
 }
 
 }  // namespace dragoman

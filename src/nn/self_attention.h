@@ -25,6 +25,8 @@ struct SelfAttention {
   /// One decoding step: x (R,D). Writes the keys and values of this step to the cache (C,H*K + H*V).
   Var step(Context& cx, const Var& x, const Tensor& cache, const StepRows& rows) const;
   int64_t cache_columns() const { return heads.key_columns() + heads.value_columns(); }
+  /// The type of its cache: compressing keys (memory) takes no 16 bits.
+  DType cache_type(const Context& cx, DType dtype) const { return memory ? dtype : cx.activation_type(dtype); }
 
  private:
   struct Projected {

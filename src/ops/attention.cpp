@@ -76,7 +76,7 @@ Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& 
 }
 
 Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepShape& shape,
-                   const ScoreInputs& score) {
+                   const ScoreInputs& score, const NewKeys& own) {
   const auto& [keys, longest, heads, window, kind] = shape;
   require(q.cols() == k.cols() && q.cols() % heads == 0 && v.cols() % heads == 0,
           "attention_step: q is {}, k {}, v {}, expected (R,H*K), (C,H*K), (C,H*V) with H = {}", q.shape(), k.shape(),
@@ -89,11 +89,27 @@ Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, 
           rows);
   require(!keys.table || (keys.table.shape().rank() == 2 && keys.table.rows() == q.rows()),
           "attention_step: table is {}, expected ({},T)", keys.table.shape(), q.rows());
+  require(!own.rows ||
+              (own.rows.shape() == rows && own.k.shape() == q.shape() && own.v.shape() == Shape({q.rows(), v.cols()})),
+          "attention_step: new keys are {}, values {} and rows {}, expected {}, {} and {}", own.k.shape(),
+          own.v.shape(), own.rows.shape(), q.shape(), Shape({q.rows(), v.cols()}), rows);
   check_score("attention_step", score, kind, heads, q);
   Var y = cx.make({q.rows(), v.cols()}, q.dtype());
   const Tensor scratch = cx.scratch(cx.backend.attention_step_scratch(heads, longest));
-  cx.backend.attention_step(
-      Backend::AttentionStep{y, q, k, v, score.bias, score.vector, keys, heads, window, kind, scratch});
+  cx.backend.attention_step(Backend::AttentionStep{.y = y,
+                                                   .q = q,
+                                                   .k = k,
+                                                   .v = v,
+                                                   .new_k = own.k,
+                                                   .new_v = own.v,
+                                                   .new_rows = own.rows,
+                                                   .bias = score.bias,
+                                                   .score_vector = score.vector,
+                                                   .keys = keys,
+                                                   .heads = heads,
+                                                   .window = window,
+                                                   .score = kind,
+                                                   .scratch = scratch});
   return y;
 }
 
@@ -107,12 +123,14 @@ Var distance_scores(Context& cx, const Var& stored, const Var& table, int heads)
   Var y = cx.make({q.rows(), heads * W}, q.dtype());
   const Tensor* packed = cx.packed_form(table);
   const Tensor scratch = packed ? cx.scratch(cx.backend.linear_packed_scratch(q.rows(), K, packed->dtype())) : Tensor();
+  const bool rounds = !cx.tape && cx.rounds(table);  // a model that only decodes may have no other copy
   for (int h = 0; h < heads; ++h) {
     const Tensor y_head = y.value().columns(h * W, W), q_head = q.value().columns(h * K, K);
     if (packed) {
       cx.backend.linear_packed(y_head, q_head, *packed, Tensor(), Activation::none, scratch);
     } else {
-      cx.backend.linear(y_head, q_head, table, Tensor(), Activation::none);
+      const auto [x, w] = rounds ? cx.factors(Var(q_head), table) : Context::Factors{q_head, table};
+      cx.backend.linear(y_head, x, w, Tensor(), Activation::none);
     }
   }
   cx.record("distance_scores", y, [=](Backward& b) {

@@ -26,10 +26,16 @@ struct StepShape {
   Score score = Score::scaled_dot;
 };
 
-/// Attention of one query per row to the cached keys that `shape` selects, for decoding. Not recorded.
-/// q (R,H*K)  k (C,H*K)  v (C,H*V)  →  (R,H*V).
+/// The keys and values of a step's own rows, and the cache rows to write them to.
+struct NewKeys {
+  Var k, v;     // (R,H*K) (R,H*V)
+  Tensor rows;  // (R) int32
+};
+
+/// Attention of one query per row to the cached keys that `shape` selects, for decoding; before that, `own` is written
+/// into the cache. Not recorded.  q (R,H*K)  k (C,H*K)  v (C,H*V)  →  (R,H*V), in q's type.
 Var attention_step(Context& cx, const Var& q, const Tensor& k, const Tensor& v, const StepShape& shape,
-                   const ScoreInputs& score = {});
+                   const ScoreInputs& score = {}, const NewKeys& own = {});
 
 /// Scores of each query with a vector per distance, q_h · tableᵀ (Shaw et al. 2018, equation 5): a bias for attention.
 /// q (N,H*K)  table (2R+1,K)  →  (N,H·(2R+1)).

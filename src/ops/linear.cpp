@@ -54,9 +54,8 @@ Var product(Context& cx, const Var& x, const Var& w, const Var& b, Activation ac
   return y;
 }
 
-}  // namespace
-
-Var linear(Context& cx, const Var& stored, const Var& w, const Var& b, Activation act) {
+// Packed products and activations of their own give the type of w, whatever `result` is.
+Var linear(Context& cx, const Var& stored, const Var& w, const Var& b, Activation act, DType result) {
   const Var x = cx.rounds(w) ? stored : widened(cx, stored);
   check(x, w, b);
   const bool fused = act == Activation::none || (act == Activation::relu && !cx.shows_nan);
@@ -70,15 +69,26 @@ Var linear(Context& cx, const Var& stored, const Var& w, const Var& b, Activatio
   const Context::Factors factors = cx.factors(x, w);
   // An activation of its own computes in f32.
   if (!fused) return activation(cx, product(cx, x, w, b, Activation::none, factors, w.dtype()), act);
-  return product(cx, x, w, b, act, factors, cx.rounds(w) ? cx.activation_type(w.dtype()) : w.dtype());
+  return product(cx, x, w, b, act, factors, result);
+}
+
+}  // namespace
+
+Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act) {
+  return linear(cx, x, w, b, act, cx.rounds(w) ? cx.activation_type(w.dtype()) : w.dtype());
+}
+
+Var wide_linear(Context& cx, const Var& x, const Var& w, const Var& b) {
+  return linear(cx, x, w, b, Activation::none, w.dtype());
 }
 
 WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows) {
   const int64_t R = rows.elements(), K = w.cols();
   const Tensor* packed = cx.packed_form(w);
   if (!packed) {
-    const Tensor plain = cx.arena.allocate({R, K}, w.dtype());
-    cx.backend.gather_rows(plain, w, rows);
+    const Tensor& all = cx.rounds(w) ? cx.rounded->copies.at(w.value().data()) : w.value();
+    const Tensor plain = cx.arena.allocate({R, K}, all.dtype());
+    cx.backend.gather_rows(plain, all, rows);
     return {plain, R, false};
   }
   const Tensor selected = cx.arena.allocate({cx.backend.packed_elements(R, K, packed->dtype())}, packed->dtype());
@@ -86,8 +96,14 @@ WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows) {
   return {selected, R, true};
 }
 
-Var linear(Context& cx, const Var& x, const WeightRows& w, const Tensor& b) {
+Var linear(Context& cx, const Var& stored, const WeightRows& w, const Tensor& b) {
   invariant(!cx.tape, "rows of a weight are selected only without a tape");
+  if (is_half(w.weight.dtype()) && !w.packed) {
+    Var y = cx.make({stored.rows(), w.rows}, DType::f32);
+    cx.backend.linear(y, cx.factor(stored, w.weight.dtype()), w.weight, b, Activation::none);
+    return y;
+  }
+  const Var x = widened(cx, stored);
   if (!w.packed) return linear(cx, x, Var(w.weight), Var(b));
   Var y = cx.make({x.rows(), w.rows}, x.dtype());
   const Tensor scratch = cx.scratch(cx.backend.linear_packed_scratch(x.rows(), x.cols(), w.weight.dtype()));

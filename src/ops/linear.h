@@ -10,7 +10,10 @@ namespace dragoman {
 /// row's result depends only on that row.
 Var linear(Context& cx, const Var& x, const Var& w, const Var& b, Activation act = Activation::none);
 
-/// Some rows of a weight, packed if the weight is packed in this context.
+/// The same without act, but y has the type of w even if activations have 16 bits: for logits.
+Var wide_linear(Context& cx, const Var& x, const Var& w, const Var& b);
+
+/// Some rows of a weight, packed or in 16 bits if the weight is so in this context.
 struct WeightRows {
   Tensor weight;
   int64_t rows = 0;
@@ -18,8 +21,8 @@ struct WeightRows {
 };
 WeightRows select_rows(Context& cx, const Var& w, const Tensor& rows);  // rows (R) int32, in ascending order
 
-/// y (N,R) = x (N,K) · w (R,K)ᵀ + b (R), without a tape: the columns that linear() computes for these rows, bit for bit
-/// if the weight is packed. b may be empty.
+/// y (N,R) = x (N,K) · w (R,K)ᵀ + b (R), without a tape: the columns that wide_linear() computes for these rows, bit
+/// for bit if the weight is packed. b may be empty.
 Var linear(Context& cx, const Var& x, const WeightRows& w, const Tensor& b = {});
 
 /// y = act(x), elementwise.

@@ -26,7 +26,9 @@ Var running_average(Context& cx, const Var& stored, const Var& stored_gate, cons
   return c;
 }
 
-Var running_average_step(Context& cx, const Var& x, const Var& gate, const Tensor& states, const StepKeys& past) {
+Var running_average_step(Context& cx, const Var& stored, const Var& stored_gate, const Tensor& states,
+                         const StepKeys& past) {
+  const Var x = widened(cx, stored), gate = widened(cx, stored_gate);
   check("running_average_step", x, gate);
   require(states.cols() == x.cols(), "running_average_step: x is {} and states {}, expected (R,D) and (C,D)", x.shape(),
           states.shape());

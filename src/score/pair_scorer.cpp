@@ -59,8 +59,8 @@ std::vector<PairScore> PairScorer::score(const LinePairs& lines, const Origin& o
   const auto pairs = encode_pairs(source, target, frames_, lines, options_.no_spm_encode);
   require_short(pairs, frames_, options_.max_length, origin);
   std::vector<Alignment> alignments;
-  auto log_probs = score_pieces({device_, arena_, loaded_.packed}, *loaded_.model, pairs, options_.mini_batch_words,
-                                options_.alignments ? &alignments : nullptr);
+  auto log_probs = score_pieces({device_, arena_, loaded_.packed, loaded_.rounded.get()}, *loaded_.model, pairs,
+                                options_.mini_batch_words, options_.alignments ? &alignments : nullptr);
   const auto given = ptrdiff_t(frames_.target.before.size());
   std::vector<PairScore> scores(pairs.size());
   for (size_t i = 0; i < scores.size(); ++i) {

@@ -12,7 +12,8 @@ std::vector<std::vector<float>> score_pieces(const ScoringContext& context, Mode
   AlignmentObserver aligner;
   if (alignments) alignments->assign(pairs.size(), {});
   for_each_batch(pairs, batch_words, [&](const Batch& batch, std::span<const size_t> numbers) {
-    Context cx{.backend = context.backend, .arena = context.arena, .packed = &context.packed};
+    Context cx{
+        .backend = context.backend, .arena = context.arena, .packed = &context.packed, .rounded = context.rounded};
     if (alignments) cx.observer = aligner.observer();
     const TokenLoss loss = model.loss(cx, batch, 0);
     const Tensor of_targets = loss.log_prob.on_host();

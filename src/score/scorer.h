@@ -21,6 +21,7 @@ struct ScoringContext {
   const Backend& backend;
   Arena& arena;
   const PackedWeights& packed;
+  const RoundedWeights* rounded = nullptr;  // LoadedModel::rounded
 };
 
 /// log p of each target piece of each pair, end of sentence included, given the source and the pieces before it; pairs

@@ -315,7 +315,7 @@ std::vector<std::vector<float>> TranslationWorker::score(std::span<const std::st
   for (const IdPair& pair : pairs)
     require(int(std::max(pair.source.size(), pair.target.size())) <= options_.max_length + 1,
             "a pair has more than {} pieces on a side", options_.max_length);
-  return score_pieces({first.cx->backend, first.cx->arena, *first.cx->packed}, *first.model, pairs,
+  return score_pieces({first.cx->backend, first.cx->arena, *first.cx->packed, first.cx->rounded}, *first.model, pairs,
                       options_.mini_batch_words);
 }
 

@@ -117,6 +117,28 @@ TEST(AttentionStep, GivesZeroToARowWithoutKeys) {
   }
 }
 
+// One way or the other, the rows' own keys are in the cache, and so are those of earlier steps.
+TEST(AttentionStep, WritesTheKeysOfItsRowsBeforeItReads) {
+  const auto check = [](const char* name) {
+    std::vector<std::vector<double>> results;
+    for (const bool at_once : {false, true}) {
+      ByHand t(test_backend(name), DType::f32);
+      const Var q = t.random({3, 6}, 1), new_k = t.random({3, 6}, 2), new_v = t.random({3, 10}, 3);
+      const Tensor k = t.random({9, 6}, 4), v = t.random({9, 10}, 5);
+      const Tensor rows = int_tensor({8, 2, 5}, {3});
+      const StepKeys keys{.length = int_tensor({3, 3, 2}, {3}),
+                          .table = int_tensor({0, 1, 8, 0, 7, 2, 6, 5, 5}, {3, 3})};
+      const NewKeys own{new_k, new_v, rows};
+      if (!at_once) t.cx.backend.scatter_rows(k, new_k, rows), t.cx.backend.scatter_rows(v, new_v, rows);
+      const Var y = attention_step(t.cx, q, k, v, {keys, 3, 2}, {}, at_once ? own : NewKeys{});
+      for (const Tensor& x : {y.value(), k, v}) results.push_back(values_of(x));
+    }
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(results[i], results[i + 3]) << name;
+  };
+  check("reference"), check("gpu kernels on the host");
+  for_each_target([&] { check("cpu"); });
+}
+
 // A broken state must show, but only in results made of it: one key of row 2 for head 1, and the query of row 0 for
 // head 0, which turns all its scores into NaN.
 TEST(AttentionStep, PassesOnWhatIsNoNumber) {
@@ -167,6 +189,11 @@ TEST(AttentionStep, RefusesShapesThatDoNotFitAndNamesThem) {
   EXPECT_THAT(step(k, {three, two}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
   EXPECT_THAT(step(k, {three, three, {}, two}), AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
   EXPECT_THAT(step(k, {three, {}, int_tensor({0, 0}, {2, 1})}), AllOf(HasSubstr("(2,1)"), HasSubstr("(3,T)")));
+  const NewKeys own{q, t.random({3, 5}), three};
+  EXPECT_THAT(message_of([&] {
+                attention_step(t.cx, q, k, v, {{three, three}, 1, 2}, {}, own);
+              }),
+              AllOf(HasSubstr("(3,5)"), HasSubstr("(3,6)")));
 }
 
 }  // namespace

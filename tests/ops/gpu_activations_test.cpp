@@ -276,6 +276,49 @@ std::vector<Case> attention_cases() {
   return cases;
 }
 
+// Rows with their own key in the cache, or, with `writes`, that write it there first.
+void attention_step(Call& c, const Design& d, bool writes) {
+  constexpr int64_t R = 4, C = 40;
+  const Tensor rows = int_tensor({3, 9, 39, 20}, {R}), lengths = int_tensor({1, 9, 40, 3}, {R});
+  std::vector<int32_t> table(R * C);
+  for (int64_t r = 0; r < R; ++r)
+    for (int64_t t = 0; t < C; ++t) table[size_t(r * C + t)] = int32_t((rows.as<int32_t>()[r] + 7 * t) % C);
+  const Shape keys{C, heads * d.K}, values{C, heads * d.V};
+  Backend::AttentionStep a{.y = c.result("y", {R, heads * d.V}), .q = c.activation("q", {R, heads * d.K})};
+  a.k = writes ? c.result("k", keys) : c.activation("k", keys);
+  a.v = writes ? c.result("v", values) : c.activation("v", values);
+  if (writes) {
+    a.new_k = c.activation("new k", a.q.shape()), a.new_v = c.activation("new v", a.y.shape()), a.new_rows = rows;
+    c.kernels().fill(a.k, 0.5), c.kernels().fill(a.v, -0.25);  // no row reads what another one writes
+  }
+  if (d.bias) a.bias = c.parameter({R, heads * 5});
+  if (d.additive) a.score_vector = c.parameter({heads * d.K});
+  a.score = d.additive ? Score::additive : Score::scaled_dot;
+  a.keys = {.length = lengths, .table = int_tensor(std::move(table), {R, C})};
+  a.heads = heads;
+  a.scratch = c.scratch(c.kernels().attention_step_scratch(heads, C));
+  c.kernels().attention_step(a);
+}
+
+std::vector<Case> step_cases() {
+  std::vector<Case> cases;
+  for (const Design& d : {Design{"odd", 33, 7}, Design{"of_fours", 20, 12, false, true}, Design{"of_64", 64, 64},
+                          Design{.name = "additive", .K = 8, .V = 6, .additive = true}}) {
+    cases.push_back({"step_" + d.name, [=](Call& c) { attention_step(c, d, false); }});
+    cases.push_back({"step_that_writes_" + d.name, [=](Call& c) { attention_step(c, d, true); }});
+  }
+  const Tensor rows = int_tensor({5, 0, 3}, {3});
+  for (const int64_t D : {1, 17, 64}) {
+    cases.push_back({fmt::format("gather_{}", D), [=](Call& c) {
+                       c.kernels().gather_rows(c.result("y", {3, D}), c.activation("x", {6, D}), rows);
+                     }});
+    cases.push_back({fmt::format("scatter_{}", D), [=](Call& c) {
+                       c.kernels().scatter_rows(c.result("y", {6, D}), c.activation("x", {3, D}), rows);
+                     }});
+  }
+  return cases;
+}
+
 const auto name_of = [](const testing::TestParamInfo<Case>& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '.', '_');
@@ -285,6 +328,7 @@ const auto name_of = [](const testing::TestParamInfo<Case>& info) {
 INSTANTIATE_TEST_SUITE_P(Elementwise, GpuActivations, testing::ValuesIn(elementwise_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Norm, GpuActivations, testing::ValuesIn(norm_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Attention, GpuActivations, testing::ValuesIn(attention_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Step, GpuActivations, testing::ValuesIn(step_cases()), name_of);
 
 }  // namespace
 }  // namespace dragoman

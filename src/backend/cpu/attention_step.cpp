@@ -7,6 +7,7 @@
 #include "backend/attention.h"
 #include "backend/cpu/families.h"
 #include "backend/cpu/simd-inl.h"
+#include "backend/reference/decoding.h"
 #include "base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -198,7 +199,13 @@ HWY_EXPORT(AttendRow);
 // Whole vectors of any target, 16 numbers at most.
 int64_t room_for(int64_t longest) { return (longest + 15) / 16 * 16; }
 
+// There are no vector kernels for 16 bits: CPUs keep activations in f32 when they decode.
 void attention_step(const AttentionKernels::AttentionStep& a) {
+  if (is_half(a.q.dtype()) || is_half(a.k.dtype())) return reference::attention_step(a);
+  if (a.new_rows) {
+    reference::scatter_rows(a.k, a.new_k, a.new_rows);
+    reference::scatter_rows(a.v, a.new_v, a.new_rows);
+  }
   const auto attend = HWY_DYNAMIC_DISPATCH(AttendRow);
   const int64_t each = a.scratch.bytes() / int64_t{sizeof(float)} / thread_count();
   parallel_blocks(a.q.rows(), 8, [&](Range rows, int t) {

@@ -15,13 +15,26 @@ struct Past {
   __device__ int64_t key_row(int64_t r, int64_t t) const { return table ? table(r, t) : begin[r] + t; }
 };
 
-__global__ void step_kernel(Scoring s, Past past, Visibility visible, View<float> y) {
+/// The rows' own keys and values, and where they go.
+struct New {
+  Values k, v;
+  const int32_t* rows;  // or null
+
+  __device__ void write(const Scoring& s, int64_t r, int head, unsigned lane) const {
+    const int64_t row = rows[r];
+    for (int64_t d = head * s.K + lane; d < (head + 1) * s.K; d += warp_size) s.k.set(row, d, k(r, d));
+    for (int64_t d = head * s.V + lane; d < (head + 1) * s.V; d += warp_size) s.v.set(row, d, v(r, d));
+  }
+};
+
+__global__ void step_kernel(Scoring s, New own, Past past, Visibility visible, Values y) {
   const int64_t item = blockIdx.x * int64_t{warps} + threadIdx.x / warp_size, r = item / s.heads;
   const int head = int(item % s.heads);
   const unsigned lane = threadIdx.x % warp_size;
   if (r >= y.rows) return;
   float* sums = dynamic_shared<float>() + threadIdx.x / warp_size * s.V;
   for (int64_t d = lane; d < s.V; d += warp_size) sums[d] = 0;
+  if (own.rows) own.write(s, r, head, lane);
   __syncwarp();
   const int64_t length = past.length[r], position = past.position ? past.position[r] : length - 1;
   const Range seen = visible.keys(position, length);
@@ -38,7 +51,7 @@ __global__ void step_kernel(Scoring s, Past past, Visibility visible, View<float
   }
   __syncwarp();
   const bool any = seen.begin < seen.end;  // if not, y is 0; if all visible scores are NaN, 0 / 0 keeps the NaN
-  for (int64_t d = lane; d < s.V; d += warp_size) y(r, head * s.V + d) = any ? sums[d] / softmax.sum : 0.f;
+  for (int64_t d = lane; d < s.V; d += warp_size) y.set(r, head * s.V + d, any ? sums[d] / softmax.sum : 0.f);
 }
 
 void attention_step(const Backend::AttentionStep& a) {
@@ -49,8 +62,9 @@ void attention_step(const Backend::AttentionStep& a) {
   const Past past{integers(a.keys.length), a.keys.begin ? integers(a.keys.begin) : nullptr,
                   a.keys.position ? integers(a.keys.position) : nullptr,
                   a.keys.table ? view<const int32_t>(a.keys.table) : View<const int32_t>{}};
+  const New own{Values(a.new_k), Values(a.new_v), a.new_rows ? integers(a.new_rows) : nullptr};
   launch(step_kernel, dim3(blocks_of(a.q.rows() * a.heads, warps)), dim3(warps * warp_size),
-         warps * V * int64_t{sizeof(float)}, scoring, past, Visibility{.window = a.window}, view<float>(a.y));
+         warps * V * int64_t{sizeof(float)}, scoring, own, past, Visibility{.window = a.window}, Values(a.y));
 }
 
 }  // namespace

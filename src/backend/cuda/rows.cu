@@ -1,21 +1,23 @@
 #include "backend/cuda/families.h"
-#include "backend/cuda/put.cuh"
+#include "backend/cuda/four.cuh"
 
 namespace dragoman::cuda {
 namespace {
 
 void gather_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
-  const auto Y = view<float>(y);
-  const auto X = view<const float>(x);
+  const Values Y(y), X(x);
   const int32_t* row = integers(rows);
-  each_element(Y.rows, Y.cols, [=] __device__(int64_t i, int64_t d) { Y(i, d) = X(row[i], d); });
+  const bool wide = in_fours(Y) && in_fours(X);
+  each_four(Y.rows, Y.cols,
+            [=] __device__(int64_t i, int64_t d) { store_four(Y, i, d, wide, load_four(X, row[i], d, wide)); });
 }
 
 void scatter_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
-  const auto Y = view<float>(y);
-  const auto X = view<const float>(x);
+  const Values Y(y), X(x);
   const int32_t* row = integers(rows);
-  each_element(X.rows, X.cols, [=] __device__(int64_t i, int64_t d) { Y(row[i], d) = X(i, d); });
+  const bool wide = in_fours(Y) && in_fours(X);
+  each_four(X.rows, X.cols,
+            [=] __device__(int64_t i, int64_t d) { store_four(Y, row[i], d, wide, load_four(X, i, d, wide)); });
 }
 
 /// The weight of a row in its sentence's sum or mean.

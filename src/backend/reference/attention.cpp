@@ -3,6 +3,7 @@
 
 #include "backend/attention.h"
 #include "backend/reference/accumulate.h"
+#include "backend/reference/decoding.h"
 #include "backend/reference/families.h"
 
 namespace dragoman::reference {
@@ -20,10 +21,11 @@ View<T> head_of(const Tensor& x, Range rows, int head, int heads) {
 }
 
 // score(q, k) before a bias; `w` is the head's score vector
-template <class T>
-T score_of(Score score, const T* q, const T* k, const T* w, int64_t size) {
+template <class T, class Query, class Key>
+T score_of(Score score, const Query* q, const Key* k, const T* w, int64_t size) {
   T sum = 0;
-  for (int64_t d = 0; d < size; ++d) sum += score == Score::additive ? w[d] * std::tanh(q[d] + k[d]) : q[d] * k[d];
+  for (int64_t d = 0; d < size; ++d)
+    sum += score == Score::additive ? w[d] * std::tanh(T(q[d]) + T(k[d])) : T(q[d]) * T(k[d]);
   return sum;
 }
 
@@ -148,21 +150,25 @@ void attention_backward(const AttentionKernels::AttentionBackward& b) {
   });
 }
 
-// One decoding step: row r of q against its own keys, found through StepKeys.
-template <class T>
+// One decoding step: row r of q against its own keys, found through StepKeys. Queries and keys may have 16 bits; T is
+// the type of sums.
+template <class T, class Query, class Key>
 void step(const AttentionKernels::AttentionStep& a, int64_t r, int h) {
   const int64_t length = a.keys.length.as<int32_t>()[r];
   const int64_t position = a.keys.position ? a.keys.position.as<int32_t>()[r] : length - 1;
   const auto table = a.keys.table.view<int32_t>();
   const auto key_row = [&](int64_t t) { return int(table ? table(r, t) : a.keys.begin.as<int32_t>()[r] + t); };
-  const auto head = [&](const Tensor& x, int64_t row) { return x.view<T>().row(row) + h * (x.cols() / a.heads); };
+  const auto head = [&]<class Stored>(const Tensor& x, int64_t row) {
+    return x.view<Stored>().row(row) + h * (x.cols() / a.heads);
+  };
+  const auto key = [&](const Tensor& x, int64_t t) { return head.template operator()<Key>(x, key_row(t)); };
   const int64_t size = a.q.cols() / a.heads, value_size = a.v.cols() / a.heads;
   const Range seen = Visibility{.window = a.window}.keys(position, length);
   std::vector<T> p(length);
   T top = -std::numeric_limits<T>::infinity(), sum = 0;
   for (int64_t t = seen.begin; t < seen.end; ++t) {
-    p[t] = score_of(a.score, head(a.q, r), head(a.k, key_row(t)),
-                    a.score_vector ? a.score_vector.as<T>() + h * size : nullptr, size);
+    p[t] = score_of<T>(a.score, head.template operator()<Query>(a.q, r), key(a.k, t),
+                       a.score_vector ? a.score_vector.as<T>() + h * size : nullptr, size);
     if (a.bias)
       p[t] += a.bias.view<T>()(DistanceBias::row(a.bias, r), DistanceBias::column(a.bias, a.heads, h, t - position));
     p[t] *= T(score_scale(a.score, size));
@@ -172,17 +178,28 @@ void step(const AttentionKernels::AttentionStep& a, int64_t r, int h) {
   for (int64_t t = seen.begin; t < seen.end; ++t) p[t] /= sum;
   for (int64_t d = 0; d < value_size; ++d) {
     T out = 0;
-    for (int64_t t = seen.begin; t < seen.end; ++t) out += p[t] * head(a.v, key_row(t))[d];
-    head(a.y, r)[d] = out;
+    for (int64_t t = seen.begin; t < seen.end; ++t) out += p[t] * T(key(a.v, t)[d]);
+    head.template operator()<Query>(a.y, r)[d] = Query(out);
   }
 }
 
+}  // namespace
+
 void attention_step(const AttentionKernels::AttentionStep& a) {
-  for_dtype(a.q.dtype(), [&]<class T>() {
-    for (int64_t r = 0; r < a.q.rows(); ++r)
-      for (int h = 0; h < a.heads; ++h) step<T>(a, r, h);
+  if (a.new_rows) {
+    scatter_rows(a.k, a.new_k, a.new_rows);
+    scatter_rows(a.v, a.new_v, a.new_rows);
+  }
+  for_stored(a.q.dtype(), [&]<class Query>() {
+    for_stored(a.k.dtype(), [&]<class Key>() {
+      using T = std::conditional_t<std::is_same_v<Query, double>, double, float>;
+      for (int64_t r = 0; r < a.q.rows(); ++r)
+        for (int h = 0; h < a.heads; ++h) step<T, Query, Key>(a, r, h);
+    });
   });
 }
+
+namespace {
 
 // The pair (x_c, x_{c+K/2}) of a head turns by the angle θ with sin θ, cos θ = table_c, table_{c+K/2}.
 void rotate(const Tensor& y, const Tensor& x, const Tensor& table, const Tensor& positions, int heads, int direction) {

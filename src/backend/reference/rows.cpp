@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backend/reference/accumulate.h"
+#include "backend/reference/decoding.h"
 #include "backend/reference/families.h"
 #include "backend/rows.h"
 
@@ -37,19 +38,35 @@ void top_k(const Tensor& values, const Tensor& ids, const Tensor& lse, const Ten
   });
 }
 
+// Calls f(typed view of y, typed view of x).
+template <class F>
+void for_types(const Tensor& y, const Tensor& x, const F& f) {
+  for_stored(y.dtype(), [&]<class Y>() { for_stored(x.dtype(), [&]<class X>() { f(y.view<Y>(), x.view<X>()); }); });
+}
+
+template <class Y, class X>
+void copy_row(Y* y, const X* x, int64_t count) {
+  if constexpr (std::is_same_v<X, Y>)
+    std::copy_n(x, count, y);
+  else
+    std::transform(x, x + count, y, [](X value) { return Y(float(value)); });
+}
+
 void gather_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
-  for_dtype(x.dtype(), [&]<class T>() {
-    const auto Y = y.view<T>(), X = x.view<T>();
-    for (int64_t i = 0; i < Y.rows; ++i) std::copy_n(X.row(rows.as<int32_t>()[i]), Y.cols, Y.row(i));
+  for_types(y, x, [&](auto Y, auto X) {
+    for (int64_t i = 0; i < Y.rows; ++i) copy_row(Y.row(i), X.row(rows.as<int32_t>()[i]), Y.cols);
   });
 }
 
+}  // namespace
+
 void scatter_rows(const Tensor& y, const Tensor& x, const Tensor& rows) {
-  for_dtype(x.dtype(), [&]<class T>() {
-    const auto Y = y.view<T>(), X = x.view<T>();
-    for (int64_t i = 0; i < X.rows; ++i) std::copy_n(X.row(i), X.cols, Y.row(rows.as<int32_t>()[i]));
+  for_types(y, x, [&](auto Y, auto X) {
+    for (int64_t i = 0; i < X.rows; ++i) copy_row(Y.row(rows.as<int32_t>()[i]), X.row(i), X.cols);
   });
 }
+
+namespace {
 
 // The weight of a row in its sentence's sum or mean.
 template <class T>

@@ -30,6 +30,11 @@ struct AutoregressiveLayer {
   int64_t cache_columns() const {
     return std::visit([](const auto& k) { return k.cache_columns(); }, kind);
   }
+  /// Summaries of the past stay in f32: they are summed up over all steps.
+  DType cache_type(const Context& cx, DType dtype) const {
+    const auto* attention = std::get_if<SelfAttention>(&kind);
+    return attention ? attention->cache_type(cx, dtype) : dtype;
+  }
 };
 
 }  // namespace dragoman

@@ -42,6 +42,8 @@ class CrossAttentionKind {
   /// One decoding step of queries (R,D) against keys and values in a cache (C,H*K + H*V).
   virtual Var step(Context& cx, const AttentionHeads& heads, const Var& x, const Var& q, const Tensor& cache,
                    const StepKeys& keys, int64_t longest) const;
+  /// The type of that cache. Kinds that copy rows out of it do so in f32.
+  virtual DType cache_type(const Context&, DType dtype) const { return dtype; }
   /// Passes the weights of all queries of sentences at once to the observer, for kinds that otherwise attend step by
   /// step.
   virtual void show(Context& cx, const AttentionHeads& heads, const Queries& queries, const Var& q,

@@ -15,6 +15,7 @@ class SoftAttention : public CrossAttentionKind {
     return attention_step(cx, q, cache.columns(0, K), cache.columns(K, V), heads.step_shape(keys, longest),
                           heads.score_inputs(cx, q, {}));
   }
+  DType cache_type(const Context& cx, DType dtype) const override { return cx.activation_type(dtype); }
 };
 
 }  // namespace
