@@ -42,7 +42,9 @@ AttentionHeads AttentionHeads::make(Parameters& p, const std::string& name, int6
   if (const auto make_score = score_kind(d.score).make) h.learned = make_score(p, name, d);
   if (d.relative > 0) {
     const int64_t rows = 2 * d.relative + 1;
-    h.distances = p.matrix({{name + ".distance.weight", rows, Init::glorot(rows, d.sizes.key)}}, d.sizes.key);
+    // distance_scores() reads these numbers themselves if they are not packed.
+    h.distances = p.matrix({{name + ".distance.weight", rows, Init::glorot(rows, d.sizes.key)}}, d.sizes.key,
+                           Parameters::Use::both);
   }
   if (d.norm == HeadNorm::none) return h;
   const NormKind kind = d.norm == HeadNorm::rms ? NormKind::rms : NormKind::layer;

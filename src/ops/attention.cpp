@@ -123,14 +123,12 @@ Var distance_scores(Context& cx, const Var& stored, const Var& table, int heads)
   Var y = cx.make({q.rows(), heads * W}, q.dtype());
   const Tensor* packed = cx.packed_form(table);
   const Tensor scratch = packed ? cx.scratch(cx.backend.linear_packed_scratch(q.rows(), K, packed->dtype())) : Tensor();
-  const bool rounds = !cx.tape && cx.rounds(table);  // a model that only decodes may have no other copy
   for (int h = 0; h < heads; ++h) {
     const Tensor y_head = y.value().columns(h * W, W), q_head = q.value().columns(h * K, K);
     if (packed) {
       cx.backend.linear_packed(y_head, q_head, *packed, Tensor(), Activation::none, scratch);
     } else {
-      const auto [x, w] = rounds ? cx.factors(Var(q_head), table) : Context::Factors{q_head, table};
-      cx.backend.linear(y_head, x, w, Tensor(), Activation::none);
+      cx.backend.linear(y_head, q_head, table, Tensor(), Activation::none);
     }
   }
   cx.record("distance_scores", y, [=](Backward& b) {

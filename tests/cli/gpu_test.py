@@ -184,13 +184,30 @@ class Decoding(Gpu):
             self.assertEqual([text for text, _ in gpu], [text for text, _ in cpu])
             self.assertGreater(max(len(scores.split()) for _, scores in gpu), 64)
 
+    def nearly_as_in_float32(self, options, precision="bfloat16"):
+        lines = Gpu.lines[::3]
+        text = "".join(f"{line}\n" for line in lines)
+        cpu = self.succeed("translate --quiet " + options, text=text).stdout
+        gpu = self.succeed(f"translate --quiet --precision {precision} --devices 0 {options}", text=text).stdout
+        same = sum(a == b for a, b in zip(cpu.splitlines(), gpu.splitlines()))
+        self.assertGreater(same, 0.9 * len(lines), gpu)
+
     def test_in_16_bits_nearly_as_in_float32(self):
-        text = "".join(f"{line}\n" for line in self.lines)
-        cpu = self.succeed("translate --quiet -m a.safetensors", text=text).stdout
-        for precision in ("bfloat16", "float16"):
-            gpu = self.succeed(f"translate --quiet --precision {precision} --devices 0 -m a.safetensors", text=text).stdout
-            same = sum(a == b for a, b in zip(cpu.splitlines(), gpu.splitlines()))
-            self.assertGreater(same, 0.9 * len(self.lines), precision)
+        for model, precision in (*product("abrd", ("bfloat16",)), ("a", "float16")):
+            with self.subTest(model=model, precision=precision):
+                self.nearly_as_in_float32(f"-m {model}.safetensors", precision)
+        self.nearly_as_in_float32("-m a.safetensors b.safetensors --alignment")
+
+    # They keep caches in float32, or have ops that take no 16 bits, or learn positions.
+    def test_in_16_bits_whatever_a_model_is_made_of(self):
+        for i, options in enumerate((
+                TRANSFORMER + "--transformer-decoder-autoreg rnn", TRANSFORMER + "--transformer-decoder-autoreg average-attention",
+                TRANSFORMER + "--copy", TRANSFORMER + "--transformer-positions rotary --transformer-preprocess n --transformer-postprocess da",
+                TRANSFORMER + "--moe-experts 2 --moe-frequency 1", DECODER + "--dec-depth 2 --attention-memory local-compressed --attention-block 4 --attention-stride 2")):
+            with self.subTest(options):
+                self.succeed(f"train -t s t -v v v -m k{i}.safetensors --after 60u --quiet {RUN} {options}")
+                self.nearly_as_in_float32(f"-m k{i}.safetensors")
+
 
     # Few rows and more than 16 rows: their products use different kernels.
     def test_in_8_bits_as_a_cpu_does(self):
