@@ -203,7 +203,11 @@ void check_valid_script(const TrainOptions& o, Findings& findings) {
   findings.expect(o.valid_translation_output != "-", "--valid-translation-output is a file, so it cannot be '-'");
 }
 
+// What contradicts itself comes before what this machine lacks.
 void check_precision(const TrainOptions& o) {
+  if (o.half_activations && o.type == ModelType::s2s)
+    throw Error("--half-activations is for Transformers, and --type is s2s",
+                "leave out --half-activations: recurrent cells compute in float32");
   if (!on_cpu(o)) return;
   if (o.precision == TrainingPrecision::float16)
     throw Error("--precision float16 is for GPUs, and --devices is cpu",

@@ -40,9 +40,6 @@ TrainingSetup with_precision(TrainingSetup setup, const Backend& backend) {
   if (setup.training.precision == TrainingPrecision::float32)
     throw Error("--half-activations keeps activations in the type of --precision, which is float32 here",
                 "add --precision bfloat16, or leave out --half-activations");
-  if (setup.model.type == ModelType::s2s)
-    throw Error("--half-activations is for Transformers, and --type is s2s",
-                "leave out --half-activations: recurrent cells compute in float32");
   return setup;
 }
 
