@@ -16,9 +16,22 @@ int64_t Tensor::spanned_bytes() const {
 
 Tensor Tensor::on_host() const {
   if (!memory_) return *this;
-  const int64_t bytes = spanned_bytes();
-  std::shared_ptr<void> owner(new std::byte[size_t(bytes)], [](void* p) { delete[] static_cast<std::byte*>(p); });
-  memory_->download(owner.get(), data_, bytes);
+  const Tensor copy = host_copy();
+  memory_->download(copy.data_, data_, spanned_bytes());
+  return copy;
+}
+
+std::function<Tensor()> Tensor::fetch() const {
+  if (!memory_) return [same = *this] { return same; };
+  return [copy = host_copy(), pending = memory_->send(data_, spanned_bytes())] {
+    pending(copy.data_);
+    return copy;
+  };
+}
+
+Tensor Tensor::host_copy() const {
+  std::shared_ptr<void> owner(new std::byte[size_t(spanned_bytes())],
+                              [](void* p) { delete[] static_cast<std::byte*>(p); });
   Tensor copy = *this;
   copy.data_ = owner.get();
   copy.owner_ = std::move(owner);
@@ -37,8 +50,19 @@ void Tensor::assign(const Tensor& values) const {
 PendingNumber Tensor::send() const {
   invariant(elements() == 1, "send takes a tensor of one number");
   const double* number = as<double>();
-  if (memory_) return memory_->send(number);
-  return [value = *number] { return value; };
+  if (!memory_) return [value = *number] { return value; };
+  return [pending = memory_->send(number, sizeof *number)] {
+    double value = 0;
+    pending(&value);
+    return value;
+  };
+}
+
+Tensor Tensor::from_bytes(int64_t from, Shape shape, DType dtype) const {
+  invariant(dtype_ == DType::u8 && contiguous() && from >= 0 && from + shape.elements() * size_of(dtype) <= bytes(),
+            "elements outside the bytes");
+  Tensor part(owner_, static_cast<std::byte*>(data_) + from, shape, dtype, memory_);
+  return part;
 }
 
 Tensor Tensor::mirrored_by(Mirror* mirror) const {

@@ -31,7 +31,10 @@ struct DeviceCounts {
   int64_t slow_products = 0;  // matrix products for which the device's library has no kernel
 };
 
-/// A number being sent to the host. Call it once: it waits for the number, but not for work queued later.
+/// Values being sent to the host. Call it once, with room for them: it waits for the values, but not for work queued
+/// later.
+using PendingBytes = std::function<void(void* host)>;
+/// The same of one number.
 using PendingNumber = std::function<double()>;
 
 /// A point in the device's command stream.
@@ -46,7 +49,7 @@ struct DeviceMemory {
   void (*download)(void* host, const void* device, int64_t bytes);   // synchronous
   void (*finish)();                                                  // waits until the device has done all its work
   void (*upload)(void* device, const void* host, int64_t bytes);     // `host` may change when it returns
-  PendingNumber (*send)(const double* number);                       // its current value, in stream order
+  PendingBytes (*send)(const void* device, int64_t bytes);           // the current values, in stream order
   DeviceCounts (*counts)() = nullptr;                                // null: not counted
   /// For debugging: separate memory for each tensor, so that tools detect overruns. Null: tensors share a range.
   std::shared_ptr<void> (*alone)(int64_t bytes) = nullptr;
@@ -94,6 +97,7 @@ class Tensor {
   Tensor on_host() const;                    // host-readable values: this tensor, or a copy
   void assign(const Tensor& values) const;   // copies from a host tensor of the same shape, type and stride
   PendingNumber send() const;                // one f64 number, as of the kernels called so far
+  std::function<Tensor()> fetch() const;     // on_host(), likewise; of the host: this tensor
   Tensor mirrored_by(Mirror* mirror) const;  // the same tensor with a mirror, which the caller keeps alive
 
   template <class T>
@@ -110,9 +114,11 @@ class Tensor {
   Tensor columns(int64_t from, int64_t count) const;    // (N,D) -> (N,count), same memory
   Tensor row_range(int64_t from, int64_t count) const;  // (N,D) -> (count,D); of a vector (D): elements
   Tensor reshaped(Shape shape) const;                   // of a contiguous tensor, with the same number of elements
+  Tensor from_bytes(int64_t from, Shape shape, DType dtype) const;  // of U8 (bytes): the elements from this byte on
 
  private:
   int64_t outer() const;
+  Tensor host_copy() const;       // room for on_host()
   int64_t spanned_bytes() const;  // from the first element to the last
 
   std::shared_ptr<void> owner_;

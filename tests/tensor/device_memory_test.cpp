@@ -32,9 +32,10 @@ void move(void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, size_t(bytes));
 }
 
-PendingNumber send(const double* number) {
+PendingBytes send(const void* device, int64_t bytes) {
   ++copies;
-  return [number = *number] { return number; };
+  const auto* first = static_cast<const char*>(device);
+  return [now = std::vector<char>(first, first + bytes)](void* host) { std::memcpy(host, now.data(), now.size()); };
 }
 
 constexpr DeviceMemory memory{[] { return 1024 * MiB; }, reserve, commit, release, move, [] {}, move, send};
@@ -114,6 +115,20 @@ TEST_F(OnDevice, ANumberIsSentAsItIsThen) {
     EXPECT_EQ(five(), 5);
   }
   EXPECT_EQ(copies, 1);
+}
+
+TEST_F(OnDevice, ATensorIsFetchedAsItIsThen) {
+  Arena arena(memory);
+  const Tensor bytes = arena.allocate({64}, DType::u8), x = bytes.from_bytes(16, {2, 3}, DType::i32);
+  EXPECT_EQ(x.data(), bytes.as<uint8_t>() + 16);
+  x.view<int32_t>()(1, 2) = 5;
+  const std::function<Tensor()> five = x.columns(1, 2).fetch();
+  x.view<int32_t>()(1, 2) = 6;
+  const Tensor found = five();
+  EXPECT_EQ(found.memory(), nullptr);
+  EXPECT_EQ(found.view<int32_t>()(1, 1), 5);
+  EXPECT_EQ(x.view<int32_t>()(1, 2), 6);
+  EXPECT_THROW(bytes.from_bytes(48, {5}, DType::i32), std::logic_error);
 }
 
 TEST_F(OnDevice, ATensorOfTheHostIsItsOwnCopy) {

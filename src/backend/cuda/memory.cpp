@@ -143,16 +143,17 @@ Pinned pinned(std::deque<Pinned>& of_size, size_t bytes) {
   return one;
 }
 
-PendingNumber send(const double* number) {
-  invariant(!recording(), "a device that is recording cannot send numbers");
-  static auto& crates = *new std::deque<Pinned>;
-  const Pinned to = pinned(crates, sizeof *number);
-  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to.memory, number, sizeof *number, cudaMemcpyDeviceToHost, stream()));
+PendingBytes send(const void* device, int64_t bytes) {
+  invariant(!recording(), "a device that is recording cannot send values");
+  static auto& crates = *new std::array<std::deque<Pinned>, 48>;  // by rank
+  const size_t rank = rank_of(bytes);
+  const Pinned to = pinned(crates[rank], size_t{1} << rank);
+  DRAGOMAN_CUDA_CHECK(cudaMemcpyAsync(to.memory, device, size_t(bytes), cudaMemcpyDeviceToHost, stream()));
   DRAGOMAN_CUDA_CHECK(cudaEventRecord(to.copied, stream()));
-  return [to] {
+  return [to, bytes, rank](void* host) {
     DRAGOMAN_CUDA_CHECK(cudaEventSynchronize(to.copied));
-    crates.push_back(to);
-    return *static_cast<const double*>(to.memory);
+    std::memcpy(host, to.memory, size_t(bytes));
+    crates[rank].push_back(to);
   };
 }
 
