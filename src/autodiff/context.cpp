@@ -66,5 +66,6 @@ Tensor host_tensor(std::vector<T> values, Shape shape) {
 
 Tensor int_tensor(std::vector<int32_t> values, Shape shape) { return host_tensor(std::move(values), shape); }
 Tensor float_tensor(std::vector<float> values, Shape shape) { return host_tensor(std::move(values), shape); }
+Tensor double_tensor(std::vector<double> values, Shape shape) { return host_tensor(std::move(values), shape); }
 
 }  // namespace dragoman

@@ -89,5 +89,6 @@ struct Context {
 /// Values that the host computes for kernels; the tensor owns them and has a Mirror.
 Tensor int_tensor(std::vector<int32_t> values, Shape shape);
 Tensor float_tensor(std::vector<float> values, Shape shape);
+Tensor double_tensor(std::vector<double> values, Shape shape);
 
 }  // namespace dragoman

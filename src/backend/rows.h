@@ -38,11 +38,32 @@ struct RowKernels {
   // values (R,k)  ids (R,k) int32  lse (R) stat type or empty: then a NaN in the row makes the first value NaN.
   Kernel<void(const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits)> top_k{"top_k"};
 
+  // The rows of a search's next step, chosen before the host sees the results of this one (decode/ensemble.h). Of each
+  // sentence, the `compared` best continuations are considered: by log-probability of the whole hypothesis, then by
+  // row, then by id. Those that are `end` drop out; the others become its rows, as many as it has. Rows left over at
+  // the end of a sentence mean nothing: they continue its first row with `end`.
+  struct NextRows {
+    Tensor tokens, parents;  // (R) int32 each: the choice; parents count these R rows
+    // (at least R), (at least R, at least T) int32, made by the host: the ids of the next step, and the cache rows of
+    // each row's past. The choice is written over their first R rows; on a device, only over its copy.
+    Tensor ids, table;
+    Tensor best, scores, lse;  // (Q,k) int32, (Q,k), (Q) or empty: top_k of this step
+    Tensor first;              // (B+1) int32: where each sentence begins among the R rows
+    Tensor of_step, compared;  // (B) int32: where it begins among the Q rows; how many continuations compete
+    Tensor log_probs;          // (R) f64: of each row's hypothesis, last token included
+    // (R,T) (R) int32: row p's tokens are in cache rows past(p,0) …; those of its continuation r also in past(r,n - 1),
+    // the last of n = length(r).
+    Tensor past, length;
+    Tensor never;  // (F) int32: ids that do not occur
+    int32_t end = 0;
+  };
+  Kernel<void(const NextRows& n)> next_rows{"next_rows"};
+
   template <class Kernels, class F>
   static void each(Kernels& k, const F& f) {
     const auto slots = [&](auto&... slot) { (f(slot), ...); };
     slots(k.neighbours, k.neighbours_backward, k.gather_rows, k.scatter_rows, k.mix_rows, k.mix_rows_backward, k.pool,
-          k.pool_backward, k.route, k.route_backward, k.top_k);
+          k.pool_backward, k.route, k.route_backward, k.top_k, k.next_rows);
   }
 };
 

@@ -18,6 +18,7 @@ void install_hard_attention(Backend& b);
 void install_linear(Backend& b);
 void install_local_attention(Backend& b);
 void install_loss(Backend& b);
+void install_next_rows(Backend& b);
 void install_norm(Backend& b);
 void install_optimizer(Backend& b);
 void install_recurrent(Backend& b);

@@ -17,6 +17,7 @@ void install_kernels(Backend& b) {
   install_linear(b);
   install_local_attention(b);
   install_loss(b);
+  install_next_rows(b);
   install_norm(b);
   install_optimizer(b);
   install_recurrent(b);

@@ -28,6 +28,7 @@ void install_hard_attention(AttentionKernels& b);
 void install_linear(ProductKernels& b);
 void install_local_attention(AttentionKernels& b);
 void install_loss(LossKernels& b);
+void install_next_rows(RowKernels& b);
 void install_norm(NormKernels& b);
 void install_optimizer(OptimizerKernels& b);
 void install_recurrent(RecurrentKernels& b);
