@@ -53,6 +53,7 @@ class Beam {
 
   const std::vector<Live>& live() const { return live_; }                  // best first; empty when the search is over
   std::vector<RowRequest> requests() const;                                // one per live() hypothesis
+  size_t room() const { return width().live; }                             // the most that live() can have next
   void advance(std::span<const std::vector<Continuation>> continuations);  // one list per request
   std::vector<Hypothesis> best() const;                                    // the n best finished ones, best first
   /// The beginning of the best translation, as far as it is certain: the common prefix of all hypotheses that can still

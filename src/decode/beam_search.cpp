@@ -46,10 +46,15 @@ bool Search::cancel(Ticket ticket) {
   return true;
 }
 
-// Encoding one sentence at a time would be inefficient, so this waits until a quarter of the budget is free. Sentences
-// that are encoded together have the same beam size.
+// Encoding one sentence at a time would be inefficient, so this waits until a quarter of the budget is free.
+bool Search::admits() const {
+  if (full_ || waiting_.empty() || active_tokens_ > tokens_ / 4 * 3) return false;
+  return active_.empty() || active_tokens_ + tokens_of(waiting_.front()) <= tokens_;
+}
+
+// Sentences that are encoded together have the same beam size.
 void Search::admit() {
-  if (full_ || active_tokens_ > tokens_ / 4 * 3) return;
+  if (!admits()) return;
   int64_t taken = active_tokens_;
   const auto fits = [&] { return !waiting_.empty() && (taken == 0 || taken + tokens_of(waiting_.front()) <= tokens_); };
   while (!full_ && fits()) {
@@ -167,8 +172,27 @@ std::vector<std::vector<Continuation>> Search::continuations(const Predictions& 
   return picked;
 }
 
+// The device computes ahead for as long as its guess is likely to be right: while no sentence is about to begin, all
+// are searched for the best pieces, and no constraint is at work but the pieces that never occur.
+std::optional<AheadRequest> Search::ahead_request(std::span<const RowRequest> requests) const {
+  if (!models_.may_step_ahead() || admits() || requests.empty()) return {};
+  AheadRequest ahead{.never = requests[0].allowed.ids, .end = models_.conventions().special.eos};
+  for (const RowRequest& r : requests)
+    if (r.allowed.only || r.allowed.ids != ahead.never) return {};
+  for (const Active& s : active_) {
+    const auto& live = s.beam.live();
+    if (!s.picker->picks_best() || live.size() != s.beam.room()) return {};
+    ahead.first.push_back(s.next_row);
+    ahead.compared.push_back(requests[size_t(s.next_row)].positions);
+    for (const Beam::Live& l : live) ahead.log_probs.push_back(l.log_prob);
+  }
+  ahead.first.push_back(int32_t(requests.size()));
+  return ahead;
+}
+
+// Sentences that wait begin after a step of others that is being computed already.
 void Search::step() {
-  admit();
+  if (active_.empty() || !models_.is_ahead()) admit();
   while (!active_.empty()) {
     try {
       extend(predict());
@@ -197,7 +221,8 @@ std::vector<std::vector<Continuation>> Search::predict() {
   const auto step_rows = rows();
   std::vector<RowRequest> requests;
   for (const Active& s : active_) std::ranges::move(s.beam.requests(), std::back_inserter(requests));
-  const Predictions predictions = models_.step(step_rows, request_of(requests));
+  const auto ahead = ahead_request(requests);
+  const Predictions predictions = models_.step(step_rows, request_of(requests), ahead ? &*ahead : nullptr);
   return continuations(predictions, requests);
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "decode/beam.h"
 #include "decode/ensemble.h"
@@ -92,6 +93,8 @@ class Search {
   std::vector<std::vector<Continuation>> continuations(const Predictions& predictions,
                                                        std::span<const RowRequest> requests) const;
   PredictionRequest request_of(std::span<const RowRequest> requests) const;
+  bool admits() const;
+  std::optional<AheadRequest> ahead_request(std::span<const RowRequest> requests) const;
   void tell_begun();
   void dismiss_finished();
 

@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "backend/backend.h"
 #include "base/error.h"
 #include "base/threads.h"
+#include "decode/queued_step.h"
 #include "model/model.h"
 
 namespace dragoman {
 namespace {
 
-// One number per row shows whether its scores are finite: their lse, or the largest score.
+// One number per row shows whether its scores are finite: their lse, or the largest score, which is the first.
 void require_numbers(const Tensor& of_rows) {
-  const auto x = of_rows.view<float>();
-  for (int64_t r = 0; r < x.rows; ++r)
-    if (!std::isfinite(*x.row(r)))
+  const int64_t R = of_rows.shape()[0];
+  for (int64_t r = 0; r < R; ++r)
+    if (!std::isfinite(of_rows.as<float>()[r * (of_rows.elements() / R)]))
       throw Error("the model's output is NaN: its weights are damaged, or its training diverged",
                   "use an earlier checkpoint; dragoman inspect shows the contents of a model file");
 }
@@ -127,34 +129,66 @@ void Ensemble::keep() {
   for (const Member& m : members_) m.decoding->keep();
 }
 
-Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionRequest& request) {
-  Predictions predictions;
-  if (!candidates_.empty())
-    for (const StepRow& row : rows) predictions.candidates_.push_back(candidates_.pieces(row.sentence));
-  std::vector<Predictions::MemberLogits> parts;
-  for (const Member& m : members_) parts.push_back({narrowed(m.decoding->step(rows), rows), {}});
-  const int64_t k = std::min(request.best, parts[0].logits.cols());
-  if (parts.size() == 1) {
-    if (request.all) predictions.scores_ = parts[0].logits.on_host();
-    const Top top = find_best(parts[0].logits, k, request.log_probs);
-    std::tie(predictions.best_scores_, predictions.best_, predictions.lse_) = std::tie(top.scores, top.ids, top.lse);
-  } else {
-    for (auto& p : parts) p = {p.logits.on_host(), find_best(p.logits, 1, true).lse};
-    const Top top = find_best(combine(predictions, std::move(parts)), k, false);
-    std::tie(predictions.best_scores_, predictions.best_) = std::tie(top.scores, top.ids);
-  }
+bool Ensemble::may_step_ahead() const { return members_.size() == 1 && candidates_.empty() && cx_.backend.recorder; }
+
+Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionRequest& request, const AheadRequest* ahead) {
+  Predictions predictions = members_.size() == 1 ? step_alone(rows, request, ahead) : step_together(rows, request);
   name_best(predictions);
   return predictions;
 }
 
-Ensemble::Top Ensemble::find_best(const Tensor& logits, int64_t count, bool with_lse) const {
-  const int64_t R = logits.rows();
-  const Tensor scores = cx_.arena.allocate({R, count}, logits.dtype()),
-               ids = cx_.arena.allocate({R, count}, DType::i32),
-               lse = with_lse ? cx_.arena.allocate({R}, stat_type(logits.dtype())) : Tensor();
-  cx_.backend.top_k(scores, ids, lse, logits);
-  const Top top{scores.on_host(), ids.on_host(), lse.on_host()};
-  require_numbers(with_lse ? top.lse.reshaped({R, 1}) : top.scores);
+Predictions Ensemble::step_alone(std::span<const StepRow> rows, const PredictionRequest& request,
+                                 const AheadRequest* ahead) {
+  Decoding& model = *members_[0].decoding;
+  Predictions predictions = predictions_for(rows);
+  std::unique_ptr<QueuedStep> now = std::exchange(ahead_, nullptr);
+  if (now && !request.all && now->best() >= request.best && now->has_lse() >= request.log_probs && now->is_of(rows)) {
+    model.accept_ahead(rows);
+  } else {
+    const Tensor logits = narrowed(model.step(rows), rows);
+    if (request.all) predictions.scores_ = logits.on_host();
+    now = std::make_unique<QueuedStep>(cx_, logits, std::min(request.best, logits.cols()), request.log_probs);
+  }
+  Tensor next;
+  if (ahead)
+    next = model.step_ahead(rows, [&](const AheadTables& tables) {
+      now->choose(*ahead, tables);
+      now->send();  // before the next step is queued, for which it would have to wait
+    });
+  if (next) ahead_ = std::make_unique<QueuedStep>(cx_, next, now->best(), now->has_lse());
+  std::vector<StepRow> chosen;
+  const TopPieces top = now->read(rows, ahead_ ? &chosen : nullptr);
+  if (ahead_) ahead_->expect(std::move(chosen));
+  require_numbers(request.log_probs ? top.lse : top.scores);
+  predictions.best_scores_ = top.scores, predictions.best_ = top.ids;
+  if (request.log_probs) predictions.lse_ = top.lse;
+  return predictions;
+}
+
+Predictions Ensemble::step_together(std::span<const StepRow> rows, const PredictionRequest& request) {
+  Predictions predictions = predictions_for(rows);
+  std::vector<Predictions::MemberLogits> parts;
+  for (const Member& m : members_) {
+    const Tensor logits = narrowed(m.decoding->step(rows), rows);
+    parts.push_back({logits.on_host(), find_best(logits, 1, true).lse});
+  }
+  const int64_t k = std::min(request.best, parts[0].logits.cols());
+  const TopPieces top = find_best(combine(predictions, std::move(parts)), k, false);
+  predictions.best_scores_ = top.scores, predictions.best_ = top.ids;
+  return predictions;
+}
+
+// Those of the rows' candidates, if there are candidates.
+Predictions Ensemble::predictions_for(std::span<const StepRow> rows) const {
+  Predictions predictions;
+  if (!candidates_.empty())
+    for (const StepRow& row : rows) predictions.candidates_.push_back(candidates_.pieces(row.sentence));
+  return predictions;
+}
+
+TopPieces Ensemble::find_best(const Tensor& logits, int64_t count, bool with_lse) const {
+  const TopPieces top = QueuedStep(cx_, logits, count, with_lse).read({}, nullptr);
+  require_numbers(with_lse ? top.lse : top.scores);
   return top;
 }
 

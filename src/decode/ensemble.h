@@ -9,9 +9,26 @@
 namespace dragoman {
 
 class Decoding;
+class QueuedStep;
 struct Context;
 struct PackedIds;
 struct StepRow;
+
+/// How the rows of a step are expected to continue, so that a device can compute the next step before the host has seen
+/// this one: with the best pieces, into as many rows of each sentence as it has.
+struct AheadRequest {
+  std::vector<int32_t> first;     // (B+1): where each sentence begins among the rows
+  std::vector<int32_t> compared;  // (B): how many continuations of a sentence compete
+  std::vector<double> log_probs;  // (R): of each row's hypothesis
+  std::vector<int32_t> never;     // ids that no row may continue with
+  int32_t end = 0;                // the id that ends a hypothesis
+};
+
+/// The best pieces of each row of a step, which the device may still be computing.
+struct TopPieces {
+  Tensor scores, ids;  // (R,k)
+  Tensor lse;          // (R), or empty
+};
 
 /// What a search needs to know about the next token of its hypotheses. Requesting less saves computation and transfers
 /// from a GPU.
@@ -74,17 +91,24 @@ class Ensemble {
   /// next handles. `candidates`, in ascending order, are the only pieces allowed in each sentence; either all sentences
   /// of an ensemble have candidates or none has. If it throws, nothing has changed.
   int add(const PackedIds& source, int width, std::vector<std::vector<int32_t>> candidates = {});
-  Predictions step(std::span<const StepRow> rows, const PredictionRequest& request);
+  /// With `ahead`, a device also computes the step after this one before it sends the results of this one, so that it
+  /// works while the search does. The next call takes that step if its rows are as expected, and repeats it if not.
+  Predictions step(std::span<const StepRow> rows, const PredictionRequest& request,
+                   const AheadRequest* ahead = nullptr);
+  /// Whether steps may be computed ahead.
+  bool may_step_ahead() const;
+  /// Whether the next step is being computed.
+  bool is_ahead() const { return bool(ahead_); }
   void keep();  // Decoding::keep
   void remove(int sentence);
 
  private:
   void restrict();
+  Predictions predictions_for(std::span<const StepRow> rows) const;
   Tensor narrowed(const Tensor& logits, std::span<const StepRow> rows) const;
-  struct Top {
-    Tensor scores, ids, lse;  // (R,k) each, (R), host-readable
-  };
-  Top find_best(const Tensor& logits, int64_t count, bool with_lse) const;
+  Predictions step_alone(std::span<const StepRow> rows, const PredictionRequest& request, const AheadRequest* ahead);
+  Predictions step_together(std::span<const StepRow> rows, const PredictionRequest& request);
+  TopPieces find_best(const Tensor& logits, int64_t count, bool with_lse) const;
   Tensor combine(Predictions& predictions, std::vector<Predictions::MemberLogits> parts) const;  // returns the scores
   void name_best(Predictions& predictions) const;
 
@@ -92,7 +116,8 @@ class Ensemble {
   std::vector<Member> members_;
   Conventions conventions_;
   Candidates candidates_;
-  int next_ = 0;  // handle
+  int next_ = 0;                       // handle
+  std::unique_ptr<QueuedStep> ahead_;  // the next step, if it has been queued
 };
 
 }  // namespace dragoman

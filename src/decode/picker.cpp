@@ -13,6 +13,7 @@ class BestPieces : public Picker {
     return std::ranges::max(requests, {}, positions).positions + most_forbidden(requests);
   }
   bool looks_at_all() const override { return false; }
+  bool picks_best() const override { return true; }
 
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const override {
     return best_allowed(predictions, row, request.allowed, size_t(request.positions));

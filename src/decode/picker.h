@@ -16,6 +16,8 @@ class Picker {
   virtual ~Picker() = default;
   /// What `pick` needs to know for these requests.
   PredictionRequest request(std::span<const RowRequest> requests) const;
+  /// Whether it picks the most probable pieces.
+  virtual bool picks_best() const { return false; }
   /// The continuations of a row.
   std::vector<Continuation> pick(const Predictions& predictions, int64_t row, const RowRequest& request) const;
 

@@ -18,6 +18,7 @@ class CachedDecoding : public Decoding {
   void add(int first, const PackedIds& source, int width) final;
   void restrict(std::span<const int32_t> pieces) final;
   Tensor step(std::span<const StepRow> rows) final { return compute(rows, past_.step(rows)); }
+  void accept_ahead(std::span<const StepRow> rows) final { past_.follow(rows); }
   void keep() final { past_.keep(); }
   void remove(int sentence) override;
 

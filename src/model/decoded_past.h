@@ -30,6 +30,11 @@ class DecodedPast {
     Tensor positions() const { return int_tensor({token.begin(), token.end()}, {int64_t(token.size())}); }
   };
   Step step(std::span<const StepRow> rows);
+  /// The same without the tables.
+  void follow(std::span<const StepRow> rows) { next_ = extended(rows, histories_before(rows)); }
+  /// The tables of the step after the last one, whether that is kept or not, if each of its rows continues itself.
+  /// `rows`: of the last step.
+  Step ahead(std::span<const StepRow> rows) { return tables_of(extended(rows, next_)); }
   void keep() { history_ = std::move(next_); }  // Decoding::keep
 
  private:
@@ -38,12 +43,15 @@ class DecodedPast {
     std::vector<int32_t> prefix;
     std::vector<int64_t> pages;  // first rows
   };
+  using History = std::vector<int32_t>;  // the cache row of each token of a hypothesis
   int32_t row_of(Sentence& sentence, int64_t step, int position);
+  std::vector<History> histories_before(std::span<const StepRow> rows) const;
+  std::vector<History> extended(std::span<const StepRow> rows, std::vector<History> histories);
+  static Step tables_of(const std::vector<History>& histories);
 
   CacheRows& cache_;
   std::map<int, Sentence> sentences_;
-  // For each row of the last step that was kept, and of the one after: the cache row of each of its tokens.
-  std::vector<std::vector<int32_t>> history_, next_;
+  std::vector<History> history_, next_;  // of each row of the last step that was kept, and of the one after
 };
 
 }  // namespace dragoman

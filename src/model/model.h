@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -15,6 +16,13 @@ struct StepRow {
   int sentence;   // its handle (Decoding::add)
   int parent;     // its row in the last step that was kept; -1: the sentence's first step
   int32_t token;  // its last token; not read in the first step
+  bool operator==(const StepRow&) const = default;
+};
+
+/// Integers of a step whose rows the device chooses (RowKernels::NextRows).
+struct AheadTables {
+  Tensor ids, table;    // of the step, to be filled in
+  Tensor past, length;  // of the rows before it, and of those after
 };
 
 /// Sentences that are decoded together. Cached keys and states are private to the model: the search sees handles and
@@ -31,6 +39,16 @@ class Decoding {
   /// Next-token logits (R,V) of each row, or log-probabilities if the model copies; V: all pieces or those of
   /// restrict(). The rows of a sentence are contiguous. Read the logits before the next step, which may overwrite them.
   virtual Tensor step(std::span<const StepRow> rows) = 0;
+  /// Computes the step after the last one before the host knows its rows: it has as many rows of each sentence as the
+  /// last step, which were `rows`. `choose` lets the device choose their tokens and parents; it is called as soon as
+  /// the tables are there, and before the step is computed. Returns the logits, empty if this cannot be done now.
+  virtual Tensor step_ahead([[maybe_unused]] std::span<const StepRow> rows,
+                            [[maybe_unused]] const std::function<void(const AheadTables&)>& choose) {
+    return {};
+  }
+  /// Makes that step the one of these rows, which are among those that the device chose, sentence by sentence the first
+  /// ones.
+  virtual void accept_ahead([[maybe_unused]] std::span<const StepRow> rows) {}
   /// Makes the rows of the last step parents of the next one. A step that is not kept, or that throws, may be repeated,
   /// even without some of its sentences.
   virtual void keep() = 0;

@@ -99,12 +99,14 @@ void RecordedSteps::record(Step& step, const Compute& compute) {
   step.logits = Tensor(nullptr, logits.data(), logits.shape(), logits.dtype(), logits.memory());
 }
 
-Tensor RecordedSteps::run(const StepTables& tables, std::span<const Tensor> memory, const Compute& compute) {
+Tensor RecordedSteps::run(const StepTables& tables, std::span<const Tensor> memory, const Compute& compute,
+                          const Prepare& prepare) {
   const Recorder& recorder = *cx_.backend.recorder;
   forget_if_moved(memory);
   Step& step = step_of(size_of(tables));
   step.take(tables, scrap_);
   recorder.renew(step.mirror);
+  if (prepare) prepare(step.tables);
   if (!step.recording && std::exchange(step.met, true)) record(step, compute);
   if (step.recording) recorder.run(step.recording);
   const Tensor logits = step.recording ? step.logits : compute(cx_, step.tables);

@@ -29,6 +29,8 @@ class RecordedSteps {
   /// Computes the logits of a step (R,V); the host decides nothing in between. Everything else that it writes, except
   /// cache rows, is temporary.
   using Compute = std::function<Tensor(Context& cx, const StepTables& tables)>;
+  /// Changes the tables on the device before the step, whose rows come first in them.
+  using Prepare = std::function<void(const StepTables& tables)>;
 
   /// The context's backend must have a recorder and outlive this. `scrap`: a row of the cache that is never read.
   RecordedSteps(const Context& cx, int32_t scrap);
@@ -37,7 +39,8 @@ class RecordedSteps {
   /// Returns the result of `compute` for these rows, to be read before the next step. `memory`: the tensors that it
   /// reads or writes and that may move between steps (caches, tables of positions); if one has moved, steps are
   /// recorded again. Throws OutOfMemory or RecordingFailed; the caller may then compute the step without recording.
-  Tensor run(const StepTables& tables, std::span<const Tensor> memory, const Compute& compute);
+  Tensor run(const StepTables& tables, std::span<const Tensor> memory, const Compute& compute,
+             const Prepare& prepare = {});
 
  private:
   struct Size {

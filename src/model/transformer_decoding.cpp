@@ -28,7 +28,11 @@ class TransformerDecoding : public CachedDecoding {
   }
   Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) override;
   Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) override;
+  Tensor step_ahead(std::span<const StepRow> rows, const std::function<void(const AheadTables&)>& choose) override;
+  Tensor recorded(std::span<const StepRow> rows, const StepTables& tables, const Transformer::Rows& target,
+                  const RecordedSteps::Prepare& prepare);
   StepTables tables_of(std::span<const StepRow> rows, const DecodedPast::Step& past) const;
+  Transformer::Rows located(const StepTables& tables) const;
   void record_steps();
   Var decoder(Context& cx, const StepTables& tables, Transformer::Rows rows);
   std::vector<Tensor> memory_of_steps(const Transformer::Rows& rows) const;
@@ -73,6 +77,12 @@ StepTables TransformerDecoding::tables_of(std::span<const StepRow> rows, const D
           .longest_source = source.longest};
 }
 
+Transformer::Rows TransformerDecoding::located(const StepTables& tables) const {
+  Transformer::Rows target{tables.ids, tables.positions, Spans()};
+  model_.locate(cx_, model_.target_positions_, target);
+  return target;
+}
+
 // `rows` have positions; the tables may have more rows.
 Var TransformerDecoding::decoder(Context& cx, const StepTables& t, Transformer::Rows rows) {
   rows.ids = t.ids, rows.positions = t.positions;
@@ -101,23 +111,39 @@ std::vector<Tensor> TransformerDecoding::memory_of_steps(const Transformer::Rows
   return memory;
 }
 
+// Empty if steps are not recorded, or not any more.
+Tensor TransformerDecoding::recorded(std::span<const StepRow> rows, const StepTables& tables,
+                                     const Transformer::Rows& target, const RecordedSteps::Prepare& prepare) {
+  if (!recorded_) return {};
+  const auto run = [&](Context& cx, const StepTables& t) { return logits(cx, rows, decoder(cx, t, target)); };
+  try {
+    return recorded_->run(tables, memory_of_steps(target), run, prepare);
+  } catch (const OutOfMemory&) {
+    recorded_.reset();  // the memory is held by others, among them the context's arena, which may have room
+  } catch (const RecordingFailed& error) {
+    static std::once_flag told;
+    std::call_once(told, [&] { log_warning("{}; kernels are launched one by one, which is slower", error.what()); });
+    recorded_.reset();
+  }
+  return {};
+}
+
 Tensor TransformerDecoding::compute(std::span<const StepRow> rows, const DecodedPast::Step& past) {
   const StepTables tables = tables_of(rows, past);
-  Transformer::Rows target{tables.ids, tables.positions, Spans()};
-  model_.locate(cx_, model_.target_positions_, target);
-  const auto run = [&](Context& cx, const StepTables& t) { return logits(cx, rows, decoder(cx, t, target)); };
-  if (recorded_) {
-    try {
-      return recorded_->run(tables, memory_of_steps(target), run);
-    } catch (const OutOfMemory&) {
-      recorded_.reset();  // the memory is held by others, among them the context's arena, which may have room
-    } catch (const RecordingFailed& error) {
-      static std::once_flag told;
-      std::call_once(told, [&] { log_warning("{}; kernels are launched one by one, which is slower", error.what()); });
-      recorded_.reset();
-    }
-  }
-  return run(cx_, tables);
+  const Transformer::Rows target = located(tables);
+  if (Tensor found = recorded(rows, tables, target, {})) return found;
+  return logits(cx_, rows, decoder(cx_, tables, target));
+}
+
+// Only recorded steps have their tables on the device.
+Tensor TransformerDecoding::step_ahead(std::span<const StepRow> rows,
+                                       const std::function<void(const AheadTables&)>& choose) {
+  if (!recorded_) return {};
+  const DecodedPast::Step past = past_.ahead(rows);
+  const StepTables tables = tables_of(rows, past);
+  return recorded(rows, tables, located(tables), [&](const StepTables& t) {
+    choose({.ids = t.ids, .table = t.past.table, .past = past.keys.table, .length = past.keys.length});
+  });
 }
 
 std::unique_ptr<Decoding> Transformer::decode(Context& cx) { return std::make_unique<TransformerDecoding>(*this, cx); }

@@ -93,6 +93,55 @@ TEST_F(RecordedDecoding, FollowsWhatASentenceMaySay) {
   EXPECT_EQ(found, find(plain, options, some, 30, &shortlist));
 }
 
+struct Calls {
+  int64_t steps = 0, choices = 0;
+};
+Calls calls;
+
+/// The device, counting the steps of searches and those that it prepares ahead.
+Backend counting(const Backend& b) {
+  Backend counting = b;
+  counting.top_k = [](const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits) {
+    ++calls.steps;
+    gpu_on_host().top_k(values, ids, lse, logits);
+  };
+  counting.next_rows = [](const Backend::NextRows& n) {
+    ++calls.choices;
+    gpu_on_host().next_rows(n);
+  };
+  return counting;
+}
+
+// Only the steps after the last one of all sentences are computed in vain, and those in which a sentence would begin
+// are not computed ahead.
+TEST_F(RecordedDecoding, ComputesTheNextStepBeforeTheHostHasSeenThisOne) {
+  const Sources some = sources(8, 10);
+  for (const int beam : {1, 3}) {
+    const SearchOptions options{.beam_size = beam, .max_length_add = 12, .n_best = beam};
+    calls = {};
+    const auto found = find(counting(plain), options, some, 1000);
+    const Calls one_by_one = calls;
+    EXPECT_EQ(one_by_one.choices, 0);
+    calls = {};
+    EXPECT_EQ(find(counting(device), options, some, 1000), found);
+    EXPECT_GE(calls.choices, one_by_one.steps - 2) << beam;
+    EXPECT_LE(calls.steps, one_by_one.steps + 1) << beam;
+    calls = {};
+    EXPECT_EQ(find(counting(device), options, some, 30), found);
+    EXPECT_GE(calls.choices, calls.steps / 3) << beam;
+  }
+}
+
+// The host has the last word: where it decides otherwise, the step is repeated.
+TEST_F(RecordedDecoding, RepeatsStepsWhoseRowsAreOthers) {
+  const Sources some = sources(5, 8);
+  for (const SearchOptions& options :
+       {SearchOptions{.beam_size = 3, .max_length_add = 12, .no_repeat_ngram = 2, .n_best = 3},
+        SearchOptions{.beam_size = 4, .rule = SearchRule::huggingface, .max_length_add = 12, .n_best = 4},
+        SearchOptions{.beam_size = 4, .max_length_add = 2, .n_best = 2}})
+    EXPECT_EQ(find(device, options, some, 60), find(plain, options, some, 60));
+}
+
 /// Steps of one decoding, whose rows continue with arbitrary pieces.
 class Steps {
  public:
