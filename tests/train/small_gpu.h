@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <vector>
 
 #include "backend/backend.h"
 #include "backend/registry.h"
@@ -19,6 +20,10 @@ struct SmallGpu {
   static void move(void* to, const void* from, int64_t bytes) {
     if (bytes > 0) std::memcpy(to, from, size_t(bytes));
   }
+  static PendingBytes send(const void* from, int64_t bytes) {
+    const auto* first = static_cast<const char*>(from);
+    return [now = std::vector<char>(first, first + bytes)](void* to) { move(to, now.data(), int64_t(now.size())); };
+  }
   static const Backend& backend() {
     static const DeviceMemory memory{[] { return free; },
                                      reserve,
@@ -27,7 +32,7 @@ struct SmallGpu {
                                      move,
                                      [] {},
                                      move,
-                                     [](const double* x) { return PendingNumber([x = *x] { return x; }); }};
+                                     send};
     static const Backend gpu = [] {
       Backend b = dragoman::backend("cpu");
       b.memory = &memory;
