@@ -17,7 +17,7 @@ TEST(Training, LearnsToTranslateNumbers) {
   run.setup.training.valid_metrics = {ValidMetric::cross_entropy, ValidMetric::perplexity, ValidMetric::bleu,
                                       ValidMetric::chrf};
   run.setup.training.valid_freq = {100, Frequency::updates};
-  const Progress progress = run.train_until(400);
+  const Progress progress = run.train_until(800);  // of ten seeds, the worst reaches BLEU 94
   EXPECT_LT(progress.best.at("cross-entropy"), 0.2) << run.log.text();
   EXPECT_GT(progress.best.at("bleu"), 80);
   EXPECT_GT(progress.best.at("chrf"), 80);
