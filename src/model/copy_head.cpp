@@ -77,7 +77,7 @@ Copying CopyHead::operator()(Context& cx, const Var& x, const Var& memory, const
   const Var value(ones_at(cx, matches, x.dtype()));
   const AttentionShape shape{batch.target.spans, batch.source.spans, 1, {}, Score::scaled_dot, {}};
   const Var copied = attention(cx, query, key(cx, memory), value, shape);
-  return {gate, pick_columns(cx, copied, int_tensor(matches.of_targets, {x.rows()}))};
+  return {widened(cx, gate), pick_columns(cx, copied, int_tensor(matches.of_targets, {x.rows()}))};
 }
 
 void CopySources::add(int first, const PackedIds& source, const Var& memory) {
@@ -107,7 +107,7 @@ Tensor CopySources::mix(std::span<const StepRow> rows, const Var& x, const Tenso
 
 Tensor mix_copies(Context& cx, const CopyHead& head, const Batch& batch, const Var& x, const Var& memory,
                   const Tensor& logits) {
-  CopySources sources(cx, head, x.dtype());
+  CopySources sources(cx, head, logits.dtype());
   sources.add(0, batch.source, memory);
   std::vector<StepRow> rows;
   for (int s = 0; s < batch.target.spans.sentences(); ++s)

@@ -37,7 +37,9 @@ def setUpModule():
     words = list(product(("red", "blue", "green", "old"), ("house", "book", "car"), ("new", "small", "near")))
     Gpu.lines = ["the {} {} is {}".format(*w) for w in words]
     for name, line in (("s", "the {} {} is {}\n"), ("t", "das {1} {0} ist {2}\n")):
-        (Gpu.folder / name).write_text("".join(line.format(*w) for w in words), encoding="utf-8")
+        text = [line.format(*w) for w in words]
+        (Gpu.folder / name).write_text("".join(text), encoding="utf-8")
+        (Gpu.folder / f"{name}.few").write_text("".join(text[::8]), encoding="utf-8")  # some tests train too little to be brief
     Gpu.succeed("vocab train --input s t --model v --size 320")
 
 
@@ -126,7 +128,7 @@ class Training(Gpu):
         self.assertRegex(self.succeed(command + "1u --dry-run --no-reload").stdout, rf"batches that fit +{words} target tokens")
 
     def test_validates_and_profiles(self):
-        done = self.succeed("train -t s t -v v v -m valid.safetensors --devices cuda:0 --after 4u --valid-sets s t "
+        done = self.succeed("train -t s t -v v v -m valid.safetensors --devices cuda:0 --after 4u --valid-sets s.few t.few "
                             "--valid-metrics cross-entropy bleu --valid-freq 4u --profile " + TRANSFORMER + RUN)
         self.assertIn("bleu", done.stderr)
         self.assertIn("attention_backward", done.stderr)
@@ -136,7 +138,7 @@ class Training(Gpu):
         usual = self.train("m.usual.safetensors", TRANSFORMER)
         with unittest.mock.patch.dict(os.environ, DRAGOMAN_GPU_MEMORY="tensors"):
             self.assertEqual(self.train("m.alone.safetensors", TRANSFORMER), usual)
-            texts = [self.succeed(f"translate -m m.{name}.safetensors --devices 0 -b 2 -i s").stdout
+            texts = [self.succeed(f"translate -m m.{name}.safetensors --devices 0 -b 2 -i s.few").stdout
                      for name in ("usual", "alone")]
             self.assertEqual(*texts)
         self.assertEqual(*((self.folder / f"m.{name}.safetensors").read_bytes() for name in ("usual", "alone")))
@@ -189,7 +191,8 @@ class Decoding(Gpu):
         text = "".join(f"{line}\n" for line in lines)
         cpu = self.succeed("translate --quiet " + options, text=text).stdout
         gpu = self.succeed(f"translate --quiet --precision {precision} --devices 0 {options}", text=text).stdout
-        same = sum(a == b for a, b in zip(cpu.splitlines(), gpu.splitlines()))
+        texts = lambda said: [line.split(" ||| ")[0] for line in said.splitlines()]  # alignments may be close
+        same = sum(a == b for a, b in zip(texts(cpu), texts(gpu)))
         self.assertGreater(same, 0.9 * len(lines), gpu)
 
     def test_in_16_bits_nearly_as_in_float32(self):
@@ -202,12 +205,11 @@ class Decoding(Gpu):
     def test_in_16_bits_whatever_a_model_is_made_of(self):
         for i, options in enumerate((
                 TRANSFORMER + "--transformer-decoder-autoreg rnn", TRANSFORMER + "--transformer-decoder-autoreg average-attention",
-                TRANSFORMER + "--copy", TRANSFORMER + "--transformer-positions rotary --transformer-preprocess n --transformer-postprocess da",
+                TRANSFORMER + "--copy --half-activations --devices 0", TRANSFORMER + "--transformer-positions rotary --transformer-preprocess n --transformer-postprocess da",
                 TRANSFORMER + "--moe-experts 2 --moe-frequency 1", DECODER + "--dec-depth 2 --attention-memory local-compressed --attention-block 4 --attention-stride 2")):
             with self.subTest(options):
                 self.succeed(f"train -t s t -v v v -m k{i}.safetensors --after 60u --quiet {RUN} {options}")
-                self.nearly_as_in_float32(f"-m k{i}.safetensors")
-
+                self.nearly_as_in_float32(f"-m k{i}.safetensors --alignment" if "copy" in options else f"-m k{i}.safetensors")
 
     # Few rows and more than 16 rows: their products use different kernels.
     def test_in_8_bits_as_a_cpu_does(self):
@@ -255,7 +257,7 @@ class Refused(Gpu):
 
     def test_steps_run_kernel_by_kernel_where_they_cannot_be_recorded(self):
         self.succeed(f"train -t s t -v v v -m steps.safetensors --after 20u --quiet {RUN} {TRANSFORMER}")
-        run = "translate -m steps.safetensors --devices 0 -i s -b 2 --mini-batch-words 30"
+        run = "translate -m steps.safetensors --devices 0 -i s.few -b 2 --mini-batch-words 30"
         usual = self.succeed(run)
         self.assertNotIn("one by one", usual.stderr)
         for call in ("cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate", "cudaGraphLaunch"):
