@@ -126,6 +126,7 @@ void Ensemble::remove(int sentence) {
 }
 
 void Ensemble::keep() {
+  kept_ = true;
   for (const Member& m : members_) m.decoding->keep();
 }
 
@@ -142,20 +143,15 @@ Predictions Ensemble::step_alone(std::span<const StepRow> rows, const Prediction
   Decoding& model = *members_[0].decoding;
   Predictions predictions = predictions_for(rows);
   std::unique_ptr<QueuedStep> now = std::exchange(ahead_, nullptr);
-  if (now && !request.all && now->best() >= request.best && now->has_lse() >= request.log_probs && now->is_of(rows)) {
+  const bool follows = std::exchange(kept_, false);  // a step that was not kept is repeated
+  if (now && follows && !request.all && now->finds(request.best, request.log_probs) && now->is_of(rows)) {
     model.accept_ahead(rows);
   } else {
     const Tensor logits = narrowed(model.step(rows), rows);
     if (request.all) predictions.scores_ = logits.on_host();
-    now = std::make_unique<QueuedStep>(cx_, logits, std::min(request.best, logits.cols()), request.log_probs);
+    now = std::make_unique<QueuedStep>(cx_, logits, request.best, request.log_probs);
   }
-  Tensor next;
-  if (ahead)
-    next = model.step_ahead(rows, [&](const AheadTables& tables) {
-      now->choose(*ahead, tables);
-      now->send();  // before the next step is queued, for which it would have to wait
-    });
-  if (next) ahead_ = std::make_unique<QueuedStep>(cx_, next, now->best(), now->has_lse());
+  if (ahead) ahead_ = step_ahead(*now, rows, *ahead);
   std::vector<StepRow> chosen;
   const TopPieces top = now->read(rows, ahead_ ? &chosen : nullptr);
   if (ahead_) ahead_->expect(std::move(chosen));
@@ -165,6 +161,20 @@ Predictions Ensemble::step_alone(std::span<const StepRow> rows, const Prediction
   return predictions;
 }
 
+// Null if it cannot be done, among others for lack of memory: this step may be the last one, and then needs none.
+std::unique_ptr<QueuedStep> Ensemble::step_ahead(QueuedStep& now, std::span<const StepRow> rows,
+                                                 const AheadRequest& request) const {
+  try {
+    const Tensor logits = members_[0].decoding->step_ahead(rows, [&](const AheadTables& tables) {
+      now.choose(request, tables);
+      now.send();  // before the next step is queued, for which it would have to wait
+    });
+    return logits ? now.following(logits) : nullptr;
+  } catch (const OutOfMemory&) {
+    return nullptr;
+  }
+}
+
 Predictions Ensemble::step_together(std::span<const StepRow> rows, const PredictionRequest& request) {
   Predictions predictions = predictions_for(rows);
   std::vector<Predictions::MemberLogits> parts;
@@ -172,8 +182,7 @@ Predictions Ensemble::step_together(std::span<const StepRow> rows, const Predict
     const Tensor logits = narrowed(m.decoding->step(rows), rows);
     parts.push_back({logits.on_host(), find_best(logits, 1, true).lse});
   }
-  const int64_t k = std::min(request.best, parts[0].logits.cols());
-  const TopPieces top = find_best(combine(predictions, std::move(parts)), k, false);
+  const TopPieces top = find_best(combine(predictions, std::move(parts)), request.best, false);
   predictions.best_scores_ = top.scores, predictions.best_ = top.ids;
   return predictions;
 }

@@ -107,6 +107,8 @@ class Ensemble {
   Predictions predictions_for(std::span<const StepRow> rows) const;
   Tensor narrowed(const Tensor& logits, std::span<const StepRow> rows) const;
   Predictions step_alone(std::span<const StepRow> rows, const PredictionRequest& request, const AheadRequest* ahead);
+  std::unique_ptr<QueuedStep> step_ahead(QueuedStep& now, std::span<const StepRow> rows,
+                                         const AheadRequest& request) const;
   Predictions step_together(std::span<const StepRow> rows, const PredictionRequest& request);
   TopPieces find_best(const Tensor& logits, int64_t count, bool with_lse) const;
   Tensor combine(Predictions& predictions, std::vector<Predictions::MemberLogits> parts) const;  // returns the scores
@@ -118,6 +120,7 @@ class Ensemble {
   Candidates candidates_;
   int next_ = 0;                       // handle
   std::unique_ptr<QueuedStep> ahead_;  // the next step, if it has been queued
+  bool kept_ = true;                   // whether the last step has been kept
 };
 
 }  // namespace dragoman

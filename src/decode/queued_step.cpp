@@ -23,10 +23,15 @@ Tensor only(const std::vector<int64_t>& rows, const Tensor& x) {
 }  // namespace
 
 QueuedStep::QueuedStep(const Context& cx, const Tensor& logits, int64_t best, bool with_lse)
-    : cx_(cx), rows_(logits.rows()), best_(best), type_(logits.dtype()), with_lse_(with_lse) {
+    : cx_(cx),
+      rows_(logits.rows()),
+      pieces_(logits.cols()),
+      best_(std::min(best, pieces_)),
+      type_(logits.dtype()),
+      with_lse_(with_lse) {
   constexpr int64_t most_padding = 5 * 16;
   const int64_t of_row =
-      best * (size_of(type_) + size_of(DType::i32)) + size_of(stat_type(type_)) + 2 * size_of(DType::i32);
+      best_ * (size_of(type_) + size_of(DType::i32)) + size_of(stat_type(type_)) + 2 * size_of(DType::i32);
   bytes_ = cx.arena.allocate({rows_ * of_row + most_padding}, DType::u8);
   on_device_ = parts_of(bytes_);
   cx.backend.top_k(on_device_.top.scores, on_device_.top.ids, on_device_.top.lse, logits);

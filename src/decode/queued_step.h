@@ -12,11 +12,15 @@ namespace dragoman {
 /// A step of one model that has been queued. If it was queued ahead, it may have rows that the search does not have.
 class QueuedStep {
  public:
-  /// Queues the search for the `best` pieces of each row of the logits (Q,V).
+  /// Queues the search for the `best` pieces of each row of the logits (Q,V), or for all V.
   QueuedStep(const Context& cx, const Tensor& logits, int64_t best, bool with_lse);
 
-  int64_t best() const { return on_device_.top.ids.cols(); }
-  bool has_lse() const { return bool(on_device_.top.lse); }
+  /// Whether read() returns as much as these would have requested.
+  bool finds(int64_t best, bool with_lse) const { return (best <= best_ || best_ == pieces_) && with_lse <= with_lse_; }
+  /// Queues the same search in the logits of the next step.
+  std::unique_ptr<QueuedStep> following(const Tensor& logits) const {
+    return std::make_unique<QueuedStep>(cx_, logits, best_, with_lse_);
+  }
 
   /// The rows that the device chose, known when the step before has been read.
   void expect(std::vector<StepRow> rows) { expected_ = std::move(rows); }
@@ -40,7 +44,7 @@ class QueuedStep {
   Parts parts_of(const Tensor& bytes) const;
 
   const Context& cx_;
-  const int64_t rows_, best_;
+  const int64_t rows_, pieces_, best_;
   const DType type_;
   const bool with_lse_;
   Tensor bytes_;  // of all parts

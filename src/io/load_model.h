@@ -8,7 +8,7 @@
 namespace dragoman {
 
 /// A model ready to decode or score: no gradients, weights packed or, in 16 bits on a device, rounded. Weights that
-/// only products use exist in this form alone.
+/// only products use have values in this form alone.
 struct LoadedModel {
   std::unique_ptr<Model> model;
   Vocabularies vocabularies;

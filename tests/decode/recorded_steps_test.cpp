@@ -1,15 +1,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <random>
 #include <stdexcept>
 
-#include "backend/backend.h"
 #include "backend/recorder.h"
-#include "backend/registry.h"
-#include "decode/beam_search.h"
-#include "tests/model/golden_file.h"
-#include "tests/op_check/gpu.h"
+#include "tests/decode/recorded_decoding.h"
 #include "tests/special_ids.h"
 
 namespace dragoman {
@@ -18,54 +13,11 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-using Sources = std::vector<std::vector<int32_t>>;
-
-Backend without_recordings(const Backend& b) {
-  Backend plain = b;
-  plain.recorder = nullptr;
-  return plain;
-}
-
-/// The GPU kernels on the host, whose products do not depend on the number of rows: replayed recordings compute the
-/// same as direct calls of their kernels, bit for bit.
-class RecordedDecoding : public testing::Test {
- protected:
-  RecordedDecoding() {
-    const auto on_host = make_model(golden.config(), backend("cpu"), host_arena, DType::f32, false);
-    golden.load_parameters(on_host->parameters());
-    const auto to = model->parameters().named(), from = on_host->parameters().named();
-    for (size_t i = 0; i < to.size(); ++i) to[i].value.assign(from[i].value);
-    packed = model->parameters().pack(DType::f32);
-  }
-
-  Sources sources(size_t count, size_t longest) const {
-    std::mt19937 random(5);
-    Sources all(count);
-    for (auto& source : all) {
-      source.resize(1 + random() % longest);
-      for (int32_t& id : source) id = int32_t(3 + random() % size_t(golden.config().source_vocabulary - 3));
-    }
-    return all;
-  }
-  std::vector<std::vector<Hypothesis>> find(const Backend& b, const SearchOptions& options, const Sources& some,
-                                            int64_t tokens, const Shortlist* shortlist = nullptr) {
-    Context cx{.backend = b, .arena = arena, .packed = &packed};
-    return beam_search(cx, *model, options, tokens, some, shortlist);
-  }
-  DeviceCounts counts() const { return device.memory->counts(); }
-
-  GoldenFile golden{"pre_norm"};
-  const Backend &device = gpu_on_host(), plain = without_recordings(device);
-  Arena host_arena, arena{*device.memory};
-  std::unique_ptr<Model> model = make_model(golden.config(), device, arena, DType::f32, false);
-  PackedWeights packed;
-};
-
 // With few tokens in flight, sentences leave and others enter; with many, the caches grow during decoding. Some
 // translations are longer than the shortest past for which steps are recorded.
 TEST_F(RecordedDecoding, FindsWhatStepsFindThatRunAsTheyAreCalled) {
   const Sources some = sources(12, 16);
-  for (const auto& [beam, tokens] : {std::pair(1, 40), std::pair(4, 1000)}) {
+  for (const auto& [beam, tokens] : {std::pair(1, 40), std::pair(3, 1000)}) {
     const SearchOptions options{.beam_size = beam, .max_length_add = 50, .n_best = beam};
     const DeviceCounts before = counts();
     const auto found = find(device, options, some, tokens);
@@ -91,55 +43,6 @@ TEST_F(RecordedDecoding, FollowsWhatASentenceMaySay) {
   const auto found = find(device, options, some, 30, &shortlist);
   EXPECT_GT(counts().replays, before);
   EXPECT_EQ(found, find(plain, options, some, 30, &shortlist));
-}
-
-struct Calls {
-  int64_t steps = 0, choices = 0;
-};
-Calls calls;
-
-/// The device, counting the steps of searches and those that it prepares ahead.
-Backend counting(const Backend& b) {
-  Backend counting = b;
-  counting.top_k = [](const Tensor& values, const Tensor& ids, const Tensor& lse, const Tensor& logits) {
-    ++calls.steps;
-    gpu_on_host().top_k(values, ids, lse, logits);
-  };
-  counting.next_rows = [](const Backend::NextRows& n) {
-    ++calls.choices;
-    gpu_on_host().next_rows(n);
-  };
-  return counting;
-}
-
-// Only the steps after the last one of all sentences are computed in vain, and those in which a sentence would begin
-// are not computed ahead.
-TEST_F(RecordedDecoding, ComputesTheNextStepBeforeTheHostHasSeenThisOne) {
-  const Sources some = sources(8, 10);
-  for (const int beam : {1, 3}) {
-    const SearchOptions options{.beam_size = beam, .max_length_add = 12, .n_best = beam};
-    calls = {};
-    const auto found = find(counting(plain), options, some, 1000);
-    const Calls one_by_one = calls;
-    EXPECT_EQ(one_by_one.choices, 0);
-    calls = {};
-    EXPECT_EQ(find(counting(device), options, some, 1000), found);
-    EXPECT_GE(calls.choices, one_by_one.steps - 2) << beam;
-    EXPECT_LE(calls.steps, one_by_one.steps + 1) << beam;
-    calls = {};
-    EXPECT_EQ(find(counting(device), options, some, 30), found);
-    EXPECT_GE(calls.choices, calls.steps / 3) << beam;
-  }
-}
-
-// The host has the last word: where it decides otherwise, the step is repeated.
-TEST_F(RecordedDecoding, RepeatsStepsWhoseRowsAreOthers) {
-  const Sources some = sources(5, 8);
-  for (const SearchOptions& options :
-       {SearchOptions{.beam_size = 3, .max_length_add = 12, .no_repeat_ngram = 2, .n_best = 3},
-        SearchOptions{.beam_size = 4, .rule = SearchRule::huggingface, .max_length_add = 12, .n_best = 4},
-        SearchOptions{.beam_size = 4, .max_length_add = 2, .n_best = 2}})
-    EXPECT_EQ(find(device, options, some, 60), find(plain, options, some, 60));
 }
 
 /// Steps of one decoding, whose rows continue with arbitrary pieces.

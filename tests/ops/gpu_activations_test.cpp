@@ -278,18 +278,20 @@ std::vector<Case> attention_cases() {
 
 // Rows with their own key in the cache, or, with `writes`, that write it there first.
 void attention_step(Call& c, const Design& d, bool writes) {
-  constexpr int64_t R = 4, C = 40;
-  const Tensor rows = int_tensor({3, 9, 39, 20}, {R}), lengths = int_tensor({1, 9, 40, 3}, {R});
+  constexpr int64_t R = 4, others = 40, C = others + R;
+  const Tensor rows = int_tensor({42, 40, 43, 41}, {R}), lengths = int_tensor({1, 9, 40, 3}, {R});
   std::vector<int32_t> table(R * C);
-  for (int64_t r = 0; r < R; ++r)
-    for (int64_t t = 0; t < C; ++t) table[size_t(r * C + t)] = int32_t((rows.as<int32_t>()[r] + 7 * t) % C);
+  for (int64_t r = 0; r < R; ++r) {
+    for (int64_t t = 0; t < C; ++t) table[size_t(r * C + t)] = int32_t((11 * r + 7 * t) % others);
+    table[size_t(r * C + lengths.as<int32_t>()[r] - 1)] = rows.as<int32_t>()[r];  // which no other row reads
+  }
   const Shape keys{C, heads * d.K}, values{C, heads * d.V};
   Backend::AttentionStep a{.y = c.result("y", {R, heads * d.V}), .q = c.activation("q", {R, heads * d.K})};
   a.k = writes ? c.result("k", keys) : c.activation("k", keys);
   a.v = writes ? c.result("v", values) : c.activation("v", values);
   if (writes) {
     a.new_k = c.activation("new k", a.q.shape()), a.new_v = c.activation("new v", a.y.shape()), a.new_rows = rows;
-    c.kernels().fill(a.k, 0.5), c.kernels().fill(a.v, -0.25);  // no row reads what another one writes
+    c.kernels().fill(a.k, 0.5), c.kernels().fill(a.v, -0.25);
   }
   if (d.bias) a.bias = c.parameter({R, heads * 5});
   if (d.additive) a.score_vector = c.parameter({heads * d.K});

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -140,6 +141,18 @@ TEST(NextRows, NeedNoLogProbabilitiesOfASingleHypothesis) {
   one.length = {2};
   for (const Backend* b : {&backend("reference"), &gpu_on_host()})
     EXPECT_THAT(choose(*b, one).tokens, ElementsAre(5)) << b->name;
+}
+
+// The host refuses a step with a NaN anyway; the kernel has only to choose rows that exist.
+TEST(NextRows, DoNotContinueWithNaN) {
+  Step some = by_hand;
+  some.scores[4] = std::nan("");  // of 5, which would be the best
+  Step none = by_hand;
+  none.lse[0] = none.lse[1] = std::nan("");
+  for (const Backend* b : {&backend("reference"), &gpu_on_host()}) {
+    EXPECT_THAT(choose(*b, some).tokens, ElementsAre(6, 7, end_id)) << b->name;
+    EXPECT_THAT(choose(*b, none).tokens, ElementsAre(end_id, end_id, end_id)) << b->name;
+  }
 }
 
 /// Sentences of up to `most` rows, k pieces each; scores are multiples of a quarter, so that many are equal.

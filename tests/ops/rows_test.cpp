@@ -95,12 +95,15 @@ struct Best {
   std::vector<int32_t> ids;
 };
 
-Best top_k(ByHand& t, const Tensor& logits, int64_t k) {
+Best top_k(ByHand& t, const Tensor& logits, int64_t k, bool with_lse = true) {
   const int64_t R = logits.rows();
-  const Tensor values = t.empty({R, k}), lse = t.empty({R}), ids = t.arena.allocate({R, k}, DType::i32);
+  const Tensor values = t.empty({R, k}), ids = t.arena.allocate({R, k}, DType::i32);
+  const Tensor lse = with_lse ? t.empty({R}) : Tensor();
   t.cx.backend.top_k(values, ids, lse, logits);
   const Tensor found = ids.on_host();
-  return {values_of(values), values_of(lse), {found.as<int32_t>(), found.as<int32_t>() + R * k}};
+  return {values_of(values),
+          with_lse ? values_of(lse) : std::vector<double>(),
+          {found.as<int32_t>(), found.as<int32_t>() + R * k}};
 }
 
 TEST(TopK, GivesTheBestFirstAndTiesToTheLowerId) {
@@ -149,8 +152,15 @@ void check_gpu_top_k(const Backend& gpu) {
       EXPECT_EQ(best.ids, expected.ids) << V << " " << k;
       EXPECT_EQ(best.values, expected.values) << V << " " << k;
       expect_close(best.lse, expected.lse, tolerance(DType::f32), "lse");
+      const Best without = top_k(t, t.constant({5, V}, logits), k, false);
+      EXPECT_EQ(without.ids, best.ids) << V << " " << k;
+      EXPECT_EQ(without.values, best.values) << V << " " << k;
       logits[2 * V + V - 1] = std::nan("");
-      EXPECT_TRUE(std::isnan(top_k(t, t.constant({5, V}, logits), k).values[size_t(2 * k)])) << V << " " << k;
+      for (const bool with_lse : {true, false}) {
+        const Best marked = top_k(t, t.constant({5, V}, logits), k, with_lse);
+        EXPECT_TRUE(std::isnan(marked.values[size_t(2 * k)])) << V << " " << k;
+        EXPECT_TRUE(!with_lse || std::isnan(marked.lse[2])) << V << " " << k;
+      }
     }
   }
 }

@@ -32,11 +32,11 @@ struct Next {
       if (never[i] == id) return false;
     return true;
   }
-  /// The i-th best continuation of row r, which is row q of the step. NaN ranks last, as -inf.
+  /// The i-th best continuation of row r, which is row q of the step. NaN is none.
   __device__ Candidate candidate(int32_t r, int64_t q, int64_t i) const {
-    const float score = scores(q, i), log_prob = lse ? fminf(0.f, score - lse(q)) : score;
-    if (!allows(best(q, i)) || log_prob != log_prob) return {};
-    return {log_probs[r] + double(log_prob), r, best(q, i)};
+    const float score = lse ? scores(q, i) - lse(q) : scores(q, i);
+    if (!allows(best(q, i)) || score != score) return {};
+    return {log_probs[r] + double(lse ? fminf(0.f, score) : score), r, best(q, i)};
   }
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <vector>
 
@@ -28,7 +29,9 @@ std::vector<Candidate> candidates_of(const RowKernels::NextRows& n, Range rows, 
     const T normaliser = n.lse ? n.lse.as<const T>()[q] : T(0);
     for (int64_t i = 0; i < ids.cols; ++i) {
       if (std::find(never, never + n.never.elements(), ids(q, i)) != never + n.never.elements()) continue;
-      const T log_prob = n.lse ? std::min(T(0), scores(q, i) - normaliser) : scores(q, i);
+      const T score = scores(q, i) - normaliser;
+      if (std::isnan(score)) continue;
+      const T log_prob = n.lse ? std::min(T(0), score) : score;
       all.push_back({n.log_probs.as<const double>()[r] + double(log_prob), int32_t(r), ids(q, i)});
     }
   }
