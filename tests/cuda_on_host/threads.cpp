@@ -1,8 +1,10 @@
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
+#include <utility>
 #include <vector>
 
 #include "tests/cuda_on_host/memory.h"
@@ -21,42 +23,67 @@ struct Meeting {
 };
 
 struct Thread {
-  context::fiber self, block;  // to resume this thread, and to return from it to its block
+  context::fiber self;  // to resume it
   dim3 index;
   bool done = false;
 };
 
 struct Block {
   std::vector<Thread> threads;
+  context::fiber end;  // resumed when all are done
   Meeting all;
   std::vector<Meeting> warps;
-  std::vector<std::array<uint64_t, warp_size>> given;  // of each warp's lanes
-  std::vector<std::array<Given, 2>> gathered;          // likewise, double-buffered: some lanes may still read one
+  // Of each warp's lanes. There are two, used in turns: some lanes may still read the other one.
+  std::vector<std::array<std::array<uint64_t, warp_size>, 2>> given;
+  std::vector<std::array<Given, 2>> gathered;
   std::vector<std::array<unsigned, warp_size>> turns;
 };
 
 Block block;
-Thread* current = nullptr;
+Thread *current = nullptr, *last = nullptr;  // last: the thread that resumed the current one; null: none did
 std::vector<std::byte> shared;
 
-void take_turns() {
-  Thread* mine = current;
-  mine->block = std::move(mine->block).resume();
+unsigned warp_of(const Thread& t) { return t.index.x / warp_size; }
+
+// Threads resume one another directly, which costs half of the switches of a loop that resumes one after the other.
+void enter(Thread& next) {
+  last = std::exchange(current, &next);
+  threadIdx = next.index;
+}
+void has_entered(context::fiber&& from) { (last ? last->self : block.end) = std::move(from); }
+
+// The next one of a range that contains a running thread.
+Thread& next_running(size_t begin, size_t end) {
+  for (size_t t = current->index.x + 1;; ++t) {
+    if (t >= end) t = begin;
+    if (!block.threads[t].done) return block.threads[t];
+  }
 }
 
-void meet(Meeting& m) {
+// Meanwhile the other threads of the range run.
+void meet(Meeting& m, size_t begin, size_t end) {
   ++m.arrived;
   for (const uint64_t round = m.round; m.round == round;) {
     if (m.arrived >= m.members) {
       m.arrived = 0;
       ++m.round;
     } else {
-      take_turns();
+      Thread& next = next_running(begin, end);
+      enter(next);
+      has_entered(std::move(next.self).resume());
     }
   }
 }
 
-Meeting& warp() { return block.warps[threadIdx.x / warp_size]; }
+// What goes on after the current thread.
+context::fiber finish() {
+  current->done = true;
+  --block.warps[warp_of(*current)].members;
+  if (--block.all.members == 0) return std::move(block.end);
+  Thread& next = next_running(0, block.threads.size());
+  enter(next);
+  return std::move(next.self);
+}
 
 void run_block(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
   static context::pooled_fixedsize_stack stacks(64 * 1024);
@@ -70,27 +97,16 @@ void run_block(const cudaLaunchConfig_t& config, const std::function<void()>& th
   block.turns.resize(warps);
   for (unsigned t = 0; t < count; ++t) {
     ++block.warps[t / warp_size].members;
-    Thread& mine = block.threads[t];
-    mine.index = {t, 0, 0};
-    mine.self = context::fiber(std::allocator_arg, stacks, [&mine, &thread](context::fiber&& back) {
-      mine.block = std::move(back);
+    block.threads[t].index = {t, 0, 0};
+    block.threads[t].self = context::fiber(std::allocator_arg, stacks, [&thread](context::fiber&& from) {
+      has_entered(std::move(from));
       thread();
-      mine.done = true;
-      --block.all.members;
-      --block.warps[mine.index.x / warp_size].members;
-      return std::move(mine.block);
+      return finish();
     });
   }
-  for (bool any = true; any;) {
-    any = false;
-    for (Thread& t : block.threads) {
-      if (t.done) continue;
-      current = &t;
-      threadIdx = t.index;
-      t.self = std::move(t.self).resume();
-      any = any || !t.done;
-    }
-  }
+  current = nullptr;
+  enter(block.threads[0]);
+  std::move(block.threads[0].self).resume();
 }
 
 }  // namespace
@@ -107,21 +123,24 @@ void run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) 
 
 void* dynamic_shared_memory() { return shared.data(); }
 
-void wait_for_block() { meet(block.all); }
-void wait_for_warp() { meet(warp()); }
+void wait_for_block() { meet(block.all, 0, block.threads.size()); }
+
+void wait_for_warp() {
+  const unsigned warp = warp_of(*current);
+  meet(block.warps[warp], size_t(warp) * warp_size, std::min<size_t>((warp + 1) * warp_size, block.threads.size()));
+}
 
 uint64_t exchange(uint64_t mine, unsigned lane) {
-  auto& given = block.given[threadIdx.x / warp_size];
-  given[threadIdx.x % warp_size] = mine;
+  const unsigned warp = warp_of(*current), own_lane = threadIdx.x % warp_size;
+  auto& given = block.given[warp][block.turns[warp][own_lane]++ % 2];
+  given[own_lane] = mine;
   wait_for_warp();
-  const uint64_t theirs = given[lane];
-  wait_for_warp();  // no new values before all have read these
-  return theirs;
+  return given[lane];
 }
 
 const Given& gather(const uint32_t (&mine)[words_given]) {
-  const unsigned warp_number = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
-  Given& all = block.gathered[warp_number][block.turns[warp_number][lane]++ % 2];
+  const unsigned warp = warp_of(*current), lane = threadIdx.x % warp_size;
+  Given& all = block.gathered[warp][block.turns[warp][lane]++ % 2];
   std::copy(mine, mine + words_given, all[lane]);
   wait_for_warp();
   return all;
