@@ -121,7 +121,9 @@ void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
   for_factor(type, [&]<class T>() {
     const int64_t row_bytes = is_half(type) ? stride_of(V) * size_of(type) : 0;
     const bool kept = row_bytes > 0 && row_bytes <= most_shared_bytes();
-    launch(cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(threads_per_block), kept ? row_bytes : 0,
+    constexpr unsigned most_warps = threads_per_block / warp_size;
+    const unsigned warps = std::min(blocks_of(V, taken<T> * warp_size), most_warps);
+    launch(cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(warps * warp_size), kept ? row_bytes : 0,
            Chunk<T>{view<T>(logits), view<const float>(is_half(type) ? l.bias : Tensor()), kept,
                     view<float>(l.loss).data + from, view<float>(l.log_prob).data + from, integers(l.targets) + from,
                     l.weights ? view<const float>(l.weights).data + from : nullptr, float(l.label_smoothing),

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "backend/cuda/device.cuh"
@@ -31,7 +32,7 @@ void add_up(const Grad& total, const double* sums, int64_t count) {
 }
 
 void sum(Grad total, const Tensor& x) {
-  constexpr unsigned blocks = 256;
+  const unsigned blocks = std::clamp(blocks_of(x.elements(), threads_per_block), 1U, 256U);
   const auto memory = piece(blocks * sizeof(double));
   auto* sums = static_cast<double*>(memory.get());
   launch(sum_kernel, dim3(blocks), dim3(threads_per_block), 0, view<const float>(x), sums);
