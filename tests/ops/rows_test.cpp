@@ -201,10 +201,10 @@ TEST(TopK, FindsTheSameWithoutLogSumExpAndMarksRowsWithANaN) {
 
 // The sum is computed while searching for the largest, which may therefore appear when much has been summed.
 TEST(TopK, SumsTheSameWhereverTheLargestStands) {
-  constexpr int64_t V = 1000;
+  constexpr int64_t V = 1000, middle = V / 2;
   for (const double step : {0.001, 0.1, 10.0, 1e30}) {
     std::vector<double> rising(V);
-    for (int64_t v = 0; v < V; ++v) rising[size_t(v)] = step * double(v - V / 2);
+    for (int64_t v = 0; v < V; ++v) rising[size_t(v)] = step * double(v - middle);
     const std::vector<double> falling(rising.rbegin(), rising.rend());
     std::vector<double> logits = rising;
     logits.insert(logits.end(), falling.begin(), falling.end());
