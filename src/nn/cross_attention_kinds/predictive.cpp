@@ -75,7 +75,7 @@ class PredictiveAttention : public CrossAttentionKind {
   Var center(Context& cx, const Var& h, const Spans& source) const {
     std::vector<float> lengths;
     for (int s = 0; s < source.sentences(); ++s) lengths.push_back(float(source[s].end - source[s].begin));
-    const Tensor S = cx.save({source.sentences(), 1}, stat_type(h.dtype()));  // 16 bits do not hold 301
+    const Tensor S = cx.save({source.sentences(), 1}, h.dtype());
     cx.backend.copy(S, float_tensor(std::move(lengths), S.shape()));
     return gate(cx, Var(S), linear(cx, linear(cx, h, inner_, Var(), Activation::tanh), outer_, Var()));
   }
