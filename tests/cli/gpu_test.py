@@ -186,13 +186,12 @@ class Decoding(Gpu):
             self.assertEqual([text for text, _ in gpu], [text for text, _ in cpu])
             self.assertGreater(max(len(scores.split()) for _, scores in gpu), 64)
 
-    def nearly_as_in_float32(self, options, precision="bfloat16"):
+    def nearly_as_in_float32(self, options, precision="bfloat16", of_line=lambda line: line):
         lines = Gpu.lines[::3]
         text = "".join(f"{line}\n" for line in lines)
         cpu = self.succeed("translate --quiet " + options, text=text).stdout
         gpu = self.succeed(f"translate --quiet --precision {precision} --devices 0 {options}", text=text).stdout
-        texts = lambda said: [line.split(" ||| ")[0] for line in said.splitlines()]  # alignments may be close
-        same = sum(a == b for a, b in zip(texts(cpu), texts(gpu)))
+        same = sum(of_line(a) == of_line(b) for a, b in zip(cpu.splitlines(), gpu.splitlines()))
         self.assertGreater(same, 0.9 * len(lines), gpu)
 
     def test_in_16_bits_nearly_as_in_float32(self):
@@ -209,7 +208,9 @@ class Decoding(Gpu):
                 TRANSFORMER + "--moe-experts 2 --moe-frequency 1", DECODER + "--dec-depth 2 --attention-memory local-compressed --attention-block 4 --attention-stride 2")):
             with self.subTest(options):
                 self.succeed(f"train -t s t -v v v -m k{i}.safetensors --after 60u --quiet {RUN} {options}")
-                self.nearly_as_in_float32(f"-m k{i}.safetensors --alignment" if "copy" in options else f"-m k{i}.safetensors")
+                self.nearly_as_in_float32(f"-m k{i}.safetensors")
+        # The one that copies crashed with alignments. Their shares are nearly equal, so that 16 bits may align other pieces.
+        self.nearly_as_in_float32("-m k2.safetensors --alignment", of_line=lambda line: line.split(" ||| ")[0])
 
     # Few rows and more than 16 rows: their products use different kernels.
     def test_in_8_bits_as_a_cpu_does(self):

@@ -104,12 +104,13 @@ INSTANTIATE_TEST_SUITE_P(Copying, OpCheck,
 INSTANTIATE_TEST_SUITE_P(LinearCrossEntropy, OpCheck,
                          testing::Values(loss_case({0, 3, 5}, 0.1), loss_case({1, 1, 1}, 0), loss_case({3, 17, 33}, 0),
                                          loss_case({3, 17, 33}, 0.1), loss_case({17, 33, 3}, 0.1),
-                                         loss_case({33, 5, 500}, 0.2), weighted_case({0, 3, 5}),
-                                         weighted_case({1, 3, 17}), weighted_case({17, 33, 35}),
+                                         loss_case({33, 5, 500}, 0.2),
+                                         loss_case({1100, 3, 17}, 0.1),  // three chunks of rows on the cpu
+                                         weighted_case({0, 3, 5}), weighted_case({1, 3, 17}),
+                                         weighted_case({17, 33, 35}), weighted_case({1100, 3, 17}),
                                          log_prob_case({17, 5, 35}), biased_case({0, 3, 5}, 0.1),
                                          biased_case({1, 1, 1}, 0), biased_case({17, 33, 35}, 0.1),
-                                         biased_case({33, 5, 500}, 0),
-                                         biased_case({1100, 3, 17}, 0.1)),  // three chunks of rows on the cpu
+                                         biased_case({33, 5, 500}, 0), biased_case({1100, 3, 17}, 0.1)),
                          name_of_case);
 
 // Logits (0, ln 3): p = (1/4, 3/4). With ε = 0.2 and two pieces the target distribution is (0.1, 0.9), so dz = (0.15,
