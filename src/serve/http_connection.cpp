@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 using Code = boost::system::error_code;
 
 constexpr auto probe_interval = std::chrono::seconds(1);
-constexpr double draining_seconds = 2;  // for the peer to read the last answer before the connection is reset
+constexpr double draining_seconds_at_stop = 2;
 
 std::string head_of(const HttpRequest& request, int status, std::string_view type, const Headers& headers,
                     bool keep_alive, std::string_view date) {
@@ -146,6 +146,7 @@ void HttpConnection::start() {
 
 void HttpConnection::stop() {
   if (phase_ == Phase::idle) close();
+  if (phase_ == Phase::draining) drain();
 }
 
 // A deadline later than the one before leaves the timer as it is, which finds it when it expires: most requests do.
@@ -331,14 +332,15 @@ void HttpConnection::answered() {
   drain();
 }
 
-// Closing with unread input would reset the connection, and the peer might lose the answer.
+// Closing with unread input would reset the connection, and the peer might lose the answer. A peer that is sending a
+// body may send all of it before it reads.
 void HttpConnection::drain() {
   if (input_ended_) return close();
   phase_ = Phase::draining;
   input_ = {};
   Code error;
   socket_.shutdown(Socket::shutdown_send, error);
-  set_deadline(draining_seconds, &HttpConnection::close);
+  set_deadline(all_.stopping ? draining_seconds_at_stop : all_.limits.body_seconds, &HttpConnection::close);
   wait_for_input();
 }
 

@@ -12,7 +12,7 @@ struct HttpLimits {
   size_t read_ahead = 64 << 10;  // bytes of requests that follow the one being answered
   size_t output = 16 << 20;      // bytes of events that wait for a slow reader
   double header_seconds = 10;    // to send a header, once it has begun
-  double body_seconds = 60;      // to send a body
+  double body_seconds = 60;      // to send a body, or the rest of one that was refused
   double idle_seconds = 75;      // between requests
   double write_seconds = 60;     // to receive what is written at once
   double request_seconds = 300;  // to answer a request

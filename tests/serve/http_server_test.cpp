@@ -87,6 +87,20 @@ TEST(HttpServer, GivesAWholeHeaderOneDeadlineAndAWholeBodyAnother) {
   }
 }
 
+// Had the server closed the connection, the client's system would have forgotten the answer.
+TEST(HttpServer, KeepsTheAnswerForAClientThatFirstSendsTheWholeBody) {
+  HttpLimits limits;
+  limits.body = 10;
+  const Running running(say_path, limits);
+  const Client slow(running.server.port());
+  ASSERT_TRUE(slow.send("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"));
+  for (int i = 0; i < 25; ++i) {
+    EXPECT_TRUE(slow.send(std::string(40'000, 'a')));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_THAT(slow.rest(), StartsWith("HTTP/1.1 413 "));
+}
+
 TEST(HttpServer, ClosesWhatIsIdle) {
   const Running running(say_path);
   const Client fresh(running.server.port()), used(running.server.port());
