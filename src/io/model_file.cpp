@@ -209,7 +209,7 @@ void ModelFile::require_weights_of(const Parameters& parameters) const {
 }
 
 void ModelFile::load_buffer(const Parameters& parameters, size_t buffer, const Tensor& values) const {
-  const Tensor host = values.on_host();
+  const Tensor host = values.room_on_host();
   for (const auto& p : parameters.slices_of(buffer)) {
     const TensorEntry& stored = file_.get(p.name);
     stored.dtype == DType::i8 ? restore_rows(p.slice_of(host), stored, file_)

@@ -16,7 +16,7 @@ uint64_t hash(const std::string& name) {
 }
 
 void draw(const Tensor& parameter, Init init, PhiloxSequence random) {
-  const Tensor values = parameter.on_host();
+  const Tensor values = parameter.room_on_host();
   for_dtype(values.dtype(), [&]<class T>() {
     T* data = values.as<T>();
     for (int64_t i = 0; i < values.elements(); ++i) {

@@ -16,20 +16,21 @@ int64_t Tensor::spanned_bytes() const {
 
 Tensor Tensor::on_host() const {
   if (!memory_) return *this;
-  const Tensor copy = host_copy();
+  const Tensor copy = room_on_host();
   memory_->download(copy.data_, data_, spanned_bytes());
   return copy;
 }
 
 std::function<Tensor()> Tensor::fetch() const {
   if (!memory_) return [same = *this] { return same; };
-  return [copy = host_copy(), pending = memory_->send(data_, spanned_bytes())] {
+  return [copy = room_on_host(), pending = memory_->send(data_, spanned_bytes())] {
     pending(copy.data_);
     return copy;
   };
 }
 
-Tensor Tensor::host_copy() const {
+Tensor Tensor::room_on_host() const {
+  if (!memory_) return *this;
   std::shared_ptr<void> owner(new std::byte[size_t(spanned_bytes())],
                               [](void* p) { delete[] static_cast<std::byte*>(p); });
   Tensor copy = *this;

@@ -95,6 +95,7 @@ class Tensor {
   Mirror* mirror() const { return mirror_; }              // null: none
 
   Tensor on_host() const;                    // host-readable values: this tensor, or a copy
+  Tensor room_on_host() const;               // for values to assign: this tensor, or one like it, with any numbers
   void assign(const Tensor& values) const;   // copies from a host tensor of the same shape, type and stride
   PendingNumber send() const;                // one f64 number, as of the kernels called so far
   std::function<Tensor()> fetch() const;     // on_host(), likewise; of the host: this tensor
@@ -118,7 +119,6 @@ class Tensor {
 
  private:
   int64_t outer() const;
-  Tensor host_copy() const;       // room for on_host()
   int64_t spanned_bytes() const;  // from the first element to the last
 
   std::shared_ptr<void> owner_;

@@ -17,7 +17,7 @@ void fill(const Tensor& y, double value) {
 
 // For small tables that the host has computed.
 void copy_from_host(const Tensor& y, const Tensor& x) {
-  const Tensor values = y.on_host();
+  const Tensor values = y.contiguous() ? y.room_on_host() : y.on_host();  // between rows nothing may change
   for_factor(y.dtype(), [&]<class T>() {
     for_stored(x.dtype(), [&]<class S>() {
       const auto Y = values.view<T>();
