@@ -31,7 +31,6 @@ Var rows(const Var& x, int64_t from, int64_t count) {
 // first if its views add to it.
 void Backward::prepare(Node& node, const Shape& shape, DType of_value) {
   Node* whole = node.whole.get();
-  node.masked = false;  // until the writer says otherwise
   if (!whole) {
     if (!node.gradient) node.gradient = allocate_activation(arena_, shape, node.type.value_or(of_value));
     return;

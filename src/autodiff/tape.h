@@ -20,8 +20,6 @@ struct Node {
   Shape whole_shape = {};       // … its shape …
   int64_t row = 0, column = 0;  // … and where the view begins in it
   bool covers = true;           // whether all views of the whole together write its entire gradient
-  Tensor relu_mask = {};        // of the product with relu that gave the value; or empty
-  bool masked = false;          // whether all of `gradient` is masked by it
 };
 
 /// A value and, if its gradient is wanted, its node. Memory is reference-counted, so a Var may be captured freely.

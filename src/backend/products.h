@@ -30,16 +30,6 @@ struct ProductKernels {
   Kernel<void(Grad dw, Grad db, const Tensor& dz, const Tensor& x)> linear_backward_weight{
       "linear_backward_weight", work::linear_backward_weight};
 
-  // A ReLU's mask says where its result is positive, in a form that only its backend reads: relu_mask_bytes for a
-  // result (N,D), 0 if the backend keeps none. linear_relu is linear with relu, and writes the mask or, if it cannot,
-  // empties it. linear_backward_relu is for the product that reads that result as its x: dx (N,K) = dz · w where x > 0,
-  // else 0.
-  Kernel<int64_t(int64_t N, int64_t D)> relu_mask_bytes{"relu_mask_bytes"};
-  Kernel<void(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Tensor& mask)> linear_relu{
-      "linear_relu", work::linear_relu};
-  Kernel<void(const Tensor& dx, const Tensor& dz, const Tensor& w, const Tensor& x, const Tensor& mask)>
-      linear_backward_relu{"linear_backward_relu", work::linear_backward_relu};
-
   // Products for decoding: w is rearranged once, into the type of `packed`. A row's result does not depend on its
   // neighbours, its position or the number of threads.
   //   In w's own type: each output is one chain of fused multiply-adds over k, in order.
@@ -62,9 +52,8 @@ struct ProductKernels {
   template <class Kernels, class F>
   static void each(Kernels& k, const F& f) {
     const auto slots = [&](auto&... slot) { (f(slot), ...); };
-    slots(k.linear, k.linear_backward_input, k.linear_backward_result, k.linear_backward_weight, k.relu_mask_bytes,
-          k.linear_relu, k.linear_backward_relu, k.packed_elements, k.pack, k.pack_rounded, k.select_packed,
-          k.linear_packed_scratch, k.linear_packed);
+    slots(k.linear, k.linear_backward_input, k.linear_backward_result, k.linear_backward_weight, k.packed_elements,
+          k.pack, k.pack_rounded, k.select_packed, k.linear_packed_scratch, k.linear_packed);
   }
 };
 

@@ -13,12 +13,6 @@ inline double linear_backward_input(Grad, const Tensor& dy, const Tensor& w) { r
 inline double linear_backward_weight(Grad dw, Grad, const Tensor& dz, const Tensor& x) {
   return dw ? product(dz, x.cols()) : 0;
 }
-inline double linear_relu(const Tensor& y, const Tensor& x, const Tensor&, const Tensor&, Tensor&) {
-  return product(y, x.cols());
-}
-inline double linear_backward_relu(const Tensor&, const Tensor& dz, const Tensor& w, const Tensor&, const Tensor&) {
-  return product(dz, w.cols());
-}
 inline double linear_packed(const Tensor& y, const Tensor& x, const Tensor&, const Tensor&, Activation, const Tensor&) {
   return product(y, x.cols());
 }

@@ -11,45 +11,23 @@ void check(const Var& x, const Var& w, const Var& b) {
   require(!b || b.shape() == Shape{w.rows()}, "linear: b is {}, expected {}", b.shape(), Shape{w.rows()});
 }
 
-// y = act(x · wᵀ + b) with a mask for the product that will read y, if the backend keeps masks and if y's gradient
-// needs no pass for its type. Returns false if it did nothing.
-bool product_with_mask(Context& cx, const Var& y, const Context::Factors& factors, const Tensor& b, Activation act) {
-  if (!y.node() || act != Activation::relu || y.dtype() != factors.x.dtype()) return false;
-  const int64_t bytes = cx.backend.relu_mask_bytes(y.rows(), y.cols());
-  if (bytes == 0) return false;
-  y.node()->relu_mask = cx.save({bytes}, DType::u8);
-  cx.backend.linear_relu(y, factors.x, factors.w, b, y.node()->relu_mask);
-  return true;
-}
-
-// dx = dz · w, masked at once if x comes from a ReLU and nothing else has written its gradient.
-void backward_input(Backward& back, const Var& x, const Tensor& dz, const Tensor& w) {
-  const Grad dx = back.grad(x);
-  if (!dx) return;
-  Node& node = *x.node();
-  if (dx.adds() || !node.relu_mask) return back.backend.linear_backward_input(dx, dz, w);
-  back.backend.linear_backward_relu(dx.tensor, dz, w, x, node.relu_mask);
-  node.masked = true;
-}
-
 // y has type `result`.
 Var product(Context& cx, const Var& x, const Var& w, const Var& b, Activation act, const Context::Factors& factors,
             DType result) {
   Var y = cx.make({x.rows(), w.rows()}, result);
-  const Tensor bias = cx.bias_for(result, b);
-  if (!product_with_mask(cx, y, factors, bias, act)) cx.backend.linear(y, factors.x, factors.w, bias, act);
+  cx.backend.linear(y, factors.x, factors.w, cx.bias_for(result, b), act);
   cx.record("linear", y, [=](Backward& back) {
     const Tensor& dy = back.grad_out();
     const DType type = factors.x.dtype();
     Grad db = b ? back.grad(b) : Grad{};
     Tensor dz = dy;
     if (dy.dtype() != type) dz = back.temporary(dy.shape(), type);
-    if ((act != Activation::none && !y.node()->masked) || dy.dtype() != type) {
+    if (act != Activation::none || dy.dtype() != type) {
       back.backend.linear_backward_result(dz, db, dy, y, act);
       db = {};
     }
     if (const Grad dw = back.grad(w); dw || db) back.backend.linear_backward_weight(dw, db, dz, factors.x);
-    backward_input(back, x, dz, factors.w);
+    if (const Grad dx = back.grad(x)) back.backend.linear_backward_input(dx, dz, factors.w);
   });
   return y;
 }

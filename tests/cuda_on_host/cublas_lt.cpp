@@ -34,23 +34,9 @@ struct Operands {
 };
 
 bool adds_bias(const Multiplication& m) { return m.epilogue & CUBLASLT_EPILOGUE_BIAS; }
-bool has_mask(const Multiplication& m) { return m.epilogue & 128; }
 bool sums_b(const Multiplication& m) { return m.epilogue == CUBLASLT_EPILOGUE_BGRADB; }
 
 int64_t summed(const Algorithm& by) { return by.product.of_a == CUBLAS_OP_T ? by.a.rows : by.a.cols; }
-
-/// A mask of ReLU, in a form of this stand-in's own: the library's is not documented.
-struct Bits {
-  uint8_t* data;
-  int64_t stride;
-
-  bool at(int64_t row, int64_t col) const { return byte(row, col) >> row % 8 & 1; }
-  void set(int64_t row, int64_t col, bool bit) const {
-    uint8_t& b = byte(row, col);
-    b = uint8_t((b & ~(1 << row % 8)) | bit << row % 8);
-  }
-  uint8_t& byte(int64_t row, int64_t col) const { return data[(col * stride + row) / 8]; }
-};
 
 /// The result and the bias, or its gradient, are of type R.
 template <class T, class R>
@@ -59,7 +45,6 @@ void multiply(const Algorithm& by, const Operands& on) {
   auto* const d = static_cast<R*>(on.d);
   const bool relu = by.product.epilogue & CUBLASLT_EPILOGUE_RELU;
   const auto* const bias = adds_bias(by.product) ? static_cast<const R*>(by.product.bias) : nullptr;
-  const Bits mask{has_mask(by.product) ? static_cast<uint8_t*>(by.product.mask) : nullptr, by.product.mask_stride};
   auto* const gradient = sums_b(by.product) ? static_cast<R*>(by.product.bias) : nullptr;
   issue([=, rows = by.d.rows, cols = by.d.cols, stride = by.d.stride, K = summed(by), adds = on.adds] {
     const Unlocked memory;
@@ -74,9 +59,7 @@ void multiply(const Algorithm& by, const Operands& on) {
         double sum = bias ? double(float(bias[row])) : 0;
         for (int64_t k = 0; k < K; ++k) sum += double(float(a.at(row, k))) * double(float(b.at(k, col)));
         if (adds) sum += double(float(result));
-        if (mask.data && relu) mask.set(row, col, sum > 0);
-        const bool kept = relu ? sum > 0 : !mask.data || mask.at(row, col);
-        result = R(float(kept ? sum : 0));  // with ReLU turns NaN into 0, as the library may
+        result = R(float(!relu || sum > 0 ? sum : 0));  // turns NaN into 0, as the library may
       }
     }
   });
@@ -131,11 +114,6 @@ bool even(const Layout& m) { return (m.type != CUDA_R_16BF && m.type != CUDA_R_1
 bool even_bias(const Multiplication& m, const Layout& d) {
   return (!adds_bias(m) || d.rows % 2 == 0) && (!sums_b(m) || d.cols % 2 == 0);
 }
-/// For masks, this stand-in has kernels for numbers of rows that are multiples of 2, and of 4 if they are read.
-bool even_mask(const Multiplication& m, const Layout& d) {
-  return !has_mask(m) || d.rows % (m.epilogue == CUBLASLT_EPILOGUE_DRELU ? 4 : 2) == 0;
-}
-
 bool aligned(const void* data, uint32_t bytes) { return reinterpret_cast<uintptr_t>(data) % bytes == 0; }
 
 /// Up to 256 bytes.
@@ -153,8 +131,7 @@ bool serves(const Algorithm& by, const Multiplication& m, const Layout& a, const
     return enough(made_for.rows, is.rows) && enough(made_for.cols, is.cols) && made_for.stride == is.stride;
   };
   invariant(m.of_a == by.product.of_a && m.of_b == by.product.of_b && m.epilogue == by.product.epilogue &&
-                m.compute == by.product.compute && !m.bias == !by.product.bias &&
-                m.mask_stride == by.product.mask_stride,
+                m.compute == by.product.compute && !m.bias == !by.product.bias,
             "advice is for one kind of product");
   invariant(a.type == by.a.type && b.type == by.b.type && d.type == by.d.type, "advice is for one set of types");
   return fits(by.a, a) && fits(by.b, b) && fits(by.d, d);
@@ -184,8 +161,7 @@ cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* desc, cublasComputeType_t compute, cudaDataType_t scale) {
-  *desc = new Multiplication{compute, scale,   CUDA_UNSET, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT,
-                             nullptr, nullptr, 0};
+  *desc = new Multiplication{compute, scale, CUDA_UNSET, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr};
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -218,10 +194,6 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc, cublasL
       return set(desc->bias, value, bytes);
     case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
       return set(desc->bias_type, value, bytes);
-    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER:
-      return set(desc->mask, value, bytes);
-    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD:
-      return set(desc->mask_stride, value, bytes);
   }
   return CUBLAS_STATUS_INVALID_VALUE;
 }
@@ -264,13 +236,10 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   const int64_t of_b = desc->of_b == CUBLAS_OP_T ? b->cols : b->rows;
   invariant(most == 1 && *c == *d && of_a == of_b, "the sizes of a product fit");
   invariant((adds_bias(*desc) || sums_b(*desc)) == (desc->bias != nullptr), "the epilogue's bias is given");
-  invariant(has_mask(*desc) == (desc->mask != nullptr), "the epilogue's mask is given");
-  invariant(!desc->mask || (desc->mask_stride % 128 == 0 && desc->mask_stride >= d->rows),
-            "a mask's stride is in 128s");
   *count = 0;
   if (!even(*a)) return CUBLAS_STATUS_INVALID_VALUE;
   if (!typed(*desc, *a, *b, *d)) return CUBLAS_STATUS_NOT_SUPPORTED;
-  if (!even(*b) || !even(*d) || !even_bias(*desc, *d) || !even_mask(*desc, *d)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (!even(*b) || !even(*d) || !even_bias(*desc, *d)) return CUBLAS_STATUS_NOT_SUPPORTED;
   results[0] = {{*desc, *a, *b, *d, *preference}, CUBLAS_STATUS_SUCCESS};
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;
@@ -287,7 +256,6 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
   invariant(aligned(A, asked.a) && aligned(B, asked.b) && aligned(C, asked.c) && aligned(D, asked.d) && C == D,
             "operands are aligned as promised");
   invariant(aligned(desc->bias, alignment_of(asked_for.bias)), "the bias is aligned as the one of the question");
-  invariant(aligned(desc->mask, alignment_of(asked_for.mask)), "so is the mask");
   const bool integers = desc->scale_type == CUDA_R_32I;
   const auto number = [&](const void* x) {
     return integers ? float(*static_cast<const int32_t*>(x)) : *static_cast<const float*>(x);

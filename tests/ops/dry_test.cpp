@@ -27,7 +27,6 @@ TEST_F(Dry, CallsEverySlotWithoutTouchingOrAllocatingMemory) {
   const std::array rows{RoundedRows{x, v}};
   b.fill(x, 1), b.copy(x, x), b.add(x, x, 2);
   b.linear(x, x, x, v, Activation::relu), b.linear_backward_input(dx, x, x), b.linear_backward_weight(dx, dv, x, x);
-  b.linear_relu(x, x, x, v, none), b.linear_backward_relu(x, x, x, x, x);
   b.linear_backward_result(x, dv, x, x, Activation::relu);
   b.pack(x, x), b.pack_rounded(x, rows), b.linear_packed(x, x, x, v, Activation::relu, none);
   b.activation(x, x, Activation::gelu), b.activation_backward(dx, x, x, Activation::gelu);

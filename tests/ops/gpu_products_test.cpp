@@ -104,28 +104,6 @@ TEST_F(ProductsOnGpus, SumTheGradientOfABiasInTheLibraryIfItCan) {
   }
 }
 
-// The stand-in writes masks for an even number of columns, and reads them if it is a multiple of 4.
-TEST_F(ProductsOnGpus, MaskTheGradientOfAReluInTheLibraryIfItCan) {
-  for (const int64_t D : {40, 41, 42}) {
-    const Tensor x = random({16, 20}, 1), up = random({D, 20}, 2), h = empty({16, D}), dz = random({16, 12}, 3),
-                 down = random({12, D}, 4), dh = empty({16, D});
-    Tensor mask = arena.allocate({cx.backend.relu_mask_bytes(16, D)}, DType::u8);
-    const int64_t before = heuristics_on_host(), slow = slow_products();
-    cx.backend.linear_relu(h, x, up, Tensor(), mask);
-    EXPECT_EQ(heuristics_on_host() - before, D == 41 ? 2 : 1);
-    ASSERT_EQ(bool(mask), D != 41) << "a mask of our own would have another form";
-    if (!mask) continue;
-    cx.backend.linear_backward_relu(dh, dz, down, h, mask);
-    EXPECT_EQ(heuristics_on_host() - before, D == 42 ? 3 : 2);
-    const Tensor unmasked = empty({16, D});
-    cx.backend.linear_backward_input(Grad{unmasked}, dz, down);
-    std::vector<double> expected = values_of(unmasked);
-    for (size_t i = 0; i < expected.size(); ++i) expected[i] = values_of(h)[i] > 0 ? expected[i] : 0;
-    EXPECT_EQ(values_of(dh), expected);
-    EXPECT_EQ(slow_products(), slow);
-  }
-}
-
 // Numbers of tokens differ from batch to batch. Up to 128 there are 16 rounded ones, and 8 in each doubling after.
 TEST_F(ProductsOnGpus, ReuseTheLibrarysChoiceForSimilarNumbersOfTokens) {
   const Tensor w = random({4, 4}, 1), x = random({1024, 4}, 2), y = empty({1024, 4});

@@ -65,7 +65,6 @@ void backward_weight(Grad dw, Grad db, const Tensor& dz, const Tensor& x) {
 void install_linear_backward(ProductKernels& b) {
   b.linear_backward_result = backward_result;
   b.linear_backward_weight = backward_weight;
-  b.relu_mask_bytes = [](int64_t, int64_t) { return int64_t{0}; };  // the pass that masks dy also sums it
 }
 
 }  // namespace dragoman::cpu

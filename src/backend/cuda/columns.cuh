@@ -26,6 +26,7 @@ __global__ void column_totals_kernel(View<const float> x, F put) {
   const int64_t d = column_of_thread(blockIdx.x);
   float mine = 0;
   if (d < x.cols)
+#pragma unroll 8
     for (int64_t n = row_of_thread(); n < x.rows; n += warps_of_columns) mine += x(n, d);
   const float total = column_sum(mine);
   if (d < x.cols && row_of_thread() == 0) put(d, total);

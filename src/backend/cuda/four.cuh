@@ -36,13 +36,40 @@ __device__ void store_four(T* row, int64_t d, int64_t D, bool wide, const FourOf
   for (int j = 0; j < 4; ++j)
     if (d + j < D) row[d + j] = f.at[j];
 }
-/// The same where the type is a field.
-__device__ inline Four load_four(const Row& row, int64_t d, int64_t D, bool wide) {
-  if (row.type == DType::f32) return load_four(static_cast<const float*>(row.data), d, D, wide);
-  const auto bits = load_four(static_cast<const uint16_t*>(row.data), d, D, wide);
-  Four f;
-  for (int j = 0; j < 4; ++j) f.at[j] = of_half(bits.at[j], row.type);
+/// Four numbers as they are stored: f32, or of a 16-bit type in the first two words. Reading several before any is
+/// widened lets the reads overlap.
+struct alignas(16) StoredFour {
+  uint32_t words[4] = {};
+
+  __device__ Four widened(DType type) const {
+    Four f;
+    for (int j = 0; j < 4; ++j)
+      f.at[j] =
+          type == DType::f32 ? std::bit_cast<float>(words[j]) : of_half(uint16_t(words[j / 2] >> 16 * (j % 2)), type);
+    return f;
+  }
+};
+__device__ inline StoredFour load_stored(const Row& row, int64_t d, int64_t D, bool wide) {
+  StoredFour f;
+  if (row.type == DType::f32) {
+    const auto four = load_four(static_cast<const uint32_t*>(row.data), d, D, wide);
+    for (int j = 0; j < 4; ++j) f.words[j] = four.at[j];
+  } else if (wide && d + 4 <= D) {
+    const auto two = *reinterpret_cast<const uint64_t*>(static_cast<const uint16_t*>(row.data) + d);
+    f.words[0] = uint32_t(two), f.words[1] = uint32_t(two >> 32);
+  } else {
+    const auto four = load_four(static_cast<const uint16_t*>(row.data), d, D, false);
+    for (int j = 0; j < 4; j += 2) f.words[j / 2] = four.at[j] | uint32_t{four.at[j + 1]} << 16;
+  }
   return f;
+}
+__device__ inline StoredFour load_stored(const Values& x, int64_t n, int64_t d, bool wide) {
+  return load_stored(x.row(n, 0), d, x.cols, wide);
+}
+
+/// Four numbers of a row whose type is a field.
+__device__ inline Four load_four(const Row& row, int64_t d, int64_t D, bool wide) {
+  return load_stored(row, d, D, wide).widened(row.type);
 }
 __device__ inline Four load_four(const Values& x, int64_t n, int64_t d, bool wide) {
   return load_four(x.row(n, 0), d, x.cols, wide);
@@ -50,7 +77,10 @@ __device__ inline Four load_four(const Values& x, int64_t n, int64_t d, bool wid
 __device__ inline void store_four(const Values& x, int64_t n, int64_t d, bool wide, const Four& f) {
   if (x.type == DType::f32) return store_four(x.at<float>(n, 0), d, x.cols, wide, f);
   FourOf<uint16_t> bits;
-  for (int j = 0; j < 4; ++j) bits.at[j] = half_of(f.at[j], x.type);
+  for (int j = 0; j < 4; j += 2) {
+    const uint32_t two = two_halves(f.at[j], f.at[j + 1], x.type);
+    bits.at[j] = uint16_t(two), bits.at[j + 1] = uint16_t(two >> 16);
+  }
   store_four(x.at<uint16_t>(n, 0), d, x.cols, wide, bits);
 }
 /// The same for a gradient.

@@ -86,8 +86,6 @@ struct Description {
 cublasLtEpilogue_t epilogue_of(const Gemm& g) {
   if (g.sums) return CUBLASLT_EPILOGUE_BGRADB;  // cuBLASLt's B is our a
   const bool relu = g.act == Activation::relu;
-  if (g.mask && !relu) return CUBLASLT_EPILOGUE_DRELU;
-  if (g.mask) return g.bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
   if (g.bias) return relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
   return relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
 }
@@ -105,10 +103,6 @@ void describe(Description& d, const Gemm& g) {
   if (const Tensor& bias = bias_of(g)) {
     d.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(bias.dtype()));
     d.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data()));
-  }
-  if (g.mask) {
-    d.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<const void*>(g.mask.data()));
-    d.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, mask_stride(g.y.cols()));
   }
 }
 
@@ -137,7 +131,7 @@ int64_t rounded_up(int64_t rows) {
 }
 
 // cuBLASLt's heuristic costs far more than a product, so its advice is cached by everything that it depends on.
-using Question = std::array<int64_t, 16>;
+using Question = std::array<int64_t, 15>;
 
 Question question_of(const Gemm& g, int64_t rows) {
   const Tensor &y = g.y, &a = g.a.matrix, &b = g.b.matrix;
@@ -156,8 +150,7 @@ Question question_of(const Gemm& g, int64_t rows) {
           alignment_of(a),
           alignment_of(b),
           alignment_of(y),
-          bias ? alignment_of(bias) : 0,
-          g.mask ? alignment_of(g.mask) : 0};
+          bias ? alignment_of(bias) : 0};
 }
 
 struct Preference {
@@ -229,8 +222,7 @@ void multiply_in_tf32() { fast_math = true; }
 bool try_gemm(const Gemm& g) {
   if (g.y.elements() == 0) return true;
   if (g.act != Activation::none && g.act != Activation::relu) return false;
-  invariant(!g.sums || (g.a.transposed && !g.bias && !g.mask && g.act == Activation::none),
-            "only bare products give sums");
+  invariant(!g.sums || (g.a.transposed && !g.bias && g.act == Activation::none), "only bare products give sums");
   invariant(!bias_of(g) || bias_of(g).dtype() == g.y.dtype(), "a product's bias has the type of its result");
   Description d(g.a.matrix.dtype());
   describe(d, g);

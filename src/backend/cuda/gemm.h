@@ -20,11 +20,8 @@ struct Gemm {
   Tensor bias = {};  // may be empty
   Activation act = Activation::none;
   bool adds = false;
-  Tensor mask = {};  // of y (relu_mask_bytes), only in try_gemm: with relu written, else read: y is 0 where it says so
   Tensor sums = {};  // (N), overwritten with Σ_k a (n,k) in y's type; only for a transposed a, and without bias and act
 };
-/// Bits from one row of a mask to the next: cuBLASLt's unit is 128.
-inline int64_t mask_stride(int64_t D) { return (D + 127) / 128 * 128; }
 
 /// Computes the product with cuBLASLt. Returns false if cuBLASLt has no kernel for it on this GPU: so for activations
 /// other than relu.

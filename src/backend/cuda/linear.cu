@@ -3,10 +3,10 @@
 #include "backend/cuda/copy.h"
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
+#include "backend/cuda/four.cuh"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/linear.h"
 #include "backend/cuda/linear_int8.h"
-#include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
 namespace {
@@ -21,35 +21,53 @@ void backward_input(Grad dx, const Tensor& dz, const Tensor& w) {
   gemm({.y = dx.tensor, .a = {dz}, .b = {w}, .adds = dx.adds()});
 }
 
-// As forward with relu. Only cuBLASLt knows the form of a mask.
-void forward_relu(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Tensor& mask) {
-  if (try_gemm({.y = y, .a = {x}, .b = {w, true}, .bias = b, .act = Activation::relu, .mask = mask})) return;
-  mask = {};
-  forward(y, x, w, b, Activation::relu);
-}
-
-constexpr int64_t rows_of_block = 256;
+constexpr int64_t rows_of_block = 128, columns_of_block = 4 * warp_size;
 
 struct Result {
   Values dz;         // or empty
   View<float> sums;  // column sums, one row per block of rows; or empty
   Values dy, y;      // without relu, y is empty
+  bool wide;
 };
 
-// Each block handles `rows_of_block` rows of 32 columns.
-__global__ void result_kernel(Result r) {
-  const int64_t d = column_of_thread(blockIdx.y), first = blockIdx.x * rows_of_block;
+// Each block handles `rows_of_block` rows of 128 columns, a warp a row at a time and a lane four columns. It reads some
+// rows before it writes them, so that the reads overlap.
+__global__ void __launch_bounds__(threads_per_block) result_kernel(Result r) {
+  constexpr int64_t at_once = 4, warps = threads_per_block / warp_size;
+  __shared__ Four sums[threads_per_block];
+  const int64_t lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  const int64_t d = blockIdx.x * columns_of_block + 4 * lane, first = blockIdx.y * rows_of_block;
   const int64_t last = first + rows_of_block < r.dy.rows ? first + rows_of_block : r.dy.rows;
-  float sum = 0;
-  if (d < r.dy.cols)
-    for (int64_t n = first + row_of_thread(); n < last; n += warps_of_columns) {
-      const float gradient = !r.y || r.y(n, d) > 0 ? r.dy(n, d) : 0.f;
-      if (r.dz) r.dz.set(n, d, gradient);
-      sum += gradient;
+  const bool inside = d < r.dy.cols;
+  Four sum = {};
+  for (int64_t from = first + warp; from < last; from += at_once * warps) {
+    StoredFour dy[at_once], y[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      const int64_t n = from + i * warps;
+      if (!inside || n >= last) continue;
+      dy[i] = load_stored(r.dy, n, d, r.wide);
+      if (r.y) y[i] = load_stored(r.y, n, d, r.wide);
     }
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      const int64_t n = from + i * warps;
+      Four dz = dy[i].widened(r.dy.type);
+      const Four result = r.y ? y[i].widened(r.y.type) : Four{{1, 1, 1, 1}};
+      for (int j = 0; j < 4; ++j) {
+        if (!(result.at[j] > 0)) dz.at[j] = 0;
+        sum.at[j] += dz.at[j];
+      }
+      if (r.dz && inside && n < last) store_four(r.dz, n, d, r.wide, dz);
+    }
+  }
   if (!r.sums) return;
-  sum = column_sum(sum);
-  if (row_of_thread() == 0 && d < r.dy.cols) r.sums(blockIdx.x, d) = sum;
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (warp != 0 || !inside) return;
+  for (int64_t other = 1; other < warps; ++other)
+    for (int j = 0; j < 4; ++j) sum.at[j] += sums[other * warp_size + lane].at[j];
+  store_four(r.sums.row(blockIdx.y), d, r.sums.cols, false, sum);
 }
 
 // Splits the rows over enough blocks to fill a GPU, then adds the blocks' sums.
@@ -57,8 +75,8 @@ void backward_rows(const Values& dz, const Grad& db, const Values& dy, const Val
   const int64_t D = dy.cols, parts = blocks_of(dy.rows, rows_of_block);
   const auto memory = piece(parts * D * int64_t{sizeof(float)});
   const View<float> sums{static_cast<float*>(memory.get()), parts, D, D};
-  launch(result_kernel, dim3(unsigned(parts), blocks_of(D, warp_size)), dim3(threads_per_block), 0,
-         Result{dz, db ? sums : View<float>{}, dy, y});
+  launch(result_kernel, dim3(blocks_of(D, columns_of_block), unsigned(parts)), dim3(threads_per_block), 0,
+         Result{dz, db ? sums : View<float>{}, dy, y, in_fours(dy) && in_fours(dz) && in_fours(y)});
   if (!db) return;
   const Put put(db);
   column_totals({sums.data, parts, D, D}, [=] __device__(int64_t d, float total) { put(0, d, total); });
@@ -67,13 +85,6 @@ void backward_rows(const Values& dz, const Grad& db, const Values& dy, const Val
 // dz = dy ⊙ act'(y),  db = Σ_n dz
 void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& y, Activation act) {
   backward_rows(Values(dz), db, Values(dy), act == Activation::relu ? Values(y) : Values());
-}
-
-// dx = dz · w where x > 0, else 0
-void backward_relu(const Tensor& dx, const Tensor& dz, const Tensor& w, const Tensor& x, const Tensor& mask) {
-  if (try_gemm({.y = dx, .a = {dz}, .b = {w}, .mask = mask})) return;
-  backward_input({dx}, dz, w);
-  backward_rows(Values(dx), {}, Values(dx), Values(x));
 }
 
 void clear(const Tensor& x) {
@@ -147,9 +158,6 @@ void install_linear(Backend& b) {
   b.linear_backward_input = backward_input;
   b.linear_backward_result = backward_result;
   b.linear_backward_weight = linear_backward_weight;
-  b.relu_mask_bytes = [](int64_t N, int64_t D) { return N * mask_stride(D) / 8; };
-  b.linear_relu = forward_relu;
-  b.linear_backward_relu = backward_relu;
   b.packed_elements = [](int64_t D, int64_t K, DType packed) { return packed == DType::i8 ? int8_bytes(D, K) : D * K; };
   b.pack = pack;
   b.pack_rounded = pack_rounded;

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "backend/cuda/device.cuh"
+#include "backend/cuda/rounding.cuh"
 
 namespace dragoman::cuda {
 
@@ -9,9 +10,10 @@ namespace dragoman::cuda {
 __device__ inline float of_half(uint16_t bits, DType type) {
   return type == DType::bf16 ? float(std::bit_cast<bfloat16>(bits)) : float(std::bit_cast<float16>(bits));
 }
-__device__ inline uint16_t half_of(float x, DType type) {
-  return type == DType::bf16 ? bfloat16(x).bits : float16(x).bits;
+__device__ inline uint32_t two_halves(float x, float y, DType type) {
+  return type == DType::bf16 ? two_bf16(x, y) : two_f16(x, y);
 }
+__device__ inline uint16_t half_of(float x, DType type) { return uint16_t(two_halves(x, 0, type)); }
 
 /// A row of Values from some column on.
 struct Row {

@@ -86,27 +86,6 @@ void backward_result(const Tensor& dz, Grad db, const Tensor& dy, const Tensor& 
   });
 }
 
-// Here a mask has a byte for each element.
-void forward_relu(const Tensor& y, const Tensor& x, const Tensor& w, const Tensor& b, Tensor& mask) {
-  forward(y, x, w, b, Activation::relu);
-  for_dtype(y.dtype(), [&]<class T>() {
-    const auto Y = y.view<T>();
-    for (int64_t n = 0; n < Y.rows; ++n)
-      for (int64_t d = 0; d < Y.cols; ++d) mask.as<uint8_t>()[n * Y.cols + d] = Y(n, d) > 0;
-  });
-}
-
-// dx = (dz · w) ⊙ mask
-void backward_relu(const Tensor& dx, const Tensor& dz, const Tensor& w, const Tensor&, const Tensor& mask) {
-  backward_input({dx}, dz, w);
-  for_dtype(dx.dtype(), [&]<class T>() {
-    const auto DX = dx.view<T>();
-    for (int64_t n = 0; n < DX.rows; ++n)
-      for (int64_t k = 0; k < DX.cols; ++k)
-        if (!mask.as<uint8_t>()[n * DX.cols + k]) DX(n, k) = 0;
-  });
-}
-
 // Here a packed weight is w itself (D,K); in int8 it is the bytes of (D,K) integers, then of (D) scales in f32.
 int64_t packed_elements(int64_t D, int64_t K, DType packed) {
   return packed == DType::i8 ? D * K + D * int64_t{sizeof(float)} : D * K;
@@ -197,9 +176,6 @@ void install_linear(ProductKernels& b) {
   b.linear_backward_input = backward_input;
   b.linear_backward_result = backward_result;
   b.linear_backward_weight = backward_weight;
-  b.relu_mask_bytes = [](int64_t N, int64_t D) { return N * D; };
-  b.linear_relu = forward_relu;
-  b.linear_backward_relu = backward_relu;
   b.packed_elements = packed_elements;
   b.pack = pack;
   b.pack_rounded = pack_rounded;

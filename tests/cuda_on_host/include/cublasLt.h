@@ -21,9 +21,6 @@ enum cublasLtEpilogue_t : unsigned {
   CUBLASLT_EPILOGUE_RELU = 2,
   CUBLASLT_EPILOGUE_BIAS = 4,
   CUBLASLT_EPILOGUE_RELU_BIAS = CUBLASLT_EPILOGUE_RELU | CUBLASLT_EPILOGUE_BIAS,
-  CUBLASLT_EPILOGUE_RELU_AUX = CUBLASLT_EPILOGUE_RELU | 128,
-  CUBLASLT_EPILOGUE_RELU_AUX_BIAS = CUBLASLT_EPILOGUE_RELU_AUX | CUBLASLT_EPILOGUE_BIAS,
-  CUBLASLT_EPILOGUE_DRELU = 8 | 128,
   CUBLASLT_EPILOGUE_BGRADB = 512
 };
 enum cublasLtMatmulDescAttributes_t {
@@ -31,9 +28,7 @@ enum cublasLtMatmulDescAttributes_t {
   CUBLASLT_MATMUL_DESC_TRANSB,
   CUBLASLT_MATMUL_DESC_EPILOGUE,
   CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-  CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE,
-  CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
-  CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD
+  CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE
 };
 enum cublasLtMatmulPreferenceAttributes_t {
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
@@ -57,8 +52,6 @@ struct Multiplication {
   cublasOperation_t of_a, of_b;
   cublasLtEpilogue_t epilogue;
   void* bias;  // read, or written if it is a gradient
-  void* mask;  // of bits: written with ReLU, read with its gradient
-  int64_t mask_stride;
 };
 struct Preference {
   uint64_t workspace;
