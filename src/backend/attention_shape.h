@@ -22,13 +22,14 @@ struct Visibility {
   constexpr Range keys(int64_t i, int64_t count) const {
     i += first;
     Range seen{0, count};
-    if (causal) seen.end = std::min(seen.end, i / stride + 1);
+    if (causal) seen.end = std::min(seen.end, (stride == 1 ? i : i / stride) + 1);  // a GPU divides slowly
     if (window >= 0) seen = {std::max(seen.begin, i - window), std::min(seen.end, i + window + 1)};
     return {std::min(seen.begin, seen.end), seen.end};
   }
   /// Whether query i sees key j, if that key exists.
-  constexpr bool sees(int64_t i, int64_t j) const {
-    i += first;
+  template <class Integer>
+  constexpr bool sees(Integer i, Integer j) const {
+    i += Integer(first);
     return !(causal && j * stride > i) && (window < 0 || (i - j <= window && j - i <= window));
   }
 };

@@ -58,8 +58,8 @@ __global__ void attention_kernel(Heads a, Values y, View<float> lse, float* weig
     const int64_t j = first + lane();
     const bool sees = j < seen.end;
     const Pair pair(a, at, i, sees ? j : first);
-    softmax.take(pair.score, sees, pair.keep, sums, V, wide,
-                 [&](int of_lane) { return a.scoring.value(at.first_key + first + of_lane, at.head); });
+    softmax.take<16>(pair.score, sees, pair.keep, int(at.first_key + j), sums, V,
+                     [&](int of_key, int64_t d) { return load_four(a.scoring.value(of_key, at.head), d, V, wide); });
   }
   __syncwarp();
   const bool any = seen.begin < seen.end;

@@ -27,14 +27,14 @@ struct Scoring {
   int heads = 1;
   int64_t K = 0, V = 0;  // size of a head
   float scale = 1;
+  int64_t reach = 0;  // of the bias
 
   __device__ Row query(int64_t row, int head) const { return q.row(row, head * K); }
   __device__ Row key(int64_t row, int head) const { return k.row(row, head * K); }
   __device__ Row value(int64_t row, int head) const { return v.row(row, head * V); }
   __device__ int64_t bias_column(int head, int64_t distance) const {
-    const int64_t R = (bias.cols / heads - 1) / 2;
-    const int64_t clipped = distance < -R ? -R : distance > R ? R : distance;
-    return head * (2 * R + 1) + clipped + R;
+    const int64_t clipped = distance < -reach ? -reach : distance > reach ? reach : distance;
+    return head * (2 * reach + 1) + clipped + reach;
   }
   __device__ float score(const Row& of_query, const Row& of_key, int64_t query_row, int head, int64_t distance) const {
     float sum = 0;
@@ -52,32 +52,30 @@ struct Scoring {
 struct OnlineSoftmax {
   float top = -INFINITY, sum = 0;
 
-  /// `value_of(j)`: the values of lane j's key, V of them; `keep`: the dropout factor of this lane's weight; `wide`:
-  /// whether values are read in fours. All lanes call. A quarter of V lanes reads a row, and the other lanes meanwhile
-  /// read those of other keys.
-  template <class F>
-  __device__ void take(float score, bool seen, float keep, float* sums, int64_t V, bool wide, const F& value_of) {
+  /// `row`: of this lane's key; `keep`: the dropout factor of its weight; `load(row, d)`: four values from column d on.
+  /// All lanes call. Groups of `lanes` of them read a row together, each group another one, and loads overlap.
+  template <int lanes, class F>
+  __device__ void take(float score, bool seen, float keep, int row, float* sums, int64_t V, const F& load) {
     const float highest = fmaxf(top, warp_max(seen ? score : -INFINITY));
     if (highest == -INFINITY) return;
     const float shrink = expf(top - highest), weight = seen ? expf(score - highest) : 0.f;
     top = highest;
     sum = sum * shrink + warp_sum(weight);
     const int lane = int(threadIdx.x % warp_size);
-    int of_row = 1;  // lanes that share a row
-    while (of_row < warp_size && 4 * of_row < V) of_row *= 2;
-    for (int64_t first = 0; first < V; first += 4 * of_row) {
-      const int64_t d = first + 4 * (lane % of_row);
+    for (int64_t first = 0; first < V; first += 4 * lanes) {
+      const int64_t d = first + 4 * (lane % lanes);
       Four total = {};
-      for (int j = lane / of_row; j < warp_size; j += warp_size / of_row) {
+#pragma unroll 8
+      for (int i = 0; i < lanes; ++i) {
+        const int j = i * (warp_size / lanes) + lane / lanes;
         const float p = __shfl_sync(0xffffffffu, weight * keep, j);
-        const Row values = value_of(j);
-        if (p == 0 || d >= V) continue;
-        const Four v = load_four(values, d, V, wide);
-        for (int i = 0; i < 4; ++i) total.at[i] += p * v.at[i];
+        const int of_j = __shfl_sync(0xffffffffu, row, j);
+        const Four v = p != 0 && d < V ? load(of_j, d) : Four{};
+        for (int e = 0; e < 4; ++e) total.at[e] += p * v.at[e];
       }
-      for (int other = of_row; other < warp_size; other *= 2)
-        for (int i = 0; i < 4; ++i) total.at[i] += __shfl_xor_sync(0xffffffffu, total.at[i], other);
-      for (int i = 0; i < 4 && lane < of_row && d + i < V; ++i) sums[d + i] = sums[d + i] * shrink + total.at[i];
+      for (int other = lanes; other < warp_size; other *= 2)
+        for (int e = 0; e < 4; ++e) total.at[e] += __shfl_xor_sync(0xffffffffu, total.at[e], other);
+      for (int e = 0; e < 4 && lane < lanes && d + e < V; ++e) sums[d + e] = sums[d + e] * shrink + total.at[e];
     }
   }
 };
@@ -99,7 +97,8 @@ struct Heads {
                 a.shape.heads,
                 a.q.cols() / a.shape.heads,
                 a.v.cols() / a.shape.heads,
-                float(score_scale(a.shape.score, a.q.cols() / a.shape.heads))},
+                float(score_scale(a.shape.score, a.q.cols() / a.shape.heads)),
+                a.bias ? DistanceBias::reach(a.bias, a.shape.heads) : 0},
         queries(integers(a.shape.queries.offsets())),
         keys(integers(a.shape.keys.offsets())),
         visible(a.shape.visible),

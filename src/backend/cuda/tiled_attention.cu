@@ -1,225 +1,128 @@
 #include "backend/backend.h"
 #include "backend/cuda/attention.cuh"
 #include "backend/cuda/factor.cuh"
-#include "backend/cuda/tiles.cuh"
+#include "backend/cuda/tiled_scores.cuh"
 
-// Attention on matrix units, after FlashAttention-2 (Dao 2023). A warp handles 16 queries, or in the backward pass 16
-// keys, and iterates over the other side 32 rows at a time, which its block loads into shared memory. Scores exist only
-// in registers. The order of summation is fixed, so results do not depend on the rest of the batch. Rows of its tile
-// that a query does not see are multiplied by 0: if they are not finite, the query's result is NaN.
+// Attention on matrix units, after FlashAttention-2 (Dao 2023). A warp keeps 16 queries, or in the backward pass 16
+// keys, in registers, and iterates over the other side 32 rows at a time, which its block loads into shared memory.
+// Scores exist only in registers. The order of summation is fixed, so results do not depend on the rest of the batch.
+// Rows of its tile that a query does not see are multiplied by 0: if they are not finite, the query's result is NaN.
 namespace dragoman::cuda {
 namespace {
 
-constexpr int span = 32;  // rows of the other side in shared memory
+constexpr int most_threads = 128;  // of a block
 
-/// Scores, weights and the like: a warp's 16 rows by `span`.
-using Scores = float[span / 8][4];
+/// Blocks that a multiprocessor shall hold at a time, so that some compute while others wait for memory: the more, the
+/// fewer registers a thread may have (65,536 / 128 / 4 = 128). Wider heads than 64 and f32 need as many as there are.
+template <class T, int size>
+constexpr int blocks_forward = sizeof(T) * size <= 128 ? 4 : 1;
+template <class T, int size>
+constexpr int blocks_backward = sizeof(T) * size <= 128 ? 3 : 1;
 
 __device__ int rows_of_block() { return int(blockDim.x) / warp_size * rows_of_warp; }
 __device__ int row_of_warp() { return int(threadIdx.x) / warp_size * rows_of_warp; }
 
-/// Reduces over the four lanes that share a row.
-template <class Join>
-__device__ float row_reduce(float x, Join join) {
-  x = join(x, __shfl_xor_sync(0xffffffffu, x, 1));
-  return join(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
-
+/// One head's rows of a matrix with a row for each query, from query i of the sentence on, or each key.
 __device__ HeadRows queries_from(const Sentence& at, const Values& x, int64_t i, int64_t width) {
-  return {x, at.first_query + i, int(at.queries - i), at.head * width, int(width)};
+  return {x, at.first_query + i, at.queries - i, at.head, width};
 }
 __device__ HeadRows keys_from(const Sentence& at, const Values& x, int64_t j, int64_t width) {
-  return {x, at.first_key + j, int(at.keys - j), at.head * width, int(width)};
+  return {x, at.first_key + j, at.keys - j, at.head, width};
 }
 
-/// Range of the keys that some query of [begin, begin + count) sees.
-__device__ Range seen_by(const Heads& a, const Sentence& at, int64_t begin, int count) {
-  const int64_t last = (begin + count < at.queries ? begin + count : at.queries) - 1;
-  return {a.visible.keys(begin, at.keys).begin, a.visible.keys(last, at.keys).end};
-}
-
-/// The score of query i and key j, given `product` = q · k. -inf if there is no such pair.
-__device__ float score(const Heads& a, const Sentence& at, int64_t i, int64_t j, float product) {
-  if (i >= at.queries || j >= at.keys || !a.visible.sees(i, j)) return -INFINITY;
-  const Scoring& s = a.scoring;
-  if (s.bias) product += s.bias(s.bias.rows == 1 ? 0 : at.first_query + i, s.bias_column(at.head, j - i));
-  return product * s.scale;
-}
-
-/// Calls f(row, column, element of x, element of y, which of the lane's two rows) for this lane's elements of x and y.
-template <class F>
-__device__ void each_pair(const F& f, Scores& x, Scores& y) {
-  const Lane lane;
-#pragma unroll
-  for (int j = 0; j < span / 8; ++j)
-#pragma unroll
-    for (int e = 0; e < 4; ++e) f(lane.row(e), lane.column(j, e), x[j][e], y[j][e], e / 2);
-}
-
-/// Dropout factors for the weights of a warp's queries from `query` on and `span` keys from `key` on.
-__device__ void draw(Scores& keep, const Heads& a, const Sentence& at, int64_t query, int64_t key) {
-  const Lane lane;
-#pragma unroll
-  for (int j = 0; j < 2; ++j)
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int64_t i = query + lane.row(e);
-      float2 factors = {1, 1};
-      if (a.mask.positions && i < at.queries)
-        factors = a.mask.factors_of_two(at.first_query + i, a.stream(at.head), key + lane.column(j, e));
-      keep[j][e] = factors.x;
-      keep[j + 2][e] = factors.y;
-    }
-}
-
-/// Softmax over keys that arrive in turn (Milakov & Gimelshein 2018), for one of the two rows that a lane shares.
-struct RowSoftmax {
-  float top = -INFINITY, sum = 0;  // the sum over this lane's keys
-
-  /// Turns scores into exp(score - top) and rescales what was accumulated with a lower top.
-  template <int n>
-  __device__ void take(Scores& p, float (&gathered)[n][4], int row) {
-    float highest = top;
-#pragma unroll
-    for (int j = 0; j < span / 8; ++j) highest = fmaxf(highest, fmaxf(p[j][2 * row], p[j][2 * row + 1]));
-    highest = row_reduce(highest, Larger{});
-    const float shrink = highest == top ? 1.f : expf(top - highest);
-    top = highest;
-    sum *= shrink;
-#pragma unroll
-    for (int j = 0; j < n; ++j)
-#pragma unroll
-      for (int e = 2 * row; e < 2 * row + 2; ++e) gathered[j][e] *= shrink;
-#pragma unroll
-    for (int j = 0; j < span / 8; ++j)
-#pragma unroll
-      for (int e = 2 * row; e < 2 * row + 2; ++e) {
-        p[j][e] = p[j][e] == -INFINITY ? 0.f : expf(p[j][e] - highest);
-        sum += p[j][e];
-      }
-  }
-};
-
-/// What the kernels keep in shared memory, for heads of size up to `size`. The second factor of a product is stored
-/// with the summed dimension along its rows, so some tiles are transposed.
+/// Rows of two matrices of the other side, for heads of size up to `size`: what the kernels keep in shared memory.
 template <class T, int size>
-struct ForwardTiles {
-  Tile<T, size> q, k;
-  Tile<T, span> v_transposed;
+struct Tiles {
+  Tile<T, size> first, second;
 
-  static int64_t bytes(int rows) { return Tile<T, size>::bytes(rows + span) + Tile<T, span>::bytes(size); }
-  __device__ explicit ForwardTiles(int rows) {
+  static int64_t bytes() { return 2 * Tile<T, size>::bytes(span); }
+  __device__ Tiles() {
     TileMemory<T> memory;
-    memory.take(q, rows);
-    memory.take(k, span);
-    memory.take(v_transposed, size);
+    memory.take(first, span);
+    memory.take(second, span);
+  }
+  /// Begins to fill them with rows of x and y, once all warps have used the previous rows.
+  __device__ void load(const HeadRows& x, const HeadRows& y) const {
+    __syncthreads();
+    stage<span>(first, x);
+    stage<span>(second, y);
+  }
+  __device__ void wait() const {
+    wait_for_copies();
+    __syncthreads();
   }
 };
 
-template <class T, int size>
-struct QueryTiles {
-  Tile<T, size> q, dy, k, v;
-  Tile<T, span> k_transposed;
-
-  static int64_t bytes(int rows) { return Tile<T, size>::bytes(2 * rows + 2 * span) + Tile<T, span>::bytes(size); }
-  __device__ explicit QueryTiles(int rows) {
-    TileMemory<T> memory;
-    memory.take(q, rows);
-    memory.take(dy, rows);
-    memory.take(k, span);
-    memory.take(v, span);
-    memory.take(k_transposed, size);
-  }
-};
-
-template <class T, int size>
-struct KeyTiles {
-  Tile<T, size> k, v, q, dy;
-  Tile<T, span> q_transposed, dy_transposed;
-
-  static int64_t bytes(int rows) { return Tile<T, size>::bytes(2 * rows + 2 * span) + Tile<T, span>::bytes(2 * size); }
-  __device__ explicit KeyTiles(int rows) {
-    TileMemory<T> memory;
-    memory.take(k, rows);
-    memory.take(v, rows);
-    memory.take(q, span);
-    memory.take(dy, span);
-    memory.take(q_transposed, size);
-    memory.take(dy_transposed, size);
-  }
-};
-
-/// Calls f(row of the sentence, column of the head, value, which of the lane's two rows) for the elements of a warp's
-/// result that exist.
-template <int n, class F>
-__device__ void each_result(const float (&result)[n][4], int64_t first_row, int64_t rows, int64_t width, const F& f) {
+/// Writes a warp's results, each multiplied by the factor of its row, one of the two that a lane shares.
+template <int n>
+__device__ void write(const HeadResults& to, const float (&result)[n][4], const float (&factors)[2]) {
   const Lane lane;
 #pragma unroll
   for (int j = 0; j < n; ++j)
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int64_t row = first_row + lane.row(e), column = lane.column(j, e);
-      if (row < rows && column < width) f(row, column, result[j][e], e / 2);
-    }
+    for (int r = 0; r < 2; ++r)
+      to.put(lane.row(2 * r), lane.column(j, 0), factors[r] * result[j][2 * r], factors[r] * result[j][2 * r + 1]);
 }
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
 template <class T, int size>
-__global__ void __launch_bounds__(128) forward_kernel(Heads a, Values y, View<float> lse) {
+__global__ void __launch_bounds__(most_threads, (blocks_forward<T, size>))
+    forward_kernel(Heads a, Put y, View<float> lse) {
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
   const int64_t begin = int64_t{blockIdx.z} * rows, mine = begin + row_of_warp();
   if (begin >= at.queries) return;
-  const ForwardTiles<T, size> tiles(rows);
-  stage(tiles.q, rows, queries_from(at, s.q, begin, s.K));
+  const Tiles<T, size> tiles;
+  const Range seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
+  const auto load = [&](int64_t key) { tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V)); };
+  const int64_t first = seen.begin / span * span;
+  load(first);
+  const Fragments<T, size> q(queries_from(at, s.q, mine, s.K));
   float sums[size / 8][4] = {};
   RowSoftmax softmax[2];
-  const Range seen = seen_by(a, at, begin, rows);
-  for (int64_t key = seen.begin / span * span; key < seen.end; key += span) {
-    __syncthreads();
-    stage(tiles.k, span, keys_from(at, s.k, key, s.K));
-    stage_transposed(tiles.v_transposed, size, keys_from(at, s.v, key, s.V));
-    __syncthreads();
-    Scores p = {}, keep;
-    add_product(p, tiles.q, row_of_warp(), tiles.k);
-    draw(keep, a, at, mine, key);
-    each_pair([&](int i, int j, float& product, float&, int) { product = score(a, at, mine + i, key + j, product); }, p,
-              p);
+  for (int64_t key = first; key < seen.end; key += span) {
+    if (key > first) load(key);
+    tiles.wait();
+    if (key >= own.end || key + span <= own.begin) continue;
+    Scores p = {};
+    add_product(p, q, tiles.first);
+    each_score(
+        [&](int j, int e, int i, int of_key) { p[j][e] = score(a, at, int(mine) + i, int(key) + of_key, p[j][e]); });
     softmax[0].take(p, sums, 0);
     softmax[1].take(p, sums, 1);
-    each_pair([&](int, int, float& weight, float& kept, int) { weight *= kept; }, p, keep);
-    add_product<T, span>(sums, p, tiles.v_transposed);
+    if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(p);
+    add_product(sums, p, tiles.second);
   }
-  float total[2];
+  float factors[2];
+#pragma unroll
   for (int r = 0; r < 2; ++r) {
-    total[r] = row_reduce(softmax[r].sum, Plus{});
+    const float total = row_reduce(softmax[r].sum, Plus{});
+    factors[r] = total == 0 ? 0.f : 1 / total;
     const int64_t i = mine + Lane().row(2 * r);
     if (Lane().t == 0 && i < at.queries)
-      lse(at.first_query + i, at.head) = total[r] == 0 ? 0.f : softmax[r].top + logf(total[r]);
+      lse(at.first_query + i, at.head) = total == 0 ? 0.f : softmax[r].top + logf(total);
   }
-  each_result(sums, mine, at.queries, s.V, [&](int64_t i, int64_t d, float sum, int r) {
-    y.set(at.first_query + i, at.head * s.V + d, total[r] == 0 ? 0.f : sum / total[r]);
-  });
+  write({y, at.first_query + mine, at.queries - mine, at.head, s.V}, sums, factors);
 }
 
-/// dy_i · y_i of the two rows that a lane shares, summed by the whole warp. It uses dy as rounded for products, so that
-/// the gradients of a query's scores sum to 0 as they should.
-template <class T>
-__device__ void inner_products(float (&inner)[2], const Heads& a, const AttentionGradients& b, const Sentence& at,
-                               int64_t first) {
-  const int64_t V = a.scoring.V;
-  const Lane lane;
-  for (int r = 0; r < rows_of_warp && first + r < at.queries; ++r) {
-    const int64_t row = at.first_query + first + r;
-    float sum = 0;
-    for (int64_t d = threadIdx.x % warp_size; d < V; d += warp_size)
-      sum += float(T(b.dy(row, at.head * V + d))) * b.y(row, at.head * V + d);
-    sum = warp_sum(sum);
-    if (r == lane.row(0)) inner[0] = sum;
-    if (r == lane.row(2)) inner[1] = sum;
-    if (threadIdx.x % warp_size == 0) b.inner(row, at.head) = sum;
-  }
+/// dy_i · y_i of the two rows that a lane shares. It uses dy as rounded for products, so that the gradients of a
+/// query's scores sum to 0 as they should.
+template <class T, int size>
+__device__ void inner_products(float (&inner)[2], const Fragments<T, size>& dy, const HeadRows& y) {
+  const auto sum_with = [&](const auto& of_y) {
+#pragma unroll
+    for (int k = 0; k < size / 16; ++k)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const auto& a = dy.at[k][i];
+        const auto& b = of_y.at[k][i];
+        inner[i % 2] += a.first() * b.first() + a.second() * b.second();
+      }
+  };
+  y.type == dtype_of<T>() ? sum_with(Fragments<T, size>(y)) : sum_with(Fragments<float, size>(y));
+  inner[0] = row_reduce(inner[0], Plus{});
+  inner[1] = row_reduce(inner[1], Plus{});
 }
 
 /// The gradient of the scores' bias. The keys of a row differ in distance from its query and thus in column, except
@@ -249,6 +152,7 @@ struct BiasGradient {
   __device__ void finish(const Sentence& at, int64_t first_row) {
     if (!to) return;
     const Lane lane;
+#pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float at_first = row_reduce(first[r], Plus{}), at_last = row_reduce(last[r], Plus{});
       const int64_t i = first_row + lane.row(2 * r);
@@ -261,91 +165,104 @@ struct BiasGradient {
 
 // With p the weights, m their dropout, dp_ij = m_ij · dy_i · v_j:  ds = p (dp - dy_i · y_i),  dq_i = Σ_j ds_ij k_j.
 template <class T, int size>
-__global__ void __launch_bounds__(128) query_kernel(Heads a, AttentionGradients b) {
+__global__ void __launch_bounds__(most_threads, (blocks_backward<T, size>))
+    query_kernel(Heads a, AttentionGradients b) {
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
   const int64_t begin = int64_t{blockIdx.z} * rows, mine = begin + row_of_warp();
   if (begin >= at.queries) return;
-  const QueryTiles<T, size> tiles(rows);
-  stage(tiles.q, rows, queries_from(at, s.q, begin, s.K));
-  stage(tiles.dy, rows, queries_from(at, b.dy, begin, s.V));
+  const Tiles<T, size> tiles;
+  const Range seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
+  const auto load = [&](int64_t key) { tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V)); };
+  const int64_t first = seen.begin / span * span;
+  load(first);
+  const Fragments<T, size> q(queries_from(at, s.q, mine, s.K)), dy(queries_from(at, b.dy, mine, s.V));
   float inner[2] = {}, lse[2] = {}, dq[size / 8][4] = {};
-  inner_products<T>(inner, a, b, at, mine);
+  inner_products(inner, dy, queries_from(at, b.y, mine, s.V));
+#pragma unroll
   for (int r = 0; r < 2; ++r)
-    if (const int64_t i = mine + Lane().row(2 * r); i < at.queries) lse[r] = b.lse(at.first_query + i, at.head);
+    if (const int64_t i = mine + Lane().row(2 * r); i < at.queries) {
+      lse[r] = b.lse(at.first_query + i, at.head);
+      if (Lane().t == 0) b.inner(at.first_query + i, at.head) = inner[r];
+    }
   BiasGradient bias(b, at, s.heads, mine);
-  const Range seen = seen_by(a, at, begin, rows);
-  for (int64_t key = seen.begin / span * span; key < seen.end; key += span) {
-    __syncthreads();
-    stage(tiles.k, span, keys_from(at, s.k, key, s.K));
-    stage(tiles.v, span, keys_from(at, s.v, key, s.V));
-    stage_transposed(tiles.k_transposed, size, keys_from(at, s.k, key, s.K));
-    __syncthreads();
-    Scores p = {}, dp = {}, keep;
-    add_product(p, tiles.q, row_of_warp(), tiles.k);
-    add_product(dp, tiles.dy, row_of_warp(), tiles.v);
-    draw(keep, a, at, mine, key);
-    each_pair([&](int, int, float& product, float& kept, int) { product *= kept; }, dp, keep);
-    each_pair(
-        [&](int i, int j, float& product, float& gradient, int r) {
-          const float of_pair = score(a, at, mine + i, key + j, product);
-          const bool there = of_pair != -INFINITY;
-          gradient = there ? expf(of_pair - lse[r]) * (gradient - inner[r]) * s.scale : 0.f;
-          if (bias.to && there)
-            bias.add(at.first_query + mine + i, at.head,
-                     s.bias_column(at.head, key + j - mine - i) - at.head * bias.width, r, gradient);
-        },
-        p, dp);
-    add_product<T, span>(dq, dp, tiles.k_transposed);
+  for (int64_t key = first; key < seen.end; key += span) {
+    if (key > first) load(key);
+    tiles.wait();
+    if (key >= own.end || key + span <= own.begin) continue;
+    Scores p = {}, dp = {};
+    add_product(p, q, tiles.first);
+    add_product(dp, dy, tiles.second);
+    if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(dp);
+    each_score([&](int j, int e, int i, int of_key) {
+      const float of_pair = score(a, at, int(mine) + i, int(key) + of_key, p[j][e]);
+      const bool there = of_pair != -INFINITY;
+      const int r = e / 2;
+      dp[j][e] = there ? expf(of_pair - lse[r]) * (dp[j][e] - inner[r]) * s.scale : 0.f;
+      if (bias.to && there)
+        bias.add(at.first_query + mine + i, at.head,
+                 s.bias_column(at.head, key + of_key - mine - i) - at.head * bias.width, r, dp[j][e]);
+    });
+    add_product(dq, dp, tiles.first);
   }
   bias.finish(at, mine);
-  each_result(dq, mine, at.queries, s.K,
-              [&](int64_t i, int64_t d, float sum, int) { b.dq(at.first_query + i, at.head * s.K + d, sum); });
+  write({b.dq, at.first_query + mine, at.queries - mine, at.head, s.K}, dq, {1, 1});
 }
+
+/// Of the queries whose rows are in shared memory.
+struct OfQueries {
+  float lse[span], inner[span];
+};
 
 // The same per key:  dk_j = Σ_i ds_ij q_i,  dv_j = Σ_i m_ij p_ij dy_i. Here the rows of scores are keys.
 template <class T, int size>
-__global__ void __launch_bounds__(128) key_kernel(Heads a, AttentionGradients b) {
+__global__ void __launch_bounds__(most_threads, (blocks_backward<T, size>)) key_kernel(Heads a, AttentionGradients b) {
+  __shared__ OfQueries queries;
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
   const int64_t begin = int64_t{blockIdx.z} * rows, mine = begin + row_of_warp();
   if (begin >= at.keys) return;
-  const KeyTiles<T, size> tiles(rows);
-  stage(tiles.k, rows, keys_from(at, s.k, begin, s.K));
-  stage(tiles.v, rows, keys_from(at, s.v, begin, s.V));
-  float dk[size / 8][4] = {}, dv[size / 8][4] = {};
-  for (int64_t query = 0; query < at.queries; query += span) {
+  const Tiles<T, size> tiles;
+  const auto visible = [&](int64_t query, int64_t key, int count) {
     const Range seen = seen_by(a, at, query, span);
-    if (seen.end <= begin || begin + rows <= seen.begin) continue;
-    __syncthreads();
-    stage(tiles.q, span, queries_from(at, s.q, query, s.K));
-    stage(tiles.dy, span, queries_from(at, b.dy, query, s.V));
-    stage_transposed(tiles.q_transposed, size, queries_from(at, s.q, query, s.K));
-    stage_transposed(tiles.dy_transposed, size, queries_from(at, b.dy, query, s.V));
-    __syncthreads();
+    return key < seen.end && seen.begin < key + count;
+  };
+  const auto next = [&](int64_t query) {
+    while (query < at.queries && !visible(query, begin, rows)) query += span;
+    return query;
+  };
+  const auto load = [&](int64_t query) {
+    if (query >= at.queries) return;
+    tiles.load(queries_from(at, s.q, query, s.K), queries_from(at, b.dy, query, s.V));
+    if (const int64_t i = query + threadIdx.x; threadIdx.x < span && i < at.queries) {
+      queries.lse[threadIdx.x] = b.lse(at.first_query + i, at.head);
+      queries.inner[threadIdx.x] = b.inner(at.first_query + i, at.head);
+    }
+  };
+  int64_t query = next(0);
+  load(query);
+  const Fragments<T, size> k(keys_from(at, s.k, mine, s.K)), v(keys_from(at, s.v, mine, s.V));
+  float dk[size / 8][4] = {}, dv[size / 8][4] = {};
+  for (; query < at.queries; query = next(query + span), load(query)) {
+    tiles.wait();
+    if (!visible(query, mine, rows_of_warp)) continue;
     Scores p = {}, dp = {};
-    add_product(p, tiles.k, row_of_warp(), tiles.q);
-    add_product(dp, tiles.v, row_of_warp(), tiles.dy);
-    each_pair(
-        [&](int j, int i, float& product, float& gradient, int) {  // replaced by the weight and the score's gradient
-          const float of_pair = score(a, at, query + i, mine + j, product);
-          const int64_t row = at.first_query + query + i;
-          const bool there = of_pair != -INFINITY;
-          const float weight = there ? expf(of_pair - b.lse(row, at.head)) : 0.f;
-          const float kept = there ? a.mask.factor(row, a.stream(at.head), mine + j) : 0.f;
-          gradient = there ? weight * (kept * gradient - b.inner(row, at.head)) * s.scale : 0.f;
-          product = weight * kept;
-        },
-        p, dp);
-    add_product<T, span>(dv, p, tiles.dy_transposed);
-    add_product<T, span>(dk, dp, tiles.q_transposed);
+    add_product(p, k, tiles.first);
+    add_product(dp, v, tiles.second);
+    const Kept kept(a, at, mine, query, true);
+    each_score([&](int j, int e, int of_key, int i) {  // the weight and the score's gradient
+      const float of_pair = score(a, at, int(query) + i, int(mine) + of_key, p[j][e]);
+      const float weight = of_pair == -INFINITY ? 0.f : expf(of_pair - queries.lse[i]);
+      dp[j][e] = of_pair == -INFINITY ? 0.f : weight * (kept.factor(j, e) * dp[j][e] - queries.inner[i]) * s.scale;
+      p[j][e] = weight * kept.factor(j, e);
+    });
+    add_product(dv, p, tiles.second);
+    add_product(dk, dp, tiles.first);
   }
-  each_result(dk, mine, at.keys, s.K,
-              [&](int64_t j, int64_t d, float sum, int) { b.dk(at.first_key + j, at.head * s.K + d, sum); });
-  each_result(dv, mine, at.keys, s.V,
-              [&](int64_t j, int64_t d, float sum, int) { b.dv(at.first_key + j, at.head * s.V + d, sum); });
+  write({b.dk, at.first_key + mine, at.keys - mine, at.head, s.K}, dk, {1, 1});
+  write({b.dv, at.first_key + mine, at.keys - mine, at.head, s.V}, dv, {1, 1});
 }
 
 int64_t widest_head(const Backend::Attention& a) { return std::max(a.q.cols(), a.v.cols()) / a.shape.heads; }
@@ -367,9 +284,9 @@ int warps_for(const Spans& rows) {
 }
 
 template <class... P, class... A>
-void launch_on(const Spans& rows, int heads, int64_t (*bytes)(int), void (*kernel)(P...), const A&... arguments) {
-  const int warps = warps_for(rows), of_block = warps * rows_of_warp;
-  launch(kernel, grid_of(rows, heads, of_block), dim3(unsigned(warps * warp_size)), bytes(of_block), arguments...);
+void launch_on(const Spans& rows, int heads, int64_t bytes, void (*kernel)(P...), const A&... arguments) {
+  const int warps = warps_for(rows);
+  launch(kernel, grid_of(rows, heads, warps * rows_of_warp), dim3(unsigned(warps * warp_size)), bytes, arguments...);
 }
 
 }  // namespace
@@ -381,16 +298,16 @@ bool on_matrix_units(const Backend::Attention& a) {
 
 void tiled_attention(const Backend::Attention& a) {
   for_tiles(a, [&]<class T, int size>() {
-    launch_on(a.shape.queries, a.shape.heads, ForwardTiles<T, size>::bytes, forward_kernel<T, size>, Heads(a),
-              Values(a.y), view<float>(a.lse));
+    launch_on(a.shape.queries, a.shape.heads, Tiles<T, size>::bytes(), forward_kernel<T, size>, Heads(a),
+              Put(Grad{a.y}), view<float>(a.lse));
   });
 }
 
 void tiled_attention_backward(const Backend::Attention& a, const AttentionGradients& b) {
   for_tiles(a, [&]<class T, int size>() {
     const Heads heads(a);
-    launch_on(a.shape.queries, a.shape.heads, QueryTiles<T, size>::bytes, query_kernel<T, size>, heads, b);
-    if (b.dk || b.dv) launch_on(a.shape.keys, a.shape.heads, KeyTiles<T, size>::bytes, key_kernel<T, size>, heads, b);
+    launch_on(a.shape.queries, a.shape.heads, Tiles<T, size>::bytes(), query_kernel<T, size>, heads, b);
+    if (b.dk || b.dv) launch_on(a.shape.keys, a.shape.heads, Tiles<T, size>::bytes(), key_kernel<T, size>, heads, b);
   });
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 #include <bit>
 
-#include "backend/cuda/device.cuh"
+#include "backend/cuda/async_copy.cuh"
 #include "backend/cuda/matrix_units.cuh"
-#include "backend/cuda/values.cuh"
+#include "backend/cuda/put.cuh"
 
-/// Products of small matrices by a warp, 16 rows at a time. The second factor, and the first unless it is the result of
-/// another product, lie in shared memory as tiles of T, the operand type; sums are f32.
+/// Products of small matrices by a warp, 16 rows at a time. The first factor is a warp's own: Fragments, or the result
+/// of another product. The second one is a block's: a tile of T, the operand type, in shared memory. Sums are f32.
 namespace dragoman::cuda {
 
 constexpr int rows_of_warp = 16;
@@ -15,13 +15,22 @@ constexpr int rows_of_warp = 16;
 template <class T>
 struct Neighbours {
   uint32_t bits;
+
   Neighbours() = default;
   __device__ Neighbours(T x, T y) : bits(x.bits | uint32_t{y.bits} << 16) {}
-  __device__ Neighbours(float x, float y) : Neighbours(T(x), T(y)) {}
+  __device__ Neighbours(float x, float y) : bits(two_halves(x, y, dtype_of<T>())) {}
+  __device__ float first() const { return of_bits(uint16_t(bits)); }
+  __device__ float second() const { return of_bits(uint16_t(bits >> 16)); }
+
+ private:
+  __device__ static float of_bits(uint16_t half) { return float(std::bit_cast<T>(half)); }
 };
 template <>
 struct Neighbours<float> {
   float x, y;
+
+  __device__ float first() const { return x; }
+  __device__ float second() const { return y; }
 };
 
 __device__ inline void multiply_halves(bfloat16, float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
@@ -73,6 +82,67 @@ struct Lane {
   __device__ int column(int j, int e) const { return 8 * j + 2 * t + e % 2; }
 };
 
+/// n adjacent numbers of a row.
+template <class T, int n>
+struct alignas(n * sizeof(T) < 16 ? n * sizeof(T) : 16) Adjacent {
+  Neighbours<T> pairs[n / 2];
+};
+
+/// Not inlined, so that what few models need takes few instructions of those that all need.
+[[gnu::noinline]] inline __device__ float number_at(const void* data, int64_t at, DType type) {
+  return Row{data, type}[at];
+}
+
+/// One head's rows of a matrix: `count` rows from `first` on, `width` columns of each. 0 beyond them.
+struct HeadRows {
+  const void* data;
+  int64_t stride;  // in numbers
+  DType type;
+  int count, width;
+  bool wide;  // whether eight columns, from 0, 8, … on, start at a multiple of 16 bytes and lie within the head or
+              // beyond
+
+  __device__ HeadRows(const Values& of, int64_t first, int64_t count, int head, int64_t width)
+      : data(of.row(first, head * width).data), stride(of.stride), type(of.type), count(int(count)), width(int(width)) {
+    wide = reinterpret_cast<uintptr_t>(of.data) % 16 == 0 && stride % 8 == 0 && width % 8 == 0;
+  }
+  __device__ bool has(int row, int d) const { return row < count && d < width; }
+  __device__ float operator()(int row, int d) const {
+    return has(row, d) ? number_at(data, row * stride + d, type) : 0.f;
+  }
+  /// Where column d of a row of numbers of T is.
+  template <class T>
+  __device__ const T* at(int row, int d) const {
+    return static_cast<const T*>(data) + row * stride + d;
+  }
+  /// The n columns from d on of a row of numbers of T, if it is wide.
+  template <class T, int n>
+  __device__ Adjacent<T, n> stored(int row, int d) const {
+    return has(row, d) ? *reinterpret_cast<const Adjacent<T, n>*>(at<T>(row, d)) : Adjacent<T, n>();
+  }
+};
+
+template <class T, int n>
+__device__ Adjacent<T, n> rounded(const Adjacent<float, n>& x) {
+  Adjacent<T, n> y;
+  for (int p = 0; p < n / 2; ++p) y.pairs[p] = {x.pairs[p].x, x.pairs[p].y};
+  return y;
+}
+
+/// Calls f with a function of a row and a column d, a multiple of n, that returns the n columns from d on. It is one of
+/// three, so that loops over rows contain no branches and their accesses overlap.
+template <class T, int n, class F>
+__device__ void with_reader(const HeadRows& x, const F& f) {
+  if (x.wide && x.type == dtype_of<T>()) return f([&](int row, int d) { return x.stored<T, n>(row, d); });
+  if (x.wide && x.type == DType::f32)
+    return f([&](int row, int d) { return rounded<T, n>(x.stored<float, n>(row, d)); });
+  f([&](int row, int d) {
+    Adjacent<float, n> some;
+    for (int p = 0; p < n / 2; ++p) some.pairs[p] = {x(row, d + 2 * p), x(row, d + 2 * p + 1)};
+    return rounded<T, n>(some);
+  });
+}
+
 /// Rows of `columns` numbers in shared memory, padded by four pairs so that the lanes of a product read from different
 /// banks.
 template <class T, int columns>
@@ -82,6 +152,11 @@ struct Tile {
 
   static constexpr int64_t bytes(int rows) { return rows * stride * int64_t{sizeof(Neighbours<T>)}; }
   __device__ Neighbours<T>& pair(int row, int p) const { return data[row * stride + p]; }
+  /// The numbers in this row and in the next one.
+  __device__ Neighbours<T> below(int row, int column) const {
+    const T* const upper = reinterpret_cast<const T*>(&pair(row, 0)) + column;
+    return {*upper, upper[2 * stride]};
+  }
 };
 
 /// Allocates tiles one after another from the block's dynamic shared memory.
@@ -96,95 +171,84 @@ struct TileMemory {
   }
 };
 
-/// One head's rows of a matrix: `count` rows from `first` on, `width` columns from `column` on. 0 beyond them.
-struct HeadRows {
-  Values of;
-  int64_t first;
-  int count;
-  int64_t column;
-  int width;
-
-  __device__ bool has(int row, int d) const { return row < count && d < width; }
-  __device__ float operator()(int row, int d) const { return has(row, d) ? of(first + row, column + d) : 0.f; }
-  /// The same of a matrix of T.
-  template <class T>
-  __device__ T stored(int row, int d) const {
-    return has(row, d) ? *of.at<T>(first + row, column + d) : T{};
-  }
-};
-
-/// Four pairs of neighbours of a 16-bit type.
-template <class T>
-struct alignas(16) Eight {
-  Neighbours<T> pairs[4];
-
-  /// Columns d to d + 7 of a row that is stored as T: 16 bytes in one access if they start at a multiple of that.
-  __device__ Eight(const HeadRows& x, int row, int d) {
-    const T* const from = x.of.at<T>(x.first + row, x.column + d);
-    if (x.has(row, d + 7) && reinterpret_cast<uintptr_t>(from) % sizeof(Eight) == 0)
-      *this = *reinterpret_cast<const Eight*>(from);
-    else
-      for (int p = 0; p < 4; ++p) pairs[p] = {x.stored<T>(row, d + 2 * p), x.stored<T>(row, d + 2 * p + 1)};
-  }
-};
-
-/// Fills the `rows` rows of the tile with x; called by all threads of the block. Numbers that are stored as T are
-/// copied unchanged: half the bytes of f32, 16 bytes per access.
-template <class T, int columns>
-__device__ void stage(Tile<T, columns> tile, int rows, const HeadRows& x) {
-  constexpr int pairs = Tile<T, columns>::pairs;
-  if constexpr (sizeof(T) == 2)
-    if (x.of.type == dtype_of<T>()) {
-      for (int i = int(threadIdx.x); i < rows * (pairs / 4); i += int(blockDim.x)) {
-        const int row = i / (pairs / 4), p = i % (pairs / 4) * 4;
-        reinterpret_cast<Eight<T>&>(tile.pair(row, p)) = Eight<T>(x, row, 2 * p);
-      }
-      return;
-    }
-  for (int i = int(threadIdx.x); i < rows * pairs; i += int(blockDim.x)) {
-    const int row = i / pairs, p = i % pairs;
-    tile.pair(row, p) = {x(row, 2 * p), x(row, 2 * p + 1)};
-  }
-}
-
-/// Fills the `rows` rows of the tile with xᵀ; called by all threads of the block.
-template <class T, int columns>
-__device__ void stage_transposed(Tile<T, columns> tile, int rows, const HeadRows& x) {
-  const auto fill = [&](const auto& number) {
-    for (int i = int(threadIdx.x); i < rows * Tile<T, columns>::pairs; i += int(blockDim.x)) {
-      const int row = i % rows, p = i / rows;
-      tile.pair(row, p) = {number(2 * p, row), number(2 * p + 1, row)};
-    }
+/// Begins to fill `rows` rows of the tile with x; called by all threads of the block, which then wait_for_copies.
+/// Numbers that are stored as T are copied while the threads do something else.
+template <int rows, class T, int columns>
+__device__ void stage(Tile<T, columns> tile, const HeadRows& x) {
+  const auto each = [&](const auto& f) {
+#pragma unroll 4
+    for (int i = int(threadIdx.x); i < rows * (columns / 8); i += int(blockDim.x))
+      f(i / (columns / 8), i % (columns / 8) * 8);
   };
   if constexpr (sizeof(T) == 2)
-    if (x.of.type == dtype_of<T>()) return fill([&](int row, int d) { return x.stored<T>(row, d); });
-  fill(x);
+    if (x.wide && x.type == dtype_of<T>())
+      return each([&](int row, int d) { copy_16_bytes(&tile.pair(row, d / 2), x.at<T>(row, d), x.has(row, d)); });
+  with_reader<T, 8>(x, [&](const auto& read) {
+    each([&](int row, int d) { reinterpret_cast<Adjacent<T, 8>&>(tile.pair(row, d / 2)) = read(row, d); });
+  });
 }
 
-/// c (16, 8n) += a · bᵀ with 16 rows of a from `row` on and 8n rows of b.
-template <class T, int columns, int n>
-__device__ void add_product(float (&c)[n][4], Tile<T, columns> a, int row, Tile<T, columns> b) {
-  const auto [g, t] = Lane();
-  for (int k = t; k < Tile<T, columns>::pairs; k += 8) {
-    const Neighbours<T> of_a[4] = {a.pair(row + g, k), a.pair(row + g + 8, k), a.pair(row + g, k + 4),
-                                   a.pair(row + g + 8, k + 4)};
+/// A warp's 16 rows of x as the first factor of products: what a lane holds of 16 columns at a time.
+template <class T, int columns>
+struct Fragments {
+  Neighbours<T> at[columns / 16][4];
+
+  __device__ explicit Fragments(const HeadRows& x) {
+    const auto [g, t] = Lane();
+    with_reader<T, 2>(x, [&, g = g, t = t](const auto& read) {
 #pragma unroll
-    for (int j = 0; j < n; ++j) multiply<T>(c[j], of_a, {b.pair(8 * j + g, k), b.pair(8 * j + g, k + 4)});
+      for (int k = 0; k < columns / 16; ++k)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) at[k][i] = read(g + i % 2 * 8, 16 * k + 2 * t + i / 2 * 8).pairs[0];
+    });
   }
-}
+};
 
-/// c (16, 8n) += a · bᵀ, where a (16, columns) is the result of a product.
+/// c (16, 8n) += a · bᵀ with 8n rows of b.
 template <class T, int columns, int n>
-__device__ void add_product(float (&c)[n][4], const float (&a)[columns / 8][4], Tile<T, columns> b) {
+__device__ void add_product(float (&c)[n][4], const Fragments<T, columns>& a, Tile<T, columns> b) {
   const auto [g, t] = Lane();
 #pragma unroll
-  for (int k = 0; k < columns / 16; ++k) {
-    const float(&left)[4] = a[2 * k], (&right)[4] = a[2 * k + 1];
-    const Neighbours<T> of_a[4] = {{left[0], left[1]}, {left[2], left[3]}, {right[0], right[1]}, {right[2], right[3]}};
+  for (int k = 0; k < columns / 16; ++k)
 #pragma unroll
     for (int j = 0; j < n; ++j)
-      multiply<T>(c[j], of_a, {b.pair(8 * j + g, 8 * k + t), b.pair(8 * j + g, 8 * k + t + 4)});
+      multiply<T>(c[j], a.at[k], {b.pair(8 * j + g, 8 * k + t), b.pair(8 * j + g, 8 * k + t + 4)});
+}
+
+/// c (16, 8n) += a · b, where a (16, 8m) is the result of a product and b has 8m rows.
+template <class T, int columns, int m, int n>
+__device__ void add_product(float (&c)[n][4], const float (&a)[m][4], Tile<T, columns> b) {
+  static_assert(columns == 8 * n);
+  const auto [g, t] = Lane();
+#pragma unroll
+  for (int k = 0; k < m / 2; ++k) {
+    const float(&left)[4] = a[2 * k], (&right)[4] = a[2 * k + 1];
+    const Neighbours<T> of_a[4] = {{left[0], left[1]}, {left[2], left[3]}, {right[0], right[1]}, {right[2], right[3]}};
+    const int row = 16 * k + 2 * t;
+#pragma unroll
+    for (int j = 0; j < n; ++j) multiply<T>(c[j], of_a, {b.below(row, 8 * j + g), b.below(row + 8, 8 * j + g)});
   }
 }
+
+/// Where a warp's results go: to rows of one head.
+struct HeadResults {
+  Put to;
+  int64_t first, column;
+  HeadRows rows;
+
+  __device__ HeadResults(const Put& to, int64_t first, int64_t count, int head, int64_t width)
+      : to(to), first(first), column(head * width), rows(to.to, first, count, head, width) {}
+  __device__ void put(int row, int d, float x, float y) const {
+    if (!to || !rows.has(row, d)) return;
+    if (!rows.wide || to.adds) {
+      to(first + row, column + d, x);
+      if (d + 1 < rows.width) to(first + row, column + d + 1, y);
+    } else if (rows.type == DType::f32) {
+      *reinterpret_cast<Adjacent<float, 2>*>(const_cast<float*>(rows.at<float>(row, d))) = {{{x, y}}};
+    } else {
+      *reinterpret_cast<uint32_t*>(const_cast<uint16_t*>(rows.at<uint16_t>(row, d))) = two_halves(x, y, rows.type);
+    }
+  }
+};
 
 }  // namespace dragoman::cuda
