@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "backend/backend.h"
 #include "backend/copying.h"
@@ -42,6 +41,21 @@ __device__ Taken<T>& take(T* row, int64_t v) {
 }
 
 template <class T>
+__device__ Taken<T> rounded(const float (&x)[taken<T>]) {
+  Taken<T> y;
+  if constexpr (sizeof(T) == 2) {
+#pragma unroll
+    for (int j = 0; j < taken<T>; j += 2) {
+      const uint32_t two = two_halves(x[j], x[j + 1], dtype_of<T>());
+      y.at[j].bits = uint16_t(two), y.at[j + 1].bits = uint16_t(two >> 16);
+    }
+  } else {
+    y.at[0] = x[0];
+  }
+  return y;
+}
+
+template <class T>
 struct Chunk {
   View<T> logits;          // (N,V), without bias if that is given; their gradient replaces them
   View<const float> bias;  // of 16-bit logits; the sum of both is not rounded
@@ -53,6 +67,37 @@ struct Chunk {
   bool backward;
   View<const float> gate, copied;  // (N,1) or empty
   Put dgate, dcopied;
+};
+
+/// e to the x. Logits of 16 bits need no more digits than the fast one has.
+template <class T>
+__device__ float exponential(float x) {
+  return sizeof(T) == 2 ? __expf(x) : expf(x);
+}
+
+/// Of the logits that a thread has seen: the highest, the sum of exp(logit - highest), and their sum.
+template <class T>
+struct SeenLogits {
+  float highest = -INFINITY, sum = 0, total = 0;
+
+  /// Takes the first `count`. The sum is rescaled at most once.
+  __device__ void take(const float (&z)[taken<T>], int count) {
+    float next = highest;
+#pragma unroll
+    for (int j = 0; j < taken<T>; ++j)
+      if (j < count) next = fmaxf(next, z[j]);
+    if (next > highest) {
+      sum *= exponential<T>(highest - next);
+      highest = next;
+    }
+    const float from = highest == -INFINITY ? 0.f : highest;
+#pragma unroll
+    for (int j = 0; j < taken<T>; ++j)
+      if (j < count) {
+        total += z[j];
+        sum += exponential<T>(z[j] - from);
+      }
+  }
 };
 
 // One block per row, which it reads from memory once if it is kept, else twice: log_prob = log p_target,
@@ -67,24 +112,26 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
     for (int64_t v = first; v < V; v += step) take(row, v) = take(out, v);
     __syncthreads();
   }
-  const float lowest = -std::numeric_limits<float>::infinity();
   const auto logit = [&](int64_t v, T stored) { return c.bias ? float(stored) + c.bias(v) : float(stored); };
-  float own_top = lowest, sum = 0, total = 0;  // of the logits of this thread
-  for (int64_t v = first; v < V; v += step) {
-    const Taken<T> some = take(row, v);
-    for (int64_t j = 0; j < taken<T> && v + j < V; ++j) {
-      const float z = logit(v + j, some.at[j]);
-      total += z;
-      if (z > own_top) {
-        sum *= expf(own_top - z);
-        own_top = z;
-      }
-      sum += z == lowest ? 0.f : expf(z - own_top);
+  // Calls f with the logits from v on, and how many there are: a constant except at the end of a row.
+  const auto each = [&](const auto& f) {
+    for (int64_t v = first; v < V; v += step) {
+      const Taken<T> some = take(row, v);
+      float z[taken<T>];
+      const auto widen = [&](int count) {
+#pragma unroll
+        for (int j = 0; j < taken<T>; ++j) z[j] = j < count ? logit(v + j, some.at[j]) : 0.f;
+        f(v, z, count);
+      };
+      v + taken<T> <= V ? widen(int(taken<T>)) : widen(int(V - v));
     }
-  }
-  const float top = block_reduce(own_top, lowest, Larger{});
-  sum = block_reduce(own_top == lowest ? sum : sum * expf(own_top - top), 0.f, Plus{});
-  total = block_reduce(total, 0.f, Plus{});
+  };
+  SeenLogits<T> seen;
+  each([&](int64_t, const auto& z, int count) { seen.take(z, count); });
+  const float top = block_reduce(seen.highest, -INFINITY, Larger{});
+  const bool any = seen.highest != -INFINITY;  // else the sum is 0 or NaN
+  const float sum = block_reduce(any ? seen.sum * expf(seen.highest - top) : seen.sum, 0.f, Plus{});
+  const float total = block_reduce(seen.total, 0.f, Plus{});
   const float lse = top + logf(sum), weight = c.weights ? c.weights[n] : 1.f;
   const int32_t target = c.targets[n];
   const float of_target = logit(target, row[target]);
@@ -99,14 +146,15 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
     c.dcopied(n, 0, of_mixture * mixture.dcopied);
   }
   if (!c.backward) return;
-  for (int64_t v = first; v < V; v += step) {
-    Taken<T> some = take(row, v);
-    for (int64_t j = 0; j < taken<T> && v + j < V; ++j) {
-      const float p = expf(logit(v + j, some.at[j]) - lse), onehot = v + j == target ? 1.f : 0.f;
-      some.at[j] = T(of_mixture * mixture.share * (p - onehot) + of_softmax * (p - 1 / float(V)));
-    }
-    take(out, v) = some;
-  }
+  const float at_target = of_mixture * mixture.share, of_p = at_target + of_softmax, of_all = of_softmax / float(V);
+  each([&](int64_t v, const auto& z, int) {
+    float dz[taken<T>];
+#pragma unroll
+    for (int j = 0; j < taken<T>; ++j) dz[j] = of_p * exponential<T>(z[j] - lse) - of_all;
+    take(out, v) = rounded<T>(dz);
+  });
+  if (target / taken<T> % blockDim.x == threadIdx.x)  // the thread that has just written the target's
+    out[target] = T(of_p * exponential<T>(of_target - lse) - of_all - at_target);
 }
 
 // Rows [from, from + count): logits, losses, and the gradients that follow from them.

@@ -7,18 +7,45 @@
 namespace dragoman::cuda {
 namespace {
 
-// A lane handles columns 4·lane to 4·lane + 3 of every 128.
+// A warp handles a row, or several a long one: `parts` times 128 columns each, of which a lane keeps 4·lane to 4·lane +
+// 3 in registers.
 constexpr int64_t columns_at_a_time = 4 * warp_size;
-constexpr int64_t most_shared = 64 * 1024;  // bytes per block that every GPU offers
-constexpr int64_t least_warps = 1, most_warps_forward = 4, most_warps_backward = 8;
+constexpr int most_warps = 8, usual_parts = 8, most_parts = 16;
+constexpr int64_t most_columns = most_warps * most_parts * columns_at_a_time;
+constexpr int warps_forward = 4, warps_backward = 8;  // of a block, if a warp handles a row
 
-/// Warps of a block, each of which needs `bytes` of shared memory.
-int64_t warps_for(int64_t bytes, int64_t most) { return std::clamp(most_shared / bytes, least_warps, most); }
+int warps_of_row(int64_t D) {
+  require(D <= most_columns, "a norm on a GPU can have at most {} columns, found {}", most_columns, D);
+  return std::clamp(int(blocks_of(D, usual_parts * columns_at_a_time)), 1, most_warps);
+}
 
-/// Floats that a row takes in shared memory, so that each row starts at a multiple of 16 bytes.
-__host__ __device__ int64_t floats_of_row(int64_t D) { return (D + 3) / 4 * 4; }
+/// Calls f.operator()<parts>() with the fewest parts, of some numbers, that a warp needs for its share of D columns.
+template <class F>
+void for_parts(int64_t D, const F& f) {
+  const int64_t parts = blocks_of(D, warps_of_row(D) * columns_at_a_time);
+  parts <= 1             ? f.template operator()<1>()
+  : parts <= 2           ? f.template operator()<2>()
+  : parts <= 4           ? f.template operator()<4>()
+  : parts <= usual_parts ? f.template operator()<usual_parts>()
+                         : f.template operator()<most_parts>();
+}
 
 __device__ int lane() { return int(threadIdx.x % warp_size); }
+__device__ int warp() { return int(threadIdx.x / warp_size); }
+
+/// The rows of a block: as many as it has warps, or one that all of them share.
+struct RowsOfBlock {
+  int count;  // of rows
+
+  __device__ explicit RowsOfBlock(int warps_of_row) : count(warps_of_row > 1 ? 1 : int(blockDim.x / warp_size)) {}
+  __device__ int own() const { return count > 1 ? warp() : 0; }
+  /// The first column of this warp.
+  __device__ int64_t column(int parts) const { return count > 1 ? 0 : warp() * parts * columns_at_a_time; }
+  /// The sum over all columns of a row. All threads that share it must call.
+  __device__ float sum(float mine) const {
+    return count > 1 || blockDim.x == warp_size ? warp_sum(mine) : block_reduce(mine, 0.f, Plus{});
+  }
+};
 
 /// Dropout factors of a lane's columns. A unit's eight columns are 16 apart, so one call of Philox per lane serves 256
 /// columns of the warp, and lanes exchange the mask bits of their columns. All lanes must call `of`, for
@@ -51,64 +78,83 @@ struct Norm {
   View<const float> gamma, beta;
   float eps;
   bool wide;
+  int warps_of_row;
 };
 
-// y = (x - mean) · rstd · gamma + beta for row n, whose x are in shared memory.
-__device__ void normalise(const Norm& a, const float* x, int64_t n) {
-  const int64_t D = a.y.cols;
-  float sum = 0, squares = 0;
-  for (int64_t d = lane(); d < D; d += warp_size) sum += x[d];
-  const float mean = a.beta ? warp_sum(sum) / float(D) : 0.f;
-  for (int64_t d = lane(); d < D; d += warp_size) squares += (x[d] - mean) * (x[d] - mean);
-  const float rstd = 1 / sqrtf(warp_sum(squares) / float(D) + a.eps);
-  for (int64_t d = 4 * lane(); d < D; d += columns_at_a_time) {
-    const Four gamma = load_four(a.gamma.data, d, D, a.wide);
-    const Four beta = a.beta ? load_four(a.beta.data, d, D, a.wide) : Four{};
-    Four y = load_four(x, d, D, true);
-    for (int j = 0; j < 4; ++j) y.at[j] = (y.at[j] - mean) * rstd * gamma.at[j] + beta.at[j];
-    store_four(a.y, n, d, a.wide, y);
+/// A row's sums in a lane's columns from `first` on, as they are before they are rounded; 0 beyond the row. Stores them
+/// too.
+template <int parts>
+__device__ void add_row(Four (&sums)[parts], const Norm& a, const Mask& mask, int64_t n, int64_t first) {
+  const int64_t D = a.x.cols;
+  StoredFour x[parts], r[parts];
+#pragma unroll
+  for (int p = 0; p < parts; ++p) {
+    const int64_t d = first + p * columns_at_a_time + 4 * lane();
+    if (d >= D) continue;
+    x[p] = load_stored(a.x, n, d, a.wide);
+    if (a.r) r[p] = load_stored(a.r, n, d, a.wide);
   }
-  if (lane() == 0) {
-    a.mean(n) = mean;
-    a.rstd(n) = rstd;
+  RowMask row_mask(mask, n);
+#pragma unroll
+  for (int p = 0; p < parts; ++p) {
+    const int64_t begin = first + p * columns_at_a_time, d = begin + 4 * lane();
+    if (begin >= D) break;
+    const Four factors = row_mask.of(begin);
+    sums[p] = x[p].widened(a.x.type);
+    if (!a.r) continue;
+    const Four added = r[p].widened(a.r.type);
+    for (int j = 0; j < 4; ++j) sums[p].at[j] += factors.at[j] * added.at[j];
+    if (d < D) store_four(a.sum, n, d, a.wide, sums[p]);
   }
 }
 
-// One warp per row. It keeps the sums in shared memory as they are before rounding, and reads x and r from memory once.
+// y = (sum - mean) · rstd · gamma + beta
+template <int parts>
 __global__ void norm_kernel(Norm a, Mask mask) {
-  const int64_t warp = threadIdx.x / warp_size, n = int64_t{blockIdx.x} * (blockDim.x / warp_size) + warp;
-  const int64_t D = a.x.cols;
+  const RowsOfBlock rows(a.warps_of_row);
+  const int64_t n = int64_t{blockIdx.x} * rows.count + rows.own(), D = a.x.cols;
+  const int64_t first = rows.column(parts), own = first + 4 * lane();
   if (n >= a.x.rows) return;
-  float* const sums = dynamic_shared<float>() + warp * floats_of_row(D);
-  RowMask row_mask(mask, n);
-  for (int64_t first = 0; first < D; first += columns_at_a_time) {
-    const Four factors = row_mask.of(first);
-    const int64_t d = first + 4 * lane();
-    if (d >= D) continue;
-    Four sum = load_four(a.x, n, d, a.wide);
-    if (a.r) {
-      const Four r = load_four(a.r, n, d, a.wide);
-      for (int j = 0; j < 4; ++j) sum.at[j] += factors.at[j] * r.at[j];
-      store_four(a.sum, n, d, a.wide, sum);
-    }
-    store_four(sums, d, D, true, sum);
+  Four sums[parts] = {};
+  add_row(sums, a, mask, n, first);
+  float total = 0, squares = 0;
+#pragma unroll
+  for (int p = 0; p < parts; ++p)
+    for (const float one : sums[p].at) total += one;
+  const float mean = a.beta ? rows.sum(total) / float(D) : 0.f;
+#pragma unroll
+  for (int p = 0; p < parts; ++p)
+    for (int j = 0; j < 4; ++j)
+      if (own + p * columns_at_a_time + j < D) squares += (sums[p].at[j] - mean) * (sums[p].at[j] - mean);
+  const float rstd = 1 / sqrtf(rows.sum(squares) / float(D) + a.eps);
+#pragma unroll
+  for (int p = 0; p < parts; ++p) {
+    const int64_t d = own + p * columns_at_a_time;
+    if (d >= D) break;
+    const Four gamma = load_four(a.gamma.data, d, D, a.wide);
+    const Four beta = a.beta ? load_four(a.beta.data, d, D, a.wide) : Four{};
+    Four y;
+    for (int j = 0; j < 4; ++j) y.at[j] = (sums[p].at[j] - mean) * rstd * gamma.at[j] + beta.at[j];
+    store_four(a.y, n, d, a.wide, y);
   }
-  __syncwarp();  // lanes read sums written by others
-  normalise(a, sums, n);
+  if (own > 0) return;
+  a.mean(n) = mean;
+  a.rstd(n) = rstd;
 }
 
 void residual_norm(const Backend::ResidualNorm& a) {
-  const int64_t N = a.x.rows(), D = a.x.cols(), bytes = floats_of_row(D) * int64_t{sizeof(float)};
-  require(bytes <= most_shared, "a norm on a GPU can have at most {} columns, found {}", most_shared / sizeof(float),
-          D);
-  const int64_t count = warps_for(bytes, most_warps_forward);
+  const int64_t N = a.x.rows(), D = a.x.cols();
   const Values y(a.y), sum(a.sum), x(a.x), r(a.r);
   const bool wide = in_fours(y) && in_fours(sum) && in_fours(x) && in_fours(r) && in_fours(Values(a.gamma)) &&
                     in_fours(Values(a.beta));
-  launch(norm_kernel, dim3(blocks_of(N, count)), dim3(unsigned(count * warp_size)), count * bytes,
-         Norm{y, sum, x, r, view<float>(a.mean), view<float>(a.rstd), view<const float>(a.gamma),
-              view<const float>(a.beta), float(a.eps), wide},
-         Mask(a.dropout));
+  const int share = warps_of_row(D);
+  const int64_t warps = share > 1 ? share : warps_forward, rows = share > 1 ? 1 : warps;
+  for_parts(D, [&]<int parts>() {
+    launch(norm_kernel<parts>, dim3(blocks_of(N, rows)), dim3(unsigned(warps * warp_size)), 0,
+           Norm{y, sum, x, r, view<float>(a.mean), view<float>(a.rstd), view<const float>(a.gamma),
+                view<const float>(a.beta), float(a.eps), wide, share},
+           Mask(a.dropout));
+  });
 }
 
 void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x, const Tensor& gamma,
@@ -116,10 +162,8 @@ void layer_norm(const Tensor& y, const Tensor& mean, const Tensor& rstd, const T
   residual_norm({.y = y, .mean = mean, .rstd = rstd, .x = x, .gamma = gamma, .beta = beta, .eps = eps});
 }
 
-// The backward pass is one kernel that reads dy and the sum from memory once: a warp handles a row at a time, in two
-// passes of which the second finds the row in the cache. That pass also adds the row to the warp's sums for the
-// gradients of gamma and beta, in shared memory; if that is too small, a block has one warp, which adds to the block's
-// sums.
+// The backward pass is one kernel that reads dy and the sum from memory once. A warp handles a row at a time, and adds
+// to its sums for the gradients of gamma and beta, which are joined at the end.
 constexpr int64_t most_blocks = 264;  // two for each multiprocessor of an H100; each writes 2D partial sums
 
 struct NormBack {
@@ -127,60 +171,95 @@ struct NormBack {
   Values dy, sum;
   View<const float> mean, rstd, gamma;
   View<float> sums;  // a row per block: Σ dy · n (D), Σ dy (D); empty if not wanted
-  bool centred, wide, in_shared;
+  bool centred, wide;
+  int warps_of_row;
 
   __device__ int64_t rows() const { return sum.rows; }
   __device__ int64_t cols() const { return sum.cols; }
 };
 
-/// The part of a row that a lane handles at a time: dy, n = (sum - mean) · rstd and g = dy · gamma.
-struct Part {
-  Four dy, normed, g;
+/// What a lane handles of a row: dy and n = (sum - mean) · rstd, 0 beyond the row.
+template <int parts>
+struct RowOfLane {
+  Four dy[parts], normed[parts];
 
-  __device__ Part(const NormBack& b, int64_t n, int64_t d) : dy(load_four(b.dy, n, d, b.wide)) {
-    const Four sum = load_four(b.sum, n, d, b.wide), gamma = load_four(b.gamma.data, d, b.cols(), b.wide);
-    for (int j = 0; j < 4; ++j) {
-      normed.at[j] = (sum.at[j] - b.mean(n)) * b.rstd(n);
-      g.at[j] = dy.at[j] * gamma.at[j];
+  __device__ RowOfLane(const NormBack& b, int64_t n, int64_t first) {
+    StoredFour stored_dy[parts], sum[parts];
+#pragma unroll
+    for (int p = 0; p < parts; ++p) {
+      const int64_t d = first + p * columns_at_a_time + 4 * lane();
+      if (d >= b.cols()) continue;
+      stored_dy[p] = load_stored(b.dy, n, d, b.wide);
+      sum[p] = load_stored(b.sum, n, d, b.wide);
+    }
+    const float mean = b.mean(n), rstd = b.rstd(n);
+#pragma unroll
+    for (int p = 0; p < parts; ++p) {
+      dy[p] = stored_dy[p].widened(b.dy.type), normed[p] = sum[p].widened(b.sum.type);
+      for (int j = 0; j < 4; ++j) normed[p].at[j] = (normed[p].at[j] - mean) * rstd;
     }
   }
 };
 
-/// Adds dy · n to sums[d] … and dy to sums[D + d] … of this warp. Each lane has columns of its own.
-__device__ void add_part(float* sums, const NormBack& b, const Part& p, int64_t d) {
-  const int64_t D = b.cols();
-  Four dgamma = load_four(sums, d, D, b.wide), dbeta = load_four(sums + D, d, D, b.wide);
-  for (int j = 0; j < 4; ++j) {
-    dgamma.at[j] += p.dy.at[j] * p.normed.at[j];
-    dbeta.at[j] += p.dy.at[j];
-  }
-  store_four(sums, d, D, b.wide, dgamma);
-  store_four(sums + D, d, D, b.wide, dbeta);
-}
+/// Sums over rows of dy · n and dy in a lane's columns.
+template <int parts>
+struct ParameterSums {
+  Four gamma[parts] = {}, beta[parts] = {};
 
-// dx = rstd · (g - mean(g) - n · mean(g · n)),  g = dy · gamma;  dr = mask · dx
-__device__ void row_backward(const NormBack& b, const Mask& mask, float* sums, int64_t n) {
-  const int64_t D = b.cols();
-  float g_sum = 0, gn_sum = 0;
-#pragma unroll 4  // stores nothing, so that the loads of several parts overlap
-  for (int64_t d = 4 * lane(); d < D; d += columns_at_a_time) {
-    const Part p(b, n, d);
-    for (int j = 0; j < 4; ++j) {
-      g_sum += p.g.at[j];
-      gn_sum += p.g.at[j] * p.normed.at[j];
+  __device__ void add(const RowOfLane<parts>& row) {
+#pragma unroll
+    for (int p = 0; p < parts; ++p)
+      for (int j = 0; j < 4; ++j) {
+        gamma[p].at[j] += row.dy[p].at[j] * row.normed[p].at[j];
+        beta[p].at[j] += row.dy[p].at[j];
+      }
+  }
+  /// Adds the sums of a block's rows in their order to `all`, (2D).
+  __device__ void join(float* all, int64_t D, const RowsOfBlock& rows) const {
+    const int64_t first = rows.column(parts);
+    for (int r = 0; r < rows.count; ++r) {
+      if (r == rows.own())
+#pragma unroll
+        for (int p = 0; p < parts; ++p)
+          for (int j = 0; j < 4; ++j)
+            if (const int64_t d = first + p * columns_at_a_time + 4 * lane() + j; d < D) {
+              all[d] = (r > 0 ? all[d] : 0.f) + gamma[p].at[j];
+              all[D + d] = (r > 0 ? all[D + d] : 0.f) + beta[p].at[j];
+            }
+      __syncthreads();
     }
   }
-  const float mean_g = b.centred ? warp_sum(g_sum) / float(D) : 0.f, mean_gn = warp_sum(gn_sum) / float(D);
+};
+
+// dx = rstd · (g - mean(g) - n · mean(g · n)),  g = dy · gamma;  dr = mask · dx
+template <int parts>
+__device__ void row_backward(const NormBack& b, const Mask& mask, int64_t n, const RowOfLane<parts>& row,
+                             const RowsOfBlock& rows) {
+  const int64_t D = b.cols(), first = rows.column(parts);
+  const float rstd = b.rstd(n);
+  float g_sum = 0, gn_sum = 0;
+  Four g[parts] = {};
+#pragma unroll
+  for (int p = 0; p < parts; ++p) {
+    const int64_t d = first + p * columns_at_a_time + 4 * lane();
+    if (d < D) g[p] = load_four(b.gamma.data, d, D, b.wide);
+    for (int j = 0; j < 4; ++j) {
+      g[p].at[j] = d + j < D ? row.dy[p].at[j] * g[p].at[j] : 0.f;
+      g_sum += g[p].at[j];
+      gn_sum += g[p].at[j] * row.normed[p].at[j];
+    }
+  }
+  const float mean_g = b.centred ? rows.sum(g_sum) / float(D) : 0.f, mean_gn = rows.sum(gn_sum) / float(D);
   RowMask row_mask(mask, n);
-  for (int64_t first = 0; first < D; first += columns_at_a_time) {
-    const Four factors = row_mask.of(first);
-    const int64_t d = first + 4 * lane();
+#pragma unroll
+  for (int p = 0; p < parts; ++p) {
+    if (first + p * columns_at_a_time >= D) break;
+    const Four factors = row_mask.of(first + p * columns_at_a_time);
+    const int64_t d = first + p * columns_at_a_time + 4 * lane();
     if (d >= D) continue;
-    const Part p(b, n, d);
-    if (b.sums) add_part(sums, b, p, d);
     Four dx, dr;
     for (int j = 0; j < 4; ++j) {
-      dx.at[j] = b.rstd(n) * (p.g.at[j] - mean_g - p.normed.at[j] * mean_gn);
+      dx.at[j] = rstd * (g[p].at[j] - mean_g - row.normed[p].at[j] * mean_gn);
       dr.at[j] = factors.at[j] * dx.at[j];
     }
     put_four(b.dx, n, d, b.wide, dx);
@@ -188,37 +267,36 @@ __device__ void row_backward(const NormBack& b, const Mask& mask, float* sums, i
   }
 }
 
-__global__ void norm_backward_kernel(NormBack b, Mask mask) {
-  const int64_t D = b.cols(), warp = threadIdx.x / warp_size, count = blockDim.x / warp_size;
-  float* const all = b.in_shared ? dynamic_shared<float>() : b.sums.row(blockIdx.x);
-  float* const mine = all + warp * 2 * D;
-  if (b.sums)
-    for (int64_t d = threadIdx.x; d < count * 2 * D; d += blockDim.x) all[d] = 0;
-  __syncthreads();
-  for (int64_t n = blockIdx.x * count + warp; n < b.rows(); n += gridDim.x * count) row_backward(b, mask, mine, n);
-  if (!b.sums) return;
-  __syncthreads();
-  for (int64_t d = threadIdx.x; d < 2 * D; d += blockDim.x) {
-    float sum = 0;
-    for (int64_t w = 0; w < count; ++w) sum += all[w * 2 * D + d];
-    b.sums(blockIdx.x, d) = sum;
+template <int parts>
+__global__ void __launch_bounds__(warps_backward* warp_size, parts < usual_parts ? 2 : 1)
+    norm_backward_kernel(NormBack b, Mask mask) {
+  const RowsOfBlock rows(b.warps_of_row);
+  ParameterSums<parts> sums;
+  for (int64_t n = blockIdx.x * rows.count + rows.own(); n < b.rows(); n += gridDim.x * rows.count) {
+    const RowOfLane<parts> row(b, n, rows.column(parts));
+    row_backward(b, mask, n, row, rows);
+    sums.add(row);
   }
+  if (b.sums) sums.join(b.sums.row(blockIdx.x), b.cols(), rows);
 }
 
 void norm_backward(const Backend::NormBackward& b) {
-  const int64_t N = b.sum.rows(), D = b.sum.cols(), bytes = 2 * D * int64_t{sizeof(float)};
-  const int64_t count = warps_for(bytes, most_warps_backward);
-  const int64_t blocks = std::min<int64_t>(most_blocks, blocks_of(N, count));
+  const int64_t N = b.sum.rows(), D = b.sum.cols();
+  const int share = warps_of_row(D);
+  const int64_t warps = share > 1 ? share : warps_backward;
+  const int64_t blocks = std::min<int64_t>(most_blocks, blocks_of(N, share > 1 ? 1 : warps));
   const Put dx(b.dx), dr(b.dr);
   const Values dy(b.dy), sum(b.sum);
   const bool wide =
       D % 4 == 0 && in_fours(dx.to) && in_fours(dr.to) && in_fours(dy) && in_fours(sum) && in_fours(Values(b.gamma));
   const View<float> sums{static_cast<float*>(b.scratch.data()), blocks, 2 * D, 2 * D};
-  const bool parameters = b.dgamma || b.dbeta, in_shared = parameters && bytes <= most_shared;
-  launch(norm_backward_kernel, dim3(unsigned(blocks)), dim3(unsigned(count * warp_size)), in_shared ? count * bytes : 0,
-         NormBack{dx, dr, dy, sum, view<const float>(b.mean), view<const float>(b.rstd), view<const float>(b.gamma),
-                  parameters ? sums : View<float>{}, b.centred, wide, in_shared},
-         Mask(b.dropout));
+  const bool parameters = b.dgamma || b.dbeta;
+  for_parts(D, [&]<int parts>() {
+    launch(norm_backward_kernel<parts>, dim3(unsigned(blocks)), dim3(unsigned(warps * warp_size)), 0,
+           NormBack{dx, dr, dy, sum, view<const float>(b.mean), view<const float>(b.rstd), view<const float>(b.gamma),
+                    parameters ? sums : View<float>{}, b.centred, wide, share},
+           Mask(b.dropout));
+  });
   if (!parameters) return;
   const Put dgamma(b.dgamma), dbeta(b.dbeta);
   column_totals({sums.data, blocks, 2 * D, 2 * D},
