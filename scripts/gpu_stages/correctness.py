@@ -124,13 +124,18 @@ def shapes_of_training(check):
 def sanitizers(check, train, translate):
     """`train` gives the arguments of a run that writes the model it is given, `translate` those of a translation with it. The
     kernels' cases come last, in random order, as there is no time for all of them."""
-    for tool in ("memcheck", "racecheck", "initcheck"):
+    for tool in ("memcheck", "racecheck"):
         sanitize(check, tool, "", check.dragoman, *train(f"{tool}.safetensors"), **environment_of(tool))
     for tool in ("memcheck", "racecheck"):
         sanitize(check, tool, ", translating", check.dragoman, *translate("memcheck.safetensors"))
     for tool in ("memcheck", "racecheck"):
         sanitize(check, tool, ", kernels", program(check), f"--gtest_filter={KERNELS}", "--gtest_shuffle",
                  **environment_of(tool))
+
+
+# Racecheck reports cuBLASLt's kernels on an H200, whose barriers it does not know. (Initcheck is of no use there, because it
+# does not see what they write.)
+OF_TOOL = {"memcheck": (), "racecheck": ("--kernel-name", "kernel_substring=dragoman")}
 
 
 def environment_of(tool):
@@ -141,7 +146,7 @@ def environment_of(tool):
 def sanitize(check, tool, what, *command, at_most=90, **environment):
     """Runs a command under compute-sanitizer. A command that has no error until its time is over counts as skipped, and so does
     one that the tool does not support."""
-    code, text, seconds = check.run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *command,
+    code, text, seconds = check.run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", *OF_TOOL[tool], *command,
                                     at_most=at_most, **environment)
     if code == TOO_LATE and not re.search(r"^========= (?!COMPUTE-SANITIZER)|^\[  FAILED", text, re.MULTILINE):
         code, text = None, f"not done after {seconds:.0f} s, no error until then"

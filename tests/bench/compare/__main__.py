@@ -64,12 +64,12 @@ def main():
         for label, of_ours, of_peer in subject.compare(a, ours, peer):
             print(table.rows(label, of_ours, of_peer), flush=True)
             rows += table.described(label, of_ours, of_peer)
+            if a.json:  # at once, as the program may be killed before it is done
+                a.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
     except OSError as error:
         sys.exit(f"error: {error.filename}: {error.strerror}")
     except Failed as failed:
         sys.exit(f"error: {failed}")
-    if a.json:
-        a.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

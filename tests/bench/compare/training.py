@@ -1,13 +1,16 @@
 """Compares training in dragoman and PyTorch: speed and memory with the same text, vocabulary, model and batch sizes.
 
-Both count target tokens, </s> included, and exclude the first updates. With --devices both compute on that GPU, and PyTorch is
-compiled and uses the faster of its two batch layouts (torch_model.py). MFU is then the share of the GPU's peak rate in
-bfloat16 that the necessary operations used (useful_work.py).
+Both count target tokens, </s> included, and exclude the first updates. With --devices both compute on that GPU, each in its
+faster mode: dragoman with or without --half-activations (PyTorch's autocast has 16-bit activations, too), PyTorch compiled, with
+the faster of its two batch layouts (torch_model.py). MFU is then the share of the GPU's peak rate in bfloat16 that the
+necessary operations used (useful_work.py).
 """
 import json
+import math
 import re
 import sys
 import tempfile
+import time
 from itertools import islice
 from pathlib import Path
 
@@ -24,6 +27,7 @@ from text import plain_copy
 HERE = Path(__file__).parent
 BATCHES = {"toy": [512], "tiny": [8192], "base": [4096], "big": [4096]}
 CHUNKS = {"toy": 2048, "tiny": 2048, "base": 1024, "big": 1024}  # rows of PyTorch's fused projection and loss, fastest on CPUs
+HALF = "16-bit activations"
 SAMPLE = 20_000  # pairs from whose lengths the operations per token are computed
 
 
@@ -37,6 +41,8 @@ def add_options(p):
     p.add_argument("--settle", type=float, default=15, help="seconds that dragoman trains before the measured time")
     p.add_argument("--devices", metavar="N", help="GPU of dragoman, by number; default: the CPU")
     p.add_argument("--peer-device", choices=["cpu", "cuda"], help="device of PyTorch; default: as --devices")
+    p.add_argument("--peer-seconds", type=float, default=math.inf, metavar="SECONDS",
+                   help="stop PyTorch after this time, and leave out what it has not measured by then")
     p.add_argument("--allocator", help="library to preload for PyTorch, such as libtcmalloc_minimal.so.4")
 
 
@@ -78,7 +84,8 @@ class Dragoman(Binary):
         return self.precision("train", precision) is not None
 
     def settings(self):
-        return [f"{batch:,} tokens" for batch in self.a.batches]
+        modes = ["", f"{HALF}, "] if self.a.devices and "bfloat16" in self.a.precisions else [""]
+        return [f"{mode}{batch:,} tokens" for mode in modes for batch in self.a.batches]
 
     def measure(self, precision, setting, corpus, folder):
         """The speed of the --seconds that begin --settle seconds after the first report."""
@@ -94,12 +101,13 @@ class Dragoman(Binary):
             found = reports()
             return len(found) > 1 and found[-1]["seconds"] - found[0]["seconds"] >= a.seconds
 
-        words, often = setting.split()[0].replace(",", ""), "10" if a.devices and a.preset != "toy" else "2"
+        words, often = setting.split()[-2].replace(",", ""), "10" if a.devices and a.preset != "toy" else "2"
+        half = ["--half-activations"] if setting.startswith(HALF) else []
         with gpu.Memory() as memory:
             done = run([self.path, "train", "--train-sets", *corpus.files, "--vocabs", a.vocab, a.vocab, "--model",
                         f"{folder}/m.safetensors", *SHAPES[a.preset].options(), "--mini-batch-words", words, "--disp-freq",
                         often, "--valid-freq", "0", "--save-freq", "0", "--no-reload", "--log-json", log, *self.where(),
-                        *self.precision("train", precision)], until=enough)
+                        *self.precision("train", precision), *half], until=enough)
         found = reports()
         if len(found) < 2:
             sys.exit(f"error: dragoman ended before it had reported twice\n{done.log}")
@@ -137,7 +145,7 @@ class PyTorch:
         setting after the other."""
         if setting not in self.said:
             self.said = self.measure_all(precision, corpus)
-        line = self.said.pop(setting)
+        line = self.said.pop(setting, {"error": f"not measured within {self.a.peer_seconds:.0f} s"})
         if "error" in line:
             print(f"note: PyTorch, {setting}: {line['error']}", file=sys.stderr)
             return {}
@@ -146,14 +154,16 @@ class PyTorch:
 
     def measure_all(self, precision, corpus):
         a = self.a
-        cuda = a.peer_device == "cuda"
+        cuda, end = a.peer_device == "cuda", time.monotonic() + a.peer_seconds
         done = run([a.python, "-B", HERE / "torch_training.py", *corpus.files, a.vocab, "--preset", a.preset,
                     "--layouts", *self.layouts(), "--batches", *map(str, a.batches), "--precision", precision,
                     "--seconds", str(a.seconds), "--threads", str(a.threads), "--device", a.peer_device,
                     *(["--compile"] if cuda else ["--chunk", str(CHUNKS[a.preset])])],
-                   environment={"LD_PRELOAD": a.allocator} if a.allocator else {})
+                   environment={"LD_PRELOAD": a.allocator} if a.allocator else {},
+                   until=lambda: time.monotonic() > end)
         self.peak = done.peak
-        return {f"{line['layout']}, {line['batch']:,} tokens": line for line in map(json.loads, done.out.splitlines())}
+        lines = done.out[:done.out.rfind("\n") + 1].splitlines()  # whole ones
+        return {f"{line['layout']}, {line['batch']:,} tokens": line for line in map(json.loads, lines)}
 
 
 def compare(a, ours, peer):
