@@ -104,6 +104,19 @@ TEST_F(OnDevice, ATensorIsReadAndWrittenThroughCopies) {
   EXPECT_EQ(copies, 4);
 }
 
+TEST_F(OnDevice, RoomForNewValuesIsNotCopiedFromTheDevice) {
+  Arena arena(memory), of_host;
+  const Tensor x = arena.allocate({3, 5}, DType::f32), values = x.room_on_host();
+  EXPECT_EQ(values.memory(), nullptr);
+  EXPECT_EQ(values.shape(), x.shape());
+  EXPECT_EQ(copies, 0);
+  for (int i = 0; i < 15; ++i) values.as<float>()[i] = float(i);
+  x.assign(values);
+  EXPECT_EQ(x.as<float>()[14], 14);
+  const Tensor here = of_host.allocate({2}, DType::f32);
+  EXPECT_EQ(here.room_on_host().data(), here.data());
+}
+
 // Also for host tensors.
 TEST_F(OnDevice, ANumberIsSentAsItIsThen) {
   Arena arena(memory), of_host;
