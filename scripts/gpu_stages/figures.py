@@ -88,7 +88,7 @@ def show(check, what, row):
 def training(check):
     a = check.a
     precision = "float32" if a.try_out else "bfloat16"
-    asked_of_the_device(check, a.sizes[0], precision)
+    asked_of_the_device(check, a.sizes[0], "float32" if a.try_out else "auto")
     for size in a.sizes:
         peer = max(1, 0.6 * (check.end - time.monotonic()) / len(a.sizes))  # compiling takes a minute or two
         compare(check, lambda _: f"training {size}", "training", "--train", *a.train, "--vocab", a.vocab, "--preset",
@@ -139,7 +139,7 @@ def decoding(check):
 
 def one_update(check):
     """Arguments of a run of one update or, with `several`, of enough updates that the start-up hardly counts."""
-    size, precision = ("toy", "float32") if check.a.try_out else (check.a.sizes[0], "bfloat16")
+    size, precision = ("toy", "float32") if check.a.try_out else (check.a.sizes[0], "auto")
 
     def command(several):
         return [*train(check, size, check.a.batches[0 if check.a.try_out else len(check.a.batches) // 2],

@@ -203,7 +203,8 @@ std::vector<Flag<O>> run_flags() {
        .help =
            "number type of the inputs of matrix products; weights, sums and everything else stay float32; bfloat16: up "
            "to twice as fast on CPUs with instructions for it; float16: for GPUs without bfloat16; fastest: bfloat16 "
-           "if there are instructions for it, else float32; auto: fastest on a GPU, float32 on a CPU"},
+           "if there are instructions for it, else float32; auto: on a GPU fastest, for Transformers with "
+           "--half-activations, on a CPU float32"},
       {.name = "half-activations",
        .field = &O::half_activations,
        .group = group,

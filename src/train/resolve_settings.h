@@ -10,8 +10,9 @@ class Communicator;
 /// at least eight with several ranks. Error if there are fewer shards than ranks.
 int shards_of_run(const TrainingSetup& setup, int ranks);
 
-/// The setup with `auto` and `fastest` replaced by their precision on this backend. Reads and writes no files. Error if
-/// --half-activations does not fit the precision or the model.
+/// The setup with `auto` and `fastest` replaced by their precision on this backend; `auto` also turns
+/// --half-activations on where it is bfloat16, for models that have them. Reads and writes no files. Error if
+/// --half-activations does not fit the precision.
 TrainingSetup with_precision(TrainingSetup setup, const Backend& backend);
 
 /// Completes the setup with values that depend on vocabularies, text and memory: the model's sizes, the number of

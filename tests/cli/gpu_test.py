@@ -107,6 +107,15 @@ class Training(Gpu):
                 self.assertEqual((self.folder / f"whole.{file}").read_bytes(),
                                  (self.folder / f"parts.{file}").read_bytes(), precision)
 
+    def test_keeps_activations_in_16_bits_unless_a_precision_is_given(self):
+        options = TRANSFORMER + "--no-reload"
+        for name, more in (("auto", ""), ("half", " --precision bfloat16 --half-activations"), ("whole", " --precision bfloat16")):
+            self.train(f"{name}.safetensors", options + more, updates=2)
+        auto, half, whole = ((self.folder / f"{name}.safetensors").read_bytes() for name in ("auto", "half", "whole"))
+        self.assertEqual(auto, half)
+        self.assertNotEqual(auto, whole)
+        self.train("recurrent.safetensors", RECURRENT + "--no-reload", updates=1)  # whose cells compute in float32
+
     def test_scales_losses_so_that_float16_holds_their_gradients(self):
         (self.folder / "heavy").write_text("200000\n" * len(self.lines), encoding="utf-8")
         done = self.succeed(f"train -t s t -v v v -m heavy.safetensors --devices 0 --after 16u --precision float16 "
