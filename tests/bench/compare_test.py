@@ -4,7 +4,9 @@ them.
 
     compare_test.py BINARY
 """
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import re
@@ -26,6 +28,7 @@ import process  # noqa: E402
 import samples  # noqa: E402
 import shapes  # noqa: E402
 import table  # noqa: E402
+import training  # noqa: E402
 import translation  # noqa: E402
 import useful_work  # noqa: E402
 from model_file import ModelFile  # noqa: E402
@@ -122,6 +125,32 @@ class Process(unittest.TestCase):
     def test_a_program_that_fails_before_is_an_error(self):
         with self.assertRaisesRegex(process.Failed, "this failed: sh -c echo why >&2; exit 3\nwhy"):
             process.run(["sh", "-c", "echo why >&2; exit 3"], until=lambda: False)
+
+
+class Training(unittest.TestCase):
+    def test_a_peer_whose_time_is_up_keeps_what_it_has_measured(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as said:
+            program = Path(folder) / "python"
+            program.write_text("""#!/bin/sh
+echo '{"layout": "padded", "batch": 16, "tokens_per_second": 5}'
+printf '{"layout": "pad'
+exec sleep 60
+""", encoding="utf-8")
+            program.chmod(0o755)
+            peer = training.PyTorch(Namespace(python=program, peer_device="cpu", devices=None, preset="toy", batches=[16, 32],
+                                              seconds=1, threads=1, allocator=None, peer_seconds=1, vocab="v"))
+            corpus = Namespace(files=["s", "t"], figures=lambda speed, device: {samples.TOKENS: speed})
+            found = [peer.measure("float32", setting, corpus, folder) for setting in peer.settings()]
+        self.assertEqual(found[0][samples.TOKENS], 5)
+        self.assertEqual(found[1], {})
+        self.assertIn("note: PyTorch, padded, 32 tokens: not measured within 1 s", said.getvalue())
+
+    def test_on_a_gpu_it_is_measured_with_and_without_activations_of_16_bits(self):
+        a = Namespace(dragoman=BINARY, threads=1, devices="0", precisions=["bfloat16"], batches=[16, 2000])
+        self.assertEqual(training.Dragoman(a).settings(), ["16 tokens", "2,000 tokens", "16-bit activations, 16 tokens",
+                                                           "16-bit activations, 2,000 tokens"])
+        a.devices = None
+        self.assertEqual(training.Dragoman(a).settings(), ["16 tokens", "2,000 tokens"])
 
 
 class Precision(unittest.TestCase):
