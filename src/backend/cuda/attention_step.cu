@@ -38,9 +38,12 @@ struct Cached {
   __device__ Cached(const Values& of, int head, int64_t width) : of(of), column(head * width), width(width) {}
   /// Columns d to d + 3 of a row, d < width.
   __device__ Four operator()(int row, int64_t d) const {
-    if constexpr (!known) return load_four(of.row(row, column), d, width, false);
-    const auto stored = *reinterpret_cast<const FourOf<T>*>(of.at<T>(row, column + d));
-    return {{float(stored.at[0]), float(stored.at[1]), float(stored.at[2]), float(stored.at[3])}};
+    if constexpr (known) {
+      const auto stored = *reinterpret_cast<const FourOf<T>*>(of.at<T>(row, column + d));
+      return {{float(stored.at[0]), float(stored.at[1]), float(stored.at[2]), float(stored.at[3])}};
+    } else {
+      return load_four(of.row(row, column), d, width, false);
+    }
   }
 };
 

@@ -27,8 +27,9 @@ struct Gemm {
 /// other than relu.
 bool try_gemm(const Gemm& g);
 /// Always computes the product. If cuBLASLt has no kernel for it, `sums` take a pass of their own over a; bias, act and
-/// rounding to 16 bits take one over sums in f32, so that a result is rounded once in any case; if it has none for the
-/// bare product either, a slow kernel of ours computes it. Not for integers.
+/// rounding to 16 bits take one over sums in f32; if it has none for the bare product either, a slow kernel of ours
+/// computes it. A 16-bit result is rounded once, but cuBLASLt may also round the product before it adds bias or y. Not
+/// for integers.
 void gemm(const Gemm& g);
 /// Counts a product computed by the slow kernel and warns of the first, because the slowness would be hard to explain.
 void count_slow_product(const Gemm& g);

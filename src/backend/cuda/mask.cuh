@@ -58,13 +58,6 @@ struct Mask {
     const auto unit = uint32_t(column / 128 * 16 + column % 16);
     return fate(draw(row, stream, unit), int(column % 128 / 16));
   }
-  /// The factors of the attention weights in `column` and `column` + 16; `column` is in the first half of its group of
-  /// 32.
-  __device__ float2 factors_of_two(int64_t row, uint32_t stream, int64_t column) const {
-    const PhiloxCounter words = draw(row, stream, uint32_t(column / 128 * 16 + column % 16));
-    const int j = int(column % 128 / 16);
-    return {fate(words, j), fate(words, j + 1)};
-  }
 };
 
 /// Calls f(row, column, factor) on the device for every element of a masked matrix.

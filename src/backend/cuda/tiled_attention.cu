@@ -280,7 +280,7 @@ void for_tiles(const Backend::Attention& a, const F& f) {
 
 // As many warps as the longest sentence keeps busy, up to 4: the warps of a block share what is in shared memory.
 int warps_for(const Spans& rows) {
-  return int(std::clamp<int64_t>((rows.longest() + rows_of_warp - 1) / rows_of_warp, 1, 4));
+  return int(std::clamp<int64_t>((rows.longest() + rows_of_warp - 1) / rows_of_warp, 1, most_threads / warp_size));
 }
 
 template <class... P, class... A>

@@ -22,9 +22,6 @@
 #define __shared__ static
 #define __launch_bounds__(...)
 
-struct float2 {
-  float x, y;
-};
 struct float4 {
   float x, y, z, w;
 };
