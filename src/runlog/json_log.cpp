@@ -103,7 +103,7 @@ std::string json_line(const RunMoment& now, const RunEvent& event, int64_t time)
   const std::string name = std::visit([&](const auto& e) { return add(fields, e); }, event);
   Json line = {{"event", name},
                {"time", iso_time(time)},
-               {"seconds", std::round(now.seconds * 1000) / 1000},
+               {"seconds", std::round(now.seconds * 1e6) / 1e6},
                {"epoch", now.epoch},
                {"update", now.updates},
                {"epoch_sentences", now.epoch_sentences},
