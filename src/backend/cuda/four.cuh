@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <initializer_list>
+
 #include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
@@ -63,34 +66,81 @@ __device__ inline StoredFour load_stored(const Row& row, int64_t d, int64_t D, b
   }
   return f;
 }
-__device__ inline StoredFour load_stored(const Values& x, int64_t n, int64_t d, bool wide) {
-  return load_stored(x.row(n, 0), d, x.cols, wide);
+
+/// In the place of the type of numbers, if a kernel learns this only from the fields of Values, and `wide` only from an
+/// argument. It then takes several times as many instructions as one that is compiled for T: for rows all of which are
+/// in fours and have a multiple of four columns.
+struct Unknown {};
+template <class T>
+constexpr bool known = !std::is_same_v<T, Unknown>;
+/// Where T is known: float, or either float or T.
+template <class T>
+using FloatIfKnown = std::conditional_t<known<T>, float, Unknown>;
+template <class T>
+struct FloatOr {};
+template <class T>
+using FloatOrIfKnown = std::conditional_t<known<T>, FloatOr<T>, Unknown>;
+
+template <class T>
+struct KnownType {
+  __device__ static DType of(DType) { return dtype_of<T>(); }
+};
+template <class T>
+struct KnownType<FloatOr<T>> {
+  __device__ static DType of(DType stored) { return stored == DType::f32 ? DType::f32 : dtype_of<T>(); }
+};
+template <>
+struct KnownType<Unknown> {
+  __device__ static DType of(DType stored) { return stored; }
+};
+
+/// x with what a kernel for T knows of four numbers from column d on.
+template <class T>
+__device__ Values known_as(Values x, int64_t d) {
+  x.type = KnownType<T>::of(x.type);
+  if constexpr (known<T>) x.cols = d + 4;
+  return x;
+}
+/// Whether all of these, as far as they are not empty, are of this type.
+inline bool all_are(DType type, std::initializer_list<Values> all) {
+  return std::ranges::all_of(all, [&](const Values& x) { return !x || x.type == type; });
+}
+
+template <class T = Unknown>
+__device__ StoredFour load_stored(const Values& x, int64_t n, int64_t d, bool wide) {
+  const Values row = known_as<T>(x, d);
+  return load_stored(row.row(n, 0), d, row.cols, known<T> || wide);
 }
 
 /// Four numbers of a row whose type is a field.
 __device__ inline Four load_four(const Row& row, int64_t d, int64_t D, bool wide) {
   return load_stored(row, d, D, wide).widened(row.type);
 }
-__device__ inline Four load_four(const Values& x, int64_t n, int64_t d, bool wide) {
-  return load_four(x.row(n, 0), d, x.cols, wide);
+template <class T = Unknown>
+__device__ Four load_four(const Values& x, int64_t n, int64_t d, bool wide) {
+  return load_stored<T>(x, n, d, wide).widened(known_as<T>(x, d).type);
 }
-__device__ inline void store_four(const Values& x, int64_t n, int64_t d, bool wide, const Four& f) {
-  if (x.type == DType::f32) return store_four(x.at<float>(n, 0), d, x.cols, wide, f);
+template <class T = Unknown>
+__device__ void store_four(const Values& x, int64_t n, int64_t d, bool wide, const Four& f) {
+  const Values to = known_as<T>(x, d);
+  wide = known<T> || wide;
+  if (to.type == DType::f32) return store_four(to.at<float>(n, 0), d, to.cols, wide, f);
   FourOf<uint16_t> bits;
   for (int j = 0; j < 4; j += 2) {
-    const uint32_t two = two_halves(f.at[j], f.at[j + 1], x.type);
+    const uint32_t two = two_halves(f.at[j], f.at[j + 1], to.type);
     bits.at[j] = uint16_t(two), bits.at[j + 1] = uint16_t(two >> 16);
   }
-  store_four(x.at<uint16_t>(n, 0), d, x.cols, wide, bits);
+  store_four(to.at<uint16_t>(n, 0), d, to.cols, wide, bits);
 }
 /// The same for a gradient.
-__device__ inline void put_four(const Put& put, int64_t n, int64_t d, bool wide, Four f) {
+template <class T = Unknown>
+__device__ void put_four(const Put& put, int64_t n, int64_t d, bool wide, Four f) {
   if (!put) return;
   if (put.adds) {
-    const Four old = load_four(put.to, n, d, wide);
+    const Four old = load_four<T>(put.to, n, d, wide);
     for (int j = 0; j < 4; ++j) f.at[j] += old.at[j];
   }
-  store_four(put.to, n, d, wide, f);
+  store_four<T>(put.to, n, d, wide, f);
 }
 
 /// Calls f(row, column) on the device for every fourth column of a matrix.

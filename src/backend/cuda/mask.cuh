@@ -32,9 +32,10 @@ struct Mask {
   __device__ PhiloxCounter draw(int64_t row, uint32_t stream, uint32_t unit) const {
     return philox({unit, uint32_t(positions[2 * row + 1]), uint32_t(positions[2 * row]), stream}, key);
   }
-  __device__ float fate(const PhiloxCounter& words, int j) const {
-    return (words[j / 2] >> (16 * (j % 2)) & 0xFFFF) < threshold ? 0.f : scale;
+  __device__ bool keeps(const PhiloxCounter& words, int j) const {
+    return (words[j / 2] >> (16 * (j % 2)) & 0xFFFF) >= threshold;
   }
+  __device__ float fate(const PhiloxCounter& words, int j) const { return keeps(words, j) ? scale : 0.f; }
   __device__ Factors factors(int64_t row, int64_t unit) const {
     Factors f;
     if (positions) {
@@ -49,7 +50,7 @@ struct Mask {
   __device__ unsigned kept(int64_t row, int64_t unit) const {
     const PhiloxCounter words = draw(row, op, uint32_t(unit));
     unsigned bits = 0;
-    for (int j = 0; j < width; ++j) bits |= unsigned(fate(words, j) > 0) << j;
+    for (int j = 0; j < width; ++j) bits |= unsigned(keeps(words, j)) << j;
     return bits;
   }
   /// The factor of one attention weight.
