@@ -46,9 +46,16 @@ struct alignas(16) StoredFour {
 
   __device__ Four widened(DType type) const {
     Four f;
-    for (int j = 0; j < 4; ++j)
-      f.at[j] =
-          type == DType::f32 ? std::bit_cast<float>(words[j]) : of_half(uint16_t(words[j / 2] >> 16 * (j % 2)), type);
+    const auto each = [&](const auto& number) {
+      for (int j = 0; j < 4; ++j) f.at[j] = number(j);
+    };
+    const auto half = [&](int j) { return uint16_t(words[j / 2] >> 16 * (j % 2)); };
+    if (type == DType::f32)
+      each([&](int j) { return std::bit_cast<float>(words[j]); });
+    else if (type == DType::bf16)
+      each([&](int j) { return of_half(half(j), DType::bf16); });
+    else
+      each([&](int j) { return of_half(half(j), DType::f16); });
     return f;
   }
 };
@@ -71,34 +78,19 @@ __device__ inline StoredFour load_stored(const Row& row, int64_t d, int64_t D, b
 /// argument. It then takes several times as many instructions as one that is compiled for T: for rows all of which are
 /// in fours and have a multiple of four columns.
 struct Unknown {};
+/// The same if rows are in fours and have a multiple of four columns, and only the type is unknown.
+struct InFours {};
 template <class T>
 constexpr bool known = !std::is_same_v<T, Unknown>;
-/// Where T is known: float, or either float or T.
-template <class T>
-using FloatIfKnown = std::conditional_t<known<T>, float, Unknown>;
-template <class T>
-struct FloatOr {};
-template <class T>
-using FloatOrIfKnown = std::conditional_t<known<T>, FloatOr<T>, Unknown>;
-
-template <class T>
-struct KnownType {
-  __device__ static DType of(DType) { return dtype_of<T>(); }
-};
-template <class T>
-struct KnownType<FloatOr<T>> {
-  __device__ static DType of(DType stored) { return stored == DType::f32 ? DType::f32 : dtype_of<T>(); }
-};
-template <>
-struct KnownType<Unknown> {
-  __device__ static DType of(DType stored) { return stored; }
-};
+/// U where T is known.
+template <class U, class T>
+using IfKnown = std::conditional_t<known<T>, U, Unknown>;
 
 /// x with what a kernel for T knows of four numbers from column d on.
 template <class T>
 __device__ Values known_as(Values x, int64_t d) {
-  x.type = KnownType<T>::of(x.type);
   if constexpr (known<T>) x.cols = d + 4;
+  if constexpr (known<T> && !std::is_same_v<T, InFours>) x.type = dtype_of<T>();
   return x;
 }
 /// Whether all of these, as far as they are not empty, are of this type.

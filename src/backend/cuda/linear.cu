@@ -32,6 +32,7 @@ struct Result {
 
 // Each block handles `rows_of_block` rows of 128 columns, a warp a row at a time and a lane four columns. It reads some
 // rows before it writes them, so that the reads overlap.
+template <class T>
 __global__ void __launch_bounds__(threads_per_block) result_kernel(Result r) {
   constexpr int64_t at_once = 4, warps = threads_per_block / warp_size;
   __shared__ Four sums[threads_per_block];
@@ -46,19 +47,19 @@ __global__ void __launch_bounds__(threads_per_block) result_kernel(Result r) {
     for (int i = 0; i < at_once; ++i) {
       const int64_t n = from + i * warps;
       if (!inside || n >= last) continue;
-      dy[i] = load_stored(r.dy, n, d, r.wide);
-      if (r.y) y[i] = load_stored(r.y, n, d, r.wide);
+      dy[i] = load_stored<T>(r.dy, n, d, r.wide);
+      if (r.y) y[i] = load_stored<T>(r.y, n, d, r.wide);
     }
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
       const int64_t n = from + i * warps;
-      Four dz = dy[i].widened(r.dy.type);
-      const Four result = r.y ? y[i].widened(r.y.type) : Four{{1, 1, 1, 1}};
+      Four dz = dy[i].widened(known_as<T>(r.dy, d).type);
+      const Four result = r.y ? y[i].widened(known_as<T>(r.y, d).type) : Four{{1, 1, 1, 1}};
       for (int j = 0; j < 4; ++j) {
         if (!(result.at[j] > 0)) dz.at[j] = 0;
         sum.at[j] += dz.at[j];
       }
-      if (r.dz && inside && n < last) store_four(r.dz, n, d, r.wide, dz);
+      if (r.dz && inside && n < last) store_four<IfKnown<InFours, T>>(r.dz, n, d, r.wide, dz);
     }
   }
   if (!r.sums) return;
@@ -75,8 +76,12 @@ void backward_rows(const Values& dz, const Grad& db, const Values& dy, const Val
   const int64_t D = dy.cols, parts = blocks_of(dy.rows, rows_of_block);
   const auto memory = piece(parts * D * int64_t{sizeof(float)});
   const View<float> sums{static_cast<float*>(memory.get()), parts, D, D};
-  launch(result_kernel, dim3(blocks_of(D, columns_of_block), unsigned(parts)), dim3(threads_per_block), 0,
-         Result{dz, db ? sums : View<float>{}, dy, y, in_fours(dy) && in_fours(dz) && in_fours(y)});
+  const bool wide = in_fours(dy) && in_fours(dz) && in_fours(y);
+  const auto run = [&]<class T>() {
+    launch(result_kernel<T>, dim3(blocks_of(D, columns_of_block), unsigned(parts)), dim3(threads_per_block), 0,
+           Result{dz, db ? sums : View<float>{}, dy, y, wide});
+  };
+  wide&& D % 4 == 0 && all_are(dy.type, {y}) ? for_factor(dy.type, run) : run.template operator()<Unknown>();
   if (!db) return;
   const Put put(db);
   column_totals({sums.data, parts, D, D}, [=] __device__(int64_t d, float total) { put(0, d, total); });

@@ -109,7 +109,7 @@ __device__ void add_row(Four (&sums)[parts], const Norm& a, const Mask& mask, in
   for (int p = 0; p < parts; ++p) {
     const int d = first + p * columns_at_a_time + 4 * lane();
     if (d >= D) continue;
-    x[p] = load_stored<FloatOrIfKnown<T>>(a.x, n, d, a.wide);
+    x[p] = load_stored<IfKnown<InFours, T>>(a.x, n, d, a.wide);
     if (a.r) r[p] = load_stored<T>(a.r, n, d, a.wide);
   }
   RowMask row_mask(mask, n, first);
@@ -117,11 +117,11 @@ __device__ void add_row(Four (&sums)[parts], const Norm& a, const Mask& mask, in
   for (int p = 0; p < parts; ++p) {
     const int begin = first + p * columns_at_a_time, d = begin + 4 * lane();
     if (begin >= D) break;
-    sums[p] = x[p].widened(known_as<FloatOrIfKnown<T>>(a.x, d).type);
+    sums[p] = x[p].widened(known_as<IfKnown<InFours, T>>(a.x, d).type);
     if (!a.r) continue;
     const Four factors = row_mask.of(p), added = r[p].widened(known_as<T>(a.r, d).type);
     for (int j = 0; j < 4; ++j) sums[p].at[j] += factors.at[j] * added.at[j];
-    if (d < D) store_four<FloatIfKnown<T>>(a.sum, n, d, a.wide, sums[p]);
+    if (d < D) store_four<IfKnown<float, T>>(a.sum, n, d, a.wide, sums[p]);
   }
 }
 
@@ -167,8 +167,7 @@ void residual_norm(const Backend::ResidualNorm& a) {
                     in_fours(Values(a.beta));
   const int share = warps_of_row(D);
   const int64_t warps = share > 1 ? share : warps_forward, rows = share > 1 ? 1 : warps;
-  const bool can_know =
-      wide && all_are(DType::f32, {sum}) && all_are(y.type, {r}) && (x.type == DType::f32 || x.type == y.type);
+  const bool can_know = wide && all_are(DType::f32, {sum}) && all_are(y.type, {r});
   for_rows(D, can_know, y.type, [&]<class T, int parts>() {
     launch(norm_kernel<T, parts>, dim3(blocks_of(N, rows)), dim3(unsigned(warps * warp_size)), 0,
            Norm{y, sum, x, r, view<float>(a.mean), view<float>(a.rstd), view<const float>(a.gamma),
@@ -211,8 +210,8 @@ struct StoredRow {
     for (int p = 0; p < parts; ++p) {
       const int d = first + p * columns_at_a_time + 4 * lane();
       if (d >= b.cols()) continue;
-      dy[p] = load_stored<FloatIfKnown<T>>(b.dy, n, d, b.wide);
-      sum[p] = load_stored<FloatIfKnown<T>>(b.sum, n, d, b.wide);
+      dy[p] = load_stored<IfKnown<float, T>>(b.dy, n, d, b.wide);
+      sum[p] = load_stored<IfKnown<float, T>>(b.sum, n, d, b.wide);
     }
     mean = b.mean(n), rstd = b.rstd(n);
   }
@@ -228,8 +227,8 @@ struct RowOfLane {
 #pragma unroll
     for (int p = 0; p < parts; ++p) {
       const int d = first + p * columns_at_a_time + 4 * lane();
-      dy[p] = row.dy[p].widened(known_as<FloatIfKnown<T>>(b.dy, d).type),
-      normed[p] = row.sum[p].widened(known_as<FloatIfKnown<T>>(b.sum, d).type);
+      dy[p] = row.dy[p].widened(known_as<IfKnown<float, T>>(b.dy, d).type),
+      normed[p] = row.sum[p].widened(known_as<IfKnown<float, T>>(b.sum, d).type);
       for (int j = 0; j < 4; ++j) normed[p].at[j] = (normed[p].at[j] - row.mean) * row.rstd;
     }
   }
@@ -296,7 +295,7 @@ __device__ void row_backward(const NormBack& b, const Mask& mask, int64_t n, Row
       dx.at[j] = rstd * (g[p].at[j] - mean_g - row.normed[p].at[j] * mean_gn);
       dr.at[j] = factors.at[j] * dx.at[j];
     }
-    put_four<FloatIfKnown<T>>(b.dx, n, d, b.wide, dx);
+    put_four<IfKnown<float, T>>(b.dx, n, d, b.wide, dx);
     put_four<T>(b.dr, n, d, b.wide, dr);
   }
 }
