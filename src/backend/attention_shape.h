@@ -26,11 +26,13 @@ struct Visibility {
     if (window >= 0) seen = {std::max(seen.begin, i - window), std::min(seen.end, i + window + 1)};
     return {std::min(seen.begin, seen.end), seen.end};
   }
-  /// Whether query i sees key j, if that key exists.
-  template <class Integer>
-  constexpr bool sees(Integer i, Integer j) const {
-    i += Integer(first);
-    return !(causal && j * stride > i) && (window < 0 || (i - j <= window && j - i <= window));
+  /// The ones of the `count` queries that see key j.
+  constexpr Range queries(int64_t j, int64_t count) const {
+    Range seeing{0, count};
+    if (causal) seeing.begin = std::max(seeing.begin, j * stride - first);
+    if (window >= 0)
+      seeing = {std::max(seeing.begin, j - window - first), std::min(seeing.end, j + window + 1 - first)};
+    return {std::min(seeing.begin, seeing.end), seeing.end};
   }
 };
 

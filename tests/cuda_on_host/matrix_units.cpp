@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "base/error.h"
 #include "tensor/float16.h"
 
 namespace dragoman::cuda {
@@ -36,7 +37,34 @@ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], con
   }
 }
 
+/// Number `column` of row `row` of matrix m, whose rows' addresses are in the first two words of eight lanes.
+uint32_t number_of(const Given& addresses, int m, int row, int column) {
+  const uint32_t(&words)[cuda_on_host::words_given] = addresses[8 * m + row];
+  const uintptr_t address = words[0] | uintptr_t{words[1]} << 32;
+  invariant(address % 16 == 0, "rows of matrices are aligned");
+  return reinterpret_cast<const uint16_t*>(address)[column];
+}
+
+const Given& gather_address(const void* row) {
+  const auto address = reinterpret_cast<uintptr_t>(row);
+  return cuda_on_host::gather({uint32_t(address), uint32_t(address >> 32)});
+}
+
 }  // namespace
+
+void load_matrices(uint32_t (&to)[4], const void* row) {
+  const Given& addresses = gather_address(row);
+  const int lane = int(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+  for (int m = 0; m < 4; ++m)
+    to[m] = number_of(addresses, m, g, 2 * t) | number_of(addresses, m, g, 2 * t + 1) << 16;
+}
+
+void load_transposed(uint32_t (&to)[4], const void* row) {
+  const Given& addresses = gather_address(row);
+  const int lane = int(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+  for (int m = 0; m < 4; ++m)
+    to[m] = number_of(addresses, m, 2 * t, g) | number_of(addresses, m, 2 * t + 1, g) << 16;
+}
 
 void multiply_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   multiply<2>(c, a, b,

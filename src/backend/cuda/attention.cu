@@ -42,7 +42,7 @@ __device__ int64_t weights_before(const Heads& a, const Position& at) {
   int64_t pairs = 0;
   for (unsigned s = unsigned(lane()); s < blockIdx.x; s += warp_size)
     pairs += int64_t{a.queries[s + 1] - a.queries[s]} * (a.keys[s + 1] - a.keys[s]);
-  return warp_reduce(pairs, Plus{}) * a.scoring.heads + at.head * at.queries * at.keys;
+  return warp_reduce(pairs, Plus{}) * a.scoring.heads + int64_t{at.head} * at.queries * at.keys;
 }
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.

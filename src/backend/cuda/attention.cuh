@@ -114,8 +114,7 @@ inline dim3 grid_of(const Spans& rows, int heads, int rows_of_block) {
 
 /// The sentence and head that a block handles.
 struct Sentence {
-  int64_t first_query, queries, first_key, keys;
-  int head;
+  int first_query, queries, first_key, keys, head;
 
   __device__ explicit Sentence(const Heads& a)
       : first_query(a.queries[blockIdx.x]),

@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "backend/copying.h"
+#include "backend/cuda/exponential.cuh"
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
 #include "backend/cuda/gemm.h"
@@ -68,12 +69,6 @@ struct Chunk {
   View<const float> gate, copied;  // (N,1) or empty
   Put dgate, dcopied;
 };
-
-/// e to the x. Logits of 16 bits need no more digits than the fast one has.
-template <class T>
-__device__ float exponential(float x) {
-  return sizeof(T) == 2 ? __expf(x) : expf(x);
-}
 
 /// Of the logits that a thread has seen: the highest, the sum of exp(logit - highest), and their sum.
 template <class T>

@@ -37,4 +37,21 @@ __device__ inline void multiply_tf32(float (&c)[4], const uint32_t (&a)[4], cons
            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));))
 }
 
+/// Loads four matrices (8,8) of 16-bit numbers from shared memory. Lane l passes the address of row l % 8 of matrix l /
+/// 8, a multiple of 16 bytes. Lane (g, t) gets elements (g,2t) (g,2t+1) of each.
+__device__ inline void load_matrices(uint32_t (&to)[4], const void* row) {
+  NV_IF_TARGET(NV_PROVIDES_SM_80, (asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                                                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                                                : "r"(uint32_t(__cvta_generic_to_shared(row)))
+                                                : "memory");))
+}
+
+/// The same, transposed: lane (g, t) gets elements (2t,g) (2t+1,g).
+__device__ inline void load_transposed(uint32_t (&to)[4], const void* row) {
+  NV_IF_TARGET(NV_PROVIDES_SM_80, (asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                                                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                                                : "r"(uint32_t(__cvta_generic_to_shared(row)))
+                                                : "memory");))
+}
+
 }  // namespace dragoman::cuda

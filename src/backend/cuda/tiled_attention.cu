@@ -3,8 +3,8 @@
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/tiled_scores.cuh"
 
-// Attention on matrix units, after FlashAttention-2 (Dao 2023). A warp keeps 16 queries, or in the backward pass 16
-// keys, in registers, and iterates over the other side 32 rows at a time, which its block loads into shared memory.
+// Attention on matrix units, after FlashAttention-2 (Dao 2023). A warp has 16 queries, or in the backward pass 16 keys,
+// in shared memory and iterates over the other side 32 rows at a time, which its block loads into shared memory too.
 // Scores exist only in registers. The order of summation is fixed, so results do not depend on the rest of the batch.
 // Rows of its tile that a query does not see are multiplied by 0: if they are not finite, the query's result is NaN.
 namespace dragoman::cuda {
@@ -17,52 +17,46 @@ constexpr int most_threads = 128;  // of a block
 template <class T, int size>
 constexpr int blocks_forward = sizeof(T) * size <= 128 ? 4 : 1;
 template <class T, int size>
-constexpr int blocks_backward = sizeof(T) * size <= 128 ? 3 : 1;
+constexpr int blocks_backward = sizeof(T) * size <= 128 ? 4 : 1;
 
 __device__ int rows_of_block() { return int(blockDim.x) / warp_size * rows_of_warp; }
 __device__ int row_of_warp() { return int(threadIdx.x) / warp_size * rows_of_warp; }
 
 /// One head's rows of a matrix with a row for each query, from query i of the sentence on, or each key.
-__device__ HeadRows queries_from(const Sentence& at, const Values& x, int64_t i, int64_t width) {
+__device__ HeadRows queries_from(const Sentence& at, const Values& x, int i, int64_t width) {
   return {x, at.first_query + i, at.queries - i, at.head, width};
 }
-__device__ HeadRows keys_from(const Sentence& at, const Values& x, int64_t j, int64_t width) {
+__device__ HeadRows keys_from(const Sentence& at, const Values& x, int j, int64_t width) {
   return {x, at.first_key + j, at.keys - j, at.head, width};
 }
 
-/// Rows of two matrices of the other side, for heads of size up to `size`: what the kernels keep in shared memory.
+/// What the kernels keep in shared memory, for heads of size up to `size`.
 template <class T, int size>
 struct Tiles {
-  Tile<T, size> first, second;
+  Tile<T, size> first, second;          // rows of two matrices of the other side, for all warps of the block
+  Tile<T, size> own_first, own_second;  // this warp's rows of one or two matrices
 
-  static int64_t bytes() { return 2 * Tile<T, size>::bytes(span); }
-  __device__ Tiles() {
-    TileMemory<T> memory;
-    memory.take(first, span);
-    memory.take(second, span);
-  }
+  static int64_t bytes(int warps, int own) { return Tile<T, size>::bytes(2 * span + own * warps * rows_of_warp); }
+  __device__ Tiles()
+      : first{dynamic_shared<Neighbours<T>>()},
+        second(first.from(span)),
+        own_first(second.from(span + row_of_warp())),
+        own_second(own_first.from(rows_of_block())) {}
+
   /// Begins to fill them with rows of x and y, once all warps have used the previous rows.
   __device__ void load(const HeadRows& x, const HeadRows& y) const {
     __syncthreads();
-    stage<span>(first, x);
-    stage<span>(second, y);
+    stage<span>(first, x, int(threadIdx.x), int(blockDim.x));
+    stage<span>(second, y, int(threadIdx.x), int(blockDim.x));
+  }
+  __device__ static void load_own(const Tile<T, size>& own, const HeadRows& x) {
+    stage<rows_of_warp>(own, x, int(threadIdx.x) % warp_size, warp_size);
   }
   __device__ void wait() const {
     wait_for_copies();
     __syncthreads();
   }
 };
-
-/// Writes a warp's results, each multiplied by the factor of its row, one of the two that a lane shares.
-template <int n>
-__device__ void write(const HeadResults& to, const float (&result)[n][4], const float (&factors)[2]) {
-  const Lane lane;
-#pragma unroll
-  for (int j = 0; j < n; ++j)
-#pragma unroll
-    for (int r = 0; r < 2; ++r)
-      to.put(lane.row(2 * r), lane.column(j, 0), factors[r] * result[j][2 * r], factors[r] * result[j][2 * r + 1]);
-}
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
 template <class T, int size>
@@ -71,91 +65,110 @@ __global__ void __launch_bounds__(most_threads, (blocks_forward<T, size>))
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
-  const int64_t begin = int64_t{blockIdx.z} * rows, mine = begin + row_of_warp();
+  const int begin = int(blockIdx.z) * rows, mine = begin + row_of_warp();
   if (begin >= at.queries) return;
   const Tiles<T, size> tiles;
-  const Range seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
-  const auto load = [&](int64_t key) { tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V)); };
-  const int64_t first = seen.begin / span * span;
-  load(first);
-  const Fragments<T, size> q(queries_from(at, s.q, mine, s.K));
+  tiles.load_own(tiles.own_first, queries_from(at, s.q, mine, s.K));
+  const Rows seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
+  const Partners partners = Partners::of_queries(a, at, mine);
   float sums[size / 8][4] = {};
   RowSoftmax softmax[2];
-  for (int64_t key = first; key < seen.end; key += span) {
-    if (key > first) load(key);
+  for (int key = seen.begin / span * span; key < seen.end; key += span) {
+    tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V));
     tiles.wait();
     if (key >= own.end || key + span <= own.begin) continue;
     Scores p = {};
-    add_product(p, q, tiles.first);
-    each_score(
-        [&](int j, int e, int i, int of_key) { p[j][e] = score(a, at, int(mine) + i, int(key) + of_key, p[j][e]); });
-    softmax[0].take(p, sums, 0);
-    softmax[1].take(p, sums, 1);
+    add_product(p, tiles.own_first, tiles.first);
+    to_scores<false>(p, a, at, partners, mine, key);
+    softmax[0].take<T>(p, sums, 0);
+    softmax[1].take<T>(p, sums, 1);
     if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(p);
     add_product(sums, p, tiles.second);
   }
-  float factors[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    const float total = row_reduce(softmax[r].sum, Plus{});
-    factors[r] = total == 0 ? 0.f : 1 / total;
-    const int64_t i = mine + Lane().row(2 * r);
+    const float total = row_reduce(softmax[r].sum, Plus{}), factor = total == 0 ? 0.f : 1 / total;
+    const int i = mine + Lane().row(2 * r);
     if (Lane().t == 0 && i < at.queries)
       lse(at.first_query + i, at.head) = total == 0 ? 0.f : softmax[r].top + logf(total);
+#pragma unroll
+    for (int j = 0; j < size / 8; ++j) sums[j][2 * r] *= factor, sums[j][2 * r + 1] *= factor;
   }
-  write({y, at.first_query + mine, at.queries - mine, at.head, s.V}, sums, factors);
+  HeadResults(y, at.first_query + mine, at.queries - mine, at.head, s.V).put(sums);
 }
 
-/// dy_i · y_i of the two rows that a lane shares. It uses dy as rounded for products, so that the gradients of a
-/// query's scores sum to 0 as they should.
+/// dy · y of a warp's row lane / 2. It uses dy as rounded for products, so that the gradients of a query's scores sum
+/// to 0 as they should.
 template <class T, int size>
-__device__ void inner_products(float (&inner)[2], const Fragments<T, size>& dy, const HeadRows& y) {
-  const auto sum_with = [&](const auto& of_y) {
+__device__ float inner_product(const HeadRows& dy, const HeadRows& y) {
+  const int lane = int(threadIdx.x) % warp_size, row = lane / 2;
+  float sum = 0;
+  const auto is_usual = [](const HeadRows& x) { return x.wide && (x.type == DType::f32 || x.type == dtype_of<T>()); };
+  if (is_usual(dy) && is_usual(y)) {
+    const DType type_of_dy = dy.type == DType::f32 ? DType::f32 : dtype_of<T>();
+    const DType type_of_y = y.type == DType::f32 ? DType::f32 : dtype_of<T>();
+    constexpr int at_once = 4;
+#pragma unroll 1
+    for (int first = 0; first < size; first += 8 * at_once) {
+      StoredFour of_dy[at_once], of_y[at_once];
 #pragma unroll
-    for (int k = 0; k < size / 16; ++k)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const auto& a = dy.at[k][i];
-        const auto& b = of_y.at[k][i];
-        inner[i % 2] += a.first() * b.first() + a.second() * b.second();
+      for (int i = 0; i < at_once; ++i) {
+        const int d = first + 8 * i + lane % 2 * 4;
+        if (!dy.has(row, d)) continue;
+        of_dy[i] = load_stored(dy.row(row), d, d + 4, true);
+        of_y[i] = load_stored(y.row(row), d, d + 4, true);
       }
-  };
-  y.type == dtype_of<T>() ? sum_with(Fragments<T, size>(y)) : sum_with(Fragments<float, size>(y));
-  inner[0] = row_reduce(inner[0], Plus{});
-  inner[1] = row_reduce(inner[1], Plus{});
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const Four a = of_dy[i].widened(type_of_dy), b = of_y[i].widened(type_of_y);
+        const Neighbours<T> left(a.at[0], a.at[1]), right(a.at[2], a.at[3]);
+        sum += left.first() * b.at[0] + left.second() * b.at[1] + right.first() * b.at[2] + right.second() * b.at[3];
+      }
+    }
+  } else {
+#pragma unroll 1
+    for (int d = lane % 2; d < y.width; d += 2) sum += Neighbours<T>(dy(row, d), 0.f).first() * y(row, d);
+  }
+  return sum + __shfl_xor_sync(0xffffffffu, sum, 1);
 }
 
 /// The gradient of the scores' bias. The keys of a row differ in distance from its query and thus in column, except
 /// that clipped distances share the first or last column; these two are summed separately.
 struct BiasGradient {
   View<float> to;  // empty if not wanted
-  int64_t width;   // columns of a head
+  int width;       // columns of a head
   float first[2] = {}, last[2] = {};
 
-  __device__ BiasGradient(const AttentionGradients& b, const Sentence& at, int heads, int64_t first_row)
-      : to(b.dbias), width(b.dbias.cols / heads) {
+  __device__ BiasGradient(const AttentionGradients& b, const Sentence& at, int heads, int first_row)
+      : to(b.dbias), width(int(b.dbias.cols) / heads) {
     if (!to || b.dbias_adds) return;
     for (int r = 0; r < rows_of_warp && first_row + r < at.queries; ++r)
-      for (int64_t c = threadIdx.x % warp_size; c < width; c += warp_size)
+      for (int c = int(threadIdx.x) % warp_size; c < width; c += warp_size)
         to(at.first_query + first_row + r, at.head * width + c) = 0;
     __syncwarp();
   }
-  /// `column` is within the head; r is which of the lane's two rows.
-  __device__ void add(int64_t row, int head, int64_t column, int r, float gradient) {
-    if (column == 0)
-      first[r] += gradient;
-    else if (column == width - 1)
-      last[r] += gradient;
-    else
-      to(row, head * width + column) += gradient;
+  /// Adds those of the scores' gradients that exist. The warp's rows are queries from `row` on.
+  __device__ void add(const Scores& gradients, const Partners& partners, const Sentence& at, int row, int key,
+                      int reach) {
+    each_score([&](int j, int e, int i, int of_key) {
+      if (!partners.have(e, key + of_key)) return;
+      const int distance = key - row + of_key - i;
+      const int clipped = distance < -reach ? -reach : distance > reach ? reach : distance;
+      if (clipped == -reach)
+        first[e / 2] += gradients[j][e];
+      else if (clipped == reach)
+        last[e / 2] += gradients[j][e];
+      else
+        to(at.first_query + row + i, at.head * width + reach + clipped) += gradients[j][e];
+    });
   }
-  __device__ void finish(const Sentence& at, int64_t first_row) {
+  __device__ void finish(const Sentence& at, int first_row) {
     if (!to) return;
     const Lane lane;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float at_first = row_reduce(first[r], Plus{}), at_last = row_reduce(last[r], Plus{});
-      const int64_t i = first_row + lane.row(2 * r);
+      const int i = first_row + lane.row(2 * r);
       if (lane.t != 0 || i >= at.queries) continue;
       to(at.first_query + i, at.head * width) += at_first;
       if (width > 1) to(at.first_query + i, at.head * width + width - 1) += at_last;
@@ -170,44 +183,46 @@ __global__ void __launch_bounds__(most_threads, (blocks_backward<T, size>))
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
-  const int64_t begin = int64_t{blockIdx.z} * rows, mine = begin + row_of_warp();
+  const int begin = int(blockIdx.z) * rows, mine = begin + row_of_warp();
   if (begin >= at.queries) return;
   const Tiles<T, size> tiles;
-  const Range seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
-  const auto load = [&](int64_t key) { tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V)); };
-  const int64_t first = seen.begin / span * span;
-  load(first);
-  const Fragments<T, size> q(queries_from(at, s.q, mine, s.K)), dy(queries_from(at, b.dy, mine, s.V));
+  const HeadRows dy = queries_from(at, b.dy, mine, s.V);
+  tiles.load_own(tiles.own_first, queries_from(at, s.q, mine, s.K));
+  tiles.load_own(tiles.own_second, dy);
+  const Rows seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
+  const Partners partners = Partners::of_queries(a, at, mine);
   float inner[2] = {}, lse[2] = {}, dq[size / 8][4] = {};
-  inner_products(inner, dy, queries_from(at, b.y, mine, s.V));
-#pragma unroll
-  for (int r = 0; r < 2; ++r)
-    if (const int64_t i = mine + Lane().row(2 * r); i < at.queries) {
-      lse[r] = b.lse(at.first_query + i, at.head);
-      if (Lane().t == 0) b.inner(at.first_query + i, at.head) = inner[r];
-    }
   BiasGradient bias(b, at, s.heads, mine);
-  for (int64_t key = first; key < seen.end; key += span) {
-    if (key > first) load(key);
+  const int first = seen.begin / span * span;
+  for (int key = first; key < seen.end; key += span) {
+    tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V));
+    if (key == first) {  // while the rows are copied
+      const float of_row = inner_product<T, size>(dy, queries_from(at, b.y, mine, s.V));
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int row = Lane().row(2 * r);
+        inner[r] = __shfl_sync(0xffffffffu, of_row, 2 * row);
+        if (mine + row >= at.queries) continue;
+        lse[r] = b.lse(at.first_query + mine + row, at.head);
+        if (Lane().t == 0) b.inner(at.first_query + mine + row, at.head) = inner[r];
+      }
+    }
     tiles.wait();
     if (key >= own.end || key + span <= own.begin) continue;
     Scores p = {}, dp = {};
-    add_product(p, q, tiles.first);
-    add_product(dp, dy, tiles.second);
+    add_product(p, tiles.own_first, tiles.first);
+    add_product(dp, tiles.own_second, tiles.second);
     if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(dp);
-    each_score([&](int j, int e, int i, int of_key) {
-      const float of_pair = score(a, at, int(mine) + i, int(key) + of_key, p[j][e]);
-      const bool there = of_pair != -INFINITY;
+    to_scores<false>(p, a, at, partners, mine, key);
+    each_score([&](int j, int e, int, int) {
       const int r = e / 2;
-      dp[j][e] = there ? expf(of_pair - lse[r]) * (dp[j][e] - inner[r]) * s.scale : 0.f;
-      if (bias.to && there)
-        bias.add(at.first_query + mine + i, at.head,
-                 s.bias_column(at.head, key + of_key - mine - i) - at.head * bias.width, r, dp[j][e]);
+      dp[j][e] = p[j][e] == -INFINITY ? 0.f : exponential<T>(p[j][e] - lse[r]) * (dp[j][e] - inner[r]) * s.scale;
     });
+    if (bias.to) bias.add(dp, partners, at, mine, key, int(s.reach));
     add_product(dq, dp, tiles.first);
   }
   bias.finish(at, mine);
-  write({b.dq, at.first_query + mine, at.queries - mine, at.head, s.K}, dq, {1, 1});
+  HeadResults(b.dq, at.first_query + mine, at.queries - mine, at.head, s.K).put(dq);
 }
 
 /// Of the queries whose rows are in shared memory.
@@ -222,47 +237,40 @@ __global__ void __launch_bounds__(most_threads, (blocks_backward<T, size>)) key_
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
-  const int64_t begin = int64_t{blockIdx.z} * rows, mine = begin + row_of_warp();
+  const int begin = int(blockIdx.z) * rows, mine = begin + row_of_warp();
   if (begin >= at.keys) return;
   const Tiles<T, size> tiles;
-  const auto visible = [&](int64_t query, int64_t key, int count) {
-    const Range seen = seen_by(a, at, query, span);
-    return key < seen.end && seen.begin < key + count;
-  };
-  const auto next = [&](int64_t query) {
-    while (query < at.queries && !visible(query, begin, rows)) query += span;
-    return query;
-  };
-  const auto load = [&](int64_t query) {
-    if (query >= at.queries) return;
+  tiles.load_own(tiles.own_first, keys_from(at, s.k, mine, s.K));
+  tiles.load_own(tiles.own_second, keys_from(at, s.v, mine, s.V));
+  const Partners partners = Partners::of_keys(a, at, mine);
+  float dk[size / 8][4] = {}, dv[size / 8][4] = {};
+  for (int query = 0; query < at.queries; query += span) {
+    const Rows seen = seen_by(a, at, query, span);
+    const auto visible = [&](int key, int count) { return key < seen.end && seen.begin < key + count; };
+    if (!visible(begin, rows)) continue;
     tiles.load(queries_from(at, s.q, query, s.K), queries_from(at, b.dy, query, s.V));
-    if (const int64_t i = query + threadIdx.x; threadIdx.x < span && i < at.queries) {
+    if (const int i = query + int(threadIdx.x); threadIdx.x < span && i < at.queries) {
       queries.lse[threadIdx.x] = b.lse(at.first_query + i, at.head);
       queries.inner[threadIdx.x] = b.inner(at.first_query + i, at.head);
     }
-  };
-  int64_t query = next(0);
-  load(query);
-  const Fragments<T, size> k(keys_from(at, s.k, mine, s.K)), v(keys_from(at, s.v, mine, s.V));
-  float dk[size / 8][4] = {}, dv[size / 8][4] = {};
-  for (; query < at.queries; query = next(query + span), load(query)) {
     tiles.wait();
-    if (!visible(query, mine, rows_of_warp)) continue;
+    if (!visible(mine, rows_of_warp)) continue;
     Scores p = {}, dp = {};
-    add_product(p, k, tiles.first);
-    add_product(dp, v, tiles.second);
+    add_product(p, tiles.own_first, tiles.first);
+    add_product(dp, tiles.own_second, tiles.second);
+    to_scores<true>(p, a, at, partners, mine, query);
     const Kept kept(a, at, mine, query, true);
-    each_score([&](int j, int e, int of_key, int i) {  // the weight and the score's gradient
-      const float of_pair = score(a, at, int(query) + i, int(mine) + of_key, p[j][e]);
-      const float weight = of_pair == -INFINITY ? 0.f : expf(of_pair - queries.lse[i]);
-      dp[j][e] = of_pair == -INFINITY ? 0.f : weight * (kept.factor(j, e) * dp[j][e] - queries.inner[i]) * s.scale;
+    each_score([&](int j, int e, int, int i) {  // the weight and the score's gradient
+      const bool there = p[j][e] != -INFINITY;
+      const float weight = there ? exponential<T>(p[j][e] - queries.lse[i]) : 0.f;
+      dp[j][e] = there ? weight * (kept.factor(j, e) * dp[j][e] - queries.inner[i]) * s.scale : 0.f;
       p[j][e] = weight * kept.factor(j, e);
     });
     add_product(dv, p, tiles.second);
     add_product(dk, dp, tiles.first);
   }
-  write({b.dk, at.first_key + mine, at.keys - mine, at.head, s.K}, dk, {1, 1});
-  write({b.dv, at.first_key + mine, at.keys - mine, at.head, s.V}, dv, {1, 1});
+  HeadResults(b.dk, at.first_key + mine, at.keys - mine, at.head, s.K).put(dk);
+  HeadResults(b.dv, at.first_key + mine, at.keys - mine, at.head, s.V).put(dv);
 }
 
 int64_t widest_head(const Backend::Attention& a) { return std::max(a.q.cols(), a.v.cols()) / a.shape.heads; }
@@ -283,10 +291,12 @@ int warps_for(const Spans& rows) {
   return int(std::clamp<int64_t>((rows.longest() + rows_of_warp - 1) / rows_of_warp, 1, most_threads / warp_size));
 }
 
-template <class... P, class... A>
-void launch_on(const Spans& rows, int heads, int64_t bytes, void (*kernel)(P...), const A&... arguments) {
+/// `own`: how many matrices each warp has 16 rows of.
+template <class T, int size, class... P, class... A>
+void launch_on(const Spans& rows, int heads, int own, void (*kernel)(P...), const A&... arguments) {
   const int warps = warps_for(rows);
-  launch(kernel, grid_of(rows, heads, warps * rows_of_warp), dim3(unsigned(warps * warp_size)), bytes, arguments...);
+  launch(kernel, grid_of(rows, heads, warps * rows_of_warp), dim3(unsigned(warps * warp_size)),
+         Tiles<T, size>::bytes(warps, own), arguments...);
 }
 
 }  // namespace
@@ -298,16 +308,16 @@ bool on_matrix_units(const Backend::Attention& a) {
 
 void tiled_attention(const Backend::Attention& a) {
   for_tiles(a, [&]<class T, int size>() {
-    launch_on(a.shape.queries, a.shape.heads, Tiles<T, size>::bytes(), forward_kernel<T, size>, Heads(a),
-              Put(Grad{a.y}), view<float>(a.lse));
+    launch_on<T, size>(a.shape.queries, a.shape.heads, 1, forward_kernel<T, size>, Heads(a), Put(Grad{a.y}),
+                       view<float>(a.lse));
   });
 }
 
 void tiled_attention_backward(const Backend::Attention& a, const AttentionGradients& b) {
   for_tiles(a, [&]<class T, int size>() {
     const Heads heads(a);
-    launch_on(a.shape.queries, a.shape.heads, Tiles<T, size>::bytes(), query_kernel<T, size>, heads, b);
-    if (b.dk || b.dv) launch_on(a.shape.keys, a.shape.heads, Tiles<T, size>::bytes(), key_kernel<T, size>, heads, b);
+    launch_on<T, size>(a.shape.queries, a.shape.heads, 2, query_kernel<T, size>, heads, b);
+    if (b.dk || b.dv) launch_on<T, size>(a.shape.keys, a.shape.heads, 2, key_kernel<T, size>, heads, b);
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "backend/cuda/attention.cuh"
+#include "backend/cuda/exponential.cuh"
 #include "backend/cuda/tiles.cuh"
 
 /// What a warp of tiled_attention.cu does with the scores of its 16 rows and `span` rows of the other side.
@@ -17,21 +18,6 @@ __device__ float row_reduce(float x, Join join) {
   return join(x, __shfl_xor_sync(0xffffffffu, x, 2));
 }
 
-/// Range of the keys that some query of [begin, begin + count) sees.
-__device__ inline Range seen_by(const Heads& a, const Sentence& at, int64_t begin, int count) {
-  if (begin >= at.queries) return {0, 0};
-  const int64_t last = (begin + count < at.queries ? begin + count : at.queries) - 1;
-  return {a.visible.keys(begin, at.keys).begin, a.visible.keys(last, at.keys).end};
-}
-
-/// The score of query i and key j, given `product` = q · k. -inf if there is no such pair.
-__device__ inline float score(const Heads& a, const Sentence& at, int i, int j, float product) {
-  if (i >= int(at.queries) || j >= int(at.keys) || !a.visible.sees(i, j)) return -INFINITY;
-  const Scoring& s = a.scoring;
-  if (s.bias) product += s.bias(s.bias.rows == 1 ? 0 : at.first_query + i, s.bias_column(at.head, j - i));
-  return product * s.scale;
-}
-
 /// Calls f(j, e, row, column) for this lane's elements of scores.
 template <class F>
 __device__ void each_score(const F& f) {
@@ -42,21 +28,98 @@ __device__ void each_score(const F& f) {
     for (int e = 0; e < 4; ++e) f(j, e, lane.row(e), lane.column(j, e));
 }
 
+/// Rows of the other side, in 32 bits, which take half of the registers.
+struct Rows {
+  int begin, end;
+};
+
+/// Not inlined, because these need 64 bits and divisions.
+[[gnu::noinline]] inline __device__ Rows keys_of(Visibility visible, int query, int keys) {
+  const Range seen = visible.keys(query, keys);
+  return {int(seen.begin), int(seen.end)};
+}
+[[gnu::noinline]] inline __device__ Rows queries_of(Visibility visible, int key, int queries) {
+  const Range seeing = visible.queries(key, queries);
+  return {int(seeing.begin), int(seeing.end)};
+}
+
+/// The keys that some query of [begin, begin + count) sees.
+__device__ inline Rows seen_by(const Heads& a, const Sentence& at, int begin, int count) {
+  if (begin >= at.queries) return {0, 0};
+  const int last = (begin + count < at.queries ? begin + count : at.queries) - 1;
+  return {keys_of(a.visible, begin, at.keys).begin, keys_of(a.visible, last, at.keys).end};
+}
+
+/// Which rows of the other side have a score with each of the two rows that a lane shares.
+struct Partners {
+  Rows of_row[2];
+
+  /// `of(i)`: those of row i, of a warp's rows from `first` on; rows from `count` on have none.
+  template <class F>
+  __device__ Partners(int first, int count, const F& of) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int i = first + Lane().row(2 * r);
+      of_row[r] = i < count ? of(i) : Rows{0, 0};
+    }
+  }
+  __device__ static Partners of_queries(const Heads& a, const Sentence& at, int first) {
+    return {first, at.queries, [&](int i) { return keys_of(a.visible, i, at.keys); }};
+  }
+  __device__ static Partners of_keys(const Heads& a, const Sentence& at, int first) {
+    return {first, at.keys, [&](int j) { return queries_of(a.visible, j, at.queries); }};
+  }
+  /// Whether element e of a tile of scores exists, which is in this column.
+  __device__ bool have(int e, int column) const { return of_row[e / 2].begin <= column && column < of_row[e / 2].end; }
+};
+
+/// One head's biases of one sentence.
+struct Biases {
+  const float* middle;  // of query 0 and distance 0
+  int stride, reach;
+
+  __device__ Biases(const Scoring& s, const Sentence& at) : stride(int(s.bias.stride)), reach(int(s.reach)) {
+    const bool shared = s.bias.rows == 1;
+    middle = s.bias.data + (shared ? 0 : at.first_query) * s.bias.stride + s.bias_column(at.head, 0);
+    if (shared) stride = 0;
+  }
+  __device__ float operator()(int query, int key) const {
+    const int distance = key - query;
+    return middle[query * stride + (distance < -reach ? -reach : distance > reach ? reach : distance)];
+  }
+};
+
+/// Turns products q · k into scores, -inf where there is no such pair. The warp's rows are queries, or keys, from `row`
+/// on, and its columns keys, or queries, from `column` on.
+template <bool rows_are_keys>
+__device__ void to_scores(Scores& products, const Heads& a, const Sentence& at, const Partners& partners, int row,
+                          int column) {
+  if (a.scoring.bias) {
+    const Biases biases(a.scoring, at);
+    each_score([&](int j, int e, int r, int c) {
+      const int query = rows_are_keys ? column + c : row + r, key = rows_are_keys ? row + r : column + c;
+      if (partners.have(e, column + c)) products[j][e] += biases(query, key);
+    });
+  }
+  each_score([&](int j, int e, int, int c) {
+    products[j][e] = partners.have(e, column + c) ? products[j][e] * a.scoring.scale : -INFINITY;
+  });
+}
+
 /// Dropout of the weights whose rows are a warp's from `row` on, and whose columns start at `column`: queries and keys,
 /// or keys and queries. A loop that is not unrolled leaves its registers to attention without dropout.
 struct Kept {
   unsigned bits = ~0u;  // bit 4j + e: whether element [j][e] is kept
   float scale;
 
-  __device__ Kept(const Heads& a, const Sentence& at, int64_t row, int64_t column, bool rows_are_keys)
-      : scale(a.mask.scale) {
+  __device__ Kept(const Heads& a, const Sentence& at, int row, int column, bool rows_are_keys) : scale(a.mask.scale) {
     if (!a.mask.positions) return;
     const Lane lane;
     bits = 0;
 #pragma unroll 1
     for (int n = 0; n < span / 2; ++n) {
-      const int64_t r = row + lane.row(n % 4), c = column + lane.column(n / 4, n % 4);
-      const int64_t query = rows_are_keys ? c : r, key = rows_are_keys ? r : c;
+      const int r = row + lane.row(n % 4), c = column + lane.column(n / 4, n % 4);
+      const int query = rows_are_keys ? c : r, key = rows_are_keys ? r : c;
       if (query < at.queries && a.mask.factor(at.first_query + query, a.stream(at.head), key) != 0) bits |= 1u << n;
     }
   }
@@ -73,14 +136,14 @@ struct Kept {
 struct RowSoftmax {
   float top = -INFINITY, sum = 0;  // the sum over this lane's keys
 
-  /// Turns scores into exp(score - top) and rescales what was accumulated with a lower top.
-  template <int n>
+  /// Turns scores into exp(score - top) and rescales what was accumulated with a lower top. T: of the factors.
+  template <class T, int n>
   __device__ void take(Scores& p, float (&gathered)[n][4], int row) {
     float highest = top;
 #pragma unroll
     for (int j = 0; j < span / 8; ++j) highest = fmaxf(highest, fmaxf(p[j][2 * row], p[j][2 * row + 1]));
     highest = row_reduce(highest, Larger{});
-    const float shrink = highest == top ? 1.f : expf(top - highest);
+    const float shrink = highest == top ? 1.f : exponential<T>(top - highest);
     top = highest;
     sum *= shrink;
 #pragma unroll
@@ -91,7 +154,7 @@ struct RowSoftmax {
     for (int j = 0; j < span / 8; ++j)
 #pragma unroll
       for (int e = 2 * row; e < 2 * row + 2; ++e) {
-        p[j][e] = p[j][e] == -INFINITY ? 0.f : expf(p[j][e] - highest);
+        p[j][e] = p[j][e] == -INFINITY ? 0.f : exponential<T>(p[j][e] - highest);
         sum += p[j][e];
       }
   }
