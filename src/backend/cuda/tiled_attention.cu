@@ -15,9 +15,7 @@ constexpr int most_threads = 128;  // of a block
 /// Blocks that a multiprocessor shall hold at a time, so that some compute while others wait for memory: the more, the
 /// fewer registers a thread may have (65,536 / 128 / 4 = 128). Wider heads than 64 and f32 need as many as there are.
 template <class T, int size>
-constexpr int blocks_forward = sizeof(T) * size <= 128 ? 4 : 1;
-template <class T, int size>
-constexpr int blocks_backward = sizeof(T) * size <= 128 ? 4 : 1;
+constexpr int blocks = sizeof(T) * size <= 128 ? 4 : 1;
 
 __device__ int rows_of_block() { return int(blockDim.x) / warp_size * rows_of_warp; }
 __device__ int row_of_warp() { return int(threadIdx.x) / warp_size * rows_of_warp; }
@@ -60,8 +58,7 @@ struct Tiles {
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
 template <class T, int size>
-__global__ void __launch_bounds__(most_threads, (blocks_forward<T, size>))
-    forward_kernel(Heads a, Put y, View<float> lse) {
+__global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kernel(Heads a, Put y, View<float> lse) {
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
@@ -178,8 +175,7 @@ struct BiasGradient {
 
 // With p the weights, m their dropout, dp_ij = m_ij · dy_i · v_j:  ds = p (dp - dy_i · y_i),  dq_i = Σ_j ds_ij k_j.
 template <class T, int size>
-__global__ void __launch_bounds__(most_threads, (blocks_backward<T, size>))
-    query_kernel(Heads a, AttentionGradients b) {
+__global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(Heads a, AttentionGradients b) {
   const Sentence at(a);
   const Scoring& s = a.scoring;
   const int rows = rows_of_block();
@@ -232,7 +228,7 @@ struct OfQueries {
 
 // The same per key:  dk_j = Σ_i ds_ij q_i,  dv_j = Σ_i m_ij p_ij dy_i. Here the rows of scores are keys.
 template <class T, int size>
-__global__ void __launch_bounds__(most_threads, (blocks_backward<T, size>)) key_kernel(Heads a, AttentionGradients b) {
+__global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(Heads a, AttentionGradients b) {
   __shared__ OfQueries queries;
   const Sentence at(a);
   const Scoring& s = a.scoring;
