@@ -132,8 +132,8 @@ class Training(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as said:
             program = Path(folder) / "python"
             program.write_text("""#!/bin/sh
-echo '{"layout": "padded", "batch": 16, "tokens_per_second": 5}'
-printf '{"layout": "pad'
+echo '{"way": "padded", "batch": 16, "tokens_per_second": 5}'
+printf '{"way": "pad'
 exec sleep 60
 """, encoding="utf-8")
             program.chmod(0o755)
@@ -144,6 +144,10 @@ exec sleep 60
         self.assertEqual(found[0][samples.TOKENS], 5)
         self.assertEqual(found[1], {})
         self.assertIn("note: PyTorch, padded, 32 tokens: not measured within 1 s", said.getvalue())
+
+    def test_on_a_gpu_a_peer_is_measured_before_it_is_compiled(self):
+        a = Namespace(peer_device="cuda", batches=[16])
+        self.assertEqual(training.PyTorch(a).settings(), ["packed, 16 tokens", "compiled packed, 16 tokens", "compiled padded, 16 tokens"])
 
     def test_on_a_gpu_it_is_measured_with_and_without_activations_of_16_bits(self):
         a = Namespace(dragoman=BINARY, threads=1, devices="0", precisions=["bfloat16"], batches=[16, 2000])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how fast PyTorch trains, and prints a JSON line for each layout and size of batches. Run by training.py.
+"""Measures how fast PyTorch trains, and prints a JSON line for each way and size of batches. Run by training.py.
 
     torch_training.py SOURCE TARGET VOCABULARY [OPTION...]
 
@@ -20,6 +20,7 @@ from shapes import SHAPES
 from torch_model import BOS, EOS, LAYOUTS, Transformer
 
 BATCHES = 20  # random batches, used repeatedly
+WAYS = [*LAYOUTS, *(f"compiled {layout}" for layout in LAYOUTS)]
 LONGEST = 256  # pieces, like dragoman's --max-length
 
 
@@ -28,13 +29,12 @@ def options():
     p.add_argument("text", nargs=2)
     p.add_argument("vocabulary")
     p.add_argument("--preset", choices=SHAPES, default="base")
-    p.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=["padded"])
+    p.add_argument("--ways", nargs="+", choices=WAYS, default=["padded"], help="layout of batches, compiled or not")
     p.add_argument("--batches", type=int, nargs="+", default=[4096], help="target tokens in a batch")
     p.add_argument("--precision", choices=["float32", "bfloat16"], default="float32")
     p.add_argument("--seconds", type=float, default=10)
     p.add_argument("--device", default="cpu")
     p.add_argument("--threads", type=int, default=1)
-    p.add_argument("--compile", action="store_true")
     p.add_argument("--chunk", type=int, default=0, help="rows of the fused projection and loss; 0: not fused")
     return p.parse_args()
 
@@ -76,12 +76,13 @@ def compute(a):
     return torch.autocast(a.device, torch.bfloat16) if a.precision == "bfloat16" else contextlib.nullcontext()
 
 
-def measure(a, vocabulary_size, pairs, layout):
+def measure(a, vocabulary_size, pairs, way):
     """Prints a JSON line for each size of batches, all with one model."""
     torch._dynamo.reset()
+    layout, compiled = way.split()[-1], way.startswith("compiled")
     model = Transformer(SHAPES[a.preset], vocabulary_size).to(a.device).train()
     adam = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
-    loss_of = torch.compile(model, dynamic=True) if a.compile else model
+    loss_of = torch.compile(model, dynamic=True) if compiled else model
 
     def update(batch):
         with compute(a):
@@ -95,9 +96,9 @@ def measure(a, vocabulary_size, pairs, layout):
         if a.device == "cuda":
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
-        said = {"layout": layout, "batch": budget}
+        said = {"way": way, "batch": budget}
         try:
-            said |= speed(a, update, some_batches(pairs, budget, layout, a.device))
+            said |= speed(a, update, some_batches(pairs, budget, layout, a.device), compiled)
         except Exception as error:  # out of memory, or unsupported by this PyTorch; continue with the other settings
             adam.zero_grad(set_to_none=True)
             said["error"] = f"{type(error).__name__}: {(str(error).strip() or '?').splitlines()[0]}"
@@ -110,10 +111,10 @@ def some_batches(pairs, budget, layout, device):
     return [make_batch(batch, layout, device) for batch in batches[:BATCHES]]
 
 
-def speed(a, update, batches):
+def speed(a, update, batches, compiled):
     """Returns target tokens a second and the peak memory of the device."""
     wait = torch.cuda.synchronize if a.device == "cuda" else lambda: None
-    for batch, _ in batches if a.compile else batches[:2]:  # compiles for all shapes
+    for batch, _ in batches if compiled else batches[:2]:  # compiles for all shapes
         loss = update(batch)
     wait()
     tokens, updates, begin = 0, 0, time.monotonic()
@@ -135,8 +136,8 @@ def main():
     pairs = read_pairs(a, vocabulary)
     if not pairs:
         sys.exit(f"error: {a.text[0]} and {a.text[1]} have no pair of at most {LONGEST} pieces")
-    for layout in a.layouts:
-        measure(a, vocabulary.get_piece_size(), pairs, layout)
+    for way in a.ways:
+        measure(a, vocabulary.get_piece_size(), pairs, way)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Both count target tokens, </s> included, and exclude the first updates. With --devices both compute on that GPU, each in its
 faster mode: dragoman with or without --half-activations (PyTorch's autocast has 16-bit activations, too), PyTorch compiled, with
-the faster of its two batch layouts (torch_model.py). MFU is then the share of the GPU's peak rate in bfloat16 that the
-necessary operations used (useful_work.py).
+the faster of its two batch layouts (torch_model.py). As compiling takes minutes, PyTorch is measured without it first. MFU is
+then the share of the GPU's peak rate in bfloat16 that the necessary operations used (useful_work.py).
 """
 import json
 import math
@@ -134,11 +134,11 @@ class PyTorch:
     def can(self, _):
         return True
 
-    def layouts(self):
-        return ["packed", "padded"] if self.a.devices else ["padded"]
+    def ways(self):
+        return ["packed", "compiled packed", "compiled padded"] if self.a.peer_device == "cuda" else ["padded"]
 
     def settings(self):
-        return [f"{layout}, {batch:,} tokens" for layout in self.layouts() for batch in self.a.batches]
+        return [f"{way}, {batch:,} tokens" for way in self.ways() for batch in self.a.batches]
 
     def measure(self, precision, setting, corpus, folder):
         """One process measures all settings, because compiling takes longer than measuring; in each round it is asked for one
@@ -154,16 +154,16 @@ class PyTorch:
 
     def measure_all(self, precision, corpus):
         a = self.a
-        cuda, end = a.peer_device == "cuda", time.monotonic() + a.peer_seconds
+        end = time.monotonic() + a.peer_seconds
         done = run([a.python, "-B", HERE / "torch_training.py", *corpus.files, a.vocab, "--preset", a.preset,
-                    "--layouts", *self.layouts(), "--batches", *map(str, a.batches), "--precision", precision,
+                    "--ways", *self.ways(), "--batches", *map(str, a.batches), "--precision", precision,
                     "--seconds", str(a.seconds), "--threads", str(a.threads), "--device", a.peer_device,
-                    *(["--compile"] if cuda else ["--chunk", str(CHUNKS[a.preset])])],
+                    *([] if a.peer_device == "cuda" else ["--chunk", str(CHUNKS[a.preset])])],
                    environment={"LD_PRELOAD": a.allocator} if a.allocator else {},
                    until=lambda: time.monotonic() > end)
         self.peak = done.peak
         lines = done.out[:done.out.rfind("\n") + 1].splitlines()  # whole ones
-        return {f"{line['layout']}, {line['batch']:,} tokens": line for line in map(json.loads, lines)}
+        return {f"{line['way']}, {line['batch']:,} tokens": line for line in map(json.loads, lines)}
 
 
 def compare(a, ours, peer):
