@@ -225,6 +225,28 @@ class NsightCompute(unittest.TestCase):
         self.assertEqual(list(found), ["b", "a"])
         self.assertEqual((found["a"]["launches"], found["a"]["ns"], found["a"]["registers"]), (2, 2000, 40))
 
+    def test_times_of_all_kernels_come_before_other_metrics_of_some(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
+            program = Path(folder) / "ncu"
+            program.write_text("""#!/bin/sh
+echo "$@" >>calls
+for f; do [ "$last" = --log-file ] && log=$f; last=$f; done
+cat >$log <<'END'
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","a","gpu__time_duration.sum","us","2"
+END
+case "$*" in *dram*) echo '"0","a","dram__throughput.avg.pct_of_peak_sustained_elapsed","%","40"' >>$log;; esac
+""", encoding="utf-8")
+            program.chmod(0o755)
+            check = check_in(folder)
+            with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+                kernels.measure(check, "a step", lambda several: ["translate"])
+            calls = (check.folder / "calls").read_text(encoding="utf-8").splitlines()
+        self.assertRegex(calls[0], "--metrics gpu__time_duration.sum --launch-count 1500 ")
+        self.assertRegex(calls[1], "--metrics gpu__time_duration.sum,dram__.* --launch-count 120 ")
+        self.assertEqual(out.getvalue().count("0.00 ms in 1 kernels"), 2)
+        self.assertRegex(out.getvalue(), r"100.0% +1 x  a\n(.*\n)*.*100.0% +1 x  memory, %  40  a\n")
+
     def test_where_it_is_refused_the_rest_goes_on(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
             program = Path(folder) / "ncu"
