@@ -187,14 +187,18 @@ void HttpConnection::wait_for_input() {
   });
 }
 
-// The memory of what came is free again once there is an answer to it.
+// The memory of what came is free again once there is an answer to it. While one is computed, what came after its
+// request is lost, and with it the next requests.
 void HttpConnection::on_input_or_refuse() {
   try {
     on_input();
   } catch (const std::bad_alloc&) {
     parser_.reset();
     input_ = {};
-    phase_ == Phase::header || phase_ == Phase::body ? refuse(no_memory_response()) : close();
+    if (phase_ == Phase::draining) return close();
+    if (!answer_) return refuse(no_memory_response());
+    keep_alive_ = false;
+    expect_reset();
   }
 }
 

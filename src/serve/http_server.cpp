@@ -22,7 +22,7 @@ namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 using Code = boost::system::error_code;
 
-constexpr auto pause_without_files = std::chrono::milliseconds(100);  // until a connection may have been closed
+constexpr auto pause_before_accepting = std::chrono::milliseconds(100);  // some connection may end meanwhile
 
 void raise_limit_of_open_files() {
   rlimit limit{};
@@ -53,7 +53,7 @@ struct HttpServer::State {
   tcp::acceptor acceptor{io};
   asio::steady_timer pause{io}, grace{io};
   std::deque<asio::signal_set> signals;
-  bool told_of_files = false;
+  bool warned = false;
 };
 
 void HttpServer::State::listen(const std::string& host, int port) {
@@ -74,16 +74,20 @@ void HttpServer::State::accept() {
   acceptor.async_accept([this](Code error, tcp::socket socket) { on_accepted(error, std::move(socket)); });
 }
 
-// If no more files can be opened, new connections keep waiting.
+// If no more files can be opened, new connections keep waiting; without memory for a connection, this one ends.
 void HttpServer::State::on_accepted(Code error, tcp::socket socket) {
   if (!acceptor.is_open()) return;
   if (!error) {
-    std::make_shared<HttpConnection>(std::move(socket), connections)->start();
-    return accept();
+    try {
+      std::make_shared<HttpConnection>(std::move(socket), connections)->start();
+      return accept();
+    } catch (const std::bad_alloc&) {
+      error = asio::error::no_memory;
+    }
   }
   if (error == boost::system::errc::connection_aborted) return accept();
-  if (!std::exchange(told_of_files, true)) log_warning("No more connections can be accepted now: {}", error.message());
-  pause.expires_after(pause_without_files);
+  if (!std::exchange(warned, true)) log_warning("No more connections can be accepted now: {}", error.message());
+  pause.expires_after(pause_before_accepting);
   pause.async_wait([this](Code stopped) {
     if (!stopped) accept();
   });
