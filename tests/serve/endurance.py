@@ -228,7 +228,7 @@ def held(server, limit=math.inf):
 
 def kills(setting, a):
     """Memory, in percent, is compared with that after a tenth of the time, but at least 5 s, in which buffers should
-    reach their size."""
+    reach their size. On a busy machine this takes longer, so it is repeated, up to three times, until memory grows no more."""
     lines = setting.lines(1000)
     expected = setting.translated(lines[:100])
     with setting.serving() as server:
@@ -236,7 +236,12 @@ def kills(setting, a):
             in_processes(molest, server.port, lines, time.monotonic() + seconds, count=a.clients)
             return held(server, limit)
 
-        before = send(max(5, a.seconds / 10))
+        warm_up = max(5, a.seconds / 10)
+        before = send(warm_up)
+        for _ in range(3):
+            earlier, before = before, send(warm_up, before["files"])
+            if before["KiB"] < 1.05 * earlier["KiB"]:
+                break
         after = send(a.seconds, before["files"])
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         same = sum(ask(connection, {"text": line})["translations"][0]["text"] == e for line, e in zip(lines, expected))
