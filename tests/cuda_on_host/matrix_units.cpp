@@ -55,15 +55,13 @@ const Given& gather_address(const void* row) {
 void load_matrices(uint32_t (&to)[4], const void* row) {
   const Given& addresses = gather_address(row);
   const int lane = int(threadIdx.x % 32), g = lane / 4, t = lane % 4;
-  for (int m = 0; m < 4; ++m)
-    to[m] = number_of(addresses, m, g, 2 * t) | number_of(addresses, m, g, 2 * t + 1) << 16;
+  for (int m = 0; m < 4; ++m) to[m] = number_of(addresses, m, g, 2 * t) | number_of(addresses, m, g, 2 * t + 1) << 16;
 }
 
 void load_transposed(uint32_t (&to)[4], const void* row) {
   const Given& addresses = gather_address(row);
   const int lane = int(threadIdx.x % 32), g = lane / 4, t = lane % 4;
-  for (int m = 0; m < 4; ++m)
-    to[m] = number_of(addresses, m, 2 * t, g) | number_of(addresses, m, 2 * t + 1, g) << 16;
+  for (int m = 0; m < 4; ++m) to[m] = number_of(addresses, m, 2 * t, g) | number_of(addresses, m, 2 * t + 1, g) << 16;
 }
 
 void multiply_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {

@@ -4,9 +4,11 @@
 #include <array>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
+#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "tests/cuda_on_host/memory.h"
 
 namespace cuda_on_host {
@@ -22,10 +24,16 @@ struct Meeting {
   uint64_t round = 0;
 };
 
+struct Copy {
+  void* to;
+  const void* from;  // null: zeros
+};
+
 struct Thread {
   context::fiber self;  // to resume it
   dim3 index;
   bool done = false;
+  std::vector<Copy> copies;  // that are under way
 };
 
 struct Block {
@@ -77,6 +85,7 @@ void meet(Meeting& m, size_t begin, size_t end) {
 
 // What goes on after the current thread.
 context::fiber finish() {
+  dragoman::invariant(current->copies.empty(), "a thread waits for its copies");
   current->done = true;
   --block.warps[warp_of(*current)].members;
   if (--block.all.members == 0) return std::move(block.end);
@@ -136,6 +145,16 @@ uint64_t exchange(uint64_t mine, unsigned lane) {
   given[own_lane] = mine;
   wait_for_warp();
   return given[lane];
+}
+
+void copy_later(void* to, const void* from) {
+  dragoman::invariant(uintptr_t(to) % 16 == 0 && uintptr_t(from) % 16 == 0, "copies are of aligned bytes");
+  current->copies.push_back({to, from});
+}
+
+void finish_copies() {
+  for (const Copy& copy : std::exchange(current->copies, {}))
+    copy.from ? std::memcpy(copy.to, copy.from, 16) : std::memset(copy.to, 0, 16);
 }
 
 const Given& gather(const uint32_t (&mine)[words_given]) {

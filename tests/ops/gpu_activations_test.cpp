@@ -171,7 +171,7 @@ std::vector<Case> elementwise_cases() {
 
 std::vector<Case> norm_cases() {
   std::vector<Case> cases;
-  for (const int64_t D : widths) {
+  for (const int64_t D : {1, 3, 17, 33, 64, 256, 512, 1000, 2048, 8196}) {  // 2,048: two warps share a row
     const int64_t N = spans.rows();
     const Shape shape{N, D};
     const auto add = [&](const std::string& name, std::function<void(Call&)> run) {
@@ -214,16 +214,20 @@ struct Design {
   std::string name;
   int64_t K, V;
   bool causal = false, bias = false, additive = false, weights = false;
+  int window = -1;
+  bool without_keys = false;  // a sentence with queries
 };
 
-const Spans queries({0, 3, 3, 40, 57}), keys({0, 5, 7, 40, 60});
+const Spans queries({0, 3, 3, 40, 57}), keys({0, 5, 7, 40, 60}), few_keys({0, 5, 7, 7, 12});
 constexpr int heads = 2;
 
 AttentionShape shape_of(const Design& d) {
   return {queries,
-          d.causal ? queries : keys,
+          d.causal         ? queries
+          : d.without_keys ? few_keys
+                           : keys,
           heads,
-          d.causal ? Visibility::past() : Visibility::all(),
+          Visibility{.causal = d.causal, .window = d.window},
           d.additive ? Score::additive : Score::scaled_dot,
           dropout_in(queries)};
 }
@@ -263,6 +267,8 @@ std::vector<Case> attention_cases() {
   std::vector<Case> cases;
   for (const Design& d : {Design{"narrow", 8, 8}, Design{"odd", 33, 7, true}, Design{"of_fours", 20, 12, false, true},
                           Design{"of_64", 64, 64, true, true}, Design{"of_128", 128, 128}, Design{"wide", 130, 6},
+                          Design{.name = "window", .K = 16, .V = 16, .window = 2},
+                          Design{.name = "without_keys", .K = 16, .V = 16, .window = 3, .without_keys = true},
                           Design{.name = "additive", .K = 8, .V = 6, .additive = true},
                           Design{.name = "seen", .K = 16, .V = 16, .weights = true}}) {
     const auto add = [&](const std::string& name, std::function<void(Call&)> run) {

@@ -131,7 +131,7 @@ struct AttentionGradients {
   bool dbias_adds;
   Values dy, y;
   View<const float> lse;
-  View<float> inner;    // (Nq,H): dy_i · y_i
+  View<float> inner;    // (Nq,H): dy_i · y_i, of queries that see a key
   View<float> dvector;  // (Nq,H*K): each query's contribution to the score vector's gradient; or empty
 };
 

@@ -74,11 +74,10 @@ __device__ inline StoredFour load_stored(const Row& row, int64_t d, int64_t D, b
   return f;
 }
 
-/// In the place of the type of numbers, if a kernel learns this only from the fields of Values, and `wide` only from an
-/// argument. It then takes several times as many instructions as one that is compiled for T: for rows all of which are
-/// in fours and have a multiple of four columns.
+/// Stands for the type T of numbers in a kernel that looks at their types, and at `wide`, when it runs. A kernel that
+/// is compiled for T takes a fraction of the instructions, but needs rows in fours and a multiple of four columns.
 struct Unknown {};
-/// The same if rows are in fours and have a multiple of four columns, and only the type is unknown.
+/// The same where rows are in fours and have a multiple of four columns, and only the type is unknown.
 struct InFours {};
 template <class T>
 constexpr bool known = !std::is_same_v<T, Unknown>;
@@ -86,7 +85,7 @@ constexpr bool known = !std::is_same_v<T, Unknown>;
 template <class U, class T>
 using IfKnown = std::conditional_t<known<T>, U, Unknown>;
 
-/// x with what a kernel for T knows of four numbers from column d on.
+/// x as a kernel for T knows it, which handles four numbers from column d on.
 template <class T>
 __device__ Values known_as(Values x, int64_t d) {
   if constexpr (known<T>) x.cols = d + 4;
@@ -109,8 +108,12 @@ __device__ inline Four load_four(const Row& row, int64_t d, int64_t D, bool wide
   return load_stored(row, d, D, wide).widened(row.type);
 }
 template <class T = Unknown>
+__device__ Four widened(const StoredFour& four, const Values& x) {
+  return four.widened(known_as<T>(x, 0).type);
+}
+template <class T = Unknown>
 __device__ Four load_four(const Values& x, int64_t n, int64_t d, bool wide) {
-  return load_stored<T>(x, n, d, wide).widened(known_as<T>(x, d).type);
+  return widened<T>(load_stored<T>(x, n, d, wide), x);
 }
 template <class T = Unknown>
 __device__ void store_four(const Values& x, int64_t n, int64_t d, bool wide, const Four& f) {

@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(threads_per_block) result_kernel(Result r) {
 #pragma unroll
     for (int i = 0; i < at_once; ++i) {
       const int64_t n = from + i * warps;
-      Four dz = dy[i].widened(known_as<T>(r.dy, d).type);
-      const Four result = r.y ? y[i].widened(known_as<T>(r.y, d).type) : Four{{1, 1, 1, 1}};
+      Four dz = widened<T>(dy[i], r.dy);
+      const Four result = r.y ? widened<T>(y[i], r.y) : Four{{1, 1, 1, 1}};
       for (int j = 0; j < 4; ++j) {
         if (!(result.at[j] > 0)) dz.at[j] = 0;
         sum.at[j] += dz.at[j];
@@ -81,7 +81,10 @@ void backward_rows(const Values& dz, const Grad& db, const Values& dy, const Val
     launch(result_kernel<T>, dim3(blocks_of(D, columns_of_block), unsigned(parts)), dim3(threads_per_block), 0,
            Result{dz, db ? sums : View<float>{}, dy, y, wide});
   };
-  wide&& D % 4 == 0 && all_are(dy.type, {y}) ? for_factor(dy.type, run) : run.template operator()<Unknown>();
+  if (wide && D % 4 == 0 && all_are(dy.type, {y}))
+    for_factor(dy.type, run);
+  else
+    run.template operator()<Unknown>();
   if (!db) return;
   const Put put(db);
   column_totals({sums.data, parts, D, D}, [=] __device__(int64_t d, float total) { put(0, d, total); });

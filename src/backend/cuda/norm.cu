@@ -33,7 +33,7 @@ void for_parts(int64_t D, const F& f) {
   f.template operator()<T, 4>();
 }
 
-/// The same with the type of what comes from products or goes there, if the kernel can know it; else with Unknown.
+/// The same where T is `type`, that of r and y, or of dr. If the kernel cannot know it, T is Unknown.
 template <class F>
 void for_rows(int64_t D, bool can_know, DType type, const F& f) {
   if (!can_know || D % 4 != 0) return for_parts<Unknown>(D, f);
@@ -117,9 +117,9 @@ __device__ void add_row(Four (&sums)[parts], const Norm& a, const Mask& mask, in
   for (int p = 0; p < parts; ++p) {
     const int begin = first + p * columns_at_a_time, d = begin + 4 * lane();
     if (begin >= D) break;
-    sums[p] = x[p].widened(known_as<IfKnown<InFours, T>>(a.x, d).type);
+    sums[p] = widened<IfKnown<InFours, T>>(x[p], a.x);
     if (!a.r) continue;
-    const Four factors = row_mask.of(p), added = r[p].widened(known_as<T>(a.r, d).type);
+    const Four factors = row_mask.of(p), added = widened<T>(r[p], a.r);
     for (int j = 0; j < 4; ++j) sums[p].at[j] += factors.at[j] * added.at[j];
     if (d < D) store_four<IfKnown<float, T>>(a.sum, n, d, a.wide, sums[p]);
   }
@@ -217,18 +217,17 @@ struct StoredRow {
   }
 };
 
-/// dy and n = (sum - mean) · rstd in a lane's columns, 0 beyond the row.
+/// dy and n = (sum - mean) · rstd in a lane's columns. Beyond the row dy is 0.
 template <int parts>
 struct RowOfLane {
   Four dy[parts], normed[parts];
 
   template <class T>
-  __device__ RowOfLane(const NormBack& b, const StoredRow<T, parts>& row, int first) {
+  __device__ RowOfLane(const NormBack& b, const StoredRow<T, parts>& row) {
 #pragma unroll
     for (int p = 0; p < parts; ++p) {
-      const int d = first + p * columns_at_a_time + 4 * lane();
-      dy[p] = row.dy[p].widened(known_as<IfKnown<float, T>>(b.dy, d).type),
-      normed[p] = row.sum[p].widened(known_as<IfKnown<float, T>>(b.sum, d).type);
+      dy[p] = widened<IfKnown<float, T>>(row.dy[p], b.dy);
+      normed[p] = widened<IfKnown<float, T>>(row.sum[p], b.sum);
       for (int j = 0; j < 4; ++j) normed[p].at[j] = (normed[p].at[j] - row.mean) * row.rstd;
     }
   }
@@ -267,7 +266,7 @@ struct ParameterSums {
 
 // dx = rstd · (g - mean(g) - n · mean(g · n)),  g = dy · gamma;  dr = mask · dx
 template <class T, int parts>
-__device__ void row_backward(const NormBack& b, const Mask& mask, int64_t n, RowOfLane<parts>& row, float rstd,
+__device__ void row_backward(const NormBack& b, const Mask& mask, int64_t n, RowOfLane<parts> row, float rstd,
                              const RowsOfBlock& rows) {
   const int D = b.cols(), first = rows.column(parts);
   float g_sum = 0, gn_sum = 0;
@@ -311,7 +310,7 @@ __global__ void __launch_bounds__(warps_backward* warp_size, parts < usual_parts
   int64_t n = int64_t{blockIdx.x} * rows.count + rows.own();
   next.read(b, n, first);
   for (; n < b.rows(); n += step) {
-    RowOfLane<parts> row(b, next, first);
+    const RowOfLane<parts> row(b, next);
     const float rstd = next.rstd;
     next.read(b, n + step, first);
     sums.add(row);

@@ -6,14 +6,16 @@
 // Attention on matrix units, after FlashAttention-2 (Dao 2023). A warp has 16 queries, or in the backward pass 16 keys,
 // in shared memory and iterates over the other side 32 rows at a time, which its block loads into shared memory too.
 // Scores exist only in registers. The order of summation is fixed, so results do not depend on the rest of the batch.
-// Rows of its tile that a query does not see are multiplied by 0: if they are not finite, the query's result is NaN.
+// RowRange of its tile that a query does not see are multiplied by 0: if they are not finite, the query's result is
+// NaN.
 namespace dragoman::cuda {
 namespace {
 
 constexpr int most_threads = 128;  // of a block
 
 /// Blocks that a multiprocessor shall hold at a time, so that some compute while others wait for memory: the more, the
-/// fewer registers a thread may have (65,536 / 128 / 4 = 128). Wider heads than 64 and f32 need as many as there are.
+/// fewer registers a thread may have (65,536 / 128 / 4 = 128). Wide heads (16 bits: beyond 64, f32: beyond 32) need as
+/// many as there are. On GPUs with 100 KiB of shared memory (8.6, 8.9), three blocks of the backward pass fit.
 template <class T, int size>
 constexpr int blocks = sizeof(T) * size <= 128 ? 4 : 1;
 
@@ -66,7 +68,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kerne
   if (begin >= at.queries) return;
   const Tiles<T, size> tiles;
   tiles.load_own(tiles.own_first, queries_from(at, s.q, mine, s.K));
-  const Rows seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
+  const RowRange seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
   const Partners partners = Partners::of_queries(a, at, mine);
   float sums[size / 8][4] = {};
   RowSoftmax softmax[2];
@@ -82,6 +84,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kerne
     if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(p);
     add_product(sums, p, tiles.second);
   }
+  wait_for_copies();  // of own rows, if there was nothing to see
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const float total = row_reduce(softmax[r].sum, Plus{}), factor = total == 0 ? 0.f : 1 / total;
@@ -185,7 +188,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
   const HeadRows dy = queries_from(at, b.dy, mine, s.V);
   tiles.load_own(tiles.own_first, queries_from(at, s.q, mine, s.K));
   tiles.load_own(tiles.own_second, dy);
-  const Rows seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
+  const RowRange seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
   const Partners partners = Partners::of_queries(a, at, mine);
   float inner[2] = {}, lse[2] = {}, dq[size / 8][4] = {};
   BiasGradient bias(b, at, s.heads, mine);
@@ -211,12 +214,13 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
     if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(dp);
     to_scores<false>(p, a, at, partners, mine, key);
     each_score([&](int j, int e, int, int) {
-      const int r = e / 2;
-      dp[j][e] = p[j][e] == -INFINITY ? 0.f : exponential<T>(p[j][e] - lse[r]) * (dp[j][e] - inner[r]) * s.scale;
+      const float ds = exponential<T>(p[j][e] - lse[e / 2]) * (dp[j][e] - inner[e / 2]) * s.scale;
+      dp[j][e] = p[j][e] == -INFINITY ? 0.f : ds;
     });
     if (bias.to) bias.add(dp, partners, at, mine, key, int(s.reach));
     add_product(dq, dp, tiles.first);
   }
+  wait_for_copies();
   bias.finish(at, mine);
   HeadResults(b.dq, at.first_query + mine, at.queries - mine, at.head, s.K).put(dq);
 }
@@ -241,13 +245,14 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
   const Partners partners = Partners::of_keys(a, at, mine);
   float dk[size / 8][4] = {}, dv[size / 8][4] = {};
   for (int query = 0; query < at.queries; query += span) {
-    const Rows seen = seen_by(a, at, query, span);
+    const RowRange seen = seen_by(a, at, query, span);
     const auto visible = [&](int key, int count) { return key < seen.end && seen.begin < key + count; };
     if (!visible(begin, rows)) continue;
     tiles.load(queries_from(at, s.q, query, s.K), queries_from(at, b.dy, query, s.V));
-    if (const int i = query + int(threadIdx.x); threadIdx.x < span && i < at.queries) {
-      queries.lse[threadIdx.x] = b.lse(at.first_query + i, at.head);
-      queries.inner[threadIdx.x] = b.inner(at.first_query + i, at.head);
+    if (threadIdx.x < span) {
+      const int i = query + int(threadIdx.x);
+      queries.lse[threadIdx.x] = i < at.queries ? b.lse(at.first_query + i, at.head) : 0.f;
+      queries.inner[threadIdx.x] = i < at.queries ? b.inner(at.first_query + i, at.head) : 0.f;
     }
     tiles.wait();
     if (!visible(mine, rows_of_warp)) continue;
@@ -258,13 +263,15 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
     const Kept kept(a, at, mine, query, true);
     each_score([&](int j, int e, int, int i) {  // the weight and the score's gradient
       const bool there = p[j][e] != -INFINITY;
-      const float weight = there ? exponential<T>(p[j][e] - queries.lse[i]) : 0.f;
-      dp[j][e] = there ? weight * (kept.factor(j, e) * dp[j][e] - queries.inner[i]) * s.scale : 0.f;
-      p[j][e] = weight * kept.factor(j, e);
+      const float weight = exponential<T>(p[j][e] - queries.lse[i]), factor = kept.factor(j, e);
+      const float ds = weight * (factor * dp[j][e] - queries.inner[i]) * s.scale;
+      dp[j][e] = there ? ds : 0.f;
+      p[j][e] = there ? weight * factor : 0.f;
     });
     add_product(dv, p, tiles.second);
     add_product(dk, dp, tiles.first);
   }
+  wait_for_copies();
   HeadResults(b.dk, at.first_key + mine, at.keys - mine, at.head, s.K).put(dk);
   HeadResults(b.dv, at.first_key + mine, at.keys - mine, at.head, s.V).put(dv);
 }

@@ -28,23 +28,23 @@ __device__ void each_score(const F& f) {
     for (int e = 0; e < 4; ++e) f(j, e, lane.row(e), lane.column(j, e));
 }
 
-/// Rows of the other side, in 32 bits, which take half of the registers.
-struct Rows {
+/// RowRange of the other side, in 32 bits, which take half of the registers of a Range.
+struct RowRange {
   int begin, end;
 };
 
 /// Not inlined, because these need 64 bits and divisions.
-[[gnu::noinline]] inline __device__ Rows keys_of(Visibility visible, int query, int keys) {
+[[gnu::noinline]] inline __device__ RowRange keys_of(Visibility visible, int query, int keys) {
   const Range seen = visible.keys(query, keys);
   return {int(seen.begin), int(seen.end)};
 }
-[[gnu::noinline]] inline __device__ Rows queries_of(Visibility visible, int key, int queries) {
+[[gnu::noinline]] inline __device__ RowRange queries_of(Visibility visible, int key, int queries) {
   const Range seeing = visible.queries(key, queries);
   return {int(seeing.begin), int(seeing.end)};
 }
 
 /// The keys that some query of [begin, begin + count) sees.
-__device__ inline Rows seen_by(const Heads& a, const Sentence& at, int begin, int count) {
+__device__ inline RowRange seen_by(const Heads& a, const Sentence& at, int begin, int count) {
   if (begin >= at.queries) return {0, 0};
   const int last = (begin + count < at.queries ? begin + count : at.queries) - 1;
   return {keys_of(a.visible, begin, at.keys).begin, keys_of(a.visible, last, at.keys).end};
@@ -52,7 +52,7 @@ __device__ inline Rows seen_by(const Heads& a, const Sentence& at, int begin, in
 
 /// Which rows of the other side have a score with each of the two rows that a lane shares.
 struct Partners {
-  Rows of_row[2];
+  RowRange of_row[2];
 
   /// `of(i)`: those of row i, of a warp's rows from `first` on; rows from `count` on have none.
   template <class F>
@@ -60,7 +60,7 @@ struct Partners {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int i = first + Lane().row(2 * r);
-      of_row[r] = i < count ? of(i) : Rows{0, 0};
+      of_row[r] = i < count ? of(i) : RowRange{0, 0};
     }
   }
   __device__ static Partners of_queries(const Heads& a, const Sentence& at, int first) {
@@ -69,7 +69,7 @@ struct Partners {
   __device__ static Partners of_keys(const Heads& a, const Sentence& at, int first) {
     return {first, at.keys, [&](int j) { return queries_of(a.visible, j, at.queries); }};
   }
-  /// Whether element e of a tile of scores exists, which is in this column.
+  /// Whether element e of a tile, in this column, has a score.
   __device__ bool have(int e, int column) const { return of_row[e / 2].begin <= column && column < of_row[e / 2].end; }
 };
 
@@ -85,7 +85,7 @@ struct Biases {
   }
   __device__ float operator()(int query, int key) const {
     const int distance = key - query;
-    return middle[query * stride + (distance < -reach ? -reach : distance > reach ? reach : distance)];
+    return middle[int64_t{query} * stride + (distance < -reach ? -reach : distance > reach ? reach : distance)];
   }
 };
 

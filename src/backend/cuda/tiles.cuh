@@ -107,8 +107,8 @@ struct HeadRows {
   int64_t stride;  // in numbers
   DType type;
   int count, width;
-  bool wide;  // whether eight columns, from 0, 8, … on, start at a multiple of 16 bytes and lie within the head or
-              // beyond
+  bool wide;  // whether eight columns, from 0, 8, … on, start at a multiple of 16 bytes and lie entirely within the
+              // head or entirely beyond
 
   __device__ HeadRows(const Values& of, int64_t first, int64_t count, int head, int64_t width)
       : data(of.row(first, head * width).data), stride(of.stride), type(of.type), count(int(count)), width(int(width)) {

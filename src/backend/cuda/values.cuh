@@ -27,8 +27,8 @@ struct Row {
 };
 
 /// Activations or their gradients in a kernel, f32 or of a 16-bit type: read as f32, and rounded when written. The type
-/// is a field, the same for a whole launch, so that one kernel serves all combinations of types: checking it costs
-/// little compared with the memory access.
+/// is a field, the same for a whole launch, so that one kernel serves all combinations of types. Where this takes too
+/// many instructions, a kernel is compiled for types that are often the same (Unknown in four.cuh).
 struct Values {
   void* data = nullptr;
   int64_t rows = 0, cols = 0, stride = 0;  // stride: elements from one row to the next

@@ -72,6 +72,9 @@ constexpr unsigned words_given = 6;
 using Given = uint32_t[32][words_given];
 const Given& gather(const uint32_t (&mine)[words_given]);
 void wait_for_warp();
+/// A copy of 16 bytes, zeros if `from` is null, which this thread makes when it finishes its copies, as it must.
+void copy_later(void* to, const void* from);
+void finish_copies();
 
 template <class T>
 T exchanged(T mine, unsigned lane) {

@@ -1,17 +1,14 @@
 #pragma once
-#include <cstdint>
-#include <cstring>
+#include <cuda_runtime.h>
 
-#include "base/error.h"
-
-/// Stands in for copies that go on while the thread computes: they are made at once.
+/// Stands in for copies that go on while the thread computes: they are made as late as possible, when it waits for
+/// them.
 namespace dragoman::cuda {
 
 inline void copy_16_bytes(void* shared, const void* from, bool there) {
-  invariant(uintptr_t(shared) % 16 == 0 && uintptr_t(from) % 16 == 0, "copies are of aligned bytes");
-  there ? std::memcpy(shared, from, 16) : std::memset(shared, 0, 16);
+  cuda_on_host::copy_later(shared, there ? from : nullptr);
 }
 
-inline void wait_for_copies() {}
+inline void wait_for_copies() { cuda_on_host::finish_copies(); }
 
 }  // namespace dragoman::cuda
