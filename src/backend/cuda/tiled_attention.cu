@@ -59,7 +59,7 @@ struct Tiles {
 };
 
 // y_i = Σ_j p_ij v_j,  p_i = softmax_j(score_ij). 0 for a query that sees no key.
-template <class T, int size>
+template <class T, int size, bool biased>
 __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kernel(Heads a, Put y, View<float> lse) {
   const Sentence at(a);
   const Scoring& s = a.scoring;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kerne
     if (key >= own.end || key + span <= own.begin) continue;
     Scores p = {};
     add_product(p, tiles.own_first, tiles.first);
-    to_scores<false>(p, a, at, partners, mine, key);
+    to_scores<false, biased>(p, a, at, partners, mine, key);
     softmax[0].take<T>(p, sums, 0);
     softmax[1].take<T>(p, sums, 1);
     if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(p);
@@ -139,9 +139,9 @@ struct BiasGradient {
   int width;       // columns of a head
   float first[2] = {}, last[2] = {};
 
-  __device__ BiasGradient(const AttentionGradients& b, const Sentence& at, int heads, int first_row)
-      : to(b.dbias), width(int(b.dbias.cols) / heads) {
-    if (!to || b.dbias_adds) return;
+  __device__ BiasGradient(const View<float>& to, bool adds, const Sentence& at, int heads, int first_row)
+      : to(to), width(int(to.cols) / heads) {
+    if (!to || adds) return;
     for (int r = 0; r < rows_of_warp && first_row + r < at.queries; ++r)
       for (int c = int(threadIdx.x) % warp_size; c < width; c += warp_size)
         to(at.first_query + first_row + r, at.head * width + c) = 0;
@@ -177,7 +177,7 @@ struct BiasGradient {
 };
 
 // With p the weights, m their dropout, dp_ij = m_ij · dy_i · v_j:  ds = p (dp - dy_i · y_i),  dq_i = Σ_j ds_ij k_j.
-template <class T, int size>
+template <class T, int size, bool biased>
 __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(Heads a, AttentionGradients b) {
   const Sentence at(a);
   const Scoring& s = a.scoring;
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
   const RowRange seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
   const Partners partners = Partners::of_queries(a, at, mine);
   float inner[2] = {}, lse[2] = {}, dq[size / 8][4] = {};
-  BiasGradient bias(b, at, s.heads, mine);
+  BiasGradient bias(biased ? b.dbias : View<float>{}, b.dbias_adds, at, s.heads, mine);
   const int first = seen.begin / span * span;
   for (int key = first; key < seen.end; key += span) {
     tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V));
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
     add_product(p, tiles.own_first, tiles.first);
     add_product(dp, tiles.own_second, tiles.second);
     if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(dp);
-    to_scores<false>(p, a, at, partners, mine, key);
+    to_scores<false, biased>(p, a, at, partners, mine, key);
     each_score([&](int j, int e, int, int) {
       const float ds = exponential<T>(p[j][e] - lse[e / 2]) * (dp[j][e] - inner[e / 2]) * s.scale;
       dp[j][e] = p[j][e] == -INFINITY ? 0.f : ds;
@@ -231,7 +231,7 @@ struct OfQueries {
 };
 
 // The same per key:  dk_j = Σ_i ds_ij q_i,  dv_j = Σ_i m_ij p_ij dy_i. Here the rows of scores are keys.
-template <class T, int size>
+template <class T, int size, bool biased>
 __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(Heads a, AttentionGradients b) {
   __shared__ OfQueries queries;
   const Sentence at(a);
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
     Scores p = {}, dp = {};
     add_product(p, tiles.own_first, tiles.first);
     add_product(dp, tiles.own_second, tiles.second);
-    to_scores<true>(p, a, at, partners, mine, query);
+    to_scores<true, biased>(p, a, at, partners, mine, query);
     const Kept kept(a, at, mine, query, true);
     each_score([&](int j, int e, int, int i) {  // the weight and the score's gradient
       const bool there = p[j][e] != -INFINITY;
@@ -278,14 +278,18 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
 
 int64_t widest_head(const Backend::Attention& a) { return std::max(a.q.cols(), a.v.cols()) / a.shape.heads; }
 
-/// Calls f.operator()<T, size>() with the operand type and the smallest size that holds a head.
+/// Calls f.operator()<T, size, biased>() with the operand type, the smallest size that holds a head, and whether scores
+/// have a bias.
 template <class F>
 void for_tiles(const Backend::Attention& a, const F& f) {
   const int64_t widest = widest_head(a);
+  const auto run = [&]<class T, int size>() {
+    a.bias ? f.template operator()<T, size, true>() : f.template operator()<T, size, false>();
+  };
   for_factor(a.factors, [&]<class T>() {
-    if (widest <= 32) return f.template operator()<T, 32>();
-    if (widest <= 64) return f.template operator()<T, 64>();
-    if constexpr (sizeof(T) == 2) f.template operator()<T, 128>();
+    if (widest <= 32) return run.template operator()<T, 32>();
+    if (widest <= 64) return run.template operator()<T, 64>();
+    if constexpr (sizeof(T) == 2) run.template operator()<T, 128>();
   });
 }
 
@@ -310,17 +314,17 @@ bool on_matrix_units(const Backend::Attention& a) {
 }
 
 void tiled_attention(const Backend::Attention& a) {
-  for_tiles(a, [&]<class T, int size>() {
-    launch_on<T, size>(a.shape.queries, a.shape.heads, 1, forward_kernel<T, size>, Heads(a), Put(Grad{a.y}),
+  for_tiles(a, [&]<class T, int size, bool biased>() {
+    launch_on<T, size>(a.shape.queries, a.shape.heads, 1, forward_kernel<T, size, biased>, Heads(a), Put(Grad{a.y}),
                        view<float>(a.lse));
   });
 }
 
 void tiled_attention_backward(const Backend::Attention& a, const AttentionGradients& b) {
-  for_tiles(a, [&]<class T, int size>() {
+  for_tiles(a, [&]<class T, int size, bool biased>() {
     const Heads heads(a);
-    launch_on<T, size>(a.shape.queries, a.shape.heads, 2, query_kernel<T, size>, heads, b);
-    if (b.dk || b.dv) launch_on<T, size>(a.shape.keys, a.shape.heads, 2, key_kernel<T, size>, heads, b);
+    launch_on<T, size>(a.shape.queries, a.shape.heads, 2, query_kernel<T, size, biased>, heads, b);
+    if (b.dk || b.dv) launch_on<T, size>(a.shape.keys, a.shape.heads, 2, key_kernel<T, size, biased>, heads, b);
   });
 }
 

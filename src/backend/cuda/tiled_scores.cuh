@@ -91,10 +91,10 @@ struct Biases {
 
 /// Turns products q · k into scores, -inf where there is no such pair. The warp's rows are queries, or keys, from `row`
 /// on, and its columns keys, or queries, from `column` on.
-template <bool rows_are_keys>
+template <bool rows_are_keys, bool biased>
 __device__ void to_scores(Scores& products, const Heads& a, const Sentence& at, const Partners& partners, int row,
                           int column) {
-  if (a.scoring.bias) {
+  if constexpr (biased) {
     const Biases biases(a.scoring, at);
     each_score([&](int j, int e, int r, int c) {
       const int query = rows_are_keys ? column + c : row + r, key = rows_are_keys ? row + r : column + c;
