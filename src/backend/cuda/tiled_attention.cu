@@ -6,8 +6,7 @@
 // Attention on matrix units, after FlashAttention-2 (Dao 2023). A warp has 16 queries, or in the backward pass 16 keys,
 // in shared memory and iterates over the other side 32 rows at a time, which its block loads into shared memory too.
 // Scores exist only in registers. The order of summation is fixed, so results do not depend on the rest of the batch.
-// RowRange of its tile that a query does not see are multiplied by 0: if they are not finite, the query's result is
-// NaN.
+// Rows of its tile that a query does not see are multiplied by 0: if they are not finite, the query's result is NaN.
 namespace dragoman::cuda {
 namespace {
 

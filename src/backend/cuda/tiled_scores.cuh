@@ -28,7 +28,7 @@ __device__ void each_score(const F& f) {
     for (int e = 0; e < 4; ++e) f(j, e, lane.row(e), lane.column(j, e));
 }
 
-/// RowRange of the other side, in 32 bits, which take half of the registers of a Range.
+/// Rows of the other side, in 32 bits, which take half of the registers of a Range.
 struct RowRange {
   int begin, end;
 };
