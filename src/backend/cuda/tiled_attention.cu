@@ -292,9 +292,11 @@ void for_tiles(const Backend::Attention& a, const F& f) {
   });
 }
 
-// As many warps as the longest sentence keeps busy, up to 4: the warps of a block share what is in shared memory.
+// As many warps as a sentence of mean length keeps busy, up to 4: the warps of a block share what is in shared memory.
+// Longer sentences take several blocks.
 int warps_for(const Spans& rows) {
-  return int(std::clamp<int64_t>((rows.longest() + rows_of_warp - 1) / rows_of_warp, 1, most_threads / warp_size));
+  const int64_t mean = blocks_of(rows.rows(), std::max(rows.sentences(), 1));
+  return int(std::clamp<int64_t>(blocks_of(mean, rows_of_warp), 1, most_threads / warp_size));
 }
 
 /// `own`: how many matrices each warp has 16 rows of.
