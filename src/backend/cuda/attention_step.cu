@@ -28,9 +28,9 @@ struct New {
   }
 };
 
-/// Cached keys or values of a head. With `known`, they have type T and start at multiples of four numbers, and scores
-/// are products, so that a row is read without branches and the reads of several rows overlap; else T says nothing.
-template <class T, bool known>
+/// Cached keys or values of a head. If T is known, scores are products and rows in fours, so that a row is read without
+/// branches and the reads of several rows overlap.
+template <class T>
 struct Cached {
   Values of;
   int64_t column, width;
@@ -38,7 +38,7 @@ struct Cached {
   __device__ Cached(const Values& of, int head, int64_t width) : of(of), column(head * width), width(width) {}
   /// Columns d to d + 3 of a row, d < width.
   __device__ Four operator()(int row, int64_t d) const {
-    if constexpr (known) {
+    if constexpr (known<T>) {
       const auto stored = *reinterpret_cast<const FourOf<T>*>(of.at<T>(row, column + d));
       return {{float(stored.at[0]), float(stored.at[1]), float(stored.at[2]), float(stored.at[3])}};
     } else {
@@ -49,8 +49,8 @@ struct Cached {
 
 /// The sum of the score that is still to be scaled (Scoring::score) of a query and the key of this lane, which is in
 /// `row` of the cache. All lanes call: as in OnlineSoftmax, `lanes` of them read a row together.
-template <int lanes, class T, bool known>
-__device__ float product_with(const Cached<T, known>& keys, int row, const Row& query, const float* vector) {
+template <int lanes, class T>
+__device__ float product_with(const Cached<T>& keys, int row, const Row& query, const float* vector) {
   const int lane = int(threadIdx.x % warp_size);
   constexpr int groups = warp_size / lanes;
   const bool wide = in_fours(query);
@@ -59,13 +59,13 @@ __device__ float product_with(const Cached<T, known>& keys, int row, const Row& 
     const int64_t d = first + 4 * (lane % lanes);
     const bool inside = d < keys.width;
     const Four q = inside ? load_four(query, d, keys.width, wide) : Four{};
-    const Four w = inside && !known && vector ? load_four(vector, d, keys.width, false) : Four{};
+    const Four w = inside && !known<T> && vector ? load_four(vector, d, keys.width, false) : Four{};
 #pragma unroll 8
     for (int i = 0; i < lanes; ++i) {
       const int of_group = __shfl_sync(0xffffffffu, row, i * groups + lane / lanes);
       const Four k = inside ? keys(of_group, d) : Four{};
       float sum = 0;
-      for (int e = 0; e < 4; ++e) sum += !known && vector ? w.at[e] * tanhf(q.at[e] + k.at[e]) : q.at[e] * k.at[e];
+      for (int e = 0; e < 4; ++e) sum += !known<T> && vector ? w.at[e] * tanhf(q.at[e] + k.at[e]) : q.at[e] * k.at[e];
       for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
       const float of_lane = __shfl_sync(0xffffffffu, sum, lane % groups * lanes);
       if (i == lane / groups) mine += of_lane;
@@ -74,7 +74,7 @@ __device__ float product_with(const Cached<T, known>& keys, int row, const Row& 
   return mine;
 }
 
-template <class T, bool known, int lanes>
+template <class T, int lanes>
 __global__ void step_kernel(Scoring s, New own, Past past, Visibility visible, Values y) {
   const int64_t item = blockIdx.x * int64_t{warps} + threadIdx.x / warp_size, r = item / s.heads;
   const int head = int(item % s.heads);
@@ -87,7 +87,7 @@ __global__ void step_kernel(Scoring s, New own, Past past, Visibility visible, V
   const int64_t length = past.length[r], position = past.position ? past.position[r] : length - 1;
   const Range seen = visible.keys(position, length);
   const Row query = s.query(r, head);
-  const Cached<T, known> keys(s.k, head, s.K), values(s.v, head, s.V);
+  const Cached<T> keys(s.k, head, s.K), values(s.v, head, s.V);
   OnlineSoftmax softmax;
   for (int64_t first = seen.begin; first < seen.end; first += warp_size) {
     const int64_t t = first + lane;
@@ -118,19 +118,18 @@ void attention_step(const Backend::AttentionStep& a) {
                   a.keys.position ? integers(a.keys.position) : nullptr,
                   a.keys.table ? view<const int32_t>(a.keys.table) : View<const int32_t>{}};
   const New own{Values(a.new_k), Values(a.new_v), a.new_rows ? integers(a.new_rows) : nullptr};
-  const bool known = !scoring.vector && scoring.k.type == scoring.v.type && K % 4 == 0 && V % 4 == 0 &&
-                     in_fours(scoring.k) && in_fours(scoring.v);
+  const bool can_know = !scoring.vector && scoring.k.type == scoring.v.type && K % 4 == 0 && V % 4 == 0 &&
+                        in_fours(scoring.k) && in_fours(scoring.v);
   // With the same lanes, all of them add in the same order.
   const int64_t widest = std::max(K, V);
-  const auto run = [&]<class T, bool with>() {
-    launch(widest <= 32   ? step_kernel<T, with, 8>
-           : widest <= 64 ? step_kernel<T, with, 16>
-                          : step_kernel<T, with, 32>,
+  const auto run = [&]<class T>() {
+    launch(widest <= 32   ? step_kernel<T, 8>
+           : widest <= 64 ? step_kernel<T, 16>
+                          : step_kernel<T, 32>,
            dim3(blocks_of(a.q.rows() * a.heads, warps)), dim3(warps * warp_size), warps * V * int64_t{sizeof(float)},
            scoring, own, past, Visibility{.window = a.window}, Values(a.y));
   };
-  if (!known) return run.template operator()<float, false>();
-  for_factor(a.k.dtype(), [&]<class T>() { run.template operator()<T, true>(); });
+  can_know ? for_factor(a.k.dtype(), run) : run.template operator()<Unknown>();
 }
 
 }  // namespace
