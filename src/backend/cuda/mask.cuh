@@ -35,12 +35,12 @@ struct Mask {
   __device__ bool keeps(const PhiloxCounter& words, int j) const {
     return (words[j / 2] >> (16 * (j % 2)) & 0xFFFF) >= threshold;
   }
-  __device__ float fate(const PhiloxCounter& words, int j) const { return keeps(words, j) ? scale : 0.f; }
+  __device__ float factor_of(const PhiloxCounter& words, int j) const { return keeps(words, j) ? scale : 0.f; }
   __device__ Factors factors(int64_t row, int64_t unit) const {
     Factors f;
     if (positions) {
       const PhiloxCounter words = draw(row, op, uint32_t(unit));
-      for (int j = 0; j < width; ++j) f[j] = fate(words, j);
+      for (int j = 0; j < width; ++j) f[j] = factor_of(words, j);
     } else {
       for (int j = 0; j < width; ++j) f[j] = 1;
     }
@@ -57,7 +57,7 @@ struct Mask {
   __device__ float factor(int64_t row, uint32_t stream, int64_t column) const {
     if (!positions) return 1;
     const auto unit = uint32_t(column / 128 * 16 + column % 16);
-    return fate(draw(row, stream, unit), int(column % 128 / 16));
+    return factor_of(draw(row, stream, unit), int(column % 128 / 16));
   }
 };
 
