@@ -5,8 +5,10 @@
 #include "backend/cuda/exponential.cuh"
 #include "backend/cuda/factor.cuh"
 #include "backend/cuda/families.h"
+#include "backend/cuda/four.cuh"
 #include "backend/cuda/gemm.h"
 #include "backend/cuda/linear.h"
+#include "backend/cuda/neighbours.cuh"
 #include "backend/cuda/put.cuh"
 
 namespace dragoman::cuda {
@@ -29,38 +31,20 @@ DType logits_of(const Backend::LinearCrossEntropy& l) {
 // odd V, cuBLASLt has only slow kernels, or none.
 int64_t stride_of(int64_t V) { return (V + 7) / 8 * 8; }
 
-/// Adjacent logits that a thread takes in one access: of 16-bit ones, 16 bytes.
+/// Adjacent logits that a thread takes in one access of 16 bytes.
 template <class T>
-constexpr int64_t taken = sizeof(T) == 2 ? 8 : 1;
+constexpr int taken = int(16 / sizeof(T));
 template <class T>
-struct alignas(sizeof(T) * taken<T>) Taken {
-  T at[taken<T>];
-};
-template <class T>
-__device__ Taken<T>& take(T* row, int64_t v) {
-  return *reinterpret_cast<Taken<T>*>(row + v);
-}
-
-template <class T>
-__device__ Taken<T> rounded(const float (&x)[taken<T>]) {
-  Taken<T> y;
-  if constexpr (sizeof(T) == 2) {
-#pragma unroll
-    for (int j = 0; j < taken<T>; j += 2) {
-      const uint32_t two = two_halves(x[j], x[j + 1], dtype_of<T>());
-      y.at[j].bits = uint16_t(two), y.at[j + 1].bits = uint16_t(two >> 16);
-    }
-  } else {
-    y.at[0] = x[0];
-  }
-  return y;
+__device__ Adjacent<T, taken<T>>& take(T* row, int64_t v) {
+  return *reinterpret_cast<Adjacent<T, taken<T>>*>(row + v);
 }
 
 template <class T>
 struct Chunk {
-  View<T> logits;          // (N,V), without bias if that is given; their gradient replaces them
-  View<const float> bias;  // of 16-bit logits; the sum of both is not rounded
-  bool kept;               // whether shared memory holds a row
+  View<T> logits;     // (N,V), without bias if that is given; their gradient replaces them
+  const float* bias;  // (V), of 16-bit logits; the sum of both is not rounded
+  bool wide;          // whether the bias can be read in fours
+  bool kept;          // whether shared memory holds a row
   float *loss, *log_prob;
   const int32_t* targets;
   const float* weights;  // null: all 1
@@ -82,15 +66,15 @@ struct SeenLogits {
     for (int j = 0; j < taken<T>; ++j)
       if (j < count) next = fmaxf(next, z[j]);
     if (next > highest) {
-      sum *= exponential<T>(highest - next);
+      sum *= power<T>(exponent_unit<T> * (highest - next));
       highest = next;
     }
-    const float from = highest == -INFINITY ? 0.f : highest;
+    const float from = highest == -INFINITY ? 0.f : exponent_unit<T> * highest;
 #pragma unroll
     for (int j = 0; j < taken<T>; ++j)
       if (j < count) {
         total += z[j];
-        sum += exponential<T>(z[j] - from);
+        sum += power<T>(exponent_unit<T> * z[j] - from);
       }
   }
 };
@@ -98,7 +82,7 @@ struct SeenLogits {
 // One block per row, which it reads from memory once if it is kept, else twice: log_prob = log p_target,
 // loss = -(1-ε) log p_target - ε/V Σ log p,  dz = (1-ε) s (p - onehot) + ε (p - 1/V), where s is the softmax's share in
 // p_target if targets may be copied, else 1.
-template <class T>
+template <class T, bool biased>
 __global__ void cross_entropy_kernel(Chunk<T> c) {
   const int64_t n = blockIdx.x, V = c.logits.cols, first = threadIdx.x * taken<T>, step = blockDim.x * taken<T>;
   T *const out = c.logits.row(n), *const row = c.kept ? dynamic_shared<T>() : out;
@@ -107,18 +91,25 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
     for (int64_t v = first; v < V; v += step) take(row, v) = take(out, v);
     __syncthreads();
   }
-  const auto logit = [&](int64_t v, T stored) { return c.bias ? float(stored) + c.bias(v) : float(stored); };
   // Calls f with the logits from v on, and how many there are: a constant except at the end of a row.
   const auto each = [&](const auto& f) {
     for (int64_t v = first; v < V; v += step) {
-      const Taken<T> some = take(row, v);
+      const Adjacent<T, taken<T>> some = take(row, v);
       float z[taken<T>];
       const auto widen = [&](int count) {
 #pragma unroll
-        for (int j = 0; j < taken<T>; ++j) z[j] = j < count ? logit(v + j, some.at[j]) : 0.f;
+        for (int j = 0; j < taken<T>; ++j) {
+          const Neighbours<T> two = some.pairs[j / 2];
+          z[j] = j >= count ? 0.f : j % 2 == 0 ? two.first() : two.second();
+        }
+#pragma unroll
+        for (int j = 0; biased && j < count; j += 4) {
+          const Four bias = load_four(c.bias, v + j, V, c.wide);
+          for (int i = 0; i < 4; ++i) z[j + i] += bias.at[i];
+        }
         f(v, z, count);
       };
-      v + taken<T> <= V ? widen(int(taken<T>)) : widen(int(V - v));
+      v + taken<T> <= V ? widen(taken<T>) : widen(int(V - v));
     }
   };
   SeenLogits<T> seen;
@@ -129,7 +120,7 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
   const float total = block_reduce(seen.total, 0.f, Plus{});
   const float lse = top + logf(sum), weight = c.weights ? c.weights[n] : 1.f;
   const int32_t target = c.targets[n];
-  const float of_target = logit(target, row[target]);
+  const float of_target = float(row[target]) + (biased ? c.bias[target] : 0.f);
   __syncthreads();  // all threads must read the target's logit before it is overwritten
   const TargetMixture<float> mixture = c.gate ? target_mixture(of_target - lse, c.gate(n, 0), c.copied(n, 0))
                                               : TargetMixture<float>{.log_prob = of_target - lse};
@@ -142,14 +133,16 @@ __global__ void cross_entropy_kernel(Chunk<T> c) {
   }
   if (!c.backward) return;
   const float at_target = of_mixture * mixture.share, of_p = at_target + of_softmax, of_all = of_softmax / float(V);
+  const auto probability = [from = exponent_unit<T> * lse](float z) { return power<T>(exponent_unit<T> * z - from); };
   each([&](int64_t v, const auto& z, int) {
-    float dz[taken<T>];
+    const auto dz = [&](int j) { return of_p * probability(z[j]) - of_all; };
+    Adjacent<T, taken<T>> some;
 #pragma unroll
-    for (int j = 0; j < taken<T>; ++j) dz[j] = of_p * exponential<T>(z[j] - lse) - of_all;
-    take(out, v) = rounded<T>(dz);
+    for (int j = 0; j < taken<T>; j += 2) some.pairs[j / 2] = {dz(j), dz(j + 1)};
+    take(out, v) = some;
   });
   if (target / taken<T> % blockDim.x == threadIdx.x)  // the thread that has just written the target's
-    out[target] = T(of_p * exponential<T>(of_target - lse) - of_all - at_target);
+    out[target] = T(of_p * probability(of_target) - of_all - at_target);
 }
 
 // Rows [from, from + count): logits, losses, and the gradients that follow from them.
@@ -166,9 +159,11 @@ void chunk(const Backend::LinearCrossEntropy& l, int64_t from, int64_t count) {
     const bool kept = row_bytes > 0 && row_bytes <= most_shared_bytes();
     constexpr unsigned most_warps = threads_per_block / warp_size;
     const unsigned warps = std::min(blocks_of(V, taken<T> * warp_size), most_warps);
-    launch(cross_entropy_kernel<T>, dim3(unsigned(count)), dim3(warps * warp_size), kept ? row_bytes : 0,
-           Chunk<T>{view<T>(logits), view<const float>(is_half(type) ? l.bias : Tensor()), kept,
-                    view<float>(l.loss).data + from, view<float>(l.log_prob).data + from, integers(l.targets) + from,
+    const float* const bias = is_half(type) ? view<const float>(l.bias).data : nullptr;
+    launch(bias ? cross_entropy_kernel<T, is_half(dtype_of<T>())> : cross_entropy_kernel<T, false>,
+           dim3(unsigned(count)), dim3(warps * warp_size), kept ? row_bytes : 0,
+           Chunk<T>{view<T>(logits), bias, in_fours({bias, DType::f32}), kept, view<float>(l.loss).data + from,
+                    view<float>(l.log_prob).data + from, integers(l.targets) + from,
                     l.weights ? view<const float>(l.weights).data + from : nullptr, float(l.label_smoothing),
                     l.backward(), view<const float>(rows(l.gate)), view<const float>(rows(l.copied)),
                     Put(Grad{rows(l.dgate.tensor), l.dgate.mode}), Put(Grad{rows(l.dcopied.tensor), l.dcopied.mode})});

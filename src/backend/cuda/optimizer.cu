@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/cuda/device.cuh"
 #include "backend/cuda/families.h"
+#include "backend/cuda/four.cuh"
 #include "backend/gradient_scale.h"
 
 namespace dragoman::cuda {
@@ -90,6 +90,7 @@ struct AdamTensors {
     float *parameter, *first_moment, *second_moment;
     const float* gradient;
     int64_t elements;
+    bool wide;  // whether all of them can be read in fours
   };
   One tensors[most];
   unsigned first_block[most + 1];  // of each tensor, then the total
@@ -112,12 +113,22 @@ __global__ void adam_kernel(AdamTensors a, AdamRates s, const double* loss, cons
   while (blockIdx.x >= a.first_block[which + 1]) ++which;
   const AdamTensors::One& t = a.tensors[which];
   const int64_t from = int64_t{blockIdx.x - a.first_block[which]} * elements_per_block;
-  for (int64_t i = from + threadIdx.x; i < from + elements_per_block && i < t.elements; i += blockDim.x) {
-    const float g = t.gradient[i] * scale;
-    const float first = t.first_moment[i] = s.beta1 * t.first_moment[i] + (1 - s.beta1) * g;
-    const float second = t.second_moment[i] = s.beta2 * t.second_moment[i] + (1 - s.beta2) * g * g;
-    const float m = first / s.correction1, v = second / s.correction2;
-    t.parameter[i] -= s.rate * (m / (sqrtf(v) + s.epsilon) + s.weight_decay * t.parameter[i]);
+  const int64_t end = from + elements_per_block < t.elements ? from + elements_per_block : t.elements;
+  for (int64_t i = from + 4 * int64_t{threadIdx.x}; i < end; i += 4 * blockDim.x) {
+    const Four gradient = load_four(t.gradient, i, end, t.wide);
+    Four first = load_four(t.first_moment, i, end, t.wide), second = load_four(t.second_moment, i, end, t.wide);
+    Four parameter = load_four(t.parameter, i, end, t.wide);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const float g = gradient.at[j] * scale;
+      first.at[j] = s.beta1 * first.at[j] + (1 - s.beta1) * g;
+      second.at[j] = s.beta2 * second.at[j] + (1 - s.beta2) * g * g;
+      const float m = first.at[j] / s.correction1, v = second.at[j] / s.correction2;
+      parameter.at[j] -= s.rate * (m / (sqrtf(v) + s.epsilon) + s.weight_decay * parameter.at[j]);
+    }
+    store_four(t.first_moment, i, end, t.wide, first);
+    store_four(t.second_moment, i, end, t.wide, second);
+    store_four(t.parameter, i, end, t.wide, parameter);
   }
 }
 
@@ -129,9 +140,14 @@ void adam(std::span<const AdamTensor> tensors, const AdamStep& step, const AdamT
     AdamTensors some = {};
     for (const AdamTensor& t : tensors.subspan(from, std::min<size_t>(AdamTensors::most, tensors.size() - from))) {
       invariant(t.parameter.contiguous() && t.gradient.contiguous(), "parameters and gradients must be contiguous");
-      some.tensors[some.count] = {view<float>(t.parameter).data, view<float>(t.first_moment).data,
-                                  view<float>(t.second_moment).data, view<const float>(t.gradient).data,
-                                  t.parameter.elements()};
+      AdamTensors::One& one = some.tensors[some.count];
+      one = {view<float>(t.parameter).data, view<float>(t.first_moment).data, view<float>(t.second_moment).data,
+             view<const float>(t.gradient).data, t.parameter.elements()};
+      one.wide = std::ranges::all_of(
+          std::initializer_list<const float*>{one.parameter, one.first_moment, one.second_moment, one.gradient},
+          [](const float* data) {
+            return in_fours({data, DType::f32});
+          });
       some.first_block[some.count + 1] =
           some.first_block[some.count] + blocks_of(t.parameter.elements(), elements_per_block);
       ++some.count;

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kerne
   const RowRange seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
   const Partners partners = Partners::of_queries(a, at, mine);
   float sums[size / 8][4] = {};
-  RowSoftmax softmax[2];
+  RowSoftmax<T> softmax[2];
   for (int key = seen.begin / span * span; key < seen.end; key += span) {
     tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V));
     tiles.wait();
@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kerne
     Scores p = {};
     add_product(p, tiles.own_first, tiles.first);
     to_scores<false, biased>(p, a, at, partners, mine, key);
-    softmax[0].take<T>(p, sums, 0);
-    softmax[1].take<T>(p, sums, 1);
+    softmax[0].take(p, sums, 0, s.scale);
+    softmax[1].take(p, sums, 1, s.scale);
     if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(p);
     add_product(sums, p, tiles.second);
   }
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kerne
     const float total = row_reduce(softmax[r].sum, Plus{}), factor = total == 0 ? 0.f : 1 / total;
     const int i = mine + Lane().row(2 * r);
     if (Lane().t == 0 && i < at.queries)
-      lse(at.first_query + i, at.head) = total == 0 ? 0.f : softmax[r].top + logf(total);
+      lse(at.first_query + i, at.head) = total == 0 ? 0.f : s.scale * softmax[r].top + logf(total);
 #pragma unroll
     for (int j = 0; j < size / 8; ++j) sums[j][2 * r] *= factor, sums[j][2 * r + 1] *= factor;
   }
@@ -189,6 +189,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
   tiles.load_own(tiles.own_second, dy);
   const RowRange seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
   const Partners partners = Partners::of_queries(a, at, mine);
+  const float unit = s.scale * exponent_unit<T>;
   float inner[2] = {}, lse[2] = {}, dq[size / 8][4] = {};
   BiasGradient bias(biased ? b.dbias : View<float>{}, b.dbias_adds, at, s.heads, mine);
   const int first = seen.begin / span * span;
@@ -201,7 +202,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
         const int row = Lane().row(2 * r);
         inner[r] = __shfl_sync(0xffffffffu, of_row, 2 * row);
         if (mine + row >= at.queries) continue;
-        lse[r] = b.lse(at.first_query + mine + row, at.head);
+        lse[r] = exponent_unit<T> * b.lse(at.first_query + mine + row, at.head);
         if (Lane().t == 0) b.inner(at.first_query + mine + row, at.head) = inner[r];
       }
     }
@@ -213,7 +214,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
     if (a.mask.positions) Kept(a, at, mine, key, false).apply_to(dp);
     to_scores<false, biased>(p, a, at, partners, mine, key);
     each_score([&](int j, int e, int, int) {
-      const float ds = exponential<T>(p[j][e] - lse[e / 2]) * (dp[j][e] - inner[e / 2]) * s.scale;
+      const float ds = power<T>(unit * p[j][e] - lse[e / 2]) * (dp[j][e] - inner[e / 2]) * s.scale;
       dp[j][e] = p[j][e] == -INFINITY ? 0.f : ds;
     });
     if (bias.to) bias.add(dp, partners, at, mine, key, int(s.reach));
@@ -226,7 +227,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
 
 /// Of the queries whose rows are in shared memory.
 struct OfQueries {
-  float lse[span], inner[span];
+  float lse[span], inner[span];  // lse in units of `power`
 };
 
 // The same per key:  dk_j = Σ_i ds_ij q_i,  dv_j = Σ_i m_ij p_ij dy_i. Here the rows of scores are keys.
@@ -242,6 +243,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
   tiles.load_own(tiles.own_first, keys_from(at, s.k, mine, s.K));
   tiles.load_own(tiles.own_second, keys_from(at, s.v, mine, s.V));
   const Partners partners = Partners::of_keys(a, at, mine);
+  const float unit = s.scale * exponent_unit<T>;
   float dk[size / 8][4] = {}, dv[size / 8][4] = {};
   for (int query = 0; query < at.queries; query += span) {
     const RowRange seen = seen_by(a, at, query, span);
@@ -250,7 +252,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
     tiles.load(queries_from(at, s.q, query, s.K), queries_from(at, b.dy, query, s.V));
     if (threadIdx.x < span) {
       const int i = query + int(threadIdx.x);
-      queries.lse[threadIdx.x] = i < at.queries ? b.lse(at.first_query + i, at.head) : 0.f;
+      queries.lse[threadIdx.x] = i < at.queries ? exponent_unit<T> * b.lse(at.first_query + i, at.head) : 0.f;
       queries.inner[threadIdx.x] = i < at.queries ? b.inner(at.first_query + i, at.head) : 0.f;
     }
     tiles.wait();
@@ -262,7 +264,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
     const Kept kept(a, at, mine, query, true);
     each_score([&](int j, int e, int, int i) {  // the weight and the score's gradient
       const bool there = p[j][e] != -INFINITY;
-      const float weight = exponential<T>(p[j][e] - queries.lse[i]), factor = kept.factor(j, e);
+      const float weight = power<T>(unit * p[j][e] - queries.lse[i]), factor = kept.factor(j, e);
       const float ds = weight * (factor * dp[j][e] - queries.inner[i]) * s.scale;
       dp[j][e] = there ? ds : 0.f;
       p[j][e] = there ? weight * factor : 0.f;

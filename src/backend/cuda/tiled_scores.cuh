@@ -33,14 +33,25 @@ struct RowRange {
   int begin, end;
 };
 
-/// Not inlined, because these need 64 bits and divisions.
-[[gnu::noinline]] inline __device__ RowRange keys_of(Visibility visible, int query, int keys) {
+/// Visibility with windows, strides or a first query: not inlined, because this needs 64 bits and divisions.
+[[gnu::noinline]] inline __device__ RowRange rare_keys_of(Visibility visible, int query, int keys) {
   const Range seen = visible.keys(query, keys);
   return {int(seen.begin), int(seen.end)};
 }
-[[gnu::noinline]] inline __device__ RowRange queries_of(Visibility visible, int key, int queries) {
+[[gnu::noinline]] inline __device__ RowRange rare_queries_of(Visibility visible, int key, int queries) {
   const Range seeing = visible.queries(key, queries);
   return {int(seeing.begin), int(seeing.end)};
+}
+__device__ inline bool is_usual(const Visibility& v) { return v.window < 0 && v.first == 0 && v.stride == 1; }
+
+/// As Visibility::keys and Visibility::queries.
+__device__ inline RowRange keys_of(const Visibility& visible, int query, int keys) {
+  if (!is_usual(visible)) return rare_keys_of(visible, query, keys);
+  return {0, visible.causal && query < keys ? query + 1 : keys};
+}
+__device__ inline RowRange queries_of(const Visibility& visible, int key, int queries) {
+  if (!is_usual(visible)) return rare_queries_of(visible, key, queries);
+  return {!visible.causal ? 0 : key < queries ? key : queries, queries};
 }
 
 /// The keys that some query of [begin, begin + count) sees.
@@ -89,8 +100,8 @@ struct Biases {
   }
 };
 
-/// Turns products q · k into scores, -inf where there is no such pair. The warp's rows are queries, or keys, from `row`
-/// on, and its columns keys, or queries, from `column` on.
+/// Turns products q · k into scores that are still to be scaled, -inf where there is no such pair. The warp's rows are
+/// queries, or keys, from `row` on, and its columns keys, or queries, from `column` on.
 template <bool rows_are_keys, bool biased>
 __device__ void to_scores(Scores& products, const Heads& a, const Sentence& at, const Partners& partners, int row,
                           int column) {
@@ -102,7 +113,7 @@ __device__ void to_scores(Scores& products, const Heads& a, const Sentence& at, 
     });
   }
   each_score([&](int j, int e, int, int c) {
-    products[j][e] = partners.have(e, column + c) ? products[j][e] * a.scoring.scale : -INFINITY;
+    if (!partners.have(e, column + c)) products[j][e] = -INFINITY;
   });
 }
 
@@ -132,19 +143,23 @@ struct Kept {
   }
 };
 
-/// Softmax over keys that arrive in turn (Milakov & Gimelshein 2018), for one of the two rows that a lane shares.
+/// Softmax over keys that arrive in turn (Milakov & Gimelshein 2018), for one of the two rows that a lane shares. T:
+/// the type of the factors.
+template <class T>
 struct RowSoftmax {
-  float top = -INFINITY, sum = 0;  // the sum over this lane's keys
+  float top = -INFINITY, sum = 0;  // the highest score, and the sum over this lane's keys
 
-  /// Turns scores into exp(score - top) and rescales what was accumulated with a lower top. T: of the factors.
-  template <class T, int n>
-  __device__ void take(Scores& p, float (&gathered)[n][4], int row) {
+  /// Turns scores into exp(scale · (score - top)) and rescales what was accumulated with a lower top.
+  template <int n>
+  __device__ void take(Scores& p, float (&gathered)[n][4], int row, float scale) {
+    const float unit = scale * exponent_unit<T>;
     float highest = top;
 #pragma unroll
     for (int j = 0; j < span / 8; ++j) highest = fmaxf(highest, fmaxf(p[j][2 * row], p[j][2 * row + 1]));
     highest = row_reduce(highest, Larger{});
-    const float shrink = highest == top ? 1.f : exponential<T>(top - highest);
+    const float shrink = highest == top ? 1.f : power<T>(unit * (top - highest));
     top = highest;
+    const float from = highest == -INFINITY ? 0.f : unit * highest;
     sum *= shrink;
 #pragma unroll
     for (int j = 0; j < n; ++j)
@@ -154,7 +169,7 @@ struct RowSoftmax {
     for (int j = 0; j < span / 8; ++j)
 #pragma unroll
       for (int e = 2 * row; e < 2 * row + 2; ++e) {
-        p[j][e] = p[j][e] == -INFINITY ? 0.f : exponential<T>(p[j][e] - highest);
+        p[j][e] = power<T>(unit * p[j][e] - from);
         sum += p[j][e];
       }
   }

@@ -4,6 +4,7 @@
 #include "backend/cuda/async_copy.cuh"
 #include "backend/cuda/four.cuh"
 #include "backend/cuda/matrix_units.cuh"
+#include "backend/cuda/neighbours.cuh"
 
 /// Products of small matrices by a warp, 16 rows at a time. Factors are tiles of T, the operand type, in shared memory;
 /// the first one may also be the result of another product. Sums are f32. Sentences are short, so a warp executes most
@@ -11,28 +12,6 @@
 namespace dragoman::cuda {
 
 constexpr int rows_of_warp = 16;
-
-/// Two adjacent numbers along the dimension that a product sums over.
-template <class T>
-struct Neighbours {
-  uint32_t bits;
-
-  Neighbours() = default;
-  __device__ Neighbours(T x, T y) : bits(x.bits | uint32_t{y.bits} << 16) {}
-  __device__ Neighbours(float x, float y) : bits(two_halves(x, y, dtype_of<T>())) {}
-  __device__ float first() const { return of_bits(uint16_t(bits)); }
-  __device__ float second() const { return of_bits(uint16_t(bits >> 16)); }
-
- private:
-  __device__ static float of_bits(uint16_t half) { return float(std::bit_cast<T>(half)); }
-};
-template <>
-struct Neighbours<float> {
-  float x, y;
-
-  __device__ float first() const { return x; }
-  __device__ float second() const { return y; }
-};
 
 __device__ inline void multiply_halves(bfloat16, float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   multiply_bf16(c, a, b);
@@ -82,19 +61,6 @@ struct Lane {
   __device__ int row(int e) const { return g + (e < 2 ? 0 : 8); }
   __device__ int column(int j, int e) const { return 8 * j + 2 * t + e % 2; }
 };
-
-/// n adjacent numbers of a row.
-template <class T, int n>
-struct alignas(n * sizeof(T) < 16 ? n * sizeof(T) : 16) Adjacent {
-  Neighbours<T> pairs[n / 2];
-};
-
-template <class T, int n>
-__device__ Adjacent<T, n> rounded(const Adjacent<float, n>& x) {
-  Adjacent<T, n> y;
-  for (int p = 0; p < n / 2; ++p) y.pairs[p] = {x.pairs[p].x, x.pairs[p].y};
-  return y;
-}
 
 /// Not inlined, so that what few models need takes few instructions of those that all need.
 [[gnu::noinline]] inline __device__ float number_at(const void* data, int64_t at, DType type) {

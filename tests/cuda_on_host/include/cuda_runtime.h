@@ -130,7 +130,6 @@ inline int __dp4a(int a, int b, int sum) {
   for (int byte = 0; byte < 4; ++byte) sum += int8_t(a >> 8 * byte) * int8_t(b >> 8 * byte);
   return sum;
 }
-inline float __expf(float x) { return std::exp(x); }
 inline void __syncthreads() { cuda_on_host::wait_for_block(); }
 inline void __syncwarp() { cuda_on_host::wait_for_warp(); }
 template <class T>
