@@ -82,7 +82,7 @@ void add_progress(Description& d, const Json& progress) {
   add("updates", "updates", 0);
   add("epoch", "epoch", 1);  // counted from 0 in the file
   add("sentences", "sentences", 0);
-  add("target tokens", "labels", 0);
+  add("target tokens", "target_tokens", 0);
 }
 
 Description describe_state(const SafetensorsFile& file) {

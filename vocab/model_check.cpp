@@ -45,7 +45,7 @@ std::string fault_of_piece(std::string_view message, int64_t number, std::vector
   bool is_user_defined = false;
   std::string fault;
   Message fields(message);
-  for (std::optional<Field> field; fault.empty() && (field = fields.next());) {
+  for (std::optional<WireField> field; fault.empty() && (field = fields.next());) {
     if (field->id == text && !written.empty()) return fmt::format("piece {} appears twice", number);
     if (field->id == text) fault = fault_of_text(written = field->bytes, number);
     if (field->id == score) fault = fault_of_score(field->bytes, number);

@@ -11,7 +11,7 @@ namespace dragoman {
 namespace {
 
 // The first field with this number, or an empty one.
-Field find(std::string_view message, uint64_t id) {
+WireField find(std::string_view message, uint64_t id) {
   Message fields(message);
   while (const auto field = fields.next())
     if (field->id == id) return *field;

@@ -9,10 +9,10 @@ enum WireType : uint64_t { varint_type = 0, fixed64_type = 1, bytes_type = 2, fi
 
 }  // namespace
 
-std::optional<Field> Message::next() {
+std::optional<WireField> Message::next() {
   if (rest_.empty() || broken_) return std::nullopt;
   const auto key = varint();
-  Field field;
+  WireField field;
   broken_ = !key || *key > UINT32_MAX || !read(field, *key & 7);
   if (broken_) return std::nullopt;
   field.id = *key >> 3;
@@ -20,7 +20,7 @@ std::optional<Field> Message::next() {
 }
 
 // Rejects groups, which SentencePiece does not use.
-bool Message::read(Field& field, uint64_t wire_type) {
+bool Message::read(WireField& field, uint64_t wire_type) {
   std::optional<uint64_t> size;
   switch (wire_type) {
     case varint_type:

@@ -7,7 +7,7 @@
 namespace dragoman {
 
 /// One field of a message in the wire format of protocol buffers: a number or a run of bytes.
-struct Field {
+struct WireField {
   uint64_t id = 0, number = 0;
   std::string_view bytes;  // also for numbers of fixed size
 };
@@ -17,13 +17,13 @@ class Message {
  public:
   explicit Message(std::string_view bytes) : rest_(bytes) {}
 
-  std::optional<Field> next();
+  std::optional<WireField> next();
   bool broken() const { return broken_; }  // next() ended before the message did
 
  private:
   std::optional<uint64_t> varint();
   std::optional<std::string_view> take(uint64_t bytes);
-  bool read(Field& field, uint64_t wire_type);
+  bool read(WireField& field, uint64_t wire_type);
 
   std::string_view rest_;
   bool broken_ = false;

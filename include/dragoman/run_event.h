@@ -56,7 +56,7 @@ struct RunSave {
 
 /// An update that was skipped because its loss or gradient is not finite.
 struct RunSkip {
-  int64_t in_a_row = 0, in_all = 0;
+  int64_t consecutive = 0, total = 0;
   std::string first_nonfinite;  // the first tensor that is not finite, if known
 };
 

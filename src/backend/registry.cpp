@@ -1,5 +1,7 @@
 #include "backend/registry.h"
 
+#include <charconv>
+
 #include "backend/backend.h"
 #include "backend/cpu/install.h"
 #include "backend/cuda_module.h"
@@ -13,9 +15,25 @@ void throw_missing_kernel(const char* name) { fail("this backend has no kernel '
 
 namespace {
 
+constexpr std::string_view gpu_prefix = "cuda:";
+
+[[noreturn]] void fail_unknown(std::string_view name) {
+  fail("unknown backend '{}'; there are: cpu, cuda:0, reference, dry", name);
+}
+
+/// "cuda:1" or "cuda:1:tf32" -> 1.
+int number_of_gpu(std::string_view name) {
+  std::string_view digits = name.substr(gpu_prefix.size());
+  if (digits.ends_with(fast_backend)) digits.remove_suffix(fast_backend.size());
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number < 0) fail_unknown(name);
+  return number;
+}
+
 const Backend& gpu(std::string_view name) {
-  static const Backend one = cuda_backend(load_cuda_module(cuda_module_files()), std::atoi(name.substr(5).data()),
-                                          name.ends_with(fast_backend));
+  const int number = number_of_gpu(name);
+  static const Backend one = cuda_backend(load_cuda_module(cuda_module_files()), number, name.ends_with(fast_backend));
   require(one.name == name, "{} is in use, but {} was requested: a process can use only one GPU", one.name, name);
   return one;
 }
@@ -23,7 +41,7 @@ const Backend& gpu(std::string_view name) {
 }  // namespace
 
 const Backend& backend(std::string_view name) {
-  if (name.starts_with("cuda:")) return gpu(name);
+  if (name.starts_with(gpu_prefix)) return gpu(name);
   static const Backend reference = [] {
     Backend b{.name = "reference"};
     reference::install(b);
@@ -38,7 +56,7 @@ const Backend& backend(std::string_view name) {
   static const Backend dry = dry_like(cpu);
   for (const Backend* known : {&reference, &cpu, &dry})
     if (known->name == name) return *known;
-  fail("unknown backend '{}'; there are: cpu, cuda:0, reference, dry", name);
+  fail_unknown(name);
 }
 
 const PeerLinks* peer_links(const Backend& backend) {

@@ -104,9 +104,9 @@ class XzDecoder : public std::streambuf {
 
 // Drives a Boost filter directly: a filtering_ostreambuf would swallow exceptions when it is closed.
 template <class Filter>
-class FilterEncoder : public Encoder {
+class FilterCompressor : public Compressor {
  public:
-  FilterEncoder(FileDescriptor& file, Filter filter) : sink_{&file}, filter_(std::move(filter)) {}
+  FilterCompressor(FileDescriptor& file, Filter filter) : sink_{&file}, filter_(std::move(filter)) {}
 
   void write(std::string_view data) override {
     while (!data.empty()) {
@@ -227,17 +227,17 @@ std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression com
   return chain;
 }
 
-std::unique_ptr<Encoder> compress(FileDescriptor& file, Compression compression) {
+std::unique_ptr<Compressor> compress(FileDescriptor& file, Compression compression) {
   switch (compression) {
     case Compression::gzip:
-      return std::make_unique<FilterEncoder<io::gzip_compressor>>(file,
-                                                                  io::gzip_compressor(io::gzip_params(), buffer_bytes));
+      return std::make_unique<FilterCompressor<io::gzip_compressor>>(
+          file, io::gzip_compressor(io::gzip_params(), buffer_bytes));
     case Compression::xz:
-      return std::make_unique<FilterEncoder<io::lzma_compressor>>(file,
-                                                                  io::lzma_compressor(io::lzma_params(), buffer_bytes));
+      return std::make_unique<FilterCompressor<io::lzma_compressor>>(
+          file, io::lzma_compressor(io::lzma_params(), buffer_bytes));
     case Compression::zstd:
-      return std::make_unique<FilterEncoder<io::zstd_compressor>>(file,
-                                                                  io::zstd_compressor(io::zstd_params(), buffer_bytes));
+      return std::make_unique<FilterCompressor<io::zstd_compressor>>(
+          file, io::zstd_compressor(io::zstd_params(), buffer_bytes));
     case Compression::none:
       break;
   }

@@ -19,14 +19,14 @@ Compression compression_of(const std::string& path);
 std::unique_ptr<std::streambuf> decompress(FileDescriptor& file, Compression compression);
 
 /// Compresses what is written. Each call throws whatever writing the file throws.
-class Encoder {
+class Compressor {
  public:
-  virtual ~Encoder() = default;
+  virtual ~Compressor() = default;
   virtual void write(std::string_view data) = 0;
   virtual void finish() = 0;  // writes the last block and the checksum
 };
 
-/// Compresses into `file`, which must outlive the encoder; nullptr for Compression::none.
-std::unique_ptr<Encoder> compress(FileDescriptor& file, Compression compression);
+/// Compresses into `file`, which must outlive the compressor; nullptr for Compression::none.
+std::unique_ptr<Compressor> compress(FileDescriptor& file, Compression compression);
 
 }  // namespace dragoman

@@ -7,7 +7,7 @@ constexpr size_t output_block_bytes = 1 << 16;
 LineWriter::LineWriter(const std::string& path)
     : file_(std::make_unique<FileDescriptor>(FileDescriptor::to_write(path))) {
   const Compression compression = compression_of(path);
-  if (compression != Compression::none) encoder_ = compress(*file_, compression);
+  if (compression != Compression::none) compressor_ = compress(*file_, compression);
 }
 
 LineWriter::LineWriter(std::string& text) : text_(&text) {}
@@ -34,8 +34,8 @@ void LineWriter::flush() {
   const std::string data = std::exchange(buffer_, {});  // the destructor must not retry a failed write
   if (text_)
     text_->append(data);
-  else if (encoder_)
-    encoder_->write(data);
+  else if (compressor_)
+    compressor_->write(data);
   else
     file_->write(data);
 }
@@ -43,7 +43,7 @@ void LineWriter::flush() {
 void LineWriter::close() {
   flush();
   if (text_) return;
-  if (const auto encoder = std::exchange(encoder_, nullptr)) encoder->finish();
+  if (const auto compressor = std::exchange(compressor_, nullptr)) compressor->finish();
   file_->close();
 }
 

@@ -27,8 +27,8 @@ class LineWriter {
 
  private:
   std::string* text_ = nullptr;           // in place of a file
-  std::unique_ptr<FileDescriptor> file_;  // encoder_ points to it
-  std::unique_ptr<Encoder> encoder_;
+  std::unique_ptr<FileDescriptor> file_;  // compressor_ points to it
+  std::unique_ptr<Compressor> compressor_;
   std::string buffer_;
 };
 

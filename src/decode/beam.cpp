@@ -88,7 +88,7 @@ std::vector<RowRequest> Beam::requests() const {
 }
 
 Allowed Beam::allowed(const Live& hypothesis) const {
-  const Past past{length_, [this, node = hypothesis.node] { return pieces(node); }};
+  const HypothesisView past{length_, [this, node = hypothesis.node] { return pieces(node); }};
   Allowed allowed;
   for (size_t i = 0; i < constraints_.size(); ++i) {
     allowed.narrow(constraints_[i]->next(stateful_ ? hypothesis.states[i] : 0, past));

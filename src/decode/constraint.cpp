@@ -11,10 +11,10 @@ namespace {
 class Prefix : public Constraint {
  public:
   explicit Prefix(std::vector<int32_t> prefix) : prefix_(std::move(prefix)) {}
-  Allowed next(State, const Past& past) const override {
+  Allowed next(State, const HypothesisView& past) const override {
     return decides(past) ? Allowed{.only = true, .ids = {prefix_[size_t(past.length)]}} : Allowed{};
   }
-  bool decides(const Past& past) const override { return size_t(past.length) < prefix_.size(); }
+  bool decides(const HypothesisView& past) const override { return size_t(past.length) < prefix_.size(); }
 
  private:
   const std::vector<int32_t> prefix_;
@@ -23,7 +23,7 @@ class Prefix : public Constraint {
 class NoRepeats : public Constraint {
  public:
   explicit NoRepeats(int n) : n_(n) {}
-  Allowed next(State, const Past& past) const override {
+  Allowed next(State, const HypothesisView& past) const override {
     std::vector<int32_t> ids = repeating_pieces(past.tokens(), n_);
     std::ranges::sort(ids);
     ids.erase(std::ranges::unique(ids).begin(), ids.end());
@@ -37,10 +37,10 @@ class NoRepeats : public Constraint {
 class EndsAfter : public Constraint {
  public:
   EndsAfter(int tokens, int32_t eos) : tokens_(tokens), eos_(eos) {}
-  Allowed next(State, const Past& past) const override {
+  Allowed next(State, const HypothesisView& past) const override {
     return decides(past) ? Allowed{.only = true, .ids = {eos_}} : Allowed{};
   }
-  bool decides(const Past& past) const override { return past.length == tokens_; }
+  bool decides(const HypothesisView& past) const override { return past.length == tokens_; }
 
  private:
   const int tokens_;
@@ -50,7 +50,7 @@ class EndsAfter : public Constraint {
 class LeastLength : public Constraint {
  public:
   LeastLength(int least, int32_t eos) : least_(least), eos_(eos) {}
-  Allowed next(State, const Past& past) const override {
+  Allowed next(State, const HypothesisView& past) const override {
     return past.length < least_ ? Allowed{.ids = {eos_}} : Allowed{};
   }
 
@@ -62,7 +62,7 @@ class LeastLength : public Constraint {
 class Without : public Constraint {
  public:
   explicit Without(std::vector<int32_t> ids) : ids_(std::move(ids)) {}
-  Allowed next(State, const Past&) const override { return {.ids = ids_}; }
+  Allowed next(State, const HypothesisView&) const override { return {.ids = ids_}; }
 
  private:
   const std::vector<int32_t> ids_;
@@ -71,7 +71,7 @@ class Without : public Constraint {
 class LimitedTo : public Constraint {
  public:
   explicit LimitedTo(const Shortlist& shortlist) : shortlist_(shortlist) {}
-  Allowed next(State, const Past&) const override { return {}; }
+  Allowed next(State, const HypothesisView&) const override { return {}; }
   std::vector<int32_t> vocabulary(std::span<const int32_t> source, std::span<const int32_t> more) const override {
     return shortlist_.candidates(source, more);
   }
@@ -102,7 +102,7 @@ void Allowed::narrow(Allowed other) {
 
 Constraint::State Constraint::advance(State state, int32_t) const { return state; }
 
-bool Constraint::decides(const Past&) const { return false; }
+bool Constraint::decides(const HypothesisView&) const { return false; }
 
 std::vector<int32_t> Constraint::vocabulary(std::span<const int32_t>, std::span<const int32_t>) const { return {}; }
 

@@ -20,7 +20,7 @@ struct Allowed {
 };
 
 /// The view of a hypothesis that a constraint gets.
-struct Past {
+struct HypothesisView {
   int length = 0;                                // tokens so far
   std::function<std::vector<int32_t>()> tokens;  // computed when called
 };
@@ -41,9 +41,9 @@ class Constraint {
   /// The state after one more token.
   virtual State advance(State state, int32_t token) const;
   /// The pieces that may follow; </s> is one of them if the hypothesis may end here.
-  virtual Allowed next(State state, const Past& past) const = 0;
+  virtual Allowed next(State state, const HypothesisView& past) const = 0;
   /// Whether this constraint overrides those after it at this point: a forced prefix may violate any of them.
-  virtual bool decides(const Past& past) const;
+  virtual bool decides(const HypothesisView& past) const;
   /// The only pieces that may occur in the translation of `source`, in ascending order and including `more`; empty: all
   /// pieces. The scores of other pieces are not computed, and probabilities are normalised over these pieces. In a
   /// search, either all sentences have a constraint with such a vocabulary or none has; if a sentence has several, the

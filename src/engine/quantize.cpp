@@ -28,6 +28,7 @@ void check_files(const QuantizeOptions& o) {
 
 LinePairs read_valid_set(const std::vector<std::string>& files) {
   if (files.empty()) return {};
+  require(files.size() == 2, "--valid-sets takes two files, source and target, found {}", files.size());
   LinePairs lines = read_line_pairs({files[0], files[1]});
   require(!lines.source.empty(), "--valid-sets: {} has no lines", files[0]);
   return lines;

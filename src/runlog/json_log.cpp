@@ -32,7 +32,7 @@ std::string add(Json& line, const RunStarted& e) {
   line["version"] = DRAGOMAN_VERSION;
   line["model"] = e.model;
   line["parameters"] = e.parameters;
-  line["goes_on"] = e.resumes;
+  line["resumed"] = e.resumes;
   return "start";
 }
 
@@ -66,17 +66,17 @@ std::string add(Json& line, const RunSave& e) {
 }
 
 std::string add(Json& line, const RunSkip& e) {
-  line["in_a_row"] = e.in_a_row;
-  line["in_all"] = e.in_all;
-  add_text(line, "culprit", e.first_nonfinite);
+  line["consecutive"] = e.consecutive;
+  line["total"] = e.total;
+  add_text(line, "first_nonfinite", e.first_nonfinite);
   return "skip";
 }
 
 std::string add(Json& line, const RunRollback& e) {
   line["from_update"] = e.from_update;
   line["rate_factor"] = e.rate_factor;
-  add_text(line, "culprit", e.first_nonfinite);
-  return "retreat";
+  add_text(line, "first_nonfinite", e.first_nonfinite);
+  return "rollback";
 }
 
 std::string add(Json& line, const RunEnd& e) {

@@ -20,7 +20,7 @@ class CurveReader {
   void take(const Json& line) {
     const std::string event = line.at("event");
     const int64_t update = line.at("update");
-    if (event == "start" || event == "retreat") truncate_after(update);
+    if (event == "start" || event == "rollback") truncate_after(update);
     if (event == "report") {
       add(line, "cost", line.at("cost"));
       for (const char* name : {"learning_rate", "words_per_second", "gradient_norm"}) add(line, name, line.at(name));

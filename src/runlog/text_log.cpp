@@ -30,7 +30,7 @@ void print(const RunMoment& now, const RunSave& save) {
 
 void print(const RunMoment& now, const RunSkip& skip) {
   log_warning("update {} skipped: its loss or gradient is not finite{} ({} in a row, {} skipped so far)", now.updates,
-              in_brackets(skip.first_nonfinite), skip.in_a_row, skip.in_all);
+              in_brackets(skip.first_nonfinite), skip.consecutive, skip.total);
 }
 
 void print(const RunMoment& now, const RunRollback& rollback) {

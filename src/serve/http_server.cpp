@@ -61,9 +61,9 @@ void HttpServer::State::listen(const std::string& host, int port) {
   const auto found = tcp::resolver(io).resolve(host, std::to_string(port), tcp::resolver::passive, error);
   if (error) throw Error(fmt::format("--host {}: {}", host, error.message()), "127.0.0.1 is this machine alone");
   const tcp::endpoint end = *found.begin();
-  acceptor.open(end.protocol());
-  acceptor.set_option(tcp::acceptor::reuse_address(true));
-  acceptor.bind(end, error);
+  acceptor.open(end.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(end, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error)
     throw Error(fmt::format("cannot listen on {}, port {}: {}", host, port, error.message()),

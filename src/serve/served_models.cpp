@@ -1,6 +1,7 @@
 #include "serve/served_models.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -87,28 +88,36 @@ bool ServedModels::reload(std::function<void(std::string)> done) {
     if (std::exchange(reloading_, true)) return false;
   }
   if (reloader_.joinable()) reloader_.join();
-  reloader_ = std::thread([this, done = std::move(done)] {
-    const Engine::Scope scope(engine_);
-    std::vector<std::shared_ptr<TranslationWorker>> workers;
-    std::string error;
-    try {
-      for (const ModelWord& word : words_) workers.push_back(load(word));
-    } catch (const std::exception& e) {
-      error = e.what();
-      workers.clear();
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      if (error.empty()) workers.swap(workers_);
-    }
-    error.empty() ? log_info("All models are reloaded")
-                  : log_warning("Reloading failed, the old models stay in use: {}", error);
-    done(error);
-    for (const auto& old : workers) old->finish();
+  try {
+    reloader_ = std::thread([this, done = std::move(done)] { load_again(done); });
+  } catch (const std::system_error&) {  // too many threads: the next request may find one
     const std::lock_guard lock(mutex_);
     reloading_ = false;
-  });
+    throw;
+  }
   return true;
+}
+
+void ServedModels::load_again(const std::function<void(std::string)>& done) {
+  const Engine::Scope scope(engine_);
+  std::vector<std::shared_ptr<TranslationWorker>> workers;
+  std::string error;
+  try {
+    for (const ModelWord& word : words_) workers.push_back(load(word));
+  } catch (const std::exception& e) {
+    error = e.what();
+    workers.clear();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (error.empty()) workers.swap(workers_);
+  }
+  error.empty() ? log_info("All models are reloaded")
+                : log_warning("Reloading failed, the old models stay in use: {}", error);
+  done(error);
+  for (const auto& old : workers) old->finish();
+  const std::lock_guard lock(mutex_);
+  reloading_ = false;
 }
 
 }  // namespace dragoman

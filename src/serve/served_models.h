@@ -51,6 +51,7 @@ class ServedModels {
 
  private:
   std::shared_ptr<TranslationWorker> load(const ModelWord& word) const;
+  void load_again(const std::function<void(std::string error)>& done);
 
   Engine& engine_;
   const ServeOptions options_;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *state_format = "dragoman-state", *state_version = "1";
+constexpr const char *state_format = "dragoman-state", *state_version = "2";
 
 // The numbers of a run, with their names in the state file.
 std::vector<NamedTensor> parameters_of(const RunState& run) {

@@ -79,13 +79,13 @@ class Numbers {
 std::string to_json(const StoredProgress& stored) {
   const Progress& p = stored.progress;
   json out = {{"updates", p.updates},
-              {"labels", p.target_tokens},
+              {"target_tokens", p.target_tokens},
               {"sentences", p.sentences},
               {"epoch_sentences", p.epoch_sentences},
               {"skipped", p.skipped},
               {"skipped_in_a_row", p.skipped_in_a_row},
-              {"usual_loss", stored.baseline.value},
-              {"retreats", p.rollbacks},
+              {"baseline", stored.baseline.value},
+              {"rollbacks", p.rollbacks},
               {"loss_scale", p.loss_scale.value},
               {"loss_scale_since", p.loss_scale.since},
               {"stalled", p.stalled},
@@ -103,18 +103,18 @@ StoredProgress progress_from(const std::string& text, const std::string& path) {
   const Numbers numbers(in, path);
   Progress p;
   p.updates = numbers.count("updates");
-  p.target_tokens = numbers.count("labels");
+  p.target_tokens = numbers.count("target_tokens");
   p.sentences = numbers.count("sentences");
   p.epoch_sentences = numbers.count("epoch_sentences");
   p.skipped = numbers.count("skipped");
   p.skipped_in_a_row = numbers.count("skipped_in_a_row", 0);
-  p.rollbacks = numbers.count("retreats", 0);
+  p.rollbacks = numbers.count("rollbacks", 0);
   p.loss_scale = numbers.loss_scale();
   p.stalled = numbers.count("stalled");
   p.best = numbers.figures("best");
   p.kept = in.contains("kept") ? numbers.figures("kept") : p.best;
   p.position = {numbers.count("epoch"), numbers.count("batch")};
-  const Baseline baseline{numbers.number("usual_loss", 0, 0, std::numeric_limits<double>::max())};
+  const Baseline baseline{numbers.number("baseline", 0, 0, std::numeric_limits<double>::max())};
   return {p, numbers.count("adam_steps"), baseline};
 }
 

@@ -58,7 +58,7 @@ class Answer {
 };
 
 template <class Options>
-void expect(const Table<Options>& table, const std::string& before, const Case& c, Outcome outcome) {
+void expect(const Table<Options>& table, const std::string& before, const MarianCase& c, Outcome outcome) {
   const Strings words = split(c.words);
   const Answer<Options> answer(table, split(before + " " + c.words));
   EXPECT_EQ(answer.outcome(), outcome) << table.about.name << " " << c.words << "\n" << answer.said;
@@ -75,7 +75,7 @@ constexpr const char* translate_line = "-m m";
 constexpr const char* score_line = "-m m -t s t";
 
 TEST(MariansOptions, OfEveryProgramRunOrAreIgnoredOrRefused) {
-  for (const Case& c : general) {
+  for (const MarianCase& c : general) {
     expect(train_table(), train_line, c, c.outcome);
     expect(translate_table(), translate_line, c, c.outcome);
     expect(score_table(), score_line, c, c.outcome);
@@ -83,7 +83,7 @@ TEST(MariansOptions, OfEveryProgramRunOrAreIgnoredOrRefused) {
 }
 
 TEST(MariansOptions, OfModelsAreForTrainingAndOtherwiseInTheModelFile) {
-  for (const Case& c : model) {
+  for (const MarianCase& c : model) {
     expect(train_table(), train_line, c, c.outcome);
     expect(translate_table(), translate_line, c, ignored);
     expect(score_table(), score_line, c, ignored);
@@ -97,15 +97,15 @@ TEST(MariansOptions, ThatACommandNeeds) {
 }
 
 TEST(MariansOptions, OfTraining) {
-  for (const Case& c : training) expect(train_table(), train_line, c, c.outcome);
+  for (const MarianCase& c : training) expect(train_table(), train_line, c, c.outcome);
 }
 
 TEST(MariansOptions, OfTranslating) {
-  for (const Case& c : translating) expect(translate_table(), translate_line, c, c.outcome);
+  for (const MarianCase& c : translating) expect(translate_table(), translate_line, c, c.outcome);
 }
 
 TEST(MariansOptions, OfScoring) {
-  for (const Case& c : scoring) expect(score_table(), score_line, c, c.outcome);
+  for (const MarianCase& c : scoring) expect(score_table(), score_line, c, c.outcome);
 }
 
 class Files : public testing::Test {
@@ -120,7 +120,7 @@ class Files : public testing::Test {
 
   // The first option as a line of a file, what follows it on the command line.
   template <class Options>
-  void expect_in_file(const Table<Options>& table, const std::string& before, const Case& c, Outcome outcome) {
+  void expect_in_file(const Table<Options>& table, const std::string& before, const MarianCase& c, Outcome outcome) {
     const Strings words = split(c.words);
     if (!words[0].starts_with("--") || words[0].find('=') != std::string::npos || words[0] == "--dump-config") return;
     Strings values, rest = split(before);
@@ -149,14 +149,14 @@ class Files : public testing::Test {
 };
 
 TEST_F(Files, OfMarianAreReadAsItsCommandLines) {
-  for (const Case& c : general) {
+  for (const MarianCase& c : general) {
     expect_in_file(train_table(), train_line, c, c.outcome);
     expect_in_file(translate_table(), translate_line, c, c.outcome);
   }
-  for (const Case& c : model) expect_in_file(train_table(), train_line, c, c.outcome);
-  for (const Case& c : training) expect_in_file(train_table(), train_line, c, c.outcome);
-  for (const Case& c : translating) expect_in_file(translate_table(), translate_line, c, c.outcome);
-  for (const Case& c : scoring) expect_in_file(score_table(), score_line, c, c.outcome);
+  for (const MarianCase& c : model) expect_in_file(train_table(), train_line, c, c.outcome);
+  for (const MarianCase& c : training) expect_in_file(train_table(), train_line, c, c.outcome);
+  for (const MarianCase& c : translating) expect_in_file(translate_table(), translate_line, c, c.outcome);
+  for (const MarianCase& c : scoring) expect_in_file(score_table(), score_line, c, c.outcome);
 }
 
 TEST_F(Files, OfADecoderNameWhatLiesBesideThem) {

@@ -76,7 +76,7 @@ TEST_F(InspectCommand, DescribesAModelInWords) {
 
 TEST_F(InspectCommand, TellsATrainingStateAndWhereItsModelIs) {
   write_safetensors(folder / "m.state.safetensors", {},
-                    {{"format", "dragoman-state"}, {"version", "1"}, {"progress", R"({"updates":1200,"epoch":0})"}});
+                    {{"format", "dragoman-state"}, {"version", "2"}, {"progress", R"({"updates":1200,"epoch":0})"}});
   const std::string page = output_of({.model = folder / "m.state.safetensors"});
   EXPECT_THAT(page, HasSubstr("a training state, not a model"));
   EXPECT_THAT(page, HasSubstr("updates    1,200\n"));

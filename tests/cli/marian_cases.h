@@ -6,13 +6,13 @@ namespace dragoman {
 enum Outcome { runs, ignored, refused };
 
 // An option of Marian with a value, and others that it needs here.
-struct Case {
+struct MarianCase {
   std::string words;
   Outcome outcome;
 };
 
 // All options of Marian 1.12, in the order of its help.
-inline const Case general[] = {
+inline const MarianCase general[] = {
     {"--authors", refused},
     {"--cite", refused},
     {"--build-info all", refused},
@@ -59,7 +59,7 @@ inline const Case general[] = {
 };
 
 // Those that are ignored in translating and scoring, and are somebody's in training.
-inline const Case model[] = {
+inline const MarianCase model[] = {
     {"--type transformer", runs},
     {"--type s2s", runs},
     {"--type amun", refused},
@@ -134,7 +134,7 @@ inline const Case model[] = {
     {"--transformer-depth-scaling", runs},
 };
 
-inline const Case translating[] = {
+inline const MarianCase translating[] = {
     {"--log translate.log", refused},
     {"--seed 1", runs},
     {"--check-nan", refused},
@@ -199,7 +199,7 @@ inline const Case translating[] = {
     {"--quantize-range 2", refused},
 };
 
-inline const Case scoring[] = {
+inline const MarianCase scoring[] = {
     {"--log score.log", refused},
     {"--seed 1", ignored},
     {"--check-nan", refused},

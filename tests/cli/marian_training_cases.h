@@ -3,7 +3,7 @@
 
 namespace dragoman {
 
-inline const Case training[] = {
+inline const MarianCase training[] = {
     {"--log train.log", runs},
     {"--sigterm save-and-exit", ignored},
     {"--sigterm exit-immediately", refused},

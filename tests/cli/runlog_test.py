@@ -112,7 +112,7 @@ class Written(Logged):
         self.assertEqual([line["update"] for line in self.of("report")], [10, 20, 30, 40, 50, 60])
         self.assertEqual([line["update"] for line in self.of("validation")], [20, 40, 60])
         self.assertEqual([(line["update"], line["saved"]) for line in self.of("save")], [(40, True), (60, True)])
-        self.assertEqual([(line["update"], line["goes_on"]) for line in self.of("start")], [(0, False), (40, True)])
+        self.assertEqual([(line["update"], line["resumed"]) for line in self.of("start")], [(0, False), (40, True)])
         self.assertEqual([(line["update"], line["reason"]) for line in self.of("end")], [(40, "after"), (60, "after")])
         updates = [line["update"] for line in self.lines]
         self.assertEqual(updates, sorted(updates))
@@ -332,7 +332,7 @@ class Signals(InFolder):
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = path.read_text().splitlines()
         after = [json.loads(line) for line in lines[lines.index('{"event":"rep') + 1:]]
-        self.assertEqual((after[0]["event"], after[0]["goes_on"], after[-1]["event"]), ("start", True, "end"))
+        self.assertEqual((after[0]["event"], after[0]["resumed"], after[-1]["event"]), ("start", True, "end"))
         self.assertEqual({event["update"] for event in after}, {saved})
 
     def test_a_run_that_is_killed_again_and_again_ends_in_the_same_bytes(self):

@@ -187,7 +187,7 @@ class InTurn : public Constraint {
  public:
   bool stateful() const override { return true; }
   State advance(State state, int32_t) const override { return 1 - state; }
-  Allowed next(State state, const Past& past) const override {
+  Allowed next(State state, const HypothesisView& past) const override {
     const bool may_end = state == 0 && past.length > 0;
     if (state == 1) return {.only = true, .ids = {b}};
     return may_end ? Allowed{.only = true, .ids = {eos_id, a}} : Allowed{.only = true, .ids = {a}};

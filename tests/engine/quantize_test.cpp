@@ -46,6 +46,12 @@ TEST_F(QuantizeTest, MeasuresQualityWhereThereIsText) {
   EXPECT_EQ(result.float32->chrf, e.systems[0].scores[1].score);
 }
 
+TEST_F(QuantizeTest, RefusesOneFileOfAPair) {
+  EXPECT_THAT([&] { quantize(engine, {.model = model, .output = output, .valid_sets = {text}}); },
+              ThrowsMessage<Error>("--valid-sets takes two files, source and target, found 1"));
+  EXPECT_FALSE(std::filesystem::exists(output));
+}
+
 TEST_F(QuantizeTest, RefusesWhatIsQuantizedAlreadyAndWritesNothing) {
   quantize(engine, {.model = model, .output = output});
   EXPECT_THAT([&] { quantize(engine, {.model = output, .output = folder / "again"}); },

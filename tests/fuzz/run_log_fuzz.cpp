@@ -9,7 +9,7 @@ std::vector<std::string> seeds() {
       R"({"event":"start","update":0}
 {"event":"report","update":100,"target_tokens":4000,"cost":9.5,"learning_rate":0.0001,"words_per_second":800,"gradient_norm":1.5}
 {"event":"validation","update":100,"target_tokens":4000,"metrics":{"bleu":12.5,"cross-entropy":null}}
-{"event":"retreat","update":50}
+{"event":"rollback","update":50}
 )",
       R"({"event":"report","update":100,"target_tokens":4000,"cost":null,"learning_rate":1e-9,"words_per_second":0)"};
 }

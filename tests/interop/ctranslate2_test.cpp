@@ -32,10 +32,10 @@ std::vector<std::vector<std::string>> rows(const std::string& file) {
   return rows;
 }
 
-std::vector<ScoredPair> golden_pairs(const ModelFile& file, const std::string& folder) {
+std::vector<ReferenceScore> golden_pairs(const ModelFile& file, const std::string& folder) {
   const SentenceFrames frames = frames_of(file.config());
   const auto& [source, target] = file.vocabularies();
-  std::vector<ScoredPair> pairs;
+  std::vector<ReferenceScore> pairs;
   for (const auto& row : rows(folder + "/pairs.tsv"))
     pairs.push_back(
         {frames.source.around(source.encode(row[0])), frames.target.around(target.encode(row[1])), std::stod(row[2])});

@@ -52,7 +52,7 @@ class FairseqFolder : public testing::Test {
     change(config);
     return score_difference(ModelFile::in_memory("m", config, model.vocabularies, model.weights), golden_pairs());
   }
-  std::vector<ScoredPair> golden_pairs() const;
+  std::vector<ReferenceScore> golden_pairs() const;
   void expect_searches() const;
   void expect_errors_for_parts() const;
 
@@ -67,9 +67,9 @@ std::vector<int32_t> numbers(const std::string& text) {
   return {std::istream_iterator<int32_t>(in), {}};
 }
 
-std::vector<ScoredPair> FairseqFolder::golden_pairs() const {
+std::vector<ReferenceScore> FairseqFolder::golden_pairs() const {
   std::istringstream text(read("pairs.ids"));
-  std::vector<ScoredPair> pairs;
+  std::vector<ReferenceScore> pairs;
   for (std::string source, target, score;
        std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
     pairs.push_back({numbers(source), numbers(target), std::stod(score)});

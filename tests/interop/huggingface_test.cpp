@@ -52,7 +52,7 @@ class HuggingFaceFolder : public testing::Test {
     }
     return "";
   }
-  std::vector<ScoredPair> golden_pairs() const;
+  std::vector<ReferenceScore> golden_pairs() const;
   void expect_searches(const ModelFile& file) const;
 
   TemporaryFolder folder;
@@ -89,9 +89,9 @@ std::vector<int32_t> numbers(const std::string& text) {
   return {std::istream_iterator<int32_t>(in), {}};
 }
 
-std::vector<ScoredPair> HuggingFaceFolder::golden_pairs() const {
+std::vector<ReferenceScore> HuggingFaceFolder::golden_pairs() const {
   std::istringstream text(read("pairs.ids"));
-  std::vector<ScoredPair> pairs;
+  std::vector<ReferenceScore> pairs;
   for (std::string source, target, score;
        std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
     pairs.push_back({numbers(source), numbers(target), std::stod(score)});

@@ -22,12 +22,12 @@ std::string golden(const std::string& name) { return source_dir() + "/tests/inte
 
 const std::vector<std::string> words = {golden("words.yml"), golden("words.yml")};
 
-std::vector<ScoredPair> pairs_of(const std::string& model, const Vocabularies& v) {
+std::vector<ReferenceScore> pairs_of(const std::string& model, const Vocabularies& v) {
   std::istringstream text(read_file(golden("pairs.tsv"))), scores(read_file(golden(model + ".scores")));
-  std::vector<ScoredPair> pairs;
+  std::vector<ReferenceScore> pairs;
   for (std::string line; std::getline(text, line);) {
     const size_t tab = line.find('\t');
-    ScoredPair p{v.source.encode(line.substr(0, tab)), v.target.encode(line.substr(tab + 1)), 0};
+    ReferenceScore p{v.source.encode(line.substr(0, tab)), v.target.encode(line.substr(tab + 1)), 0};
     p.source.push_back(v.source.eos());
     p.target.push_back(v.target.eos());
     scores >> p.score;

@@ -26,9 +26,9 @@ std::vector<int32_t> numbers(const std::string& text) {
   return {std::istream_iterator<int32_t>(in), {}};
 }
 
-std::vector<ScoredPair> golden_pairs(const std::string& name) {
+std::vector<ReferenceScore> golden_pairs(const std::string& name) {
   std::istringstream text(read_file(golden(name + "/pairs.ids")));
-  std::vector<ScoredPair> pairs;
+  std::vector<ReferenceScore> pairs;
   for (std::string source, target, score;
        std::getline(text, source, '\t') && std::getline(text, target, '\t') && std::getline(text, score);)
     pairs.push_back({numbers(source), numbers(target), std::stod(score)});

@@ -8,18 +8,18 @@
 namespace dragoman {
 
 /// What another program says of a pair; source and target end with </s>.
-struct ScoredPair {
+struct ReferenceScore {
   std::vector<int32_t> source, target;
   double score;  // log-probability of the target
 };
 
 /// The largest difference of a model's scores to these, per target token; the first tokens of a target may be `given`.
-inline double score_difference(const ModelFile& file, const std::vector<ScoredPair>& pairs, size_t given = 0) {
+inline double score_difference(const ModelFile& file, const std::vector<ReferenceScore>& pairs, size_t given = 0) {
   Arena arena;
   const LoadedModel loaded = load_model(file, backend("cpu"), arena);
   Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};
   double most = 0;
-  for (const ScoredPair& p : pairs) {
+  for (const ReferenceScore& p : pairs) {
     const Batch batch{{p.source, Spans::of_lengths({int32_t(p.source.size())})},
                       {p.target, Spans::of_lengths({int32_t(p.target.size())})},
                       {0}};

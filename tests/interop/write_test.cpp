@@ -24,12 +24,12 @@ using testing::HasSubstr;
 std::string golden(const std::string& name) { return source_dir() + "/tests/interop/golden/" + name; }
 
 // With the scores that the model itself gives, so that another one is compared with it.
-std::vector<ScoredPair> pairs_of(const ModelFile& model) {
+std::vector<ReferenceScore> pairs_of(const ModelFile& model) {
   const int eos = model.config().special.eos, pieces = model.config().target_vocabulary;
-  std::vector<ScoredPair> pairs;
+  std::vector<ReferenceScore> pairs;
   for (int first = 3; first + 4 < pieces && first < 40; first += 7)
     pairs.push_back({{first, first + 2, first + 1, eos}, {first + 3, first, eos}, 0});
-  for (ScoredPair& pair : pairs) {
+  for (ReferenceScore& pair : pairs) {
     Arena arena;
     const LoadedModel loaded = load_model(model, backend("cpu"), arena);
     Context cx{.backend = backend("cpu"), .arena = arena, .packed = &loaded.packed};

@@ -74,6 +74,8 @@ TEST(Backend, OfAnUnknownNameListsTheKnownOnes) {
   const std::string message = message_of([] { backend("abacus"); });
   for (const char* name : {"abacus", "cpu", "cuda:0", "reference", "dry"})
     EXPECT_THAT(message, testing::HasSubstr(name));
+  for (const char* name : {"cuda:", "cuda:x", "cuda:1x", "cuda:-1", "cuda:0:fast", "cuda:99999999999"})
+    EXPECT_THAT(message_of([&] { backend(name); }), testing::StartsWith(fmt::format("unknown backend '{}'", name)));
 }
 
 TEST(Backend, WithoutAKernelSaysItsName) {

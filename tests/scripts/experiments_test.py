@@ -119,7 +119,7 @@ class Experiments(unittest.TestCase):
         self.assertEqual(len(self.cells(self.succeed("table3", *call))), 3)
         events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
         starts = [event for event in events if event["event"] == "start"]
-        self.assertEqual([event["goes_on"] for event in starts], [False, True])
+        self.assertEqual([event["resumed"] for event in starts], [False, True])
         self.assertGreater(starts[1]["update"], 0)
         self.assertEqual(events[-1]["update"], 400)
 

@@ -22,6 +22,8 @@ DEVICE_CONDITIONS = {"src/backend/registry.cpp", "src/comm/communicator.cpp"}
 # Where files may be opened to write: one place for all output, the lock of a model, closed standard streams.
 WRITERS = {"src/base/file.cpp", "src/train/destination.cpp", "cli/main.cpp"}
 FUNCTION_MACROS = {"DRAGOMAN_CUDA_CHECK", "DRAGOMAN_DNNL_CHECK"}
+IN_PLACE_OF_LIBRARY = {"tests/capi/fake_translator.cpp"}  # not linked with the classes that it imitates
+CLASS = re.compile(r"(?:struct|class|enum class)(?: alignas\(.*\))? (\w+)(?: final)?(?: :.*)?(?: \{.*)?$")
 NOT_FUNCTIONS = re.compile(r"(namespace|class|struct|enum|union|extern)\b")
 
 
@@ -120,6 +122,29 @@ def endings(path, text):
             yield f"{path}:{number}: {found[1]}: the library ends no program; throw Error"
 
 
+def class_names(text):
+    """(namespace, name) of the classes that clang-formatted code defines outside unnamed namespaces."""
+    namespaces = []
+    for line in text.splitlines():
+        if opened := re.match(r"(?:inline )?namespace ?([\w:]*) \{$", line):
+            namespaces.append(opened[1])
+        elif line.startswith("}  // namespace"):
+            namespaces.pop()
+        elif namespaces and all(namespaces) and (found := CLASS.match(line)):
+            yield "::".join(namespaces), found[1]
+
+
+def shared_class_names(files):
+    """Two classes of one name in a namespace break C++'s rule of one definition, which no compiler checks."""
+    seen = {}
+    for path, text in files:
+        for name in set(class_names(text)):
+            seen.setdefault(name, []).append(path)
+    for (namespace, name), paths in seen.items():
+        if len(paths) > 1:
+            yield f"{namespace}::{name} is defined in {' and '.join(paths)}"
+
+
 def sources():
     for top in ("include", "src", "vocab", "bindings", "cli", "tests"):
         for path in sorted((ROOT / top).rglob("*")):
@@ -146,6 +171,9 @@ class Tree(unittest.TestCase):
 
     def test_files_are_written_in_one_place(self):
         self.check(stray_writers)
+
+    def test_no_two_classes_share_a_name(self):
+        self.assertEqual(list(shared_class_names(file for file in sources() if file[0] not in IN_PLACE_OF_LIBRARY)), [])
 
     def test_the_library_ends_no_program(self):
         self.check(endings)
@@ -194,6 +222,15 @@ class Rules(unittest.TestCase):
         self.assertEqual([message.split(":")[1] for message in stray_writers("src/nn/a.cpp", text)],
                          ["3", "4", "5", "6"])
         self.assertEqual(list(stray_writers("src/base/file.cpp", text)), [])
+
+    def test_a_class_with_the_name_of_another_is_found(self):
+        text = ("namespace dragoman {\nnamespace {\nstruct Local {\n};\n}  // namespace\n\nclass A final : public B {\n"
+                "};\nstruct C;\n\ntemplate <class T>\nstruct D {\n  struct E {};\n};\nstruct D<int> {\n};\n"
+                "}  // namespace dragoman\n")
+        other = "namespace dragoman {\nstruct A {};\nstruct Local {};\n}  // namespace dragoman\n"
+        self.assertEqual(list(class_names(text)), [("dragoman", "A"), ("dragoman", "D")])
+        self.assertEqual(list(shared_class_names([("a.h", text), ("b.h", other)])),
+                         ["dragoman::A is defined in a.h and b.h"])
 
     def test_an_ending_is_found(self):
         text = "std::exit(2);\nabort();\nat_exit_of(f);\nstd::terminate();\n"

@@ -36,8 +36,8 @@ TEST(ProgressJson, ComesBackAsItWas) {
 }
 
 TEST(ProgressJson, RefusesCountsThatNoRunHas) {
-  for (const char* key : {"updates", "labels", "sentences", "epoch_sentences", "skipped", "skipped_in_a_row",
-                          "retreats", "loss_scale_since", "stalled", "epoch", "batch", "adam_steps"})
+  for (const char* key : {"updates", "target_tokens", "sentences", "epoch_sentences", "skipped", "skipped_in_a_row",
+                          "rollbacks", "loss_scale_since", "stalled", "epoch", "batch", "adam_steps"})
     for (const json& value : {json(-1), json(0.5), json("1"), json(nullptr), json(UINT64_MAX), json(INT64_MAX)}) {
       json damaged = sound();
       damaged[key] = value;
@@ -54,7 +54,7 @@ TEST(ProgressJson, RefusesNumbersThatNoRunHas) {
     damaged[key] = value;
     return complaint(damaged.dump());
   };
-  EXPECT_THAT(with("usual_loss", -1), HasSubstr("'usual_loss' is -1 in its progress, expected a number from 0"));
+  EXPECT_THAT(with("baseline", -1), HasSubstr("'baseline' is -1 in its progress, expected a number from 0"));
   EXPECT_THAT(with("loss_scale", 0), HasSubstr("'loss_scale' is 0 in its progress"));
   EXPECT_THAT(with("loss_scale", 3), HasSubstr("expected a power of two"));
   EXPECT_THAT(with("best", {{"bleu", nullptr}}), HasSubstr("'best.bleu' is null in its progress"));

@@ -33,7 +33,7 @@ TEST(JsonLog, TellsTheWholeRunAndResumesWithIt) {
   run.train_until(4);
   const auto first = lines_of(run.setup.training.log_json);
   EXPECT_THAT(events_of(first), ElementsAre("start", "report", "report", "validation", "save", "end"));
-  EXPECT_EQ(first.front().at("goes_on"), false);
+  EXPECT_EQ(first.front().at("resumed"), false);
   EXPECT_EQ(first[1].at("update"), 2);
   EXPECT_GT(first[1].at("cost").get<double>(), 0);
   EXPECT_EQ(first.back().at("reason"), "after");
@@ -42,7 +42,7 @@ TEST(JsonLog, TellsTheWholeRunAndResumesWithIt) {
   EXPECT_THAT(events_of({both.begin() + int64_t(first.size()), both.end()}),
               ElementsAre("start", "report", "save", "end"));
   EXPECT_EQ(both[first.size()].at("event"), "start");
-  EXPECT_EQ(both[first.size()].at("goes_on"), true);
+  EXPECT_EQ(both[first.size()].at("resumed"), true);
   EXPECT_EQ(both[first.size()].at("update"), 4);
 }
 
