@@ -17,11 +17,11 @@
 namespace dragoman {
 namespace {
 
-constexpr int part_bits = 12, most_threads = (1 << part_bits) - 1;
+constexpr int chunk_bits = 12, most_threads = (1 << chunk_bits) - 1;
 
 int cores_to_use() {
-  if (const char* asked = std::getenv("OMP_NUM_THREADS"))
-    if (const int threads = std::atoi(asked); threads > 0) return std::min(threads, most_threads);
+  if (const char* threads_env = std::getenv("OMP_NUM_THREADS"))
+    if (const int threads = std::atoi(threads_env); threads > 0) return std::min(threads, most_threads);
   cpu_set_t mine;
   if (sched_getaffinity(0, sizeof(mine), &mine) == 0) return std::max(1, CPU_COUNT(&mine));
   return std::max(1u, std::thread::hardware_concurrency());
@@ -57,24 +57,24 @@ class ThreadPool::Workers {
   explicit Workers(int threads) : threads(threads) {}
   ~Workers() {
     ending_ = true;
-    open_.fetch_add(1 << part_bits, std::memory_order_release);
+    open_.fetch_add(1 << chunk_bits, std::memory_order_release);
     open_.notify_all();
     for (std::thread& worker : workers_) worker.join();
   }
 
-  void run(int parts, void (*f)(const void*, int), const void* context) {
-    while (int(workers_.size()) < std::min(parts, threads) - 1) workers_.emplace_back([this] { work(); });
+  void run(int chunks, void (*f)(const void*, int), const void* context) {
+    while (int(workers_.size()) < std::min(chunks, threads) - 1) workers_.emplace_back([this] { work(); });
     f_ = f;
     context_ = context;
     log_ = bound_log();
-    unfinished_.store(uint32_t(parts - 1), std::memory_order_relaxed);
+    unfinished_.store(uint32_t(chunks - 1), std::memory_order_relaxed);
     // A new round number, so that a worker that saw the last round end and is about to sleep notices the change.
-    open_.store(((open_.load(std::memory_order_relaxed) >> part_bits) + 1) << part_bits | uint32_t(parts - 1),
+    open_.store(((open_.load(std::memory_order_relaxed) >> chunk_bits) + 1) << chunk_bits | uint32_t(chunks - 1),
                 std::memory_order_release);
     open_.notify_all();
-    const PoolScope within_a_part(nullptr);
+    const PoolScope within_a_chunk(nullptr);
     compute(0);
-    while (take_part()) continue;
+    while (take_chunk()) continue;
     for (uint32_t left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) wait_while(unfinished_, left);
     if (failed_.exchange(false)) std::rethrow_exception(std::exchange(error_, nullptr));
   }
@@ -83,10 +83,10 @@ class ThreadPool::Workers {
   std::atomic_flag busy;
 
  private:
-  void compute(int part) {
+  void compute(int chunk) {
     const LogScope log(log_);
     try {
-      f_(context_, part);
+      f_(context_, chunk);
     } catch (...) {
       if (!failed_.exchange(true)) error_ = std::current_exception();
     }
@@ -94,12 +94,12 @@ class ThreadPool::Workers {
 
   // Computes a chunk that no thread has claimed. The job is read after the claim: no other job can replace it until the
   // claimed chunk is finished. A claim prepared in an older round is equally valid.
-  bool take_part() {
+  bool take_chunk() {
     uint32_t open = open_.load(std::memory_order_acquire);
-    const uint32_t part = open & ((1 << part_bits) - 1);
-    if (part == 0) return false;
+    const uint32_t chunk = open & ((1 << chunk_bits) - 1);
+    if (chunk == 0) return false;
     if (!open_.compare_exchange_weak(open, open - 1, std::memory_order_acq_rel)) return true;
-    compute(int(part));
+    compute(int(chunk));
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
     return true;
   }
@@ -109,7 +109,7 @@ class ThreadPool::Workers {
     while (true) {
       const uint32_t seen = open_.load(std::memory_order_acquire);
       if (ending_) return;  // checked after reading `seen`: otherwise its wake-up could be lost
-      if (!take_part()) wait_while(open_, seen);
+      if (!take_chunk()) wait_while(open_, seen);
     }
   }
 
@@ -143,15 +143,15 @@ int thread_count() {
 KernelChunks::KernelChunks(int chunks) : before_(std::exchange(fixed_chunks, chunks)) {}
 KernelChunks::~KernelChunks() { fixed_chunks = before_; }
 
-void run_parts(int parts, void (*f)(const void*, int), const void* context) {
+void run_chunks(int chunks, void (*f)(const void*, int), const void* context) {
   ThreadPool::Workers* const w = bound_pool ? bound_pool->workers_.get() : nullptr;
-  if (parts <= 1 || !w || w->busy.test_and_set(std::memory_order_acquire)) {
-    for (int part = 0; part < parts; ++part) f(context, part);
+  if (chunks <= 1 || !w || w->busy.test_and_set(std::memory_order_acquire)) {
+    for (int chunk = 0; chunk < chunks; ++chunk) f(context, chunk);
     return;
   }
   const std::unique_ptr<std::atomic_flag, void (*)(std::atomic_flag*)> at_end(&w->busy,
                                                                               [](auto* flag) { flag->clear(); });
-  w->run(parts, f, context);
+  w->run(chunks, f, context);
 }
 
 }  // namespace dragoman

@@ -20,7 +20,7 @@ class ThreadPool {
   int size() const;
 
  private:
-  friend void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
+  friend void run_chunks(int chunks, void (*f)(const void* context, int chunk), const void* context);
   class Workers;
   const std::unique_ptr<Workers> workers_;
 };
@@ -40,41 +40,41 @@ class PoolScope {
 /// Number of threads of the pool bound to this thread; 1 if none is bound.
 int thread_count();
 
-/// Calls f(context, part) once for each chunk `part` in [0, parts), on as many threads of the bound pool as are free;
+/// Calls f(context, chunk) once for each `chunk` in [0, chunks), on as many threads of the bound pool as are free;
 /// returns when all are done. The caller computes too and takes every chunk that no worker has started, so a
 /// descheduled worker delays only its own chunk. Workers spin for some microseconds before sleeping, because the next
 /// kernel usually follows that soon; they do not spin longer, because other programs may need the core. Inside a chunk
 /// no pool is bound, but the caller's log is. Exceptions of a chunk are rethrown here once all chunks have ended.
-void run_parts(int parts, void (*f)(const void* context, int part), const void* context);
+void run_chunks(int chunks, void (*f)(const void* context, int chunk), const void* context);
 
-/// Calls f(Range, part) with one contiguous chunk of [0, n) for each thread; chunks start at multiples of `grain`. They
-/// depend only on n, grain and the number of threads, so `part` may index partial sums.
+/// Calls f(Range, chunk) with one contiguous chunk of [0, n) for each thread; chunks start at multiples of `grain`.
+/// They depend only on n, grain and the number of threads, so `chunk` may index partial sums.
 template <class F>
 void parallel_blocks(int64_t n, int64_t grain, const F& f) {
   if (n <= 0) return;
   const int64_t blocks = (n + grain - 1) / grain;
-  const int parts = int(std::min<int64_t>(thread_count(), blocks));
-  if (parts == 1) return f(Range{0, n}, 0);
-  const auto run = [&](int p) {
-    f(Range{blocks * p / parts * grain, std::min(n, blocks * (p + 1) / parts * grain)}, p);
+  const int chunks = int(std::min<int64_t>(thread_count(), blocks));
+  if (chunks == 1) return f(Range{0, n}, 0);
+  const auto run = [&](int chunk) {
+    f(Range{blocks * chunk / chunks * grain, std::min(n, blocks * (chunk + 1) / chunks * grain)}, chunk);
   };
-  run_parts(
-      parts, [](const void* c, int p) { (*static_cast<decltype(&run)>(c))(p); }, &run);
+  run_chunks(
+      chunks, [](const void* c, int chunk) { (*static_cast<decltype(&run)>(c))(chunk); }, &run);
 }
 
-/// Calls f(i, part) for every i in [0, n), handed out `batch` at a time: for items of unequal cost. Calls with the same
-/// `part` never run concurrently.
+/// Calls f(i, chunk) for every i in [0, n), handed out `batch` at a time: for items of unequal cost. Calls with the
+/// same `chunk` never run concurrently.
 template <class F>
 void parallel_items(int64_t n, const F& f) {
   constexpr int64_t batch = 4;
-  const int parts = int(std::min<int64_t>(thread_count(), (n + batch - 1) / batch));
+  const int chunks = int(std::min<int64_t>(thread_count(), (n + batch - 1) / batch));
   std::atomic<int64_t> next = 0;
-  const auto run = [&](int p) {
+  const auto run = [&](int chunk) {
     for (int64_t from; (from = next.fetch_add(batch, std::memory_order_relaxed)) < n;)
-      for (int64_t i = from; i < std::min(n, from + batch); ++i) f(i, p);
+      for (int64_t i = from; i < std::min(n, from + batch); ++i) f(i, chunk);
   };
-  run_parts(
-      parts, [](const void* c, int p) { (*static_cast<decltype(&run)>(c))(p); }, &run);
+  run_chunks(
+      chunks, [](const void* c, int chunk) { (*static_cast<decltype(&run)>(c))(chunk); }, &run);
 }
 
 }  // namespace dragoman

@@ -63,7 +63,7 @@ void Searches::step(int most) {
   const auto some_steps = [&](int i) {  // in a parallel region, so each search's kernels run on its own thread
     for (int step = 0; step < steps && !busy[size_t(i)]->idle(); ++step) busy[size_t(i)]->step();
   };
-  run_parts(
+  run_chunks(
       int(busy.size()), [](const void* f, int i) { (*static_cast<decltype(&some_steps)>(f))(i); }, &some_steps);
 }
 

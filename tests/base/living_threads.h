@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// Threads that have run a part of a call of this function and have not ended. The caller and each thread of its pool
+/// Threads that have run a chunk of a call of this function and have not ended. The caller and each thread of its pool
 /// run one. (/proc/self/task would still list a thread for a moment after it was joined.)
 inline int living_threads() {
   static std::atomic<int> living = 0;
@@ -18,7 +18,7 @@ inline int living_threads() {
   std::atomic<int> inside = 0;
   parallel_blocks(threads, 1, [&](Range, int) {
     static thread_local const Mark mark;
-    // Nobody leaves before all have come: each part is run by a thread of its own.
+    // No thread leaves before all have come: each chunk is run by a thread of its own.
     for (++inside; inside < threads;) std::this_thread::yield();
   });
   return living;

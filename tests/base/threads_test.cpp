@@ -20,8 +20,8 @@ namespace {
 // Counts visits to each of n items through parallel_blocks.
 std::vector<int> visits(int64_t n, int64_t grain) {
   std::vector<int> seen(n);
-  parallel_blocks(n, grain, [&](Range part, int) {
-    for (int64_t i = part.begin; i < part.end; ++i) ++seen[i];
+  parallel_blocks(n, grain, [&](Range chunk, int) {
+    for (int64_t i = chunk.begin; i < chunk.end; ++i) ++seen[i];
   });
   return seen;
 }
@@ -33,11 +33,11 @@ TEST(ParallelBlocks, VisitsEveryItemOnce) {
   }
 }
 
-TEST(ParallelBlocks, InsideAPartIsOneThreads) {
+TEST(ParallelBlocks, RunsOnOneThreadInsideAChunk) {
   const Threads four(4);
   std::vector<std::vector<int>> seen(8);
-  parallel_blocks(8, 1, [&](Range part, int) {
-    for (int64_t i = part.begin; i < part.end; ++i) seen[i] = visits(100, 4);
+  parallel_blocks(8, 1, [&](Range chunk, int) {
+    for (int64_t i = chunk.begin; i < chunk.end; ++i) seen[i] = visits(100, 4);
   });
   EXPECT_EQ(seen, std::vector<std::vector<int>>(8, std::vector<int>(100, 1)));
 }
@@ -68,18 +68,18 @@ TEST(ParallelBlocks, WakesWorkersThatSleep) {
   }
 }
 
-TEST(ParallelBlocks, PassesOnWhatAPartThrowsAndGoesOnAfterwards) {
+TEST(ParallelBlocks, RethrowsAnErrorOfAChunkAndStaysUsable) {
   const Threads three(3);
   for (int round = 0; round < 10; ++round)
-    EXPECT_THROW(parallel_blocks(3, 1, [](Range, int part) { require(part != 2, "part two"); }), Error);
+    EXPECT_THROW(parallel_blocks(3, 1, [](Range, int chunk) { require(chunk != 2, "chunk two"); }), Error);
   EXPECT_EQ(visits(100, 1), std::vector<int>(100, 1));
 }
 
-TEST(ParallelBlocks, GivesEachThreadOnePartWhoeverComputesIt) {
+TEST(ParallelBlocks, GivesEachThreadOneChunkWhoeverComputesIt) {
   const Threads three(3);
-  std::vector<int> parts(3, 0);
-  parallel_blocks(90, 1, [&](Range range, int part) { parts[part] += int(range.end - range.begin); });
-  EXPECT_EQ(parts, std::vector<int>(3, 30));
+  std::vector<int> chunks(3, 0);
+  parallel_blocks(90, 1, [&](Range range, int chunk) { chunks[chunk] += int(range.end - range.begin); });
+  EXPECT_EQ(chunks, std::vector<int>(3, 30));
 }
 
 TEST(ThreadPool, IsBoundToAThreadForAScope) {
@@ -124,7 +124,7 @@ TEST(ThreadPool, GivesItsThreadsBack) {
   EXPECT_EQ(living_threads(), before);
 }
 
-TEST(ThreadPool, PartsLogWhereTheirCallerDoes) {
+TEST(ThreadPool, ChunksLogWhereTheirCallerDoes) {
   std::mutex mutex;
   std::vector<std::string> said;
   const LogSink sink = [&](LogLevel, std::string_view line) {
@@ -133,8 +133,8 @@ TEST(ThreadPool, PartsLogWhereTheirCallerDoes) {
   };
   const LogScope log(&sink);
   const Threads three(3);
-  parallel_blocks(3, 1, [](Range, int) { log_info("a part"); });
-  EXPECT_EQ(said, std::vector<std::string>(3, "a part"));
+  parallel_blocks(3, 1, [](Range, int) { log_info("a chunk"); });
+  EXPECT_EQ(said, std::vector<std::string>(3, "a chunk"));
 }
 
 TEST(ParallelItems, VisitsEveryItemOnce) {
