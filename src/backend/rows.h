@@ -47,14 +47,14 @@ struct RowKernels {
     // (at least R), (at least R, at least T) int32, made by the host: the ids of the next step, and the cache rows of
     // each row's past. The choice is written over their first R rows; on a device, only over its copy.
     Tensor ids, table;
-    Tensor best, scores, lse;  // (Q,k) int32, (Q,k), (Q) or empty: top_k of this step
-    Tensor first;              // (B+1) int32: where each sentence begins among the R rows
-    Tensor of_step, compared;  // (B) int32: where it begins among the Q rows; how many continuations compete
-    Tensor log_probs;          // (R) f64: of each row's hypothesis, last token included
+    Tensor best, scores, lse;     // (Q,k) int32, (Q,k), (Q) or empty: top_k of this step
+    Tensor first;                 // (B+1) int32: where each sentence begins among the R rows
+    Tensor step_first, compared;  // (B) int32: where it begins among the Q rows; how many continuations compete
+    Tensor log_probs;             // (R) f64: of each row's hypothesis, last token included
     // (R,T) (R) int32: row p's tokens are in cache rows past(p,0) …; those of its continuation r also in past(r,n - 1),
     // the last of n = length(r).
     Tensor past, length;
-    Tensor never;  // (F) int32: ids that do not occur
+    Tensor suppressed;  // (F) int32: ids that do not occur
     int32_t end = 0;
   };
   Kernel<void(const NextRows& n)> next_rows{"next_rows"};

@@ -55,7 +55,7 @@ Beam::Beam(const SearchOptions& options, const Sentence& sentence, const Convent
       constraints_(constraints_of(options, sentence, conventions, rule_, limit_)),
       stateful_(std::ranges::any_of(
           constraints_, &Constraint::stateful, [](const auto& c) -> auto& { return *c; })),
-      draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.part << 16), 0, 0} {
+      draw_{uint32_t(sentence.line), uint32_t(sentence.line >> 32 ^ sentence.segment << 16), 0, 0} {
   std::vector<Constraint::State> states;
   for (const auto& constraint : constraints_)
     if (stateful_) states.push_back(constraint->begin());

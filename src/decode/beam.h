@@ -13,7 +13,7 @@ namespace dragoman {
 struct Sentence {
   std::vector<int32_t> source;       // pieces, without the special pieces around them
   std::vector<int32_t> prefix = {};  // forced beginning of the translation
-  uint64_t line = 0, part = 0;       // keys of random draws: line of the input, segment of a long line
+  uint64_t line = 0, segment = 0;    // keys of random draws: line of the input, segment of a long line
   Constraints constraints = {};      // in addition to those of the options
 };
 

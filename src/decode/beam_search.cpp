@@ -23,9 +23,10 @@ int64_t Search::tokens_of(const Waiting& w) {
   return std::max(int64_t(w.sentence.source.size()) + 1, (int64_t{w.options->beam_size} + 1) / 2);
 }
 
-Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed, Begun begun) {
+Search::Ticket Search::add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed,
+                           Partial partial) {
   waiting_.push_back({++last_ticket_, std::move(sentence), std::move(options), wanted, std::move(found),
-                      std::move(failed), std::move(begun)});
+                      std::move(failed), std::move(partial)});
   waiting_tokens_ += tokens_of(waiting_.back());
   return last_ticket_;
 }
@@ -37,11 +38,11 @@ bool Search::cancel(Ticket ticket) {
     waiting_.erase(queued);
     return true;
   }
-  const auto begun = std::ranges::find(active_, ticket, &Active::ticket);
-  if (begun == active_.end()) return false;
-  models_.remove(begun->handle);
-  active_tokens_ -= begun->tokens;
-  active_.erase(begun);
+  const auto active = std::ranges::find(active_, ticket, &Active::ticket);
+  if (active == active_.end()) return false;
+  models_.remove(active->handle);
+  active_tokens_ -= active->tokens;
+  active_.erase(active);
   full_ = false;
   return true;
 }
@@ -101,7 +102,7 @@ void Search::admit(std::vector<Waiting> sentences) {
     auto picker = make_picker(*w.options);
     const bool log_probs = w.wanted == Wanted::log_probs || w.options->beam_size > 1;
     active_.push_back({w.ticket, handle++, tokens, 0, 0, std::move(w.options), log_probs, std::move(picker),
-                       std::move(beam), std::move(w.found), std::move(w.failed), std::move(w.begun)});
+                       std::move(beam), std::move(w.found), std::move(w.failed), std::move(w.partial)});
   }
 }
 
@@ -173,12 +174,12 @@ std::vector<std::vector<Continuation>> Search::continuations(const Predictions& 
 }
 
 // The device computes ahead for as long as its guess is likely to be right: while no sentence is about to begin, all
-// are searched for the best pieces, and no constraint is at work but the pieces that never occur.
+// are searched for the best pieces, and no constraint is at work but that against the suppressed pieces.
 std::optional<AheadRequest> Search::ahead_request(std::span<const RowRequest> requests) const {
   if (!models_.may_step_ahead() || admits() || requests.empty()) return {};
-  AheadRequest ahead{.never = requests[0].allowed.ids, .end = models_.conventions().special.eos};
+  AheadRequest ahead{.suppressed = requests[0].allowed.ids, .end = models_.conventions().special.eos};
   for (const RowRequest& r : requests)
-    if (r.allowed.only || r.allowed.ids != ahead.never) return {};
+    if (r.allowed.only || r.allowed.ids != ahead.suppressed) return {};
   for (const Active& s : active_) {
     const auto& live = s.beam.live();
     if (!s.picker->picks_best() || live.size() != s.beam.room()) return {};
@@ -202,7 +203,7 @@ void Search::step() {
       give_up_largest();
     }
   }
-  tell_begun();
+  report_beginnings();
   dismiss_finished();
 }
 
@@ -234,11 +235,11 @@ void Search::extend(const std::vector<std::vector<Continuation>>& picked) {
   }
 }
 
-void Search::tell_begun() {
+void Search::report_beginnings() {
   for (Active& s : active_) {
-    if (!s.begun || s.beam.live().empty()) continue;
+    if (!s.partial || s.beam.live().empty()) continue;
     const auto decided = s.beam.decided();
-    if (std::exchange(s.decided, decided.size()) < decided.size()) s.begun(decided);
+    if (std::exchange(s.decided, decided.size()) < decided.size()) s.partial(decided);
   }
 }
 

@@ -24,7 +24,7 @@ class Search {
   using Options = std::shared_ptr<const SearchOptions>;
   using Found = std::function<void(std::vector<Hypothesis> best)>;  // the n_best hypotheses, best first
   using Failed = std::function<void(std::exception_ptr error)>;
-  using Begun = std::function<void(std::span<const int32_t> decided)>;  // the certain beginning of its best hypothesis
+  using Partial = std::function<void(std::span<const int32_t> decided)>;  // certain beginning of its best hypothesis
   using Ticket = uint64_t;
 
   /// `tokens` limits the source tokens in flight (with </s>); twice as many hypotheses are allowed, which is the
@@ -32,9 +32,9 @@ class Search {
   Search(Ensemble models, int64_t tokens);
 
   /// Queues a sentence. `found` is called by the step in which its search ends. If a step has no memory for it, that
-  /// step calls `failed` instead, or throws if there is no `failed`. `begun` is called by each step that decides more
+  /// step calls `failed` instead, or throws if there is no `failed`. `partial` is called by each step that decides more
   /// tokens (Beam::decided), until the search ends.
-  Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Begun begun = {});
+  Ticket add(Sentence sentence, Options options, Wanted wanted, Found found, Failed failed = {}, Partial partial = {});
   /// Cancels a sentence that is queued or being translated: none of its functions is called afterwards. False if it has
   /// already ended.
   bool cancel(Ticket ticket);
@@ -61,7 +61,7 @@ class Search {
     Wanted wanted;
     Found found;
     Failed failed;
-    Begun begun;
+    Partial partial;
   };
   struct Active {
     Ticket ticket;
@@ -75,8 +75,8 @@ class Search {
     Beam beam;
     Found found;
     Failed failed;
-    Begun begun;
-    size_t decided = 0;  // tokens that were passed to `begun`
+    Partial partial;
+    size_t decided = 0;  // tokens that were passed to `partial`
   };
 
   static int64_t tokens_of(const Waiting& w);
@@ -95,7 +95,7 @@ class Search {
   PredictionRequest request_of(std::span<const RowRequest> requests) const;
   bool admits() const;
   std::optional<AheadRequest> ahead_request(std::span<const RowRequest> requests) const;
-  void tell_begun();
+  void report_beginnings();
   void dismiss_finished();
 
   Ensemble models_;

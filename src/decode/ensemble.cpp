@@ -35,7 +35,7 @@ int64_t Predictions::choices(int64_t row) const {
   return candidates_.empty() ? scores_.cols() : int64_t(candidates_[row].size());
 }
 
-bool Predictions::knows(int64_t row, int32_t id) const {
+bool Predictions::allows(int64_t row, int32_t id) const {
   return candidates_.empty() || std::ranges::binary_search(candidates_[row], id);
 }
 
@@ -134,7 +134,7 @@ bool Ensemble::may_step_ahead() const { return members_.size() == 1 && candidate
 
 Predictions Ensemble::step(std::span<const StepRow> rows, const PredictionRequest& request, const AheadRequest* ahead) {
   Predictions predictions = members_.size() == 1 ? step_alone(rows, request, ahead) : step_together(rows, request);
-  name_best(predictions);
+  map_best_to_pieces(predictions);
   return predictions;
 }
 
@@ -144,7 +144,7 @@ Predictions Ensemble::step_alone(std::span<const StepRow> rows, const Prediction
   Predictions predictions = predictions_for(rows);
   std::unique_ptr<QueuedStep> now = std::exchange(ahead_, nullptr);
   const bool follows = std::exchange(kept_, false);  // a step that was not kept is repeated
-  if (now && follows && !request.all && now->finds(request.best, request.log_probs) && now->is_of(rows)) {
+  if (now && follows && !request.all && now->covers(request.best, request.log_probs) && now->matches(rows)) {
     model.accept_ahead(rows);
   } else {
     const Tensor logits = narrowed(model.step(rows), rows);
@@ -236,7 +236,7 @@ Tensor Ensemble::combine(Predictions& predictions, std::vector<Predictions::Memb
 }
 
 // top_k returned indices into the candidates.
-void Ensemble::name_best(Predictions& predictions) const {
+void Ensemble::map_best_to_pieces(Predictions& predictions) const {
   for (size_t r = 0; r < predictions.candidates_.size(); ++r) {
     int32_t* ids = predictions.best_.view<int32_t>().row(int64_t(r));
     for (size_t i = 0; i < predictions.best(int64_t(r)).size(); ++i)

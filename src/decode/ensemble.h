@@ -17,11 +17,11 @@ struct StepRow;
 /// How the rows of a step are expected to continue, so that a device can compute the next step before the host has seen
 /// this one: with the best pieces, into as many rows of each sentence as it has.
 struct AheadRequest {
-  std::vector<int32_t> first;     // (B+1): where each sentence begins among the rows
-  std::vector<int32_t> compared;  // (B): how many continuations of a sentence compete
-  std::vector<double> log_probs;  // (R): of each row's hypothesis
-  std::vector<int32_t> never;     // ids that no row may continue with
-  int32_t end = 0;                // the id that ends a hypothesis
+  std::vector<int32_t> first;       // (B+1): where each sentence begins among the rows
+  std::vector<int32_t> compared;    // (B): how many continuations of a sentence compete
+  std::vector<double> log_probs;    // (R): of each row's hypothesis
+  std::vector<int32_t> suppressed;  // ids that no row may continue with
+  int32_t end = 0;                  // the id that ends a hypothesis
 };
 
 /// The best pieces of each row of a step, which the device may still be computing.
@@ -50,7 +50,7 @@ class Predictions {
   std::vector<float> by_model(int64_t row,
                               int32_t id) const;     // log-probabilities, unweighted; empty for one model
   int32_t piece(int64_t row, size_t choice) const;   // all allowed pieces (all, or the candidates), in ascending order
-  bool knows(int64_t row, int32_t id) const;         // whether it is allowed
+  bool allows(int64_t row, int32_t id) const;        // whether the row may continue with it
   std::span<const float> scores(int64_t row) const;  // of all allowed pieces, if requested
 
  private:
@@ -112,7 +112,7 @@ class Ensemble {
   Predictions step_together(std::span<const StepRow> rows, const PredictionRequest& request);
   TopPieces find_best(const Tensor& logits, int64_t count, bool with_lse) const;
   Tensor combine(Predictions& predictions, std::vector<Predictions::MemberLogits> parts) const;  // returns the scores
-  void name_best(Predictions& predictions) const;
+  void map_best_to_pieces(Predictions& predictions) const;
 
   Context& cx_;
   std::vector<Member> members_;

@@ -8,11 +8,11 @@ namespace {
 
 // Beam search takes the best continuations of all hypotheses together, so a single hypothesis may fill all positions.
 class BestPieces : public Picker {
-  int64_t most_probable(std::span<const RowRequest> requests) const override {
+  int64_t best_count(std::span<const RowRequest> requests) const override {
     const auto positions = [](const RowRequest& r) { return r.positions; };
     return std::ranges::max(requests, {}, positions).positions + most_forbidden(requests);
   }
-  bool looks_at_all() const override { return false; }
+  bool needs_all_scores() const override { return false; }
   bool picks_best() const override { return true; }
 
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const override {
@@ -29,7 +29,7 @@ std::unique_ptr<const Picker> make_picker(const SearchOptions& options) {
 
 PredictionRequest Picker::request(std::span<const RowRequest> requests) const {
   const auto lists = [](const RowRequest& r) { return r.allowed.only; };
-  return {.best = most_probable(requests), .all = looks_at_all() || std::ranges::any_of(requests, lists)};
+  return {.best = best_count(requests), .all = needs_all_scores() || std::ranges::any_of(requests, lists)};
 }
 
 std::vector<Continuation> Picker::pick(const Predictions& predictions, int64_t row, const RowRequest& request) const {
@@ -48,7 +48,7 @@ std::vector<int32_t> best_allowed(const Predictions& predictions, int64_t row, c
       if (ids.size() < count && allowed.contains(id)) ids.push_back(id);
     return ids;
   }
-  std::ranges::copy_if(allowed.ids, std::back_inserter(ids), [&](int32_t id) { return predictions.knows(row, id); });
+  std::ranges::copy_if(allowed.ids, std::back_inserter(ids), [&](int32_t id) { return predictions.allows(row, id); });
   const auto better = [&](int32_t a, int32_t b) { return predictions.score(row, a) > predictions.score(row, b); };
   std::ranges::stable_sort(ids, better);  // equal scores: the lower id first, as in best()
   if (ids.size() > count) ids.resize(count);

@@ -22,8 +22,8 @@ class Picker {
   std::vector<Continuation> pick(const Predictions& predictions, int64_t row, const RowRequest& request) const;
 
  private:
-  virtual int64_t most_probable(std::span<const RowRequest> requests) const = 0;
-  virtual bool looks_at_all() const = 0;  // needs the scores of all pieces, not only of the most probable ones
+  virtual int64_t best_count(std::span<const RowRequest> requests) const = 0;
+  virtual bool needs_all_scores() const = 0;  // whether choose() reads the scores of all pieces
   virtual std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const = 0;
 };
 

@@ -51,7 +51,7 @@ QueuedStep::Parts QueuedStep::parts_of(const Tensor& bytes) const {
   return parts;
 }
 
-bool QueuedStep::is_of(std::span<const StepRow> rows) {
+bool QueuedStep::matches(std::span<const StepRow> rows) {
   row_of_.clear();
   size_t q = 0;
   for (size_t r = 0; r < rows.size(); ++r, ++q) {
@@ -65,12 +65,13 @@ bool QueuedStep::is_of(std::span<const StepRow> rows) {
 }
 
 void QueuedStep::choose(const AheadRequest& request, const AheadTables& tables) {
-  std::vector<int32_t> of_step;
+  std::vector<int32_t> step_first;
   for (size_t s = 0; s + 1 < request.first.size(); ++s) {
     const int32_t first = request.first[s];
-    of_step.push_back(row_of_.empty() ? first : int32_t(row_of_[size_t(first)]));
+    step_first.push_back(row_of_.empty() ? first : int32_t(row_of_[size_t(first)]));
   }
-  const auto B = int64_t(of_step.size()), R = int64_t(request.log_probs.size()), F = int64_t(request.never.size());
+  const auto B = int64_t(step_first.size()), R = int64_t(request.log_probs.size()),
+             F = int64_t(request.suppressed.size());
   cx_.backend.next_rows(Backend::NextRows{.tokens = on_device_.tokens.row_range(0, R),
                                           .parents = on_device_.parents.row_range(0, R),
                                           .ids = tables.ids,
@@ -79,12 +80,12 @@ void QueuedStep::choose(const AheadRequest& request, const AheadTables& tables) 
                                           .scores = on_device_.top.scores,
                                           .lse = on_device_.top.lse,
                                           .first = int_tensor(request.first, {B + 1}),
-                                          .of_step = int_tensor(std::move(of_step), {B}),
+                                          .step_first = int_tensor(std::move(step_first), {B}),
                                           .compared = int_tensor(request.compared, {B}),
                                           .log_probs = double_tensor(request.log_probs, {R}),
                                           .past = tables.past,
                                           .length = tables.length,
-                                          .never = int_tensor(request.never, {F}),
+                                          .suppressed = int_tensor(request.suppressed, {F}),
                                           .end = request.end});
 }
 

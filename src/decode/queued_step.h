@@ -16,7 +16,9 @@ class QueuedStep {
   QueuedStep(const Context& cx, const Tensor& logits, int64_t best, bool with_lse);
 
   /// Whether read() returns as much as these would have requested.
-  bool finds(int64_t best, bool with_lse) const { return (best <= best_ || best_ == pieces_) && with_lse <= with_lse_; }
+  bool covers(int64_t best, bool with_lse) const {
+    return (best <= best_ || best_ == pieces_) && with_lse <= with_lse_;
+  }
   /// Queues the same search in the logits of the next step.
   std::unique_ptr<QueuedStep> following(const Tensor& logits) const {
     return std::make_unique<QueuedStep>(cx_, logits, best_, with_lse_);
@@ -24,8 +26,8 @@ class QueuedStep {
 
   /// The rows that the device chose, known when the step before has been read.
   void expect(std::vector<StepRow> rows) { expected_ = std::move(rows); }
-  /// Whether it is the step of these rows: they are among those expected, of each sentence the first ones.
-  bool is_of(std::span<const StepRow> rows);
+  /// Whether `rows` are the rows that this step was queued for: of each sentence, a prefix of the expected ones.
+  bool matches(std::span<const StepRow> rows);
 
   /// Lets the device choose the rows of the next step.
   void choose(const AheadRequest& request, const AheadTables& tables);

@@ -52,10 +52,10 @@ class Sampler : public Picker {
   explicit Sampler(const SearchOptions& options) : options_(options) {}
 
  private:
-  int64_t most_probable(std::span<const RowRequest> requests) const override {
+  int64_t best_count(std::span<const RowRequest> requests) const override {
     return options_.sampling == Sampling::topk ? options_.sampling_pieces + most_forbidden(requests) : 1;
   }
-  bool looks_at_all() const override { return options_.sampling != Sampling::topk; }
+  bool needs_all_scores() const override { return options_.sampling != Sampling::topk; }
 
   std::vector<int32_t> choose(const Predictions& predictions, int64_t row, const RowRequest& request) const override {
     const std::vector<Weighed> pieces = weighed(predictions, row, request.allowed);

@@ -8,7 +8,7 @@ Conventions conventions_of(const ModelConfig& config) {
   return {config.special, frames_of(config), config.generation.suppressed, config.generation.search_rule};
 }
 
-bool EndingRule::over(const Standing& s, const SearchOptions& options) const {
+bool EndingRule::over(const SearchState& s, const SearchOptions& options) const {
   switch (rule) {
     case SearchRule::huggingface:
       return s.ended >= s.beam && score(options, s.best_live, s.length) <= s.worst;

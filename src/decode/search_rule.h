@@ -30,7 +30,7 @@ struct EndingRule {
 
   /// The state of a search after a step. `worst` is the lowest score among the best finished hypotheses, as many as the
   /// beam is wide.
-  struct Standing {
+  struct SearchState {
     size_t ended, beam;
     double worst;
     double best_live;  // log-probability of the most probable live hypothesis
@@ -38,7 +38,7 @@ struct EndingRule {
     bool best_ended;   // in some step, the best continuation was </s>
   };
   /// Whether the search is over. Not used with `keeps_positions`.
-  bool over(const Standing& standing, const SearchOptions& options) const;
+  bool over(const SearchState& state, const SearchOptions& options) const;
 };
 
 /// The rule of these options, or else of the models. Greedy search and sampling do not depend on the rule and use

@@ -18,7 +18,7 @@ bool ends_sentence(std::string_view piece, std::string_view next) {
 }
 
 // Number of pieces in the first segment. Requires more than `longest` pieces.
-int first_part(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
+int first_segment(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
   int word = longest;
   bool word_found = false;
   for (int at = longest; at > longest / 2; --at) {
@@ -32,14 +32,14 @@ int first_part(const Vocabulary& vocabulary, std::span<const int32_t> ids, int l
 }  // namespace
 
 std::vector<std::vector<int32_t>> split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
-  std::vector<std::vector<int32_t>> parts;
+  std::vector<std::vector<int32_t>> segments;
   while (int64_t(ids.size()) > longest) {
-    const int pieces = first_part(vocabulary, ids, longest);
-    parts.emplace_back(ids.begin(), ids.begin() + pieces);
+    const int pieces = first_segment(vocabulary, ids, longest);
+    segments.emplace_back(ids.begin(), ids.begin() + pieces);
     ids = ids.subspan(pieces);
   }
-  if (!ids.empty()) parts.emplace_back(ids.begin(), ids.end());
-  return parts;
+  if (!ids.empty()) segments.emplace_back(ids.begin(), ids.end());
+  return segments;
 }
 
 }  // namespace dragoman

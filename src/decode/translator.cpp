@@ -89,7 +89,7 @@ int64_t Translator::translate(LineReader& in, LineWriter& out, const std::functi
 
 void Translator::run(const Flow& flow) {
   line_ = flow.first_line;
-  part_ = 0;
+  segment_ = 0;
   for (read(flow); !texts_.empty(); read(flow)) {
     try {
       searches_.step();
@@ -117,7 +117,7 @@ void Translator::take(std::string content, bool more) {
                     .wanted = wanted(options_, *search_options_),
                     .alignment = options_.alignment.kind != AlignmentStyle::none});
   start(texts_.back(), std::move(sentences));  // texts stay where they are in memory until they are written
-  if (!more) ++line_, part_ = 0;
+  if (!more) ++line_, segment_ = 0;
 }
 
 Translator::Ticket Translator::submit(TextRequest request, Done done, Failed failed) {
@@ -129,7 +129,7 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,
             .alignment = request.alignment,
-            .begun = std::move(request.begun)};
+            .partial = std::move(request.partial)};
   if (request.alignment && !options_.no_spm_encode && !is_blank(request.text))
     text.ranges = vocabularies_.source.encode_with_offsets(request.text).ranges;
   auto& pending = requests_[++last_ticket_];
@@ -180,7 +180,7 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
     if (text.alignment) text.sources.push_back(sentences[i].source);
     const auto found = [this, &text, i](std::vector<Hypothesis> best) {
-      if (text.begun) text.beginnings[i] = vocabularies_.target.decode(best[0].ids);
+      if (text.partial) text.beginnings[i] = vocabularies_.target.decode(best[0].ids);
       text.found[i] = std::move(best);
       --text.unfinished;
     };
@@ -188,14 +188,14 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
       text.error = std::move(error);
       --text.unfinished;
     };
-    auto begun = text.begun ? told_of(text, i) : Search::Begun();
+    auto partial = text.partial ? report_beginning(text, i) : Search::Partial();
     text.tickets.push_back(
-        text.on->add(std::move(sentences[i]), text.search, text.wanted, found, failed, std::move(begun)));
+        text.on->add(std::move(sentences[i]), text.search, text.wanted, found, failed, std::move(partial)));
   }
 }
 
 // Reports the beginning of the translation: all finished sentences and the beginning of the first unfinished one.
-Search::Begun Translator::told_of(Text& text, size_t sentence) const {
+Search::Partial Translator::report_beginning(Text& text, size_t sentence) const {
   return [this, &text, sentence](std::span<const int32_t> decided) {
     text.beginnings[sentence] = beginning_of(vocabularies_.target, decided);
     std::string all;
@@ -204,8 +204,8 @@ Search::Begun Translator::told_of(Text& text, size_t sentence) const {
       all += text.beginnings[i];
       if (text.found[i].empty()) break;
     }
-    if (all.size() <= text.told.size() || !all.starts_with(text.told)) return;
-    text.begun(text.told = std::move(all));
+    if (all.size() <= text.reported.size() || !all.starts_with(text.reported)) return;
+    text.partial(text.reported = std::move(all));
   };
 }
 
@@ -217,19 +217,19 @@ std::vector<Sentence> Translator::sentences_of(std::string text) {
     source = source.substr(0, tab);
   }
   const auto ids = ids_of(vocabularies_.source, source);
-  auto sentences = segments_of(ids, ids_of(vocabularies_.target, prefix), line_, part_);
+  auto sentences = segments_of(ids, ids_of(vocabularies_.target, prefix), line_, segment_);
   if (sentences.size() > 1) warn_of_segments(ids.size());
   warn_of_length(std::min(ids.size(), size_t(longest_segment_)));
-  part_ += sentences.size();
+  segment_ += sentences.size();
   return sentences;
 }
 
 std::vector<Sentence> Translator::segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix,
-                                              uint64_t line, uint64_t first_part) const {
+                                              uint64_t line, uint64_t first_segment) const {
   auto segments = split_long(vocabularies_.source, source, longest_segment_);
   if (segments.empty() && !prefix.empty()) segments.emplace_back();
   std::vector<Sentence> sentences;
-  for (auto& segment : segments) sentences.push_back({std::move(segment), {}, line, first_part++});
+  for (auto& segment : segments) sentences.push_back({std::move(segment), {}, line, first_segment++});
   if (!sentences.empty()) sentences[0].prefix = std::move(prefix);
   return sentences;
 }

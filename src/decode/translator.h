@@ -25,7 +25,7 @@ struct TextRequest {
   bool alignment = false;        // compute the alignment of source and target tokens, also as links
   Constraints constraints = {};  // for each segment of a long text
   uint64_t line = 0;             // key of random draws, like the number of a line
-  std::function<void(const std::string& text)> begun = {};  // receives the growing beginning of the translation
+  std::function<void(const std::string& text)> partial = {};  // receives the growing beginning of the translation
 };
 
 /// Translates text line by line. The translation of a line without pieces (empty or only white space) is empty. A line
@@ -66,8 +66,8 @@ class Translator {
   void run(const Flow& flow);
 
   /// Queues a text with its own options. A step() calls `done`, or `failed` if there is no memory for it; other
-  /// requests are not affected. Error for invalid options. The translation depends only on the request. `request.begun`
-  /// may be called in one of the engine's threads, but only during a step().
+  /// requests are not affected. Error for invalid options. The translation depends only on the request.
+  /// `request.partial` may be called in one of the engine's threads, but only during a step().
   Ticket submit(TextRequest request, Done done, Failed failed);
   /// Cancels a text: none of its functions is called afterwards. False if it is already done.
   bool cancel(Ticket ticket);
@@ -94,9 +94,9 @@ class Translator {
     std::exception_ptr error;                    // if a sentence has failed
     Search* on = nullptr;                        // the search of its sentences
     std::vector<Search::Ticket> tickets;
-    std::function<void(const std::string&)> begun;  // null: not requested
-    std::vector<std::string> beginnings;            // of each sentence
-    std::string told;                               // the beginning that `begun` last received
+    std::function<void(const std::string&)> partial;  // null: not requested
+    std::vector<std::string> beginnings;              // of each sentence
+    std::string reported;                             // the beginning that `partial` last received
   };
   struct Pending {
     Text text;
@@ -107,10 +107,10 @@ class Translator {
   void read(const Flow& flow);
   void take(std::string text, bool more);
   void start(Text& text, std::vector<Sentence> sentences);
-  Search::Begun told_of(Text& text, size_t sentence) const;
+  Search::Partial report_beginning(Text& text, size_t sentence) const;
   std::vector<Sentence> sentences_of(std::string text);
   std::vector<Sentence> segments_of(const std::vector<int32_t>& source, std::vector<int32_t> prefix, uint64_t line,
-                                    uint64_t first_part) const;
+                                    uint64_t first_segment) const;
   std::vector<int32_t> ids_of(const Vocabulary& vocabulary, std::string_view text) const;
   std::vector<int32_t> encode(const Vocabulary& vocabulary, std::string_view text) const;
   void warn_of_length(size_t pieces);
@@ -133,10 +133,10 @@ class Translator {
   std::deque<Text> texts_;  // read but not yet written
   std::map<Ticket, std::unique_ptr<Pending>> requests_;
   Ticket last_ticket_ = 0;
-  uint64_t line_ = 0, part_ = 0;  // of the next text in this run
-  const int longest_source_;      // that all models were trained on; 0: unknown
-  int64_t beyond_training_ = 0;   // lines with longer sentences
-  bool warned_ = false;           // of a line split into segments
+  uint64_t line_ = 0, segment_ = 0;  // of the next text in this run
+  const int longest_source_;         // that all models were trained on; 0: unknown
+  int64_t beyond_training_ = 0;      // lines with longer sentences
+  bool warned_ = false;              // of a line split into segments
 };
 
 }  // namespace dragoman

@@ -87,7 +87,7 @@ TextTranslator::Ticket TextTranslator::submit(TranslationRequest request, Done d
          .search = request.search,
          .prefix = std::move(request.prefix),
          .wanted = request.scores ? Wanted::log_probs : Wanted::pieces,
-         .begun = std::move(request.partial)},
+         .partial = std::move(request.partial)},
         [done = std::move(done)](std::vector<Translation> best) { done(texts_of(std::move(best))); },
         std::move(failed));
   });

@@ -203,7 +203,7 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
                       .alignment = running.job.alignment || (running.job.links && aligns_),
                       .line = sentence};
   if (running.job.begun)
-    request.begun = [this, begun = running.job.begun, sentence](const std::string& text) {
+    request.partial = [this, begun = running.job.begun, sentence](const std::string& text) {
       post_([begun, sentence, text] { begun(sentence, text, false); });
     };
   Lane& lane = *running.lane;

@@ -187,7 +187,7 @@ TEST_F(BeamSearch, GivesTheLogProbabilityOfEachPiece) {
     }
 }
 
-TEST_F(BeamSearch, GivesTheSameWhateverElseIsInTheMachine) {
+TEST_F(BeamSearch, ResultsDoNotDependOnOtherSentencesInFlight) {
   const SearchOptions options{.beam_size = 3, .n_best = 3};
   const auto together = find(options, sources(60));
   EXPECT_EQ(most_sentences, 60);
@@ -196,7 +196,7 @@ TEST_F(BeamSearch, GivesTheSameWhateverElseIsInTheMachine) {
   EXPECT_EQ(find(options, sources(60), 50), together);
 }
 
-TEST_F(BeamSearch, KeepsToTheBudgetOfWords) {
+TEST_F(BeamSearch, KeepsTheTokenBudget) {
   for (const int beam : {1, 2, 10}) {
     find({.beam_size = beam}, std::vector<Pieces>(50, Pieces(4, 3)), 5 * 7);  // a sentence: 4 and </s>
     EXPECT_EQ(most_sentences, 7) << "beam " << beam;

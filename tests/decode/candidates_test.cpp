@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Candidates, AreJoinedInRisingOrder) {
+TEST(Candidates, AreJoinedInAscendingOrder) {
   Candidates c;
   c.add(7, {2, 5, 9});
   c.add(3, {2, 4});

@@ -109,14 +109,14 @@ TEST_F(Ensembles, RefuseOutputThatIsNotANumber) {
   }
 }
 
-TEST_F(Ensembles, RefuseItAlsoWhereNobodyWantsLogProbabilities) {
+TEST_F(Ensembles, RefuseItAlsoWithoutLogProbabilities) {
   std::vector<Ensemble::Member> broken;
   broken.push_back({std::make_unique<BrokenDecoding>()});
   EXPECT_THROW(found_by({cx, std::move(broken)}, {.beam_size = 1}, sentences(), 1 << 20, nullptr, Wanted::pieces),
                Error);
 }
 
-TEST_F(Ensembles, FindTheSamePiecesWhereNobodyWantsLogProbabilities) {
+TEST_F(Ensembles, FindTheSamePiecesWithoutLogProbabilities) {
   for (const auto& models : {std::vector{std::pair{a, 1.0}}, {{a, 0.5}, {b, 0.5}}})
     for (const int beam_size : {1, 3}) {
       const SearchOptions options{.beam_size = beam_size};
@@ -142,7 +142,7 @@ class FarDecoding : public ToyDecoding {
   }
 };
 
-TEST_F(Ensembles, FetchAllScoresOnlyForASearchThatLooksAtThem) {
+TEST_F(Ensembles, FetchAllScoresOnlyIfTheSearchNeedsThem) {
   const auto fetched_for = [&](const SearchOptions& options, std::vector<Sentence> some) {
     FarDecoding::fetched = 0;
     std::vector<Ensemble::Member> far;

@@ -70,12 +70,12 @@ TEST_F(Requests, ThatAreCancelledLeaveTheOthersAsTheyAre) {
   const Sentence first{{a, b, c}}, second{{b, a}}, third{{c, c}};
   std::vector<Hypothesis> of_first, of_second, of_third;
   add(first, options, of_first);
-  const auto begun = add(second, options, of_second);
+  const auto active = add(second, options, of_second);
   search->step();
   const auto queued = add(third, options, of_third);
-  EXPECT_TRUE(search->cancel(begun));
+  EXPECT_TRUE(search->cancel(active));
   EXPECT_TRUE(search->cancel(queued));
-  EXPECT_FALSE(search->cancel(begun)) << "it is gone";
+  EXPECT_FALSE(search->cancel(active)) << "it is gone";
   finish();
   EXPECT_EQ(of_first, alone(first, options));
   EXPECT_TRUE(of_second.empty());
@@ -155,28 +155,28 @@ TEST_F(Requests, ThatAStepHasNoMemoryForFailAlone) {
   }
 }
 
-TEST_F(Requests, AreToldWhatTheirTranslationBeginsWith) {
+TEST_F(Requests, ReceivePartialTranslations) {
   for (const SearchOptions& options :
        {SearchOptions{.beam_size = 1}, SearchOptions{.beam_size = 2}, SearchOptions{.beam_size = 5, .n_best = 3},
         SearchOptions{.beam_size = 4, .normalize = 0, .no_repeat_ngram = 2},
         SearchOptions{.beam_size = 3, .rule = SearchRule::huggingface},
         SearchOptions{.beam_size = 3, .n_best = 3, .sampling = Sampling::full}}) {
     for (const Pieces& source : {Pieces{a}, Pieces{a, b, c}, Pieces{c, c, b, a, b, a}}) {
-      std::vector<Pieces> told;
+      std::vector<Pieces> partials;
       std::vector<Hypothesis> best;
       search->add(
           {source, {b}}, options_of(options), Wanted::pieces, [&](std::vector<Hypothesis> found) { best = found; }, {},
-          [&](std::span<const int32_t> decided) { told.emplace_back(decided.begin(), decided.end()); });
+          [&](std::span<const int32_t> decided) { partials.emplace_back(decided.begin(), decided.end()); });
       finish();
-      ASSERT_FALSE(told.empty()) << "the forced prefix is decided";
+      ASSERT_FALSE(partials.empty()) << "the forced prefix is decided";
       size_t before = 0;
-      for (const Pieces& decided : told) {
+      for (const Pieces& decided : partials) {
         EXPECT_GT(decided.size(), std::exchange(before, decided.size()));
         ASSERT_LE(decided.size(), best[0].ids.size());
         EXPECT_TRUE(std::equal(decided.begin(), decided.end(), best[0].ids.begin()));
       }
       if (options.beam_size == 1) {
-        EXPECT_GE(told.size() + 1, best[0].ids.size()) << "greedy search decides at once";
+        EXPECT_GE(partials.size() + 1, best[0].ids.size()) << "greedy search decides at once";
       }
     }
   }

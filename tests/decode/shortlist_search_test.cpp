@@ -76,7 +76,7 @@ TEST_F(ShortlistSearch, FindsTheBestOfWhatMayBeSaid) {
 }
 
 // The pieces of both are four, and there is memory for three.
-TEST_F(ShortlistSearch, GoesOnWithItsPiecesIfThereIsNoMemoryForMore) {
+TEST_F(ShortlistSearch, ContinuesWithItsPiecesIfThereIsNoMemoryForMore) {
   const SearchOptions options{.beam_size = 2, .min_length = 3};
   auto toy = std::make_unique<ToyDecoding>();
   toy->most_pieces = 3;
@@ -113,7 +113,7 @@ TEST_F(ShortlistSearch, SaysNothingElseWhateverStandsBeside) {
   }
 }
 
-TEST_F(ShortlistSearch, FindsTheSameWhateverElseIsInTheMachine) {
+TEST_F(ShortlistSearch, ResultsDoNotDependOnOtherSentencesInFlight) {
   for (const int models : {1, 2})
     for (const auto sampling : {Sampling::none, Sampling::nucleus}) {
       const SearchOptions options{.beam_size = 3, .n_best = 3, .sampling = sampling};

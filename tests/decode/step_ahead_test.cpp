@@ -67,7 +67,7 @@ TEST_F(StepAhead, RepeatsStepsWhoseRowsAreOthers) {
     Backend::NextRows wrong = n;
     std::vector<int32_t> lower_half(10);
     std::iota(lower_half.begin(), lower_half.end(), 0);
-    wrong.never = int_tensor(lower_half, {int64_t(lower_half.size())});
+    wrong.suppressed = int_tensor(lower_half, {int64_t(lower_half.size())});
     counting(gpu_on_host()).next_rows(wrong);
   };
   other_parents.next_rows = [](const Backend::NextRows& n) {
@@ -111,7 +111,7 @@ TEST_F(StepAhead, DoesWithoutTheNextStepWhereThereIsNoMemoryForIt) {
   members.push_back({model->decode(cx)});
   Ensemble models(cx, std::move(members));
   models.add({{3, 4, 5}, Spans::of_lengths({3})}, 300);
-  const AheadRequest ahead{.first = {0, 1}, .compared = {1}, .log_probs = {0}, .never = {}, .end = eos_id};
+  const AheadRequest ahead{.first = {0, 1}, .compared = {1}, .log_probs = {0}, .suppressed = {}, .end = eos_id};
   std::vector<StepRow> rows = {{0, -1, bos_id}};
   for (int step = 1; step <= page_steps; ++step) {
     EXPECT_EQ(models.is_ahead(), step > 1) << step;

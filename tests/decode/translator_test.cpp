@@ -139,10 +139,10 @@ TEST_F(TranslatorTest, AnswersRequestsWithOptionsOfTheirOwn) {
 }
 
 // The random model writes bytes too, of which some are no characters.
-TEST_F(TranslatorTest, TellsWhatTheTranslationOfARequestBeginsWith) {
+TEST_F(TranslatorTest, ReportsPartialTranslations) {
   options.max_length = 6;
   Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search, 2);
-  int told = 0;
+  int partials = 0;
   for (const int beam : {1, 3}) {
     for (const std::string& line :
          {std::string("Where is the castle?"), std::string("a b c d e f g h i j k l m n o p")}) {
@@ -151,7 +151,7 @@ TEST_F(TranslatorTest, TellsWhatTheTranslationOfARequestBeginsWith) {
       SearchOptions wanted = search;
       wanted.beam_size = beam, wanted.max_length_add = 20;
       translator.submit(
-          {.text = line, .search = wanted, .begun = [&](const std::string& text) { texts.push_back(text); }},
+          {.text = line, .search = wanted, .partial = [&](const std::string& text) { texts.push_back(text); }},
           [&](std::vector<Translation> best) { whole = best[0].text; },
           [](std::exception_ptr) { FAIL() << "it can be translated"; });
       while (!translator.idle()) translator.step();
@@ -160,10 +160,10 @@ TEST_F(TranslatorTest, TellsWhatTheTranslationOfARequestBeginsWith) {
         EXPECT_TRUE(is_valid_utf8(text));
       }
       for (size_t i = 1; i < texts.size(); ++i) EXPECT_GT(texts[i].size(), texts[i - 1].size());
-      told += int(texts.size());
+      partials += int(texts.size());
     }
   }
-  EXPECT_GT(told, 20);
+  EXPECT_GT(partials, 20);
 }
 
 TEST(BeginningOf, LeavesOutAnUnfinishedCharacter) {

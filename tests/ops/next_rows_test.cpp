@@ -20,14 +20,14 @@ constexpr int32_t end_id = 2;
 /// A step of some sentences and what its rows may continue with.
 struct Step {
   std::vector<int32_t> first;         // of each sentence among the rows, and their number
-  std::vector<int32_t> of_step;       // of each sentence among the rows of top_k
+  std::vector<int32_t> step_first;    // of each sentence among the rows of top_k
   std::vector<int32_t> compared;      // continuations of each sentence
   int64_t rows, best;                 // of top_k (Q, k)
   std::vector<int32_t> ids;           // (Q,k)
   std::vector<double> scores, lse;    // (Q,k)  (Q) or empty
   std::vector<double> log_probs;      // (R)
   std::vector<int32_t> past, length;  // (R,T) (R)
-  std::vector<int32_t> never = {0};
+  std::vector<int32_t> suppressed = {0};
 };
 
 struct Choice {
@@ -68,12 +68,12 @@ Choice choose(const Backend& b, const Step& s) {
                                 .scores = t.constant({s.rows, s.best}, s.scores),
                                 .lse = s.lse.empty() ? Tensor() : t.constant({s.rows}, s.lse),
                                 .first = int_tensor(s.first, {int64_t(s.first.size())}),
-                                .of_step = int_tensor(s.of_step, {int64_t(s.of_step.size())}),
+                                .step_first = int_tensor(s.step_first, {int64_t(s.step_first.size())}),
                                 .compared = int_tensor(s.compared, {int64_t(s.compared.size())}),
                                 .log_probs = double_tensor(s.log_probs, {R}),
                                 .past = int_tensor(s.past, {R, T}),
                                 .length = int_tensor(s.length, {R}),
-                                .never = int_tensor(s.never, {int64_t(s.never.size())}),
+                                .suppressed = int_tensor(s.suppressed, {int64_t(s.suppressed.size())}),
                                 .end = end_id});
   return {integers_of(tokens), integers_of(parents), integers_where_kernels_write(b, ids),
           integers_where_kernels_write(b, table)};
@@ -82,7 +82,7 @@ Choice choose(const Backend& b, const Step& s) {
 // A sentence of two hypotheses, the second of which is far better, and one whose only hypothesis ends. A row of top_k
 // belongs to no hypothesis.
 const Step by_hand{.first = {0, 2, 3},
-                   .of_step = {0, 3},
+                   .step_first = {0, 3},
                    .compared = {2, 1},
                    .rows = 4,
                    .best = 3,
@@ -95,7 +95,7 @@ const Step by_hand{.first = {0, 2, 3},
 
 void check_by_hand(const Backend& b) {
   const Choice c = choose(b, by_hand);
-  EXPECT_THAT(c.tokens, ElementsAre(5, 6, 2)) << b.name;  // 0 never occurs
+  EXPECT_THAT(c.tokens, ElementsAre(5, 6, 2)) << b.name;  // 0 is suppressed
   EXPECT_THAT(c.parents, ElementsAre(1, 1, 2)) << b.name;
   EXPECT_THAT(c.ids, ElementsAre(5, 6, 2, -1)) << b.name;
   EXPECT_THAT(c.table, ElementsAre(20, 21, 12, -1, -1, 20, 21, 22, -1, -1, 30, 31, -1, -1, -1, -1, -1, -1, -1, -1))
@@ -110,7 +110,7 @@ TEST(NextRows, AreTheBestContinuationsOfEachSentence) {
 // Of equal log-probabilities, which no piece can exceed by rounding, the earlier row comes first, then the lower id.
 TEST(NextRows, TakeEqualOnesByRowAndId) {
   const Step equal{.first = {0, 3},
-                   .of_step = {0},
+                   .step_first = {0},
                    .compared = {3},
                    .rows = 3,
                    .best = 2,
@@ -137,7 +137,7 @@ TEST(NextRows, FillTheRoomOfWhatEndsIfMoreAreCompared) {
 
 TEST(NextRows, NeedNoLogProbabilitiesOfASingleHypothesis) {
   Step one = by_hand;
-  one.first = {0, 1}, one.of_step = {1}, one.compared = {1}, one.lse = {}, one.log_probs = {0}, one.past = {1, 2},
+  one.first = {0, 1}, one.step_first = {1}, one.compared = {1}, one.lse = {}, one.log_probs = {0}, one.past = {1, 2},
   one.length = {2};
   for (const Backend* b : {&backend("reference"), &gpu_on_host()})
     EXPECT_THAT(choose(*b, one).tokens, ElementsAre(5)) << b->name;
@@ -159,11 +159,11 @@ TEST(NextRows, DoNotContinueWithNaN) {
 Step random_step(int sentences, int32_t most, int64_t k, uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](uint32_t n) { return int32_t(random() % n); };
-  Step s{.first = {0}, .of_step = {}, .compared = {}, .rows = 0, .best = k, .never = {0, 1, 3}};
+  Step s{.first = {0}, .step_first = {}, .compared = {}, .rows = 0, .best = k, .suppressed = {0, 1, 3}};
   constexpr int32_t T = 40;
   for (int i = 0; i < sentences; ++i) {
     const int32_t rows = 1 + below(uint32_t(most)), length = 1 + below(T);
-    s.of_step.push_back(int32_t(s.rows));
+    s.step_first.push_back(int32_t(s.rows));
     s.compared.push_back(rows * (1 + below(2)));
     s.rows += rows + below(2);
     s.first.push_back(s.first.back() + rows);

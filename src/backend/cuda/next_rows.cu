@@ -20,16 +20,16 @@ struct Next {
   View<int32_t> table;
   View<const int32_t> best;
   View<const float> scores, lse;
-  const int32_t *first, *of_step, *compared;
+  const int32_t *first, *step_first, *compared;
   const double* log_probs;
   View<const int32_t> past;
-  const int32_t *length, *never;
-  int64_t sentences, count_never;
+  const int32_t *length, *suppressed;
+  int64_t sentences, suppressed_count;
   int32_t end;
 
   __device__ bool allows(int32_t id) const {
-    for (int64_t i = 0; i < count_never; ++i)
-      if (never[i] == id) return false;
+    for (int64_t i = 0; i < suppressed_count; ++i)
+      if (suppressed[i] == id) return false;
     return true;
   }
   /// The i-th best continuation of row r, which is row q of the step. NaN is none.
@@ -70,7 +70,7 @@ __global__ void next_rows_kernel(Next n) {
     Candidate mine;
     for (int64_t i = threadIdx.x; i < (end - begin) * k; i += warp_size) {
       const auto row = int32_t(i / k);
-      const Candidate c = n.candidate(begin + row, n.of_step[s] + row, i % k);
+      const Candidate c = n.candidate(begin + row, n.step_first[s] + row, i % k);
       if ((taken == 0 || better(last, c)) && better(c, mine)) mine = c;
     }
     last = best_of_warp(mine);
@@ -89,14 +89,14 @@ void next_rows(const Backend::NextRows& n) {
                   view<const float>(n.scores),
                   view<const float>(n.lse),
                   integers(n.first),
-                  integers(n.of_step),
+                  integers(n.step_first),
                   integers(n.compared),
                   view<const double>(n.log_probs).data,
                   view<const int32_t>(n.past),
                   integers(n.length),
-                  n.never ? integers(n.never) : nullptr,
-                  n.of_step.elements(),
-                  n.never.elements(),
+                  n.suppressed ? integers(n.suppressed) : nullptr,
+                  n.step_first.elements(),
+                  n.suppressed.elements(),
                   n.end};
   launch(next_rows_kernel, dim3(unsigned(next.sentences)), dim3(warp_size), 0, next);
 }

@@ -19,16 +19,18 @@ struct Candidate {
 
 // What may follow the rows of a sentence, best first.
 template <class T>
-std::vector<Candidate> candidates_of(const RowKernels::NextRows& n, Range rows, int64_t of_step) {
+std::vector<Candidate> candidates_of(const RowKernels::NextRows& n, Range rows, int64_t step_first) {
   const auto ids = n.best.view<const int32_t>();
   const auto scores = n.scores.view<const T>();
-  const auto* never = n.never.as<const int32_t>();
+  const auto* suppressed = n.suppressed.as<const int32_t>();
   std::vector<Candidate> all;
   for (int64_t r = rows.begin; r < rows.end; ++r) {
-    const int64_t q = of_step + r - rows.begin;
+    const int64_t q = step_first + r - rows.begin;
     const T normaliser = n.lse ? n.lse.as<const T>()[q] : T(0);
     for (int64_t i = 0; i < ids.cols; ++i) {
-      if (std::find(never, never + n.never.elements(), ids(q, i)) != never + n.never.elements()) continue;
+      if (std::find(suppressed, suppressed + n.suppressed.elements(), ids(q, i)) !=
+          suppressed + n.suppressed.elements())
+        continue;
       const T score = scores(q, i) - normaliser;
       if (std::isnan(score)) continue;
       const T log_prob = n.lse ? std::min(T(0), score) : score;
@@ -54,7 +56,7 @@ void next_rows(const RowKernels::NextRows& n) {
   for (int64_t s = 0; s + 1 < n.first.elements(); ++s) {
     std::vector<Candidate> best;
     for_dtype(n.scores.dtype(), [&]<class T>() {
-      best = candidates_of<T>(n, {first[s], first[s + 1]}, n.of_step.as<const int32_t>()[s]);
+      best = candidates_of<T>(n, {first[s], first[s + 1]}, n.step_first.as<const int32_t>()[s]);
     });
     best.resize(std::min(best.size(), size_t(n.compared.as<const int32_t>()[s])));
     std::erase_if(best, [&](const Candidate& c) { return c.id == n.end; });
