@@ -44,7 +44,7 @@ CommandFiles files_of(const TranslateCommandOptions& o) {
 
 CommandFiles files_of(const ServeCommandOptions& o) {
   Files models;
-  for (const std::string& model : o.models) models.push_back(parse_model_word(model).file);
+  for (const std::string& model : o.models) models.push_back(parse_model_spec(model).file);
   return {.read = {{"--model", models},
                    {"--vocabs", o.vocabs},
                    {"--shortlist", {o.shortlist}},

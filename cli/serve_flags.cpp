@@ -170,7 +170,7 @@ std::vector<Flag<O>> run_flags() {
 
 void check(O& o, const Given&, Findings& findings) {
   findings.attempt([&] { o.devices = {backend_name(o.devices, o.fast_math)}; });
-  findings.attempt([&] { model_words(o); });
+  findings.attempt([&] { model_specs(o); });
   check_vocabs(o, findings);
   findings.expect(o.models.size() < 2 || o.shortlist.empty(), "--shortlist is for one model, --model names {}",
                   o.models.size());

@@ -86,13 +86,13 @@ class HttpConnection::Answer : public Exchange {
     if (begun_) return connection_->close();
     connection_->keep_alive_ = false;
     respond(std::move(instead));
-    tell_abandoned(503);
+    notify_abandoned(503);
   }
 
   /// The connection has ended.
   void leave() {
     connection_ = nullptr;
-    if (!ended_) tell_abandoned(499);
+    if (!ended_) notify_abandoned(499);
     abandoned_ = {};
   }
 
@@ -108,7 +108,7 @@ class HttpConnection::Answer : public Exchange {
     connection_->send(fmt::format("{:x}\r\n{}\r\n", text.size(), text));
   }
 
-  void tell_abandoned(int status) {
+  void notify_abandoned(int status) {
     if (const auto abandoned = std::exchange(abandoned_, {})) abandoned(status);
   }
 
@@ -131,7 +131,7 @@ HttpConnection::HttpConnection(Socket socket, Connections& all)
 HttpConnection::~HttpConnection() {
   try {
     close();
-  } catch (...) {  // nobody is left to tell
+  } catch (...) {  // there is nowhere to report it
   }
 }
 

@@ -25,7 +25,7 @@ struct TranslationJob {
   bool alignment = false;  // an Error if the model has no cross-attention
   bool links = false;      // likewise, but left out in this case
   // Called with the beginning of a sentence's best translation as it grows, and at last with the whole text; or null.
-  std::function<void(size_t sentence, const std::string& text, bool whole)> begun;
+  std::function<void(size_t sentence, const std::string& text, bool whole)> partial;
   std::function<void(std::vector<std::vector<Translation>> best)> done;  // n best of each sentence
   std::function<void(std::exception_ptr error)> failed;
 };

@@ -8,7 +8,7 @@
 #include "serve/api_description.h"
 #include "serve/fields.h"
 #include "serve/language_names.h"
-#include "serve/text_order.h"
+#include "serve/text_job.h"
 
 namespace dragoman {
 namespace {
@@ -76,30 +76,31 @@ ordered_json answer_of(const std::vector<TextResult>& results, bool several, boo
 void translate_request(Service& service, const std::shared_ptr<Exchange>& exchange) {
   const json fields = fields_of(exchange->request());
   service.require_key(exchange->request(), key_in(fields));
-  TextOrder order{.texts = texts_in(fields), .search = service.options()};
+  TextJob job{.texts = texts_in(fields), .search = service.options()};
   const std::string source = text_field(fields, "source"), target = text_field(fields, "target");
-  const DetectedLanguage language = service.source_of(order.texts, source, target);
-  order.model = service.model_for(language.language, target);
+  const DetectedLanguage language = service.source_of(job.texts, source, target);
+  job.model = service.model_for(language.language, target);
   const std::string format = fields.contains("format") ? text_field(fields, "format") : "text";
   const auto known = from_name<DocumentFormat>(format);
   if (!known) refuse(400, "{} format is not supported", format);
-  order.format = *known;
+  job.format = *known;
   const int alternatives = alternatives_in(fields, service.options().max_alternatives);
   if (alternatives > 0) {
-    order.search.n_best = alternatives + 1;
-    order.search.beam_size = std::max(order.search.beam_size, alternatives + 1);
+    job.search.n_best = alternatives + 1;
+    job.search.beam_size = std::max(job.search.beam_size, alternatives + 1);
   }
   const bool several = fields["q"].is_array();
-  const bool tells = source == "auto" && !language.language.empty();
-  translate_texts(service, exchange, std::move(order), nullptr,
-                  [exchange, several, alternatives, tells, language](const std::vector<TextResult>& results) {
-                    ordered_json answer = answer_of(results, several, alternatives > 0);
-                    if (tells) {
-                      const std::vector<ordered_json> each(results.size(), detected(language));
-                      answer["detectedLanguage"] = several ? ordered_json(each) : each[0];
-                    }
-                    respond(*exchange, answer);
-                  });
+  const bool adds_detected_language = source == "auto" && !language.language.empty();
+  translate_texts(
+      service, exchange, std::move(job), nullptr,
+      [exchange, several, alternatives, adds_detected_language, language](const std::vector<TextResult>& results) {
+        ordered_json answer = answer_of(results, several, alternatives > 0);
+        if (adds_detected_language) {
+          const std::vector<ordered_json> each(results.size(), detected(language));
+          answer["detectedLanguage"] = several ? ordered_json(each) : each[0];
+        }
+        respond(*exchange, answer);
+      });
 }
 
 ordered_json language(const std::string& code) { return {{"code", code}, {"name", language_name(code)}}; }
@@ -107,7 +108,7 @@ ordered_json language(const std::string& code) { return {{"code", code}, {"name"
 void list_languages(Service& service, const std::shared_ptr<Exchange>& exchange) {
   std::map<std::string, std::set<std::string>> targets;
   for (size_t i = 0; i < service.models().size(); ++i) {
-    const ModelWord& model = service.models()[i];
+    const ModelSpec& model = service.models()[i];
     const bool named = !model.source.empty();
     targets[named ? model.source : "und"].insert(named ? model.target : "und");
     targets[named ? model.target : "und"];
@@ -133,7 +134,7 @@ void detect(Service& service, const std::shared_ptr<Exchange>& exchange) {
 }
 
 void frontend_settings(Service& service, const std::shared_ptr<Exchange>& exchange) {
-  const ModelWord& first = service.models()[0];
+  const ModelSpec& first = service.models()[0];
   const bool keys = service.keys().needed();
   respond(*exchange, {{"apiKeys", keys},
                       {"charLimit", service.options().max_characters},

@@ -46,7 +46,7 @@ ordered_json linked_words(const std::string& sentence, const Translation& t) {
 ordered_json hypothesis_of(const std::string& sentence, const Translation& t, const TranslateRequest& request) {
   ordered_json hypothesis = {{"text", t.text}, {"log_prob", t.log_prob}, {"score", t.score}};
   if (request.scores) hypothesis["token_log_probs"] = t.piece_log_probs;
-  if (request.order.alignment) {
+  if (request.job.alignment) {
     hypothesis["alignment"] = links_of(t.alignment);
     hypothesis["words"] = linked_words(sentence, t);
   }
@@ -55,9 +55,9 @@ ordered_json hypothesis_of(const std::string& sentence, const Translation& t, co
 
 ordered_json translation_of(const TextResult& result, const TranslateRequest& request) {
   ordered_json translation = {{"text", result.best[0]}};
-  if (request.order.search.n_best > 0)
+  if (request.job.search.n_best > 0)
     translation["alternatives"] = std::vector<std::string>(result.best.begin() + 1, result.best.end());
-  if (!request.order.scores) return translation;
+  if (!request.job.scores) return translation;
   ordered_json sentences = ordered_json::array();
   for (size_t i = 0; i < result.sentences.size(); ++i) {
     ordered_json hypotheses = ordered_json::array();
@@ -79,7 +79,7 @@ std::string answer_of(const std::vector<TextResult>& results, const TranslateReq
 
 void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const TranslateRequest& request) {
   const auto sent = std::make_shared<size_t>(0);  // bytes
-  const auto begun = [exchange, sent](const std::string& text) {
+  const auto partial = [exchange, sent](const std::string& text) {
     exchange->send_event("partial", to_text({{"delta", text.substr(*sent)}}));
     *sent = text.size();
   };
@@ -87,7 +87,7 @@ void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const T
     exchange->send_event("done", answer_of(results, request));
     exchange->end_events();
   };
-  translate_texts(service, exchange, request.order, begun, done);
+  translate_texts(service, exchange, request.job, partial, done);
   exchange->begin_events({});  // after all checks that may refuse the request
 }
 
@@ -96,11 +96,11 @@ void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   service.require_key(exchange->request(), request.api_key);
   if (service.models().size() > 1 || !request.target.empty()) {
     const std::string named = request.source.empty() ? "auto" : request.source;
-    const auto source = service.source_of(request.order.texts, named, request.target);
-    request.order.model = service.model_for(source.language, request.target);
+    const auto source = service.source_of(request.job.texts, named, request.target);
+    request.job.model = service.model_for(source.language, request.target);
   }
   if (request.stream) return stream(service, exchange, request);
-  translate_texts(service, exchange, request.order, nullptr, [exchange, request](const std::vector<TextResult>& r) {
+  translate_texts(service, exchange, request.job, nullptr, [exchange, request](const std::vector<TextResult>& r) {
     exchange->respond({.body = answer_of(r, request)});
   });
 }

@@ -46,7 +46,7 @@ void read_choice(E& value, const json& field, const char* name) {
 void read_texts(TranslateRequest& r, const json& field) {
   r.several = field.is_array();
   const json texts = r.several ? field : json::array({field});
-  for (const json& text : texts) read_text(r.order.texts.emplace_back(), text, "text");
+  for (const json& text : texts) read_text(r.job.texts.emplace_back(), text, "text");
 }
 
 using R = TranslateRequest;
@@ -63,64 +63,64 @@ constexpr Parameter parameters[] = {
     {"source", [](R& r, const json& f) { read_text(r.source, f, "source"); }},
     {"target", [](R& r, const json& f) { read_text(r.target, f, "target"); }},
     {"api_key", [](R& r, const json& f) { read_text(r.api_key, f, "api_key"); }},
-    {"format", [](R& r, const json& f) { read_choice(r.order.format, f, "format"); }},
-    {"prefix", [](R& r, const json& f) { read_text(r.order.prefix, f, "prefix"); }},
-    {"alignment", [](R& r, const json& f) { read_truth(r.order.alignment, f, "alignment"); }},
+    {"format", [](R& r, const json& f) { read_choice(r.job.format, f, "format"); }},
+    {"prefix", [](R& r, const json& f) { read_text(r.job.prefix, f, "prefix"); }},
+    {"alignment", [](R& r, const json& f) { read_truth(r.job.alignment, f, "alignment"); }},
     {"scores", [](R& r, const json& f) { read_truth(r.scores, f, "scores"); }},
     {"stream", [](R& r, const json& f) { read_truth(r.stream, f, "stream"); }},
     {"beam_size",
      [](R& r, const json& f) {
-       read_number(r.order.search.beam_size, f, {"beam_size", 1, 64});
+       read_number(r.job.search.beam_size, f, {"beam_size", 1, 64});
      }},
     {"n_best",
      [](R& r, const json& f) {
-       read_number(r.order.search.n_best, f, {"n_best", 1, 64});
+       read_number(r.job.search.n_best, f, {"n_best", 1, 64});
      }},
     {"normalize",
      [](R& r, const json& f) {
-       read_number(r.order.search.normalize, f, {"normalize", 0, 10});
+       read_number(r.job.search.normalize, f, {"normalize", 0, 10});
      }},
     {"length_penalty",
      [](R& r, const json& f) {
-       read_number(r.order.search.length_penalty, f, {"length_penalty", 0, 10});
+       read_number(r.job.search.length_penalty, f, {"length_penalty", 0, 10});
      }},
     {"word_penalty",
      [](R& r, const json& f) {
-       read_number(r.order.search.word_penalty, f, {"word_penalty", -1000, 1000});
+       read_number(r.job.search.word_penalty, f, {"word_penalty", -1000, 1000});
      }},
     {"min_length",
      [](R& r, const json& f) {
-       read_number(r.order.search.min_length, f, {"min_length", 0, 1000});
+       read_number(r.job.search.min_length, f, {"min_length", 0, 1000});
      }},
     {"max_length_add",
      [](R& r, const json& f) {
-       read_number(r.order.search.max_length_add, f, {"max_length_add", 0, 1000});
+       read_number(r.job.search.max_length_add, f, {"max_length_add", 0, 1000});
      }},
     {"max_length_factor",
      [](R& r, const json& f) {
-       read_number(r.order.search.max_length_factor, f, {"max_length_factor", 0, 10});
+       read_number(r.job.search.max_length_factor, f, {"max_length_factor", 0, 10});
      }},
     {"no_repeat_ngram",
      [](R& r, const json& f) {
-       read_number(r.order.search.no_repeat_ngram, f, {"no_repeat_ngram", 0, 1000});
+       read_number(r.job.search.no_repeat_ngram, f, {"no_repeat_ngram", 0, 1000});
      }},
-    {"allow_unk", [](R& r, const json& f) { read_truth(r.order.search.allow_unk, f, "allow_unk"); }},
-    {"sampling", [](R& r, const json& f) { read_choice(r.order.search.sampling, f, "sampling"); }},
+    {"allow_unk", [](R& r, const json& f) { read_truth(r.job.search.allow_unk, f, "allow_unk"); }},
+    {"sampling", [](R& r, const json& f) { read_choice(r.job.search.sampling, f, "sampling"); }},
     {"sampling_pieces",
      [](R& r, const json& f) {
-       read_number(r.order.search.sampling_pieces, f, {"sampling_pieces", 1, 1e6});
+       read_number(r.job.search.sampling_pieces, f, {"sampling_pieces", 1, 1e6});
      }},
     {"sampling_mass",
      [](R& r, const json& f) {
-       read_number(r.order.search.sampling_mass, f, {"sampling_mass", 0, 1});
+       read_number(r.job.search.sampling_mass, f, {"sampling_mass", 0, 1});
      }},
     {"temperature",
      [](R& r, const json& f) {
-       read_number(r.order.search.temperature, f, {"temperature", 0.001, 1000});
+       read_number(r.job.search.temperature, f, {"temperature", 0.001, 1000});
      }},
     {"seed",
      [](R& r, const json& f) {
-       read_number(r.order.search.seed, f, {"seed", 0, 9007199254740992.0});
+       read_number(r.job.search.seed, f, {"seed", 0, 9007199254740992.0});
      }},
 };
 
@@ -136,7 +136,7 @@ const Parameter& parameter(const std::string& name) {
 
 // Sampling draws as many translations as requested; a search keeps at least as many hypotheses.
 void resolve(TranslateRequest& r, bool beam_given) {
-  SearchOptions& search = r.order.search;
+  SearchOptions& search = r.job.search;
   const int wanted = std::max(1, search.n_best);
   if (search.sampling != Sampling::none) {
     require(!beam_given || search.beam_size == wanted,
@@ -148,20 +148,19 @@ void resolve(TranslateRequest& r, bool beam_given) {
     search.beam_size = std::max(search.beam_size, wanted);
   }
   if (search.length_penalty > 0) search.normalize = 0;
-  require(r.order.prefix.empty() || r.order.texts.size() == 1, "prefix is for one text, found {}",
-          r.order.texts.size());
-  r.order.scores = r.scores || r.order.alignment || search.n_best > 0;
-  require(!r.stream || r.order.texts.size() == 1, "stream is for one text, found {}", r.order.texts.size());
+  require(r.job.prefix.empty() || r.job.texts.size() == 1, "prefix is for one text, found {}", r.job.texts.size());
+  r.job.scores = r.scores || r.job.alignment || search.n_best > 0;
+  require(!r.stream || r.job.texts.size() == 1, "stream is for one text, found {}", r.job.texts.size());
 }
 
 }  // namespace
 
 TranslateRequest read_translate_request(const json& fields, const SearchOptions& standard) {
-  TranslateRequest request{.order = {.search = standard}};
+  TranslateRequest request{.job = {.search = standard}};
   require(fields.contains("text"), "text is missing: what to translate");
   for (const auto& [name, value] : fields.items()) parameter(name).read(request, value);
   resolve(request, fields.contains("beam_size"));
-  validate(request.order.search);
+  validate(request.job.search);
   return request;
 }
 

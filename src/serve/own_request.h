@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "serve/text_order.h"
+#include "serve/text_job.h"
 
 namespace dragoman {
 
 /// A request to /v1/translate.
 struct TranslateRequest {
-  TextOrder order;
+  TextJob job;
   std::string source, target;  // languages; empty: of the only model
   std::string api_key;
   bool several = false;  // texts came as an array
@@ -17,7 +17,7 @@ struct TranslateRequest {
   bool stream = false;
 };
 
-/// Reads the parameters and checks their types and bounds. `order.search` begins as `standard`. Error for unknown
+/// Reads the parameters and checks their types and bounds. `job.search` begins as `standard`. Error for unknown
 /// parameters, values out of bounds, and options that contradict each other.
 TranslateRequest read_translate_request(const nlohmann::json& fields, const SearchOptions& standard);
 

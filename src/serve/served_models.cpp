@@ -19,46 +19,46 @@ bool is_language(std::string_view word) {
 
 }  // namespace
 
-ModelWord parse_model_word(const std::string& word) {
-  const size_t equals = word.find('=');
-  if (equals == std::string::npos) return {"", "", word};
-  const std::string pair = word.substr(0, equals);
+ModelSpec parse_model_spec(const std::string& spec) {
+  const size_t equals = spec.find('=');
+  if (equals == std::string::npos) return {"", "", spec};
+  const std::string pair = spec.substr(0, equals);
   const size_t colon = pair.find(':'), between = colon == std::string::npos ? pair.find('-') : colon;
-  if (between == std::string::npos) return {"", "", word};
-  const ModelWord found{pair.substr(0, between), pair.substr(between + 1), word.substr(equals + 1)};
-  if (!is_language(found.source) || !is_language(found.target)) return {"", "", word};
+  if (between == std::string::npos) return {"", "", spec};
+  const ModelSpec found{pair.substr(0, between), pair.substr(between + 1), spec.substr(equals + 1)};
+  if (!is_language(found.source) || !is_language(found.target)) return {"", "", spec};
   if (colon == std::string::npos && found.target.find('-') != std::string::npos)
-    throw Error(fmt::format("--model {}: the language pair is ambiguous", word),
+    throw Error(fmt::format("--model {}: the language pair is ambiguous", spec),
                 "separate the languages with a colon: pt-BR:en=FILE");
   return found;
 }
 
-std::vector<ModelWord> model_words(const ServeOptions& options) {
-  std::vector<ModelWord> words;
+std::vector<ModelSpec> model_specs(const ServeOptions& options) {
+  std::vector<ModelSpec> specs;
   for (const std::string& model : options.models) {
-    const ModelWord& word = words.emplace_back(parse_model_word(model));
-    require(!word.file.empty(), "--model {} names no file", model);
-    const auto same = [&](const ModelWord& w) { return w.source == word.source && w.target == word.target; };
-    require(std::ranges::count_if(words, same) == 1 || word.source.empty(), "--model names two models from {} to {}",
-            word.source, word.target);
+    const ModelSpec& spec = specs.emplace_back(parse_model_spec(model));
+    require(!spec.file.empty(), "--model {} names no file", model);
+    const auto same = [&](const ModelSpec& s) { return s.source == spec.source && s.target == spec.target; };
+    require(std::ranges::count_if(specs, same) == 1 || spec.source.empty(), "--model names two models from {} to {}",
+            spec.source, spec.target);
   }
-  if (words.size() > 1 && std::ranges::any_of(words, &std::string::empty, &ModelWord::source))
+  if (specs.size() > 1 && std::ranges::any_of(specs, &std::string::empty, &ModelSpec::source))
     throw Error("--model names several models, but not all with a language pair", "--model en-fr=FILE en-de=FILE");
-  return words;
+  return specs;
 }
 
 ServedModels::ServedModels(Engine& engine, const ServeOptions& options, Metrics& metrics, Post post)
-    : engine_(engine), options_(options), metrics_(metrics), post_(std::move(post)), words_(model_words(options)) {
-  for (const ModelWord& word : words_) workers_.push_back(load(word));
+    : engine_(engine), options_(options), metrics_(metrics), post_(std::move(post)), specs_(model_specs(options)) {
+  for (const ModelSpec& spec : specs_) workers_.push_back(load(spec));
 }
 
 ServedModels::~ServedModels() {
   if (reloader_.joinable()) reloader_.join();
 }
 
-std::shared_ptr<TranslationWorker> ServedModels::load(const ModelWord& word) const {
+std::shared_ptr<TranslationWorker> ServedModels::load(const ModelSpec& spec) const {
   EnsembleOptions model = options_;
-  model.models = {word.file};
+  model.models = {spec.file};
   return std::make_shared<TranslationWorker>(
       engine_, model,
       TranslateOptions{.mini_batch_words = options_.mini_batch_words,
@@ -103,7 +103,7 @@ void ServedModels::load_again(const std::function<void(std::string)>& done) {
   std::vector<std::shared_ptr<TranslationWorker>> workers;
   std::string error;
   try {
-    for (const ModelWord& word : words_) workers.push_back(load(word));
+    for (const ModelSpec& spec : specs_) workers.push_back(load(spec));
   } catch (const std::exception& e) {
     error = e.what();
     workers.clear();

@@ -17,12 +17,12 @@ class TranslationWorker;
 
 /// "en-fr=FILE": a model and its languages. In "pt-BR:en=FILE" a language has a hyphen. FILE alone: it accepts any
 /// languages that a request names.
-struct ModelWord {
+struct ModelSpec {
   std::string source, target, file;
 };
-ModelWord parse_model_word(const std::string& word);
+ModelSpec parse_model_spec(const std::string& spec);
 /// The models of the options. Error if a pair of languages occurs twice, or a model without languages is not alone.
-std::vector<ModelWord> model_words(const ServeOptions& options);
+std::vector<ModelSpec> model_specs(const ServeOptions& options);
 
 /// The models of a server, each with its worker.
 class ServedModels {
@@ -32,8 +32,8 @@ class ServedModels {
   ~ServedModels();
   ServedModels(const ServedModels&) = delete;
 
-  size_t size() const { return words_.size(); }
-  const ModelWord& operator[](size_t model) const { return words_[model]; }
+  size_t size() const { return specs_.size(); }
+  const ModelSpec& operator[](size_t model) const { return specs_[model]; }
 
   /// A job that can be cancelled.
   struct Submitted {
@@ -50,14 +50,14 @@ class ServedModels {
   bool reload(std::function<void(std::string error)> done);
 
  private:
-  std::shared_ptr<TranslationWorker> load(const ModelWord& word) const;
+  std::shared_ptr<TranslationWorker> load(const ModelSpec& spec) const;
   void load_again(const std::function<void(std::string error)>& done);
 
   Engine& engine_;
   const ServeOptions options_;
   Metrics& metrics_;
   const Post post_;
-  const std::vector<ModelWord> words_;
+  const std::vector<ModelSpec> specs_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<TranslationWorker>> workers_;
   bool reloading_ = false;

@@ -92,8 +92,8 @@ void TranslationWorker::cancel(Ticket ticket) {
 
 void TranslationWorker::work() {
   const Engine::Scope scope(engine_);
-  for (bool goes_on = true; goes_on;) {
-    goes_on = take_messages();
+  for (bool running = true; running;) {
+    running = take_messages();
     for (Lane& lane : lanes_) admit(lane);
     step();
     score_some();
@@ -202,9 +202,9 @@ void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
                       .wanted = running.job.wanted,
                       .alignment = running.job.alignment || (running.job.links && aligns_),
                       .line = sentence};
-  if (running.job.begun)
-    request.partial = [this, begun = running.job.begun, sentence](const std::string& text) {
-      post_([begun, sentence, text] { begun(sentence, text, false); });
+  if (running.job.partial)
+    request.partial = [this, partial = running.job.partial, sentence](const std::string& text) {
+      post_([partial, sentence, text] { partial(sentence, text, false); });
     };
   Lane& lane = *running.lane;
   try {
@@ -225,8 +225,9 @@ void TranslationWorker::finish_sentence(Ticket ticket, size_t sentence, std::vec
   running.in_search.erase(sentence);
   --running.lane->sentences_in_search;
   metrics_.count_sentence(best[0].length);
-  if (running.job.begun)
-    answers_.push_back([begun = running.job.begun, sentence, text = best[0].text] { begun(sentence, text, true); });
+  if (running.job.partial)
+    answers_.push_back(
+        [partial = running.job.partial, sentence, text = best[0].text] { partial(sentence, text, true); });
   running.best[sentence] = std::move(best);
   if (running.next < running.best.size() || !running.in_search.empty()) return;
   const auto node = running_.extract(found);

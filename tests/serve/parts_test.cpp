@@ -17,30 +17,30 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(ModelWord, HasLanguagesBeforeTheFile) {
-  const auto parts = [](const char* word) {
-    const ModelWord w = parse_model_word(word);
-    return std::vector<std::string>{w.source, w.target, w.file};
+TEST(ModelSpec, HasLanguagesBeforeTheFile) {
+  const auto parts = [](const char* spec) {
+    const ModelSpec s = parse_model_spec(spec);
+    return std::vector<std::string>{s.source, s.target, s.file};
   };
   EXPECT_THAT(parts("en-fr=a.safetensors"), ElementsAre("en", "fr", "a.safetensors"));
   EXPECT_THAT(parts("pt-BR:zh-Hans=a=b"), ElementsAre("pt-BR", "zh-Hans", "a=b"));
   EXPECT_THAT(parts("eng_Latn-fra_Latn=m"), ElementsAre("eng_Latn", "fra_Latn", "m"));
   EXPECT_THAT(parts("a.safetensors"), ElementsAre("", "", "a.safetensors"));
   EXPECT_THAT(parts("runs/x=1/m"), ElementsAre("", "", "runs/x=1/m"));
-  EXPECT_THROW(parse_model_word("pt-BR-en=a"), Error);
+  EXPECT_THROW(parse_model_spec("pt-BR-en=a"), Error);
 }
 
-TEST(ModelWord, IsOneForEachPairOfLanguages) {
-  const auto words = [](std::vector<std::string> models) {
+TEST(ModelSpec, IsOneForEachPairOfLanguages) {
+  const auto count = [](std::vector<std::string> models) {
     ServeOptions options;
     options.models = std::move(models);
-    return model_words(options).size();
+    return model_specs(options).size();
   };
-  EXPECT_EQ(words({"a"}), 1);
-  EXPECT_EQ(words({"en-fr=a", "fr-en=b"}), 2);
-  EXPECT_THROW(words({"en-fr=a", "en-fr=b"}), Error);
-  EXPECT_THROW(words({"en-fr=a", "b"}), Error);
-  EXPECT_THROW(words({"en-fr="}), Error);
+  EXPECT_EQ(count({"a"}), 1);
+  EXPECT_EQ(count({"en-fr=a", "fr-en=b"}), 2);
+  EXPECT_THROW(count({"en-fr=a", "en-fr=b"}), Error);
+  EXPECT_THROW(count({"en-fr=a", "b"}), Error);
+  EXPECT_THROW(count({"en-fr="}), Error);
 }
 
 TEST(ApiKeys, AreTheLinesOfAFile) {
@@ -91,16 +91,16 @@ std::string refusal_of(const json& fields) {
 
 TEST(TranslateRequest, HasTheSearchThatItAsksFor) {
   const SearchOptions standard{.beam_size = 3, .normalize = 0.6};
-  const auto plain = read_translate_request({{"text", "a"}}, standard).order;
+  const auto plain = read_translate_request({{"text", "a"}}, standard).job;
   EXPECT_EQ(plain.search.beam_size, 3);
   EXPECT_EQ(plain.search.normalize, 0.6);
-  EXPECT_EQ(read_translate_request({{"text", "a"}, {"n_best", 8}}, standard).order.search.beam_size, 8);
+  EXPECT_EQ(read_translate_request({{"text", "a"}, {"n_best", 8}}, standard).job.search.beam_size, 8);
   const auto drawn = read_translate_request(
       {{"text", "a"}, {"sampling", "topk"}, {"sampling_pieces", 5}, {"n_best", 2}, {"seed", 9}}, standard);
-  EXPECT_EQ(drawn.order.search.beam_size, 2);
-  EXPECT_EQ(drawn.order.search.sampling_pieces, 5);
-  EXPECT_EQ(drawn.order.search.seed, 9u);
-  EXPECT_THAT(read_translate_request({{"text", {"a", "b"}}}, standard).order.texts, ElementsAre("a", "b"));
+  EXPECT_EQ(drawn.job.search.beam_size, 2);
+  EXPECT_EQ(drawn.job.search.sampling_pieces, 5);
+  EXPECT_EQ(drawn.job.search.seed, 9u);
+  EXPECT_THAT(read_translate_request({{"text", {"a", "b"}}}, standard).job.texts, ElementsAre("a", "b"));
 }
 
 TEST(TranslateRequest, IsRefusedWithTheReason) {

@@ -56,19 +56,19 @@ class Loop {
 };
 
 struct Job {
-  int answers = 0, told = 0;  // of the loop
-  bool cancelled = false;     // of the thread that submitted it
+  int answers = 0, partials = 0;  // of the loop
+  bool cancelled = false;         // of the thread that submitted it
 };
 
 TranslationJob translation(Job& job, int i) {
   const size_t sentences = i == 20 ? 1200 : i % 5 == 0 ? 60 : size_t(i % 3);  // 1200: memory goes back after them
-  TranslationJob asked{.sentences = std::vector<std::string>(sentences, "the old house is new"),
-                       .search = {.beam_size = 1 + i % 3, .max_length_add = 3},
-                       .alignment = i % 7 == 0};
-  if (i % 2 == 0) asked.begun = [&job](size_t, const std::string&, bool) { ++job.told; };
-  asked.done = [&job](const std::vector<std::vector<Translation>>&) { ++job.answers; };
-  asked.failed = [&job](const std::exception_ptr&) { job.answers += 100; };
-  return asked;
+  TranslationJob request{.sentences = std::vector<std::string>(sentences, "the old house is new"),
+                         .search = {.beam_size = 1 + i % 3, .max_length_add = 3},
+                         .alignment = i % 7 == 0};
+  if (i % 2 == 0) request.partial = [&job](size_t, const std::string&, bool) { ++job.partials; };
+  request.done = [&job](const std::vector<std::vector<Translation>>&) { ++job.answers; };
+  request.failed = [&job](const std::exception_ptr&) { job.answers += 100; };
+  return request;
 }
 
 ScoringJob scoring(Job& job) {

@@ -1,4 +1,4 @@
-#include "serve/text_order.h"
+#include "serve/text_job.h"
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ HttpResponse failure_response(const std::exception_ptr& error) {
   }
 }
 
-/// The texts of an order while they are translated. The server's thread alone uses it.
+/// The texts of a job while they are translated. The server's thread alone uses it.
 class Texts {
  public:
   Texts(std::vector<std::string> texts, DocumentFormat format, const std::string& language) {
@@ -58,12 +58,12 @@ class Texts {
     whole_[sentence] = whole;
     if (sentence > unfinished_) return "";
     while (unfinished_ < whole_.size() && whole_[unfinished_]) ++unfinished_;
-    std::vector<TranslatedSentence> told = beginnings_;
-    for (size_t later = unfinished_ + 1; later < told.size(); ++later) told[later] = {};
-    std::string text = documents_[0].assemble(told);
+    std::vector<TranslatedSentence> visible = beginnings_;
+    for (size_t later = unfinished_ + 1; later < visible.size(); ++later) visible[later] = {};
+    std::string text = documents_[0].assemble(visible);
     text.erase(text.find_last_not_of(" \t\r\n\v\f") + 1);
-    if (text.size() <= told_.size() || !text.starts_with(told_)) return "";
-    return told_ = text;
+    if (text.size() <= reported_.size() || !text.starts_with(reported_)) return "";
+    return reported_ = text;
   }
 
   std::vector<TextResult> results(std::vector<std::vector<Translation>> best) const {
@@ -96,7 +96,7 @@ class Texts {
   std::vector<TranslatedSentence> beginnings_;  // of the first text's sentences
   std::vector<bool> whole_;
   size_t unfinished_ = 0;  // the first sentence that is not whole
-  std::string told_;
+  std::string reported_;
 };
 
 }  // namespace
@@ -108,31 +108,33 @@ void answer_failure(Exchange& exchange, const std::exception_ptr& error, bool st
   exchange.end_events();
 }
 
-void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextOrder order,
-                     std::function<void(const std::string&)> begun, std::function<void(std::vector<TextResult>)> done) {
-  service.take_characters(order.texts);
-  const auto texts =
-      std::make_shared<Texts>(std::move(order.texts), order.format, service.models()[order.model].source);
-  TranslationJob job{.sentences = texts->sentences(),
-                     .search = order.search,
-                     .prefix = std::move(order.prefix),
-                     .wanted = order.scores ? Wanted::log_probs : Wanted::pieces,
-                     .alignment = order.alignment,
-                     .links = texts->need_links()};
-  const bool streams = begun != nullptr;
-  if (streams && order.format == DocumentFormat::text)  // markup moves until a sentence is whole
-    job.begun = [texts, begun = std::move(begun)](size_t sentence, const std::string& text, bool whole) {
-      if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) begun(all);
+void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextJob job,
+                     std::function<void(const std::string&)> partial,
+                     std::function<void(std::vector<TextResult>)> done) {
+  service.take_characters(job.texts);
+  const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
+  TranslationJob translation{.sentences = texts->sentences(),
+                             .search = job.search,
+                             .prefix = std::move(job.prefix),
+                             .wanted = job.scores ? Wanted::log_probs : Wanted::pieces,
+                             .alignment = job.alignment,
+                             .links = texts->need_links()};
+  const bool streams = partial != nullptr;
+  if (streams && job.format == DocumentFormat::text)  // markup moves until a sentence is whole
+    translation.partial = [texts, partial = std::move(partial)](size_t sentence, const std::string& text, bool whole) {
+      if (const std::string all = texts->grown(sentence, text, whole); !all.empty()) partial(all);
     };
-  job.done = [texts, exchange, streams, done = std::move(done)](std::vector<std::vector<Translation>> best) {
+  translation.done = [texts, exchange, streams, done = std::move(done)](std::vector<std::vector<Translation>> best) {
     try {
       done(texts->results(std::move(best)));
     } catch (const std::exception&) {  // no memory for it
       answer_failure(*exchange, std::current_exception(), streams);
     }
   };
-  job.failed = [exchange, streams](const std::exception_ptr& error) { answer_failure(*exchange, error, streams); };
-  const auto submitted = service.models().submit(order.model, std::move(job));
+  translation.failed = [exchange, streams](const std::exception_ptr& error) {
+    answer_failure(*exchange, error, streams);
+  };
+  const auto submitted = service.models().submit(job.model, std::move(translation));
   exchange->when_abandoned([submitted](int) { submitted.cancel(); });
 }
 

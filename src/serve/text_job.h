@@ -10,7 +10,7 @@
 namespace dragoman {
 
 /// Texts of a request, translated with the same options.
-struct TextOrder {
+struct TextJob {
   size_t model = 0;
   std::vector<std::string> texts;
   DocumentFormat format = DocumentFormat::text;
@@ -28,10 +28,10 @@ struct TextResult {
 };
 
 /// Translates for an exchange, stops if it is abandoned, and answers with an error if translating fails. Both
-/// functions are called on the server's thread: `begun`, unless null, with the beginning of the first text's
+/// functions are called on the server's thread: `partial`, unless null, with the beginning of the first text's
 /// translation as it grows; `done` once.
-void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextOrder order,
-                     std::function<void(const std::string& text)> begun,
+void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextJob job,
+                     std::function<void(const std::string& text)> partial,
                      std::function<void(std::vector<TextResult> results)> done);
 
 /// Answers with the error; in a stream as an event "error".
