@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   } catch (const dragoman::BrokenPipe&) {
     return 0;
   } catch (const dragoman::Error& caught) {
-    const dragoman::Error error = dragoman::told_by_rank(caught);
+    const dragoman::Error error = dragoman::with_rank(caught);
     dragoman::report(error.what(), error.hint());
     return 2;
   } catch (const std::filesystem::filesystem_error& error) {

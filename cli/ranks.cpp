@@ -112,7 +112,7 @@ int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>&
     return command();
   } catch (const RankLost& lost) {
     if (ranks.rank() > 0) return follow();
-    if (lost.told()) return 2;
+    if (lost.reported()) return 2;
     throw;
   } catch (const Error& error) {
     if (ranks.rank() == 0 || launched_rank()) throw;
@@ -128,7 +128,7 @@ std::string traffic_rows(const Communicator& ranks) {
                      traffic.seconds, "bytes to other ranks", grouped(traffic.bytes));
 }
 
-Error told_by_rank(const Error& error) {
+Error with_rank(const Error& error) {
   const auto launched = launched_rank();
   if (!launched || launched->rank == 0) return error;
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds_for_rank_0));

@@ -37,6 +37,6 @@ std::string traffic_rows(const Communicator& ranks);
 
 /// An error as this process reports it. On ranks other than 0 of a launcher, it names the rank and its machine, and is
 /// returned after some seconds: rank 0 reports errors that all ranks meet, and the launcher then ends the others.
-Error told_by_rank(const Error& error);
+Error with_rank(const Error& error);
 
 }  // namespace dragoman

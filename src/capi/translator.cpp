@@ -86,13 +86,13 @@ dragoman_status dragoman_submit(dragoman_translator* translator, const dragoman_
     require_given(translator, "translator");
     require_given(request, "request");
     auto& background = translator->background;
-    const dragoman_request asked = dragoman::read(request);
-    const auto submitted =
-        background.submit({.text = asked.text,
-                           .search = dragoman::read(asked.search, background.search()),
-                           .prefix = dragoman::text_of(asked.prefix),
-                           .partial = dragoman::partial_of(asked)},
-                          [asked](dragoman::TranslationAnswer given) { dragoman::answer(asked, std::move(given)); });
+    const dragoman_request full_request = dragoman::read(request);
+    const auto submitted = background.submit(
+        {.text = full_request.text,
+         .search = dragoman::read(full_request.search, background.search()),
+         .prefix = dragoman::text_of(full_request.prefix),
+         .partial = dragoman::partial_of(full_request)},
+        [full_request](dragoman::TranslationAnswer given) { dragoman::answer(full_request, std::move(given)); });
     if (ticket) *ticket = submitted;
   });
 }

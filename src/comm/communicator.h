@@ -26,11 +26,12 @@ struct Incoming {
 class RankLost : public Error {
  public:
   using Error::Error;
-  RankLost(const std::string& message, std::string hint, bool told) : Error(message, std::move(hint)), told_(told) {}
-  bool told() const { return told_; }  // whether that rank has reported its error itself
+  RankLost(const std::string& message, std::string hint, bool reported)
+      : Error(message, std::move(hint)), reported_(reported) {}
+  bool reported() const { return reported_; }  // whether that rank has reported its error itself
 
  private:
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 /// The exit code of a rank that has reported its error, and of a rank that ended because another one ended.

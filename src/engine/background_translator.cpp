@@ -80,7 +80,7 @@ class BackgroundTranslator::Worker {
  private:
   using Partial = std::function<void(const std::string& text)>;
   struct Request {
-    TranslationRequest asked;
+    TranslationRequest request;
     Answered answered;
     Partial partial;
     TranslationAnswer answer = {};
@@ -143,7 +143,7 @@ class BackgroundTranslator::Worker {
       const auto found = open_.find(queue_.front());
       queue_.pop_front();
       if (found == open_.end()) continue;  // it was cancelled
-      request = std::move(found->second.asked);
+      request = std::move(found->second.request);
       if (found->second.partial) request.partial = keeping_partials(found->first);
       return found->first;
     }

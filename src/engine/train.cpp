@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view of_engine[] = {"devices", "fast-math", "cpu-threads", "quiet"};
 constexpr std::string_view of_command[] = {"profile", "dry-run", "processes", "comm-timeout"};
 
-void refuse_foreign_to_programs(const Assignments& given, Findings& findings) {
+void reject_engine_and_command_options(const Assignments& given, Findings& findings) {
   for (const std::string_view option : of_engine)
     if (given.contains(option))
       findings.add(Error(fmt::format("train() has no option --{}", option), "set it in EngineOptions"));
@@ -40,7 +40,7 @@ TrainOptions read(const NamedOptions& given, const Backend& backend) {
   std::vector<Option> own = bind_flags(table.flags, options);
   Findings findings(table.about.name);
   Assignments assignments = read_named_options(given, own, findings);
-  refuse_foreign_to_programs(assignments, findings);
+  reject_engine_and_command_options(assignments, findings);
   fill(table, assignments, options, own, {}, findings);
   findings.finish();
   return options;
@@ -54,8 +54,8 @@ TrainResult train(Engine& engine, const NamedOptions& given, const RunObserver& 
   TrainOptions options = read(given, backend);
   refuse_overwriting(files_of(options));
   options.observer = observer;
-  RunControl nobody;
-  return run_training(options, backend, control ? *control : nobody, engine.ranks());
+  RunControl no_requests;
+  return run_training(options, backend, control ? *control : no_requests, engine.ranks());
 }
 
 }  // namespace dragoman

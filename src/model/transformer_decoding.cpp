@@ -121,8 +121,8 @@ Tensor TransformerDecoding::recorded(std::span<const StepRow> rows, const StepTa
   } catch (const OutOfMemory&) {
     recorded_.reset();  // the memory is held by others, among them the context's arena, which may have room
   } catch (const RecordingFailed& error) {
-    static std::once_flag told;
-    std::call_once(told, [&] { log_warning("{}; kernels are launched one by one, which is slower", error.what()); });
+    static std::once_flag warned;
+    std::call_once(warned, [&] { log_warning("{}; kernels are launched one by one, which is slower", error.what()); });
     recorded_.reset();
   }
   return {};

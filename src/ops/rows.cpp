@@ -79,9 +79,9 @@ Var strided_windows(Context& cx, const Var& stored, const Spans& spans, int widt
   for (int s = 0; s < spans.sentences(); ++s)
     for (int64_t last = spans[s].begin; last < spans[s].end; last += width)
       for (int64_t n = last - width + 1; n <= last; ++n) {
-        const bool there = n >= spans[s].begin;
-        if (there) copies[size_t(n)] = int32_t(rows.size());
-        rows.push_back(there ? int32_t(n) : -1);
+        const bool in_range = n >= spans[s].begin;
+        if (in_range) copies[size_t(n)] = int32_t(rows.size());
+        rows.push_back(in_range ? int32_t(n) : -1);
       }
   const auto M = int64_t(rows.size());
   return copies_of(cx, "strided_windows", x, int_tensor(std::move(rows), {M}),

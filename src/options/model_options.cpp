@@ -99,8 +99,8 @@ void inherit_model(TrainOptions& given, std::vector<Option>& options) {
   for (const Option& stored : bind_flags(flags, theirs)) {
     Option& option = *std::ranges::find(options, stored.name, &Option::name);
     const Strings wanted = stored.show();
-    const bool told = option.given || option.preset;
-    if (!told) {
+    const bool given_or_preset = option.given || option.preset;
+    if (!given_or_preset) {
       option.set(wanted);
       option.given = true;
     } else if (option.show() != wanted && !is_of_training(option.name) && !is_implied(option, config)) {

@@ -62,8 +62,8 @@ const Option& Given::option(std::string_view name) const {
 bool Given::operator()(std::string_view name) const { return option(name).given; }
 
 bool Given::changed(std::string_view name) const {
-  const Option& asked = option(name);
-  return asked.given && asked.show() != asked.standard;
+  const Option& option = this->option(name);
+  return option.given && option.show() != option.standard;
 }
 
 bool Given::turned_on(std::string_view name) const {

@@ -33,7 +33,7 @@ RunLog::RunLog(const RunLogOptions& options, Unwritten& unwritten) : unwritten_(
 }
 
 template <class F>
-void RunLog::tell_all(const F& f) {
+void RunLog::for_each_sink(const F& f) {
   std::erase_if(sinks_, [&](Named& to) {
     try {
       f(*to.sink);
@@ -51,7 +51,7 @@ void RunLog::tell_all(const F& f) {
 
 void RunLog::announce(RunMoment now, const RunEvent& event) {
   now.seconds = clock_.seconds();
-  tell_all([&](RunSink& sink) { sink.take(now, event); });
+  for_each_sink([&](RunSink& sink) { sink.take(now, event); });
 }
 
 void RunLog::tick(RunMoment now, const RunReport& so_far) {
@@ -60,7 +60,7 @@ void RunLog::tick(RunMoment now, const RunReport& so_far) {
 }
 
 void RunLog::close() {
-  tell_all([](RunSink& sink) { sink.close(); });
+  for_each_sink([](RunSink& sink) { sink.close(); });
 }
 
 }  // namespace dragoman

@@ -40,7 +40,7 @@ class RunLog {
     std::unique_ptr<RunSink> sink;
   };
   template <class F>
-  void tell_all(const F& f);
+  void for_each_sink(const F& f);
 
   Unwritten& unwritten_;
   Clock clock_;

@@ -95,7 +95,7 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl& contro
     : Trainer(std::move(setup), backend, &control, &ranks) {}
 
 Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* control, Communicator* ranks)
-    : control_(control ? *control : nobody_),
+    : control_(control ? *control : no_requests_),
       alone_(single_process()),
       ranks_(ranks ? *ranks : *alone_),
       setup_(with_writable_model(with_precision(std::move(setup), backend), ranks_)),

@@ -54,7 +54,7 @@ class Trainer {
   bool stalled() const;
   RunEnd::Reason reason() const;
 
-  RunControl nobody_;
+  RunControl no_requests_;
   RunControl& control_;
   const std::unique_ptr<Communicator> alone_;  // for a run on a single process
   Communicator& ranks_;

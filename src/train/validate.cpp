@@ -145,17 +145,17 @@ std::optional<double> Validation::figure_of_script(const std::vector<std::string
 namespace {
 
 // Broadcasts the values of rank 0 to all ranks.
-std::vector<std::optional<double>> told(std::vector<std::optional<double>> values, size_t metrics,
-                                        Communicator& ranks) {
-  struct Told {
+std::vector<std::optional<double>> share_figures(std::vector<std::optional<double>> values, size_t metrics,
+                                                 Communicator& ranks) {
+  struct Figure {
     bool known;
     double value;
   };
-  std::vector<Told> all(metrics);
+  std::vector<Figure> all(metrics);
   for (size_t m = 0; m < values.size(); ++m) all[m] = {values[m].has_value(), values[m].value_or(0)};
   ranks.broadcast(writable_bytes_of(all));
   values.clear();
-  for (const Told& t : all) values.push_back(t.known ? std::optional(t.value) : std::nullopt);
+  for (const Figure& f : all) values.push_back(f.known ? std::optional(f.value) : std::nullopt);
   return values;
 }
 
@@ -174,7 +174,7 @@ std::vector<std::optional<double>> Validation::measure(const Backend& backend, A
     hypotheses = translations(backend, arena, model, packed, ranks);
   }
   const size_t metrics = setup_.training.valid_metrics.size();
-  if (ranks.rank() > 0) return told({}, metrics, ranks);
+  if (ranks.rank() > 0) return share_figures({}, metrics, ranks);
   if (!hypotheses.empty()) {
     kept = keep(hypotheses, progress, unwritten);
   }
@@ -198,7 +198,7 @@ std::vector<std::optional<double>> Validation::measure(const Backend& backend, A
         break;
     }
   }
-  return told(std::move(values), metrics, ranks);
+  return share_figures(std::move(values), metrics, ranks);
 }
 
 }  // namespace dragoman

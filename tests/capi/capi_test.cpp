@@ -58,13 +58,13 @@ class CApi : public testing::Test {
     return made;
   }
 
-  dragoman_request request(const char* text, dragoman_answer_function answer, void* context) {
-    dragoman_request asked;
-    dragoman_request_init(&asked, sizeof asked);
-    asked.text = text;
-    asked.answer = answer;
-    asked.context = context;
-    return asked;
+  dragoman_request request_for(const char* text, dragoman_answer_function answer, void* context) {
+    dragoman_request request;
+    dragoman_request_init(&request, sizeof request);
+    request.text = text;
+    request.answer = answer;
+    request.context = context;
+    return request;
   }
 
   TemporaryFolder folder;
@@ -166,9 +166,9 @@ void keep(void* context, dragoman_status status, const dragoman_translations* be
 
 TEST_F(CApi, AnswersARequestWithItsOwnOptionsAndPrefix) {
   Outcome outcome;
-  auto asked = request(texts[0], keep, &outcome);
-  asked.prefix = "the";
-  ASSERT_EQ(dragoman_submit(translator, &asked, nullptr, &error), DRAGOMAN_OK) << message(error);
+  auto request = request_for(texts[0], keep, &outcome);
+  request.prefix = "the";
+  ASSERT_EQ(dragoman_submit(translator, &request, nullptr, &error), DRAGOMAN_OK) << message(error);
   outcome.done.wait();
   EXPECT_EQ(outcome.status, DRAGOMAN_OK);
   EXPECT_THAT(outcome.text, testing::StartsWith("the"));
@@ -186,16 +186,16 @@ void keep_partial(void* context, const char* text) {
 }
 
 // With many at once, searches run in threads of the engine.
-TEST_F(CApi, TellsWhatTranslationsBeginWith) {
+TEST_F(CApi, ReportsPartialTranslations) {
   search.min_length = search.max_length_add = 60;
   for (const int beam : {1, 3}) {
     search.beam_size = beam;
     std::vector<Partials> kept(20);
     for (Partials& k : kept) {
-      auto asked = request(texts[2], keep, static_cast<Outcome*>(&k));
-      asked.search = &search;
-      asked.partial = keep_partial;
-      ASSERT_EQ(dragoman_submit(translator, &asked, nullptr, &error), DRAGOMAN_OK) << message(error);
+      auto request = request_for(texts[2], keep, static_cast<Outcome*>(&k));
+      request.search = &search;
+      request.partial = keep_partial;
+      ASSERT_EQ(dragoman_submit(translator, &request, nullptr, &error), DRAGOMAN_OK) << message(error);
     }
     for (Partials& k : kept) {
       k.done.wait();
@@ -207,7 +207,7 @@ TEST_F(CApi, TellsWhatTranslationsBeginWith) {
   }
 }
 
-TEST_F(CApi, TellsNothingOfACancelledRequest) {
+TEST_F(CApi, ReportsNothingOfACancelledRequest) {
   search.min_length = search.max_length_add = 500;
   struct Given : Partials {
     dragoman_translator* translator = nullptr;
@@ -215,15 +215,15 @@ TEST_F(CApi, TellsNothingOfACancelledRequest) {
     std::latch submitted{1};
   } given;
   given.translator = translator;
-  auto asked = request(texts[2], keep, static_cast<Outcome*>(&given));
-  asked.search = &search;
-  asked.partial = [](void* context, const char* text) {
+  auto request = request_for(texts[2], keep, static_cast<Outcome*>(&given));
+  request.search = &search;
+  request.partial = [](void* context, const char* text) {
     auto* g = static_cast<Given*>(static_cast<Outcome*>(context));
     g->texts.emplace_back(text);
     g->submitted.wait();
     dragoman_cancel(g->translator, g->ticket);
   };
-  ASSERT_EQ(dragoman_submit(translator, &asked, &given.ticket, nullptr), DRAGOMAN_OK);
+  ASSERT_EQ(dragoman_submit(translator, &request, &given.ticket, nullptr), DRAGOMAN_OK);
   given.submitted.count_down();
   given.done.wait();
   EXPECT_EQ(given.status, DRAGOMAN_CANCELLED);
@@ -233,10 +233,10 @@ TEST_F(CApi, TellsNothingOfACancelledRequest) {
 TEST_F(CApi, CancelsARequest) {
   Outcome outcome;
   search.min_length = search.max_length_add = 500;
-  auto asked = request(texts[0], keep, &outcome);
-  asked.search = &search;
+  auto request = request_for(texts[0], keep, &outcome);
+  request.search = &search;
   uint64_t ticket = 0;
-  ASSERT_EQ(dragoman_submit(translator, &asked, &ticket, nullptr), DRAGOMAN_OK);
+  ASSERT_EQ(dragoman_submit(translator, &request, &ticket, nullptr), DRAGOMAN_OK);
   EXPECT_EQ(dragoman_cancel(translator, ticket), 1);
   EXPECT_EQ(dragoman_cancel(translator, ticket), 0);
   outcome.done.wait();

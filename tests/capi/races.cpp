@@ -14,7 +14,7 @@ constexpr int rounds = 20, threads = 6, requests = 100;
 
 struct Request {
   std::atomic<int> answers = 0, cancelled = 0;
-  std::atomic<bool> told_cancelled = false;
+  std::atomic<bool> reported_cancelled = false;
 };
 
 void answer(void* context, dragoman_status status, const dragoman_translations*, const dragoman_error*) {
@@ -23,22 +23,22 @@ void answer(void* context, dragoman_status status, const dragoman_translations*,
   if (status == DRAGOMAN_CANCELLED) ++request->cancelled;
 }
 
-void tell(void* context, const char*) {
-  if (static_cast<Request*>(context)->answers > 0) std::puts("a text was told after the answer");
+void receive_partial(void* context, const char*) {
+  if (static_cast<Request*>(context)->answers > 0) std::puts("a partial translation came after the answer");
 }
 
 void submit_and_cancel(dragoman_translator* translator, Request* all, int thread) {
   for (int i = 0; i < requests; ++i) {
     const std::string text(size_t(thread + i), 'a');
-    dragoman_request asked;
-    dragoman_request_init(&asked, sizeof asked);
-    asked.text = text.c_str();
-    asked.answer = answer;
-    asked.context = &all[i];
-    if (i % 2 == 0) asked.partial = tell;
+    dragoman_request request;
+    dragoman_request_init(&request, sizeof request);
+    request.text = text.c_str();
+    request.answer = answer;
+    request.context = &all[i];
+    if (i % 2 == 0) request.partial = receive_partial;
     uint64_t ticket = 0;
-    if (dragoman_submit(translator, &asked, &ticket, nullptr) != DRAGOMAN_OK) std::puts("a request was refused");
-    if (i % 3 == 1) all[i].told_cancelled = dragoman_cancel(translator, ticket) == 1;
+    if (dragoman_submit(translator, &request, &ticket, nullptr) != DRAGOMAN_OK) std::puts("a request was refused");
+    if (i % 3 == 1) all[i].reported_cancelled = dragoman_cancel(translator, ticket) == 1;
     if (i % 3 == 2) std::this_thread::yield();
     const char* const line = "waits";  // see fake_translator.cpp
     dragoman_translations* found = nullptr;
@@ -61,7 +61,7 @@ int run_round() {
   dragoman_translator_free(translator);  // cancels the rest
   int wrong = 0;
   for (const Request& request : all)
-    wrong += request.answers != 1 || (request.told_cancelled && request.cancelled != 1);
+    wrong += request.answers != 1 || (request.reported_cancelled && request.cancelled != 1);
   return wrong;
 }
 

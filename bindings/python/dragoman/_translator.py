@@ -136,11 +136,11 @@ class Translator:
         soon as all hypotheses that can still win agree. Closing the iterator cancels the translation.
         """
         job = self._translator.submit([line], prefix, _stream_options(search), True)
-        told: str | None = None
+        reported: str | None = None
         try:
             while (text := job.partial(True)) is not None:
-                yield (told := text)
-            if (whole := job.texts()[0]) != told:
+                yield (reported := text)
+            if (whole := job.texts()[0]) != reported:
                 yield whole
         finally:
             job.cancel()
@@ -182,14 +182,14 @@ class Translator:
         """The same as ``stream`` for coroutines."""
         news = asyncio.Event()
         job = self._translator.submit([line], prefix, _stream_options(search), True, _setter(news))
-        told: str | None = None
+        reported: str | None = None
         try:
             while not job.done():
                 await news.wait()
                 news.clear()
                 if (text := job.partial(False)) is not None:
-                    yield (told := text)
-            if (whole := job.texts()[0]) != told:
+                    yield (reported := text)
+            if (whole := job.texts()[0]) != reported:
                 yield whole
         finally:
             job.cancel()

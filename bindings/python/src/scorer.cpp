@@ -20,7 +20,7 @@ class PythonScorer {
       const py::gil_scoped_release unlocked;
       scorer_.reset();
       engine_.reset();
-    } catch (...) {  // nobody is left to tell
+    } catch (...) {  // there is nowhere to report it
     }
   }
 

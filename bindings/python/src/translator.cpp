@@ -27,7 +27,7 @@ struct Answers {
     news.notify_all();
     return true;
   }
-  void tell(const std::string& text) {
+  void set_partial(const std::string& text) {
     const std::lock_guard lock(mutex);
     partial = text;
     news.notify_all();
@@ -121,7 +121,7 @@ class PythonTranslator {
   ~PythonTranslator() {
     try {
       close();
-    } catch (...) {  // nobody is left to tell
+    } catch (...) {  // there is nowhere to report it
     }
   }
 
@@ -132,8 +132,8 @@ class PythonTranslator {
     last.reset();
   }
 
-  // `call` is called when all are answered, and with `partial` each time that more of one is decided.
-  std::unique_ptr<Job> submit(std::vector<std::string> lines, const TranslationRequest& asked, bool partial,
+  // `call` is called when all are answered, and with `partial` each time that a partial translation grows.
+  std::unique_ptr<Job> submit(std::vector<std::string> lines, const TranslationRequest& request, bool partial,
                               const py::object& call) {
     auto translator = translator_;  // another thread may close() meanwhile
     require(bool(translator), "the translator is closed");
@@ -145,15 +145,15 @@ class PythonTranslator {
     const auto last = std::move(translator);  // let go without the lock, since it may be the last
     try {
       for (size_t i = 0; i < lines.size(); ++i) {
-        TranslationRequest request = asked;
-        request.text = std::move(lines[i]);
+        TranslationRequest line_request = request;
+        line_request.text = std::move(lines[i]);
         if (partial)
-          request.partial = [answers, news](const std::string& text) {
-            answers->tell(text);
-            if (news) tell(*news);
+          line_request.partial = [answers, news](const std::string& text) {
+            answers->set_partial(text);
+            if (news) notify(*news);
           };
-        job->add_ticket(last->submit(std::move(request), [answers, news, i](TranslationAnswer given) {
-          if (answers->set(i, std::move(given)) && news) tell(*news);
+        job->add_ticket(last->submit(std::move(line_request), [answers, news, i](TranslationAnswer given) {
+          if (answers->set(i, std::move(given)) && news) notify(*news);
         }));
       }
     } catch (...) {
@@ -164,7 +164,7 @@ class PythonTranslator {
   }
 
  private:
-  static void tell(const py::object& news) {
+  static void notify(const py::object& news) {
     const py::gil_scoped_acquire lock;
     try {
       news();

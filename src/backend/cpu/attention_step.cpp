@@ -100,16 +100,16 @@ HWY_INLINE void Softmax(float* p, int64_t count, float scale) {
   const F32 d;
   const int64_t L = hn::Lanes(d);
   const VF least = hn::Set(d, -std::numeric_limits<float>::infinity());
-  const auto there = [&](int64_t t) HWY_ATTR { return hn::FirstN(d, std::min(L, count - t)); };
+  const auto valid_lanes = [&](int64_t t) HWY_ATTR { return hn::FirstN(d, std::min(L, count - t)); };
   VF tops = least, sums = hn::Zero(d);
   for (int64_t t = 0; t < count; t += L) {
-    const VF x = hn::IfThenElse(there(t), hn::Mul(hn::LoadU(d, p + t), hn::Set(d, scale)), least);
+    const VF x = hn::IfThenElse(valid_lanes(t), hn::Mul(hn::LoadU(d, p + t), hn::Set(d, scale)), least);
     tops = hn::Max(tops, x);
     hn::StoreU(x, d, p + t);
   }
   const VF top = hn::MaxOfLanes(d, tops);
   for (int64_t t = 0; t < count; t += L) {
-    const VF e = hn::IfThenElseZero(there(t), ExpOfNegative(hn::Sub(hn::LoadU(d, p + t), top)));
+    const VF e = hn::IfThenElseZero(valid_lanes(t), ExpOfNegative(hn::Sub(hn::LoadU(d, p + t), top)));
     sums = hn::Add(sums, e);
     hn::StoreU(e, d, p + t);
   }

@@ -5,12 +5,12 @@
 /// Copies from device to shared memory that go on while the thread computes, from compute capability 8.0 on.
 namespace dragoman::cuda {
 
-/// Copies 16 bytes, or 0 if `there` is false. Both addresses are multiples of 16.
-__device__ inline void copy_16_bytes(void* shared, const void* from, bool there) {
+/// Copies 16 bytes, or 0 if `in_range` is false. Both addresses are multiples of 16.
+__device__ inline void copy_16_bytes(void* shared, const void* from, bool in_range) {
   NV_IF_TARGET(
       NV_PROVIDES_SM_80,
       (asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(uint32_t(__cvta_generic_to_shared(shared))),
-                    "l"(from), "r"(there ? 16 : 0)
+                    "l"(from), "r"(in_range ? 16 : 0)
                     : "memory");))
 }
 

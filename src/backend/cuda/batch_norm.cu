@@ -15,16 +15,16 @@ struct Statistics {
 
 __global__ void statistics_kernel(Statistics s, View<const float> x) {
   const int64_t d = column_of_thread(blockIdx.x);
-  const bool there = d < x.cols;
+  const bool in_range = d < x.cols;
   const float N = x.rows > 0 ? float(x.rows) : 1.f;
   float sum = 0, squares = 0;
-  if (there)
+  if (in_range)
     for (int64_t n = row_of_thread(); n < x.rows; n += warps_of_columns) sum += x(n, d);
   const float mean = column_sum(sum) / N;
-  if (there)
+  if (in_range)
     for (int64_t n = row_of_thread(); n < x.rows; n += warps_of_columns) squares += (x(n, d) - mean) * (x(n, d) - mean);
   squares = column_sum(squares);
-  if (!there || row_of_thread() != 0) return;
+  if (!in_range || row_of_thread() != 0) return;
   s.mean(d) = mean;
   s.rstd(d) = 1 / sqrtf(squares / N + s.eps);
   if (x.rows < 2 || !(squares < std::numeric_limits<float>::infinity())) return;

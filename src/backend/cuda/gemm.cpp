@@ -226,9 +226,9 @@ bool try_gemm(const Gemm& g) {
   invariant(!bias_of(g) || bias_of(g).dtype() == g.y.dtype(), "a product's bias has the type of its result");
   Description d(g.a.matrix.dtype());
   describe(d, g);
-  const int64_t rows = g.a.matrix.rows();
-  for (const int64_t asked : {rounded_up(rows), rows})
-    if (const Advice& algorithm = advice(g, d, asked); algorithm && follow(g, d, *algorithm)) return true;
+  const int64_t exact = g.a.matrix.rows();
+  for (const int64_t rows : {rounded_up(exact), exact})
+    if (const Advice& algorithm = advice(g, d, rows); algorithm && follow(g, d, *algorithm)) return true;
   return false;
 }
 

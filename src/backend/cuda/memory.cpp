@@ -204,11 +204,11 @@ double seconds_between(const Moment& begin, const Moment& end) {
 
 Memory chosen_memory() {
   const char* name = std::getenv("DRAGOMAN_GPU_MEMORY");
-  const std::string asked = name ? name : "";
-  if (asked == "plain") return Memory::plain;
-  if (asked == "tensors") return Memory::tensors;
-  require(asked.empty() || asked == "range",
-          "the environment variable DRAGOMAN_GPU_MEMORY is '{}', expected range, plain or tensors", asked);
+  const std::string value = name ? name : "";
+  if (value == "plain") return Memory::plain;
+  if (value == "tensors") return Memory::tensors;
+  require(value.empty() || value == "range",
+          "the environment variable DRAGOMAN_GPU_MEMORY is '{}', expected range, plain or tensors", value);
   const std::string refused = why_no_ranges(device_number);
   if (refused.empty()) return Memory::range;
   log_warning("{}: reserving half of the free GPU memory for tensors at once", refused);

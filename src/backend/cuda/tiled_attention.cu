@@ -263,11 +263,11 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
     to_scores<true, biased>(p, a, at, partners, mine, query);
     const Kept kept(a, at, mine, query, true);
     each_score([&](int j, int e, int, int i) {  // the weight and the score's gradient
-      const bool there = p[j][e] != -INFINITY;
+      const bool exists = p[j][e] != -INFINITY;
       const float weight = power<T>(unit * p[j][e] - queries.lse[i]), factor = kept.factor(j, e);
       const float ds = weight * (factor * dp[j][e] - queries.inner[i]) * s.scale;
-      dp[j][e] = there ? ds : 0.f;
-      p[j][e] = there ? weight * factor : 0.f;
+      dp[j][e] = exists ? ds : 0.f;
+      p[j][e] = exists ? weight * factor : 0.f;
     });
     add_product(dv, p, tiles.second);
     add_product(dk, dp, tiles.first);

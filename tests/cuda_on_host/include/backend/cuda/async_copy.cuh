@@ -5,8 +5,8 @@
 /// them.
 namespace dragoman::cuda {
 
-inline void copy_16_bytes(void* shared, const void* from, bool there) {
-  cuda_on_host::copy_later(shared, there ? from : nullptr);
+inline void copy_16_bytes(void* shared, const void* from, bool in_range) {
+  cuda_on_host::copy_later(shared, in_range ? from : nullptr);
 }
 
 inline void wait_for_copies() { cuda_on_host::finish_copies(); }
