@@ -40,7 +40,7 @@ class CopyingModel : public testing::TestWithParam<ModelType> {
 };
 
 // The loss finds the probability of one label by attention, the logits those of all pieces by another kernel.
-TEST_P(CopyingModel, GivesLabelsInTheLossTheProbabilitiesThatAllPiecesHave) {
+TEST_P(CopyingModel, LossAndLogitsAgreeOnTargetProbabilities) {
   const auto model = make(0.3);
   const Tensor all = model->logits(cx, batch()), target_tokens = model->loss(cx, batch(), 0).log_prob;
   for (int64_t n = 0; n < all.rows(); ++n) {
@@ -58,8 +58,8 @@ TEST_P(CopyingModel, SaysOnlyWhatTheSourceSaysWhereTheGateIsShut) {
   const std::vector<std::vector<int32_t>> sources = {{2, 3, 5, 8}, {2, 4}};
   for (int64_t n = 0; n < all.rows(); ++n)
     for (int32_t v = 0; v < V; ++v) {
-      const bool there = std::ranges::count(sources[n < 4 ? 0 : 1], v) > 0;
-      EXPECT_EQ(all.view<double>()(n, v) > -900, there) << n << " " << v;
+      const bool occurs = std::ranges::count(sources[n < 4 ? 0 : 1], v) > 0;
+      EXPECT_EQ(all.view<double>()(n, v) > -900, occurs) << n << " " << v;
     }
 }
 

@@ -14,7 +14,7 @@ struct Cache : testing::Test {
   CacheRows rows{cx, 2, 3, DType::f64};
 };
 
-TEST_F(Cache, GivesNeighboursThatNobodyElseHolds) {
+TEST_F(Cache, GivesAdjacentUnusedRows) {
   EXPECT_EQ(rows.take(100), 0);
   EXPECT_EQ(rows.take(50), 100);
   EXPECT_EQ(rows.take(106), 150);

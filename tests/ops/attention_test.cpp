@@ -171,7 +171,7 @@ TEST(Attention, LeavesDotProductsAloneThatAreNotToBeScaled) {
 }
 
 // Two sentences and heads: the rows of each matrix (nq,nk) sum to 1, and the matrix times v is y.
-TEST(Attention, TellsItsWeightsWhenAsked) {
+TEST(Attention, ReturnsItsWeightsOnRequest) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
     const Spans queries({0, 3, 20}), keys({0, 2, 21});

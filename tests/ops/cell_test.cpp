@@ -63,7 +63,7 @@ TEST(Cell, OfAnLstmForgetsTakesInAndShows) {
   EXPECT_NEAR(values_of(now.h)[0], 0.5 * std::tanh(c), 1e-12);
 }
 
-TEST(Cell, BearsGatesOfAnySize) {
+TEST(Cell, HandlesGatesOfAnyMagnitude) {
   for_each_target([] {
     ByHand t("cpu", DType::f32);
     const Var far = t.var({2, 3}, {-3e38, -3e38, 3e38, 3e38, 3e38, -3e38});

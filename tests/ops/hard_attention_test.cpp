@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(HardAttention, OpCheck,
                          name_of_case);
 
 // Queries and keys are zero: all weights are equal, so the first key is taken.
-TEST(HardAttention, LooksAtTheLikeliestKeyAndAtTheFirstOfEquals) {
+TEST(HardAttention, ChoosesTheLikeliestKeyAndTheFirstOnTies) {
   ByHand t;
   const Tensor signal = t.constant({2, 2}, {0, 0, 0, 0});
   const Var q = t.constant({2, 1}, {1, 0}), k = t.constant({5, 1}, {3, 7, 5, 1, 2});

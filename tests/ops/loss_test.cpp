@@ -132,7 +132,7 @@ TEST(LinearCrossEntropy, HasTheLossOfItsFormulaAndTheGradientOfTheSum) {
 
 // Softmax (1/4, 3/4), copy probability 1/2, and the gate at 1/2: p = (3/4 + 1/2) / 2 = 5/8, of which the softmax
 // contributes 3/5. d -log p / d gate = 1/2 - 3/5,  d -log p / d copied = -(1/2) / (5/8),  dz = 3/5 · (1/4, -1/4).
-TEST(LinearCrossEntropy, GivesALabelThatMayBeCopiedTheMixtureOfBothWays) {
+TEST(LinearCrossEntropy, MixesGeneratedAndCopiedProbabilityOfATarget) {
   ByHand t;
   const double log3 = std::log(3.0);
   const Var x = t.var({1, 1}, {1}), w = t.var({2, 1}, {0, log3}), gate = t.var({1, 1}, {0}),
@@ -164,7 +164,7 @@ TEST(LinearCrossEntropy, SmoothsWhatIsGeneratedAndNotWhatIsCopied) {
 
 // With nothing to copy and an open gate only the softmax remains; a closed gate leaves only copies. Neither a copy
 // probability of 0 nor a target of vanishing probability may give NaN.
-TEST(LinearCrossEntropy, SurvivesLabelsThatCannotBeCopiedOrNotBeGenerated) {
+TEST(LinearCrossEntropy, HandlesTargetsThatCannotBeCopiedOrGenerated) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand t(name, DType::f32);
     const Var x = t.var({4, 1}, {1, 1, 1, 1000}), w = t.var({2, 1}, {0, 1}), gate = t.var({4, 1}, {1000, -1000, 0, 0}),
@@ -181,7 +181,7 @@ TEST(LinearCrossEntropy, SurvivesLabelsThatCannotBeCopiedOrNotBeGenerated) {
 }
 
 // A target of weight 2 counts as two, one of weight 0 as absent.
-TEST(LinearCrossEntropy, TakesAWeightForTheNumberOfTimesThatALabelIsThere) {
+TEST(LinearCrossEntropy, AWeightOfNEqualsNOccurrencesOfATarget) {
   for (const char* name : {"reference", "cpu"}) {
     ByHand weighted(name, DType::f32), repeated(name, DType::f32);
     const std::vector<double> a = {1, -2}, b = {0.5, 3}, c = {2, 2}, w_values = {1, 0, 0, 1, -1, 1};

@@ -81,7 +81,7 @@ TEST(RunningAverage, KeepsAsMuchOfThePastAsItsGateSays) {
 }
 
 // Gates far from 0 must not overflow to NaN.
-TEST(RunningAverage, BearsGatesOfAnySize) {
+TEST(RunningAverage, HandlesGatesOfAnyMagnitude) {
   for_each_target([] {
     ByHand t("cpu", DType::f32);
     const Var x = t.var({2, 2}, {1, 2, 3, 4}), g = t.var({2, 2}, {-3e38, 3e38, -3e38, 3e38});
@@ -91,7 +91,7 @@ TEST(RunningAverage, BearsGatesOfAnySize) {
 }
 
 // Rows of two hypotheses; at the second step the second one continues from the first one's past.
-TEST(RunningAverageStep, GoesOnWhereThePastOfEachRowEnds) {
+TEST(RunningAverageStep, ContinuesFromTheLastStateOfEachRow) {
   const auto check = [](const char* name, DType dtype) {
     ByHand t(name, dtype);
     const Tensor states = t.empty({5, 1});

@@ -233,7 +233,7 @@ TEST(TopK, HasNoLogSumExpOfARowWithANaN) {
 }
 
 // A search forbids a token by setting its logit to -inf.
-TEST(TopK, LeavesOutForbiddenWords) {
+TEST(TopK, OmitsForbiddenPieces) {
   constexpr double never = -std::numeric_limits<double>::infinity();
   for_each_target([&] {
     ByHand t("cpu", DType::f32);

@@ -64,7 +64,7 @@ TEST(Tape, KeepsNothingAfterBackward) {
 }
 
 // The backward pass frees as it runs: its peak is the forward pass plus a layer or two, not twice the forward pass.
-TEST(Tape, FreesSavedTensorsOnTheWayBack) {
+TEST(Tape, FreesSavedTensorsDuringBackward) {
   ByHand t;
   Var y = t.random({100, 100}), w = t.random({100, 100}, 1);
   constexpr int layers = 20;

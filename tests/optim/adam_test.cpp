@@ -54,7 +54,7 @@ TEST_F(AdamOf, DoesNotClipBelowTheLimitNorWithoutOne) {
 }
 
 // Decoupled: not through the moments. 2 - 0.1·0.01·2.
-TEST_F(AdamOf, DecaysWeightsBesideTheGradient) {
+TEST_F(AdamOf, DecouplesWeightDecayFromTheGradient) {
   plain_.weight_decay = 0.01;
   Adam adam = make(plain_);
   t_.set({2, -2, 0});

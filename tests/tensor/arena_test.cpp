@@ -70,7 +70,7 @@ TEST(Arena, GivesWhatIsFreeBackToTheSystem) {
   EXPECT_TRUE(std::all_of(base + large, base + 2 * large, [](std::byte b) { return b == std::byte{7}; }));
 }
 
-TEST(Arena, FreesABlockWithTheLastTensorThatLooksAtIt) {
+TEST(Arena, FreesABlockWithItsLastTensor) {
   Arena arena;
   Tensor whole = arena.allocate({4, 16}, DType::f32);
   Tensor part = whole.columns(3, 2);

@@ -73,7 +73,7 @@ TEST(Divergence, IsNotSaidOfARunThatLearns) {
   EXPECT_THAT(run.log.text(), Not(HasSubstr("that of uniform guessing")));
 }
 
-TEST(Divergence, GoesBackToTheCheckpointWithHalfTheRate) {
+TEST(Divergence, RollsBackToTheCheckpointAtHalfTheRate) {
   ToyRun run;
   run.setup.optimizer.warmup = 0;
   run.setup.optimizer.schedule = Schedule::constant;

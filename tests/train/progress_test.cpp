@@ -21,7 +21,7 @@ std::vector<int> due_at(Frequency frequency, const std::vector<Progress>& run, c
   return due;
 }
 
-TEST(Window, OfNoLabelsHasNoNaN) {
+TEST(Window, WithoutTargetTokensHasNoNaN) {
   const Window window;
   EXPECT_EQ(window.mean_cost(), 0);
   EXPECT_EQ(window.words_per_second(), 0);

@@ -123,7 +123,7 @@ TEST_F(RunAhead, NamesTheFirstNonfiniteValueOfEachUpdate) {
               HasSubstr("update 6 skipped: its loss or gradient is not finite (gradient of"));
 }
 
-TEST_F(RunAhead, GoesBackToTheSameCheckpoint) {
+TEST_F(RunAhead, RollsBackToTheSameCheckpoint) {
   bad = 6, last_bad = 8;
   expect_the_same([](TrainingSetup& setup) {
     setup.training.save_freq = {4, Frequency::updates};
@@ -135,7 +135,7 @@ TEST_F(RunAhead, IsNotForARunThatOneSkippedUpdateEnds) {
   EXPECT_EQ(expect_the_same([](TrainingSetup& setup) { setup.training.max_skipped = 1; }), 0);
 }
 
-TEST_F(RunAhead, ComesToTheSameBitsWithAllThatLooksAtARun) {
+TEST_F(RunAhead, GivesTheSameBitsWithEveryObserver) {
   bad = last_bad = 11;
   EXPECT_GT(expect_the_same([](TrainingSetup& setup) {
               setup.optimizer.exponential_smoothing = 0.1;

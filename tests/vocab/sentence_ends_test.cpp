@@ -42,7 +42,7 @@ TEST_F(SentenceEnds, MayBeAMarkOfOnesOwn) { EXPECT_THAT(of({"<end>"}), Unordered
 
 TEST_F(SentenceEnds, AreNeverSpecialOrBytePieces) { EXPECT_THAT(of({"</s>", "<unk>", "<0x2E>"}), IsEmpty()); }
 
-TEST_F(SentenceEnds, Rise) {
+TEST_F(SentenceEnds, AreInAscendingOrder) {
   const auto ends = sentence_ends(*vocabulary, {".", "?", "e"});
   EXPECT_TRUE(std::ranges::is_sorted(ends));
   EXPECT_THAT(of({".", "?", "e"}), Contains("."));
