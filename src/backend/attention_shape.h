@@ -18,7 +18,7 @@ struct Visibility {
 
   static Visibility all() { return {}; }
   static Visibility past() { return {.causal = true}; }
-  /// Number of the `count` keys that query i sees.
+  /// The range of the `count` keys that query i sees; empty if it sees none.
   constexpr Range keys(int64_t i, int64_t count) const {
     i += first;
     Range seen{0, count};
@@ -26,7 +26,7 @@ struct Visibility {
     if (window >= 0) seen = {std::max(seen.begin, i - window), std::min(seen.end, i + window + 1)};
     return {std::min(seen.begin, seen.end), seen.end};
   }
-  /// The ones of the `count` queries that see key j.
+  /// The range of the `count` queries that see key j; empty if none.
   constexpr Range queries(int64_t j, int64_t count) const {
     Range seeing{0, count};
     if (causal) seeing.begin = std::max(seeing.begin, j * stride - first);

@@ -16,7 +16,7 @@ namespace dragoman {
 struct Recorder;
 
 /// THE hardware boundary: every computation on tensors is a slot here. Contract of all kernels: outputs come first,
-/// then inputs, then numbers; the caller has checked shapes; kernels allocate nothing (scratch is an argument with a
+/// then inputs, then numbers; the caller has checked shapes; kernels allocate no tensors (scratch is an argument with a
 /// size query) and know nothing of the tape. Rows may be strided (columns of a wider matrix) unless said otherwise.
 /// Integers and target weights are made by the host and have a Mirror; all other tensors lie in the backend's memory.
 /// Activations: slots that say so also take them in 16 bits. Then, unless the slot says otherwise, each (N,D) tensor

@@ -5,15 +5,15 @@
 
 namespace dragoman {
 
-/// Slots of the kernel table (backend/backend.h): activations, dropout.
+/// Slots of the kernel table (backend/backend.h): fill, copy, add, activations, dropout.
 struct ElementwiseKernels {
-  // Elementwise
   Kernel<void(const Tensor& y, double value)> fill{"fill"};     // also in 16 bits
   Kernel<void(const Tensor& y, const Tensor& x)> copy{"copy"};  // converts between floating-point types, but not
                                                                 // between f64 and 16 bits; x may be in host memory
   Kernel<void(const Tensor& y, const Tensor& x, double factor)> add{"add"};  // y += factor · x; also in 16 bits
 
-  // y = act(x); backward from what was saved: y for relu and tanh, x for gelu and swish. dx may be dy's memory.
+  // y = act(x); backward from what was saved: y if slope_of_output(act) (tensor/activation.h), else x. dx may be
+  // dy's memory.
   Kernel<void(const Tensor& y, const Tensor& x, Activation act)> activation{"activation"};
   Kernel<void(Grad dx, const Tensor& dy, const Tensor& saved, Activation act)> activation_backward{
       "activation_backward"};

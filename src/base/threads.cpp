@@ -134,7 +134,7 @@ int ThreadPool::size() const { return workers_->threads; }
 PoolScope::PoolScope(ThreadPool* pool) : before_(std::exchange(bound_pool, pool)) {}
 PoolScope::~PoolScope() { bound_pool = before_; }
 
-// Inside a chunk no pool is bound, so kernels called there do not split their work further.
+// No pool is bound in chunks on several threads, so kernels called there do not split their work further.
 int thread_count() {
   if (!bound_pool) return 1;
   return fixed_chunks > 0 ? fixed_chunks : bound_pool->size();

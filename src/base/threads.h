@@ -43,8 +43,10 @@ int thread_count();
 /// Calls f(context, chunk) once for each `chunk` in [0, chunks), on as many threads of the bound pool as are free;
 /// returns when all are done. The caller computes too and takes every chunk that no worker has started, so a
 /// descheduled worker delays only its own chunk. Workers spin for some microseconds before sleeping, because the next
-/// kernel usually follows that soon; they do not spin longer, because other programs may need the core. Inside a chunk
-/// no pool is bound, but the caller's log is. Exceptions of a chunk are rethrown here once all chunks have ended.
+/// kernel usually follows that soon; they do not spin longer, because other programs may need the core. In a chunk the
+/// caller's log is bound, but no pool. Exceptions of a chunk are rethrown here once all chunks have ended. If there is
+/// one chunk or no pool, or another thread has the workers, the caller runs all chunks itself with its pool still
+/// bound, and an exception ends the call at once.
 void run_chunks(int chunks, void (*f)(const void* context, int chunk), const void* context);
 
 /// Calls f(Range, chunk) with one contiguous chunk of [0, n) for each thread; chunks start at multiples of `grain`.

@@ -18,7 +18,7 @@ struct ServeOptions : EnsembleOptions, SearchOptions {
   int64_t max_characters = 100'000;   // of the texts of a request
   MemorySize max_body{2 << 20};       // of a request
   int max_requests = 1000;            // being answered at once
-  int max_requests_per_client = 100;  // being answered at once for one address or key
+  int max_requests_per_client = 100;  // being answered at once for one address
   int max_alternatives = 10;          // translations of a text
   double timeout = 300;               // seconds to answer a request
   int max_length = 1000;              // pieces; longer sentences are translated in segments

@@ -64,7 +64,8 @@ void row_blocks(int64_t rows, int64_t block, const F& f) {
 // y (bf16) = or += act(x · op(w) + b), rounded only once the sum is complete.
 void half_product(const Tensor& y, const Tensor& x, const Tensor& w, Transpose transpose_w, const Tensor& b,
                   Activation act, Accumulate mode) {
-  thread_local std::vector<float> room;  // 512 KiB per thread, which memory plans do not count
+  // At most max(512 KiB, 64 bytes per column of y) per thread, which memory plans do not count.
+  thread_local std::vector<float> room;
   const auto finish = HWY_DYNAMIC_DISPATCH(FinishHalf);
   row_blocks(y.rows(), std::max<int64_t>(16, cached / std::max<int64_t>(1, y.cols())),
              [&](int64_t from, int64_t count) {
