@@ -38,7 +38,7 @@ struct AttentionKernels {
     // empty.
     Tensor new_k, new_v;  // (R,H*K)  (R,H*V)
     Tensor new_rows;      // (R) int32
-    Tensor bias;          // (R or 1,H·(2R+1)) or empty
+    Tensor bias;          // (R or 1, columns of a DistanceBias) or empty
     Tensor score_vector;  // as above
     StepKeys keys;
     int heads = 1, window = -1;
@@ -61,8 +61,8 @@ struct AttentionKernels {
   };
   Kernel<void(const GaussianWindow& g)> gaussian_window{"gaussian_window"};
   struct GaussianWindowBackward {
-    Grad dx, dcenters;
-    Tensor dy, factors, x, centers;
+    Grad dx, dcenters;               // (N,D) (B,1)
+    Tensor dy, factors, x, centers;  // (N,D) (N) (N,D) (B,1)
     Spans spans;
     int window;
   };

@@ -16,10 +16,10 @@ struct LossKernels {
     Tensor loss, log_prob;
     Grad dx, dw;
     Tensor x, w, targets;
-    Tensor
-        packed;  // w rearranged by `pack` in its own type, or empty: with it a row's result depends on that row alone
+    // w rearranged by `pack` in its own type, or empty: with it a row's result depends on that row alone.
+    Tensor packed;
     double label_smoothing = 0;
-    Tensor scratch;
+    Tensor scratch;       // linear_cross_entropy_scratch bytes
     Tensor weights;       // empty: all 1
     Tensor gate, copied;  // (N,1) both or neither: a number, and the copy probability of the target token
     Grad dgate, dcopied;

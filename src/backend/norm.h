@@ -14,16 +14,16 @@ struct NormKernels {
       layer_norm{"layer_norm"};
   // sum = x + dropout(r), y = norm(sum).
   struct ResidualNorm {
-    Tensor y, sum, mean, rstd;
-    Tensor x, r, gamma, beta;
+    Tensor y, sum, mean, rstd;  // (N,D)  (N,D)  (N)  (N) stat type
+    Tensor x, r, gamma, beta;   // (N,D)  (N,D)  (D)  (D) or empty
     Dropout dropout;
     double eps;
   };
   Kernel<void(const ResidualNorm& a)> residual_norm{"residual_norm"};
   // Backward of both: dx of the sum, dr (empty for plain layer_norm) through the mask.
   struct NormBackward {
-    Grad dx, dr, dgamma, dbeta;
-    Tensor dy, sum, mean, rstd, gamma;
+    Grad dx, dr, dgamma, dbeta;         // (N,D)  (N,D)  (D)  (D)
+    Tensor dy, sum, mean, rstd, gamma;  // (N,D)  (N,D)  (N)  (N)  (D)
     Dropout dropout;
     Tensor scratch;       // norm_scratch bytes
     bool centred = true;  // whether there was a beta
@@ -44,10 +44,10 @@ struct NormKernels {
   };
   Kernel<void(const BatchNorm& a)> batch_norm{"batch_norm"};
   struct BatchNormBackward {
-    Grad dx, dgamma, dbeta;
-    Tensor dy, x, mean, rstd, gamma;
-    bool of_rows;  // whether mean and rstd are those of the rows of x
-    Tensor sums;   // (2,D) room for Σ dy · (x - mean) · rstd and Σ dy
+    Grad dx, dgamma, dbeta;           // (N,D)  (D)  (D)
+    Tensor dy, x, mean, rstd, gamma;  // (N,D)  (N,D)  (D)  (D)  (D)
+    bool of_rows;                     // whether mean and rstd are those of the rows of x
+    Tensor sums;                      // (2,D) room for Σ dy · (x - mean) · rstd and Σ dy
   };
   Kernel<void(const BatchNormBackward& b)> batch_norm_backward{"batch_norm_backward"};
 

@@ -13,8 +13,8 @@ struct RecurrentKernels {
   Kernel<void(const Tensor& c, const Tensor& x, const Tensor& gate, const Spans& spans)> running_average{
       "running_average"};
   struct RunningAverageBackward {
-    Grad dx, dgate;
-    Tensor dc, c, x, gate;
+    Grad dx, dgate;         // (N,D) each
+    Tensor dc, c, x, gate;  // (N,D) each; gate may be empty
     Spans spans;
   };
   Kernel<void(const RunningAverageBackward& b)> running_average_backward{"running_average_backward"};
@@ -32,8 +32,8 @@ struct RecurrentKernels {
   };
   Kernel<void(const CellStep& s)> cell{"cell"};
   struct CellBackward {
-    Grad da, ds, dh_before, dc_before;
-    Tensor dh, dc;  // dc may be empty
+    Grad da, ds, dh_before, dc_before;  // (n,G·D)  (n,G·D)  (n,D)  (n,D)
+    Tensor dh, dc;                      // (n,D); dc may be empty
     CellStep forward;
   };
   Kernel<void(const CellBackward& b)> cell_backward{"cell_backward"};

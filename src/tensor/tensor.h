@@ -94,11 +94,12 @@ class Tensor {
   const DeviceMemory* memory() const { return memory_; }  // null: the host's
   Mirror* mirror() const { return mirror_; }              // null: none
 
-  Tensor on_host() const;                    // host-readable values: this tensor, or a copy
-  Tensor room_on_host() const;               // for values to assign: this tensor, or one like it, with any numbers
-  void assign(const Tensor& values) const;   // copies from a host tensor of the same shape, type and stride
-  PendingNumber send() const;                // one f64 number, as of the kernels called so far
-  std::function<Tensor()> fetch() const;     // on_host(), likewise; of the host: this tensor
+  Tensor on_host() const;                   // host-readable values: this tensor, or a copy
+  Tensor room_on_host() const;              // uninitialised memory to fill for assign(), or this tensor if on the host
+  void assign(const Tensor& values) const;  // copies from a host tensor of the same shape, type and stride
+  PendingNumber send() const;               // one f64 number, as of the kernels called so far
+  /// Asynchronous on_host(): calling the result waits for the values, which are as of the kernels called so far.
+  std::function<Tensor()> fetch() const;
   Tensor mirrored_by(Mirror* mirror) const;  // the same tensor with a mirror, which the caller keeps alive
 
   template <class T>
