@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "model/config.h"
 
 namespace dragoman {
 namespace {
@@ -100,10 +101,15 @@ constexpr Parameter parameters[] = {
      [](R& r, const json& f) {
        read_number(r.job.search.max_length_factor, f, {"max_length_factor", 0, 10});
      }},
+    {"min_length_factor",
+     [](R& r, const json& f) {
+       read_number(r.job.search.min_length_factor, f, {"min_length_factor", 0, 10});
+     }},
     {"no_repeat_ngram",
      [](R& r, const json& f) {
        read_number(r.job.search.no_repeat_ngram, f, {"no_repeat_ngram", 0, 1000});
      }},
+    {"rule", [](R& r, const json& f) { read_choice(r.job.search.rule, f, "rule"); }},
     {"allow_unk", [](R& r, const json& f) { read_truth(r.job.search.allow_unk, f, "allow_unk"); }},
     {"sampling", [](R& r, const json& f) { read_choice(r.job.search.sampling, f, "sampling"); }},
     {"sampling_pieces",

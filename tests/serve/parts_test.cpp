@@ -100,6 +100,10 @@ TEST(TranslateRequest, HasTheSearchThatItAsksFor) {
   EXPECT_EQ(drawn.job.search.beam_size, 2);
   EXPECT_EQ(drawn.job.search.sampling_pieces, 5);
   EXPECT_EQ(drawn.job.search.seed, 9u);
+  const auto ruled =
+      read_translate_request({{"text", "a"}, {"min_length_factor", 0.5}, {"rule", "huggingface-early"}}, standard);
+  EXPECT_EQ(ruled.job.search.min_length_factor, 0.5);
+  EXPECT_EQ(ruled.job.search.rule, SearchRule::huggingface_early);
   EXPECT_THAT(read_translate_request({{"text", {"a", "b"}}}, standard).job.texts, ElementsAre("a", "b"));
 }
 
@@ -112,6 +116,8 @@ TEST(TranslateRequest, IsRefusedWithTheReason) {
   EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_size", uint64_t{1} << 63}}), HasSubstr("expected 1 to 64"));
   EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_size", 2}, {"n_best", 3}}), HasSubstr("more than beam_size"));
   EXPECT_THAT(refusal_of({{"text", "a"}, {"sampling", "best"}}), HasSubstr("full, topk, nucleus"));
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"min_length_factor", 11}}), HasSubstr("expected 0 to 10"));
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"rule", "moses"}}), HasSubstr("auto, marian, huggingface"));
   EXPECT_THAT(refusal_of({{"text", {"a", "b"}}, {"stream", true}}), HasSubstr("one text"));
 }
 

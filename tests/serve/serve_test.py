@@ -157,6 +157,8 @@ class OwnApi(Served):
     def test_translates_with_options_of_the_request(self):
         for options, words in (({"beam_size": 1}, ("-b", 1)), ({"beam_size": 7, "normalize": 0}, ("-b", 7, "-n", 0)),
                                ({"min_length": 9}, ("--min-length", 9)),
+                               ({"min_length_factor": 2}, ("--min-length-factor", 2)),
+                               ({"rule": "fairseq"}, ("--search-rule", "fairseq")),
                                ({"sampling": "topk", "sampling_pieces": 4, "seed": 3},
                                 ("--output-sampling", "topk", 4, "--seed", 3))):
             found = self.translate(text="\n".join(LINES[:5]), **options)["translations"]
