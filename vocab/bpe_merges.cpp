@@ -123,7 +123,7 @@ BpeMerges::BpeMerges(std::string_view file, const std::string& name) {
   }
   while (file.ends_with('\n')) file.remove_suffix(1);
   while (!file.empty()) add(next_line(file), ++line, name);
-  require(!merges_.empty(), "{}: contains no merges of byte-pair encoding", name);
+  require(!merges_.empty(), "{} contains no merges of byte-pair encoding", name);
 }
 
 void BpeMerges::read_version(std::string_view version, const std::string& name) {

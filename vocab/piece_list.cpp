@@ -29,7 +29,7 @@ std::vector<std::string> in_order(std::vector<Entry> entries, const std::string&
     require(entry.id == next, "{}: no piece has id {}, expected all from 0 to {}", name, next, entries.back().id);
     pieces.push_back(std::move(entry.piece));
   }
-  require(!pieces.empty(), "{}: contains no pieces, expected a list of them", name);
+  require(!pieces.empty(), "{} contains no pieces, expected a list of them", name);
   return pieces;
 }
 
@@ -93,7 +93,7 @@ std::vector<std::string> pieces_of_lines(std::string_view text, const std::strin
     require(!line.empty(), "{}, line {}: it is empty, expected a piece", name, number);
     pieces.emplace_back(line);
   });
-  require(!pieces.empty(), "{}: contains no pieces, expected a list of them", name);
+  require(!pieces.empty(), "{} contains no pieces, expected a list of them", name);
   return pieces;
 }
 
@@ -127,7 +127,7 @@ std::vector<std::string> pieces_of_file(std::string_view text, const std::string
   auto pieces = pieces_of_lines(text, path);
   for (const char* piece : {"</s>", "<unk>"})
     if (!listed(pieces, piece))
-      throw Error(fmt::format("{}: has no line {}, which a vocabulary needs", path, piece),
+      throw Error(fmt::format("{} has no line {}, which a vocabulary needs", path, piece),
                   "a vocabulary in text has one piece per line; Marian's begin with </s> and <unk>");
   return pieces;
 }

@@ -47,7 +47,7 @@ void TemporaryFile::read(int64_t offset, std::span<std::byte> into) const {
     const ssize_t got = pread(read_.number(), into.data(), into.size(), offset);
     if (got < 0 && errno == EINTR) continue;
     require(got >= 0, "{}: reading failed: {}", read_.name(), std::strerror(errno));
-    require(got > 0, "{}: ends at byte {}, expected more", read_.name(), offset);
+    require(got > 0, "{} ends at byte {}, expected more", read_.name(), offset);
     into = into.subspan(size_t(got));
     offset += got;
   }

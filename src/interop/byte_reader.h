@@ -15,7 +15,7 @@ class ByteReader {
   ByteReader(std::span<const std::byte> file, const std::string& path) : rest_(file), size_(file.size()), path_(path) {}
 
   std::span<const std::byte> take(uint64_t bytes) {
-    require(bytes <= rest_.size(), "{}: is damaged: {} bytes are missing at byte {}", path_, bytes - rest_.size(),
+    require(bytes <= rest_.size(), "{} is damaged: {} bytes are missing at byte {}", path_, bytes - rest_.size(),
             size_ - rest_.size());
     const auto taken = rest_.first(size_t(bytes));
     rest_ = rest_.subspan(size_t(bytes));

@@ -31,7 +31,7 @@ std::optional<Package> find_in_archive(const std::string& path) {
       const FileSet texts = FileSet::of_archive(archive, entry.name.substr(0, at));
       return Package{texts.inside("model"), texts};
     }
-  fail("{}: is not an Argos Translate package with a CTranslate2 model: it has no model/model.bin", path);
+  fail("{} is not an Argos Translate package with a CTranslate2 model: it has no model/model.bin", path);
 }
 
 std::optional<Package> find_package(const std::string& path) {
@@ -190,7 +190,7 @@ void CTranslate2Mapping::set_positions() {
   const std::string name = resolved("encoder/position_encodings/encodings");
   if (!w_.has(name)) {
     require(!w_.has("encoder/layer_0/self_attention/relative_position_keys"),
-            "{}: has relative positions, which dragoman does not read from CTranslate2 models", bin_.path);
+            "{} has relative positions, which dragoman does not read from CTranslate2 models", bin_.path);
     c_.position_spacing = PositionSpacing::tensor2tensor;
     c_.first_position = 1;
     return;
@@ -309,7 +309,7 @@ std::optional<ConvertedModel> read_ctranslate2(const std::string& path, const st
   if (!is_ctranslate2_bin(file)) return std::nullopt;
   CTranslate2Bin bin = read_ctranslate2_bin(file, package->model.path() + "/model.bin");
   if (bin.spec != "TransformerSpec")
-    throw Error(fmt::format("{}: is a model of kind {}, expected TransformerSpec", bin.path, bin.spec),
+    throw Error(fmt::format("{} is a model of kind {}, expected TransformerSpec", bin.path, bin.spec),
                 "dragoman reads only CTranslate2's encoder-decoder Transformers for text translation");
   const JsonObject config =
       JsonObject::of_text(package->model.has("config.json") ? package->model.text("config.json") : "{}",

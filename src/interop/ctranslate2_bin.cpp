@@ -40,7 +40,7 @@ DType type_of(uint8_t id, const std::string& path, const std::string& name) {
     default:
       break;
   }
-  throw Error(fmt::format("{}: variable {} has CTranslate2's type {}, which dragoman does not know", path, name, id),
+  throw Error(fmt::format("{}: variable {} has CTranslate2's type {}, which dragoman does not support", path, name, id),
               "convert the model again with --quantization float32, float16, bfloat16 or int8");
 }
 
@@ -144,7 +144,7 @@ CTranslate2Bin read_ctranslate2_bin(const FileBytes& file, const std::string& pa
   const auto version = in.number<uint32_t>();
   if (version < oldest || version > newest)
     throw Error(
-        fmt::format("{}: has version {} of CTranslate2's format, expected {} to {}", path, version, oldest, newest),
+        fmt::format("{} has version {} of CTranslate2's format, expected {} to {}", path, version, oldest, newest),
         "convert the model again with a current CTranslate2");
   CTranslate2Bin bin{.path = path, .spec = text(in)};
   in.number<uint32_t>();  // revision

@@ -18,7 +18,7 @@ using Pieces = std::vector<std::string>;
 
 Pieces pieces_of_list(const std::string& text, const std::string& name) {
   const json list = parse_json(text);
-  require(list.is_array(), "{}: is not a list of tokens", name);
+  require(list.is_array(), "{} is not a list of tokens", name);
   Pieces pieces;
   for (const json& token : list) {
     require(token.is_string(), "{}: token {} is {}, expected text", name, pieces.size(), token.dump());
@@ -39,7 +39,7 @@ std::array<Pieces, 2> load_lists(const FileSet& folder) {
   }
   const auto source = folder.first_of({"source_vocabulary.json", "source_vocabulary.txt"}),
              target = folder.first_of({"target_vocabulary.json", "target_vocabulary.txt"});
-  require(source && target, "{}: has no shared_vocabulary.json, nor source_vocabulary.json and target_vocabulary.json",
+  require(source && target, "{} has no shared_vocabulary.json, nor source_vocabulary.json and target_vocabulary.json",
           folder.path());
   return {load_list(folder, *source), load_list(folder, *target)};
 }

@@ -33,10 +33,10 @@ FairseqOptions options_of(const PickleDict& checkpoint, const std::string& path)
     const PickleFields all(*args, path + ": args");
     return {all, all};
   }
-  require(given("cfg"), "{}: has neither args nor cfg, which describe the model", path);
+  require(given("cfg"), "{} has neither args nor cfg, which describe the model", path);
   const PickleFields all(*given("cfg"), path + ": cfg");
   const auto model = all.inside("model"), task = all.inside("task");
-  require(model && task, "{}: has no model or no task", all.where());
+  require(model && task, "{} has no model or no task", all.where());
   return {*model, *task};
 }
 
@@ -72,7 +72,8 @@ void refuse_unknown_fairseq_parts(const PickleFields& o) {
       {"decoder_xformers_att_config", "its attention is one of xFormers"},
       {"merge_src_tgt_embed", "its two dictionaries are merged"}};
   for (const auto& [name, why] : parts)
-    if (o.is_set(name)) throw Error(fmt::format("{}: {} is set, which dragoman does not know", o.where(), name), why);
+    if (o.is_set(name))
+      throw Error(fmt::format("{}: {} is set, which dragoman does not support", o.where(), name), why);
 }
 
 // Options that fairseq has for each side and dragoman only once.
@@ -90,8 +91,8 @@ Activation fairseq_activation(const PickleFields& o) {
                                           {"tanh", Activation::tanh},
                                           {"linear", Activation::none}})
     if (name == known) return activation;
-  throw Error(fmt::format("{}: activation_fn is {}, which dragoman does not know", o.where(), name),
-              "relu, gelu, gelu_accurate, gelu_fast, tanh and linear are known");
+  throw Error(fmt::format("{}: activation_fn is {}, which dragoman does not support", o.where(), name),
+              "relu, gelu, gelu_accurate, gelu_fast, tanh and linear are supported");
 }
 
 // The fallback values are fairseq's defaults, since older files have no options that were added later.

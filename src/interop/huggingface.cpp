@@ -32,7 +32,7 @@ std::vector<ForeignTensor> tensors_of(const fs::path& folder) {
   if (const fs::path index = folder / (name + ".index.json"); fs::exists(index)) {
     const json shards = parse_json(read_file(index));
     require(shards.is_object() && shards.contains("weight_map") && shards["weight_map"].is_object(),
-            "{}: has no weight_map", index.string());
+            "{} has no weight_map", index.string());
     for (const auto& [tensor, file] : shards["weight_map"].items()) {
       require(file.is_string(), "{}: the file of {} is {}", index.string(), tensor, file.dump());
       files.insert(folder / fs::path(file.get<std::string>()).filename());

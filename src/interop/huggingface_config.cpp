@@ -8,7 +8,7 @@ using nlohmann::json;
 
 void require_equal(const JsonObject& c, const char* key, bool expected, const char* why) {
   if (c.get(key, expected) != expected)
-    throw Error(fmt::format("{}: {} is {}, which dragoman does not know", c.path(), key, !expected), why);
+    throw Error(fmt::format("{}: {} is {}, which dragoman does not support", c.path(), key, !expected), why);
 }
 
 Activation activation_of(const JsonObject& c) {
@@ -21,8 +21,8 @@ Activation activation_of(const JsonObject& c) {
                                           {"gelu_fast", Activation::gelu_tanh},
                                           {"quick_gelu", Activation::gelu_sigmoid}})
     if (name == known) return activation;
-  throw Error(fmt::format("{}: activation_function is {}, which dragoman does not know", c.path(), name),
-              "swish, silu, relu, gelu, gelu_new and quick_gelu are known");
+  throw Error(fmt::format("{}: activation_function is {}, which dragoman does not support", c.path(), name),
+              "swish, silu, relu, gelu, gelu_new and quick_gelu are supported");
 }
 
 void set_sizes(ModelConfig& m, const JsonObject& c) {

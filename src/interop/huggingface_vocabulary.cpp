@@ -17,14 +17,14 @@ using nlohmann::json;
 
 std::string sentencepiece_of(const fs::path& folder, const char* name) {
   if (!fs::exists(folder / name))
-    throw Error(fmt::format("{}: has no {}, which splits text into pieces", folder.string(), name),
+    throw Error(fmt::format("{} has no {}, which splits text into pieces", folder.string(), name),
                 "download it into the same folder; newer versions of transformers do not save it");
   return read_file(folder / name);
 }
 
 int unknown_piece(const std::vector<std::string>& pieces, const std::string& where) {
   const auto found = std::ranges::find(pieces, "<unk>");
-  require(found != pieces.end(), "{}: has no <unk>", where);
+  require(found != pieces.end(), "{} has no <unk>", where);
   return int(found - pieces.begin());
 }
 
@@ -40,7 +40,7 @@ Vocabulary vocabulary_of(const ModelConfig& c, std::vector<std::string> pieces, 
   v.special.control.assign(control.begin(), control.end());
   v.model = std::move(sentencepiece);
   const int64_t listed = int64_t(v.pieces.size());
-  require(listed <= rows && rows <= listed + most_unused, "{}: has {} pieces, but the model's configuration says {}",
+  require(listed <= rows && rows <= listed + most_unused, "{} has {} pieces, but the model's configuration says {}",
           where, listed, rows);
   fill_up(v, rows);
   return Vocabulary::from_list(std::move(v), where);

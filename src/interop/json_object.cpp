@@ -8,7 +8,7 @@ namespace dragoman {
 namespace fs = std::filesystem;
 
 JsonObject::JsonObject(std::string path, nlohmann::json root) : path_(std::move(path)), root_(std::move(root)) {
-  require(root_.is_object(), "{}: is not a JSON object", path_);
+  require(root_.is_object(), "{} is not a JSON object", path_);
 }
 
 JsonObject::JsonObject(const fs::path& path)
@@ -17,7 +17,7 @@ JsonObject::JsonObject(const fs::path& path)
 JsonObject JsonObject::of_text(const std::string& text, const std::string& path) { return {path, parse_json(text)}; }
 
 int JsonObject::number(const char* key) const {
-  require(has(key), "{}: has no {}", path_, key);
+  require(has(key), "{} has no {}", path_, key);
   return get(key, 0);
 }
 

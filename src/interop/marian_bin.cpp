@@ -32,9 +32,9 @@ std::vector<Stored> parse(std::span<const std::byte> file, const std::string& pa
   ByteReader in(file, path);
   const auto version = in.number<uint64_t>();
   if (version == 2) throw Error(path + " is an encrypted Marian model", "decrypt it with the program that wrote it");
-  require(version == 1, "{}: has version {} of Marian's binary format, expected 1", path, version);
+  require(version == 1, "{} has version {} of Marian's binary format, expected 1", path, version);
   const auto count = in.number<uint64_t>();
-  require(count <= in.left() / sizeof(ItemHeader), "{}: is damaged: it cannot hold {} tensors", path, count);
+  require(count <= in.left() / sizeof(ItemHeader), "{} is damaged: it cannot hold {} tensors", path, count);
   std::vector<Stored> tensors(static_cast<size_t>(count));
   for (Stored& t : tensors) t.header = in.number<ItemHeader>();
   for (Stored& t : tensors) {

@@ -37,7 +37,7 @@ class MarianOptions {
   std::string text(const std::string& key, const std::string& otherwise = "") const { return get(key, otherwise); }
 
   [[noreturn]] void refuse(const std::string& key, const std::string& why) const {
-    throw Error(fmt::format("{}: its option {} is {}, which dragoman does not know", path_, key, text(key)), why);
+    throw Error(fmt::format("{}: its option {} is {}, which dragoman does not support", path_, key, text(key)), why);
   }
 
  private:
@@ -67,7 +67,7 @@ void refuse_unsupported(const MarianOptions& o) {
       {"transformer-pool", {"false"}, "dragoman has no max-pooling in place of self-attention"},
       {"transformer-no-bias", {"false"}, "dragoman's layer norms have a shift"},
       {"transformer-no-affine", {"false"}, "dragoman's layer norms have a gain"},
-      {"transformer-attention-mask", {"default"}, "dragoman knows only the usual attention mask"},
+      {"transformer-attention-mask", {"default"}, "dragoman supports only the usual attention mask"},
       {"transformer-postprocess-emb",
        {"", "d", "n", "nd"},
        "dragoman has a norm, then dropout, after the embeddings, or none"},
@@ -91,7 +91,7 @@ Activation activation_of(const MarianOptions& o, const std::string& key) {
   if (name == "relu") return Activation::relu;
   if (name == "swish") return Activation::swish;
   if (name == "gelu") return has_exact_gelu(o.text("version")) ? Activation::gelu : Activation::gelu_sigmoid;
-  o.refuse(key, "dragoman knows relu, swish and gelu");
+  o.refuse(key, "dragoman supports relu, swish and gelu");
 }
 
 NormPlacement placement_of(const MarianOptions& o) {
@@ -100,7 +100,7 @@ NormPlacement placement_of(const MarianOptions& o) {
   if (is("", "dan") || is("", "an")) return NormPlacement::post;
   if (is("n", "da") || is("n", "a")) return NormPlacement::pre;
   o.refuse("transformer-postprocess",
-           fmt::format("with --transformer-preprocess '{}': dragoman knows '' with dan (post-norm) and n with da "
+           fmt::format("with --transformer-preprocess '{}': dragoman supports '' with dan (post-norm) and n with da "
                        "(pre-norm), but not highway or other connections",
                        before));
 }
@@ -116,7 +116,7 @@ void set_autoregression(ModelConfig& c, const MarianOptions& o) {
     return;
   }
   if (kind != "average-attention")
-    o.refuse("transformer-decoder-autoreg", "dragoman knows self-attention, average-attention and rnn");
+    o.refuse("transformer-decoder-autoreg", "dragoman supports self-attention, average-attention and rnn");
   if (c.norm == NormPlacement::pre)
     o.refuse("transformer-preprocess", "in Marian's pre-norm models, average attention normalises only the mean");
   c.autoregression = Autoregression::average_attention;

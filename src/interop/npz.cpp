@@ -156,7 +156,7 @@ ForeignTensor read_array(const ZipFile& zip, const ZipFile::Entry& entry) {
 
 std::vector<ForeignTensor> read_npz(const std::string& path) {
   const ZipFile zip(path);
-  require(!zip.entries().empty(), "{}: contains no arrays, or is a truncated archive", path);
+  require(!zip.entries().empty(), "{} contains no arrays, or is a truncated archive", path);
   std::vector<ForeignTensor> tensors;
   for (const ZipFile::Entry& entry : zip.entries()) tensors.push_back(read_array(zip, entry));
   return tensors;

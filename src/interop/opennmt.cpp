@@ -44,7 +44,8 @@ void refuse_unknown_opennmt_parts(const PickleFields& o) {
       {"lora_embedding", "its weights are those of LoRA: merge them with OpenNMT-py's tools/lora_weights.py"},
       {"quant_layers", "its weights are quantised"}};
   for (const auto& [name, why] : parts)
-    if (o.is_set(name)) throw Error(fmt::format("{}: {} is set, which dragoman does not know", o.where(), name), why);
+    if (o.is_set(name))
+      throw Error(fmt::format("{}: {} is set, which dragoman does not support", o.where(), name), why);
   const std::string output = o.text("generator_function", "softmax");
   require(output == "softmax", "{}: generator_function is {}, expected softmax", o.where(), output);
 }
@@ -53,8 +54,8 @@ Activation opennmt_activation(const PickleFields& o) {
   const std::string name = o.text("pos_ffn_activation_fn", "relu");
   if (name == "relu") return Activation::relu;
   if (name == "gelu") return Activation::gelu;
-  throw Error(fmt::format("{}: pos_ffn_activation_fn is {}, which dragoman does not know", o.where(), name),
-              "relu and gelu are known; other activations make gated feed-forward networks");
+  throw Error(fmt::format("{}: pos_ffn_activation_fn is {}, which dragoman does not support", o.where(), name),
+              "relu and gelu are supported; other activations make gated feed-forward networks");
 }
 
 int same_on_both_sides(const PickleFields& o, const char* ours, const char* theirs) {
@@ -105,7 +106,7 @@ void set_model(ModelConfig& m, const PickleFields& o) {
 
 Pieces pieces_of(const PickleFields& vocab, const char* side) {
   const PickleRef value = vocab.find(side);
-  require(value, "{}: has no {}", vocab.where(), side);
+  require(value, "{} has no {}", vocab.where(), side);
   const auto* list = value->as<PickleList>();
   if (!list)
     throw Error(fmt::format("{}: {} is {}, expected a list of tokens", vocab.where(), side, description_of(*value)),
@@ -129,7 +130,7 @@ SpecialIds special_ids(const Pieces& pieces, const std::string& where) {
 
 Vocabularies vocabularies_of(const PickleFields& vocab, const std::string& path, const std::vector<std::string>& vocabs,
                              ModelConfig& m) {
-  require(!vocab.is_set("src_feats"), "{}: has features of source words (src_feats), which dragoman does not know",
+  require(!vocab.is_set("src_feats"), "{} has features of source words (src_feats), which dragoman does not support",
           vocab.where());
   const std::string start = vocab.text("decoder_start_token", "<s>");
   require(start == "<s>" || start == "</s>", "{}: decoder_start_token is \"{}\", expected <s> or </s>", vocab.where(),
@@ -242,7 +243,7 @@ std::optional<ConvertedModel> read_opennmt(const std::string& path, const std::v
   set_model(m, options);
   validate(m, path);
   const PickleRef model = checkpoint->find("model"), generator = checkpoint->find("generator");
-  require(model && generator, "{}: has no model or no generator, which hold the weights", path);
+  require(model && generator, "{} has no model or no generator, which hold the weights", path);
   std::vector<ForeignTensor> tensors = state_dict_tensors(file, *model, path);
   for (ForeignTensor& t : state_dict_tensors(file, *generator, path)) {
     t.name = "generator." + t.name;

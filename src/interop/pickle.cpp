@@ -154,7 +154,7 @@ class PickleReader {
     if (opcode == frame) return number<uint64_t>(), true;
     if (opcode != proto) return false;
     const auto version = number<uint8_t>();
-    require(version >= 2 && version <= 5, "{}: has pickle protocol {}, expected 2 to 5", name_, version);
+    require(version >= 2 && version <= 5, "{} has pickle protocol {}, expected 2 to 5", name_, version);
     return true;
   }
 

@@ -47,7 +47,7 @@ void PickleFields::refuse(const std::string& name, const PickleValue& value, con
 
 int PickleFields::number(const std::string& name, std::optional<int> otherwise) const {
   const PickleRef value = find(name);
-  require(value || otherwise, "{}: has no {}", where_, name);
+  require(value || otherwise, "{} has no {}", where_, name);
   if (!value) return *otherwise;
   const auto* number = value->as<int64_t>();
   if (!number) refuse(name, *value, "an integer");

@@ -52,7 +52,7 @@ Splitting find_splitting(const FileSet& texts, const std::string& side) {
 void warn_unless_split(const Splitting& splitting, const std::string& where) {
   if (splitting.kind == SegmentationKind::tokens)
     log_warning(
-        "{}: has no tokenizer, so its input must already be split into tokens (--vocabs names SentencePiece models)",
+        "{} has no tokenizer, so its input must already be split into tokens (--vocabs names SentencePiece models)",
         where);
 }
 

@@ -52,18 +52,18 @@ StorageId storage_id(const PickleValue& value, const std::string& where) {
   const auto* count = parts->items[4]->as<int64_t>();
   require(storage && key && count && *count >= 0, "{}: the storage is damaged", where);
   require(parts->items.size() < 6 || parts->items[5]->as<PickleNone>(),
-          "{}: has a view of a storage, which PyTorch no longer writes", where);
+          "{} has a view of a storage, which PyTorch no longer writes", where);
   const std::optional<DType> dtype = torch_type(storage->name);
-  require(dtype.has_value(), "{}: has elements of {}, which dragoman does not know", where, storage->name);
+  require(dtype.has_value(), "{} has elements of {}, which dragoman does not support", where, storage->name);
   return {.dtype = *dtype, .key = *key, .count = *count};
 }
 
 std::vector<int64_t> integers(const PickleValue& value, const std::string& where) {
   const auto* tuple = value.as<PickleTuple>();
-  require(tuple != nullptr, "{}: has {} as its sizes or strides, expected a tuple", where, description_of(value));
+  require(tuple != nullptr, "{} has {} as its sizes or strides, expected a tuple", where, description_of(value));
   std::vector<int64_t> numbers;
   for (const PickleRef item : tuple->items) {
-    require(item->as<int64_t>() != nullptr, "{}: has {} as a size or stride, expected an integer", where,
+    require(item->as<int64_t>() != nullptr, "{} has {} as a size or stride, expected an integer", where,
             description_of(*item));
     numbers.push_back(*item->as<int64_t>());
   }
@@ -125,16 +125,16 @@ ForeignTensor TorchFile::tensor_of(const PickleValue& value, const std::string& 
   const auto arguments = [&](std::string_view function, size_t count) -> const std::vector<PickleRef>* {
     if (!object || object->class_name() != function) return nullptr;
     const std::vector<PickleRef>& given = object->arguments->as<PickleTuple>()->items;
-    require(given.size() >= count, "{}: has {} arguments for {}", where, given.size(), function);
+    require(given.size() >= count, "{} has {} arguments for {}", where, given.size(), function);
     return &given;
   };
   // The data of a Parameter is a tensor, never another Parameter.
   if (const auto* parameter = arguments("torch._utils._rebuild_parameter", 1)) {
     object = (*parameter)[0]->as<PickleObject>();
-    require(object != nullptr, "{}: is a parameter of {}, expected a tensor", where, description_of(*(*parameter)[0]));
+    require(object != nullptr, "{} is a parameter of {}, expected a tensor", where, description_of(*(*parameter)[0]));
   }
   const auto* parts = arguments("torch._utils._rebuild_tensor_v2", 4);
-  require(parts != nullptr, "{}: is {}, expected a tensor", where, description_of(value));
+  require(parts != nullptr, "{} is {}, expected a tensor", where, description_of(value));
   const StorageId id = storage_id(*(*parts)[0], where);
   const auto* offset = (*parts)[1]->as<int64_t>();
   require(offset && *offset >= 0, "{}: its offset is damaged", where);
@@ -168,12 +168,12 @@ TorchFile::Content TorchFile::read_zip(const std::string& path) {
   for (const ZipFile::Entry& entry : zip.entries())
     if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl"))
       folder = entry.name.substr(0, entry.name.size() - std::strlen("data.pkl"));
-  require(folder.has_value(), "{}: is a zip archive without data.pkl, so not written by torch.save", path);
+  require(folder.has_value(), "{} is a zip archive without data.pkl, so not written by torch.save", path);
   Content content{.path = path, .pickle = read_pickle(zip.read(*folder + "data.pkl"), path), .storages = {}};
   for (const ZipFile::Entry& entry : zip.entries()) {
     if (entry.name == *folder + "byteorder") {
       const Bytes order = zip.read(entry.name);
-      require(order.empty() || order[0] != std::byte('b'), "{}: is big-endian, expected little-endian", path);
+      require(order.empty() || order[0] != std::byte('b'), "{} is big-endian, expected little-endian", path);
     }
     if (!entry.name.starts_with(*folder + "data/")) continue;
     const auto read = [zip, name = entry.name](uint64_t begin, uint64_t end) {
@@ -191,7 +191,7 @@ TorchFile::Content TorchFile::read_zip(const std::string& path) {
 TorchFile::Content TorchFile::read_stream(const std::string& path) {
   const auto file = std::make_shared<const MappedFile>(path);
   std::span<const std::byte> rest = file->bytes();
-  require(!rest.empty() && rest[0] == std::byte(0x80), "{}: was not written by torch.save", path);
+  require(!rest.empty() && rest[0] == std::byte(0x80), "{} was not written by torch.save", path);
   const auto next = [&] {
     Pickle pickle = read_pickle(rest, path);
     rest = rest.subspan(pickle.bytes);
@@ -200,14 +200,14 @@ TorchFile::Content TorchFile::read_stream(const std::string& path) {
   static constexpr uint8_t magic[] = {0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
   const Pickle first = next();
   const auto* number = first.root->as<Bytes>();
-  require(number && std::ranges::equal(*number, std::as_bytes(std::span(magic))), "{}: was not written by torch.save",
+  require(number && std::ranges::equal(*number, std::as_bytes(std::span(magic))), "{} was not written by torch.save",
           path);
   const Pickle version = next(), system = next();
   require(version.root->as<int64_t>() && *version.root->as<int64_t>() == 1001,
-          "{}: has a different version of PyTorch's format, expected 1001", path);
+          "{} has a different version of PyTorch's format, expected 1001", path);
   const auto* facts = system.root->as<PickleDict>();
   const PickleRef order = facts ? facts->find("little_endian") : nullptr;
-  require(order && order->as<bool>() && *order->as<bool>(), "{}: is big-endian, expected little-endian", path);
+  require(order && order->as<bool>() && *order->as<bool>(), "{} is big-endian, expected little-endian", path);
   Content content{.path = path, .pickle = next(), .storages = {}};
   std::unordered_map<std::string, int64_t> sizes;  // of elements
   for (const PickleValue& value : content.pickle.values) {
@@ -219,10 +219,10 @@ TorchFile::Content TorchFile::read_stream(const std::string& path) {
     sizes[storage.key] = size_of(storage.dtype);
   }
   const Pickle keys = next();
-  require(keys.root->as<PickleList>() != nullptr, "{}: has no list of storages", path);
+  require(keys.root->as<PickleList>() != nullptr, "{} has no list of storages", path);
   for (const PickleRef item : keys.root->as<PickleList>()->items) {
     const auto* key = item->as<std::string>();
-    require(key && sizes.contains(*key), "{}: holds a storage that no tensor has", path);
+    require(key && sizes.contains(*key), "{} holds a storage that no tensor has", path);
     int64_t count = 0;
     require(rest.size() >= sizeof(count), "{}: storage {} is missing", path, *key);
     std::memcpy(&count, rest.data(), sizeof(count));
@@ -258,11 +258,11 @@ std::optional<TorchFile> read_torch(const std::string& path) {
 std::vector<ForeignTensor> state_dict_tensors(const TorchFile& file, const PickleValue& value,
                                               const std::string& what) {
   const auto* dict = value.as<PickleDict>();
-  require(dict != nullptr, "{}: holds {}, expected a dict of tensors", what, description_of(value));
+  require(dict != nullptr, "{} holds {}, expected a dict of tensors", what, description_of(value));
   std::vector<ForeignTensor> tensors;
   for (const auto& [key, tensor] : dict->items) {
     const auto* name = key->as<std::string>();
-    require(name != nullptr, "{}: has {} as the name of a tensor", what, description_of(*key));
+    require(name != nullptr, "{} has {} as the name of a tensor", what, description_of(*key));
     tensors.push_back(file.tensor_of(*tensor, *name));
   }
   return tensors;

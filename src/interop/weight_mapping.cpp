@@ -42,7 +42,7 @@ WeightMapping::WeightMapping(std::string path, std::vector<ForeignTensor> tensor
 
 const ForeignTensor& WeightMapping::get(const std::string& name) const {
   const auto found = tensors_.find(name);
-  require(found != tensors_.end(), "{}: has no tensor {}, which its configuration requires", path_, name);
+  require(found != tensors_.end(), "{} has no tensor {}, which its configuration requires", path_, name);
   return found->second;
 }
 
@@ -97,7 +97,7 @@ std::vector<TensorEntry> WeightMapping::take() {
   for (const auto& [name, tensor] : tensors_)
     if (!used_.contains(name))
       throw Error(fmt::format("{}: tensor {} is not part of the model that its configuration describes", path_, name),
-                  "the model has a component that dragoman does not know, or the file is of another kind");
+                  "the model has a component that dragoman does not support, or the file is of another kind");
   return std::move(made_);
 }
 

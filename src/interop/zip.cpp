@@ -34,7 +34,7 @@ ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>()
   archive_->path = path;
   const MappedFile readable(path);  // throws, with the reason, if the file cannot be read
   archive_->zip = unzOpen64(path.c_str());
-  require(archive_->zip != nullptr, "{}: is not a readable zip archive, or is truncated", path);
+  require(archive_->zip != nullptr, "{} is not a readable zip archive, or is truncated", path);
   unz_global_info64 all;
   require(unzGetGlobalInfo64(archive_->zip, &all) == UNZ_OK, "{}: the archive is damaged", path);
   for (uint64_t i = 0; i < all.number_entry; ++i) {
@@ -61,7 +61,7 @@ const std::vector<ZipFile::Entry>& ZipFile::entries() const { return archive_->e
 
 std::vector<std::byte> ZipFile::read(const std::string& name, uint64_t most) const {
   const auto entry = std::ranges::find(archive_->entries, name, &Entry::name);
-  require(entry != archive_->entries.end(), "{}: has no {}", path(), name);
+  require(entry != archive_->entries.end(), "{} has no {}", path(), name);
   const std::lock_guard lock(archive_->mutex);
   unzFile zip = archive_->zip;
   unz64_file_pos position = archive_->positions[size_t(entry - archive_->entries.begin())];

@@ -32,7 +32,7 @@ std::string dtype_names() {
 
 template <class... A>
 [[noreturn]] void damaged(const std::string& path, fmt::format_string<A...> what, A&&... args) {
-  throw Error(fmt::format("{}: {}", path, fmt::format(what, std::forward<A>(args)...)),
+  throw Error(fmt::format("{} {}", path, fmt::format(what, std::forward<A>(args)...)),
               "the file is truncated or damaged, or not a safetensors file: copy or download it again");
 }
 
@@ -280,7 +280,7 @@ const TensorEntry* SafetensorsFile::find(std::string_view name) const {
 
 const TensorEntry& SafetensorsFile::get(std::string_view name) const {
   const TensorEntry* found = find(name);
-  require(found != nullptr, "{}: has no tensor {}", path_, name);
+  require(found != nullptr, "{} has no tensor {}", path_, name);
   return *found;
 }
 

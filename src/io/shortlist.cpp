@@ -65,7 +65,7 @@ void require_vocabulary(const SafetensorsFile& file, const std::string& side, co
 void require_sound(const Shortlist& s, const std::string& path, int32_t source_vocabulary) {
   const auto in_range = [&](int32_t id) { return id >= 0 && id < s.target_vocabulary; };
   require(std::ranges::all_of(s.first, in_range) && std::ranges::all_of(s.best, in_range),
-          "{}: contains ids of pieces out of range, expected 0 to {}", path, s.target_vocabulary - 1);
+          "{} contains ids of pieces out of range, expected 0 to {}", path, s.target_vocabulary - 1);
   require(int64_t(s.begins.size()) == int64_t{source_vocabulary} + 1 && s.begins.front() == 0 &&
               s.begins.back() == int64_t(s.best.size()) && std::ranges::is_sorted(s.begins),
           "{}: 'begins' does not divide the {} ids of 'best' among {} source pieces", path, s.best.size(),

@@ -57,7 +57,7 @@ ModelConfig config_of(const std::string& path, const std::vector<std::string>& v
   if (const auto foreign = read_foreign_model(path, pretrained_options(path, vocabs))) return foreign->config;
   const SafetensorsFile file(path);
   const auto config = file.metadata().find("config");
-  require(config != file.metadata().end(), "--pretrained-model {}: is not a model: it has no configuration", path);
+  require(config != file.metadata().end(), "--pretrained-model {} is not a model: it has no configuration", path);
   return config_from_json(config->second, path);
 }
 

@@ -32,7 +32,7 @@ struct TranslationJob {
 
 /// Pairs of lines to score.
 struct ScoringJob {
-  std::vector<std::string> sources, targets;                            // as many
+  std::vector<std::string> sources, targets;                            // of equal length
   std::function<void(std::vector<std::vector<float>> log_probs)> done;  // of each target token, </s> included
   std::function<void(std::exception_ptr error)> failed;
 };

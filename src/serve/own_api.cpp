@@ -134,7 +134,7 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
   const json fields = fields_of(exchange->request());
   service.require_key(exchange->request(), text_in(fields, "api_key"));
   ScoringJob job{.sources = lines_in(fields, "text"), .targets = lines_in(fields, "translation")};
-  require(job.sources.size() == job.targets.size(), "there are {} texts and {} translations, expected as many",
+  require(job.sources.size() == job.targets.size(), "there are {} texts and {} translations, expected equal numbers",
           job.sources.size(), job.targets.size());
   service.take_characters(job.sources);
   service.take_characters(job.targets);

@@ -259,7 +259,7 @@ PROVOKED = {
     "…: no piece has id …, expected all from 0 to …": "vocab inspect -m gap.yml",
     "…: id … appears twice: \"…\" and \"…\"": "vocab inspect -m both.yml",
     "…: piece …, \"…\", is piece … already": "vocab inspect -m same.yml",
-    "…: has no line …, which a vocabulary needs": "vocab inspect -m notes.txt",
+    "… has no line …, which a vocabulary needs": "vocab inspect -m notes.txt",
     "a vocabulary of … cannot sample segmentations, found alpha …, expected 0":
         "vocab encode -m sound.yml --alpha 0.1 -i s",
     "… is …, expected text": "translate -m m -i m",
@@ -277,8 +277,8 @@ PROVOKED = {
     "--freeze …: … is a batch-norm statistic, which every training batch updates; it cannot be frozen":
         f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
     "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
-    "…: begins with a header length of … bytes, expected at most …": "translate -m noise",
-    "…: begins with a header length of … bytes, but … follow": "translate -m cut",
+    "… begins with a header length of … bytes, expected at most …": "translate -m noise",
+    "… begins with a header length of … bytes, but … follow": "translate -m cut",
     "…: the content has the checksum …, its metadata expects …": "translate -m flipped",
     "… is a training state, expected a model": "translate -m m.state",
     "… is a safetensors file but not a dragoman model: it has no metadata '…'": "translate -m foreign",
@@ -292,7 +292,7 @@ PROVOKED = {
     "… was made for another … vocabulary than the model's (checksum …, expected …)":
         "translate -m other --shortlist list",
     "… is an empty shortlist: it has no translation of any piece": "translate -m m --shortlist list.empty",
-    "…: contains ids of pieces out of range, expected 0 to …": "translate -m m --shortlist list.far",
+    "… contains ids of pieces out of range, expected 0 to …": "translate -m m --shortlist list.far",
     "…: 'begins' does not divide the … ids of 'best' among … source pieces":
         "translate -m m --shortlist list.cut",
     "--shortlist: expected a file and up to three numbers, found …": "translate -m m --shortlist table 1 2 0 3",

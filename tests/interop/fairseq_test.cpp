@@ -190,7 +190,7 @@ TEST_F(OldFairseq, RefusesByNameWhatIsAnotherModel) {
   replace("translation", "languagemod");
   EXPECT_THAT(complaint(), HasSubstr("the task is languagemod, expected translation"));
   replace("relu", "mish");
-  EXPECT_THAT(complaint(), HasSubstr("activation_fn is mish, which dragoman does not know"));
+  EXPECT_THAT(complaint(), HasSubstr("activation_fn is mish, which dragoman does not support"));
   replace("encoder.layers.1.fc2.bias", "encoder.layers.1.fc3.bias");
   EXPECT_THAT(complaint(), HasSubstr("has no tensor encoder.layers.1.fc2.bias"));
   replace("encoder.version", "encoder.gatings");
@@ -208,7 +208,7 @@ TEST_F(OldFairseq, RefusesByNameWhatDragomanLacks) {
     std::string changed = bytes;
     changed[value] = on[0];
     folder.make("checkpoint_best.pt", changed);
-    EXPECT_THAT(complaint(), HasSubstr("args: " + option + " is set, which dragoman does not know"));
+    EXPECT_THAT(complaint(), HasSubstr("args: " + option + " is set, which dragoman does not support"));
   }
 }
 

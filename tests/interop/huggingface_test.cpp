@@ -180,9 +180,9 @@ TEST_F(MarianMt, RefusesByNameWhatIsAnotherModel) {
   set("model_type", "\"t5\"");
   EXPECT_THAT(complaint(), HasSubstr("config.json: model_type is t5, expected marian, m2m_100 or mbart"));
   set("vocab_size", "70000000");  // rows that no file could hold
-  EXPECT_THAT(complaint(), HasSubstr("vocab.json: has 204 pieces, but the model's configuration says 70000000"));
+  EXPECT_THAT(complaint(), HasSubstr("vocab.json has 204 pieces, but the model's configuration says 70000000"));
   set("activation_function", "\"mish\"");
-  EXPECT_THAT(complaint(), HasSubstr("activation_function is mish, which dragoman does not know"));
+  EXPECT_THAT(complaint(), HasSubstr("activation_function is mish, which dragoman does not support"));
   set("d_model", "\"8\"");
   EXPECT_THAT(complaint(), HasSubstr("d_model is \"8\", expected a value of another type"));
   set("encoder_layers", "3");

@@ -111,12 +111,12 @@ TEST(MarianConfig, NamesWhatItDoesNotKnow) {
     return message_of([&] { marian_config("type: transformer\n" + yaml, "m.npz"); });
   };
   EXPECT_EQ(message_of([] { marian_config("type: amun\n", "m.npz"); }),
-            "m.npz: its option type is amun, which dragoman does not know");
+            "m.npz: its option type is amun, which dragoman does not support");
   for (const char* option :
        {"transformer-ffn-depth: 3", "transformer-preprocess: h", "transformer-postprocess-top: r", "right-left: true",
         "transformer-rnn-projection: true", "transformer-pool: true", "lemma-dim-emb: 5",
         "transformer-ffn-activation: tanh", "transformer-decoder-autoreg: lstm"})
-    EXPECT_THAT(complaint(option), HasSubstr("which dragoman does not know")) << option;
+    EXPECT_THAT(complaint(option), HasSubstr("which dragoman does not support")) << option;
   EXPECT_THAT(complaint("transformer-decoder-autoreg: rnn\ndec-cell: gru"), HasSubstr("option dec-cell is gru"));
   EXPECT_THAT(complaint("dim-emb: [1]"), HasSubstr("dim-emb is [1], expected a value of another type"));
   EXPECT_THAT(complaint("a: ["), HasSubstr("not YAML"));

@@ -93,7 +93,7 @@ TEST_F(OpenNmt, RefusesByNameWhatIsAnotherModel) {
   EXPECT_THAT(complaint("transformer", "transf_gram"), HasSubstr("m.pt: opt: encoder_type is transf_gram"));
   EXPECT_THAT(complaint("SinusoidalInterleaved", "SinusoidalIntertwined"),
               HasSubstr("position_encoding_type is SinusoidalIntertwined"));
-  EXPECT_THAT(complaint("gelu", "silu"), HasSubstr("pos_ffn_activation_fn is silu, which dragoman does not know"));
+  EXPECT_THAT(complaint("gelu", "silu"), HasSubstr("pos_ffn_activation_fn is silu, which dragoman does not support"));
   EXPECT_THAT(complaint("standard", "batched_"), HasSubstr("layer_norm is batched_, expected standard or rms"));
   EXPECT_THAT(complaint("</s>", "<.s>"), HasSubstr("a token list has no </s>"));
   EXPECT_THAT(complaint("context_attn.linear_keys", "context_attn.linear_rows"),
@@ -113,7 +113,7 @@ TEST_F(OpenNmt, RefusesByNameWhatDragomanLacks) {
       open_model(folder / "m.pt");
       FAIL() << option;
     } catch (const Error& e) {
-      EXPECT_THAT(e.what(), HasSubstr("opt: " + option + " is set, which dragoman does not know"));
+      EXPECT_THAT(e.what(), HasSubstr("opt: " + option + " is set, which dragoman does not support"));
     }
   }
 }

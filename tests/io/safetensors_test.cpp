@@ -172,7 +172,7 @@ TEST_F(Safetensors, RefusesToWriteWhatNobodyCouldRead) {
 TEST_F(Safetensors, SaysWhichTensorIsMissingOrOfAnotherType) {
   write_safetensors(at("m"), tensors, {});
   const SafetensorsFile file(at("m"));
-  EXPECT_EQ(refusal([&] { file.get("decoder.norm.weight"); }), at("m") + ": has no tensor decoder.norm.weight");
+  EXPECT_EQ(refusal([&] { file.get("decoder.norm.weight"); }), at("m") + " has no tensor decoder.norm.weight");
   EXPECT_EQ(refusal([&] { values_of<double>(file.get("updates")); }), "tensor updates is of type I64, expected F64");
 }
 

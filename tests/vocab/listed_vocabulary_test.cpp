@@ -216,7 +216,7 @@ TEST(ListedVocabulary, ChecksWhatItIsMadeOf) {
   EXPECT_THAT(message_of([](auto& l) { l.segmentation = SegmentationKind::sentencepiece; }),
               HasSubstr("list is not a SentencePiece model"));
   EXPECT_THAT(message_of([](auto& l) { l.segmentation = SegmentationKind::bpe; }),
-              HasSubstr("list: contains no merges"));
+              HasSubstr("list contains no merges"));
 }
 
 TEST(Container, SaysWhatIsWrong) {

@@ -90,7 +90,7 @@ TEST(PieceList, NamesIdsThatAreMissingOrTwice) {
   EXPECT_THAT(yaml_message("a: 2\nb: 2\n"), HasSubstr("v.yml: id 2 appears twice: \"a\" and \"b\""));
   EXPECT_THAT(yaml_message("a: 2\nb: -1\n"), HasSubstr("v.yml: \"b\" has id -1"));
   EXPECT_THAT(yaml_message("a: 2\nb: 4000000000000\n"), HasSubstr("no piece has id 3"));
-  EXPECT_THAT(yaml_message("# nothing\n"), HasSubstr("v.yml: contains no pieces"));
+  EXPECT_THAT(yaml_message("# nothing\n"), HasSubstr("v.yml contains no pieces"));
   EXPECT_THAT(message([] { pieces_of_json(R"({"a": 1})", "v.json"); }), HasSubstr("v.json: no piece has id 0"));
 }
 
@@ -106,7 +106,7 @@ TEST(PieceList, ReadsJson) {
 TEST(PieceList, ReadsLines) {
   EXPECT_THAT(pieces_of_lines("</s>\n<unk>\r\nthe", "v.txt"), ElementsAre("</s>", "<unk>", "the"));
   EXPECT_THAT(message([] { pieces_of_lines("a\n\nb\n", "v.txt"); }), HasSubstr("v.txt, line 2: it is empty"));
-  EXPECT_THAT(message([] { pieces_of_file("the\na\n", "v.txt"); }), HasSubstr("v.txt: has no line </s>"));
+  EXPECT_THAT(message([] { pieces_of_file("the\na\n", "v.txt"); }), HasSubstr("v.txt has no line </s>"));
 }
 
 TEST(PieceList, ReadsFairseqsDictionary) {
