@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""docs/errors.md against the binary, errors of vocabularies, models and shortlists: every message has a command here that
+provokes it, and vice versa.
+
+    model_errors_test.py BINARY
+"""
+
+import fcntl
+import json
+import os
+import struct
+import sys
+import unittest
+
+from errors_case import TRAIN, ErrorsCase, rows
+
+# message of the table: command line, run in the folder that `setUpClass` fills
+PROVOKED = {
+    "… is …, expected language profiles": "detect -m s",
+    "--learn: … is not of the form LANGUAGE=FILE, such as …": "detect --learn s --output out",
+    "… is not a SentencePiece model, or is truncated": "vocab encode -m cutv",
+    "… is …, expected a SentencePiece model": "vocab encode -m s",
+    "…, line …: \"…\", expected PIECE: ID": "vocab inspect -m notes.yml",
+    "…: no piece has id …, expected all from 0 to …": "vocab inspect -m gap.yml",
+    "…: id … appears twice: \"…\" and \"…\"": "vocab inspect -m both.yml",
+    "…: piece …, \"…\", is piece … already": "vocab inspect -m same.yml",
+    "… has no line …, which a vocabulary needs": "vocab inspect -m notes.txt",
+    "a vocabulary of … cannot sample segmentations, found alpha …, expected 0":
+        "vocab encode -m sound.yml --alpha 0.1 -i s",
+    "… is …, expected a model or another safetensors file": "translate -m s",
+    "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
+    "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
+    "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
+    "--… … contradicts …, whose model has …": f"{TRAIN} -m new --pretrained-model m --dec-depth 2",
+    "--freeze …: no parameter has such a name": f"{TRAIN} -m new --freeze encoder.1.*",
+    "--freeze … leaves no parameter to train": f"{TRAIN} -m new --freeze *",
+    "--freeze …: … is a batch-norm statistic, which every training batch updates; it cannot be frozen":
+        f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
+    "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
+    "… begins with a header length of … bytes, expected at most …": "translate -m noise",
+    "… begins with a header length of … bytes, but … follow": "translate -m cut",
+    "…: the content has the checksum …, its metadata expects …": "translate -m flipped",
+    "… is a training state, expected a model": "translate -m m.state",
+    "… is a safetensors file but not a dragoman model: it has no metadata '…'": "translate -m foreign",
+    "… is of format version …, this dragoman reads …": "translate -m newer",
+    "--model …: the lock … cannot be opened: …": f"{TRAIN} -m linked",
+    "--model …: another process is training it (process …)": f"{TRAIN} -m busy",
+    "… belongs to another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
+    "… and … cannot translate together: their … vocabularies differ (… and … pieces)": "translate -m m other",
+    "… is a safetensors file, but not a dragoman shortlist": "translate -m m --shortlist m",
+    "… is a shortlist of version …, this dragoman reads …": "translate -m m --shortlist list.newer",
+    "… was made for another … vocabulary than the model's (checksum …, expected …)":
+        "translate -m other --shortlist list",
+    "… is an empty shortlist: it has no translation of any piece": "translate -m m --shortlist list.empty",
+    "… contains ids of pieces out of range, expected 0 to …": "translate -m m --shortlist list.far",
+    "…: 'begins' does not divide the … ids of 'best' among … source pieces":
+        "translate -m m --shortlist list.cut",
+    "--shortlist: expected a file and up to three numbers, found …": "translate -m m --shortlist table 1 2 0 3",
+    "… is a damaged Marian shortlist: it has … bytes, expected … or more": "translate -m m --shortlist marian.short",
+    "… is a damaged Marian shortlist: it has … bytes, but its header announces … source pieces and … translations":
+        "translate -m m --shortlist marian.cut",
+    "… is a damaged Marian shortlist: the content has the checksum …, expected …":
+        "translate -m m --shortlist marian.flipped",
+    "… was made for … source pieces, and the model has …": "translate -m m --shortlist marian.few",
+    "… lists target piece …, and the model has pieces 0 to …": "translate -m m --shortlist marian.far",
+    "…: the offsets of source pieces do not divide its … translations":
+        "translate -m m --shortlist marian.wrong",
+    "…: line … is not 'target source probability'": "translate -m m --shortlist s",
+    "…: no line has pieces of both vocabularies of the model": "translate -m m --shortlist table",
+    "… and … have different architectures: …": "average -o new m deep",
+    "… is already in 8 bits": "quantize -m small -o new",
+    "…: … holds …, expected finite numbers": "quantize -m nan -o new",
+    "… is not a file that inspect can read": "inspect noise",
+    "… is …, which inspect cannot read": "inspect s",
+}
+
+
+def safetensors(metadata):
+    header = json.dumps({"__metadata__": metadata}).encode()
+    return struct.pack("<Q", len(header)) + header
+
+
+def marian_shortlist(begins, best):
+    """Marian's binary file."""
+    content = struct.pack(f"<4Q{len(begins)}Q{len(best)}I", 3, 100, len(begins), len(best), *begins, *best)
+    checksum = 0
+    for [word] in struct.iter_unpack("<Q", content[:len(content) // 8 * 8]):
+        checksum ^= (word + 0x9e3779b9 + (checksum << 6) + (checksum >> 2)) % 2**64
+    return struct.pack("<2Q", 0xF11A48D5013417F5, checksum) + content
+
+
+def with_lists(shortlist, version=b"1", **tensors):
+    """The shortlist with some tensors replaced and no checksum."""
+    [length] = struct.unpack("<Q", shortlist[:8])
+    header = json.loads(shortlist[8:8 + length])
+    data = shortlist[8 + length:]
+    metadata = header.pop("__metadata__")
+    del metadata["checksum"]
+    metadata["version"] = version.decode()
+    found = {name: data[slice(*t["data_offsets"])] for name, t in header.items()}
+    found.update({name: struct.pack(f"<{len(numbers)}i", *numbers) for name, numbers in tensors.items()})
+    header, end = {"__metadata__": metadata}, 0
+    for name, content in found.items():
+        header[name] = {"dtype": "I32", "shape": [len(content) // 4], "data_offsets": [end, end := end + len(content)]}
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + b"".join(found.values())
+
+
+def with_nan(model):
+    """The model without its checksum and with NaN as the first number."""
+    [length] = struct.unpack("<Q", model[:8])
+    header, data = model[:8 + length].replace(b'"checksum"', b'"checksun"'), model[8 + length:]
+    return header + struct.pack("<f", float("nan")) + data[4:]
+
+
+class ModelErrors(ErrorsCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.make("vocab train --input s t --model w --size 310",
+                 f"{TRAIN} -m deep --dec-depth 2",
+                 f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",
+                 "align -t s t -v v v --shortlist list")
+        cls.write_vocabularies()
+        cls.write_models()
+        cls.write_shortlists()
+
+    @classmethod
+    def write_vocabularies(cls):
+        for name, text in (("notes.yml", "good morning\n"), ("notes.txt", "good morning\n"), ("gap.yml", "a: 2\nb: 4\n"),
+                           ("both.yml", "a: 2\nb: 2\n"), ("same.yml", "a: 2\na: 3\n"), ("sound.yml", "a: 2\n")):
+            (cls.folder / name).write_text(text)
+        (cls.folder / "cutv").write_bytes((cls.folder / "v").read_bytes()[:100])
+
+    @classmethod
+    def write_models(cls):
+        busy = cls.enterClassContext((cls.folder / "busy.lock").open("w", encoding="utf-8"))
+        busy.write("1")
+        busy.flush()
+        fcntl.flock(busy, fcntl.LOCK_EX)
+        (cls.folder / "linked.lock").symlink_to("elsewhere")
+        (cls.folder / "noise").write_bytes(bytes(range(128, 256)))
+        model = (cls.folder / "m").read_bytes()
+        (cls.folder / "cut").write_bytes(model[:500])
+        (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
+        (cls.folder / "nan").write_bytes(with_nan(model))
+        (cls.folder / "foreign").write_bytes(safetensors({}))
+        (cls.folder / "newer").write_bytes(safetensors({"format": "dragoman", "version": "99"}))
+
+    @classmethod
+    def write_shortlists(cls):
+        shortlist = (cls.folder / "list").read_bytes()
+        for name, content in (("list.flipped", shortlist[:-1] + bytes([shortlist[-1] ^ 1])),
+                              ("list.newer", with_lists(shortlist, version=b"2")),
+                              ("list.empty", with_lists(shortlist, begins=[0] * 301, best=[])),
+                              ("list.far", with_lists(shortlist, first=[300])),
+                              ("list.cut", with_lists(shortlist, best=[3]))):
+            (cls.folder / name).write_bytes(content)
+        sound = marian_shortlist([0] * 300 + [1], [7])
+        for name, content in (("marian.short", sound[:20]), ("marian.cut", sound[:-1]),
+                              ("marian.flipped", sound[:8] + b"x" + sound[9:]),
+                              ("marian.few", marian_shortlist([0, 1], [7])),
+                              ("marian.far", marian_shortlist([0] * 300 + [1], [300])),
+                              ("marian.wrong", marian_shortlist([1] + [0] * 299 + [1], [7])),
+                              ("table", b"nopiece nopiece 0.5\n")):
+            (cls.folder / name).write_bytes(content)
+
+    def test_each_row_has_its_command_and_each_command_its_row(self):
+        self.assertEqual(sorted(rows("model_errors_test")), sorted(PROVOKED))
+
+    def test_each_message_comes(self):
+        self.provoke(PROVOKED)
+
+
+if __name__ == "__main__":
+    ErrorsCase.BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
