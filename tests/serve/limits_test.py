@@ -1,217 +1,30 @@
 #!/usr/bin/env python3
-"""End-to-end test of `dragoman serve`: the real program on a toy model, over loopback.
+"""Load, connections, limits and life of `dragoman serve`: the real program on a toy model, over loopback.
 
-    serve_test.py BINARY
+    limits_test.py BINARY
 """
 
 import contextlib
-import html
 import http.client
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
-import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import toy_server
+import serve_case
+from serve_case import Served, run, serving, translated
 from toy_server import LINES, answer, json_post
-
-BINARY = ""  # from the command line
-FOLDER = None
 
 
 def setUpModule():
-    """A folder with text, its vocabulary (v), two models (a, b) and what the command makes of LINES (expected)."""
-    global FOLDER
-    temporary = tempfile.TemporaryDirectory()
-    unittest.addModuleCleanup(temporary.cleanup)
-    FOLDER = Path(temporary.name)
-    toy_server.train(BINARY, FOLDER, "a.safetensors")
-    toy_server.train(BINARY, FOLDER, "b.safetensors", "--after", "20u")
-
-
-def run(*words):
-    return toy_server.run(BINARY, FOLDER, *words)
-
-
-def translated(lines, *options, model="a"):
-    """What the command makes of them."""
-    return toy_server.translated(BINARY, FOLDER, f"{model}.safetensors", lines, *options)
-
-
-def serving(*options, **more):
-    return toy_server.serving(BINARY, FOLDER, *options, **more)
-
-
-class Served(unittest.TestCase):
-    """Tests of one server that all of them share."""
-
-    OPTIONS = ()
-
-    @classmethod
-    def setUpClass(cls):
-        cls.server = cls.enterClassContext(serving(*cls.OPTIONS)) if hasattr(cls, "enterClassContext") else None
-        if cls.server is None:  # Python before 3.11
-            context = serving(*cls.OPTIONS)
-            cls.server = context.__enter__()
-            cls.addClassCleanup(context.__exit__, None, None, None)
-
-
-class LibreTranslate(Served):
-    def test_translates_a_text_or_an_array(self):
-        expected = translated(LINES[:3])
-        self.assertEqual(self.server.form("/translate", q=LINES[0], source="en", target="de"),
-                         {"translatedText": expected[0]})
-        self.assertEqual(self.server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": "de"}),
-                         {"translatedText": expected})
-        self.assertEqual(self.server.json("POST", "/translate", {"q": [], "source": "en", "target": "de"}),
-                         {"translatedText": []})
-
-    def test_keeps_lines_and_white_space(self):
-        first, second = translated(LINES[:2])
-        self.assertEqual(self.server.form("/translate", q=f"\n {LINES[0]}\n\n\t{LINES[1]} ", source="en", target="de"),
-                         {"translatedText": f"\n {first}\n\n\t{second} "})
-        self.assertEqual(self.server.form("/translate", q=" \n", source="en", target="de"), {"translatedText": " \n"})
-
-    def test_gives_alternatives(self):
-        found = self.server.form("/translate", q=LINES[0], source="en", target="de", alternatives=2)
-        listed = translated(LINES[:1], "--n-best", 3)
-        self.assertEqual([found["translatedText"], *found["alternatives"]], [l.split(" ||| ")[1] for l in listed])
-
-    def test_keeps_markup(self):
-        found = self.server.form("/translate", q=f"<p>{LINES[0]}</p><p>the <b>red</b> car is <i>new</i></p>", source="en",
-                                 target="de", format="html")["translatedText"]
-        first, second = translated([LINES[0], "the red car is new"])
-        self.assertEqual(re.findall(r"</?\w+>", found)[:2], ["<p>", "</p>"])
-        self.assertEqual(sorted(re.findall(r"</?\w+>", found)), sorted("<p> </p> <p> </p> <b> </b> <i> </i>".split()))
-        self.assertEqual(re.sub("<p>", "", re.sub(r"</p>", "\n", re.sub(r"</?[bi]>", "", found))), f"{first}\n{second}\n")
-
-    def test_cuts_a_line_into_sentences(self):
-        found = self.server.form("/translate", q=f"{LINES[0]}. T{LINES[1][1:]}!  ", source="en", target="de")
-        first, second = translated([f"{LINES[0]}.", f"T{LINES[1][1:]}!"])
-        self.assertEqual(found["translatedText"], f"{first} {second}  ")
-
-    def test_tells_the_source_if_it_is_auto(self):
-        found = self.server.form("/translate", q=LINES[0], source="auto", target="de")
-        self.assertEqual(found["detectedLanguage"], {"confidence": 100, "language": "en"})
-        self.assertEqual(self.server.form("/detect", q="x"), [{"confidence": 100, "language": "en"}])
-
-    def test_describes_itself(self):
-        self.assertEqual(self.server.json("GET", "/languages"),
-                         [{"code": "de", "name": "German", "targets": []},
-                          {"code": "en", "name": "English", "targets": ["de"]}])
-        settings = self.server.json("GET", "/frontend/settings")
-        self.assertEqual((settings["charLimit"], settings["keyRequired"], settings["language"]["source"]["code"]),
-                         (100_000, False, "en"))
-        self.assertEqual(self.server.json("GET", "/health"), {"status": "ok"})
-        self.assertEqual(self.server.json("GET", "/spec")["openapi"][:2], "3.")
-
-    def test_says_what_is_wrong(self):
-        for fields, message in (({"source": "en", "target": "de"}, "missing q"), ({"q": "a", "target": "de"}, "missing source"),
-                                ({"q": "a", "source": "xx", "target": "de"}, "xx is not supported"),
-                                ({"q": "a", "source": "de", "target": "en"}, "not supported"),
-                                ({"q": "a", "source": "en", "target": "de", "format": "pdf"}, "pdf format"),
-                                ({"q": "a", "source": "en", "target": "de", "alternatives": "many"}, "must be a number"),
-                                ({"q": "a", "source": "en", "target": "de", "alternatives": 11}, "<= 10"),
-                                ({"q": "a" * 100_001, "source": "en", "target": "de"}, "exceeds text limit (100000)")):
-            self.assertIn(message, self.server.form("/translate", 400, **fields)["error"])
-        for body in (b"{", b"[]", b'{"q":"\xff"}', b"[" * 10_000, b'{"q":{}}', b'{"q":[1]}'):
-            self.server.json("POST", "/translate", body, 400, Content_Type="application/json")
-        self.assertIn("no /nowhere", self.server.json("GET", "/nowhere", status=404)["error"])
-        status, headers, _ = self.server.call("GET", "/translate")
-        self.assertEqual((status, headers["Allow"]), (405, "POST"))
-
-    def test_works_with_libretranslatepy(self):
-        try:
-            from libretranslatepy import LibreTranslateAPI
-        except ImportError:
-            self.skipTest("libretranslatepy is not installed")
-        api = LibreTranslateAPI(f"http://127.0.0.1:{self.server.port}/")
-        self.assertEqual(api.translate(LINES[4], "en", "de"), translated(LINES[4:5])[0])
-        self.assertEqual(api.detect(LINES[4])[0]["language"], "en")
-        self.assertIn({"code": "en", "name": "English", "targets": ["de"]}, api.languages())
-
-    def test_works_with_deep_translator(self):
-        try:
-            from deep_translator import LibreTranslator
-        except ImportError:
-            self.skipTest("deep-translator is not installed")
-        translator = LibreTranslator("en", "de", custom_url=f"http://127.0.0.1:{self.server.port}/", api_key="none")
-        self.assertEqual(translator.translate(LINES[5]), translated(LINES[5:6])[0])
-
-
-class OwnApi(Served):
-    def translate(self, status=200, **request):
-        return self.server.json("POST", "/v1/translate", request, status)
-
-    def test_translates_with_options_of_the_request(self):
-        for options, words in (({"beam_size": 1}, ("-b", 1)), ({"beam_size": 7, "normalize": 0}, ("-b", 7, "-n", 0)),
-                               ({"min_length": 9}, ("--min-length", 9)),
-                               ({"min_length_factor": 2}, ("--min-length-factor", 2)),
-                               ({"rule": "fairseq"}, ("--search-rule", "fairseq")),
-                               ({"sampling": "topk", "sampling_pieces": 4, "seed": 3},
-                                ("--output-sampling", "topk", 4, "--seed", 3))):
-            found = self.translate(text="\n".join(LINES[:5]), **options)["translations"]
-            self.assertEqual([t["text"] for t in found], ["\n".join(translated(LINES[:5], *words))], options)
-
-    def test_begins_with_a_prefix(self):
-        found = self.translate(text=LINES[0], prefix="das car")["translations"][0]["text"]
-        self.assertEqual([found], translated([f"{LINES[0]}\tdas car"], "--force-decode"))
-
-    def test_gives_hypotheses_scores_and_alignment(self):
-        found = self.translate(text=LINES[0], n_best=2, scores=True, alignment=True)["translations"][0]
-        listed = [line.split(" ||| ") for line in translated(LINES[:1], "--n-best", 2, "--alignment", "hard")]
-        hypotheses = found["sentences"][0]["hypotheses"]
-        self.assertEqual([h["text"] for h in hypotheses], [line[1] for line in listed])
-        self.assertEqual([found["text"], *found["alternatives"]], [h["text"] for h in hypotheses])
-        for hypothesis, line in zip(hypotheses, listed):
-            for begin, end, target, target_end in hypothesis["words"]:
-                self.assertIn(LINES[0][begin:end], LINES[0].split())
-                self.assertIn(hypothesis["text"][target:target_end], hypothesis["text"].split())
-            self.assertEqual(len({word[2] for word in hypothesis["words"]}), len(hypothesis["text"].split()))
-            self.assertAlmostEqual(sum(hypothesis["token_log_probs"]), hypothesis["log_prob"], 4)
-            self.assertEqual({f"{i}-{j}" for i, j in hypothesis["alignment"]},
-                             set(next(field for field in line if re.fullmatch(r"(\d+-\d+ ?)+", field)).split()))
-
-    def test_scores_translations(self):
-        log_prob = self.translate(text=LINES[0], n_best=1, scores=True)["translations"][0]
-        found = self.server.json("POST", "/v1/score", {"text": [LINES[0], "a"], "translation": [log_prob["text"], "b"]})
-        hypothesis = log_prob["sentences"][0]["hypotheses"][0]
-        self.assertAlmostEqual(found["scores"][0]["log_prob"], hypothesis["log_prob"], 3)
-        self.assertEqual(len(found["scores"]), 2)
-        self.server.json("POST", "/v1/score", {"text": ["a", "b"], "translation": "c"}, 400)
-        self.server.json("POST", "/v1/score", {"text": "a " * 5000, "translation": "c"}, 400)
-
-    def test_says_what_is_wrong(self):
-        self.assertIn("did you mean beam_size", self.translate(400, text="a", beamsize=2)["error"])
-        self.assertIn("expected 1 to 64", self.translate(400, text="a", beam_size=1000)["error"])
-
-    def test_streams_what_is_decided(self):
-        for options in ({"beam_size": 1}, {"beam_size": 4}, {"sampling": "full"}):
-            text = "\n\n".join(LINES[:4])
-            whole = self.translate(text=text, **options)["translations"][0]["text"]
-            events = self.server.events(text=text, **options)
-            self.assertEqual(events[-1][0], "done")
-            self.assertEqual(events[-1][1]["translations"][0]["text"], whole)
-            self.assertEqual({name for name, _ in events[:-1]}, {"partial"})
-            told = "".join(data["delta"] for _, data in events[:-1])
-            self.assertTrue(whole.startswith(told), (whole, told))
-            if options == {"beam_size": 1}:
-                self.assertEqual(told, whole)
-                self.assertGreater(len(events), 8)
-
-    def test_streams_an_error_before_it_begins(self):
-        self.translate(400, text=["a", "b"], stream=True)
+    serve_case.make_models()
 
 
 class Load(Served):
@@ -314,33 +127,6 @@ class Connections(Served):
         self.fail(pattern)
 
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-class Page(Served):
-    def test_allows_nothing_from_elsewhere(self):
-        for path, kind in (("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")):
-            status, headers, content = self.server.call("GET", path)
-            self.assertEqual((status, headers["Content-Type"]), (200, f"{kind}; charset=utf-8"))
-            self.assertIn("default-src 'none'; script-src 'self'", headers["Content-Security-Policy"])
-            self.assertNotRegex(content, rb"https?://")
-
-    @unittest.skipUnless(BROWSER, "no browser is installed")
-    def test_translates_what_a_link_brings(self):
-        text = f"{LINES[0]}\n<b>&{LINES[1]}"
-        with tempfile.TemporaryDirectory() as profile:
-            done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-                                   "--virtual-time-budget=60000", "--dump-dom",
-                                   f"http://127.0.0.1:{self.server.port}/#{urllib.parse.quote(text)}"],
-                                  timeout=120, check=False, encoding="utf-8", capture_output=True)
-        found = re.search(r'<div id="translation"[^>]*>(.*?)</div>', done.stdout, re.S)
-        self.assertIsNotNone(found, done.stderr[-2000:])
-        shown = html.unescape(re.sub(r"</?span[^>]*>", "", found[1]))
-        self.assertEqual(shown, "\n".join(translated(text.split("\n"))))
-        self.assertIn("<span>", found[1], "words that show what they look at")
-        self.assertGreater(len(re.findall(r"<li>", done.stdout)), 0, "alternatives")
-
-
 class Limits(unittest.TestCase):
     def test_a_client_that_has_closed_is_noticed_though_it_looks_half_closed(self):
         text = "\n".join(LINES[i % len(LINES)] for i in range(100_000))
@@ -373,7 +159,7 @@ class Limits(unittest.TestCase):
             self.assertIn("cannot detect languages", server.form("/detect", 400, q="a")["error"])
 
     def test_keys_are_needed_where_there_are_some(self):
-        (FOLDER / "keys").write_text("# a comment\nsecret\n")
+        (serve_case.FOLDER / "keys").write_text("# a comment\nsecret\n")
         with serving("--api-keys", "keys") as server:
             request = {"q": LINES[0], "source": "en", "target": "de"}
             self.assertIn("API key", server.json("POST", "/translate", request, 403)["error"])
@@ -410,7 +196,7 @@ class Limits(unittest.TestCase):
                 connection.sendall(b"hello\r\n\r\n")
                 self.assertEqual(answer(connection.makefile("rb"))[0], 400)
             self.assertIn(b'{route="other",status="400"} 1', server.call("GET", "/metrics")[2])
-        entries = [json.loads(line) for line in (FOLDER / "log").read_text().splitlines()]
+        entries = [json.loads(line) for line in (serve_case.FOLDER / "log").read_text().splitlines()]
         self.assertEqual([(e["method"], e["path"], e["status"], e["peer"]) for e in entries],
                          [("POST", "/translate", 200, "127.0.0.1"), ("GET", "/nowhere", 404, "127.0.0.1"),
                           ("", "", 400, "127.0.0.1"), ("GET", "/metrics", 200, "127.0.0.1")])
@@ -435,26 +221,27 @@ class Life(unittest.TestCase):
             self.assertEqual(idle.recv(1), b"")
 
     def test_goes_on_with_a_new_model_and_loses_nothing(self):
-        (FOLDER / "m.safetensors").write_bytes((FOLDER / "a.safetensors").read_bytes())
+        folder = serve_case.FOLDER
+        (folder / "m.safetensors").write_bytes((folder / "a.safetensors").read_bytes())
         before, after = translated(LINES[:8]), translated(LINES[:8], model="b")
         self.assertNotEqual(before, after)
         with serving(models=("en-de=m.safetensors",)) as server, ThreadPoolExecutor(4) as pool:
             request = {"q": LINES[:8], "source": "en", "target": "de"}
             found = [pool.submit(server.json, "POST", "/translate", request) for _ in range(200)]
-            (FOLDER / "new").write_bytes((FOLDER / "b.safetensors").read_bytes())
-            os.replace(FOLDER / "new", FOLDER / "m.safetensors")
+            (folder / "new").write_bytes((folder / "b.safetensors").read_bytes())
+            os.replace(folder / "new", folder / "m.safetensors")
             self.assertEqual(server.json("POST", "/v1/reload", {}), {"status": "reloaded"})
             self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
             for answered in found:
                 self.assertIn(answered.result()["translatedText"], (before, after))
             for new, expected in (("a", before), ("b", after)):
-                (FOLDER / "m.safetensors").write_bytes((FOLDER / f"{new}.safetensors").read_bytes())
+                (folder / "m.safetensors").write_bytes((folder / f"{new}.safetensors").read_bytes())
                 reloads = server.said().count("All models are reloaded")
                 server.process.send_signal(signal.SIGHUP)
                 while server.said().count("All models are reloaded") == reloads:
                     time.sleep(0.01)
                 self.assertEqual(server.json("POST", "/translate", request)["translatedText"], expected)
-            (FOLDER / "m.safetensors").unlink()
+            (folder / "m.safetensors").unlink()
             self.assertIn("m.safetensors", server.json("POST", "/v1/reload", {}, 500)["error"])
             server.json("POST", "/v1/reload", {}, 403, Origin="https://a.example")
             self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
@@ -483,12 +270,12 @@ class Life(unittest.TestCase):
                                      (("-m", "en-de=a.safetensors", "b.safetensors"), "not all with a language pair"),
                                      (("-m", "a.safetensors", "--port", "0", "--api-keys", "s", "--beam-size", "0"),
                                       "out of range")):
-                done = subprocess.run([BINARY, "serve", *options], cwd=FOLDER, capture_output=True, text=True, timeout=60,
-                                      check=False)
+                done = subprocess.run([serve_case.BINARY, "serve", *options], cwd=serve_case.FOLDER, capture_output=True,
+                                      text=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(message, done.stderr)
 
 
 if __name__ == "__main__":
-    BINARY = os.path.abspath(sys.argv.pop(1))
+    serve_case.BINARY = os.path.abspath(sys.argv.pop(1))
     unittest.main()

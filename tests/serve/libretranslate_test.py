@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""LibreTranslate's interface of `dragoman serve`, and its web page: the real program on a toy model, over loopback.
+
+    libretranslate_test.py BINARY
+"""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.parse
+
+import serve_case
+from serve_case import Served, translated
+from toy_server import LINES
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def setUpModule():
+    serve_case.make_models()
+
+
+class LibreTranslate(Served):
+    def test_translates_a_text_or_an_array(self):
+        expected = translated(LINES[:3])
+        self.assertEqual(self.server.form("/translate", q=LINES[0], source="en", target="de"),
+                         {"translatedText": expected[0]})
+        self.assertEqual(self.server.json("POST", "/translate", {"q": LINES[:3], "source": "en", "target": "de"}),
+                         {"translatedText": expected})
+        self.assertEqual(self.server.json("POST", "/translate", {"q": [], "source": "en", "target": "de"}),
+                         {"translatedText": []})
+
+    def test_keeps_lines_and_white_space(self):
+        first, second = translated(LINES[:2])
+        self.assertEqual(self.server.form("/translate", q=f"\n {LINES[0]}\n\n\t{LINES[1]} ", source="en", target="de"),
+                         {"translatedText": f"\n {first}\n\n\t{second} "})
+        self.assertEqual(self.server.form("/translate", q=" \n", source="en", target="de"), {"translatedText": " \n"})
+
+    def test_gives_alternatives(self):
+        found = self.server.form("/translate", q=LINES[0], source="en", target="de", alternatives=2)
+        listed = translated(LINES[:1], "--n-best", 3)
+        self.assertEqual([found["translatedText"], *found["alternatives"]], [l.split(" ||| ")[1] for l in listed])
+
+    def test_keeps_markup(self):
+        found = self.server.form("/translate", q=f"<p>{LINES[0]}</p><p>the <b>red</b> car is <i>new</i></p>", source="en",
+                                 target="de", format="html")["translatedText"]
+        first, second = translated([LINES[0], "the red car is new"])
+        self.assertEqual(re.findall(r"</?\w+>", found)[:2], ["<p>", "</p>"])
+        self.assertEqual(sorted(re.findall(r"</?\w+>", found)), sorted("<p> </p> <p> </p> <b> </b> <i> </i>".split()))
+        self.assertEqual(re.sub("<p>", "", re.sub(r"</p>", "\n", re.sub(r"</?[bi]>", "", found))), f"{first}\n{second}\n")
+
+    def test_cuts_a_line_into_sentences(self):
+        found = self.server.form("/translate", q=f"{LINES[0]}. T{LINES[1][1:]}!  ", source="en", target="de")
+        first, second = translated([f"{LINES[0]}.", f"T{LINES[1][1:]}!"])
+        self.assertEqual(found["translatedText"], f"{first} {second}  ")
+
+    def test_tells_the_source_if_it_is_auto(self):
+        found = self.server.form("/translate", q=LINES[0], source="auto", target="de")
+        self.assertEqual(found["detectedLanguage"], {"confidence": 100, "language": "en"})
+        self.assertEqual(self.server.form("/detect", q="x"), [{"confidence": 100, "language": "en"}])
+
+    def test_describes_itself(self):
+        self.assertEqual(self.server.json("GET", "/languages"),
+                         [{"code": "de", "name": "German", "targets": []},
+                          {"code": "en", "name": "English", "targets": ["de"]}])
+        settings = self.server.json("GET", "/frontend/settings")
+        self.assertEqual((settings["charLimit"], settings["keyRequired"], settings["language"]["source"]["code"]),
+                         (100_000, False, "en"))
+        self.assertEqual(self.server.json("GET", "/health"), {"status": "ok"})
+        self.assertEqual(self.server.json("GET", "/spec")["openapi"][:2], "3.")
+
+    def test_says_what_is_wrong(self):
+        for fields, message in (({"source": "en", "target": "de"}, "missing q"), ({"q": "a", "target": "de"}, "missing source"),
+                                ({"q": "a", "source": "xx", "target": "de"}, "xx is not supported"),
+                                ({"q": "a", "source": "de", "target": "en"}, "not supported"),
+                                ({"q": "a", "source": "en", "target": "de", "format": "pdf"}, "pdf format"),
+                                ({"q": "a", "source": "en", "target": "de", "alternatives": "many"}, "must be a number"),
+                                ({"q": "a", "source": "en", "target": "de", "alternatives": 11}, "<= 10"),
+                                ({"q": "a" * 100_001, "source": "en", "target": "de"}, "exceeds text limit (100000)")):
+            self.assertIn(message, self.server.form("/translate", 400, **fields)["error"])
+        for body in (b"{", b"[]", b'{"q":"\xff"}', b"[" * 10_000, b'{"q":{}}', b'{"q":[1]}'):
+            self.server.json("POST", "/translate", body, 400, Content_Type="application/json")
+        self.assertIn("no /nowhere", self.server.json("GET", "/nowhere", status=404)["error"])
+        status, headers, _ = self.server.call("GET", "/translate")
+        self.assertEqual((status, headers["Allow"]), (405, "POST"))
+
+    def test_works_with_libretranslatepy(self):
+        try:
+            from libretranslatepy import LibreTranslateAPI
+        except ImportError:
+            self.skipTest("libretranslatepy is not installed")
+        api = LibreTranslateAPI(f"http://127.0.0.1:{self.server.port}/")
+        self.assertEqual(api.translate(LINES[4], "en", "de"), translated(LINES[4:5])[0])
+        self.assertEqual(api.detect(LINES[4])[0]["language"], "en")
+        self.assertIn({"code": "en", "name": "English", "targets": ["de"]}, api.languages())
+
+    def test_works_with_deep_translator(self):
+        try:
+            from deep_translator import LibreTranslator
+        except ImportError:
+            self.skipTest("deep-translator is not installed")
+        translator = LibreTranslator("en", "de", custom_url=f"http://127.0.0.1:{self.server.port}/", api_key="none")
+        self.assertEqual(translator.translate(LINES[5]), translated(LINES[5:6])[0])
+
+
+class Page(Served):
+    def test_allows_nothing_from_elsewhere(self):
+        for path, kind in (("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")):
+            status, headers, content = self.server.call("GET", path)
+            self.assertEqual((status, headers["Content-Type"]), (200, f"{kind}; charset=utf-8"))
+            self.assertIn("default-src 'none'; script-src 'self'", headers["Content-Security-Policy"])
+            self.assertNotRegex(content, rb"https?://")
+
+    @unittest.skipUnless(BROWSER, "no browser is installed")
+    def test_translates_what_a_link_brings(self):
+        text = f"{LINES[0]}\n<b>&{LINES[1]}"
+        with tempfile.TemporaryDirectory() as profile:
+            done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+                                   "--virtual-time-budget=60000", "--dump-dom",
+                                   f"http://127.0.0.1:{self.server.port}/#{urllib.parse.quote(text)}"],
+                                  timeout=120, check=False, encoding="utf-8", capture_output=True)
+        found = re.search(r'<div id="translation"[^>]*>(.*?)</div>', done.stdout, re.S)
+        self.assertIsNotNone(found, done.stderr[-2000:])
+        shown = html.unescape(re.sub(r"</?span[^>]*>", "", found[1]))
+        self.assertEqual(shown, "\n".join(translated(text.split("\n"))))
+        self.assertIn("<span>", found[1], "words that show what they look at")
+        self.assertGreater(len(re.findall(r"<li>", done.stdout)), 0, "alternatives")
+
+
+if __name__ == "__main__":
+    serve_case.BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

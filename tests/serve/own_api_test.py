@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The interface of `dragoman serve` with all options of the search, /v1: the real program on a toy model, over loopback.
+
+    own_api_test.py BINARY
+"""
+
+import os
+import re
+import sys
+import unittest
+
+import serve_case
+from serve_case import Served, translated
+from toy_server import LINES
+
+
+def setUpModule():
+    serve_case.make_models()
+
+
+class OwnApi(Served):
+    def translate(self, status=200, **request):
+        return self.server.json("POST", "/v1/translate", request, status)
+
+    def test_translates_with_options_of_the_request(self):
+        for options, words in (({"beam_size": 1}, ("-b", 1)), ({"beam_size": 7, "normalize": 0}, ("-b", 7, "-n", 0)),
+                               ({"min_length": 9}, ("--min-length", 9)),
+                               ({"min_length_factor": 2}, ("--min-length-factor", 2)),
+                               ({"rule": "fairseq"}, ("--search-rule", "fairseq")),
+                               ({"sampling": "topk", "sampling_pieces": 4, "seed": 3},
+                                ("--output-sampling", "topk", 4, "--seed", 3))):
+            found = self.translate(text="\n".join(LINES[:5]), **options)["translations"]
+            self.assertEqual([t["text"] for t in found], ["\n".join(translated(LINES[:5], *words))], options)
+
+    def test_begins_with_a_prefix(self):
+        found = self.translate(text=LINES[0], prefix="das car")["translations"][0]["text"]
+        self.assertEqual([found], translated([f"{LINES[0]}\tdas car"], "--force-decode"))
+
+    def test_gives_hypotheses_scores_and_alignment(self):
+        found = self.translate(text=LINES[0], n_best=2, scores=True, alignment=True)["translations"][0]
+        listed = [line.split(" ||| ") for line in translated(LINES[:1], "--n-best", 2, "--alignment", "hard")]
+        hypotheses = found["sentences"][0]["hypotheses"]
+        self.assertEqual([h["text"] for h in hypotheses], [line[1] for line in listed])
+        self.assertEqual([found["text"], *found["alternatives"]], [h["text"] for h in hypotheses])
+        for hypothesis, line in zip(hypotheses, listed):
+            for begin, end, target, target_end in hypothesis["words"]:
+                self.assertIn(LINES[0][begin:end], LINES[0].split())
+                self.assertIn(hypothesis["text"][target:target_end], hypothesis["text"].split())
+            self.assertEqual(len({word[2] for word in hypothesis["words"]}), len(hypothesis["text"].split()))
+            self.assertAlmostEqual(sum(hypothesis["token_log_probs"]), hypothesis["log_prob"], 4)
+            self.assertEqual({f"{i}-{j}" for i, j in hypothesis["alignment"]},
+                             set(next(field for field in line if re.fullmatch(r"(\d+-\d+ ?)+", field)).split()))
+
+    def test_scores_translations(self):
+        log_prob = self.translate(text=LINES[0], n_best=1, scores=True)["translations"][0]
+        found = self.server.json("POST", "/v1/score", {"text": [LINES[0], "a"], "translation": [log_prob["text"], "b"]})
+        hypothesis = log_prob["sentences"][0]["hypotheses"][0]
+        self.assertAlmostEqual(found["scores"][0]["log_prob"], hypothesis["log_prob"], 3)
+        self.assertEqual(len(found["scores"]), 2)
+        self.server.json("POST", "/v1/score", {"text": ["a", "b"], "translation": "c"}, 400)
+        self.server.json("POST", "/v1/score", {"text": "a " * 5000, "translation": "c"}, 400)
+
+    def test_says_what_is_wrong(self):
+        self.assertIn("did you mean beam_size", self.translate(400, text="a", beamsize=2)["error"])
+        self.assertIn("expected 1 to 64", self.translate(400, text="a", beam_size=1000)["error"])
+
+    def test_streams_what_is_decided(self):
+        for options in ({"beam_size": 1}, {"beam_size": 4}, {"sampling": "full"}):
+            text = "\n\n".join(LINES[:4])
+            whole = self.translate(text=text, **options)["translations"][0]["text"]
+            events = self.server.events(text=text, **options)
+            self.assertEqual(events[-1][0], "done")
+            self.assertEqual(events[-1][1]["translations"][0]["text"], whole)
+            self.assertEqual({name for name, _ in events[:-1]}, {"partial"})
+            told = "".join(data["delta"] for _, data in events[:-1])
+            self.assertTrue(whole.startswith(told), (whole, told))
+            if options == {"beam_size": 1}:
+                self.assertEqual(told, whole)
+                self.assertGreater(len(events), 8)
+
+    def test_streams_an_error_before_it_begins(self):
+        self.translate(400, text=["a", "b"], stream=True)
+
+
+if __name__ == "__main__":
+    serve_case.BINARY = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,47 @@
+"""What the tests of `dragoman serve` share: toy models, what the command makes of text, and a server for a class."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import toy_server
+
+BINARY = ""  # from the command line
+FOLDER = None
+
+
+def make_models():
+    """A folder with text (s, t), its vocabulary (v) and two models (a, b), until the end of the module."""
+    global FOLDER
+    temporary = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(temporary.cleanup)
+    FOLDER = Path(temporary.name)
+    toy_server.train(BINARY, FOLDER, "a.safetensors")
+    toy_server.train(BINARY, FOLDER, "b.safetensors", "--after", "20u")
+
+
+def run(*words):
+    return toy_server.run(BINARY, FOLDER, *words)
+
+
+def translated(lines, *options, model="a"):
+    """What the command makes of them."""
+    return toy_server.translated(BINARY, FOLDER, f"{model}.safetensors", lines, *options)
+
+
+def serving(*options, **more):
+    return toy_server.serving(BINARY, FOLDER, *options, **more)
+
+
+class Served(unittest.TestCase):
+    """Tests of one server that all of them share."""
+
+    OPTIONS = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(serving(*cls.OPTIONS)) if hasattr(cls, "enterClassContext") else None
+        if cls.server is None:  # Python before 3.11
+            context = serving(*cls.OPTIONS)
+            cls.server = context.__enter__()
+            cls.addClassCleanup(context.__exit__, None, None, None)
