@@ -41,7 +41,7 @@ class Scorer:
         if isinstance(sources, str) or isinstance(targets, str):
             raise TypeError("sources and targets are lists of lines")
         if len(sources) != len(targets):
-            raise ValueError(f"there are {len(sources)} sources and {len(targets)} targets, expected as many")
+            raise ValueError(f"there are {len(sources)} sources and {len(targets)} targets, expected equal numbers")
         scored: list[ScoredPair] = []
         for at in range(0, len(sources), _pairs_at_once):
             here = slice(at, at + _pairs_at_once)
