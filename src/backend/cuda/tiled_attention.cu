@@ -69,10 +69,11 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) forward_kerne
   tiles.load_own(tiles.own_first, queries_from(at, s.q, mine, s.K));
   const RowRange seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
   const Partners partners = Partners::of_queries(a, at, mine);
+  const HeadRows k = keys_from(at, s.k, 0, s.K), v = keys_from(at, s.v, 0, s.V);
   float sums[size / 8][4] = {};
   RowSoftmax<T> softmax[2];
   for (int key = seen.begin / span * span; key < seen.end; key += span) {
-    tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V));
+    tiles.load(k.from(key), v.from(key));
     tiles.wait();
     if (key >= own.end || key + span <= own.begin) continue;
     Scores p = {};
@@ -185,6 +186,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
   if (begin >= at.queries) return;
   const Tiles<T, size> tiles;
   const HeadRows dy = queries_from(at, b.dy, mine, s.V);
+  const HeadRows k = keys_from(at, s.k, 0, s.K), v = keys_from(at, s.v, 0, s.V);
   tiles.load_own(tiles.own_first, queries_from(at, s.q, mine, s.K));
   tiles.load_own(tiles.own_second, dy);
   const RowRange seen = seen_by(a, at, begin, rows), own = seen_by(a, at, mine, rows_of_warp);
@@ -194,7 +196,7 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) query_kernel(
   BiasGradient bias(biased ? b.dbias : View<float>{}, b.dbias_adds, at, s.heads, mine);
   const int first = seen.begin / span * span;
   for (int key = first; key < seen.end; key += span) {
-    tiles.load(keys_from(at, s.k, key, s.K), keys_from(at, s.v, key, s.V));
+    tiles.load(k.from(key), v.from(key));
     if (key == first) {  // while the rows are copied
       const float of_row = inner_product<T, size>(dy, queries_from(at, b.y, mine, s.V));
 #pragma unroll
@@ -243,13 +245,14 @@ __global__ void __launch_bounds__(most_threads, (blocks<T, size>)) key_kernel(He
   tiles.load_own(tiles.own_first, keys_from(at, s.k, mine, s.K));
   tiles.load_own(tiles.own_second, keys_from(at, s.v, mine, s.V));
   const Partners partners = Partners::of_keys(a, at, mine);
+  const HeadRows q = queries_from(at, s.q, 0, s.K), dy = queries_from(at, b.dy, 0, s.V);
   const float unit = s.scale * exponent_unit<T>;
   float dk[size / 8][4] = {}, dv[size / 8][4] = {};
   for (int query = 0; query < at.queries; query += span) {
     const RowRange seen = seen_by(a, at, query, span);
     const auto visible = [&](int key, int count) { return key < seen.end && seen.begin < key + count; };
     if (!visible(begin, rows)) continue;
-    tiles.load(queries_from(at, s.q, query, s.K), queries_from(at, b.dy, query, s.V));
+    tiles.load(q.from(query), dy.from(query));
     if (threadIdx.x < span) {
       const int i = query + int(threadIdx.x);
       queries.lse[threadIdx.x] = i < at.queries ? exponent_unit<T> * b.lse(at.first_query + i, at.head) : 0.f;

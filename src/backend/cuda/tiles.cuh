@@ -80,6 +80,12 @@ struct HeadRows {
       : data(of.row(first, head * width).data), stride(of.stride), type(of.type), count(int(count)), width(int(width)) {
     wide = reinterpret_cast<uintptr_t>(of.data) % 16 == 0 && stride % 8 == 0 && width % 8 == 0;
   }
+  /// The rows from `row` on.
+  __device__ HeadRows from(int row) const {
+    HeadRows rest = *this;
+    rest.data = this->row(row).data, rest.count -= row;
+    return rest;
+  }
   __device__ bool has(int row, int d) const { return row < count && d < width; }
   __device__ float operator()(int row, int d) const {
     return has(row, d) ? number_at(data, row * stride + d, type) : 0.f;
