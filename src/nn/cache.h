@@ -1,7 +1,6 @@
 #pragma once
-#include <map>
-
 #include "autodiff/context.h"
+#include "base/range_allocator.h"
 
 namespace dragoman {
 
@@ -14,7 +13,7 @@ class CacheRows {
       : cx_(cx), width_(width), dtype_(dtype), layers_(layers) {}
 
   int64_t take(int64_t count);  // first row of `count` adjacent rows
-  void give_back(int64_t first, int64_t count);
+  void give_back(int64_t first, int64_t count) { ranges_.give_back(first, count); }
   const Tensor& layer(int l) const { return layers_[l]; }  // (capacity, width)
 
  private:
@@ -24,7 +23,7 @@ class CacheRows {
   const int64_t width_;
   const DType dtype_;
   std::vector<Tensor> layers_;
-  std::map<int64_t, int64_t> free_;  // first row -> rows; no two ranges are adjacent
+  RangeAllocator ranges_;
   int64_t capacity_ = 0;
 };
 

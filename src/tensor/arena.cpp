@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/machine.h"
+#include "base/range_allocator.h"
 
 namespace dragoman {
 namespace {
@@ -19,9 +20,9 @@ constexpr int64_t step = int64_t{32} << 20;  // bytes by which a device's memory
 struct Arena::Pool {
   std::byte* base = nullptr;
   const DeviceMemory* device = nullptr;
-  int64_t committed = 0;                              // device memory: bytes from the base
-  int64_t capacity = 0, top = 0, peak = 0, used = 0;  // top: end of the highest live block
-  std::map<int64_t, int64_t> free;                    // offset -> bytes, no two neighbours, all below top
+  int64_t committed = 0;  // device memory: bytes from the base
+  int64_t capacity = 0, peak = 0, used = 0;
+  RangeAllocator blocks;  // in bytes
 
   ~Pool() {
     if (!base) return;
@@ -29,13 +30,14 @@ struct Arena::Pool {
   }
 
   // A device may have less memory than it reported, as other processes take some too.
-  int64_t room() const { return device && top <= capacity ? committed : capacity; }
+  int64_t room() const { return device && blocks.end() <= capacity ? committed : capacity; }
 
-  // Whether memory is committed up to the top.
+  // Whether memory is committed up to the end of the last block.
   bool commit() {
-    if (top > capacity) return false;
-    if (!device || device->alone || top <= committed) return true;
-    const int64_t wanted = std::min(capacity, (top + step - 1) / step * step);
+    const int64_t end = blocks.end();
+    if (end > capacity) return false;
+    if (!device || device->alone || end <= committed) return true;
+    const int64_t wanted = std::min(capacity, (end + step - 1) / step * step);
     if (!device->commit(base, committed, wanted)) return false;
     committed = wanted;
     return true;
@@ -48,40 +50,15 @@ struct Arena::Pool {
   }
 
   int64_t take(int64_t bytes) {
-    const auto fits = std::find_if(free.begin(), free.end(), [&](const auto& hole) { return hole.second >= bytes; });
+    const int64_t offset = blocks.take(bytes);
     used += bytes;
-    if (fits == free.end()) {
-      const int64_t offset = top;
-      top += bytes;
-      peak = std::max(peak, top);
-      return offset;
-    }
-    const auto [offset, size] = *fits;
-    free.erase(fits);
-    if (size > bytes) free.emplace(offset + bytes, size - bytes);
+    peak = std::max(peak, blocks.end());
     return offset;
   }
 
   void give_back(int64_t offset, int64_t bytes) {
     used -= bytes;
-    auto next = free.lower_bound(offset);
-    if (next != free.end() && next->first == offset + bytes) {
-      bytes += next->second;
-      next = free.erase(next);
-    }
-    if (next != free.begin()) {
-      const auto before = std::prev(next);
-      if (before->first + before->second == offset) {
-        offset = before->first;
-        bytes += before->second;
-        free.erase(before);
-      }
-    }
-    if (offset + bytes == top) {
-      top = offset;
-    } else {
-      free.emplace(offset, bytes);
-    }
+    blocks.give_back(offset, bytes);
   }
 };
 
@@ -131,10 +108,10 @@ int64_t Arena::in_use() const { return pool_->used; }
 
 void Arena::reset_peak() {
   if (!pool_->device) {
-    for (const auto& [offset, bytes] : pool_->free) pool_->give_to_system(offset, offset + bytes);
-    pool_->give_to_system(pool_->top, pool_->peak);
+    for (const auto& [offset, bytes] : pool_->blocks.holes()) pool_->give_to_system(offset, offset + bytes);
+    pool_->give_to_system(pool_->blocks.end(), pool_->peak);
   }
-  pool_->peak = pool_->top;
+  pool_->peak = pool_->blocks.end();
 }
 
 }  // namespace dragoman
