@@ -51,6 +51,15 @@ Grad Backward::grad(const Var& x) {
   return {node.gradient, mode};
 }
 
+void Backward::overwrite(const Var& x, const std::function<void(const Tensor&)>& write) {
+  const Grad dx = grad(x);
+  if (!dx) return;
+  if (!dx.adds()) return write(dx.tensor);
+  const Tensor more = temporary(x.shape(), x.dtype());
+  write(more);
+  backend.add(dx.tensor, more, 1);
+}
+
 void Backward::pass(const Var& x) {
   const auto& node = x.node();
   if (!node) return;

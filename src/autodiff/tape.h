@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -68,9 +69,12 @@ class Backward {
   Tensor grad_of(const Var& output) const {
     return output.node() && output.node()->written ? output.node()->gradient : Tensor();
   }
+  /// The same for kernels that can only overwrite: `write` gets the gradient of x, or memory whose values are then
+  /// added to it. Not called if x needs no gradient.
+  void overwrite(const Var& x, const std::function<void(const Tensor&)>& write);
   /// Adds grad_out to the gradient of x, or transfers its memory if x has no gradient yet. Call it last.
   void pass(const Var& x);
-  Tensor scratch(int64_t bytes) { return arena_.allocate({bytes}, DType::u8); }
+  Tensor scratch(int64_t bytes) { return arena_.allocate({std::max<int64_t>(bytes, 1)}, DType::u8); }
   Tensor temporary(Shape shape, DType dtype) { return allocate_activation(arena_, shape, dtype); }
 
   const Backend& backend;

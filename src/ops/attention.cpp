@@ -68,7 +68,7 @@ Var attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& 
   a.scratch = a.weights = {};
   cx.record("attention", y, [=](Backward& b) {
     Backend::Attention forward = a;
-    forward.scratch = b.scratch(std::max<int64_t>(1, b.backend.attention_scratch(shape, key_size, value_size)));
+    forward.scratch = b.scratch(b.backend.attention_scratch(shape, key_size, value_size));
     b.backend.attention_backward(Backend::AttentionBackward{b.grad(q), b.grad(k), b.grad(v), b.grad(score.bias),
                                                             b.grad(score.vector), b.grad_out(), forward});
   });

@@ -23,16 +23,6 @@ void check(const Context& cx, const Var& q, const Var& k, const Var& v, const At
           c.signal.shape(), Shape({q.rows(), 2}));
 }
 
-// dv: dy in the chosen rows.
-void scatter_back(Backward& b, const Var& v, const Tensor& rows) {
-  const Grad dv = b.grad(v);
-  if (!dv) return;
-  const Tensor all = dv.adds() ? b.temporary(v.shape(), v.dtype()) : dv.tensor;
-  b.backend.fill(all, 0);
-  b.backend.scatter_rows(all, b.grad_out(), rows);
-  if (dv.adds()) b.backend.add(dv.tensor, all, 1);
-}
-
 }  // namespace
 
 Var hard_attention(Context& cx, const Var& stored_q, const Var& stored_k, const Var& stored_v,
@@ -63,9 +53,12 @@ Var hard_attention(Context& cx, const Var& stored_q, const Var& stored_k, const 
   a.y = c.means, a.v = c.slopes;
   a.scratch = a.weights = c.weights = {};
   cx.record("hard_attention", y, [=, signal = choice.signal](Backward& b) {
-    scatter_back(b, v, c.rows);
+    b.overwrite(v, [&](const Tensor& dv) {  // dy in the chosen rows
+      b.backend.fill(dv, 0);
+      b.backend.scatter_rows(dv, b.grad_out(), c.rows);
+    });
     Backend::Attention forward = a;
-    forward.scratch = b.scratch(std::max<int64_t>(1, b.backend.attention_scratch(shape, K, 2)));
+    forward.scratch = b.scratch(b.backend.attention_scratch(shape, K, 2));
     b.backend.attention_backward(
         Backend::AttentionBackward{b.grad(q), b.grad(k), Grad{}, Grad{}, b.grad(score.vector), signal, forward});
   });

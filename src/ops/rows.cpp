@@ -12,12 +12,10 @@ Var gather_rows(Context& cx, const Var& stored, const Tensor& rows) {
   Var y = cx.make({rows.elements(), x.cols()}, x.dtype());
   cx.backend.gather_rows(y, x, rows);
   cx.record("gather_rows", y, [=](Backward& b) {
-    const Grad dx = b.grad(x);
-    if (!dx) return;
-    const Tensor all = dx.adds() ? b.temporary(x.shape(), x.dtype()) : dx.tensor;
-    b.backend.fill(all, 0);
-    b.backend.scatter_rows(all, b.grad_out(), rows);
-    if (dx.adds()) b.backend.add(dx.tensor, all, 1);
+    b.overwrite(x, [&](const Tensor& dx) {
+      b.backend.fill(dx, 0);
+      b.backend.scatter_rows(dx, b.grad_out(), rows);
+    });
   });
   return y;
 }
@@ -33,12 +31,10 @@ Var pick_columns(Context& cx, const Var& stored, const Tensor& columns) {
   Var y = cx.make({N, 1}, x.dtype());
   cx.backend.gather_rows(y, x.value().reshaped({N * D, 1}), picked);
   cx.record("pick_columns", y, [=](Backward& b) {
-    const Grad dx = b.grad(x);
-    if (!dx) return;
-    const Tensor all = dx.adds() ? b.temporary(x.shape(), x.dtype()) : dx.tensor;
-    b.backend.fill(all, 0);
-    b.backend.scatter_rows(all.reshaped({N * D, 1}), b.grad_out(), picked);
-    if (dx.adds()) b.backend.add(dx.tensor, all, 1);
+    b.overwrite(x, [&](const Tensor& dx) {
+      b.backend.fill(dx, 0);
+      b.backend.scatter_rows(dx.reshaped({N * D, 1}), b.grad_out(), picked);
+    });
   });
   return y;
 }
@@ -51,11 +47,7 @@ Var copies_of(Context& cx, const char* op, const Var& x, const Tensor& rows, con
   Var y = cx.make({M / width, width * D}, x.dtype());
   cx.backend.mix_rows(y.value().reshaped({M, D}), x, rows.reshaped({M, 1}), Tensor());
   cx.record(op, y, [=](Backward& b) {
-    const Grad dx = b.grad(x);
-    if (!dx) return;
-    const Tensor sums = dx.adds() ? b.temporary(x.shape(), x.dtype()) : dx.tensor;
-    b.backend.mix_rows(sums, b.grad_out().reshaped({M, D}), copies, Tensor());
-    if (dx.adds()) b.backend.add(dx.tensor, sums, 1);
+    b.overwrite(x, [&](const Tensor& dx) { b.backend.mix_rows(dx, b.grad_out().reshaped({M, D}), copies, Tensor()); });
   });
   return y;
 }
