@@ -33,4 +33,9 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& back
   return construct(config, Parameters(backend, arena, dtype, flat(config, backend, dtype)));
 }
 
+std::unique_ptr<Model> make_packed_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype) {
+  validate(config);
+  return construct(config, Parameters(backend, arena, dtype, Parameters::Packed{}));
+}
+
 }  // namespace dragoman

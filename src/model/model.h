@@ -84,5 +84,7 @@ class Model {
 /// (Parameters).
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype,
                                   bool gradients);
+/// A model for decoding with packed or rounded weights: those that only products use have no memory of their own.
+std::unique_ptr<Model> make_packed_model(const ModelConfig& config, const Backend& backend, Arena& arena, DType dtype);
 
 }  // namespace dragoman

@@ -15,6 +15,12 @@ uint64_t hash(const std::string& name) {
   return h;
 }
 
+// A tensor with an address that no memory has on 64-bit machines, and that other offsets do not have.
+Tensor without_memory(int64_t offset, const Shape& shape, DType dtype) {
+  const uintptr_t address = (uintptr_t{1} << 62) + uintptr_t(offset * size_of(dtype));
+  return Tensor(nullptr, reinterpret_cast<void*>(address), shape, dtype);  // NOLINT(performance-no-int-to-ptr)
+}
+
 void draw(const Tensor& parameter, Init init, PhiloxSequence random) {
   const Tensor values = parameter.room_on_host();
   for_dtype(values.dtype(), [&]<class T>() {
@@ -55,6 +61,9 @@ Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, Flat f
   backend.fill(flat_gradients_, 0.0);
 }
 
+Parameters::Parameters(const Backend& backend, Arena& arena, DType dtype, Packed)
+    : backend_(backend), arena_(arena), dtype_(dtype), packed_(true) {}
+
 Tensor Parameters::flat_part(const Tensor& flat, int64_t offset, Shape shape) const {
   return flat.row_range(offset, shape.elements()).reshaped(shape);
 }
@@ -69,11 +78,13 @@ Range Parameters::flat_range(size_t buffer, int64_t first_row, int64_t rows) con
   return {offsets_[buffer] + first_row * row, offsets_[buffer] + (first_row + rows) * row};
 }
 
-Var Parameters::add(const std::vector<Slice>& slices, Shape shape, bool trained) {
+Var Parameters::add(const std::vector<Slice>& slices, Shape shape, Use use, bool trained) {
   const int64_t offset = flat_elements_;
   flat_elements_ += (shape.elements() + flat_block - 1) / flat_block * flat_block;
   offsets_.push_back(offset);
-  const Tensor value = flat_values_ ? flat_part(flat_values_, offset, shape) : arena_.allocate(shape, dtype_);
+  const Tensor value = flat_values_                     ? flat_part(flat_values_, offset, shape)
+                       : packed_ && use == Use::product ? without_memory(offset, shape, dtype_)
+                                                        : arena_.allocate(shape, dtype_);
   std::shared_ptr<Node> node;
   if (flat_gradients_ && trained) {
     node = std::make_shared<Node>();
@@ -85,6 +96,7 @@ Var Parameters::add(const std::vector<Slice>& slices, Shape shape, bool trained)
     named_.push_back({p.name, value.row_range(from, p.rows), gradient, p.init, buffers_.size(), from, trained});
     from += p.rows;
   }
+  uses_.push_back(use);
   buffers_.emplace_back(value, std::move(node));
   return buffers_.back();
 }
@@ -92,21 +104,16 @@ Var Parameters::add(const std::vector<Slice>& slices, Shape shape, bool trained)
 Var Parameters::matrix(const std::vector<Slice>& slices, int64_t cols, Use use) {
   int64_t rows = 0;
   for (const Slice& p : slices) rows += p.rows;
-  uses_.push_back(use);
-  return add(slices, {rows, cols});
+  return add(slices, {rows, cols}, use);
 }
 
 Var Parameters::vector(const std::vector<Slice>& slices) {
   int64_t rows = 0;
   for (const Slice& p : slices) rows += p.rows;
-  uses_.push_back(Use::lookup);
-  return add(slices, {rows});
+  return add(slices, {rows}, Use::lookup);
 }
 
-Tensor Parameters::statistic(const Slice& slice) {
-  uses_.push_back(Use::lookup);
-  return add({slice}, {slice.rows}, false);
-}
+Tensor Parameters::statistic(const Slice& slice) { return add({slice}, {slice.rows}, Use::lookup, false); }
 
 void Parameters::initialise(uint64_t seed) {
   for (const Named& p : named_) draw(p.value, p.init, PhiloxSequence(seed, hash(p.name)));

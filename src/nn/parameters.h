@@ -54,6 +54,10 @@ class Parameters {
     int64_t elements;
   };
   Parameters(const Backend& backend, Arena& arena, DType dtype, Flat flat);
+  /// For decoding with packed or rounded weights alone: those that only products use have addresses, as keys of
+  /// PackedWeights and RoundedWeights, but no memory (load_destination).
+  struct Packed {};
+  Parameters(const Backend& backend, Arena& arena, DType dtype, Packed);
 
   /// How a matrix is used: in products, by looking up rows, or both (a tied embedding). exact_product: products that
   /// are never rounded, because a choice depends on them.
@@ -84,8 +88,8 @@ class Parameters {
   RoundedWeights rounded_weights(DType type, bool activations) const;
   /// Updates the copies, those of adjacent weights together.
   void round(const RoundedWeights& rounded) const;
-  /// For models that only decode: weights that only products use exist only in packed form; the memory of the
-  /// originals is never touched. Read their values into `load_destination`; `pack_loaded` packs them.
+  /// For models that only decode: weights that only products use exist only in packed form. Read their values into
+  /// `load_destination`; `pack_loaded` packs them.
   Tensor load_destination(size_t buffer) const;
   void pack_loaded(size_t buffer, const Tensor& values, DType type, PackedWeights& packed) const;
   /// Copies values in `rounded.type` instead, if rounded_weights() would; false if not.
@@ -115,12 +119,13 @@ class Parameters {
  private:
   Tensor flat_part(const Tensor& flat, int64_t offset, Shape shape) const;
   bool rounds(size_t buffer, bool vectors) const;
-  Var add(const std::vector<Slice>& slices, Shape shape, bool trained = true);
+  Var add(const std::vector<Slice>& slices, Shape shape, Use use, bool trained = true);
   Tensor pack_destination(size_t buffer, DType type) const;
 
   const Backend& backend_;
   Arena& arena_;
   const DType dtype_;
+  const bool packed_ = false;  // whether weights that only products use have no memory
   std::vector<Named> named_;
   std::vector<Var> buffers_;
   std::vector<Use> uses_;         // of each buffer

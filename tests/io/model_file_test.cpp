@@ -137,6 +137,26 @@ TEST_F(ModelFileOnDisk, IsRefusedWithAConfigurationOfDeepNesting) {
   EXPECT_THROW(ModelFile(at("deep")), Error);
 }
 
+TEST_F(ModelFileOnDisk, TakesNoMemoryForOriginalsOfPackedWeights) {
+  ModelConfig config = toy_config();
+  config.dim = 64, config.feed_forward = 256;
+  save_toy_model(at("wide"), 1, config);
+  const auto bytes = [&](DType packed) {
+    Arena arena;
+    const LoadedModel loaded = load_model(at("wide"), backend("cpu"), arena, packed);
+    return arena.in_use();
+  };
+  int64_t products = 0, others = 0;
+  Arena arena;
+  const auto model = make_model(config, backend("cpu"), arena, DType::f32, false);
+  const Parameters& parameters = model->parameters();
+  for (size_t i = 0; i < parameters.buffers().size(); ++i)
+    (parameters.use_of(i) == Parameters::Use::product ? products : others) +=
+        parameters.buffers()[i].value().elements();
+  EXPECT_LT(bytes(DType::f32), 1.1 * 4 * double(products + 2 * others));  // a tied embedding is there twice
+  EXPECT_LT(bytes(DType::bf16), 1.1 * (2 * double(products) + 6 * double(others)));
+}
+
 TEST_F(ModelFileOnDisk, IsRefusedWithWeightsThatAreNotFinite) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const float bad : {infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {

@@ -40,7 +40,7 @@ struct Mixture : testing::Test {
   }
 
   Arena arena{Arena::Reserve::memory, int64_t{1} << 26};
-  Parameters parameters{backend("cpu"), arena, DType::f32, {int64_t{1} << 18}};
+  Parameters parameters{backend("cpu"), arena, DType::f32, Parameters::Flat{int64_t{1} << 18}};
   Context cx{.backend = backend("cpu"), .arena = arena};
 };
 
