@@ -207,24 +207,7 @@ TEST_F(TranslatorTest, RefusesRequestsThatMakeNoSense) {
   };
   EXPECT_EQ(submit({.beam_size = 0}), "--beam-size: 0 is out of range, expected from 1 to 1024");
   EXPECT_EQ(submit({.beam_size = 2, .n_best = 3}), "--n-best 3 exceeds --beam-size 2");
-  EXPECT_EQ(submit({.n_best = -7}), "--n-best: -7 is out of range, expected from 0 to 1024");
-  EXPECT_EQ(submit({.length_penalty = -1}), "--length-penalty gnmt: -1 is out of range, expected from 0 to 10");
-  EXPECT_EQ(submit({.word_penalty = 1}),
-            "--word-penalty 1 has no effect with --normalize 1, where it adds the same number to every score");
-  EXPECT_EQ(submit({.max_length_factor = 1e10}), "--max-length-factor: 1e+10 is out of range, expected from 0 to 1000");
-  EXPECT_EQ(submit({.max_length_factor = std::nan("")}),
-            "--max-length-factor: nan is out of range, expected from 0 to 1000");
-  EXPECT_EQ(submit({.min_length = -3}), "--min-length: -3 is out of range, expected from 0 to 100000");
-  EXPECT_EQ(submit({.sampling = Sampling::topk, .sampling_pieces = 0}),
-            "--output-sampling topk: 0 is out of range, expected from 1 to 1000000");
   EXPECT_TRUE(translator.idle());
-}
-
-// A word penalty has no effect only where scores are divided by the length itself.
-TEST_F(TranslatorTest, AcceptsAWordPenaltyBesideALengthPenalty) {
-  Translator translator(tiny.cx, *tiny.model, tiny.vocabularies, options, search);
-  translator.submit({.text = "the", .search = SearchOptions{.length_penalty = 0.6, .word_penalty = 1}}, {}, {});
-  while (!translator.idle()) translator.step();
 }
 
 // A decoding and a model that run out of memory for a source of more than 30 pieces.

@@ -1,0 +1,61 @@
+#include "decode/options.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+std::string complaint(const SearchOptions& options) {
+  try {
+    validate(options);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(SearchOptions, MayHaveTheirDefaults) { EXPECT_EQ(complaint({}), ""); }
+
+TEST(SearchOptions, AreWithinBounds) {
+  EXPECT_EQ(complaint({.beam_size = 0}), "--beam-size: 0 is out of range, expected from 1 to 1024");
+  EXPECT_EQ(complaint({.normalize = -1}), "--normalize: -1 is out of range, expected from 0 to 10");
+  EXPECT_EQ(complaint({.length_penalty = -1}), "--length-penalty gnmt: -1 is out of range, expected from 0 to 10");
+  EXPECT_EQ(complaint({.word_penalty = 1e4}), "--word-penalty: 10000 is out of range, expected from -1000 to 1000");
+  EXPECT_EQ(complaint({.max_length_add = -1}), "--max-length-add: -1 is out of range, expected from 0 to 100000");
+  EXPECT_EQ(complaint({.max_length_factor = 1e10}),
+            "--max-length-factor: 10000000000 is out of range, expected from 0 to 1000");
+  EXPECT_EQ(complaint({.max_length_factor = std::nan("")}),
+            "--max-length-factor: nan is out of range, expected from 0 to 1000");
+  EXPECT_EQ(complaint({.min_length = -3}), "--min-length: -3 is out of range, expected from 0 to 100000");
+  EXPECT_EQ(complaint({.min_length_factor = -3}), "--min-length-factor: -3 is out of range, expected from 0 to 1000");
+  EXPECT_EQ(complaint({.no_repeat_ngram = -1}), "--no-repeat-ngram: -1 is out of range, expected from 0 to 1000");
+  EXPECT_EQ(complaint({.n_best = -7}), "--n-best: -7 is out of range, expected from 0 to 1024");
+}
+
+TEST(SearchOptions, OfSamplingCountOnlyWithIt) {
+  const auto with = [](Sampling sampling) {
+    return SearchOptions{.sampling = sampling, .sampling_pieces = 0, .sampling_mass = 2, .temperature = 0};
+  };
+  EXPECT_EQ(complaint(with(Sampling::none)), "");
+  EXPECT_EQ(complaint(with(Sampling::full)), "--temperature: 0 is out of range, expected from 0.001 to 1000");
+  EXPECT_EQ(complaint({.sampling = Sampling::topk, .sampling_pieces = 0}),
+            "--output-sampling topk: 0 is out of range, expected from 1 to 1000000");
+  EXPECT_EQ(complaint({.sampling = Sampling::nucleus, .sampling_mass = 2}),
+            "--output-sampling nucleus: 2 is out of range, expected from 0 to 1");
+}
+
+TEST(SearchOptions, DoNotContradictEachOther) {
+  EXPECT_EQ(complaint({.beam_size = 2, .n_best = 3}), "--n-best 3 exceeds --beam-size 2");
+  EXPECT_EQ(complaint({.max_length_factor = 1, .min_length_factor = 2}),
+            "--min-length-factor 2 is more than --max-length-factor 1 allows");
+  EXPECT_EQ(complaint({.word_penalty = 1}),
+            "--word-penalty 1 has no effect with --normalize 1, where it adds the same number to every score");
+  EXPECT_EQ(complaint({.length_penalty = 0.6, .word_penalty = 1}), "") << "scores are not divided by the length itself";
+}
+
+}  // namespace
+}  // namespace dragoman
