@@ -34,7 +34,7 @@ struct Scored {
 // Three lines, with all digits of numbers.
 std::string to_text(const PairScore& pair, const ScoreCommandOptions& o) {
   return fmt::format("{:a} {}\n{}\n{}\n", pair.log_prob(), pair.log_probs.size(),
-                     o.alignments ? to_text(pair.alignment, o.alignment) : "",
+                     o.alignments ? to_text({pair.alignment, o.alignment}, o.alignment) : "",
                      o.word_scores ? word_scores(pair.log_probs) : "");
 }
 

@@ -7,45 +7,45 @@
 namespace dragoman {
 namespace {
 
-struct Link {
-  int64_t source, target;
-  auto operator<=>(const Link&) const = default;
-};
-
-std::vector<Link> links(const Alignment& alignment, const AlignmentStyle& style) {
-  std::vector<Link> found;
-  for (int64_t t = 0; t < alignment.targets(); ++t) {
-    const auto row = alignment.row(t);
-    if (style.kind == AlignmentStyle::hard)
-      found.push_back({std::ranges::max_element(row) - row.begin(), t});
-    else
-      for (int64_t s = 0; s < alignment.sources; ++s)
-        if (row[s] > style.threshold) found.push_back({s, t});
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
-std::string soft_text(const Alignment& alignment) {
+std::string soft_text(const LineAlignment& line) {
   std::string text;
-  for (int64_t t = 0; t < alignment.targets(); ++t)
-    text += fmt::format("{}{:.6g}", t > 0 ? " " : "", fmt::join(alignment.row(t), ","));
+  int64_t first = 0;  // source token of the segment
+  for (const Alignment& segment : line.segments) {
+    for (int64_t t = 0; t < segment.targets(); ++t) {
+      if (!text.empty()) text += ' ';
+      for (int64_t s = 0; s < line.sources; ++s) {
+        const bool within = first <= s && s < first + segment.sources;
+        text += fmt::format("{}{:.6g}", s > 0 ? "," : "", within ? segment.row(t)[s - first] : 0.f);
+      }
+    }
+    first += segment.sources;
+  }
   return text;
 }
 
 }  // namespace
 
-void append(Alignment& line, const Alignment& part) {
-  Alignment whole{line.sources + part.sources, {}};
-  for (int64_t t = 0; t < line.targets(); ++t) {
-    whole.weights.insert(whole.weights.end(), line.row(t).begin(), line.row(t).end());
-    whole.weights.resize(whole.weights.size() + part.sources);
+LineAlignment::LineAlignment(Alignment segment, const AlignmentStyle& style)
+    : sources(segment.sources), targets(segment.targets()) {
+  if (style.kind == AlignmentStyle::soft) {
+    segments.push_back(std::move(segment));
+    return;
   }
-  for (int64_t t = 0; t < part.targets(); ++t) {
-    whole.weights.resize(whole.weights.size() + line.sources);
-    whole.weights.insert(whole.weights.end(), part.row(t).begin(), part.row(t).end());
+  for (int64_t t = 0; t < targets; ++t) {
+    const auto row = segment.row(t);
+    if (style.kind == AlignmentStyle::hard)
+      links.push_back({std::ranges::max_element(row) - row.begin(), t});
+    else
+      for (int64_t s = 0; s < sources; ++s)
+        if (row[s] > style.threshold) links.push_back({s, t});
   }
-  line = std::move(whole);
+}
+
+void append(LineAlignment& line, const LineAlignment& next) {
+  for (const auto& [source, target] : next.links) line.links.push_back({line.sources + source, line.targets + target});
+  line.segments.insert(line.segments.end(), next.segments.begin(), next.segments.end());
+  line.sources += next.sources;
+  line.targets += next.targets;
 }
 
 void drop_targets(Alignment& alignment, int64_t tokens) {
@@ -53,11 +53,12 @@ void drop_targets(Alignment& alignment, int64_t tokens) {
   alignment.weights.erase(alignment.weights.begin(), alignment.weights.begin() + numbers);
 }
 
-std::string to_text(const Alignment& alignment, const AlignmentStyle& style) {
+std::string to_text(const LineAlignment& alignment, const AlignmentStyle& style) {
   if (style.kind == AlignmentStyle::soft) return soft_text(alignment);
+  std::vector<TokenLink> links = alignment.links;
+  std::ranges::sort(links);
   std::string text;
-  for (const Link& link : links(alignment, style))
-    text += fmt::format("{}{}-{}", text.empty() ? "" : " ", link.source, link.target);
+  for (const auto& [source, target] : links) text += fmt::format("{}{}-{}", text.empty() ? "" : " ", source, target);
   return text;
 }
 

@@ -8,8 +8,9 @@
 
 namespace dragoman {
 
-/// Attention of each target token to each source token, including </s> on both sides: the last cross-attention of the
-/// model, averaged over its heads. Rows sum to 1, except that with --attention-local they may sum to less, down to 0.
+/// Attention of each target token to each source token, including </s> on both sides: the last
+/// cross-attention of the model, averaged over its heads. Rows sum to 1, except that with --attention-local they may
+/// sum to less, down to 0.
 struct Alignment {
   int64_t sources = 0;         // S
   std::vector<float> weights;  // (T,S)
@@ -18,14 +19,30 @@ struct Alignment {
   std::span<const float> row(int64_t target) const { return std::span(weights).subspan(target * sources, sources); }
 };
 
-/// Appends the alignment of a line's next segment: its tokens are numbered after those of the segments before it, and
-/// weights between segments are 0.
-void append(Alignment& line, const Alignment& part);
-
 /// Removes the first target tokens, which were given before the translation.
 void drop_targets(Alignment& alignment, int64_t tokens);
 
+struct TokenLink {
+  int64_t source, target;
+  auto operator<=>(const TokenLink&) const = default;
+};
+
+/// What one style of alignment needs of a line and its segments: the number of a token counts those of the segments
+/// before its own, and weights between segments are 0. Except with `soft`, it takes memory in proportion to the tokens.
+struct LineAlignment {
+  int64_t sources = 0, targets = 0;  // tokens
+  std::vector<TokenLink> links;      // hard, in the order of target tokens: the source token with the largest weight,
+                                     // the first of equal ones; above: all above the threshold
+  std::vector<Alignment> segments;   // soft
+
+  LineAlignment() = default;
+  LineAlignment(Alignment segment, const AlignmentStyle& style);
+};
+
+/// Appends the alignment of a line's next segments.
+void append(LineAlignment& line, const LineAlignment& next);
+
 /// hard, above: "0-0 1-1 1-2", sorted by source; soft: target tokens separated by spaces, source tokens by commas.
-std::string to_text(const Alignment& alignment, const AlignmentStyle& style);
+std::string to_text(const LineAlignment& alignment, const AlignmentStyle& style);
 
 }  // namespace dragoman

@@ -17,7 +17,7 @@ struct Translation {
   int length = 0;                      // predicted tokens, </s> of each segment included
   std::vector<float> piece_log_probs;  // of the predicted tokens
   std::vector<double> by_model;        // log_prob under each model; empty for one model
-  Alignment alignment;                 // if requested
+  LineAlignment alignment;             // if requested
   std::vector<Link> links;             // if requested: pairs of byte ranges of the source and of this text
 };
 

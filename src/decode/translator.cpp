@@ -115,7 +115,7 @@ void Translator::take(std::string content, bool more) {
   texts_.push_back({.more = more,
                     .search = search_options_,
                     .wanted = wanted(options_, *search_options_),
-                    .alignment = options_.alignment.kind != AlignmentStyle::none});
+                    .alignment = options_.alignment});
   start(texts_.back(), std::move(sentences));  // texts stay where they are in memory until they are written
   if (!more) ++line_, segment_ = 0;
 }
@@ -128,7 +128,7 @@ Translator::Ticket Translator::submit(TextRequest request, Done done, Failed fai
   for (Sentence& sentence : sentences) sentence.constraints = request.constraints;
   Text text{.search = std::make_shared<const SearchOptions>(request.search),
             .wanted = request.wanted,
-            .alignment = request.alignment,
+            .alignment = {request.alignment ? AlignmentStyle::hard : AlignmentStyle::none},
             .partial = std::move(request.partial)};
   if (request.alignment && !options_.no_spm_encode && !is_blank(request.text))
     text.ranges = vocabularies_.source.encode_with_offsets(request.text).ranges;
@@ -178,7 +178,7 @@ void Translator::start(Text& text, std::vector<Sentence> sentences) {
   text.on = &searches_.next();
   for (size_t i = 0; i < sentences.size(); ++i) {
     if (shortlist_) sentences[i].constraints.push_back(shortlist_);
-    if (text.alignment) text.sources.push_back(sentences[i].source);
+    if (text.alignment.kind != AlignmentStyle::none) text.sources.push_back(sentences[i].source);
     const auto found = [this, &text, i](std::vector<Hypothesis> best) {
       if (text.partial) text.beginnings[i] = vocabularies_.target.decode(best[0].ids);
       text.found[i] = std::move(best);
@@ -279,7 +279,8 @@ std::vector<Translation> Translator::best(Text text) {
         links.push_back(this->links(text, i, text.found[i][rank], alignments[rank]));
     auto translations = translations_of(vocabularies_.target, std::move(text.found[i]));
     for (size_t rank = 0; rank < links.size(); ++rank) translations[rank].links = std::move(links[rank]);
-    for (size_t rank = 0; rank < alignments.size(); ++rank) translations[rank].alignment = std::move(alignments[rank]);
+    for (size_t rank = 0; rank < alignments.size(); ++rank)
+      translations[rank].alignment = LineAlignment(std::move(alignments[rank]), text.alignment);
     append(line, std::move(translations), *text.search);
   }
   if (line.empty()) line.emplace_back().by_model.resize(models_ > 1 ? models_ : 0);

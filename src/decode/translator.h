@@ -86,7 +86,7 @@ class Translator {
     bool more = false;
     Search::Options search;
     Wanted wanted;
-    bool alignment;
+    AlignmentStyle alignment;
     size_t unfinished = 0;                       // sentences
     std::vector<std::vector<Hypothesis>> found;  // for each
     std::vector<std::vector<int32_t>> sources;   // of each, if alignments are requested

@@ -14,12 +14,9 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 // Pairs [source token, target token]: for each target token, the source token with the largest weight.
-ordered_json links_of(const Alignment& alignment) {
+ordered_json links_of(const LineAlignment& alignment) {
   ordered_json links = ordered_json::array();
-  for (int64_t t = 0; t < alignment.targets(); ++t) {
-    const auto row = alignment.row(t);
-    links.push_back({std::ranges::max_element(row) - row.begin(), t});
-  }
+  for (const auto& [source, target] : alignment.links) links.push_back({source, target});
   return links;
 }
 

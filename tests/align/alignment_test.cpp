@@ -14,27 +14,32 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // Three target pieces over two source pieces.
 const Alignment example{2, {0.25f, 0.75f, 0.9f, 0.1f, 0.5f, 0.5f}};
 
+std::string text_of(const Alignment& alignment, const AlignmentStyle& style) {
+  return to_text({alignment, style}, style);
+}
+
 TEST(AlignmentText, HardHasOnePairATargetPieceSortedBySource) {
-  EXPECT_EQ(to_text(example, {AlignmentStyle::hard}), "0-1 0-2 1-0");  // the first of equal weights, as in Marian
+  EXPECT_EQ(text_of(example, {AlignmentStyle::hard}), "0-1 0-2 1-0");  // the first of equal weights, as in Marian
 }
 
 TEST(AlignmentText, AboveHasAllPairsAboveTheThreshold) {
-  EXPECT_EQ(to_text(example, {AlignmentStyle::above, 0.2}), "0-0 0-1 0-2 1-0 1-2");
-  EXPECT_EQ(to_text(example, {AlignmentStyle::above, 0.5}), "0-1 1-0");
-  EXPECT_EQ(to_text(example, {AlignmentStyle::above, 0.95}), "");
+  EXPECT_EQ(text_of(example, {AlignmentStyle::above, 0.2}), "0-0 0-1 0-2 1-0 1-2");
+  EXPECT_EQ(text_of(example, {AlignmentStyle::above, 0.5}), "0-1 1-0");
+  EXPECT_EQ(text_of(example, {AlignmentStyle::above, 0.95}), "");
 }
 
 TEST(AlignmentText, SoftHasBlanksBetweenTargetsAndCommasBetweenSources) {
-  EXPECT_EQ(to_text(example, {AlignmentStyle::soft}), "0.25,0.75 0.9,0.1 0.5,0.5");
+  EXPECT_EQ(text_of(example, {AlignmentStyle::soft}), "0.25,0.75 0.9,0.1 0.5,0.5");
 }
 
 TEST(AlignmentText, OfNothingIsEmpty) {
   for (const auto kind : {AlignmentStyle::hard, AlignmentStyle::above, AlignmentStyle::soft})
-    EXPECT_EQ(to_text({}, {kind}), "");
+    EXPECT_EQ(text_of({}, {kind}), "");
 }
 
 TEST(AlignmentStyles, ComeBackAsTheyWereWritten) {
@@ -45,15 +50,28 @@ TEST(AlignmentStyles, ComeBackAsTheyWereWritten) {
     EXPECT_THROW(parse_alignment_style(word), Error) << word;
 }
 
-TEST(AlignmentsOfParts, DoNotSeeEachOther) {
-  Alignment line{1, {1}};
-  append(line, {2, {0.25f, 0.75f}});
-  EXPECT_EQ(line.sources, 3);
-  EXPECT_THAT(line.weights, ElementsAre(1, 0, 0, 0, 0.25, 0.75));
-  Alignment begun;
-  append(begun, line);
-  append(begun, {});
-  EXPECT_EQ(begun.weights, line.weights);
+// Segments of one, no and two source pieces.
+TEST(AlignmentsOfSegments, DoNotSeeEachOther) {
+  const auto text_of = [](const AlignmentStyle& style) {
+    LineAlignment line;
+    append(line, {Alignment{1, {1}}, style});
+    append(line, {});
+    append(line, {Alignment{2, {0.25f, 0.75f, 1, 0}}, style});
+    return to_text(line, style);
+  };
+  EXPECT_EQ(text_of({AlignmentStyle::soft}), "1,0,0 0,0.25,0.75 0,1,0");
+  EXPECT_EQ(text_of({AlignmentStyle::hard}), "0-0 1-2 2-1");
+  EXPECT_EQ(text_of({AlignmentStyle::above, 0.2}), "0-0 1-1 1-2 2-1");
+}
+
+// As matrices, 2,000 segments of 100 by 100 pieces would take 80 MB, and as one matrix 160 GB.
+TEST(AlignmentsOfSegments, TakeMemoryForLinksAlone) {
+  LineAlignment line;
+  for (int i = 0; i < 2000; ++i)
+    append(line, {Alignment{100, std::vector<float>(10'000, 0.01f)}, {AlignmentStyle::hard}});
+  EXPECT_THAT(line.segments, IsEmpty());
+  ASSERT_EQ(line.links.size(), 200'000u);
+  EXPECT_EQ(line.links.back(), TokenLink(199'900, 199'999));
 }
 
 class Alignments : public testing::Test {

@@ -134,7 +134,7 @@ TEST_F(TranslatorTest, AnswersRequestsWithOptionsOfTheirOwn) {
     }
   }
   EXPECT_EQ(together[1][0].text, "");
-  EXPECT_FALSE(together[2][0].alignment.weights.empty());
+  EXPECT_FALSE(together[2][0].alignment.links.empty());
   EXPECT_THAT(together[3][0].text, testing::StartsWith("the"));
 }
 
