@@ -6,7 +6,9 @@ from gpu_stages.check import last_line
 
 METRICS = {"gpu__time_duration.sum": "ns", "dram__throughput.avg.pct_of_peak_sustained_elapsed": "memory, %",
            "sm__throughput.avg.pct_of_peak_sustained_elapsed": "multiprocessors, %",
-           "sm__warps_active.avg.pct_of_peak_sustained_active": "warps, %", "launch__registers_per_thread": "registers"}
+           "smsp__issue_active.avg.pct_of_peak_sustained_active": "issue slots, %",
+           "sm__warps_active.avg.pct_of_peak_sustained_active": "warps, %",
+           "smsp__inst_executed.sum": "instructions of warps", "launch__registers_per_thread": "registers"}
 TIME = "gpu__time_duration.sum"
 SHOWN = 12  # kernels in the table; the --json file has all
 # For all metrics a kernel has to run several times, which takes about 0.2 s, so first ncu measures the time alone.
