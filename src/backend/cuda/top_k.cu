@@ -46,14 +46,15 @@ struct Seen {
     }
     wrong += logit != logit ? 1.f : 0.f;
   }
-  // The online softmax of Milakov & Gimelshein 2018.
-  __device__ void add(float logit) {
-    if (logit > highest) {
-      sum = sum * expf(highest - logit) + 1;
-      highest = logit;
-    } else if (logit > -INFINITY) {
-      sum += expf(logit - highest);
+  // The online softmax of Milakov & Gimelshein 2018, which is rescaled at most once for four logits.
+  __device__ void add(const Four& logits) {
+    const float top = fmaxf(fmaxf(logits.at[0], logits.at[1]), fmaxf(logits.at[2], logits.at[3]));
+    if (top > highest) {
+      sum *= expf(highest - top);
+      highest = top;
     }
+    if (highest == -INFINITY) return;
+    for (int j = 0; j < 4; ++j) sum += expf(logits.at[j] - highest);
   }
   __device__ void drop_first() {
 #pragma unroll
@@ -71,7 +72,8 @@ struct TopK {
 };
 
 // One block per row. Each thread keeps its own best, so that the logits are read once for every `count` results; the
-// best of all threads is then taken `count` times.
+// best of all threads is then taken `count` times. A thread reads some logits before it looks at them, so that the
+// reads overlap.
 template <int count>
 __global__ void top_k_kernel(TopK a) {
   const int64_t r = blockIdx.x, V = a.logits.cols;
@@ -80,11 +82,21 @@ __global__ void top_k_kernel(TopK a) {
   bool wrong = false;
   for (int64_t first = 0; first < a.values.cols; first += count) {
     Seen<count> seen;
-    for (int64_t v = 4 * int64_t{threadIdx.x}; v < V; v += 4 * threads_per_row) {
-      const Four four = load_four(z, v, V, a.wide);
-      for (int j = 0; j < 4 && v + j < V; ++j) {
-        seen.take(four.at[j], v + j, limit);
-        if (a.lse && first == 0) seen.add(four.at[j]);
+    constexpr int64_t at_once = 4, step = 4 * threads_per_row;
+    for (int64_t from = 4 * int64_t{threadIdx.x}; from < V; from += at_once * step) {
+      Four some[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int64_t v = from + i * step;
+        if (v < V) some[i] = load_four(z, v, V, a.wide);
+        for (int j = 0; j < 4; ++j)
+          if (v + j >= V) some[i].at[j] = -INFINITY;
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int64_t v = from + i * step;
+        for (int j = 0; j < 4 && v + j < V; ++j) seen.take(some[i].at[j], v + j, limit);
+        if (a.lse && first == 0) seen.add(some[i]);
       }
     }
     if (first == 0) {
