@@ -96,8 +96,8 @@ void HttpServer::State::on_accepted(Code error, tcp::socket socket) {
 void HttpServer::State::wait_for(asio::signal_set& set, const std::function<void()>& f) {
   set.async_wait([this, &set, f](Code error, int) {
     if (error) return;
+    wait_for(set, f);  // first, as f may throw
     f();
-    wait_for(set, f);
   });
 }
 

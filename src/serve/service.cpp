@@ -178,11 +178,15 @@ void Service::count_out(const std::string& client) {
 }
 
 bool Service::reload(std::function<void(std::string)> done) {
-  auto keys = std::make_unique<ApiKeys>(options_.api_keys);
-  const bool began = models_.reload(
+  try {
+    keys_ = std::make_unique<ApiKeys>(options_.api_keys);
+  } catch (const Error& error) {
+    log_warning("Reloading failed, the old models and keys stay in use: {}", error.what());
+    done(error.what());
+    return true;
+  }
+  return models_.reload(
       [this, done = std::move(done)](std::string error) { post([done, error = std::move(error)] { done(error); }); });
-  if (began) keys_ = std::move(keys);
-  return began;
 }
 
 DetectedLanguage Service::source_of(std::span<const std::string> texts, const std::string& named,

@@ -49,8 +49,9 @@ class Service {
 
   void handle(std::shared_ptr<Exchange> exchange);
   void count_refused(int status, const std::string& peer);  // input that never became a request
-  /// Loads keys and models again; `done` is called on the server's thread with the error, or nothing. False if a reload
-  /// is in progress.
+  /// Loads keys, then models again; `done` is called on the server's thread with the error, or nothing. If the keys
+  /// fail, nothing changes; if a model fails, the old models stay. False if models are being loaded already: then only
+  /// the keys are new.
   bool reload(std::function<void(std::string error)> done);
 
   const ServeOptions& options() const { return options_; }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <future>
 #include <thread>
 
@@ -195,6 +196,19 @@ TEST(HttpServer, AnswersWithAnErrorWhatAHandlerThrows) {
   EXPECT_THAT(answer("/memory"), StartsWith("HTTP/1.1 503 "));
   EXPECT_THAT(answer("/error"), HasSubstr("what is wrong"));
   EXPECT_THAT(answer("/bug"), testing::AllOf(StartsWith("HTTP/1.1 500 "), testing::Not(HasSubstr("secret"))));
+}
+
+TEST(HttpServer, KeepsServingWhenWhatASignalStartsFails) {
+  HttpServer server("127.0.0.1", 0, {});
+  int signals = 0;
+  server.on_signals({SIGUSR1}, [&] {
+    if (++signals == 2) return server.stop();
+    raise(SIGUSR1);
+    throw Error("the first time");
+  });
+  raise(SIGUSR1);
+  server.run(say_path);
+  EXPECT_EQ(signals, 2);
 }
 
 TEST(HttpServer, AnswersHeadWithoutABody) {

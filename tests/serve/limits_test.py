@@ -246,6 +246,27 @@ class Life(unittest.TestCase):
             server.json("POST", "/v1/reload", {}, 403, Origin="https://a.example")
             self.assertEqual(server.json("POST", "/translate", request)["translatedText"], after)
 
+    def test_goes_on_with_the_old_keys_until_new_ones_can_be_read(self):
+        keys = serve_case.FOLDER / "renewed"
+        keys.write_text("old\n")
+        with serving("--api-keys", "renewed") as server:
+            def reload(said):
+                server.process.send_signal(signal.SIGHUP)
+                for _ in range(1000):
+                    if said in server.said():
+                        return
+                    time.sleep(0.01)
+                self.fail(server.said())
+
+            keys.unlink()
+            reload("Reloading failed, the old models and keys stay in use: ")
+            self.assertIn("renewed", server.json("POST", "/v1/reload", {"api_key": "old"}, 500)["error"])
+            server.json("POST", "/v1/translate", {"text": "a", "api_key": "old"})
+            keys.write_text("new\n")
+            reload("All models are reloaded")
+            server.json("POST", "/v1/translate", {"text": "a", "api_key": "old"}, 403)
+            server.json("POST", "/v1/translate", {"text": "a", "api_key": "new"})
+
     def test_survives_the_limit_of_open_files(self):
         with serving(files=40) as server:
             with contextlib.ExitStack() as stack:
