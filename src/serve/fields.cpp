@@ -43,12 +43,17 @@ json of_json(std::string_view body) {
   return fields;
 }
 
+// "Application/JSON ; charset=utf-8" → "application/json" (RFC 9110, section 8.3.1).
+std::string media_type(std::string_view header) {
+  header = header.substr(0, header.find(';'));
+  return lower(header.substr(0, header.find_last_not_of(" \t") + 1));
+}
+
 json of_body(const HttpRequest& request) {
-  const std::string_view type = request.header("content-type");
-  const bool form = type.starts_with("application/x-www-form-urlencoded");
+  const std::string type = media_type(request.header("content-type"));
   if (request.body.find_first_not_of(" \t\r\n") == std::string::npos) return json::object();
-  if (form) return of_form(request.body);
-  const bool is_json = type.starts_with("application/json") || (type.empty() && request.body[0] == '{');
+  if (type == "application/x-www-form-urlencoded") return of_form(request.body);
+  const bool is_json = type == "application/json" || (type.empty() && request.body[0] == '{');
   require(is_json, "Content-Type is '{}', expected application/json or application/x-www-form-urlencoded", type);
   return of_json(request.body);
 }

@@ -52,6 +52,13 @@ std::string decode_percent(std::string_view text, bool plus_is_blank) {
   return decoded;
 }
 
+std::string lower(std::string_view text) {
+  std::string all(text);
+  for (char& c : all)
+    if (c >= 'A' && c <= 'Z') c = char(c + 32);
+  return all;
+}
+
 std::string_view reason_of(int status) {
   const auto text = boost::beast::http::obsolete_reason(boost::beast::http::status(status));
   return {text.data(), text.size()};

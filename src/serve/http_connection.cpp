@@ -243,10 +243,12 @@ void HttpConnection::expect_reset() {
 
 void HttpConnection::take_input() {
   if (input_.empty()) return input_ended_ ? close() : wait_for_input();
-  const bool begins = phase_ == Phase::idle;
-  if (begins) phase_ = Phase::header;
   input_.erase(0, parser_->put(input_));
+  const bool begins = phase_ == Phase::idle && parser_->state() != RequestParser::State::empty;
+  if (begins) phase_ = Phase::header;
   switch (parser_->state()) {
+    case RequestParser::State::empty:
+      break;
     case RequestParser::State::done:
       return dispatch();
     case RequestParser::State::refused:

@@ -4,7 +4,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <cctype>
+#include <optional>
 
 namespace dragoman {
 namespace {
@@ -20,22 +20,63 @@ HttpResponse refusal_of(const boost::beast::error_code& error, const HttpLimits&
   return error_response(400, "this is not an HTTP request: " + error.message());
 }
 
-std::string lower(std::string_view text) {
-  std::string all(text);
-  std::ranges::transform(all, all.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-  return all;
-}
-
 template <class StringView>
 std::string_view view(StringView text) {
   return {text.data(), text.size()};
+}
+
+using Fields = http::request_header<>;
+
+// Beast treats a body as chunked if the last coding of any Transfer-Encoding is `chunked`, and otherwise takes what
+// follows the header for the next request. So the server only accepts what all readers of RFC 9112, section 6.3, agree
+// on.
+std::optional<HttpResponse> refusal_of_coding(const Fields& fields) {
+  std::string codings;
+  const auto [begin, end] = fields.equal_range(http::field::transfer_encoding);
+  if (begin == end) return {};
+  for (auto field = begin; field != end; ++field)
+    codings.append(codings.empty() ? "" : ", ").append(lower(view(field->value())));
+  if (codings == "chunked") {
+    if (fields.version() >= 11 && fields.count(http::field::content_length) == 0) return {};
+    return error_response(400, "Transfer-Encoding is for HTTP/1.1 without Content-Length");
+  }
+  const std::string message = "Transfer-Encoding is '" + codings + "', expected chunked";
+  std::erase_if(codings, [](char c) { return c == ' ' || c == '\t'; });
+  const bool is_framed = codings.ends_with(",chunked") && codings.find("chunked") == codings.size() - 7;
+  return error_response(is_framed ? 501 : 400, message);
+}
+
+std::optional<HttpResponse> refusal_of(const Fields& fields, bool has_body) {
+  if (auto refusal = refusal_of_coding(fields)) return refusal;
+  const size_t hosts = fields.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && fields.version() >= 11))
+    return error_response(400, "the request has " + std::to_string(hosts) + " Host headers, expected one");
+  const std::string coding = lower(view(fields[http::field::content_encoding]));
+  if (has_body && !coding.empty() && coding != "identity")
+    return error_response(415, "Content-Encoding is '" + coding + "', expected a body without any",
+                          {{"Accept-Encoding", "identity"}});
+  return {};
+}
+
+// "http://host:1/path?query" → "/path?query" (RFC 9112, section 3.2.2).
+std::string origin_form(std::string_view target) {
+  const std::string scheme = lower(target.substr(0, target.find("://")));
+  if (scheme != "http" && scheme != "https") return std::string(target);
+  target.remove_prefix(scheme.size() + 3);
+  target.remove_prefix(std::min(target.find_first_of("/?"), target.size()));
+  return (target.starts_with('/') ? "" : "/") + std::string(target);
+}
+
+size_t size_of_empty_lines(std::string_view input) {
+  size_t size = 0;
+  while (input.substr(size).starts_with("\r\n")) size += 2;
+  return size;
 }
 
 }  // namespace
 
 struct RequestParser::Beast {
   explicit Beast(const HttpLimits& l) : limits(l) {
-    parser.eager(true);
     parser.header_limit(l.header);
     parser.body_limit(l.body);
   }
@@ -47,6 +88,28 @@ RequestParser::RequestParser(const HttpLimits& limits) : beast_(std::make_unique
 RequestParser::~RequestParser() = default;
 
 size_t RequestParser::put(std::string_view input) {
+  size_t taken = 0;
+  if (state_ == State::empty) {
+    taken = size_of_empty_lines(input);
+    const std::string_view rest = input.substr(taken);
+    if (rest.empty() || rest == "\r") return taken;
+    state_ = State::header;
+  }
+  if (state_ == State::header) {
+    taken += parse(input.substr(taken));
+    if (state_ != State::body && state_ != State::done) return taken;
+    if (auto refusal = refusal_of(beast_->parser.get(), state_ == State::body)) {
+      state_ = State::refused;
+      refusal_ = *std::move(refusal);
+      return taken;
+    }
+    beast_->parser.eager(true);  // until here it stops after the header
+  }
+  if (state_ == State::body && taken < input.size()) taken += parse(input.substr(taken));
+  return taken;
+}
+
+size_t RequestParser::parse(std::string_view input) {
   auto& parser = beast_->parser;
   boost::beast::error_code error;
   const size_t taken = parser.put(boost::asio::buffer(input.data(), input.size()), error);
@@ -66,11 +129,11 @@ bool RequestParser::expects_continue() const {
 
 HttpRequest RequestParser::take() {
   auto message = beast_->parser.release();
-  const std::string_view target = view(message.target());
+  const std::string target = origin_form(view(message.target()));
   const size_t end = std::min(target.find('?'), target.size());
   HttpRequest request{.method = std::string(view(message.method_string())),
-                      .path = decode_percent(target.substr(0, end), false),
-                      .query = std::string(target.substr(std::min(end + 1, target.size()))),
+                      .path = decode_percent(std::string_view(target).substr(0, end), false),
+                      .query = target.substr(std::min(end + 1, target.size())),
                       .keep_alive = message.keep_alive(),
                       .http_1_0 = message.version() < 11};
   for (const auto& field : message) request.headers.emplace_back(lower(view(field.name_string())), view(field.value()));

@@ -8,10 +8,10 @@
 
 namespace dragoman {
 
-/// Parses one HTTP/1 request from bytes as they arrive; bodies may be chunked.
+/// Parses one HTTP/1 request from bytes as they arrive; bodies may be chunked. Empty lines before it are ignored.
 class RequestParser {
  public:
-  enum class State { header, body, done, refused };
+  enum class State { empty, header, body, done, refused };  // empty: at most such lines have come
 
   explicit RequestParser(const HttpLimits& limits);
   ~RequestParser();
@@ -26,9 +26,11 @@ class RequestParser {
   HttpRequest take();                                       // State::done
 
  private:
+  size_t parse(std::string_view input);
+
   struct Beast;
   const std::unique_ptr<Beast> beast_;
-  State state_ = State::header;
+  State state_ = State::empty;
   HttpResponse refusal_;
 };
 

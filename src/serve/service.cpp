@@ -31,6 +31,13 @@ std::optional<LanguageDetector> detector_of(const ServeOptions& options) {
   return LanguageDetector::load(options.detect_model);
 }
 
+// "Bearer KEY" → "KEY" (RFC 9110, section 11.4); empty if it is no such thing.
+std::string_view bearer_token(std::string_view authorization) {
+  constexpr std::string_view scheme = "bearer ";
+  if (lower(authorization.substr(0, scheme.size())) != scheme) return "";
+  return authorization.substr(std::min(authorization.find_first_not_of(' ', scheme.size()), authorization.size()));
+}
+
 std::string joined(std::span<const std::string> texts) {
   std::string all;
   for (const std::string& text : texts) all += text + '\n';
@@ -233,9 +240,7 @@ size_t Service::model_for(const std::string& source, const std::string& target) 
 
 void Service::require_key(const HttpRequest& request, std::string_view key) const {
   if (!keys_->needed()) return;
-  constexpr std::string_view scheme = "Bearer ";
-  const std::string_view authorization = request.header("authorization");
-  if (key.empty() && authorization.starts_with(scheme)) key = authorization.substr(scheme.size());
+  if (key.empty()) key = bearer_token(request.header("authorization"));
   if (key.empty()) refuse(403, "Please contact the server operator to get an API key");
   if (!keys_->contain(key)) refuse(403, "Invalid API key");
 }

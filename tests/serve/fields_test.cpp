@@ -27,6 +27,14 @@ TEST(Fields, AreThoseOfAFormOrOfJson) {
   EXPECT_EQ(fields_of(request("", "")), json::object());
 }
 
+TEST(Fields, HaveAMediaTypeWhateverItsCaseAndParameters) {
+  for (const char* type : {"Application/JSON", "application/json;charset=utf-8", "application/json ; charset=utf-8"})
+    EXPECT_EQ(fields_of(request(type, "{}")), json::object()) << type;
+  EXPECT_EQ(fields_of(request("Application/X-WWW-Form-Urlencoded;charset=utf-8", "q=a")), json({{"q", "a"}}));
+  for (const char* type : {"application/jsonx", "application/json-seq", "application/x-www-form-urlencodedx", ";"})
+    EXPECT_THROW(fields_of(request(type, "[]")), Error) << type;
+}
+
 TEST(Fields, OfAFormThatComeTwiceAreAnArray) {
   EXPECT_EQ(fields_of(request(form, "q=a&q=b&q=c"))["q"], json({"a", "b", "c"}));
 }

@@ -80,7 +80,7 @@ void say_path(const std::shared_ptr<Exchange>& exchange) {
 // A timer for each read would never end these.
 TEST(HttpServer, GivesAWholeHeaderOneDeadlineAndAWholeBodyAnother) {
   const Running running(say_path);
-  for (const std::string begin : {"GET /", "POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"}) {
+  for (const std::string begin : {"GET /", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"}) {
     const Client slow(running.server.port());
     ASSERT_TRUE(slow.send(begin));
     while (!slow.has_answer() && slow.send("a")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -94,7 +94,7 @@ TEST(HttpServer, KeepsTheAnswerForAClientThatFirstSendsTheWholeBody) {
   limits.body = 10;
   const Running running(say_path, limits);
   const Client slow(running.server.port());
-  ASSERT_TRUE(slow.send("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n"));
+  ASSERT_TRUE(slow.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"));
   for (int i = 0; i < 25; ++i) {
     EXPECT_TRUE(slow.send(std::string(40'000, 'a')));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -105,9 +105,17 @@ TEST(HttpServer, KeepsTheAnswerForAClientThatFirstSendsTheWholeBody) {
 TEST(HttpServer, ClosesWhatIsIdle) {
   const Running running(say_path);
   const Client fresh(running.server.port()), used(running.server.port());
-  used.send("GET /a HTTP/1.1\r\n\r\n");
+  used.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(fresh.rest(), "");
   EXPECT_THAT(used.rest(), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+// Old browsers send one after a body.
+TEST(HttpServer, IsStillIdleAfterAnEmptyLine) {
+  const Running running(say_path);
+  const Client client(running.server.port());
+  client.send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nb\r\n");
+  EXPECT_THAT(client.rest(), testing::EndsWith("\r\n\r\n/ab"));
 }
 
 TEST(HttpServer, ClosesWhatDoesNotReadItsAnswer) {
@@ -117,7 +125,7 @@ TEST(HttpServer, ClosesWhatDoesNotReadItsAnswer) {
     ++answered;
   });
   const Client deaf(running.server.port());
-  deaf.send("GET / HTTP/1.1\r\n\r\n");
+  deaf.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   while (answered == 0) std::this_thread::yield();
   const auto connections = [&] {
     std::promise<int> number;
@@ -135,7 +143,7 @@ TEST(HttpServer, GivesUpARequestWhoseTimeIsUp) {
     late = exchange;
   });
   const Client client(running.server.port());
-  client.send("GET / HTTP/1.1\r\n\r\n");
+  client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   const std::string answer = client.rest();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 503 "));
   EXPECT_THAT(answer, HasSubstr("Retry-After: 1\r\n"));
@@ -156,7 +164,7 @@ TEST(HttpServer, TellsAHandlerThatItsClientHasGone) {
       limits);
   {
     const Client client(running.server.port());
-    client.send("GET / HTTP/1.1\r\n\r\n");
+    client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     while (asked == 0) std::this_thread::yield();
   }
   EXPECT_EQ(abandoned.get_future().get(), 499);
@@ -172,7 +180,7 @@ TEST(HttpServer, StreamsEventsInChunks) {
     exchange->respond({.body = "late"});
   });
   const Client client(running.server.port()), old(running.server.port());
-  client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+  client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   old.send("GET / HTTP/1.0\r\n\r\n");
   const std::string chunks = client.rest(), plain = old.rest();
   EXPECT_THAT(chunks, HasSubstr("X-Thing: 1\r\n"));
@@ -190,12 +198,25 @@ TEST(HttpServer, AnswersWithAnErrorWhatAHandlerThrows) {
   });
   const auto answer = [&](const std::string& path) {
     const Client client(running.server.port());
-    client.send("GET " + path + " HTTP/1.1\r\nConnection: close\r\n\r\n");
+    client.send("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     return client.rest();
   };
   EXPECT_THAT(answer("/memory"), StartsWith("HTTP/1.1 503 "));
   EXPECT_THAT(answer("/error"), HasSubstr("what is wrong"));
   EXPECT_THAT(answer("/bug"), testing::AllOf(StartsWith("HTTP/1.1 500 "), testing::Not(HasSubstr("secret"))));
+}
+
+// Its body might be taken for the next request.
+TEST(HttpServer, ClosesAfterATransferCodingThatItDoesNotKnow) {
+  const Running running(say_path);
+  for (const std::string coding : {"gzip", "xchunked", "gzip, chunked"}) {
+    const Client client(running.server.port());
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + coding +
+                "\r\n\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n");
+    const std::string answer = client.rest();
+    EXPECT_THAT(answer, HasSubstr("\r\nConnection: close\r\n"));
+    EXPECT_EQ(answer.rfind("HTTP/1.1 "), 0u) << answer;
+  }
 }
 
 TEST(HttpServer, KeepsServingWhenWhatASignalStartsFails) {
@@ -214,7 +235,7 @@ TEST(HttpServer, KeepsServingWhenWhatASignalStartsFails) {
 TEST(HttpServer, AnswersHeadWithoutABody) {
   const Running running(say_path);
   const Client client(running.server.port());
-  client.send("HEAD /abc HTTP/1.1\r\nConnection: close\r\n\r\n");
+  client.send("HEAD /abc HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(client.rest(), testing::AllOf(HasSubstr("Content-Length: 4\r\n"), testing::EndsWith("\r\n\r\n")));
 }
 

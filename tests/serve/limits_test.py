@@ -167,6 +167,8 @@ class Limits(unittest.TestCase):
             server.json("POST", "/translate", request | {"api_key": "secret"})
             server.json("POST", "/v1/translate", {"text": "a"}, 403)
             server.json("POST", "/v1/translate", {"text": "a"}, Authorization="Bearer secret")
+            server.json("POST", "/v1/translate", {"text": "a"}, Authorization="bearer  secret")
+            server.json("POST", "/v1/translate", {"text": "a"}, 403, Authorization="Basic secret")
             server.json("POST", "/v1/reload", {}, 403)
             self.assertTrue(server.json("GET", "/frontend/settings")["keyRequired"])
 
