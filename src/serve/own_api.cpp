@@ -88,35 +88,32 @@ void stream(Service& service, const std::shared_ptr<Exchange>& exchange, const T
   exchange->begin_events({});  // after all checks that may refuse the request
 }
 
+// The number of the model for the languages that a request names: with a single model it need not name both, or any.
+size_t model_of(const Service& service, std::span<const std::string> texts, const std::string& source,
+                const std::string& target) {
+  const ServedModels& models = service.models();
+  const bool single = models.size() == 1;
+  if (single && target.empty() && (source.empty() || source == "auto")) return 0;
+  require(single || !target.empty(), "target is missing: the language to translate into");
+  const std::string& into = target.empty() ? models[0].target : target;
+  const auto found = service.source_of(texts, source.empty() ? "auto" : source, into);
+  return service.model_for(found.language, into);
+}
+
 void translate(Service& service, const std::shared_ptr<Exchange>& exchange) {
   TranslateRequest request = read_translate_request(fields_of(exchange->request()), service.options());
   service.require_key(exchange->request(), request.api_key);
-  if (service.models().size() > 1 || !request.target.empty()) {
-    const std::string named = request.source.empty() ? "auto" : request.source;
-    const auto source = service.source_of(request.job.texts, named, request.target);
-    request.job.model = service.model_for(source.language, request.target);
-  }
+  request.job.model = model_of(service, request.job.texts, request.source, request.target);
   if (request.stream) return stream(service, exchange, request);
   translate_texts(service, exchange, request.job, nullptr, [exchange, request](const std::vector<TextResult>& r) {
     exchange->respond({.body = answer_of(r, request)});
   });
 }
 
-std::vector<std::string> lines_in(const json& fields, const char* name) {
-  const auto found = fields.find(name);
-  require(found != fields.end(), "{} is missing", name);
-  std::vector<std::string> lines;
-  for (const json& line : found->is_array() ? *found : json::array({*found})) {
-    require(line.is_string(), "{} has {}, expected text", name, line.type_name());
-    lines.push_back(line.get<std::string>());
-  }
-  return lines;
-}
-
-std::string text_in(const json& fields, const char* name, const char* otherwise = "") {
-  const auto found = fields.find(name);
-  if (found == fields.end()) return otherwise;
-  require(found->is_string(), "{} is {}, expected text", name, found->type_name());
+std::string api_key_in(const json& fields) {
+  const auto found = fields.find("api_key");
+  if (found == fields.end()) return "";
+  require(found->is_string(), "api_key is {}, expected text", found->type_name());
   return found->get<std::string>();
 }
 
@@ -128,18 +125,12 @@ ordered_json scores_of(const std::vector<std::vector<float>>& log_probs) {
 }
 
 void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
-  const json fields = fields_of(exchange->request());
-  service.require_key(exchange->request(), text_in(fields, "api_key"));
-  ScoringJob job{.sources = lines_in(fields, "text"), .targets = lines_in(fields, "translation")};
-  require(job.sources.size() == job.targets.size(), "there are {} texts and {} translations, expected equal numbers",
-          job.sources.size(), job.targets.size());
+  ScoreRequest request = read_score_request(fields_of(exchange->request()));
+  service.require_key(exchange->request(), request.api_key);
+  ScoringJob job{.sources = std::move(request.sources), .targets = std::move(request.targets)};
   service.take_characters(job.sources);
   service.take_characters(job.targets);
-  size_t model = 0;
-  const std::string target = text_in(fields, "target");
-  if (service.models().size() > 1 || !target.empty())
-    model =
-        service.model_for(service.source_of(job.sources, text_in(fields, "source", "auto"), target).language, target);
+  const size_t model = model_of(service, job.sources, request.source, request.target);
   job.done = [exchange](const std::vector<std::vector<float>>& log_probs) {
     try {
       respond(*exchange, scores_of(log_probs));
@@ -155,7 +146,7 @@ void score(Service& service, const std::shared_ptr<Exchange>& exchange) {
 // A page of another site may make a browser send this request, but cannot hide its origin.
 void reload(Service& service, const std::shared_ptr<Exchange>& exchange) {
   const json fields = fields_of(exchange->request());
-  service.require_key(exchange->request(), text_in(fields, "api_key"));
+  service.require_key(exchange->request(), api_key_in(fields));
   if (!exchange->request().header("origin").empty()) refuse(403, "a web page may not reload the models");
   const bool began = service.reload([exchange](const std::string& error) {
     error.empty() ? respond(*exchange, {{"status", "reloaded"}}) : exchange->respond(error_response(500, error));

@@ -1,8 +1,11 @@
 #include "serve/own_request.h"
 
+#include <span>
+
 #include "base/error.h"
 #include "base/nearest.h"
 #include "model/config.h"
+#include "serve/fields.h"
 
 namespace dragoman {
 namespace {
@@ -18,7 +21,7 @@ template <class T>
 void read_number(T& value, const json& field, const Bounded& bounds) {
   const bool whole = std::is_integral_v<T>;
   require(whole ? field.is_number_integer() : field.is_number(), "{} is {}, expected a {}number", bounds.name,
-          field.dump(), whole ? "whole " : "");
+          to_text(field), whole ? "whole " : "");
   const double number = field.get<double>();
   require(number >= bounds.least && number <= bounds.most, "{} is {}, expected {} to {}", bounds.name, number,
           bounds.least, bounds.most);
@@ -44,23 +47,26 @@ void read_choice(E& value, const json& field, const char* name) {
   value = *found;
 }
 
-void read_texts(TranslateRequest& r, const json& field) {
-  r.several = field.is_array();
-  const json texts = r.several ? field : json::array({field});
-  for (const json& text : texts) read_text(r.job.texts.emplace_back(), text, "text");
+void read_texts(std::vector<std::string>& texts, const json& field, const char* name) {
+  for (const json& text : field.is_array() ? field : json::array({field})) read_text(texts.emplace_back(), text, name);
 }
 
-using R = TranslateRequest;
-using Read = void (*)(R&, const json&);
-
 /// One parameter a row.
+template <class Request>
 struct Parameter {
   std::string_view name;
-  Read read;
+  void (*read)(Request&, const json&);
 };
 
-constexpr Parameter parameters[] = {
-    {"text", read_texts},
+using R = TranslateRequest;
+using S = ScoreRequest;
+
+constexpr Parameter<R> translate_parameters[] = {
+    {"text",
+     [](R& r, const json& f) {
+       r.several = f.is_array();
+       read_texts(r.job.texts, f, "text");
+     }},
     {"source", [](R& r, const json& f) { read_text(r.source, f, "source"); }},
     {"target", [](R& r, const json& f) { read_text(r.target, f, "target"); }},
     {"api_key", [](R& r, const json& f) { read_text(r.api_key, f, "api_key"); }},
@@ -130,14 +136,40 @@ constexpr Parameter parameters[] = {
      }},
 };
 
-const Parameter& parameter(const std::string& name) {
+constexpr Parameter<S> score_parameters[] = {
+    {"text", [](S& s, const json& f) { read_texts(s.sources, f, "text"); }},
+    {"translation", [](S& s, const json& f) { read_texts(s.targets, f, "translation"); }},
+    {"source", [](S& s, const json& f) { read_text(s.source, f, "source"); }},
+    {"target", [](S& s, const json& f) { read_text(s.target, f, "target"); }},
+    {"api_key", [](S& s, const json& f) { read_text(s.api_key, f, "api_key"); }},
+};
+
+template <class Request>
+void read_parameter(Request& request, std::span<const Parameter<Request>> parameters, const std::string& name,
+                    const json& value) {
   std::vector<std::string> names;
-  for (const Parameter& p : parameters) {
-    if (p.name == name) return p;
+  for (const auto& p : parameters) {
+    if (p.name == name) return p.read(request, value);
     names.emplace_back(p.name);
   }
   const std::string near = nearest(name, names);
   fail("there is no parameter '{}'{}", name, near.empty() ? "" : ", did you mean " + near + "?");
+}
+
+// As the command line does, where a parameter has no effect.
+void check_effects(const SearchOptions& search, const json& fields) {
+  const auto changed = [&](const char* name, double otherwise) {
+    return fields.contains(name) && fields[name] != json(otherwise);
+  };
+  const SearchOptions standard;
+  require(search.length_penalty == 0 || !changed("normalize", 0),
+          "length_penalty and normalize {} are two ways to divide scores by length: give one", search.normalize);
+  require(search.sampling != Sampling::none || !changed("temperature", standard.temperature),
+          "temperature {} is for sampling, which is not given", search.temperature);
+  require(search.sampling == Sampling::topk || !changed("sampling_pieces", standard.sampling_pieces),
+          "sampling_pieces {} is for sampling topk, which is not given", search.sampling_pieces);
+  require(search.sampling == Sampling::nucleus || !changed("sampling_mass", standard.sampling_mass),
+          "sampling_mass {} is for sampling nucleus, which is not given", search.sampling_mass);
 }
 
 // Sampling draws as many translations as requested; a search keeps at least as many hypotheses.
@@ -164,9 +196,21 @@ void resolve(TranslateRequest& r, bool beam_given) {
 TranslateRequest read_translate_request(const json& fields, const SearchOptions& standard) {
   TranslateRequest request{.job = {.search = standard}};
   require(fields.contains("text"), "text is missing: what to translate");
-  for (const auto& [name, value] : fields.items()) parameter(name).read(request, value);
+  for (const auto& [name, value] : fields.items())
+    read_parameter<TranslateRequest>(request, translate_parameters, name, value);
+  check_effects(request.job.search, fields);
   resolve(request, fields.contains("beam_size"));
   validate(request.job.search);
+  return request;
+}
+
+ScoreRequest read_score_request(const json& fields) {
+  ScoreRequest request;
+  for (const char* name : {"text", "translation"}) require(fields.contains(name), "{} is missing", name);
+  for (const auto& [name, value] : fields.items()) read_parameter<ScoreRequest>(request, score_parameters, name, value);
+  require(request.sources.size() == request.targets.size(),
+          "there are {} texts and {} translations, expected equal numbers", request.sources.size(),
+          request.targets.size());
   return request;
 }
 

@@ -17,8 +17,16 @@ struct TranslateRequest {
   bool stream = false;
 };
 
+/// A request to /v1/score.
+struct ScoreRequest {
+  std::vector<std::string> sources, targets;  // of equal length
+  std::string source, target;                 // languages, as above
+  std::string api_key;
+};
+
 /// Reads the parameters and checks their types and bounds. `job.search` begins as `standard`. Error for unknown
 /// parameters, values out of bounds, and options that contradict each other.
 TranslateRequest read_translate_request(const nlohmann::json& fields, const SearchOptions& standard);
+ScoreRequest read_score_request(const nlohmann::json& fields);
 
 }  // namespace dragoman

@@ -57,6 +57,7 @@ class Service {
   const ServeOptions& options() const { return options_; }
   const ApiKeys& keys() const { return *keys_; }
   ServedModels& models() { return models_; }
+  const ServedModels& models() const { return models_; }
   Metrics& metrics() { return metrics_; }
   int connections() const { return connections_(); }
   void post(std::function<void()> f) const { post_(std::move(f)); }

@@ -64,6 +64,24 @@ class OwnApi(Served):
         self.assertIn("did you mean beam_size", self.translate(400, text="a", beamsize=2)["error"])
         self.assertIn("expected 1 to 64", self.translate(400, text="a", beam_size=1000)["error"])
 
+    def test_refuses_languages_that_the_model_does_not_have(self):
+        score = {"text": LINES[0], "translation": "das car"}
+        for languages, message in (({"source": "xx"}, "xx is not supported"), ({"target": "xx"}, "xx is not supported"),
+                                   ({"source": "de", "target": "en"}, "not supported")):
+            self.assertIn(message, self.translate(400, text=LINES[0], **languages)["error"])
+            self.assertIn(message, self.server.json("POST", "/v1/score", score | languages, 400)["error"])
+        for languages in ({}, {"source": "en"}, {"source": "auto"}, {"target": "de"}, {"source": "en", "target": "de"}):
+            self.translate(text=LINES[0], **languages)
+            self.server.json("POST", "/v1/score", score | languages)
+
+    def test_refuses_bytes_that_are_no_text(self):
+        error = self.server.json("POST", "/v1/translate?beam_size=%FF", {"text": "a"}, 400)["error"]
+        self.assertEqual(error, 'beam_size is "\ufffd", expected a whole number')
+        self.server.json("POST", "/v1/score?translation=%FF", {"text": "a"})
+        self.server.json("POST", "/v1/translate?text=%FF&prefix=%FF", {})
+        for path in ("/v1/translate?text=a&%FF=1", "/v1/translate?text=a&source=%FF", "/translate?q=a&source=%FF&target=de"):
+            self.server.json("POST", path, {}, 400)
+
     def test_streams_what_is_decided(self):
         for options in ({"beam_size": 1}, {"beam_size": 4}, {"sampling": "full"}):
             text = "\n\n".join(LINES[:4])

@@ -80,13 +80,18 @@ TEST(Metrics, AreCumulativeHistogramsAndCounters) {
     EXPECT_THAT(text, HasSubstr(line));
 }
 
-std::string refusal_of(const json& fields) {
+template <class Read>
+std::string refusal_of(Read read) {
   try {
-    read_translate_request(fields, {});
+    read();
   } catch (const Error& error) {
     return error.what();
   }
   return "";
+}
+
+std::string refusal_of(const json& fields) {
+  return refusal_of([&] { read_translate_request(fields, {}); });
 }
 
 TEST(TranslateRequest, HasTheSearchThatItAsksFor) {
@@ -119,6 +124,37 @@ TEST(TranslateRequest, IsRefusedWithTheReason) {
   EXPECT_THAT(refusal_of({{"text", "a"}, {"min_length_factor", 11}}), HasSubstr("expected 0 to 10"));
   EXPECT_THAT(refusal_of({{"text", "a"}, {"rule", "moses"}}), HasSubstr("auto, marian, huggingface"));
   EXPECT_THAT(refusal_of({{"text", {"a", "b"}}, {"stream", true}}), HasSubstr("one text"));
+}
+
+TEST(TranslateRequest, IsRefusedWhereAParameterHasNoEffect) {
+  const auto refusal = [](json fields) {
+    fields["text"] = "a";
+    return refusal_of(fields);
+  };
+  EXPECT_EQ(refusal({{"temperature", 0.5}}), "temperature 0.5 is for sampling, which is not given");
+  EXPECT_EQ(refusal({{"sampling", "full"}, {"temperature", 0.5}}), "");
+  EXPECT_EQ(refusal({{"temperature", 1}}), "") << "the default changes nothing";
+  EXPECT_THAT(refusal({{"sampling_pieces", 5}}), HasSubstr("is for sampling topk, which is not given"));
+  EXPECT_THAT(refusal({{"sampling", "nucleus"}, {"sampling_pieces", 5}}), HasSubstr("sampling_pieces 5 is for"));
+  EXPECT_THAT(refusal({{"sampling", "topk"}, {"sampling_mass", 0.5}}), HasSubstr("sampling_mass 0.5 is for"));
+  EXPECT_EQ(refusal({{"length_penalty", 0.6}, {"normalize", 1}}),
+            "length_penalty and normalize 1 are two ways to divide scores by length: give one");
+  EXPECT_EQ(refusal({{"length_penalty", 0.6}, {"normalize", 0}}), "");
+  EXPECT_EQ(refusal({{"length_penalty", 0}, {"normalize", 0.5}}), "");
+}
+
+TEST(TranslateRequest, IsRefusedWhateverBytesAParameterHas) {
+  EXPECT_THAT(refusal_of({{"text", "a"}, {"beam_size", "\xff"}}), HasSubstr("expected a whole number"));
+}
+
+TEST(ScoreRequest, IsRefusedWithTheReason) {
+  const auto refusal = [](const json& fields) { return refusal_of([&] { read_score_request(fields); }); };
+  EXPECT_EQ(refusal({{"text", "a"}, {"translation", "b"}}), "");
+  EXPECT_EQ(refusal({{"text", "a"}}), "translation is missing");
+  EXPECT_THAT(refusal({{"text", "a"}, {"translation", {1}}}), HasSubstr("translation is number, expected text"));
+  EXPECT_THAT(refusal({{"text", "a"}, {"translation", {"b", "c"}}}), HasSubstr("1 texts and 2 translations"));
+  EXPECT_EQ(refusal({{"text", "a"}, {"translation", "b"}, {"sources", "en"}}),
+            "there is no parameter 'sources', did you mean source?");
 }
 
 TEST(ApiDescription, IsJsonWithEveryPath) {
