@@ -60,9 +60,10 @@ std::optional<HttpResponse> refusal_of(const Fields& fields, bool has_body) {
 
 // "http://host:1/path?query" → "/path?query" (RFC 9112, section 3.2.2).
 std::string origin_form(std::string_view target) {
-  const std::string scheme = lower(target.substr(0, target.find("://")));
-  if (scheme != "http" && scheme != "https") return std::string(target);
-  target.remove_prefix(scheme.size() + 3);
+  const size_t colon = target.find("://");
+  const std::string scheme = lower(target.substr(0, colon));
+  if (colon == target.npos || (scheme != "http" && scheme != "https")) return std::string(target);
+  target.remove_prefix(colon + 3);
   target.remove_prefix(std::min(target.find_first_of("/?"), target.size()));
   return (target.starts_with('/') ? "" : "/") + std::string(target);
 }

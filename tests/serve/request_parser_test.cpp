@@ -126,6 +126,8 @@ TEST(RequestParser, TakesATargetWithItsHost) {
   EXPECT_EQ(target("http://x"), "/|");
   EXPECT_EQ(target("http://x?a=/b"), "/|a=/b");
   EXPECT_EQ(target("/http://x/a"), "/http://x/a|");
+  EXPECT_EQ(target("http"), "http|");
+  EXPECT_EQ(target("https:"), "https:|");
   EXPECT_EQ(target("*"), "*|");
 }
 
