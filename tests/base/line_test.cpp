@@ -154,7 +154,7 @@ TEST(LineReader, IsReadyForAPartOfALine) {
   EXPECT_FALSE(reader.ready());
 }
 
-TEST(LineReader, KnowsHowMuchOfAFileIsRead) {
+TEST(LineReader, ReportsHowMuchOfAFileIsRead) {
   TemporaryFolder folder;
   LineReader reader(folder.make("a", "one\ntwo\nthree\nfour\n"));
   std::string line;
@@ -317,7 +317,7 @@ TEST(LineWriter, LeftByAnExceptionBeforeItsFirstOutputLeavesTheFileAsItWas) {
   }
 }
 
-TEST(LineWriter, TellsAFullDiskByTheNameOfTheFile) {
+TEST(LineWriter, NamesTheFileWhenTheDiskIsFull) {
   LineWriter writer("/dev/full");
   writer.write("text");
   try {
@@ -329,7 +329,7 @@ TEST(LineWriter, TellsAFullDiskByTheNameOfTheFile) {
   }
 }
 
-TEST(LineWriter, TellsABrokenPipeFromAnError) {
+TEST(LineWriter, DistinguishesABrokenPipeFromAnError) {
   std::signal(SIGPIPE, SIG_IGN);
   Pipe pipe;
   LineWriter writer("/dev/fd/" + std::to_string(pipe.ends[1]));

@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Nearest, KnowsSlipsOfTheFingerAndParts) {
+TEST(Nearest, FindsTyposAndAbbreviations) {
   const std::vector<std::string> names = {"beam-size", "transformer-dropout", "quiet", "seed"};
   EXPECT_EQ(nearest("beam-szie", names), "beam-size");  // two letters swapped
   EXPECT_EQ(nearest("beamsize", names), "beam-size");

@@ -77,7 +77,7 @@ class CApi : public testing::Test {
   const char* const texts[3] = {lines[0].c_str(), lines[1].c_str(), lines[2].c_str()};
 };
 
-TEST_F(CApi, HasTheVersionOfTheProjectAndTheThreadsThatWereAsked) {
+TEST_F(CApi, HasTheVersionOfTheProjectAndTheRequestedThreads) {
   EXPECT_STREQ(dragoman_version(), DRAGOMAN_VERSION);
   EXPECT_EQ(dragoman_engine_threads(engine), 2);
 }

@@ -74,7 +74,7 @@ TEST_F(InspectCommand, DescribesAModelInWords) {
     EXPECT_THAT(page, HasSubstr(words));
 }
 
-TEST_F(InspectCommand, TellsATrainingStateAndWhereItsModelIs) {
+TEST_F(InspectCommand, RecognisesATrainingStateAndNamesItsModel) {
   write_safetensors(folder / "m.state.safetensors", {},
                     {{"format", "dragoman-state"}, {"version", "2"}, {"progress", R"({"updates":1200,"epoch":0})"}});
   const std::string page = output_of({.model = folder / "m.state.safetensors"});
@@ -94,13 +94,13 @@ TEST_F(InspectCommand, ListsTheTensorsOfAnotherProgramsFile) {
   EXPECT_TRUE(page["checksum"].is_null());
 }
 
-TEST_F(InspectCommand, KnowsAVocabulary) {
+TEST_F(InspectCommand, DescribesAVocabulary) {
   const InspectOptions options{.model = source_dir() + "/tests/vocab/golden/unigram.spm"};
   EXPECT_THAT(output_of(options), HasSubstr("a SentencePiece vocabulary, not a model"));
   EXPECT_EQ(json_of(options)["type"], "unigram");
 }
 
-TEST_F(InspectCommand, KnowsVocabulariesOfOtherPrograms) {
+TEST_F(InspectCommand, DescribesVocabulariesOfOtherPrograms) {
   const InspectOptions options{.model = folder.make("v.yml", "</s>: 0\n<unk>: 1\na: 2\n")};
   EXPECT_THAT(output_of(options), HasSubstr("v.yml: a vocabulary, not a model"));
   EXPECT_EQ(json_of(options)["type"], "tokens");

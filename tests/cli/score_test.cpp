@@ -125,7 +125,7 @@ TEST_F(ScoreCommand, NamesTheFilesThatDoNotPair) {
   }
 }
 
-TEST_F(ScoreCommand, KnowsThatOutputNamesTheText) {
+TEST_F(ScoreCommand, WritesTheNameOfTheOutputAsTheText) {
   options.output = options.train_sets[1];
   EXPECT_THROW(refuse_overwriting(files_of(options)), Error);
 }
@@ -170,7 +170,7 @@ TEST_F(ScoreCommand, AddsAFeatureToNBestLists) {
   }
 }
 
-TEST_F(ScoreCommand, NamesTheFeatureAsAskedAndRewritesWordScores) {
+TEST_F(ScoreCommand, NamesTheFeatureAndRewritesWordScores) {
   options.train_sets = {folder.make("s", "Where?\n"), folder.make("list", "0 |||  ||| WordScores= -3 ||| F0= -3\n")};
   options.n_best = options.normalize = options.word_scores = true;
   options.n_best_feature = "Other";

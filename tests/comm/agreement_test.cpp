@@ -29,7 +29,7 @@ TEST(Agreement, NamesTheFirstDifferenceOnAllRanks) {
   });
 }
 
-TEST(Agreement, TellsAllWhatHasFailedOnRank0) {
+TEST(Agreement, SendsAnErrorOfRank0ToAllRanks) {
   on_ranks(2, [](Communicator& ranks) {
     std::string message;
     try {

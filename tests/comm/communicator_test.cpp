@@ -41,7 +41,7 @@ TEST(Communicator, GathersTextsOnRank0InOrder) {
   });
 }
 
-TEST(Communicator, KnowsWhatAnyRankSays) {
+TEST(Communicator, CombinesAnswersOfAllRanks) {
   for (int who : {0, 1, 2})
     on_ranks(3, [who](Communicator& ranks) {
       EXPECT_TRUE(ranks.any(ranks.rank() == who));
@@ -110,7 +110,7 @@ TEST(Communicator, SaysHowALostRankHasEnded) {
   EXPECT_EQ(loss([] { _exit(7); }), "rank 2 of 4 ended with exit code 7");
 }
 
-TEST(Communicator, TellsARankWhetherRank0Ends) {
+TEST(Communicator, ReportsWhetherRank0Ends) {
   auto ranks = fork_ranks(2);
   if (ranks->rank() == 1) {
     const bool early = ranks->rank_0_ends_within(0.01);

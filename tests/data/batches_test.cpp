@@ -144,7 +144,7 @@ TEST(BatchPlan, NeedsALimit) {
               ThrowsMessage<Error>(HasSubstr("--mini-batch-words 0 and --mini-batch 0")));
 }
 
-TEST(BatchPlan, KnowsItsLargestBatches) {
+TEST(BatchPlan, FindsItsLargestBatches) {
   const auto corpus = toy_corpus({{2, 4}, {2, 4}, {12, 1}, {3, 9}});  // batches {0, 1}, {2}, {3} of 8, 1, 9 targets
   const BatchPlan plan = plan_batches(*corpus, unshuffled(budget(8)), 1, 0);
   ASSERT_EQ(plan.size(), 3);

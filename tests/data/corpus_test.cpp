@@ -200,7 +200,7 @@ TEST_F(CorpusTest, KeepsTheWeightsOfThePairsThatStay) {
   EXPECT_NE(read_corpus(text)->fingerprint, corpus->fingerprint);
 }
 
-TEST_F(CorpusTest, KnowsWhereTheTextsEndInPairs) {
+TEST_F(CorpusTest, ReportsTextsOfDifferentLength) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
   text.texts.push_back({{files.write("s1", "\n"), files.write("t1", "a\n")}});
   text.texts.push_back({{files.write("s2", "c\nd\n"), files.write("t2", "c\nd\n")}});
@@ -256,7 +256,7 @@ TEST_F(CorpusTest, StreamSamplesEveryEpochAnewAndResumesExactly) {
   }
 }
 
-TEST_F(CorpusTest, StopsReadingWhenAsked) {
+TEST_F(CorpusTest, StopsReadingOnRequest) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW(read_corpus(sampled_pair(1), 0, stop.get_token()), Error);

@@ -71,7 +71,7 @@ TEST(ParallelReader, ReadsOneCorpusAfterTheOther) {
   EXPECT_EQ(reader.share(), 1);
 }
 
-TEST(ParallelReader, KnowsHowMuchItHasRead) {
+TEST(ParallelReader, ReportsHowMuchItHasRead) {
   const TextFiles files;
   const std::vector<TextPair> text = {{{files.write("a", "12345\n\n\n"), files.write("b", "\n\n\n")}}};
   ParallelReader reader(text);

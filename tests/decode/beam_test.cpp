@@ -169,7 +169,7 @@ TEST(Beam, StopsWhenNothingCanBecomeBetter) {
   EXPECT_THAT(beam.best(), SizeIs(1));
 }
 
-TEST(Beam, GoesOnWhileALongerTranslationCanBecomeBetter) {
+TEST(Beam, ContinuesWhileALongerTranslationCanBecomeBetter) {
   const SearchOptions options{.beam_size = 3, .normalize = 1};  // -3 over ten pieces is more than -1
   Beam beam(options, four_pieces);
   advance(beam, {{{-1, -3, -4}, {eos, a, b}}});

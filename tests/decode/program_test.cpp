@@ -92,7 +92,7 @@ TEST_F(Program, AnswersEveryLineWhileThePipeStaysOpen) {
   EXPECT_EQ(program.exit_code(), 0);
 }
 
-TEST_F(Program, EndsQuietlyWhenNobodyReadsAnyMore) {
+TEST_F(Program, EndsQuietlyWhenItsOutputIsClosed) {
   const auto begin = std::chrono::steady_clock::now();
   const std::string command = "yes 'Where is the castle?' 2>/dev/null | { " DRAGOMAN_PROGRAM
                               " translate --max-length-add 3 -m '" +

@@ -100,7 +100,7 @@ TEST_F(RecordedDecoding, IsOneCopyAndOneRunAStepOnceItsSizeIsKnown) {
   EXPECT_EQ(counts().allocations, allocations);
 }
 
-TEST_F(RecordedDecoding, IsRecordedAnewWhenCachesHaveGrownOrOtherPiecesAreAskedFor) {
+TEST_F(RecordedDecoding, IsRecordedAnewWhenCachesGrewOrOtherPiecesAreRequested) {
   Context cx{.backend = device, .arena = arena, .packed = &packed};
   const Context without{.backend = plain, .arena = arena, .packed = &packed};
   Context as_called = without;
@@ -175,7 +175,7 @@ TEST_F(RecordedDecoding, RunsAsItIsCalledWhereTheDeviceHasNoRoom) {
   EXPECT_EQ(counts().recordings, before);
 }
 
-TEST_F(RecordedDecoding, GoesOnAsItIsCalledWhereAKernelFailsWhileItIsRecorded) {
+TEST_F(RecordedDecoding, RunsKernelByKernelAfterOneFailedWhileRecorded) {
   static int calls;  // of the encoder, of the first step, of the second, which is recorded
   calls = 0;
   Backend failing = device;
@@ -201,7 +201,7 @@ TEST_F(RecordedDecoding, GoesOnAsItIsCalledWhereAKernelFailsWhileItIsRecorded) {
 }
 
 // A driver may refuse to capture, or to instantiate what it captured, and a library may refuse to be captured.
-TEST_F(RecordedDecoding, GoesOnAsItIsCalledWhereTheDeviceCannotRecord) {
+TEST_F(RecordedDecoding, RunsKernelByKernelIfTheDeviceCannotRecord) {
   Recorder no_begin = *device.recorder, no_end = no_begin, no_run = no_begin;
   no_begin.begin = [] { throw RecordingFailed("as if"); };
   no_end.end = []() -> std::shared_ptr<void> {

@@ -11,7 +11,7 @@ TEST(Score, DividesByThePowerOfTheLength) {
   EXPECT_DOUBLE_EQ(score({.normalize = 0}, -6, 3), -6);
 }
 
-TEST(Score, FollowsWuAndOthersWhenAskedTo) {  // 2^0.6 = 1.515717
+TEST(Score, FollowsWuAndOthersOnRequest) {  // 2^0.6 = 1.515717
   EXPECT_NEAR(score({.normalize = 0, .length_penalty = 0.6}, -6, 7), -3.958524, 1e-6);
   EXPECT_DOUBLE_EQ(score({.normalize = 1, .length_penalty = 1}, -6, 7), -3);
 }

@@ -52,7 +52,7 @@ TEST_F(EvaluateTest, TakesTextsInMemoryAsItTakesFiles) {
       ThrowsMessage<Error>(HasSubstr("h has 2 lines, r has 1 line")));
 }
 
-TEST_F(EvaluateTest, TestsSignificanceWhenAsked) {
+TEST_F(EvaluateTest, TestsSignificanceOnRequest) {
   const Evaluation e =
       evaluate(engine, {.references = {reference}, .hypotheses = {hypothesis, reference}, .paired_bs = true});
   EXPECT_TRUE(e.systems[0].scores[0].interval && !e.systems[0].scores[0].p_value);

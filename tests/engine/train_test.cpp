@@ -79,7 +79,7 @@ TEST_F(TrainTest, StoppedByAnotherThreadAndResumedGivesTheFilesOfTheCommand) {
     EXPECT_TRUE(read_file(name_in(toy.files.path("program"))) == read_file(name_in(toy.files.path("command"))));
 }
 
-TEST_F(TrainTest, TellsItsObserverWhatHappensInOrder) {
+TEST_F(TrainTest, ReportsEventsToItsObserverInOrder) {
   std::vector<size_t> kinds;
   train(engine, options("m", "2u"), [&](const RunMoment&, const RunEvent& event) { kinds.push_back(event.index()); });
   const auto kind = [](const RunEvent& event) { return event.index(); };

@@ -123,7 +123,7 @@ TEST(MarianConfig, NamesWhatItDoesNotKnow) {
 }
 
 // The version that computes it exactly is the one after 1.12.0.
-TEST(MarianConfig, KnowsTheGeluOfItsVersion) {
+TEST(MarianConfig, ReadsTheGeluOfItsVersion) {
   const auto gelu = [](const std::string& version) {
     return marian_config("type: transformer\ntransformer-ffn-activation: gelu\n" + version, "m").activation;
   };

@@ -110,7 +110,7 @@ TEST_F(ModelFileOnDisk, IsRefusedWhereItsAttentionHasNoWindowOrTooManyHeads) {
               HasSubstr("--attention-local-center predictive is the centre of a window, but --attention-local is 0"));
 }
 
-TEST_F(ModelFileOnDisk, KnowsWhatItWasTrainedOnIfTheFileSaysSo) {
+TEST_F(ModelFileOnDisk, ReadsTheTrainedLengthsIfTheFileHasThem) {
   Arena arena;
   const auto weights = weights_of(toy_model(arena, 1)->parameters());
   const Vocabularies vocabularies{toy_vocabulary(), toy_vocabulary()};

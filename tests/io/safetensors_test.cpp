@@ -157,7 +157,7 @@ std::string refusal(const std::function<void()>& write) {
   return "";
 }
 
-TEST_F(Safetensors, RefusesToWriteWhatNobodyCouldRead) {
+TEST_F(Safetensors, RefusesToWriteWhatCannotBeRead) {
   const auto writing = [&](std::vector<TensorEntry> entries, Metadata metadata = {}) {
     return refusal([&] { write_safetensors(at("m"), entries, metadata); });
   };

@@ -88,7 +88,7 @@ TEST_F(Evaluate, PrintsATableWithARowForEachSystem) {
 
 // sacrebleu 2.6.0: sacrebleu ref -i hyp -m chrf ter, with --chrf-word-order 2 for chrF++ and --ter-case-sensitive for
 // the last.
-TEST_F(Evaluate, KnowsChrfWithWordsAndTerWhichIgnoresCapitalsUnlessToldOtherwise) {
+TEST_F(Evaluate, HasChrfWithWordsAndTerWhichIgnoresCaseByDefault) {
   EvaluateOptions options{.references = {file("ref", reference)},
                           .hypotheses = {file("hyp", "the cat sat on the mat.\nIt rained, all day.\n")},
                           .metrics = {CorpusMetric::ter, CorpusMetric::chrf_plus_plus}};

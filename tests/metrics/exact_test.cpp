@@ -20,7 +20,7 @@ TEST(ExactMatch, TakesAnyOfTheReferences) {
   EXPECT_EQ(exact(sum_of(exact_of_lines(hypotheses, {first, second}))), 50);
 }
 
-TEST(ExactMatch, IgnoresCaseWhenAskedTo) {
+TEST(ExactMatch, IgnoresCaseOnRequest) {
   const Lines hypotheses = {"ÄRGER", "x"}, references = {"ärger", "X"};
   EXPECT_EQ(exact(sum_of(exact_of_lines(hypotheses, {references}))), 0);
   EXPECT_EQ(exact(sum_of(exact_of_lines(hypotheses, {references}, Case::lower))), 100);

@@ -132,7 +132,7 @@ TEST_P(AttentionFamily, HasTheGradientsThatDifferencesSay) {
 }
 
 // Word order matters unless nothing tells it: then an encoder sees a bag of words, and only the decoder's past has one.
-TEST_P(AttentionFamily, KnowsTheOrderOfSourceWordsUnlessThereAreNoPositions) {
+TEST_P(AttentionFamily, DependsOnTheOrderOfSourceWordsUnlessThereAreNoPositions) {
   const Variant& v = GetParam();
   Arena arena;
   const auto model = make(v, "reference", arena, DType::f64, false);

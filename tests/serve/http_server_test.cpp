@@ -150,7 +150,7 @@ TEST(HttpServer, GivesUpARequestWhoseTimeIsUp) {
   EXPECT_EQ(abandoned.get_future().get(), 503);
 }
 
-TEST(HttpServer, TellsAHandlerThatItsClientHasGone) {
+TEST(HttpServer, NotifiesAHandlerThatItsClientHasGone) {
   std::promise<int> abandoned;
   std::atomic<int> asked = 0;
   std::shared_ptr<Exchange> kept;

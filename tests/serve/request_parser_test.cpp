@@ -65,7 +65,7 @@ TEST(RequestParser, LeavesWhatBelongsToTheNextRequest) {
   EXPECT_EQ(input, "GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
 }
 
-TEST(RequestParser, KnowsWhetherTheConnectionGoesOn) {
+TEST(RequestParser, ReportsWhetherTheConnectionIsKeptAlive) {
   EXPECT_FALSE(parsed("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").keep_alive);
   EXPECT_FALSE(parsed("GET / HTTP/1.0\r\n\r\n").keep_alive);
   EXPECT_TRUE(parsed("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").keep_alive);

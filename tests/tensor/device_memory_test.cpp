@@ -60,7 +60,7 @@ TEST_F(OnDevice, AnArenaTakesMemoryInStepsAndKeepsIt) {
 }
 
 // The shared range is then unused, so tools detect every access beyond the end of a tensor.
-TEST_F(OnDevice, EachTensorHasMemoryOfItsOwnWhereThatIsAskedFor) {
+TEST_F(OnDevice, EachTensorHasMemoryOfItsOwnOnRequest) {
   static std::vector<int64_t> asked;
   static int given_back;
   asked.clear(), given_back = 0;
@@ -83,7 +83,7 @@ TEST_F(OnDevice, EachTensorHasMemoryOfItsOwnWhereThatIsAskedFor) {
   EXPECT_EQ(committed, 0);
 }
 
-TEST_F(OnDevice, AnArenaSaysWhenTheDeviceHasNoMoreAndGoesOn) {
+TEST_F(OnDevice, AnArenaReportsAFullDeviceAndRemainsUsable) {
   Arena arena(memory);
   const Tensor x = arena.allocate({100 * MiB}, DType::u8);
   EXPECT_THROW(arena.allocate({40 * MiB}, DType::u8), Error);

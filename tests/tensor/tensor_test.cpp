@@ -95,7 +95,7 @@ TEST(Shape, DiffersByRankAndExtent) {
   EXPECT_NE((Shape{2}), (Shape{2, 1}));
 }
 
-TEST(DType, KnowsItsSizeNameAndStatistics) {
+TEST(DType, HasASizeANameAndAStatisticsType) {
   EXPECT_EQ(size_of(DType::f64), 8);
   EXPECT_EQ(size_of(DType::bf16), 2);
   EXPECT_EQ(size_of(DType::u8), 1);

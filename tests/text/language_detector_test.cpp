@@ -52,7 +52,7 @@ TEST(CharacterNgrams, AreThoseOfWordsInLowerCase) {
   for_each_ngram(" 42 \xFF !", [](int, std::string_view ngram) { ADD_FAILURE() << ngram; });
 }
 
-TEST(LanguageDetector, TellsLanguagesThatItLearned) {
+TEST(LanguageDetector, DetectsLanguagesThatItLearned) {
   const LanguageDetector known = detector();
   EXPECT_THAT(known.languages(), ElementsAre("de", "en", "ja"));
   EXPECT_EQ(best(known, "The museum is closed this morning."), "en");

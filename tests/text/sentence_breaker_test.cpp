@@ -40,7 +40,7 @@ TEST(SentenceBreaker, KeepsAbbreviationsWithWhatFollows) {
               ElementsAre("В г. Москве живёт А. С. Пушкин.", "Он поэт."));
 }
 
-TEST(SentenceBreaker, KnowsAbbreviationsOfTheLanguageAlone) {
+TEST(SentenceBreaker, UsesAbbreviationsOfTheLanguageAlone) {
   EXPECT_THAT(cut("en", "It is No. 5. No. That is all."), ElementsAre("It is No. 5.", "No.", "That is all."));
   EXPECT_THAT(cut("en", "He was 42. Then he left."), ElementsAre("He was 42.", "Then he left."));
   EXPECT_THAT(cut("", "Mr. Smith"), ElementsAre("Mr.", "Smith"));

@@ -112,7 +112,7 @@ TEST(Checkpoint, HoldsTheMomentsOfEveryParameter) {
   }
 }
 
-TEST(Checkpoint, KnowsTheBatchesOfItsRun) {
+TEST(Checkpoint, StoresTheBatchesOfItsRun) {
   ToyRun run;
   run.train_until(1);
   EXPECT_EQ(batch_words_of(state_path(run.setup.training.model)), 60);

@@ -72,7 +72,7 @@ TEST(NumberedCheckpoints, LeaveAFolderOfSuchANameAlone) {
   EXPECT_TRUE(fs::exists(folder / "m.update3.safetensors"));
 }
 
-TEST(FullDisk, KeepsTheOldFilesAndGoesOn) {
+TEST(FullDisk, KeepsTheOldFilesAndContinues) {
   ToyRun run;
   run.setup.training.disp_freq = {1, Frequency::updates};
   run.setup.training.save_freq = {2, Frequency::updates};

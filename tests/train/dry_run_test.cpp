@@ -17,7 +17,7 @@ int64_t files_in(const ToyRun& run) {
   return std::distance(std::filesystem::directory_iterator(run.files.path(".")), {});
 }
 
-TEST(DryRun, KnowsWhatTheRunThenDoesAndWritesNothing) {
+TEST(DryRun, PredictsTheRunAndWritesNothing) {
   ToyRun run;
   const int64_t files = files_in(run);
   const DryRun dry = dry_run(run.setup, backend("cpu"));

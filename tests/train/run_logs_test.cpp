@@ -25,7 +25,7 @@ std::vector<std::string> events_of(const std::vector<json>& lines) {
   return events;
 }
 
-TEST(JsonLog, TellsTheWholeRunAndResumesWithIt) {
+TEST(JsonLog, HasTheWholeRunAndIsResumedWithIt) {
   ToyRun run;
   run.setup.training.log_json = run.files.path("run.jsonl");
   run.setup.training.disp_freq = {2, Frequency::updates};
@@ -59,7 +59,7 @@ TEST(RunLog, ThatCannotBeWrittenIsAnErrorBeforeTheRunAndAtItsEnd) {
   EXPECT_THAT(run.log.text(), HasSubstr("Resuming from"));
 }
 
-TEST(RunLog, TellsAtTheEndThatTranslationsOfValidationAreMissing) {
+TEST(RunLog, ReportsAtTheEndThatTranslationsOfValidationAreMissing) {
   ToyRun run;
   run.setup.training.valid_metrics = {ValidMetric::chrf};
   run.setup.training.valid_freq = {2, Frequency::updates};

@@ -67,7 +67,7 @@ TEST(Stopping, NeverComesOfZero) {
   }
 }
 
-TEST(Stopping, KnowsTheShareOfTheWay) {
+TEST(Stopping, ReportsTheShareThatIsDone) {
   Progress p;
   p.updates = 30;
   p.position.epoch = 1;
@@ -103,7 +103,7 @@ TEST(EarlyStopping, ComesWhenTheFirstMetricDoesNotImprove) {
                                              HasSubstr("2 validations without improvement, after 6 updates")));
 }
 
-TEST(EarlyStopping, ForgetsTheBestOfAMetricThatIsNoLongerAskedFor) {
+TEST(EarlyStopping, ForgetsTheBestOfAMetricThatIsNoLongerRequested) {
   ToyRun run;
   run.setup.training.valid_freq = {2, Frequency::updates};
   run.train_until(2);

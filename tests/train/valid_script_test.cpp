@@ -107,7 +107,7 @@ TEST_F(ScriptedRun, HandsTheKeptFileToTheScript) {
   EXPECT_EQ(read_file(run.files.path("seen")), run.files.path("kept.1") + "\n");
 }
 
-TEST_F(ScriptedRun, GoesOnWithoutTheFigureThatTheScriptDoesNotGive) {
+TEST_F(ScriptedRun, ContinuesWithoutAFigureOfTheScript) {
   run.setup.training.valid_script_path = write("broken", "exit 1");
   run.setup.training.valid_metrics = {ValidMetric::translation, ValidMetric::cross_entropy};
   run.setup.training.early_stopping = 1;
@@ -118,7 +118,7 @@ TEST_F(ScriptedRun, GoesOnWithoutTheFigureThatTheScriptDoesNotGive) {
   EXPECT_TRUE(p.best.contains("cross-entropy"));
 }
 
-TEST_F(ScriptedRun, GoesOnWhenTranslationsCannotBeKept) {
+TEST_F(ScriptedRun, ContinuesWhenTranslationsCannotBeStored) {
   run.setup.training.valid_translation_output = run.files.path("later/{U}");
   EXPECT_THAT(message_of([&] { run.train_until(2); }), HasSubstr("--valid-translation-output"));
   fs::create_directory(run.files.path("later"));

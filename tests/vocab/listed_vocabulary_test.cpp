@@ -143,7 +143,7 @@ TEST_P(ListedSentencePiece, GivesThePiecesOfTheModelTheIdsOfTheList) {
   EXPECT_THAT(v.encode(""), IsEmpty());
 }
 
-TEST_P(ListedSentencePiece, KnowsCharactersThatOnlyTheListHolds) {
+TEST_P(ListedSentencePiece, EncodesCharactersThatOnlyTheListHolds) {
   ListedVocabulary list = sentencepiece(without_bytes(GetParam()));
   const auto ids = [&](std::string_view line) { return made(list).encode(line); };
   EXPECT_THAT(ids("a 京"), testing::Contains(2));
@@ -175,7 +175,7 @@ TEST_P(ListedSentencePiece, SamplesAsTheModelDoes) {
   EXPECT_EQ(v.encode_block(lines, 0.3, 7), expected);
 }
 
-TEST_P(ListedSentencePiece, TellsItsFacts) {
+TEST_P(ListedSentencePiece, ReportsItsFacts) {
   const ModelFacts facts =
       facts_of(made(sentencepiece(read_file(golden + std::string(name_of(GetParam())) + ".spm"))).bytes());
   EXPECT_EQ(facts.type, std::string(name_of(GetParam())) + " with a list");
@@ -194,7 +194,7 @@ TEST(ListedVocabulary, SamplesNothingWithoutSentencePiece) {
   }
 }
 
-TEST(ListedVocabulary, TellsItsFacts) {
+TEST(ListedVocabulary, ReportsItsFacts) {
   EXPECT_EQ(facts_of(made(tokens()).bytes()).type, "tokens");
   EXPECT_EQ(facts_of(made(merges()).bytes()).type, "merges");
   EXPECT_THAT(summary_of(made(tokens())).learned, ElementsAre(2, 3, 4));

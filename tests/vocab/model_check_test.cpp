@@ -104,7 +104,7 @@ TEST(ModelCheck, FindsSizesThatCannotBe) {
 }
 
 // Fields that come again replace or join those before them.
-TEST(ModelCheck, LooksAtEveryCharacterMap) {
+TEST(ModelCheck, ChecksEveryCharacterMap) {
   for (const auto& [id, name] : {std::pair(3, "its normalizer"), std::pair(5, "its denormalizer")}) {
     const std::string broken = field(id, field(2, "abc"));
     EXPECT_THAT(fault_of_model(golden("bpe") + broken), HasSubstr(name));

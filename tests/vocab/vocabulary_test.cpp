@@ -122,7 +122,7 @@ TEST_P(OfType, TakesTheBestSegmentationWhenAlphaIsZero) {
               ElementsAre(vocabulary.encode(lines[0]), vocabulary.encode(lines[1]), vocabulary.encode(lines[2])));
 }
 
-TEST_P(OfType, TellsItsFacts) {
+TEST_P(OfType, ReportsItsFacts) {
   EXPECT_EQ(facts_of(vocabulary.bytes()).type, GetParam());
   EXPECT_EQ(facts_of(vocabulary.bytes()).normalization, "identity");
   EXPECT_EQ(vocabulary.size(), 340);
