@@ -125,7 +125,7 @@ TEST_F(ScoreCommand, NamesTheFilesThatDoNotPair) {
   }
 }
 
-TEST_F(ScoreCommand, WritesTheNameOfTheOutputAsTheText) {
+TEST_F(ScoreCommand, RefusesToOverwriteItsText) {
   options.output = options.train_sets[1];
   EXPECT_THROW(refuse_overwriting(files_of(options)), Error);
 }

@@ -200,7 +200,7 @@ TEST_F(CorpusTest, KeepsTheWeightsOfThePairsThatStay) {
   EXPECT_NE(read_corpus(text)->fingerprint, corpus->fingerprint);
 }
 
-TEST_F(CorpusTest, ReportsTextsOfDifferentLength) {
+TEST_F(CorpusTest, ListsWhereEachTextEndsInPairs) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
   text.texts.push_back({{files.write("s1", "\n"), files.write("t1", "a\n")}});
   text.texts.push_back({{files.write("s2", "c\nd\n"), files.write("t2", "c\nd\n")}});
