@@ -53,11 +53,12 @@ struct Mask {
     for (int j = 0; j < width; ++j) bits |= unsigned(keeps(words, j)) << j;
     return bits;
   }
+  /// A column is column(unit_of(c), number_of(c)).
+  static constexpr uint32_t unit_of(int64_t column) { return uint32_t(column / 128 * 16 + column % 16); }
+  static constexpr int number_of(int64_t column) { return int(column % 128 / 16); }
   /// The factor of one attention weight.
   __device__ float factor(int64_t row, uint32_t stream, int64_t column) const {
-    if (!positions) return 1;
-    const auto unit = uint32_t(column / 128 * 16 + column % 16);
-    return factor_of(draw(row, stream, unit), int(column % 128 / 16));
+    return positions ? factor_of(draw(row, stream, unit_of(column)), number_of(column)) : 1.f;
   }
 };
 

@@ -126,12 +126,17 @@ struct Kept {
   __device__ Kept(const Heads& a, const Sentence& at, int row, int column, bool rows_are_keys) : scale(a.mask.scale) {
     if (!a.mask.positions) return;
     const Lane lane;
+    const int draws = rows_are_keys ? span / 2 : span / 4;  // keys that are 16 apart share one
     bits = 0;
 #pragma unroll 1
-    for (int n = 0; n < span / 2; ++n) {
+    for (int n = 0; n < draws; ++n) {
       const int r = row + lane.row(n % 4), c = column + lane.column(n / 4, n % 4);
       const int query = rows_are_keys ? c : r, key = rows_are_keys ? r : c;
-      if (query < at.queries && a.mask.factor(at.first_query + query, a.stream(at.head), key) != 0) bits |= 1u << n;
+      if (query >= at.queries) continue;
+      const PhiloxCounter words = a.mask.draw(at.first_query + query, a.stream(at.head), Mask::unit_of(key));
+      const int number = Mask::number_of(key);
+      if (a.mask.keeps(words, number)) bits |= 1u << n;
+      if (!rows_are_keys && a.mask.keeps(words, number + 1)) bits |= 1u << (n + span / 4);
     }
   }
   __device__ float factor(int j, int e) const { return bits >> (4 * j + e) & 1 ? scale : 0.f; }
