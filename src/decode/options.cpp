@@ -8,6 +8,8 @@
 namespace dragoman {
 namespace {
 
+constexpr double least_weight = 1e-6;  // far smaller ones are 0 in float
+
 // Called for each request, so the text is built only for an error.
 void check_range(std::string_view option, double value, Bounds bounds) {
   if (!bounds.contain(value)) fail("--{}: {} is out of range, expected {}", option, value, to_text(bounds));
@@ -46,8 +48,10 @@ void validate(const EnsembleOptions& o) {
   if (o.weights.empty()) return;
   require(o.weights.size() == o.models.size(), "--weights has {} numbers, --model {} files, expected one for each",
           o.weights.size(), o.models.size());
-  require(std::ranges::any_of(o.weights, [](double w) { return w > 0; }),
-          "--weights are all 0, expected at least one above 0");
+  for (const double weight : o.weights) check_range("weights", weight, {0, 1000});
+  require(std::ranges::max(o.weights) >= least_weight,
+          "--weights: {} is the largest, expected at least one of {} or more", std::ranges::max(o.weights),
+          least_weight);
 }
 
 }  // namespace dragoman

@@ -101,7 +101,7 @@ PROVOKED = {
     "--min-length-factor … is more than --max-length-factor … allows":
         "translate -m m --min-length-factor 2 --max-length-factor 1",
     "--weights has … numbers, --model … files, expected one for each": "translate -m m --weights 1 2",
-    "--weights are all 0, expected at least one above 0": "translate -m m --weights 0",
+    "--weights: 0 is the largest, expected at least one of 1e-06 or more": "translate -m m --weights 0",
     "--scores and --n-best: give one; n-best lists already contain the scores": "translate -m m --scores --n-best",
     "--n-best … exceeds --beam-size …": "translate -m m --n-best 9",
     "--length-penalty and --normalize … are two ways to divide scores by length: give one":

@@ -9,7 +9,8 @@
 namespace dragoman {
 namespace {
 
-std::string complaint(const SearchOptions& options) {
+template <class Options = SearchOptions>
+std::string complaint(const Options& options) {
   try {
     validate(options);
   } catch (const Error& e) {
@@ -55,6 +56,21 @@ TEST(SearchOptions, DoNotContradictEachOther) {
   EXPECT_EQ(complaint({.word_penalty = 1}),
             "--word-penalty 1 has no effect with --normalize 1, where it adds the same number to every score");
   EXPECT_EQ(complaint({.length_penalty = 0.6, .word_penalty = 1}), "") << "scores are not divided by the length itself";
+}
+
+TEST(EnsembleOptions, HaveAWeightForEachModel) {
+  const auto with = [](std::vector<double> weights) {
+    return complaint(EnsembleOptions{.models = {"a", "b"}, .weights = std::move(weights)});
+  };
+  EXPECT_EQ(with({}), "");
+  EXPECT_EQ(with({0, 1000}), "");
+  EXPECT_EQ(with({1e-6, 0}), "");
+  EXPECT_EQ(with({1}), "--weights has 1 numbers, --model 2 files, expected one for each");
+  EXPECT_EQ(with({std::nan(""), 1}), "--weights: nan is out of range, expected from 0 to 1000");
+  EXPECT_EQ(with({-1, 2}), "--weights: -1 is out of range, expected from 0 to 1000");
+  EXPECT_EQ(with({1, INFINITY}), "--weights: inf is out of range, expected from 0 to 1000");
+  EXPECT_EQ(with({0, 0}), "--weights: 0 is the largest, expected at least one of 1e-06 or more");
+  EXPECT_EQ(with({1e-300, 0}), "--weights: 1e-300 is the largest, expected at least one of 1e-06 or more");
 }
 
 }  // namespace
