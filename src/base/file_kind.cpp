@@ -23,6 +23,7 @@ constexpr std::pair<std::string_view, std::string_view> magics[] = {
     {"\x80\2\x8a"sv, "a PyTorch file"},  // before PyTorch used zip archives
     {"\x89HDF\r\n"sv, "an HDF5 file"},
     {"GGUF\3\0"sv, "a GGUF file"},
+    {"\x89PNG\r\n\x1a\n"sv, "a PNG image"},
     {"\x7f"
      "ELF"sv,
      "a program"},
@@ -35,6 +36,19 @@ std::string_view kind_of_zip(std::string_view begin) {
   const std::string_view name = begin.substr(name_at, uint8_t(begin[length_at]));
   if (name.ends_with(".npy")) return "a NumPy archive (.npz), the format of Marian models";
   return name.ends_with("/data.pkl") ? "a PyTorch file" : "a zip archive";
+}
+
+// Its first ten bytes may begin a text. After the checksum comes the high byte of a number below 900,000.
+bool is_bzip2(std::string_view begin) {
+  constexpr size_t number_at = 14;
+  return begin.size() > number_at && begin.starts_with("BZh") && begin.substr(4, 6) == "1AY&SY" &&
+         uint8_t(begin[number_at]) < ' ';
+}
+
+// The first header: a checksum in octal digits that ends in a zero byte, and later the name of the format.
+bool is_tar(std::string_view begin) {
+  constexpr size_t end_of_checksum = 154, format_at = 257;
+  return begin.size() > format_at && begin.substr(format_at).starts_with("ustar") && begin[end_of_checksum] == '\0';
 }
 
 // Eight bytes of length, whose upper half is zero because of the header limit, then JSON.
@@ -65,6 +79,8 @@ std::string_view kind_of_binary(std::string_view begin) {
   for (const auto& [magic, kind] : magics)
     if (begin.starts_with(magic)) return kind;
   if (is_safetensors(begin)) return "a safetensors file";
+  if (is_bzip2(begin)) return "bzip2 data";
+  if (is_tar(begin)) return "a tar archive";
   return is_sentencepiece(begin) ? "a SentencePiece model" : "";
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <ios>
-#include <tuple>
 #include <utility>
 
 #include "base/compression.h"
@@ -16,6 +15,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr char text_expected[] = "give a text file with one sentence per line; models belong to --model or --models";
 constexpr size_t input_block_bytes =
     1 << 18;  // fits the L2 cache, so a block is still cached when its lines are copied
 
@@ -119,9 +119,8 @@ bool LineReader::fill() {
   }
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   const size_t got = read_block(buffer_.data() + end_, buffer_.size() - end_);
-  if (lines_ == 0 && end_ == 0 && !decoder_) refuse_binary({buffer_.data(), got});
   end_ += got;
-  if (!begun_ && (got == 0 || end_ >= byte_order_mark.size())) begin_text();
+  if (lines_ == 0 && !has_mark_) check_begin();
   if (got > 0) return true;
   at_end_ = true;
   return false;
@@ -129,40 +128,45 @@ bool LineReader::fill() {
 
 size_t LineReader::read_block(char* data, size_t bytes) {
   if (!decoder_) return file_->read(data, bytes);
+  size_t got = 0;
   try {
-    return size_t(std::max<std::streamsize>(0, decoder_->sgetn(data, std::streamsize(bytes))));
+    // As sgetn() would, but after an error it is known how much came before.
+    while (got < bytes && decoder_->sgetc() != std::streambuf::traits_type::eof())
+      got += size_t(decoder_->sgetn(data + got, std::min(decoder_->in_avail(), std::streamsize(bytes - got))));
   } catch (const std::ios_base::failure&) {
     const std::string program = tester(compression_of(name()));
-    throw Error(fmt::format("{}: damaged or truncated {} data after line {}", name(), program, lines_),
+    const auto unread =
+        std::count(buffer_.data() + begin_, buffer_.data() + end_, '\n') + std::count(data, data + got, '\n');
+    throw Error(fmt::format("{}: damaged or truncated {} data after line {}", name(), program, lines_ + unread),
                 fmt::format("download it again; {} -t {} tests it", program, name()));
   }
+  return got;
 }
 
-// Rejects models, and compressed text whose name lacks the ending, by their first bytes. UTF-8 text never starts with
-// such bytes.
-void LineReader::refuse_binary(std::string_view begin) const {
-  using namespace std::string_view_literals;
-  for (const auto& [magic, program, ending] :
-       {std::tuple("\x1f\x8b"sv, "gzip", ".gz"), std::tuple("\xfd\x37zXZ\0"sv, "xz", ".xz"),
-        std::tuple("\x28\xb5\x2f\xfd"sv, "zstd", ".zst")})
-    if (begin.starts_with(magic))
-      throw Error(fmt::format("{} holds {} data, expected text", name(), program),
-                  fmt::format("give a file whose name ends in {}, or pipe in the output of {} -dc", ending, program));
-  if (const std::string_view kind = kind_of_binary(begin); !kind.empty())
-    throw Error(fmt::format("{} is {}, expected text", name(), kind),
-                "give a text file with one sentence per line; models belong to --model or --models");
-}
-
-// Runs once the first bytes of the text are buffered; a pipe may deliver them one by one.
-void LineReader::begin_text() {
-  begun_ = true;
-  if (lines_ > 0) return;  // too short to be a mark
+// Called for each block until a line is returned, as a pipe may deliver the first bytes one by one.
+void LineReader::check_begin() {
   const std::string_view text(buffer_.data(), end_);
-  if (text.starts_with(byte_order_mark)) begin_ = searched_ = byte_order_mark.size();
+  refuse_binary(text);
   // In UTF-16, Latin letters and line ends contain a zero byte. Without a zero byte, the mark is two ill-formed bytes.
   if ((text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) && text.find('\0') != text.npos)
     throw Error(name() + " begins with a byte-order mark of UTF-16, expected text in UTF-8",
                 "convert it: iconv -f UTF-16 -t UTF-8");
+  has_mark_ = text.starts_with(byte_order_mark);
+  if (has_mark_) begin_ = searched_ = byte_order_mark.size();
+}
+
+// Rejects models, archives, and compressed text whose name lacks the ending. Text never starts with such bytes.
+void LineReader::refuse_binary(std::string_view begin) const {
+  const std::string_view kind = kind_of_binary(begin);
+  if (kind.empty()) return;
+  if (decoder_) throw Error(fmt::format("{} is {}, compressed, expected compressed text", name(), kind), text_expected);
+  for (const auto& [data, hint] :
+       {std::pair("gzip data", "give a file whose name ends in .gz, or pipe in the output of gzip -dc"),
+        std::pair("xz data", "give a file whose name ends in .xz, or pipe in the output of xz -dc"),
+        std::pair("zstd data", "give a file whose name ends in .zst, or pipe in the output of zstd -dc"),
+        std::pair("bzip2 data", "pipe in the output of bzip2 -dc")})
+    if (kind == data) throw Error(fmt::format("{} holds {}, expected text", name(), kind), hint);
+  throw Error(fmt::format("{} is {}, expected text", name(), kind), text_expected);
 }
 
 void LineReader::clean(std::string& line) {

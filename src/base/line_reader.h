@@ -15,7 +15,8 @@ namespace dragoman {
 /// '\n' is dropped. NUL bytes are kept. Ill-formed UTF-8 is replaced by U+FFFD and counted; one warning at the end of
 /// the file gives the number of such lines and the first one.
 /// A byte-order mark (U+FEFF) at the start of the text is dropped.
-/// Throws Error for UTF-16 text, for models, and for compressed text from stdin or from a name without the ending.
+/// Throws Error for UTF-16 text, for models, images and archives, and for compressed text from stdin or from a name
+/// without the ending. From a pipe, they are recognised unless their first line comes before enough other bytes do.
 class LineReader {
  public:
   explicit LineReader(const std::string& path);
@@ -51,8 +52,8 @@ class LineReader {
   bool find_line_end();
   bool fill();
   size_t read_block(char* data, size_t bytes);
+  void check_begin();
   void refuse_binary(std::string_view begin) const;
-  void begin_text();
   void clean(std::string& line);
   void report_invalid();
 
@@ -60,7 +61,8 @@ class LineReader {
   std::unique_ptr<std::streambuf> decoder_;
   std::vector<char> buffer_;
   size_t begin_ = 0, searched_ = 0, end_ = 0;  // [begin_, end_) is unread; no '\n' before searched_
-  bool begun_ = false, at_end_ = false, reported_ = false;
+  bool has_mark_ = false;                      // the text begins with a byte-order mark, which is dropped
+  bool at_end_ = false, reported_ = false;
   bool within_line_ = false;  // a segment of it has been returned
   int64_t lines_ = 0, invalid_lines_ = 0, first_invalid_line_ = 0, last_invalid_line_ = 0;
 };

@@ -78,6 +78,38 @@ TEST(LineReader, LeavesOutAByteOrderMarkThatComesByteByByte) {
   EXPECT_EQ(line, "one");
 }
 
+TEST(LineReader, RefusesBinaryDataThatComesByteByByte) {
+  using namespace std::string_view_literals;
+  for (const auto& [data, kind] :
+       {std::pair("\x1f\x8b\x08"sv, "holds gzip data"), std::pair("BZh91AY&SY1234\0"sv, "holds bzip2 data"),
+        std::pair("\xFF\xFEg\0"sv, "mark of UTF-16")}) {
+    Pipe pipe;
+    LineReader reader(pipe.name());
+    for (const char byte : data.substr(0, data.size() - 1)) {
+      pipe.send({&byte, 1});
+      try {
+        EXPECT_FALSE(reader.ready());
+      } catch (const Error&) {
+        break;
+      }
+    }
+    pipe.send(data.substr(data.size() - 1));
+    std::string line;
+    EXPECT_THAT([&] { reader.next(line); }, testing::ThrowsMessage<Error>(HasSubstr(kind)));
+  }
+}
+
+TEST(LineReader, NeverWaitsForMoreThanALine) {
+  Pipe pipe;
+  LineReader reader(pipe.name());
+  std::string line;
+  pipe.send("B\n");
+  EXPECT_TRUE(reader.ready());
+  EXPECT_TRUE(reader.next(line) && line == "B");
+  pipe.send("\x1f\x8b\n");
+  EXPECT_TRUE(reader.next(line) && line == "\x1f\uFFFD") << "only the first bytes tell what a file is";
+}
+
 TEST(LineReader, NamesUtf16) {
   TemporaryFolder folder;
   for (const char* mark : {"\xFF\xFE", "\xFE\xFF"})
@@ -283,6 +315,26 @@ TEST_P(CompressedLines, EndInAnErrorWhenTheFileIsCutOffAnywhere) {
   for (size_t bytes : {size_t(0), size_t(2), size_t(4), size_t(5), size_t(11), whole.size() / 2, whole.size() - 1})
     EXPECT_NE(message_of_reading(folder.make("cut" + GetParam(), whole.substr(0, bytes))), "no error")
         << bytes << " of " << whole.size() << " bytes";
+}
+
+TEST_P(CompressedLines, NameTheLastLineBeforeTheDamage) {
+  if (GetParam() == ".zst") GTEST_SKIP() << "a truncated file is refused before its first line";
+  TemporaryFolder folder;
+  LineWriter writer(folder / "whole" + GetParam());
+  for (int i = 0; i < 200; ++i) writer.write(std::to_string(i));
+  writer.close();
+  std::string whole = folder.content_of("whole" + GetParam());
+  whole.pop_back();
+  EXPECT_THAT(message_of_reading(folder.make("cut" + GetParam(), whole)), HasSubstr("data after line 200"));
+}
+
+TEST_P(CompressedLines, HoldText) {
+  TemporaryFolder folder;
+  LineWriter writer(folder / "archive" + GetParam());
+  writer.write(std::string("PK\3\4", 4));
+  writer.close();
+  EXPECT_THAT(message_of_reading(folder / "archive" + GetParam()),
+              HasSubstr(" is a zip archive, compressed, expected compressed text"));
 }
 
 TEST_P(CompressedLines, EndInAnErrorWhenTheFileHoldsSomethingElse) {

@@ -4,6 +4,7 @@
     file_errors_test.py BINARY
 """
 
+import gzip
 import os
 import sys
 import unittest
@@ -43,6 +44,7 @@ PROVOKED = {
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
     "… is …, expected text": "translate -m m -i m",
+    "… is …, compressed, expected compressed text": "translate -m m -i archive.tar.gz",
     "--train-sets: … contains both sides, according to its name, expected one file per side":
         "train -t s.tsv t -v v v -m new",
 }
@@ -62,6 +64,7 @@ class FileErrors(ErrorsCase):
         (cls.folder / "long").write_bytes(b"m" * (17 << 20))
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
         (cls.folder / "utf16").write_bytes("a dog\n".encode("utf-16"))
+        (cls.folder / "archive.tar.gz").write_bytes(gzip.compress(b"PK\3\4"))
         # the beginning of a gzip file
         (cls.folder / "cut.gz").write_bytes(bytes.fromhex("1f8b0800000000000003cb48"))
         # two lines under a window of a gibibyte
