@@ -19,6 +19,10 @@ Alignment mean_over_heads(const AttentionShape& shape, int sentence, const float
 
 }  // namespace
 
+void require_cross_attention(const ModelConfig& config) {
+  require(config.has_cross_attention(), "--alignment: the model has no cross-attention to take the alignment from");
+}
+
 AlignmentObserver::AlignmentObserver()
     : observer_([this](const ObservedAttention& a) {
         if (!a.name.ends_with("cross_attention")) return;
@@ -29,7 +33,7 @@ AlignmentObserver::AlignmentObserver()
       }) {}
 
 std::vector<Alignment> AlignmentObserver::take() {
-  require(!last_.empty(), "--alignment: the model has no cross-attention to take the alignment from");
+  invariant(!last_.empty(), "the model has cross-attention");
   return std::exchange(last_, {});
 }
 

@@ -8,6 +8,9 @@
 
 namespace dragoman {
 
+/// Throws Error if the model has no cross-attention to take alignments from.
+void require_cross_attention(const ModelConfig& config);
+
 /// Observer that records the alignments of a pass without a tape.
 class AlignmentObserver {
  public:
@@ -15,7 +18,7 @@ class AlignmentObserver {
   AlignmentObserver(const AlignmentObserver&) = delete;
 
   const AttentionObserver* observer() const { return &observer_; }
-  /// The alignments of the last pass, one per sentence. Error if that pass had no cross-attention.
+  /// The alignments of the last pass, one per sentence. The model must have cross-attention.
   std::vector<Alignment> take();
 
  private:

@@ -56,7 +56,9 @@ Translator::Translator(std::span<const TranslatingModel> models, const Vocabular
       shortlist_(shortlist ? limited_to(*shortlist) : nullptr),
       longest_segment_(longest_segment(options_, models)),
       searches_(searches, models, options_.mini_batch_words, options_.search_memory),
-      longest_source_(longest_trained(models)) {}
+      longest_source_(longest_trained(models)) {
+  if (options.alignment.kind != AlignmentStyle::none) require_cross_attention(first_.model->config());
+}
 
 Translator::Translator(Context& cx, Model& model, const Vocabularies& vocabularies, const TranslateOptions& options,
                        const SearchOptions& search, int searches)
@@ -122,6 +124,7 @@ void Translator::take(std::string content, bool more) {
 
 Translator::Ticket Translator::submit(TextRequest request, Done done, Failed failed) {
   validate(request.search);
+  if (request.alignment) require_cross_attention(first_.model->config());
   clean_utf8(request.text), clean_utf8(request.prefix);
   auto sentences = segments_of(ids_of(vocabularies_.source, request.text), ids_of(vocabularies_.target, request.prefix),
                                request.line, 0);

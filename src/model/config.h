@@ -308,6 +308,9 @@ struct ModelConfig {
     return final_norm == FinalNorm::always || (final_norm == FinalNorm::automatic && norm == NormPlacement::pre);
   }
   bool has_encoder() const { return type != ModelType::decoder_only; }
+  bool has_cross_attention() const {
+    return has_encoder() && (type != ModelType::s2s || rnn.decoder.attention != RnnAttention::none);
+  }
   /// Size of the vectors that attend and are attended to.
   int width() const { return type == ModelType::s2s ? rnn.dim : dim; }
   int head_keys() const {

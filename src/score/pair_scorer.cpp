@@ -52,7 +52,9 @@ PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, co
       loaded_(load_model(
           open_model(model, {.vocabs = options.vocabs, .languages = {options.source_lang, options.target_lang}}),
           device, arena_)),
-      frames_(frames_of(loaded_.model->config())) {}
+      frames_(frames_of(loaded_.model->config())) {
+  if (options.alignments) require_cross_attention(loaded_.model->config());
+}
 
 std::vector<PairScore> PairScorer::score(const LinePairs& lines, const Origin& origin) {
   const auto& [source, target] = loaded_.vocabularies;

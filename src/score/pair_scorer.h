@@ -28,7 +28,7 @@ struct ScoreTotals {
 /// A model that scores pairs of lines. For one thread at a time.
 class PairScorer {
  public:
-  /// Throws Error for a file that is not a model.
+  /// Throws Error for a file that is not a model, and if alignments are requested of a model without cross-attention.
   PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device);
   PairScorer(const PairScorer&) = delete;
 

@@ -25,10 +25,6 @@ size_t bytes_of(const std::vector<std::string>& texts) {
   return bytes;
 }
 
-bool has_cross_attention(const ModelConfig& config) {
-  return config.has_encoder() && (config.type != ModelType::s2s || config.rnn.decoder.attention != RnnAttention::none);
-}
-
 }  // namespace
 
 TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& model, const TranslateOptions& options,
@@ -38,7 +34,7 @@ TranslationWorker::TranslationWorker(Engine& engine, const EnsembleOptions& mode
       metrics_(metrics),
       post_(std::move(post)),
       ensemble_(model, engine.backend()),
-      aligns_(has_cross_attention(ensemble_.models()[0].model->config())) {
+      aligns_(ensemble_.models()[0].model->config().has_cross_attention()) {
   thread_ = std::thread([this] { work(); });
 }
 

@@ -101,7 +101,7 @@ PROVOKED = {
     "--min-length-factor … is more than --max-length-factor … allows":
         "translate -m m --min-length-factor 2 --max-length-factor 1",
     "--weights has … numbers, --model … files, expected one for each": "translate -m m --weights 1 2",
-    "--weights: 0 is the largest, expected at least one of 1e-06 or more": "translate -m m --weights 0",
+    "--weights: … is the largest, expected at least one of 1e-06 or more": "translate -m m --weights 0",
     "--scores and --n-best: give one; n-best lists already contain the scores": "translate -m m --scores --n-best",
     "--n-best … exceeds --beam-size …": "translate -m m --n-best 9",
     "--length-penalty and --normalize … are two ways to divide scores by length: give one":
@@ -130,7 +130,7 @@ PROVOKED = {
     "--word-scores contradicts --summary …, which prints one figure": "score -m m -t s t --word-scores --summary",
     "--alignment contradicts --summary …, which prints one figure": "score -m m -t s t --alignment --summary",
     "--alignment: the model has no cross-attention to take the alignment from":
-        "score -m alone -t s t --alignment",
+        "translate -m alone --alignment",  # before any line is read
     "--normalize contradicts --summary …, which is computed from whole log-probabilities": "score -m m -t s t -n --summary",
     "--n-best-feature … is for --n-best, which is not given": "score -m m -t s t --n-best-feature x",
     "--… and --… are both …: its content would be lost": "score -m m -t s t -o s",
