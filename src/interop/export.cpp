@@ -20,6 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::byte>;
 
+// A folder's name may end in slashes.
+std::string without_slash(const std::string& path) {
+  return path.substr(0, std::max<size_t>(1, path.find_last_not_of('/') + 1));
+}
+
 Bytes restored(const TensorEntry& weight, const SafetensorsFile& file) {
   const std::vector<int8_t> numbers = values_of<int8_t>(weight);
   const std::vector<float> scales = values_of<float>(file.get(scale_name(weight.name)));
@@ -54,11 +59,14 @@ constexpr std::string_view expressible_everywhere[] = {"dim",
 }  // namespace
 
 OutputFolder::OutputFolder(const std::string& path)
-    : path_(path), temporary_(fmt::format("{}.tmp-{}-{:08x}", path, getpid(), std::random_device()())) {
-  if (fs::exists(fs::symlink_status(path)))
+    : path_(without_slash(path)), temporary_(fmt::format("{}.tmp-{}-{:08x}", path_, getpid(), std::random_device()())) {
+  if (fs::exists(fs::symlink_status(path_)))
     throw Error(fmt::format("{} already exists, expected the name of a new folder", path),
                 "give another name, or move it away first");
+  const std::string parent = fs::path(path_).parent_path();
   std::error_code error;
+  if (!parent.empty() && !fs::exists(parent, error))
+    throw Error(fmt::format("{}: there is no folder {}", path, parent), "mkdir -p " + parent);
   fs::create_directory(temporary_, error);
   require(!error, "{}: cannot be created: {}", path, error.message());
 }

@@ -169,13 +169,20 @@ TEST(WriteModels, NamesTheFieldThatHasNoEqual) {
   EXPECT_FALSE(fs::exists(folder / "ct2"));
 }
 
+TEST(WriteModels, TakesTheNameOfAFolderWithASlash) {
+  TemporaryFolder folder;
+  EXPECT_EQ(complaint(write_ctranslate2, open_model(golden("ct2_marian")), folder / "new/"), "");
+  EXPECT_TRUE(fs::exists(folder / "new/model.bin"));
+}
+
 TEST(WriteModels, OverwritesNothingAndLeavesNothingBehind) {
   TemporaryFolder folder;
   const ModelFile model = open_model(golden("ct2_marian"));
   folder.make("there", "mine");
   EXPECT_THAT(complaint(write_ctranslate2, model, folder / "there"), HasSubstr("already exists"));
   EXPECT_EQ(read_file(folder / "there"), "mine");
-  EXPECT_NE(complaint(write_ctranslate2, model, folder / "none/ct2"), "");
+  EXPECT_THAT(complaint(write_ctranslate2, model, folder / "there/"), HasSubstr("already exists"));
+  EXPECT_THAT(complaint(write_ctranslate2, model, folder / "none/ct2"), HasSubstr(": there is no folder "));
   EXPECT_THAT(complaint(write_huggingface, model, folder / "hf"), HasSubstr("has no SentencePiece model"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / ""), fs::directory_iterator()), 1);
 }
