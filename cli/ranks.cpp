@@ -75,15 +75,13 @@ std::unique_ptr<Communicator> start_ranks(const ProcessOptions& options, EngineO
 namespace {
 
 // The others wait in a call that will not return.
-void end_of(const Communicator& ranks, const std::string& what) {
+void end_of(const Communicator& ranks, const std::string& what, const std::string& hint) {
   if (ranks.rank() <= 1)
-    std::fputs(
-        fmt::format(
-            "error: {}: it has ended or hangs, or its machine cannot be reached\n  hint: the same command resumes "
-            "from the last checkpoint; raise --comm-timeout to wait longer\n",
-            what)
-            .c_str(),
-        stderr);
+    std::fputs(fmt::format("error: {}: it has ended or hangs, or its machine cannot be reached\n  hint: {}; raise "
+                           "--comm-timeout to wait longer\n",
+                           what, hint)
+                   .c_str(),
+               stderr);
   _exit(2);
 }
 
@@ -106,14 +104,16 @@ void require_same_command(Communicator& ranks, const std::vector<Option>& option
   require_same(ranks, facts);
 }
 
-int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>& command) {
+int run_as_rank(Communicator& ranks, const ProcessOptions& options, const std::function<int()>& command) {
+  const std::string hint = options.resumes ? "the same command resumes from the last checkpoint"
+                                           : "the output is not complete: give the same command again";
   try {
-    const Heartbeat heartbeat(ranks, timeout, [&](const std::string& what) { end_of(ranks, what); });
+    const Heartbeat heartbeat(ranks, options.comm_timeout, [&](const std::string& what) { end_of(ranks, what, hint); });
     return command();
   } catch (const RankLost& lost) {
     if (ranks.rank() > 0) return follow();
     if (lost.reported()) return 2;
-    throw;
+    throw Error(lost.what(), hint);
   } catch (const Error& error) {
     if (ranks.rank() == 0 || launched_rank()) throw;
     if (ranks.rank_0_ends_within(seconds_for_rank_0)) return exit_code_of_followers;

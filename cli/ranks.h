@@ -14,6 +14,7 @@ struct ProcessOptions {
   int processes = 1;
   std::vector<std::string> devices = {};  // of each process, if several
   double comm_timeout = 60;               // seconds
+  bool resumes = false;                   // the same command continues where one has ended
 };
 
 /// The processes started by an MPI launcher, or those of --processes or --devices, including this one; each computes
@@ -28,8 +29,8 @@ bool is_superfluous(const ProcessOptions& options);
 void require_same_command(Communicator& ranks, const std::vector<Option>& options);
 
 /// Runs a command in one of these processes. Errors of rank 0 apply to all; those of another rank name it. All end
-/// when a rank has been silent for `timeout` seconds; 0: never.
-int run_as_rank(Communicator& ranks, double timeout, const std::function<int()>& command);
+/// when a rank has been silent for `comm_timeout` seconds; 0: never.
+int run_as_rank(Communicator& ranks, const ProcessOptions& options, const std::function<int()>& command);
 
 /// Rows of a profile (backend/profile.h): how many messages and bytes this rank has sent to others, and the seconds in
 /// which it exchanged or waited for them. Empty if there are none.

@@ -142,7 +142,7 @@ class Heartbeat::Pulse {
       const auto silent = std::ranges::find_if(
           peers_, [&](const Peer& peer) { return !peer.gone && peer.silence.seconds() > seconds_; });
       if (silent == peers_.end()) continue;
-      return lost_(fmt::format("rank {} of {} ({}) has sent no sign of life for {:.0f} s", silent->rank, size_,
+      return lost_(fmt::format("rank {} of {} ({}) has sent no sign of life for {:g} s", silent->rank, size_,
                                silent->host, seconds_));
     }
   }

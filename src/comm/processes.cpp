@@ -122,7 +122,6 @@ class ForkedRanks : public Communicator {
   // A rank that ended because of another rank may be noticed first: rank 0 then waits for the rank that caused it.
   [[noreturn]] void lost(int rank) {
     constexpr double seconds = 2;
-    const std::string hint = "the same command resumes from the last checkpoint";
     for (const Clock since; !children_.empty() && since.seconds() < seconds; poll(nullptr, 0, 5))
       for (int r = 1; r < size(); ++r) {
         int status = 0;
@@ -130,10 +129,10 @@ class ForkedRanks : public Communicator {
         children_[size_t(r)] = 0;
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
         if (code != exit_code_of_followers)
-          throw RankLost(fmt::format("rank {} of {} {}", r, size(), how_it_ended(status)), hint,
+          throw RankLost(fmt::format("rank {} of {} {}", r, size(), how_it_ended(status)), "",
                          code == exit_code_of_errors);
       }
-    throw RankLost(fmt::format("rank {} of {} has ended", rank, size()), hint);
+    throw RankLost(fmt::format("rank {} of {} has ended", rank, size()));
   }
 
   std::vector<Socket> peers_;    // by rank; this rank's own is closed

@@ -101,13 +101,27 @@ class RankErrors(RanksCase):
         self.call(folder, RUN + " --after 8u --processes 2")
         self.assertEqual(straight, self.files(folder))
 
+    def test_a_killed_rank_ends_a_translation_that_cannot_resume(self):
+        folder = self.fresh("killed translation")
+        self.call(folder, RUN + " --after 1u")
+        run = subprocess.Popen([self.BINARY, *"translate -m m.safetensors --quiet --processes 2".split()], cwd=folder, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        run.stdin.write("red\n")
+        run.stdin.flush()
+        run.stdout.readline()
+        os.kill(self.children(run, 1)[0], signal.SIGKILL)
+        run.stdin.write("blue\n" * 9)
+        errors = self.ends(run, "rank 1 of 2 was killed by signal 9", "the output is not complete")
+        self.assertNotIn("resumes", errors)
+
     def test_a_rank_that_hangs_ends_the_run(self):
         folder = self.fresh("hung")
-        run = self.start(folder, " --after 1000000u --processes 3 --comm-timeout 2")
+        run = self.start(folder, " --after 1000000u --processes 3 --comm-timeout 2.5")
         child = self.children(run, 2)[0]
         time.sleep(2)
         os.kill(child, signal.SIGSTOP)
-        self.ends(run, f"rank 1 of 3 ({socket.gethostname()}) has sent no sign of life for 2 s: it has ended or hangs")
+        self.ends(run, f"rank 1 of 3 ({socket.gethostname()}) has sent no sign of life for 2.5 s: it has ended or hangs",
+                  "the same command resumes from the last checkpoint; raise --comm-timeout")
 
     def test_a_launcher_and_processes_exclude_each_other(self):
         self.need_mpi()

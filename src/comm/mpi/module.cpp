@@ -18,8 +18,7 @@ void check(int result) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(result, text, &length);
-  throw RankLost(fmt::format("MPI: {}", std::string(text, size_t(length))),
-                 "the same command resumes from the last checkpoint");
+  throw RankLost(fmt::format("MPI: {}", std::string(text, size_t(length))));
 }
 
 int world(int (*ask)(MPI_Comm, int*)) {
