@@ -14,6 +14,19 @@ namespace {
 
 using O = TranslateCommandOptions;
 
+constexpr char beam_size[] = "beam-size";
+
+// The beam size may be given after it: until check(), -1 stands for it.
+Field<O> n_best_field() {
+  return {[](O& o, const Strings& words, Bounds bounds) {
+            if (words == Strings{beam_size})
+              o.n_best = -1;
+            else
+              read_words(o.n_best, words, bounds);
+          },
+          [](const O& o) { return show_words(o.n_best); }, "", false};
+}
+
 std::vector<Flag<O>> file_flags() {
   static constexpr auto group = "Files";
   return {
@@ -54,13 +67,13 @@ std::vector<Flag<O>> file_flags() {
        .help = "force each translation to begin with the text after the first tab of its line; further tabs count as "
                "spaces"},
       {.name = "n-best",
-       .field = &O::n_best,
+       .field = n_best_field(),
        .value = "N",
        .group = group,
        .help = "print the N best translations of each line as 'line ||| translation ||| scores'; without a value: N is "
                "the beam size",
-       .range = {-1, 1024},
-       .implicit = "-1"},
+       .range = {0, 1024},
+       .implicit = beam_size},
       {.name = "scores",
        .field = &O::scores,
        .group = group,

@@ -179,7 +179,7 @@ constexpr ForeignValue values[] = {
     {"valid-metrics", "*bleu-segmented*", "", "bleu is computed on detokenised text", "train"},
     {"valid-metrics", "*valid-script*", "", "translation runs --valid-script-path with a file of translations",
      "train"},
-    {"n-best", "true", "-1", "", "translate"},
+    {"n-best", "true", "beam-size", "", "translate"},
     {"n-best", "false", "", "", "translate"},
     {"output-sampling", "full *", "", "--temperature T divides the logits", "translate"},
     {"output-sampling", "topk * *", "", "--temperature T divides the logits", "translate"},
