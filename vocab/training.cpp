@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/line_reader.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "vocab/sampling.h"
 
 namespace dragoman {
@@ -114,6 +115,13 @@ Arguments arguments_of(const VocabularyTraining& training) {
   return arguments;
 }
 
+// <0x00> to <0xFF> are the pieces of byte fallback.
+bool is_byte_piece(std::string_view piece) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  return piece.size() == 6 && piece.starts_with("<0x") && piece[5] == '>' && digits.find(piece[3]) != digits.npos &&
+         digits.find(piece[4]) != digits.npos;
+}
+
 void check(const VocabularyTraining& training) {
   constexpr const char* rules[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
   constexpr const char* special[] = {"", "<unk>", "<s>", "</s>"};
@@ -123,11 +131,15 @@ void check(const VocabularyTraining& training) {
   require(training.character_coverage >= 0.98 && training.character_coverage <= 1,
           "a character coverage of {}, expected 0.98 to 1", training.character_coverage);
   const auto& symbols = training.protected_symbols;
-  for (const auto& symbol : symbols)
+  for (const auto& symbol : symbols) {
+    std::string shown = symbol;
+    require(!clean_utf8(shown), "\"{}\" cannot be a protected symbol, expected valid UTF-8", shown);
+    require(!is_byte_piece(symbol), "\"{}\" cannot be a protected symbol, it is the piece of a byte", symbol);
     require(std::ranges::count(special, symbol) == 0 && std::ranges::count(symbols, symbol) == 1 &&
                 symbol.find_first_of(" \t\n") == std::string::npos,
             "\"{}\" cannot be a protected symbol, expected pieces without blanks, each once, and not <unk>, <s>, </s>",
             symbol);
+  }
   const int least = (training.byte_fallback ? 256 : 0) + 4 + int(training.protected_symbols.size());
   require(training.size >= least, "a vocabulary of {} pieces, expected at least {}: bytes, special pieces and more",
           training.size, least);

@@ -118,6 +118,11 @@ TEST_P(Training, RefusesWhatCannotWork) {
     options.protected_symbols = {bad};
     EXPECT_THAT(error_of(options).what(), HasSubstr("\"" + bad + "\" cannot be a protected symbol"));
   }
+  options.protected_symbols = {"<0x4A>"};
+  EXPECT_THAT(error_of(options).what(),
+              HasSubstr("\"<0x4A>\" cannot be a protected symbol, it is the piece of a byte"));
+  options.protected_symbols = {"a\xff"};
+  EXPECT_THAT(error_of(options).what(), HasSubstr("\"a\uFFFD\" cannot be a protected symbol, expected valid UTF-8"));
   options.protected_symbols = {"<2de>", "<2fr>", "<2de>"};
   EXPECT_THAT(error_of(options).what(), HasSubstr("\"<2de>\" cannot be a protected symbol"));
   options = training();
