@@ -103,6 +103,7 @@ class CorpusReader {
       blocks = next.get();
     }
     corpus_.pairs.flush();
+    require(corpus_.size() == 0 || counts_, "--data-weighting: the weights of all pairs are 0, expected one above 0");
     set_ends(corpus_, text_.ends());
     if (corpus_.pairs.in_file()) {
       corpus_.report.folder = corpus_.files.tempdir;
@@ -171,6 +172,7 @@ class CorpusReader {
       const auto sources = corpus_.files.framed(0, std::move(source)),
                  targets = corpus_.files.framed(1, std::move(target));
       corpus_.pairs.add({int32_t(line), sources, targets, weight});
+      counts_ |= weight > 0;
     }
   }
 
@@ -180,6 +182,7 @@ class CorpusReader {
   SideEncoder source_, target_;
   Fingerprint weights_;
   MemoryBudget budget_;
+  bool counts_ = false;  // the weight of some pair is above 0
 };
 
 // Covers all that determines ids, so it is the same for all epochs of a run.

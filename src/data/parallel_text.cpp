@@ -146,8 +146,8 @@ void ParallelReader::read_weight(Corpus& corpus) {
   if (!file.next(line)) fail_unweighted(corpus);
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), weight_);
   const bool number = error == std::errc{} && end == line.data() + line.size() && std::isfinite(weight_);
-  require(number && weight_ >= 0, "{}, line {}: '{}' is not a weight, expected a number of at least 0", file.name(),
-          grouped(file.lines()), line);
+  require(number && weight_ >= 0, "{}, line {}: '{}' is not a weight, expected 0 or a number from 1e-37 to 1e38",
+          file.name(), grouped(file.lines()), line);
 }
 
 void ParallelReader::require_end_of_weights(Corpus& corpus) {

@@ -169,6 +169,9 @@ void take_optimizer_params(TrainOptions& o, Findings& findings) {
   o.beta1 = o.optimizer_params[0], o.beta2 = o.optimizer_params[1], o.epsilon = o.optimizer_params[2];
   findings.expect(o.beta1 < 1 && o.beta2 < 1, "--optimizer-params: beta1 {} and beta2 {} must be below 1", o.beta1,
                   o.beta2);
+  constexpr double least_epsilon = 1e-30;  // far smaller ones are 0 in float
+  findings.expect(o.epsilon >= least_epsilon, "--optimizer-params: epsilon {} must be at least {}", o.epsilon,
+                  least_epsilon);
 }
 
 void check_schedule(const TrainOptions& o, Findings& findings) {

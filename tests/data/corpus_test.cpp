@@ -187,6 +187,15 @@ TEST_F(CorpusTest, SaysThatTheMemoryOrTheDiskIsTooSmall) {
               ThrowsMessage<Error>(HasSubstr(text.tempdir + ": cannot create a temporary file there")));
 }
 
+TEST_F(CorpusTest, HasAPairWhoseWeightIsAbove0) {
+  CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
+  add_weights(text.texts, {files.write("w", "0\n7\n0\n")});
+  EXPECT_THAT([&] { read_corpus(text); }, ThrowsMessage<Error>(HasSubstr("the weights of all pairs are 0")))
+      << "the second one has an empty side";
+  files.write("w", "0\n7\n1\n");
+  EXPECT_EQ(read_corpus(text)->size(), 2);
+}
+
 TEST_F(CorpusTest, KeepsTheWeightsOfThePairsThatStay) {
   CorpusFiles text = pair("a\n\nb\n", "a\nb\nc\n");
   const uint64_t plain = read_corpus(text)->fingerprint;
