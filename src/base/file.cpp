@@ -158,6 +158,7 @@ int64_t FileDescriptor::size() const { return status_of(*this).st_size; }
 int64_t FileDescriptor::position() const { return lseek(number_, 0, SEEK_CUR); }
 
 std::string read_file(const std::string& path) {
+  constexpr size_t most_mebibytes = 256;
   auto file = FileDescriptor::to_read(path);
   std::string content;
   for (size_t size = 0;;) {
@@ -166,6 +167,7 @@ std::string read_file(const std::string& path) {
     size += got;
     content.resize(size);
     if (got == 0) return content;
+    require(size <= most_mebibytes << 20, "{} has more than {} MiB, expected a small file", path, most_mebibytes);
   }
 }
 

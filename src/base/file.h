@@ -55,7 +55,7 @@ class FileDescriptor {
   std::string name_;
 };
 
-/// The whole file. For small files; models are mapped.
+/// The whole file. For small files; models are mapped. Error for more than 256 MiB: a device or a pipe may never end.
 std::string read_file(const std::string& path);
 
 /// A regular file mapped into memory, read-only. Pages come from disk when they are first touched and are shared by

@@ -118,6 +118,11 @@ TEST(MappedFile, RefusesWhatIsNotAFileOnDisk) {
   EXPECT_THAT(error_of([&] { MappedFile(folder / "gone"); }).what(), HasSubstr("gone: cannot be opened: No such file"));
 }
 
+TEST(ReadFile, EndsWhereAFileDoesNot) {
+  EXPECT_THAT([] { read_file("/dev/zero"); },
+              testing::ThrowsMessage<Error>("/dev/zero has more than 256 MiB, expected a small file"));
+}
+
 TEST(ReadFile, GivesEverythingAsItIs) {
   TemporaryFolder folder;
   const std::string content = std::string(2'500'000, 'a') + std::string("\r\n\0\xFF", 4);

@@ -27,13 +27,14 @@ PROVOKED = {
     "…: damaged or truncated gzip data after line …": "vocab encode -m v -i cut.gz",
     "not all output of the run was written: …": f"{TRAIN} -m full --log-json /dev/full",
     "… needs … MiB of memory to be decompressed, expected … MiB at most": "vocab encode -m v -i wide.zst",
+    "… has more than … MiB, expected a small file": "detect -m /dev/zero",
     "… holds … data, expected text": "translate -m m -i packed",
     "… begins with a byte-order mark of UTF-16, expected text in UTF-8": "translate -m m -i utf16",
     "…, line …: … pieces, more than --max-length …": "score -m m -t s t --max-length 1",
     "… has … lines, … has …": "score -m m -t s short",
     "…, line …: has … tabs, expected one, between source and target": "train -t columns --tsv -v v v -m new",
     "…, line …: has no tab, expected one, between source and target": "train -t s --tsv -v v v -m new",
-    "…, line …: '…' is not a weight, expected a number of at least 0": f"{TRAIN} -m new --data-weighting s",
+    "…, line …: '…' is not a weight, expected 0 or a number from 1e-37 to 1e38": f"{TRAIN} -m new --data-weighting s",
     "… has … lines, … has …; --data-weighting needs one weight per line": f"{TRAIN} -m new --data-weighting empty",
     "…, line …: expected 'number … Name= value', found '…'": "score -m m -t s t --n-best",
     "…, line …: belongs to source line … (counted from 0), but … has … lines": "score -m m -t short far --n-best",
@@ -43,6 +44,7 @@ PROVOKED = {
         "evaluate -r t -i t --metrics evalb",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
+    "--data-weighting: the weights of all pairs are 0, expected one above 0": f"{TRAIN} -m new --data-weighting zeros",
     "… is …, expected text": "translate -m m -i m",
     "… is …, compressed, expected compressed text": "translate -m m -i archive.tar.gz",
     "--train-sets: … contains both sides, according to its name, expected one file per side":
@@ -62,6 +64,7 @@ class FileErrors(ErrorsCase):
         (cls.folder / "locked").chmod(0)
         (cls.folder / "folder").mkdir()
         (cls.folder / "long").write_bytes(b"m" * (17 << 20))
+        (cls.folder / "zeros").write_text("0\n" * (cls.folder / "s").read_text(encoding="utf-8").count("\n"), encoding="utf-8")
         (cls.folder / "packed").write_bytes(b"\x1f\x8b\x08")
         (cls.folder / "utf16").write_bytes("a dog\n".encode("utf-16"))
         (cls.folder / "archive.tar.gz").write_bytes(gzip.compress(b"PK\3\4"))
