@@ -123,8 +123,9 @@ void check(ScoreCommandOptions& o, const Given& given, Findings& findings) {
   o.alignments = o.alignment.kind != AlignmentStyle::none;
   findings.expect(o.n_best || !given.changed("n-best-feature"),
                   "--n-best-feature {} is for --n-best, which is not given", o.n_best_feature);
-  findings.expect(o.n_best_feature.find_first_of(" =|") == std::string::npos && !o.n_best_feature.empty(),
-                  "--n-best-feature: '{}' is empty or contains a space, = or |, expected a word", o.n_best_feature);
+  findings.expect(o.n_best_feature.find_first_of(" \t\r\n=|") == std::string::npos && !o.n_best_feature.empty(),
+                  "--n-best-feature: '{}' is empty or contains a blank, a line end, = or |, expected a word",
+                  o.n_best_feature);
   if (o.summary == Summary::none) return;
   const std::string summary(name_of(o.summary));
   findings.expect(!o.n_best, "--n-best contradicts --summary {}, which prints one figure", summary);

@@ -93,6 +93,10 @@ TEST(TrainFlags, TakeAdamsNumbersTogether) {
   EXPECT_EQ(o.beta2, 0.95);
   EXPECT_EQ(o.epsilon, 1e-7);
   EXPECT_THAT(error_of([] { train({"--optimizer-params", "0.9"}); }), HasSubstr("beta1, beta2 and epsilon, found 1"));
+  EXPECT_THAT(error_of([] {
+                train({"--optimizer-params", "0", "0", "0"});
+              }),
+              HasSubstr("--optimizer-params: epsilon 0 must be at least 1e-30"));
 }
 
 TEST(TrainFlags, TieEverythingOnlyWhenTheVocabularyIsJointAndNothingElseIsSaid) {
@@ -199,6 +203,10 @@ TEST(TranslateFlags, ListNBestUpToTheBeam) {
   EXPECT_EQ(translate({}).n_best, 0);
   EXPECT_EQ(translate({"--n-best", "-b", "7"}).n_best, 7);
   EXPECT_EQ(translate({"--n-best", "2", "-b", "7"}).n_best, 2);
+  EXPECT_THAT(error_of([] {
+                translate({"--n-best", "-1"});
+              }),
+              HasSubstr("-1 is out of range, expected from 0 to 1024"));
   EXPECT_THAT(error_of([] { translate({"--n-best", "8", "-b", "7"}); }), HasSubstr("--n-best 8 exceeds --beam-size 7"));
 }
 
@@ -253,6 +261,17 @@ TEST(ScoreFlags, TakeASummaryAloneOrByName) {
   EXPECT_EQ(alone.summary, Summary::cross_entropy);
   parse(score_table(), {"-m", "m", "-t", "a", "b", "--summary", "perplexity"}, named);
   EXPECT_EQ(named.summary, Summary::perplexity);
+}
+
+TEST(ScoreFlags, NameFeaturesByAWord) {
+  for (const char* name : {"", "a b", "a\nb", "a\rb", "a\tb", "a=b", "a|b"}) {
+    ScoreCommandOptions o;
+    EXPECT_THAT(error_of([&] {
+                  parse(score_table(), {"-m", "m", "-t", "s", "t", "--n-best", "--n-best-feature", name}, o);
+                }),
+                HasSubstr("--n-best-feature"))
+        << name;
+  }
 }
 
 }  // namespace
