@@ -203,10 +203,7 @@ TEST(TranslateFlags, ListNBestUpToTheBeam) {
   EXPECT_EQ(translate({}).n_best, 0);
   EXPECT_EQ(translate({"--n-best", "-b", "7"}).n_best, 7);
   EXPECT_EQ(translate({"--n-best", "2", "-b", "7"}).n_best, 2);
-  EXPECT_THAT(error_of([] {
-                translate({"--n-best", "-1"});
-              }),
-              HasSubstr("-1 is out of range, expected from 0 to 1024"));
+  EXPECT_THAT(error_of([] { translate({"--n-best", "-1"}); }), HasSubstr("expected from 0 to 1024"));
   EXPECT_THAT(error_of([] { translate({"--n-best", "8", "-b", "7"}); }), HasSubstr("--n-best 8 exceeds --beam-size 7"));
 }
 
