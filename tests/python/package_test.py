@@ -114,6 +114,9 @@ class Translating(PackageTest):
         for text, longer in zip(texts, texts[1:]):
             self.assertTrue(longer.startswith(text) and longer != text, (text, longer))
 
+    def test_takes_surrogates_as_other_ill_formed_text(self):
+        self.assertEqual(*self.translator.translate(["a \ud800 b", "a \ufffd b"]))
+
     def test_streams_what_is_decided(self):
         long = {"beam_size": 1, "min_length": 400, "max_length_add": 400}
         for line, options in ((LINES[0], long), (LINES[0], {"beam_size": 3}), (LINES[1], {"prefix": "the"}), ("", {})):
@@ -203,8 +206,16 @@ class Translating(PackageTest):
             self.translator.translate(LINES, beam_size=0)
         with self.assertRaisesRegex(TypeError, "there is no option 'beam', only beam_size"):
             self.translator.translate(LINES, beam=3)
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, "lines: expected str, found 5 of type int"):
             self.translator.translate([LINES[0], 5])
+        with self.assertRaisesRegex(TypeError, "prefix: expected str, found None of type NoneType"):
+            self.translator.translate(LINES[0], prefix=None)
+        with self.assertRaisesRegex(dragoman.Error, "beam_size: 2147483648 is out of range"):
+            self.translator.translate(LINES, beam_size=2**31)
+        with self.assertRaisesRegex(TypeError, "beam_size is None, expected int"):
+            self.translator.translate(LINES, beam_size=None)
+        with self.assertRaisesRegex(dragoman.Error, "--weights: nan is out of range, expected from 0 to 1000"):
+            dragoman.Translator([self.model, self.model], weights=[float("nan"), 1])
         with self.assertRaisesRegex(dragoman.Error, "closed"):
             with dragoman.Translator(self.model, threads=1) as closed:
                 pass

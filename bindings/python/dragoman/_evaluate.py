@@ -5,6 +5,7 @@ from typing import Sequence, cast
 from . import _dragoman
 from ._dragoman import MetricScore
 from ._machine import log
+from ._text import texts_of
 
 
 def evaluate(
@@ -27,8 +28,8 @@ def evaluate(
     one = all(isinstance(line, str) for line in references)
     lists = cast("Sequence[Sequence[str]]", [references] if one else references)
     scores = _dragoman.evaluate(
-        hypotheses=list(hypotheses),
-        references=[list(lines) for lines in lists],
+        hypotheses=texts_of(hypotheses, "hypotheses"),
+        references=[texts_of(lines, "references") for lines in lists],
         metrics=list(metrics),
         tokenize=tokenize,
         lowercase=lowercase,

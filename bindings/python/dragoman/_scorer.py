@@ -6,6 +6,7 @@ from typing import Sequence
 from . import _dragoman
 from ._dragoman import ScoredPair
 from ._machine import Path, languages, log
+from ._text import texts_of
 
 _pairs_at_once = 256  # between these, Ctrl-C is seen
 
@@ -45,5 +46,5 @@ class Scorer:
         scored: list[ScoredPair] = []
         for at in range(0, len(sources), _pairs_at_once):
             here = slice(at, at + _pairs_at_once)
-            scored += self._scorer.score(list(sources[here]), list(targets[here]))
+            scored += self._scorer.score(texts_of(sources[here], "sources"), texts_of(targets[here], "targets"))
         return scored

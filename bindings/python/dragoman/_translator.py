@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, AsyncIterator, Callable, Iterable, Iterator, L
 
 from . import _dragoman
 from ._dragoman import Translation
+from ._error import Error
 from ._machine import Path, languages, log
+from ._text import text_of, texts_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -100,7 +102,7 @@ class Translator:
         """
         options = _search_options(search)
         if isinstance(lines, str):
-            return _results(self._translator.submit([lines], prefix, options), options)[0]
+            return _results(self._submit([lines], prefix, options), options)[0]
         if prefix:
             raise TypeError("prefix is for the translation of one line")
         if read_ahead < 1:
@@ -111,6 +113,16 @@ class Translator:
             return list(self._in_order(parts, options, 2))
         return self._in_order(([line] for line in lines), options, read_ahead)
 
+    def _submit(
+        self,
+        lines: Iterable[str],
+        prefix: str,
+        options: _dragoman.SearchOptions,
+        partial: bool = False,
+        news: Callable[[], None] | None = None,
+    ) -> _dragoman.Job:
+        return self._translator.submit(texts_of(lines, "lines"), text_of(prefix, "prefix"), options, partial, news)
+
     def _in_order(
         self, parts: Iterator[Sequence[str]], options: _dragoman.SearchOptions, read_ahead: int
     ) -> Iterator[Result]:
@@ -118,7 +130,7 @@ class Translator:
         jobs: deque[_dragoman.Job] = deque()
         try:
             for part in parts:
-                jobs.append(self._translator.submit(part, "", options))
+                jobs.append(self._submit(part, "", options))
                 while jobs and (len(jobs) >= read_ahead or jobs[0].done()):
                     yield from _results(jobs[0], options)
                     jobs.popleft()
@@ -135,7 +147,7 @@ class Translator:
         Each text begins with the one before: greedy search (``beam_size=1``) decides every token at once, a beam as
         soon as all hypotheses that can still win agree. Closing the iterator cancels the translation.
         """
-        job = self._translator.submit([line], prefix, _stream_options(search), True)
+        job = self._submit([line], prefix, _stream_options(search), True)
         reported: str | None = None
         try:
             while (text := job.partial(True)) is not None:
@@ -168,7 +180,7 @@ class Translator:
         if not lines:
             return []
         news = asyncio.Event()
-        job = self._translator.submit(lines, prefix, options, False, _setter(news))
+        job = self._submit(lines, prefix, options, False, _setter(news))
         try:
             await news.wait()
         except BaseException:
@@ -181,7 +193,7 @@ class Translator:
     ) -> AsyncIterator[str]:
         """The same as ``stream`` for coroutines."""
         news = asyncio.Event()
-        job = self._translator.submit([line], prefix, _stream_options(search), True, _setter(news))
+        job = self._submit([line], prefix, _stream_options(search), True, _setter(news))
         reported: str | None = None
         try:
             while not job.done():
@@ -210,7 +222,13 @@ def _search_options(search: SearchKeywords) -> _dragoman.SearchOptions:
     for name, value in search.items():
         if name not in SearchKeywords.__annotations__:
             raise TypeError(f"there is no option '{name}', only {', '.join(SearchKeywords.__annotations__)}")
-        setattr(options, name, value)
+        kind = type(getattr(options, name))
+        try:
+            setattr(options, name, value)
+        except TypeError:  # of pybind11, which does not name the option
+            if isinstance(value, int) and kind in (int, float):
+                raise Error(f"{name}: {value} is out of range") from None
+            raise TypeError(f"{name} is {value!r}, expected {kind.__name__}") from None
     return options
 
 
