@@ -51,7 +51,7 @@ std::vector<Alignment> align(const Context& cx, Model& model, std::span<const Id
                      .packed = cx.packed,
                      .rounded = cx.rounded,
                      .observer = aligner.observer()};
-    model.logits(observed, batch);  // not the loss, which does not support 8-bit weights
+    model.loss(observed, batch, 0);  // unlike logits, needs memory for some rows at a time
     put(aligner.take(), numbers, alignments);
   });
   return alignments;

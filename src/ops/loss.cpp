@@ -1,7 +1,11 @@
 #include "ops/loss.h"
 
+#include <algorithm>
+
 #include "backend/backend.h"
+#include "backend/copying.h"
 #include "ops/linear.h"
+#include "ops/rows.h"
 
 namespace dragoman {
 
@@ -23,6 +27,36 @@ void check(const Var& x, const OutputWeights& output, const Targets& targets) {
           copying.copied.shape(), numbers);
 }
 
+constexpr int64_t int8_rows = 256;
+
+// Only linear_packed multiplies in 8 bits, so logits exist, of some rows at a time.
+void int8_cross_entropy(Context& cx, const Var& x, const OutputWeights& output, const Targets& targets,
+                        const TokenLoss& out) {
+  const Tensor gates = targets.copying.gate ? targets.copying.gate.value().on_host() : Tensor();
+  const Tensor copied = targets.copying.gate ? targets.copying.copied.value().on_host() : Tensor();
+  const Tensor weights = targets.weights ? targets.weights.on_host() : Tensor();
+  const Tensor loss = out.loss.room_on_host(), log_prob = out.log_prob.room_on_host();
+  for (int64_t from = 0; from < x.rows(); from += int8_rows) {
+    const int64_t count = std::min(int8_rows, x.rows() - from);
+    const Var logits = wide_linear(cx, rows(x, from, count), output.weight, output.bias);
+    const Tensor best = cx.arena.allocate({count, 1}, logits.dtype()), id = cx.arena.allocate({count, 1}, DType::i32);
+    const Tensor lse = cx.arena.allocate({count}, logits.dtype());
+    cx.backend.top_k(best, id, lse, logits);
+    const Tensor picked = pick_columns(cx, logits, targets.ids.row_range(from, count)).value().on_host();
+    const Tensor sums = lse.on_host();
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t n = from + i;
+      const float generated = picked.as<float>()[i] - sums.as<float>()[i];
+      const float p =
+          gates ? target_mixture(generated, gates.as<float>()[n], copied.as<float>()[n]).log_prob : generated;
+      log_prob.as<float>()[n] = p;
+      loss.as<float>()[n] = -p * (weights ? weights.as<float>()[n] : 1.f);
+    }
+  }
+  out.loss.assign(loss);
+  out.log_prob.assign(log_prob);
+}
+
 }  // namespace
 
 TokenLoss linear_cross_entropy(Context& cx, const Var& stored, const OutputWeights& output, const Targets& targets) {
@@ -31,6 +65,12 @@ TokenLoss linear_cross_entropy(Context& cx, const Var& stored, const OutputWeigh
   check(x, output, targets);
   const DType stat = stat_type(x.dtype());
   const TokenLoss out{cx.save({x.rows()}, stat), cx.save({x.rows()}, stat)};
+  const Tensor* packed = cx.tape ? nullptr : cx.packed_form(w);
+  if (packed && packed->dtype() == DType::i8) {
+    require(targets.smoothing == 0, "linear_cross_entropy: losses with weights in 8 bits are not smoothed");
+    int8_cross_entropy(cx, x, output, targets, out);
+    return out;
+  }
   const Context::Factors factors = cx.factors(x, w);
   const Tensor scratch = cx.scratch(cx.backend.linear_cross_entropy_scratch(x.rows(), w.rows(), factors.x.dtype()));
   Backend::LinearCrossEntropy l{
@@ -48,7 +88,7 @@ TokenLoss linear_cross_entropy(Context& cx, const Var& stored, const OutputWeigh
     if (output.bias) l.dbias = root.grad(output.bias);
     l.dgate = root.grad(targets.copying.gate);
     l.dcopied = root.grad(targets.copying.copied);
-  } else if (const Tensor* packed = cx.packed_form(w)) {
+  } else if (packed) {
     l.packed = *packed;
   }
   cx.backend.linear_cross_entropy(l);
