@@ -64,10 +64,10 @@ void require_program(const ValidScript& script) {
   const std::string program = program_of(script.command);
   const bool path = program.find('/') != std::string::npos;
   if (path ? access(program.c_str(), X_OK) == 0 : on_the_path(program)) return;
-  throw Error(fmt::format("--valid-script-path {}: {}", script.command,
-                          path && access(program.c_str(), F_OK) == 0 ? "the file is not executable"
-                                                                     : "there is no such program"),
-              fmt::format("chmod +x {0}, or give --valid-script-path \"bash {0}\"", program));
+  if (path && access(program.c_str(), F_OK) == 0)
+    throw Error(fmt::format("--valid-script-path {}: the file is not executable", script.command),
+                fmt::format("chmod +x {0}, or give --valid-script-path \"bash {0}\"", program));
+  throw Error(fmt::format("--valid-script-path {}: there is no such program", script.command), "give its full path");
 }
 
 std::optional<double> judge(const ValidScript& script, const std::string& translations) {

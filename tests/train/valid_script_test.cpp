@@ -67,7 +67,8 @@ TEST_F(Script, MustBeAProgram) {
   EXPECT_EQ(complaint("sh any.sh"), "");
   EXPECT_EQ(complaint(write("good", "")), "");
   EXPECT_THAT(complaint("no-such-program"), HasSubstr("--valid-script-path no-such-program: there is no such program"));
-  EXPECT_THAT(complaint(run.files.path("nowhere.sh")), HasSubstr("there is no such program"));
+  EXPECT_THAT(complaint(run.files.path("nowhere.sh")),
+              AllOf(HasSubstr("there is no such program"), HasSubstr("hint: give its full path")));
   const std::string plain = run.files.write("plain.sh", "echo 1\n");
   EXPECT_THAT(complaint(plain), AllOf(HasSubstr("the file is not executable"), HasSubstr("hint: chmod +x " + plain)));
 }
