@@ -42,6 +42,7 @@ PROVOKED = {
     "…, line …: belongs to source line …, but follows an entry of line …; expected increasing numbers": "score -m m -t s falling --n-best",
     "…, line …: expected a tree such as (S (NP (NNS cats)) (VP (VBP sleep))), found '…'":
         "evaluate -r t -i t --metrics evalb",
+    "no sentence pair is left": f"{TRAIN} -m new --max-length 1",
     "… has 1 line, … has … lines": "evaluate -r s -i short",
     "… has no lines": "evaluate -r empty -i empty",
     "--data-weighting: the weights of all pairs are 0, expected one above 0": f"{TRAIN} -m new --data-weighting zeros",

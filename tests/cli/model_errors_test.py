@@ -13,6 +13,11 @@ import sys
 import unittest
 
 from errors_case import TRAIN, ErrorsCase, rows
+from quantize_test import edited, spoil
+
+# a model that translates well enough to be spoilt by 8 bits
+ABLE = f"{TRAIN} -m able --mini-batch-words 256 --learn-rate 0.02 --lr-warmup 10".replace("--after 1u", "--after 300u") \
+    .replace("--dim-emb 8", "--dim-emb 16").replace("--transformer-dim-ffn 8", "--transformer-dim-ffn 32")
 
 # message of the table: command line, run in the folder that `setUpClass` fills
 PROVOKED = {
@@ -31,11 +36,13 @@ PROVOKED = {
     "the text is too small for a vocabulary of … pieces, expected at most …": "vocab train --input short --model new",
     "… has no protected symbol …, which --protected-symbols asks for": f"{TRAIN} -m new --protected-symbols <x>",
     "… has … pieces, --dim-vocabs asks for …": f"{TRAIN} -m new --dim-vocabs 400",
+    "… contains averaged weights, which would be lost without --exponential-smoothing": f"{TRAIN} -m smooth --after 2u",
     "--… … contradicts …, whose model has …": f"{TRAIN} -m new --pretrained-model m --dec-depth 2",
     "--freeze …: no parameter has such a name": f"{TRAIN} -m new --freeze encoder.1.*",
     "--freeze … leaves no parameter to train": f"{TRAIN} -m new --freeze *",
     "--freeze …: … is a batch-norm statistic, which every training batch updates; it cannot be frozen":
         f"{TRAIN} -m new --transformer-norm batch --freeze encoder.*",
+    "--decoder-start … is a piece that … does not have": f"{TRAIN} -m new".replace("-v v v", "-v sound.yml sound.yml"),
     "… was trained with another vocabulary than …": f"{TRAIN} -m m".replace("-v v v", "-v w w"),
     "… begins with a header length of … bytes, expected at most …": "translate -m noise",
     "… begins with a header length of … bytes, but … follow": "translate -m cut",
@@ -69,6 +76,7 @@ PROVOKED = {
     "…: no line has pieces of both vocabularies of the model": "translate -m m --shortlist table",
     "… and … have different architectures: …": "average -o new m deep",
     "… is already in 8 bits": "quantize -m small -o new",
+    "BLEU falls by …, which is more than --gate …": "quantize -m spoilt -o new --valid-sets s t --beam-size 1 --gate 0.3",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
     "… is not a file that inspect can read": "inspect noise",
     "… is …, which inspect cannot read": "inspect s",
@@ -119,6 +127,8 @@ class ModelErrors(ErrorsCase):
         super().setUpClass()
         cls.make("vocab train --input s t --model w --size 310",
                  f"{TRAIN} -m deep --dec-depth 2",
+                 f"{TRAIN} -m smooth --exponential-smoothing",
+                 ABLE,
                  f"{TRAIN} -m other".replace("-v v v", "-v w w"), "quantize -m m -o small",
                  "align -t s t -v v v --shortlist list")
         cls.write_vocabularies()
@@ -143,6 +153,7 @@ class ModelErrors(ErrorsCase):
         model = (cls.folder / "m").read_bytes()
         (cls.folder / "cut").write_bytes(model[:500])
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
+        (cls.folder / "spoilt").write_bytes(edited((cls.folder / "able").read_bytes(), spoil))
         (cls.folder / "nan").write_bytes(with_nan(model))
         (cls.folder / "foreign").write_bytes(safetensors({}))
         (cls.folder / "newer").write_bytes(safetensors({"format": "dragoman", "version": "99"}))

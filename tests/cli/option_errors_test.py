@@ -49,6 +49,12 @@ PROVOKED = {
     "…: cannot create a temporary file there: …": f"{TRAIN} -m new --ram 9K --tempdir nowhere",
     "--devices is '…', expected cpu or the number of a GPU, such as 0": f"{TRAIN} -m new --devices gpu",
     "--fast-math is for GPUs, and --devices is cpu": f"{TRAIN} -m new --fast-math",
+    "training would need … MiB (… for the largest batch), but the … has … MiB":
+        "train -t s t -v v v -m new --after 1u --cpu-threads 1 --enc-depth 60 --dec-depth 60 --dim-emb 16384 "
+        "--transformer-dim-ffn 65536",
+    "--lr-schedule … needs --lr-decay-updates above --lr-warmup …": f"{TRAIN} -m new --lr-schedule cosine",
+    "--gradient-shards …, expected a power of two": f"{TRAIN} -m new --gradient-shards 3",
+    "… processes share …: each needs at least one": f"{TRAIN} -m new --gradient-shards 1 --processes 2",
     "--precision float16 is for GPUs, and --devices is cpu": f"{TRAIN} -m new --precision float16",
     "--devices names … devices (…), expected one: …": "serve -m m --devices 0 1",
     "--devices names … twice (…), …": f"{TRAIN} -m new --devices 0 0",
