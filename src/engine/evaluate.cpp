@@ -182,6 +182,8 @@ Evaluation evaluate(Engine& engine, EvaluateOptions options, std::vector<Evaluat
                     std::vector<EvaluatedText> hypotheses) {
   const Engine::Scope scope(engine);
   require_references(references);
+  require(options.samples >= 0 && options.samples <= 10'000'000,
+          "--samples: {} is out of range, expected from 0 to 10000000", options.samples);
   require(!hypotheses.empty(), "there is nothing to evaluate");
   for (const EvaluatedText& text : hypotheses) require_equal_length(text, references.front());
   options.references.clear();  // signatures contain their number, messages their names

@@ -21,7 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void check_files(const QuantizeOptions& o) {
+void check(const QuantizeOptions& o) {
+  validate(SearchOptions{.beam_size = o.beam_size});
+  require(o.gate >= 0 && o.gate <= 100, "--gate: {} is out of range, expected from 0 to 100", o.gate);
   require(o.output != "-", "--output is a model file, so it cannot be '-'");
   require_writable("output", o.output);
 }
@@ -66,7 +68,7 @@ void pass_gate(const TranslationQuality& float32, const TranslationQuality& int8
 // Quality is measured before the file is written: load_model quantizes the float32 file to the same weights.
 QuantizeResult quantize(Engine& engine, const QuantizeOptions& o) {
   const Engine::Scope scope(engine);
-  check_files(o);
+  check(o);
   const ModelFile file = open_model(o.model, {.vocabs = o.vocabs, .languages = {o.source_lang, o.target_lang}});
   if (file.stored_type() == DType::i8)
     throw Error(fmt::format("{} is already in 8 bits", o.model), "give the float32 model that it was made from");

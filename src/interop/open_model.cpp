@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "interop/ctranslate2.h"
 #include "interop/fairseq.h"
@@ -11,6 +13,13 @@
 
 namespace dragoman {
 namespace {
+
+// Says why if a path may exist but cannot be read, such as one in a folder that others may not enter.
+void require_readable(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error && status.type() != std::filesystem::file_type::not_found) FileDescriptor::to_read(path);
+}
 
 std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenOptions& options) {
   if (auto model = read_marian(path, options.vocabs)) return model;
@@ -23,6 +32,10 @@ std::optional<ConvertedModel> read_as_it_is(const std::string& path, const OpenO
 }  // namespace
 
 std::optional<ConvertedModel> read_foreign_model(const std::string& path, const OpenOptions& options) {
+  require(options.vocabs.empty() || options.vocabs.size() == 2,
+          "--vocabs takes two files, source and target, found {}: {}", options.vocabs.size(),
+          fmt::join(options.vocabs, " "));
+  require_readable(path);
   auto model = read_as_it_is(path, options);
   if (model) set_languages(model->config, model->vocabularies, options.languages, path);
   return model;

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <regex>
@@ -85,7 +86,11 @@ std::optional<double> first_number(const std::string& text) {
   static const std::regex number(R"((^|[^A-Za-z0-9_.])([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)(?![A-Za-z0-9_]))");
   std::smatch found;
   if (!std::regex_search(text, found, number)) return std::nullopt;
-  return std::strtod(found[2].str().c_str(), nullptr);
+  const std::string digits = found[2];
+  double value = 0;  // not by strtod, which expects a comma in some locales
+  const char* const begin = digits.data() + (digits[0] == '+');
+  const auto [end, error] = std::from_chars(begin, digits.data() + digits.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
 std::string filled_in(std::string name, const Progress& p) {

@@ -59,6 +59,12 @@ TEST_F(EvaluateTest, TestsSignificanceOnRequest) {
   EXPECT_TRUE(e.systems[1].scores[0].interval && e.systems[1].scores[0].p_value);
 }
 
+TEST_F(EvaluateTest, RefusesANumberOfSamplesOutOfRange) {
+  for (const int samples : {-1, 2'000'000'000})
+    EXPECT_THAT([&] { evaluate(engine, {.references = {reference}, .hypotheses = {hypothesis}, .samples = samples}); },
+                ThrowsMessage<Error>(HasSubstr("--samples: ")));
+}
+
 TEST_F(EvaluateTest, RefusesTextsThatDoNotPair) {
   const std::string one = folder.make("one", "a\n");
   EXPECT_THAT([&] { evaluate(engine, {.references = {reference}, .hypotheses = {one}}); },

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "dragoman/engine.h"
@@ -44,6 +45,15 @@ TEST_F(QuantizeTest, MeasuresQualityWhereThereIsText) {
   const Evaluation e = evaluate(engine, {.references = {text}, .hypotheses = {folder.make("hyp", translated)}});
   EXPECT_EQ(result.float32->bleu, e.systems[0].scores[0].score);
   EXPECT_EQ(result.float32->chrf, e.systems[0].scores[1].score);
+}
+
+TEST_F(QuantizeTest, RefusesOptionsOutOfRange) {
+  EXPECT_THAT([&] { quantize(engine, {.model = model, .output = output, .beam_size = 0}); },
+              ThrowsMessage<Error>("--beam-size: 0 is out of range, expected from 1 to 1024"));
+  for (const double gate : {-1.0, 101.0, std::nan("")})
+    EXPECT_THAT([&] { quantize(engine, {.model = model, .output = output, .gate = gate}); },
+                ThrowsMessage<Error>(HasSubstr("--gate: ")));
+  EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 TEST_F(QuantizeTest, RefusesOneFileOfAPair) {

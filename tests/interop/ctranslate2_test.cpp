@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "base/error.h"
@@ -16,6 +17,7 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -59,13 +61,27 @@ void expect_searches(const ModelFile& file, const std::string& folder) {
   }
 }
 
-std::string complaint(const std::string& path) {
+std::string complaint(const std::string& path, const OpenOptions& options = {}) {
   try {
-    open_model(path);
+    open_model(path, options);
   } catch (const Error& e) {
     return e.what();
   }
   return "";
+}
+
+TEST(OpenModel, TakesTwoVocabulariesOrNone) {
+  for (const char* model : {"ct2_marian", "fairseq/checkpoint_best.pt", "opennmt/model_step_100.pt"})
+    for (const std::vector<std::string>& vocabs : {std::vector<std::string>{"a"}, {"a", "b", "c"}})
+      EXPECT_THAT(complaint(golden(model), {.vocabs = vocabs}),
+                  HasSubstr(fmt::format("--vocabs takes two files, source and target, found {}", vocabs.size())));
+}
+
+TEST(OpenModel, NamesAPathThatCannotBeRead) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("loop", folder / "loop");
+  EXPECT_THAT(complaint(folder / "loop"), AllOf(HasSubstr(folder / "loop"), HasSubstr("symbolic links")));
+  EXPECT_THAT(complaint(folder / std::string(300, 'x')), HasSubstr("name too long"));
 }
 
 class CTranslate2 : public testing::TestWithParam<const char*> {};
