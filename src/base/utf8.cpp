@@ -90,4 +90,11 @@ bool clean_utf8(std::string& text) {
   return true;
 }
 
+std::string beginning_of(std::string_view text) {
+  size_t most = 100;
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (uint8_t(text[most]) & 0xC0) == 0x80) --most;
+  return std::string(text.substr(0, most)) + "…";
+}
+
 }  // namespace dragoman

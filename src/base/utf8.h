@@ -11,4 +11,7 @@ bool is_valid_utf8(std::string_view text);
 /// Python's errors="replace" do). Returns whether anything was replaced; valid text is not modified.
 bool clean_utf8(std::string& text);
 
+/// A text for a message: the first 100 bytes or fewer, and "…" if there are more. No character is cut in two.
+std::string beginning_of(std::string_view text);
+
 }  // namespace dragoman

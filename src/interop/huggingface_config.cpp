@@ -85,9 +85,9 @@ void set_special_ids(ModelConfig& m, const JsonObject& c, int bos) {
 void set_suppressed(ModelConfig& m, const JsonObject& c) {
   if (!c.has("bad_words_ids") || !c.root()["bad_words_ids"].is_array()) return;
   for (const json& words : c.root()["bad_words_ids"]) {
-    require(words.is_array() && words.size() == 1 && words[0].is_number_integer(),
-            "{}: bad_words_ids has {}, expected lists of one id each", c.path(), words.dump());
-    m.generation.suppressed.push_back(words[0].get<int>());
+    require(words.is_array() && words.size() == 1, "{}: bad_words_ids has {}, expected lists of one id each", c.path(),
+            beginning_of(words.dump()));
+    m.generation.suppressed.push_back(int_of(words[0], c.path() + ": an id in bad_words_ids"));
   }
 }
 

@@ -1,11 +1,22 @@
 #include "interop/json_object.h"
 
+#include <cmath>
+#include <limits>
+
 #include "base/file.h"
 #include "io/json_text.h"
 
 namespace dragoman {
 
 namespace fs = std::filesystem;
+
+int int_of(const nlohmann::json& value, const std::string& where) {
+  using Limits = std::numeric_limits<int>;
+  const double number = value.is_number() ? value.get<double>() : NAN;
+  require(number >= Limits::min() && number <= Limits::max() && number == std::trunc(number),
+          "{} is {}, expected a whole number of at most {}", where, beginning_of(value.dump()), Limits::max());
+  return int(number);
+}
 
 JsonObject::JsonObject(std::string path, nlohmann::json root) : path_(std::move(path)), root_(std::move(root)) {
   require(root_.is_object(), "{} is not a JSON object", path_);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -31,13 +32,15 @@ class MarianOptions {
     try {
       return value.as<T>();
     } catch (const YAML::Exception&) {
-      fail("{}: its option {} is {}, expected a value of another type", path_, key, YAML::Dump(value));
+      fail("{}: its option {} is {}, expected a value of another type", path_, key, beginning_of(YAML::Dump(value)));
     }
   }
   std::string text(const std::string& key, const std::string& otherwise = "") const { return get(key, otherwise); }
 
   [[noreturn]] void refuse(const std::string& key, const std::string& why) const {
-    throw Error(fmt::format("{}: its option {} is {}, which dragoman does not support", path_, key, text(key)), why);
+    throw Error(
+        fmt::format("{}: its option {} is {}, which dragoman does not support", path_, key, beginning_of(text(key))),
+        why);
   }
 
  private:

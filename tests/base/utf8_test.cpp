@@ -36,5 +36,14 @@ TEST(CleanUtf8, SeesASequenceThatTheEndOfTheTextCutsOff) {
   EXPECT_FALSE(is_valid_utf8("12345678\xE4\xBA"));
 }
 
+TEST(BeginningOf, CutsBetweenCharacters) {
+  const std::string hundred(100, 'x');
+  EXPECT_EQ(beginning_of(""), "");
+  EXPECT_EQ(beginning_of(hundred), hundred);
+  EXPECT_EQ(beginning_of(hundred + "y"), hundred + "…");
+  EXPECT_EQ(beginning_of(hundred.substr(2) + "€€"), hundred.substr(2) + "…");
+  EXPECT_EQ(beginning_of(std::string(1000, '\x80')), "…");
+}
+
 }  // namespace
 }  // namespace dragoman

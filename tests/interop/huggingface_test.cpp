@@ -184,13 +184,28 @@ TEST_F(MarianMt, RefusesByNameWhatIsAnotherModel) {
   set("activation_function", "\"mish\"");
   EXPECT_THAT(complaint(), HasSubstr("activation_function is mish, which dragoman does not support"));
   set("d_model", "\"8\"");
-  EXPECT_THAT(complaint(), HasSubstr("d_model is \"8\", expected a value of another type"));
+  EXPECT_THAT(complaint(), HasSubstr("d_model is \"8\", expected a whole number"));
   set("encoder_layers", "3");
   EXPECT_THAT(complaint(), HasSubstr("has no tensor model.encoder.layers.2.self_attn.q_proj.weight"));
   set("decoder_layers", "null");
   EXPECT_THAT(complaint(), HasSubstr("has no decoder_layers"));
   set("decoder_start_token_id", "7");
   EXPECT_THAT(complaint(), HasSubstr("decoder_start_token_id is 7"));
+}
+
+TEST_F(MarianMt, TakesOnlyWholeNumbersForNumbers) {
+  set("encoder_attention_heads", "2.0");
+  EXPECT_EQ(complaint(), "");
+  for (const std::string value : {"true", "4294967304", "-4294967304", "8.9", "1e300", "18446744073709551615", "[8]"}) {
+    set("encoder_attention_heads", value);
+    EXPECT_THAT(complaint(), HasSubstr("config.json: encoder_attention_heads is ")) << value;
+    EXPECT_THAT(complaint(), HasSubstr(", expected a whole number of at most 2147483647")) << value;
+  }
+  set("encoder_attention_heads", '"' + std::string(5000, 'x') + '"');
+  EXPECT_LT(complaint().size(), 300);
+  folder.make("config.json", read("config.json"));
+  folder.make("generation_config.json", R"({"bad_words_ids": [[4294967304]]})");
+  EXPECT_THAT(complaint(), HasSubstr("generation_config.json: an id in bad_words_ids is 4294967304, expected a whole"));
 }
 
 std::string torch_copy_of(const SafetensorsFile& model, size_t first, size_t last) {
