@@ -57,6 +57,9 @@ void WeightMapping::matrix(const std::string& ours, const std::string& theirs, M
   require(t.shape.size() == 2 && (floats(t.dtype) || t.dtype == DType::i8),
           "{}: {} is ({}) of {}, expected a floating-point or 8-bit matrix", path_, theirs, fmt::join(t.shape, ","),
           t.dtype);
+  // A file may say (4294967295,0): it needs no bytes for that, but biases and scales of as many rows would.
+  require(t.shape[0] > 0 && t.shape[1] > 0, "{}: {} is ({}), expected at least one row and column", path_, theirs,
+          fmt::join(t.shape, ","));
   used_.insert(theirs);
   const int64_t R = t.shape[0], C = t.shape[1], size = size_of(t.dtype);
   if ((rows == MatrixRows::outputs) != t.transposed) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -160,6 +161,20 @@ TEST(CTranslate2Model, IsRefusedByNameWhereDragomanHasNoEqual) {
   Copy unnumbered("ct2_marian");
   unnumbered.replace("shared_vocabulary.json", "\"</s>\",", "");
   EXPECT_THAT(complaint(unnumbered.folder / ""), HasSubstr("a token list has no </s>"));
+}
+
+// Such a shape needs no bytes in the file, but a bias of as many rows would take 16 GiB.
+TEST(CTranslate2Model, IsRefusedIfAMatrixIsEmpty) {
+  std::string bytes = read_file(golden("ct2_marian/model.bin"));
+  const std::string name = "decoder/layer_0/attention/linear_2/weight";
+  const size_t shape = bytes.find(name) + name.size() + 2, size = shape + 9;  // after 0, the rank; before it, the type
+  uint32_t stored = 0;
+  std::memcpy(&stored, bytes.data() + size, sizeof(stored));
+  bytes.erase(size + 4, stored);
+  bytes.replace(shape, 8, std::string("\xff\xff\xff\xff\0\0\0\0", 8)).replace(size, 4, 4, '\0');
+  Copy copy("ct2_marian");
+  copy.folder.make("model.bin", bytes);
+  EXPECT_THAT(complaint(copy.folder / ""), HasSubstr(name + " is (4294967295,0), expected at least one row"));
 }
 
 TEST(CTranslate2Model, IsRefusedWhereverItIsCutOff) {
