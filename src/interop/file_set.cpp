@@ -30,8 +30,9 @@ FileBytes FileSet::bytes(const std::string& name) const {
 }
 
 std::string FileSet::text(const std::string& name) const {
-  const FileBytes content = bytes(name);
-  return {reinterpret_cast<const char*>(content.bytes.data()), content.bytes.size()};
+  if (!archive_) return read_file(fs::path(path_) / name);
+  const std::vector<std::byte> content = archive_->read_to_parse(prefix_ + name);
+  return {reinterpret_cast<const char*>(content.data()), content.size()};
 }
 
 std::optional<std::string> FileSet::first_of(std::initializer_list<const char*> names) const {

@@ -26,6 +26,7 @@ class FileSet {
   bool has(const std::string& name) const;
   /// Error if there is no such file.
   FileBytes bytes(const std::string& name) const;
+  /// For parsing; see ZipFile::read_to_parse.
   std::string text(const std::string& name) const;
   /// The first of these names that exists.
   std::optional<std::string> first_of(std::initializer_list<const char*> names) const;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "interop/marian_names.h"
 #include "interop/zip.h"
 
 namespace dragoman {
@@ -146,7 +147,7 @@ ForeignTensor read_array(const ZipFile& zip, const ZipFile::Entry& entry) {
           .dtype = *type,
           .shape = header.shape,
           .read = [zip, name = entry.name, data, header, size] {
-            Bytes all = zip.read(name);
+            Bytes all = name.starts_with(marian_options_tensor) ? zip.read_to_parse(name) : zip.read(name);
             all.erase(all.begin(), all.begin() + int64_t(data));
             return header.fortran && header.shape.size() > 1 ? from_fortran(all, header.shape, size) : all;
           }};

@@ -169,10 +169,10 @@ TorchFile::Content TorchFile::read_zip(const std::string& path) {
     if (entry.name == "data.pkl" || entry.name.ends_with("/data.pkl"))
       folder = entry.name.substr(0, entry.name.size() - std::strlen("data.pkl"));
   require(folder.has_value(), "{} is a zip archive without data.pkl, so not written by torch.save", path);
-  Content content{.path = path, .pickle = read_pickle(zip.read(*folder + "data.pkl"), path), .storages = {}};
+  Content content{.path = path, .pickle = read_pickle(zip.read_to_parse(*folder + "data.pkl"), path), .storages = {}};
   for (const ZipFile::Entry& entry : zip.entries()) {
     if (entry.name == *folder + "byteorder") {
-      const Bytes order = zip.read(entry.name);
+      const Bytes order = zip.read(entry.name, 1);
       require(order.empty() || order[0] != std::byte('b'), "{} is big-endian, expected little-endian", path);
     }
     if (!entry.name.starts_with(*folder + "data/")) continue;

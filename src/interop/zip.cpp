@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -16,13 +17,21 @@ namespace {
 // Deflate expands data at most 1,032 times, so a larger size is wrong or a zip bomb.
 constexpr uint64_t most_expansion = 1100;
 
+// Texts and pickles of real models are stored as they are, or shrink at most to a tenth; compressed ones are far below
+// 16 MiB. Those stored as they are may have any size, as the archive has it too.
+uint64_t most_parsed(uint64_t compressed) {
+  constexpr uint64_t MiB = 1 << 20;
+  return std::max(compressed, std::min(16 * MiB, MiB + 50 * compressed));
+}
+
 }  // namespace
 
 struct ZipFile::Archive {
   std::string path;
   unzFile zip = nullptr;
   std::vector<Entry> entries;
-  std::vector<unz64_file_pos> positions;  // of the entries
+  std::vector<unz64_file_pos> positions;            // of the entries
+  std::unordered_map<std::string, size_t> indices;  // of the first entry of each name
   std::mutex mutex;
 
   ~Archive() {
@@ -50,7 +59,8 @@ ZipFile::ZipFile(const std::string& path) : archive_(std::make_shared<Archive>()
                 status.uncompressed_size <= (status.compressed_size + 1) * most_expansion,
             "{}: {} claims to have {} bytes, decompressed from {}", path, name.data(), status.uncompressed_size,
             status.compressed_size);
-    archive_->entries.push_back({name.data(), status.uncompressed_size});
+    archive_->indices.emplace(name.data(), archive_->entries.size());
+    archive_->entries.push_back({name.data(), status.uncompressed_size, status.compressed_size});
     archive_->positions.push_back(position);
   }
 }
@@ -59,15 +69,28 @@ const std::string& ZipFile::path() const { return archive_->path; }
 
 const std::vector<ZipFile::Entry>& ZipFile::entries() const { return archive_->entries; }
 
+size_t ZipFile::index_of(const std::string& name) const {
+  const auto found = archive_->indices.find(name);
+  require(found != archive_->indices.end(), "{} has no {}", path(), name);
+  return found->second;
+}
+
+std::vector<std::byte> ZipFile::read_to_parse(const std::string& name) const {
+  const Entry& entry = archive_->entries[index_of(name)];
+  require(entry.bytes <= most_parsed(entry.compressed),
+          "{}: {} has {} bytes, decompressed from {}, expected at most {}: it may be made to exhaust memory", path(),
+          name, entry.bytes, entry.compressed, most_parsed(entry.compressed));
+  return read(name);
+}
+
 std::vector<std::byte> ZipFile::read(const std::string& name, uint64_t most) const {
-  const auto entry = std::ranges::find(archive_->entries, name, &Entry::name);
-  require(entry != archive_->entries.end(), "{} has no {}", path(), name);
+  const size_t index = index_of(name);
   const std::lock_guard lock(archive_->mutex);
   unzFile zip = archive_->zip;
-  unz64_file_pos position = archive_->positions[size_t(entry - archive_->entries.begin())];
+  unz64_file_pos position = archive_->positions[index];
   require(unzGoToFilePos64(zip, &position) == UNZ_OK && unzOpenCurrentFile(zip) == UNZ_OK, "{}: {} cannot be read",
           path(), name);
-  std::vector<std::byte> bytes(std::min(entry->bytes, most));
+  std::vector<std::byte> bytes(std::min(archive_->entries[index].bytes, most));
   size_t done = 0;
   while (done < bytes.size()) {
     constexpr size_t block = 1 << 24;

@@ -14,6 +14,7 @@ class ZipFile {
   struct Entry {
     std::string name;
     uint64_t bytes = 0;  // uncompressed
+    uint64_t compressed = 0;
   };
 
   explicit ZipFile(const std::string& path);
@@ -22,8 +23,13 @@ class ZipFile {
   const std::vector<Entry>& entries() const;
   /// The first `most` bytes of an entry, or the whole entry if it is shorter.
   std::vector<std::byte> read(const std::string& name, uint64_t most = UINT64_MAX) const;
+  /// A whole entry that is then parsed, as text or pickle. Error if it expands as only zip bombs do: what is parsed
+  /// takes many times its bytes in memory.
+  std::vector<std::byte> read_to_parse(const std::string& name) const;
 
  private:
+  size_t index_of(const std::string& name) const;
+
   struct Archive;
   std::shared_ptr<Archive> archive_;  // copies share it
 };

@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "interop/file_set.h"
+#include "interop/torch_file.h"
 #include "tests/temporary_folder.h"
 
 namespace dragoman {
@@ -96,6 +98,30 @@ TEST(Npz, RefusesWhatIsNoArchiveOrIsDamaged) {
     }
   }
   EXPECT_GE(refused, int(whole.size()) - 8);
+}
+
+TEST(ZipFile, RefusesToParseWhatExpandsAsAZipBombDoes) {
+  const TemporaryFolder folder;
+  const auto complaint = [&](const std::string& name, const std::string& content, const auto& parse) -> std::string {
+    try {
+      parse(save(folder, name, content));
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const auto options = [](const std::string& path) { text_of(read_npz(path).at(0)); };
+  const auto pickle = [](const std::string& path) { read_torch(path); };
+  const auto json = [](const std::string& path) { FileSet::of_archive(ZipFile(path), "x/").text("config.json"); };
+  const std::string many(2'000'000, ' '), fewer(1'000'000, ' ');
+  const std::string yaml = array("{'descr': '|i1', 'fortran_order': False, 'shape': (2000000,), }", many);
+  EXPECT_THAT(complaint("special:model.yml.npy", yaml, options),
+              HasSubstr("m.npz: special:model.yml.npy has 2000074 bytes, decompressed from "));
+  EXPECT_THAT(complaint("a/data.pkl", many, pickle),
+              HasSubstr("m.npz: a/data.pkl has 2000000 bytes, decompressed from "));
+  EXPECT_THAT(complaint("x/config.json", many, json), HasSubstr("m.npz: x/config.json has 2000000 bytes"));
+  EXPECT_EQ(complaint("x/config.json", fewer, json), "");
+  EXPECT_EQ(complaint("weights.npy", yaml, options), "");  // weights may be all zeros
 }
 
 }  // namespace
