@@ -8,9 +8,12 @@ provokes it, and vice versa.
 import fcntl
 import json
 import os
+import shutil
 import struct
 import sys
 import unittest
+import zipfile
+from pathlib import Path
 
 from errors_case import TRAIN, ErrorsCase, rows
 from quantize_test import edited, spoil
@@ -78,6 +81,8 @@ PROVOKED = {
     "… is already in 8 bits": "quantize -m small -o new",
     "BLEU falls by …, which is more than --gate …": "quantize -m spoilt -o new --valid-sets s t --beam-size 1 --gate 0.3",
     "…: … holds …, expected finite numbers": "quantize -m nan -o new",
+    "…: … has … bytes, decompressed from …, expected at most …: it may be made to exhaust memory": "translate -m bomb.pt",
+    "…: … is …, expected a whole number of at most 2147483647": "translate -m half",
     "… is not a file that inspect can read": "inspect noise",
     "… is …, which inspect cannot read": "inspect s",
 }
@@ -155,6 +160,11 @@ class ModelErrors(ErrorsCase):
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
         (cls.folder / "spoilt").write_bytes(edited((cls.folder / "able").read_bytes(), spoil))
         (cls.folder / "nan").write_bytes(with_nan(model))
+        with zipfile.ZipFile(cls.folder / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as bomb:
+            bomb.writestr("bomb/data.pkl", bytes(4 << 20))
+        shutil.copytree(Path(__file__).resolve().parents[1] / "interop/golden/marianmt", cls.folder / "half")
+        config = json.loads((cls.folder / "half/config.json").read_text())
+        (cls.folder / "half/config.json").write_text(json.dumps(config | {"d_model": 8.5}))
         (cls.folder / "foreign").write_bytes(safetensors({}))
         (cls.folder / "newer").write_bytes(safetensors({"format": "dragoman", "version": "99"}))
 
