@@ -1,5 +1,7 @@
 #include "interop/open_model.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/error.h"

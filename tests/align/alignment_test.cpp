@@ -12,8 +12,6 @@
 namespace dragoman {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 // Three target pieces over two source pieces.

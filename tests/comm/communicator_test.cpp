@@ -9,7 +9,6 @@ namespace dragoman {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 TEST(Communicator, OfOneProcessHasOnlyItself) {
   const auto ranks = single_process();

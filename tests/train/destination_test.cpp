@@ -143,14 +143,15 @@ TEST(RequireWritable, NeedsAFolderToWriteTo) {
 
 TEST(NeverEnding, RunsAreWarnedOf) {
   ToyRun run;
+  const auto begin = [&] { const Trainer trainer(run.setup, backend("cpu")); };
   run.setup.training.after.clear();
-  Trainer(run.setup, backend("cpu"));
+  begin();
   EXPECT_THAT(run.log.text(), HasSubstr("this run has no end"));
   for (bool validates : {false, true}) {
     run.log.clear();
     run.setup.training.after = {{validates ? 0 : 3, Frequency::updates}};
     run.setup.training.valid_freq = {validates ? 5 : 0, Frequency::updates};
-    Trainer(run.setup, backend("cpu"));
+    begin();
     EXPECT_THAT(run.log.text(), testing::Not(HasSubstr("this run has no end")));
   }
 }

@@ -70,7 +70,7 @@ TEST_P(Training, MakesTheSameFileEveryTime) {
 
 TEST_P(Training, ReadsHostileText) {
   auto hostile = training();
-  hostile.inputs.push_back(folder.make("hostile", std::string("a\0b\n\n \n\xFF\xFE\n</s> <s>\n\t\n", 22)));
+  hostile.inputs.push_back(folder.make("hostile", std::string("a\0b\n\n \n\xFF\xFE\n</s> <s>\n\t\n", 21)));
   hostile.inputs.push_back(folder.make("long", std::string(1 << 20, 'm') + "\nno end"));
   train_vocabulary(hostile);
   EXPECT_EQ(Vocabulary::load(hostile.model).size(), 380);
