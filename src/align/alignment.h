@@ -8,9 +8,8 @@
 
 namespace dragoman {
 
-/// Attention of each target token to each source token, including </s> on both sides: the last
-/// cross-attention of the model, averaged over its heads. Rows sum to 1, except that with --attention-local they may
-/// sum to less, down to 0.
+/// Attention of each target token to each source token, including </s> on both sides: the last cross-attention of the
+/// model, averaged over its heads. Rows sum to 1, except that with --attention-local they may sum to less, down to 0.
 struct Alignment {
   int64_t sources = 0;         // S
   std::vector<float> weights;  // (T,S)
@@ -22,6 +21,7 @@ struct Alignment {
 /// Removes the first target tokens, which were given before the translation.
 void drop_targets(Alignment& alignment, int64_t tokens);
 
+/// A pair of tokens, counted from 0.
 struct TokenLink {
   int64_t source, target;
   auto operator<=>(const TokenLink&) const = default;

@@ -318,14 +318,17 @@ TEST_P(CompressedLines, EndInAnErrorWhenTheFileIsCutOffAnywhere) {
 }
 
 TEST_P(CompressedLines, NameTheLastLineBeforeTheDamage) {
-  if (GetParam() == ".zst") GTEST_SKIP() << "a truncated file is refused before its first line";
   TemporaryFolder folder;
   LineWriter writer(folder / "whole" + GetParam());
   for (int i = 0; i < 200; ++i) writer.write(std::to_string(i));
   writer.close();
   std::string whole = folder.content_of("whole" + GetParam());
   whole.pop_back();
-  EXPECT_THAT(message_of_reading(folder.make("cut" + GetParam(), whole)), HasSubstr("data after line 200"));
+  const std::string message = message_of_reading(folder.make("cut" + GetParam(), whole));
+  if (GetParam() == ".zst")  // is refused before its first line
+    EXPECT_THAT(message, HasSubstr("ends in the middle of its compressed data"));
+  else
+    EXPECT_THAT(message, HasSubstr("data after line 200"));
 }
 
 TEST_P(CompressedLines, HoldText) {
