@@ -31,8 +31,8 @@ class RnnDecoding : public CachedDecoding {
   Spans prefix_of(const Spans& source) const override { return Spans::one_row_each(source.sentences()); }
   Var encode(int first, const PackedIds& source, const Tensor& rows, const Tensor& prefix) override;
   Tensor compute(std::span<const StepRow> rows, const DecodedPast::Step& past) override;
-  void keep(const RecurrentDecoder::State& state, const Tensor& into);
-  RecurrentDecoder::State kept(const Tensor& rows) const;
+  void write_state(const RecurrentDecoder::State& state, const Tensor& into);
+  RecurrentDecoder::State read_state(const Tensor& rows) const;
 
   Rnn& model_;
   const int64_t D_;
@@ -41,7 +41,7 @@ class RnnDecoding : public CachedDecoding {
 };
 
 // Writes a state into rows of the cache; empty parts are zeros.
-void RnnDecoding::keep(const RecurrentDecoder::State& state, const Tensor& into) {
+void RnnDecoding::write_state(const RecurrentDecoder::State& state, const Tensor& into) {
   const auto put = [&](int layer, int64_t column, int64_t columns, const Var& x) {
     Tensor values = x;
     if (!x) cx_.backend.fill(values = cx_.save({into.elements(), columns}, past_cache_.layer(layer).dtype()), 0);
@@ -54,7 +54,7 @@ void RnnDecoding::keep(const RecurrentDecoder::State& state, const Tensor& into)
   if (model_.decoder_->feeds()) put(layers_, 0, model_.config_.dim, state.feed);
 }
 
-RecurrentDecoder::State RnnDecoding::kept(const Tensor& rows) const {
+RecurrentDecoder::State RnnDecoding::read_state(const Tensor& rows) const {
   const auto get = [&](int layer, int64_t column, int64_t columns) {
     return gather_rows(cx_, Var(past_cache_.layer(layer).columns(column, columns)), rows);
   };
@@ -66,7 +66,7 @@ RecurrentDecoder::State RnnDecoding::kept(const Tensor& rows) const {
 
 Var RnnDecoding::encode(int, const PackedIds& source, const Tensor& rows, const Tensor& prefix) {
   const Rnn::Encoded encoded = model_.encode(cx_, source, {});
-  keep(model_.decoder_->first_state(cx_, encoded.summary), prefix);
+  write_state(model_.decoder_->first_state(cx_, encoded.summary), prefix);
   if (!model_.attention_) return encoded.states;
   const KeysAndValues seen = model_.attention_->keys_and_values(cx_, encoded.states, source.spans,
                                                                 positions_of(source.spans, {}, any_position));
@@ -89,10 +89,10 @@ Tensor RnnDecoding::compute(std::span<const StepRow> rows, const DecodedPast::St
   const RecurrentDecoder::Inputs inputs =
       model_.inputs(cx_, int_tensor(std::move(ids), {R}), int_tensor(std::move(positions), {R, 2}));
   const RecurrentDecoder::Output now =
-      model_.decoder_->step(cx_, inputs, kept(int_tensor(std::move(before), {R})), [&](const Var& query) {
+      model_.decoder_->step(cx_, inputs, read_state(int_tensor(std::move(before), {R})), [&](const Var& query) {
         return model_.attention_->step(cx_, query, source_cache_.layer(0), source.keys, source.longest);
       });
-  keep(now.state, past.cached);
+  write_state(now.state, past.cached);
   return logits(cx_, rows, now.result);
 }
 
