@@ -211,8 +211,7 @@ void require_pairs(const CorpusReport& report) {
 }  // namespace
 
 std::vector<int32_t> CorpusFiles::framed(int side, std::vector<int32_t> pieces) const {
-  const SentenceFrame& frame = side == 0 ? frames.source : frames.target;
-  if (frame.size() > 0) return frame.around(std::move(pieces));
+  if (frames) return (side == 0 ? frames->source : frames->target).around(std::move(pieces));
   pieces.push_back(vocabularies[size_t(side)].eos());
   return pieces;
 }

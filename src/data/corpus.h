@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ struct CorpusFiles {
   int64_t ram = 0;                        // bytes for pairs and their order; more goes to a file. 0: no limit
   std::shared_ptr<const MachineRanks> machine = {};  // that share the corpus and its --ram; null: not shared
   std::string tempdir = {};                          // for that file
-  SentenceFrames frames = {};                        // special pieces around sentences; empty: </s> at the end
+  std::optional<SentenceFrames> frames = {};         // special pieces around sentences; none: </s> at the end
 
   /// A sentence of a side with its special pieces.
   std::vector<int32_t> framed(int side, std::vector<int32_t> pieces) const;

@@ -91,8 +91,8 @@ void require_fields(const ModelFile& model, std::span<const std::string_view> ke
                     const ModelConfig& fixed) {
   ModelConfig config = model.config(), expressible = fixed;
   for (const ConfigField& field : model_config_fields())
-    if (field.training_only || field.key == "initialisation" || !has_field(config, field) ||
-        std::ranges::count(keys, field.key) > 0 || std::ranges::count(expressible_everywhere, field.key) > 0)
+    if (field.training_only || !has_field(config, field) || std::ranges::count(keys, field.key) > 0 ||
+        std::ranges::count(expressible_everywhere, field.key) > 0)
       assign(field.member(expressible), field.member(config));
   for (const auto& [key, name, theirs, expected] : differences(config, expressible))
     throw Error(fmt::format("{}: its '{}' is {}, which {} does not support (it supports {})", model.tensors().path(),

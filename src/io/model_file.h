@@ -23,8 +23,8 @@ struct NamedTensor {
 std::vector<NamedTensor> weights_of(const Parameters& parameters);   // where the host can read them
 TensorEntry entry_of(const std::string& name, const Tensor& value);  // borrows the tensor's memory
 
-/// The longest sentences that a model was trained on, in pieces without </s>; on longer ones its quality is unknown. 0:
-/// unknown.
+/// The longest sentences that a model was trained on, in pieces without special ones; on longer ones its quality is
+/// unknown. 0: unknown.
 struct TrainedLengths {
   int source = 0, target = 0;
 };

@@ -52,7 +52,7 @@ std::span<const ConfigField> training_fields() {
        .group = heading::model,
        .help = "give the output layer a bias, as Marian does",
        .since_first = false},
-      {.key = "initialisation", .member = [](C& c) { return member(c.initialisation); }},
+      {.key = "initialisation", .member = [](C& c) { return member(c.initialisation); }, .training_only = true},
       {.key = "dropout",
        .member = [](C& c) { return member(c.dropout.sublayer); },
        .option = "transformer-dropout",

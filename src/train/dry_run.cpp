@@ -75,7 +75,7 @@ void measure_speed(DryRun& run, const TrainingSetup& setup, const Vocabularies& 
   Adam adam(backend, arena, model->parameters(), setup.optimizer);
   model->parameters().initialise(setup.training.seed);
   if (!setup.training.pretrained_model.empty() && !run.resumes)
-    load_pretrained(setup.training.pretrained_model, model->parameters(), setup.model, vocabularies, setup.data.vocabs);
+    load_pretrained(setup.training.pretrained_model, model->parameters(), vocabularies, setup.data.vocabs);
   run.parameters = model->parameters().count();
   Learner learner(backend, arena, *model, setup, run.memory.rows);
   Clock clock;

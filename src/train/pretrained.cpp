@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "interop/marian_files.h"
-#include "io/config_json.h"
 #include "io/int8_weights.h"
 #include "train/vocabularies.h"
 
@@ -37,14 +36,6 @@ void require_same_shapes(const ModelFile& file, const std::string& model, const 
       complain(model, fmt::format("it has {} ({}), this run has none", t.name, fmt::join(t.shape, ",")));
 }
 
-// Compares options that do not affect shapes but change what the weights compute.
-void require_same_function(const ModelFile& file, const std::string& model, const ModelConfig& config) {
-  static const std::set<std::string> shapeless = {"heads", "activation", "moe_top_k", "norm", "positions"};
-  for (const auto& [member, name, theirs, ours] : differences(file.config(), config))
-    if (shapeless.contains(member))
-      complain(model, fmt::format("its {} is {}, that of this run {}", name, theirs, ours));
-}
-
 }  // namespace
 
 OpenOptions pretrained_options(const std::string& model, const std::vector<std::string>& paths) {
@@ -53,13 +44,12 @@ OpenOptions pretrained_options(const std::string& model, const std::vector<std::
   return {.vocabs = paths};
 }
 
-void load_pretrained(const std::string& model, const Parameters& parameters, const ModelConfig& config,
-                     const Vocabularies& vocabularies, const std::vector<std::string>& paths) {
+void load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
+                     const std::vector<std::string>& paths) {
   const ModelFile file = open_model(model, pretrained_options(model, paths));
   require_its_vocabularies(file, vocabularies, paths,
                            "give that model's vocabularies as --vocabs; missing files are written from the model");
   require_same_shapes(file, model, parameters);
-  require_same_function(file, model, config);
   file.load_weights(parameters);
   log_info("Initialised the parameters from {}", model);
 }

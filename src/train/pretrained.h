@@ -8,10 +8,10 @@ namespace dragoman {
 /// vocabularies: if the files of --vocabs exist, they are the model's vocabularies.
 OpenOptions pretrained_options(const std::string& model, const std::vector<std::string>& paths);
 
-/// Sets the parameters from a model file (--pretrained-model). Error if it was trained with other vocabularies, if
-/// tensor names or shapes differ, or if the options of this run would make the weights compute something else. `paths`
-/// are those of --vocabs.
-void load_pretrained(const std::string& model, const Parameters& parameters, const ModelConfig& config,
-                     const Vocabularies& vocabularies, const std::vector<std::string>& paths);
+/// Sets the parameters from a model file (--pretrained-model). Error if it was trained with other vocabularies, or if
+/// tensor names or shapes differ. That options without a shape are the model's too is the work of inherit_model().
+/// `paths` are those of --vocabs.
+void load_pretrained(const std::string& model, const Parameters& parameters, const Vocabularies& vocabularies,
+                     const std::vector<std::string>& paths);
 
 }  // namespace dragoman

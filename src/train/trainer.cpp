@@ -13,6 +13,7 @@
 #include "comm/tensor_exchange.h"
 #include "data/prefetch.h"
 #include "io/config_json.h"
+#include "model/frame.h"
 #include "train/destination.h"
 #include "train/not_finite.h"
 #include "train/pretrained.h"
@@ -44,13 +45,13 @@ std::shared_ptr<const Corpus> read_training_text(const TrainingSetup& setup, con
   return corpus;
 }
 
-// Numbers of pieces, without </s>.
-TrainedLengths longest_of(const PairStore& pairs) {
+// Numbers of pieces, without the special ones around them.
+TrainedLengths longest_of(const PairStore& pairs, const SentenceFrames& frames) {
   TrainedLengths longest;
   for (int64_t i = 0; i < pairs.size(); ++i)
-    longest = {std::max(longest.source, int(pairs.source_length(i)) - 1),
-               std::max(longest.target, int(pairs.target_length(i)) - 1)};
-  return longest;
+    longest = {std::max(longest.source, int(pairs.source_length(i))),
+               std::max(longest.target, int(pairs.target_length(i)))};
+  return {longest.source - int(frames.source.size()), longest.target - int(frames.target.size())};
 }
 
 bool never_ends(const TrainingOptions& o) {
@@ -104,8 +105,8 @@ Trainer::Trainer(TrainingSetup setup, const Backend& backend, RunControl* contro
       arena_(arena_of(backend)),
       vocabularies_(open_vocabularies(setup_, ranks_, made_)),
       corpus_(read_training_text(setup_, vocabularies_, ranks_)),
-      trained_(longest_of(corpus_->pairs)),
       plan_(resolve_settings(setup_, backend_, vocabularies_, *corpus_, ranks_)),
+      trained_(longest_of(corpus_->pairs, frames_of(setup_.model))),
       order_(batch_order(*corpus_, setup_)),
       model_(initialised_model(setup_, backend_, arena_)),
       updater_(setup_, backend_, arena_, *model_, plan_.rows, progress_, log_, ranks_),
@@ -163,7 +164,7 @@ void Trainer::begin() {
   if (setup_.training.precision == TrainingPrecision::float16) progress_.loss_scale.value = LossScale::first;
   const std::string& pretrained = setup_.training.pretrained_model;
   if (pretrained.empty()) return;
-  load_pretrained(pretrained, model_->parameters(), setup_.model, vocabularies_, setup_.data.vocabs);
+  load_pretrained(pretrained, model_->parameters(), vocabularies_, setup_.data.vocabs);
   if (updater_.average()) updater_.average()->restart();
 }
 

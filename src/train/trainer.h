@@ -66,8 +66,8 @@ class Trainer {
   MadeVocabularies made_;
   Vocabularies vocabularies_;
   std::shared_ptr<const Corpus> corpus_;
-  const TrainedLengths trained_;  // of the corpus at its first reading, so that a resumed run has the same values
   const MemoryPlan plan_;         // at the beginning of the run
+  const TrainedLengths trained_;  // of the corpus at its first reading, so that a resumed run has the same values
   BatchOrder order_;
   std::unique_ptr<Model> model_;
   Progress progress_;

@@ -113,7 +113,7 @@ bool Validation::wants(std::initializer_list<ValidMetric> metrics) const {
                              [&](ValidMetric m) { return std::ranges::count(metrics, m) > 0; });
 }
 
-// The file of --valid-translation-output; null without the option, or if it could not be written.
+// The file of --valid-translation-output; empty without the option, or if it could not be written.
 std::string Validation::keep(const std::vector<std::string>& translations, const Progress& progress,
                              Unwritten& unwritten) const {
   const std::string file = filled_in(setup_.training.valid_translation_output, progress);

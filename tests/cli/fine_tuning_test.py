@@ -70,6 +70,8 @@ class FineTuning(InFolder):
         said = self.refused("--pretrained-model", "m.safetensors", "--transformer-dim-ffn", "48")
         self.assertIn("--transformer-dim-ffn 48 contradicts m.safetensors, whose model has 32", said)
         self.assertIn("hint: leave it out: the architecture is taken from --pretrained-model", said)
+        said = self.refused("--pretrained-model", "m.safetensors", "--transformer-heads", "4")
+        self.assertIn("--transformer-heads 4 contradicts m.safetensors, whose model has 2", said)
         said = self.refused("--pretrained-model", "m.safetensors", "--task", "transformer-tiny", train=FEW)
         self.assertIn("--task transformer-tiny: --dim-emb 128 contradicts m.safetensors, whose model has 16", said)
 

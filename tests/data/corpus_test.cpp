@@ -32,6 +32,19 @@ TEST_F(CorpusTest, EncodesBothSidesAndEndsEverySentence) {
   }
 }
 
+TEST_F(CorpusTest, PutsTheSpecialPiecesOfAModelAroundSentences) {
+  CorpusFiles text = pair("a b\n", "c\n");
+  const auto plain = read_corpus(text);
+  const int32_t eos = vocabulary->eos();
+  text.frames = {{.before = {}, .after = {}, .alone = eos}, {.before = {3}, .after = {eos}}};
+  const auto corpus = read_corpus(text);
+  EXPECT_EQ(corpus->pairs.source_length(0), plain->pairs.source_length(0) - 1);
+  EXPECT_NE(corpus->pairs[0].source.back(), eos);
+  EXPECT_EQ(corpus->pairs.target_length(0), plain->pairs.target_length(0) + 1);
+  EXPECT_EQ(corpus->pairs[0].target.front(), 3);
+  EXPECT_EQ(corpus->pairs[0].target.back(), eos);
+}
+
 TEST_F(CorpusTest, DropsWhatIsEmptyOrTooLongAndCountsIt) {
   CorpusFiles text = pair("a b c\n\na b\na\na b c d\n \na b c\n",     // 3 0 2 1 4 0 3 pieces
                           "a\na\na b c d e\na b c\n\na\na b c d\n");  // 1 1 5 3 0 1 4

@@ -92,9 +92,15 @@ TEST_F(FineTuning, RefusesMoreAndFewerParameters) {
   EXPECT_THAT(complaint(), AllOf(HasSubstr("it has "), HasSubstr("norm.bias"), HasSubstr("this run has none")));
 }
 
-TEST_F(FineTuning, RefusesWhatEqualShapesWouldHide) {
-  run.setup.model.heads = 4;
-  EXPECT_THAT(complaint(), HasSubstr("--transformer-heads is 2, that of this run 4"));
+TEST(TrainedLengths, DoNotCountSpecialPieces) {
+  ToyRun usual, bare;
+  bare.setup.model.generation.source_eos = false;
+  for (ToyRun* run : {&usual, &bare}) run->train_until(1);
+  const TrainedLengths expected = ModelFile(usual.setup.training.model).trained();
+  const TrainedLengths found = ModelFile(bare.setup.training.model).trained();
+  EXPECT_GE(expected.source, 5);
+  EXPECT_EQ(found.source, expected.source);
+  EXPECT_EQ(found.target, expected.target);
 }
 
 TEST_F(FineTuning, RefusesAnotherVocabulary) {
