@@ -27,9 +27,9 @@ class Reading {
   Reading(const AlignOptions& options, const Vocabularies& vocabularies)
       : options_(options), vocabularies_(vocabularies) {}
 
-  IdPairs read() {
+  ParallelIds read() {
     ParallelReader reader(text_pairs("train-sets", options_.train_sets, options_.tsv));
-    IdPairs pairs;
+    ParallelIds pairs;
     for (std::array<std::string, 2> pair; reader.next(pair);) {
       block_.push_back(std::move(pair));
       if (block_.size() == block_pairs) encode_into(pairs);
@@ -48,7 +48,7 @@ class Reading {
     return options_.no_spm_encode ? vocabulary.encode_given_pieces(text) : vocabulary.encode(text);
   }
 
-  void encode_into(IdPairs& pairs) {
+  void encode_into(ParallelIds& pairs) {
     std::vector<std::array<Ids, 2>> ids(block_.size());
     parallel_items(int64_t(block_.size()), [&](int64_t i, int) {
       ids[i] = {encode(vocabularies_.source, block_[i][0]), encode(vocabularies_.target, block_[i][1])};
@@ -69,20 +69,20 @@ class Reading {
   int64_t long_pairs_ = 0;
 };
 
-std::string links_of(const Aligner& aligner, const IdPairs& pairs, int64_t pair, bool reverse) {
+std::string links_of(const Aligner& aligner, const ParallelIds& pairs, int64_t pair, bool reverse) {
   std::string line;
   for (const auto& [source, target] : aligner.align(pairs.source(pair), pairs.target(pair)))
     line += fmt::format("{}{}-{}", line.empty() ? "" : " ", reverse ? target : source, reverse ? source : target);
   return line;
 }
 
-void write_links(const AlignOptions& options, const Aligner& aligner, const IdPairs& pairs) {
+void write_links(const AlignOptions& options, const Aligner& aligner, const ParallelIds& pairs) {
   LineWriter out(options.output);
   for (int64_t pair = 0; pair < pairs.size(); ++pair) out.write(links_of(aligner, pairs, pair, options.reverse));
   out.close();
 }
 
-void write_shortlist(const AlignOptions& options, const Aligner& aligner, const IdPairs& pairs,
+void write_shortlist(const AlignOptions& options, const Aligner& aligner, const ParallelIds& pairs,
                      const Vocabularies& vocabularies) {
   const auto& [source, target] = vocabularies;
   const Shortlist shortlist = make_shortlist(aligner.table(), pairs, source, target, options);
@@ -96,7 +96,7 @@ void write_shortlist(const AlignOptions& options, const Aligner& aligner, const 
 void align_text(const AlignOptions& options) {
   const Vocabularies vocabularies = vocabularies_of(options);
   const Clock clock;
-  const IdPairs pairs = Reading(options, vocabularies).read();
+  const ParallelIds pairs = Reading(options, vocabularies).read();
   require(options.shortlist.empty() || pairs.size() > 0, "--shortlist: {} has no pairs to learn from",
           text_name(text_pairs("train-sets", options.train_sets, options.tsv)));
   Aligner aligner(pairs, options.reverse ? vocabularies.target.size() : vocabularies.source.size(), options);

@@ -32,7 +32,7 @@ struct Aligner::Sums {
   std::atomic<int64_t> pieces = 0;
 };
 
-Aligner::Aligner(const IdPairs& pairs, int32_t source_vocabulary, const AlignerOptions& options)
+Aligner::Aligner(const ParallelIds& pairs, int32_t source_vocabulary, const AlignerOptions& options)
     : pairs_(pairs), options_(options), table_(pairs, source_vocabulary), tension_(options.tension) {
   for (int64_t i = 0; i < pairs.size(); ++i) ++sizes_[{int(pairs.source(i).size()), int(pairs.target(i).size())}];
 }

@@ -19,7 +19,7 @@ class Aligner {
   };
 
   /// The pairs must outlive the aligner. Pairs with an empty side are ignored.
-  Aligner(const IdPairs& pairs, int32_t source_vocabulary, const AlignerOptions& options);
+  Aligner(const ParallelIds& pairs, int32_t source_vocabulary, const AlignerOptions& options);
 
   /// One iteration of expectation maximisation over all pairs. Returns the perplexity of target pieces before it.
   double iterate();
@@ -44,7 +44,7 @@ class Aligner {
   void learn_tension(double feature);
   double expected_feature() const;
 
-  const IdPairs& pairs_;
+  const ParallelIds& pairs_;
   const AlignerOptions options_;
   TranslationTable table_;
   double tension_;

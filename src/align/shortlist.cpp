@@ -22,7 +22,7 @@ std::vector<int32_t> largest(std::span<const T> values, int count) {
   return order;
 }
 
-std::vector<int32_t> frequent(const IdPairs& pairs, int32_t vocabulary, int count) {
+std::vector<int32_t> frequent(const ParallelIds& pairs, int32_t vocabulary, int count) {
   std::vector<int64_t> counts(size_t(vocabulary), 0);
   for (int64_t i = 0; i < pairs.size(); ++i)
     for (const int32_t id : pairs.target(i)) ++counts[id];
@@ -37,7 +37,7 @@ std::unordered_map<std::string_view, int32_t> numbers_of(const Vocabulary& vocab
 
 }  // namespace
 
-Shortlist make_shortlist(const TranslationTable& table, const IdPairs& pairs, const Vocabulary& source,
+Shortlist make_shortlist(const TranslationTable& table, const ParallelIds& pairs, const Vocabulary& source,
                          const Vocabulary& target, const ShortlistOptions& options) {
   Shortlist s{
       .first = frequent(pairs, target.size(), options.first), .begins = {0}, .target_vocabulary = target.size()};

@@ -37,7 +37,7 @@ class Gathered {
 
 }  // namespace
 
-TranslationTable::TranslationTable(const IdPairs& pairs, int32_t source_vocabulary) {
+TranslationTable::TranslationTable(const ParallelIds& pairs, int32_t source_vocabulary) {
   std::vector<Gathered> met(size_t(source_vocabulary) + 1);
   for (int64_t i = 0; i < pairs.size(); ++i) {
     for (const int32_t source : pairs.source(i)) met[source].add(pairs.target(i));

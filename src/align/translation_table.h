@@ -1,5 +1,5 @@
 #pragma once
-#include "align/id_pairs.h"
+#include "align/parallel_ids.h"
 
 namespace dragoman {
 
@@ -15,7 +15,7 @@ class TranslationTable {
   static constexpr int64_t none = -1;
 
   /// Initially, all translations that occur in the text are equally probable.
-  TranslationTable(const IdPairs& pairs, int32_t source_vocabulary);
+  TranslationTable(const ParallelIds& pairs, int32_t source_vocabulary);
 
   int32_t nothing() const {
     return int32_t(begins_.size()) - 2;

@@ -12,7 +12,7 @@ struct AdamTensor {
 struct AdamStep {
   double rate, beta1, beta2, epsilon, weight_decay;
   double correction1, correction2;  // 1 - beta^t
-  double target_tokens = 1;         // gradients are sums over these
+  double target_tokens = 1;         // gradients are sums, which are divided by this number
   double clip_norm = 0;             // of the mean gradient (Pascanu et al. 2013, algorithm 1); 0: no limit
 };
 /// Totals over the whole update. If either is not finite, the update changes nothing.

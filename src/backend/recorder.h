@@ -16,7 +16,8 @@ class RecordingFailed : public Error {
 /// runs the same kernels with the same numbers at the same addresses, on the data that are there then: the caller
 /// ensures that nothing else uses the memory of the recording meanwhile. Data that the host makes for kernels must be
 /// on the device before recording, and nothing may wait for the device while it records; violations break invariants.
-/// `begin`, `end` and `run` throw RecordingFailed, after which nothing is being recorded.
+/// `begin`, `end` and `run` throw RecordingFailed, after which nothing is being recorded; the first time they also warn
+/// that kernels are launched one by one.
 struct Recorder {
   void (*begin)();                 // from now on kernels are recorded, not run
   std::shared_ptr<void> (*end)();  // the recording, with its kernels' own allocations

@@ -45,8 +45,7 @@ class LineReader {
 
   int64_t lines() const { return lines_; }  // started so far: the 1-based number of the current line
   int64_t invalid_lines() const { return invalid_lines_; }
-  int64_t first_invalid_line() const { return first_invalid_line_; }  // 0: none
-  const std::string& name() const { return file_->name(); }           // the path, or "stdin"
+  const std::string& name() const { return file_->name(); }  // the path, or "stdin"
 
  private:
   bool find_line_end();

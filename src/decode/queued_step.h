@@ -33,7 +33,6 @@ class QueuedStep {
   void choose(const AheadRequest& request, const AheadTables& tables);
   /// Begins to send the results to the host, once, after choose().
   void send() { pending_ = bytes_.fetch(); }
-  bool sent() const { return bool(pending_); }
   /// Waits for them. Returns the best pieces of the search's rows, and, if the device has chosen, the rows of the next
   /// step, which continue `rows`.
   TopPieces read(std::span<const StepRow> rows, std::vector<StepRow>* chosen);

@@ -1,9 +1,7 @@
-#include <mutex>
 #include <optional>
 
 #include "backend/backend.h"
 #include "backend/recorder.h"
-#include "base/log.h"
 #include "model/cached_decoding.h"
 #include "model/recorded_steps.h"
 #include "model/transformer.h"
@@ -120,9 +118,7 @@ Tensor TransformerDecoding::recorded(std::span<const StepRow> rows, const StepTa
     return recorded_->run(tables, memory_of_steps(target), run, prepare);
   } catch (const OutOfMemory&) {
     recorded_.reset();  // the memory is held by others, among them the context's arena, which may have room
-  } catch (const RecordingFailed& error) {
-    static std::once_flag warned;
-    std::call_once(warned, [&] { log_warning("{}; kernels are launched one by one, which is slower", error.what()); });
+  } catch (const RecordingFailed&) {
     recorded_.reset();
   }
   return {};

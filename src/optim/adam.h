@@ -20,9 +20,9 @@ class Adam {
   Adam(const Backend& backend, Arena& arena, Parameters& parameters, const OptimizerOptions& options,
        const Ownership& ownership);
 
-  /// One update. Gradients are sums over `target_tokens`; `loss` (1) f64 is the sum of the losses. Changes nothing if
-  /// the loss or a gradient is not finite. The backend decides that, and how much to clip, on the device. With several
-  /// slices, their sums of squares are added in the order of slices.
+  /// One update. Gradients are sums, which are divided by `target_tokens`; `loss` (1) f64 is the sum of the losses.
+  /// Changes nothing if the loss or a gradient is not finite. The backend decides that, and how much to clip, on the
+  /// device. With several slices, their sums of squares are added in the order of slices.
   void step(double rate, double target_tokens, const Tensor& loss);
   /// The outcome of the last step. Call it exactly once after each step, before the next one: it adds the step to
   /// `steps` if the parameters changed. Waits for that step, but not for kernels called after it.

@@ -15,9 +15,9 @@ using testing::ElementsAre;
 constexpr int words = 50;
 
 /// Text in which word f is always translated by word (f + 7) mod 50, in the same order or in a random one.
-IdPairs made_text(int pairs, bool scrambled) {
+ParallelIds made_text(int pairs, bool scrambled) {
   std::mt19937 random(5);
-  IdPairs text;
+  ParallelIds text;
   for (int p = 0; p < pairs; ++p) {
     std::vector<int32_t> source(1 + random() % 12), target;
     for (int32_t& word : source) word = int32_t(random() % words);
@@ -32,7 +32,7 @@ IdPairs made_text(int pairs, bool scrambled) {
 // First iteration: all translations are alike, so shares are those of distance. Where both sides have two pieces they
 // are 1 and e^-2 over their sum, 0.880797 and 0.119203, times 0.92.
 TEST(Aligner, DoesAnIterationAsByHand) {
-  IdPairs pairs;
+  ParallelIds pairs;
   pairs.add(std::vector{0}, std::vector{0});
   pairs.add(std::vector{0, 1}, std::vector{0, 1});
   Aligner aligner(pairs, 2, {.nothing = 0.08, .tension = 4, .alpha = 0});
@@ -46,7 +46,7 @@ TEST(Aligner, DoesAnIterationAsByHand) {
 }
 
 TEST(Aligner, NeverMakesTheTextLessProbable) {  // what expectation maximisation guarantees
-  const IdPairs text = made_text(200, true);
+  const ParallelIds text = made_text(200, true);
   Aligner aligner(text, words, {.fixed_tension = true, .alpha = 0});
   double before = aligner.iterate();
   for (int i = 0; i < 10; ++i) {
@@ -58,7 +58,7 @@ TEST(Aligner, NeverMakesTheTextLessProbable) {  // what expectation maximisation
 
 TEST(Aligner, FindsWhichWordTranslatesWhich) {
   for (const double alpha : {0.0, 0.01}) {
-    const IdPairs text = made_text(500, true);
+    const ParallelIds text = made_text(500, true);
     Aligner aligner(text, words, {.alpha = alpha});
     for (int i = 0; i < 8; ++i) aligner.iterate();
     int linked = 0, right = 0, pieces = 0;
@@ -76,7 +76,7 @@ TEST(Aligner, FindsWhichWordTranslatesWhich) {
 
 TEST(Aligner, LearnsHowNearToTheDiagonalLinksAre) {
   const auto learned = [](bool scrambled) {
-    const IdPairs text = made_text(300, scrambled);
+    const ParallelIds text = made_text(300, scrambled);
     Aligner aligner(text, words, {.tension = 4});
     for (int i = 0; i < 6; ++i) aligner.iterate();
     return aligner.tension();
@@ -86,7 +86,7 @@ TEST(Aligner, LearnsHowNearToTheDiagonalLinksAre) {
 }
 
 TEST(Aligner, ChoosesTheNearerOfTwoWordsThatAreAlike) {
-  const IdPairs text = made_text(300, false);
+  const ParallelIds text = made_text(300, false);
   Aligner aligner(text, words, {});
   for (int i = 0; i < 5; ++i) aligner.iterate();
   EXPECT_THAT(aligner.align(std::vector{3, 1, 2, 3}, std::vector{10, 8, 9, 10}),
@@ -94,7 +94,7 @@ TEST(Aligner, ChoosesTheNearerOfTwoWordsThatAreAlike) {
 }
 
 TEST(Aligner, LeavesWhatItHasNeverSeenTogetherWithoutALink) {
-  const IdPairs text = made_text(300, false);
+  const ParallelIds text = made_text(300, false);
   Aligner aligner(text, words + 1, {});
   for (int i = 0; i < 5; ++i) aligner.iterate();
   EXPECT_THAT(aligner.align(std::vector{words, 1}, std::vector{10, 8}), ElementsAre(Aligner::Link{1, 1}));
@@ -103,7 +103,7 @@ TEST(Aligner, LeavesWhatItHasNeverSeenTogetherWithoutALink) {
 }
 
 TEST(Aligner, LearnsNothingFromAnEmptySide) {
-  IdPairs text = made_text(50, false), more = text;
+  ParallelIds text = made_text(50, false), more = text;
   more.add({}, std::vector{1, 2});
   more.add(std::vector{3}, {});
   more.add({}, {});
@@ -116,7 +116,7 @@ TEST(Aligner, LearnsTheSameToTheBitOnAnyNumberOfThreads) {
   std::vector<std::vector<double>> found;
   for (const int threads : {1, 3}) {
     const Threads count(threads);
-    const IdPairs text = made_text(300, true);
+    const ParallelIds text = made_text(300, true);
     Aligner aligner(text, words, {});
     found.emplace_back();
     for (int i = 0; i < 4; ++i) found.back().push_back(aligner.iterate());

@@ -48,7 +48,7 @@ TEST_F(ShortlistTest, HasFrequentPiecesAndThoseOfTheSource) {
 
 // Source piece 40 meets 50 three times and 51 once; 60 is the most frequent target piece.
 TEST_F(ShortlistTest, TakesTheMostProbableTranslations) {
-  IdPairs pairs;
+  ParallelIds pairs;
   for (int i = 0; i < 3; ++i) pairs.add(std::vector{40}, std::vector{50});
   pairs.add(std::vector{40}, std::vector{51});
   for (int i = 0; i < 5; ++i) pairs.add(std::vector{41}, std::vector{60});

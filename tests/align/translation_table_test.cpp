@@ -20,8 +20,8 @@ TEST(Digamma, GrowsByOneOverX) {
     EXPECT_NEAR(digamma(x + 1) - digamma(x), 1 / x, 1e-9 * std::max(1.0, 1 / x));
 }
 
-IdPairs two_pairs() {
-  IdPairs pairs;
+ParallelIds two_pairs() {
+  ParallelIds pairs;
   pairs.add(std::vector{0, 2}, std::vector{5, 3, 5});
   pairs.add(std::vector{2}, std::vector{4});
   return pairs;

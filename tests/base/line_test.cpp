@@ -9,6 +9,7 @@
 #include "base/line_reader.h"
 #include "base/line_writer.h"
 #include "tests/temporary_folder.h"
+#include "tests/train/log_lines.h"
 
 namespace dragoman {
 namespace {
@@ -169,11 +170,12 @@ TEST(LineReader, GivesTheSamePartsOfALineThatIsLongerThanItsBuffer) {
 
 TEST(LineReader, CountsABrokenLineThatComesInPartsOnce) {
   TemporaryFolder folder;
+  const LogLines log;
   LineReader reader(folder.make("a", "fine\n\xff 345678 \xff 345678\n"));
   bool more = false;
   for (std::string part; reader.next_segment(part, 8, more);) {}
   EXPECT_EQ(reader.invalid_lines(), 1);
-  EXPECT_EQ(reader.first_invalid_line(), 2);
+  EXPECT_THAT(log.text(), HasSubstr(": 1 line is not valid UTF-8, the first is line 2;"));
 }
 
 TEST(LineReader, IsReadyForAPartOfALine) {
@@ -199,15 +201,14 @@ TEST(LineReader, ReportsHowMuchOfAFileIsRead) {
 
 TEST(LineReader, ReplacesAndCountsInvalidUtf8) {
   TemporaryFolder folder;
-  LineReader reader(folder.make("a",
-                                "good\nb\xFF"
-                                "d\ngood\n\xC3"));
+  const LogLines log;
+  LineReader reader(folder.make("a", "good\nb\xFFz\ngood\n\xC3"));
   Lines lines;
   for (std::string line; reader.next(line);) lines.push_back(line);
-  EXPECT_THAT(lines, ElementsAre("good", "b\uFFFDd", "good", "\uFFFD"));
+  EXPECT_THAT(lines, ElementsAre("good", "b\uFFFDz", "good", "\uFFFD"));
   EXPECT_EQ(reader.lines(), 4);
   EXPECT_EQ(reader.invalid_lines(), 2);
-  EXPECT_EQ(reader.first_invalid_line(), 2);
+  EXPECT_THAT(log.text(), HasSubstr(": 2 lines are not valid UTF-8, the first is line 2;"));
 }
 
 TEST(LineReader, IsNotReadyWhileOnlyAPartOfALineIsThere) {

@@ -21,7 +21,7 @@ OPTION_TABLES = re.compile(r"(cli|src/options)/\w+_flags\.cpp|src/model/\w+_fiel
 DEVICE_CONDITIONS = {"src/backend/registry.cpp", "src/comm/communicator.cpp"}
 # Where files may be opened to write: one place for all output, the lock of a model, closed standard streams.
 WRITERS = {"src/base/file.cpp", "src/train/destination.cpp", "cli/main.cpp"}
-FUNCTION_MACROS = {"DRAGOMAN_CUDA_CHECK", "DRAGOMAN_DNNL_CHECK"}
+FUNCTION_MACROS = {"DRAGOMAN_CUDA_CHECK"}
 IN_PLACE_OF_LIBRARY = {"tests/capi/fake_translator.cpp"}  # not linked with the classes that it imitates
 CLASS = re.compile(r"(?:struct|class|enum class)(?: alignas\(.*\))? (\w+)(?: final)?(?: :.*)?(?: \{.*)?$")
 NOT_FUNCTIONS = re.compile(r"(namespace|class|struct|enum|union|extern)\b")

@@ -16,7 +16,7 @@ DeviceCounts so_far;
 
 namespace {
 
-int device_number = 0;
+int opened = 0;  // the device of this process
 
 void wait() {
   invariant(!recording(), "the host must not wait for a device that is recording");
@@ -52,21 +52,23 @@ void open_device(int number) {
   int devices = 0;
   DRAGOMAN_CUDA_CHECK(cudaGetDeviceCount(&devices));
   require(number < devices, "there is no GPU {}: this machine has {}, counted from 0", number, devices);
-  device_number = number;
+  opened = number;
   DRAGOMAN_CUDA_CHECK(cudaSetDevice(number));
   DRAGOMAN_CUDA_CHECK(cudaFree(nullptr));  // creates the context that driver calls need
 }
+
+int device_number() { return opened; }
 
 // Every thread that computes must select the device once.
 cudaStream_t stream() {
   static const cudaStream_t only = [] {
     cudaStream_t s = nullptr;
-    DRAGOMAN_CUDA_CHECK(cudaSetDevice(device_number));
+    DRAGOMAN_CUDA_CHECK(cudaSetDevice(opened));
     DRAGOMAN_CUDA_CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
     return s;
   }();
   thread_local const bool chosen = [] {
-    DRAGOMAN_CUDA_CHECK(cudaSetDevice(device_number));
+    DRAGOMAN_CUDA_CHECK(cudaSetDevice(opened));
     return true;
   }();
   (void)chosen;
@@ -76,7 +78,7 @@ cudaStream_t stream() {
 bool has_matrix_units() {
   static const bool from_8_0_on = [] {
     int major = 0;
-    DRAGOMAN_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device_number));
+    DRAGOMAN_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, opened));
     return major >= 8;
   }();
   return from_8_0_on;
@@ -85,7 +87,7 @@ bool has_matrix_units() {
 int64_t most_shared_bytes() {
   static const int64_t most = [] {
     int bytes = 0;
-    DRAGOMAN_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_number));
+    DRAGOMAN_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, opened));
     return int64_t{bytes} - 1024;
   }();
   return most;
@@ -209,7 +211,7 @@ Memory chosen_memory() {
   if (value == "tensors") return Memory::tensors;
   require(value.empty() || value == "range",
           "the environment variable DRAGOMAN_GPU_MEMORY is '{}', expected range, plain or tensors", value);
-  const std::string refused = why_no_ranges(device_number);
+  const std::string refused = why_no_ranges();
   if (refused.empty()) return Memory::range;
   log_warning("{}: reserving half of the free GPU memory for tensors at once", refused);
   return Memory::plain;
@@ -231,7 +233,7 @@ const DeviceMemory& device_memory() {
                    .seconds_between = seconds_between};
     switch (memory_kind()) {
       case Memory::range:
-        allocate_ranges(m, device_number);
+        allocate_ranges(m);
         break;
       case Memory::plain:
         allocate_plainly(m);

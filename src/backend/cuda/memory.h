@@ -18,6 +18,7 @@ void check(cudaError_t status, const char* call);
 
 /// Selects the GPU that this process computes on. Throws Error if there is no GPU of that number.
 void open_device(int number);
+int device_number();  // of that GPU
 cudaStream_t stream();
 /// Whether the GPU's matrix units multiply bfloat16 and TF32: compute capability 8.0 or later.
 bool has_matrix_units();

@@ -7,8 +7,6 @@
 namespace dragoman::cuda {
 namespace {
 
-int device_number = 0;
-
 int64_t free_bytes() {
   size_t free = 0, total = 0;
   DRAGOMAN_CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -22,7 +20,7 @@ int64_t capacity() { return free_bytes() / 100 * 95; }
 CUmemAllocationProp properties() {
   CUmemAllocationProp p = {};
   p.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  p.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_number};
+  p.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_number()};
   return p;
 }
 
@@ -84,9 +82,8 @@ void release(void* base, int64_t reserved, int64_t committed) {
 
 }  // namespace
 
-std::string why_no_ranges(int device) {
+std::string why_no_ranges() {
   constexpr int64_t little = 32 << 20;
-  device_number = device;
   CUdeviceptr base = 0;
   const CUresult reserved = cuMemAddressReserve(&base, little, 0, 0, 0);
   if (reserved != CUDA_SUCCESS) return said(reserved, "cuMemAddressReserve");
@@ -97,8 +94,7 @@ std::string why_no_ranges(int device) {
   return refused ? said(status, call) : "";
 }
 
-void allocate_ranges(DeviceMemory& memory, int device) {
-  device_number = device;
+void allocate_ranges(DeviceMemory& memory) {
   memory.capacity = capacity;
   memory.reserve = reserve;
   memory.commit = commit;

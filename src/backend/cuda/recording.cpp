@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/cuda/memory.h"
+#include "base/log.h"
 
 namespace dragoman::cuda {
 namespace {
@@ -23,12 +24,15 @@ struct Recording {
 };
 
 Recording* current = nullptr;
+bool warned = false;
 
 // Clears the error: if the device itself has failed, the next kernel reports that again.
 void check_recording(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
-  throw RecordingFailed(fmt::format("CUDA: {} failed: {}", call, cudaGetErrorString(status)));
+  const std::string what = fmt::format("CUDA: {} failed: {}", call, cudaGetErrorString(status));
+  if (!std::exchange(warned, true)) log_warning("{}; kernels are launched one by one, which is slower", what);
+  throw RecordingFailed(what);
 }
 
 // Relaxed mode: memory may be allocated for tensors and pieces during the capture, which does not involve the stream.

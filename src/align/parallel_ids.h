@@ -6,7 +6,7 @@
 namespace dragoman {
 
 /// Sentence pairs as concatenated ids: 4 bytes per piece and 16 per pair.
-class IdPairs {
+class ParallelIds {
  public:
   void add(std::span<const int32_t> source, std::span<const int32_t> target) {
     sides_[0].add(source);
