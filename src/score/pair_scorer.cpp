@@ -11,7 +11,7 @@ namespace {
 
 // Memory and time of attention grow with the square of the length.
 void require_short(std::span<const IdPair> pairs, const SentenceFrames& frames, int max_length,
-                   const PairScorer::Origin& origin) {
+                   const LinesOrigin& origin) {
   for (size_t i = 0; i < pairs.size(); ++i)
     for (const auto& [side, pieces] : {std::pair(0, pairs[i].source.size() - frames.source.size()),
                                        std::pair(1, pairs[i].target.size() - frames.target.size())})
@@ -45,33 +45,39 @@ double ScoreTotals::figure(Summary summary) const {
   return -log_prob / double(pairs);
 }
 
+std::vector<PairScore> score_lines(const ScoringContext& context, Model& model, const Vocabularies& vocabularies,
+                                   const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin) {
+  const SentenceFrames frames = frames_of(model.config());
+  const auto pairs = encode_pairs(vocabularies.source, vocabularies.target, frames, lines, options.no_spm_encode);
+  require_short(pairs, frames, options.max_length, origin);
+  std::vector<Alignment> alignments;
+  const auto log_probs =
+      score_pieces(context, model, pairs, options.mini_batch_words, options.alignments ? &alignments : nullptr);
+  const auto given = ptrdiff_t(frames.target.before.size());
+  std::vector<PairScore> scores(pairs.size());
+  for (size_t i = 0; i < scores.size(); ++i) {
+    scores[i].log_probs.assign(log_probs[i].begin() + given, log_probs[i].end());
+    if (!options.alignments) continue;
+    scores[i].alignment = std::move(alignments[i]);
+    drop_targets(scores[i].alignment, given);
+  }
+  return scores;
+}
+
 PairScorer::PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device)
     : options_(options),
       device_(device),
       arena_(arena_of(device)),
       loaded_(load_model(
           open_model(model, {.vocabs = options.vocabs, .languages = {options.source_lang, options.target_lang}}),
-          device, arena_)),
-      frames_(frames_of(loaded_.model->config())) {
+          device, arena_)) {
+  frames_of(loaded_.model->config());  // Error if a language is missing
   if (options.alignments) require_cross_attention(loaded_.model->config());
 }
 
-std::vector<PairScore> PairScorer::score(const LinePairs& lines, const Origin& origin) {
-  const auto& [source, target] = loaded_.vocabularies;
-  const auto pairs = encode_pairs(source, target, frames_, lines, options_.no_spm_encode);
-  require_short(pairs, frames_, options_.max_length, origin);
-  std::vector<Alignment> alignments;
-  auto log_probs = score_pieces({device_, arena_, loaded_.packed, loaded_.rounded.get()}, *loaded_.model, pairs,
-                                options_.mini_batch_words, options_.alignments ? &alignments : nullptr);
-  const auto given = ptrdiff_t(frames_.target.before.size());
-  std::vector<PairScore> scores(pairs.size());
-  for (size_t i = 0; i < scores.size(); ++i) {
-    scores[i].log_probs.assign(log_probs[i].begin() + given, log_probs[i].end());
-    if (!options_.alignments) continue;
-    scores[i].alignment = std::move(alignments[i]);
-    drop_targets(scores[i].alignment, given);
-  }
-  return scores;
+std::vector<PairScore> PairScorer::score(const LinePairs& lines, const LinesOrigin& origin) {
+  return score_lines({device_, arena_, loaded_.packed, loaded_.rounded.get()}, *loaded_.model, loaded_.vocabularies,
+                     lines, options_, origin);
 }
 
 }  // namespace dragoman

@@ -16,6 +16,17 @@ struct PairScore {
   double log_prob() const { return log_prob_of(log_probs); }
 };
 
+/// The file of lines, for messages; `lines_before`: number of its lines before these.
+struct LinesOrigin {
+  std::string target;
+  int64_t lines_before = 0;
+};
+
+/// The scores of pairs of lines, in order; each depends only on its pair, bit for bit. The tokens that the model's
+/// target frame forces are not scored. Uses all options but those of the model. Error for a pair that is too long.
+std::vector<PairScore> score_lines(const ScoringContext& context, Model& model, const Vocabularies& vocabularies,
+                                   const LinePairs& lines, const ScoreOptions& options, const LinesOrigin& origin);
+
 /// Sums over the scores of many pairs.
 struct ScoreTotals {
   int64_t pairs = 0, pieces = 0;  // target tokens, ends of sentences included
@@ -32,20 +43,14 @@ class PairScorer {
   PairScorer(const std::string& model, const ScoreOptions& options, const Backend& device);
   PairScorer(const PairScorer&) = delete;
 
-  /// The files of the lines, for messages; `lines_before`: number of lines of `target` before these.
-  struct Origin {
-    std::string target;
-    int64_t lines_before = 0;
-  };
-  /// The scores of pairs, in order; each depends only on its pair, bit for bit. Error for a pair that is too long.
-  std::vector<PairScore> score(const LinePairs& lines, const Origin& origin);
+  /// As score_lines.
+  std::vector<PairScore> score(const LinePairs& lines, const LinesOrigin& origin);
 
  private:
   const ScoreOptions options_;
   const Backend& device_;
   Arena arena_;
   const LoadedModel loaded_;
-  const SentenceFrames frames_;
 };
 
 }  // namespace dragoman

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "model/model.h"
-#include "score/scorer.h"
+#include "score/pair_scorer.h"
 
 namespace dragoman {
 namespace {
@@ -291,9 +291,7 @@ void TranslationWorker::score_some() {
   const auto next = scoring_.begin();
   Scoring& s = next->second;
   try {
-    const size_t from = s.log_probs.size(), count = std::min(pairs_scored_at_once, s.job.sources.size() - from);
-    const auto part = [&](const std::vector<std::string>& all) { return std::span(all).subspan(from, count); };
-    for (auto& log_probs : score(part(s.job.sources), part(s.job.targets))) s.log_probs.push_back(std::move(log_probs));
+    score_next(s);
     if (s.log_probs.size() < s.job.sources.size()) return;
     answers_.push_back(
         [done = std::move(s.job.done), log_probs = std::move(s.log_probs)]() mutable { done(std::move(log_probs)); });
@@ -303,17 +301,17 @@ void TranslationWorker::score_some() {
   scoring_.erase(next);
 }
 
-std::vector<std::vector<float>> TranslationWorker::score(std::span<const std::string> sources,
-                                                         std::span<const std::string> targets) {
+void TranslationWorker::score_next(Scoring& s) const {
+  const size_t from = s.log_probs.size(), to = std::min(from + pairs_scored_at_once, s.job.sources.size());
+  const auto part = [&](const std::vector<std::string>& all) {
+    return std::vector(all.begin() + ptrdiff_t(from), all.begin() + ptrdiff_t(to));
+  };
   const TranslatingModel& first = ensemble_.models()[0];
-  const auto& [source, target] = ensemble_.vocabularies();
-  const LinePairs lines{{sources.begin(), sources.end()}, {targets.begin(), targets.end()}};
-  const auto pairs = encode_pairs(source, target, frames_of(first.model->config()), lines, false);
-  for (const IdPair& pair : pairs)
-    require(int(std::max(pair.source.size(), pair.target.size())) <= options_.max_length + 1,
-            "a pair has more than {} pieces on a side", options_.max_length);
-  return score_pieces({first.cx->backend, first.cx->arena, *first.cx->packed, first.cx->rounded}, *first.model, pairs,
-                      options_.mini_batch_words);
+  const ScoringContext context{first.cx->backend, first.cx->arena, *first.cx->packed, first.cx->rounded};
+  auto scores = score_lines(context, *first.model, ensemble_.vocabularies(), {part(s.job.sources), part(s.job.targets)},
+                            {.mini_batch_words = options_.mini_batch_words, .max_length = options_.max_length},
+                            {"translation", int64_t(from)});
+  for (PairScore& pair : scores) s.log_probs.push_back(std::move(pair.log_probs));
 }
 
 }  // namespace dragoman

@@ -77,7 +77,7 @@ class TranslationWorker {
   void score_some();
   void post_answers();
   void release_memory();
-  std::vector<std::vector<float>> score(std::span<const std::string> sources, std::span<const std::string> targets);
+  void score_next(Scoring& scoring) const;
   bool idle() const { return running_.empty() && scoring_.empty(); }
 
   Engine& engine_;

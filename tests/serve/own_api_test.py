@@ -4,14 +4,19 @@
     own_api_test.py BINARY
 """
 
+import json
 import os
+import pathlib
 import re
+import shutil
 import sys
 import unittest
 
 import serve_case
-from serve_case import Served, translated
+from serve_case import Served, run, serving, translated
 from toy_server import LINES
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def setUpModule():
@@ -58,7 +63,8 @@ class OwnApi(Served):
         self.assertAlmostEqual(found["scores"][0]["log_prob"], hypothesis["log_prob"], 3)
         self.assertEqual(len(found["scores"]), 2)
         self.server.json("POST", "/v1/score", {"text": ["a", "b"], "translation": "c"}, 400)
-        self.server.json("POST", "/v1/score", {"text": "a " * 5000, "translation": "c"}, 400)
+        pairs = {"text": ["a"] * 18 + ["a " * 5000, "a"], "translation": ["c"] * 20}
+        self.assertIn("translation, line 19: its source has 10000 pieces", self.server.json("POST", "/v1/score", pairs, 400)["error"])
 
     def test_says_what_is_wrong(self):
         self.assertIn("did you mean beam_size", self.translate(400, text="a", beamsize=2)["error"])
@@ -98,6 +104,42 @@ class OwnApi(Served):
 
     def test_streams_an_error_before_it_begins(self):
         self.translate(400, text=["a", "b"], stream=True)
+
+
+class ScoresOfSeveralLanguages(unittest.TestCase):
+    """By a model whose sentences have two special tokens: the source ends with </s> after its language, and the target
+    begins with its language, whose probability does not count."""
+
+    @classmethod
+    def setUpClass(cls):
+        shutil.copytree(SOURCE / "tests" / "interop" / "golden" / "m2m100", serve_case.FOLDER / "m2m100")
+        shutil.copy(SOURCE / "tests" / "vocab" / "golden" / "unigram.spm",
+                    serve_case.FOLDER / "m2m100" / "sentencepiece.bpe.model")
+        run("convert", "-i", "m2m100", "-o", "m.safetensors", "--source-lang", "en", "--target-lang", "fr", "--quiet")
+
+    def test_are_those_of_the_command(self):
+        sources, targets = LINES[:3], ["a small dog", "", "the house of a man"]
+        for name, lines in (("sources", sources), ("targets", targets)):
+            (serve_case.FOLDER / name).write_text("".join(f"{line}\n" for line in lines))
+        lines = run("score", "-m", "m.safetensors", "-t", "sources", "targets", "--word-scores").splitlines()
+        expected = [[float(word) for word in line.split("WordScores= ")[1].split()] for line in lines]
+        with serving(models=("m.safetensors",)) as server:
+            found = server.json("POST", "/v1/score", {"text": sources, "translation": targets})["scores"]
+        self.assertEqual([len(score["token_log_probs"]) for score in found], [len(words) for words in expected])
+        for score, words in zip(found, expected):
+            self.assertAlmostEqual(score["log_prob"], sum(words), 3)
+
+    def test_are_given_up_to_the_greatest_length(self):
+        with serving("--max-length", "7", models=("m.safetensors",)) as server:
+            for side in ("text", "translation"):
+                pair = {"text": "a", "translation": "a"}
+                long = next(words for words in (" ".join("a" * n) for n in range(1, 9))
+                            if "error" in self.score(server, pair | {side: words}))
+                self.assertIn(" 8 pieces, more than --max-length 7", self.score(server, pair | {side: long})["error"])
+
+    @staticmethod
+    def score(server, pair):
+        return json.loads(server.call("POST", "/v1/score", pair)[2])
 
 
 if __name__ == "__main__":
