@@ -62,11 +62,7 @@ using R = TranslateRequest;
 using S = ScoreRequest;
 
 constexpr Parameter<R> translate_parameters[] = {
-    {"text",
-     [](R& r, const json& f) {
-       r.several = f.is_array();
-       read_texts(r.job.texts, f, "text");
-     }},
+    {"text", [](R& r, const json& f) { read_texts(r.job.texts, f, "text"); }},
     {"source", [](R& r, const json& f) { read_text(r.source, f, "source"); }},
     {"target", [](R& r, const json& f) { read_text(r.target, f, "target"); }},
     {"api_key", [](R& r, const json& f) { read_text(r.api_key, f, "api_key"); }},

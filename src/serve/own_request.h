@@ -12,8 +12,7 @@ struct TranslateRequest {
   TextJob job;
   std::string source, target;  // languages; empty: of the only model
   std::string api_key;
-  bool several = false;  // texts came as an array
-  bool scores = false;   // of tokens
+  bool scores = false;  // of tokens
   bool stream = false;
 };
 
