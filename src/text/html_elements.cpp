@@ -20,6 +20,15 @@ constexpr std::array blocks = {
     "table"sv,    "tbody"sv,   "td"sv,        "template"sv,   "textarea"sv, "tfoot"sv,    "th"sv,     "thead"sv,
     "title"sv,    "tr"sv,      "ul"sv,        "xmp"sv};
 
+// Start tags that end a paragraph (13.2.6.4.7), and those that end an item or a cell, with the paragraph in it.
+constexpr std::array ending_paragraphs = {
+    "address"sv, "article"sv,   "aside"sv, "blockquote"sv, "center"sv,   "dd"sv,         "details"sv, "dialog"sv,
+    "dir"sv,     "div"sv,       "dl"sv,    "dt"sv,         "fieldset"sv, "figcaption"sv, "figure"sv,  "footer"sv,
+    "form"sv,    "h1"sv,        "h2"sv,    "h3"sv,         "h4"sv,       "h5"sv,         "h6"sv,      "header"sv,
+    "hgroup"sv,  "hr"sv,        "li"sv,    "listing"sv,    "main"sv,     "menu"sv,       "nav"sv,     "ol"sv,
+    "p"sv,       "plaintext"sv, "pre"sv,   "search"sv,     "section"sv,  "summary"sv,    "table"sv,   "tbody"sv,
+    "td"sv,      "tfoot"sv,     "th"sv,    "thead"sv,      "tr"sv,       "ul"sv,         "xmp"sv};
+
 constexpr std::array voids = {"area"sv,  "base"sv,  "basefont"sv, "bgsound"sv, "br"sv,    "col"sv,
                               "embed"sv, "frame"sv, "hr"sv,       "img"sv,     "input"sv, "keygen"sv,
                               "link"sv,  "meta"sv,  "param"sv,    "source"sv,  "track"sv, "wbr"sv};
@@ -36,7 +45,7 @@ constexpr std::array breaking_out = {
     "nobr"sv,   "ol"sv,   "p"sv,          "pre"sv,   "ruby"sv, "s"sv,      "small"sv,   "span"sv, "strike"sv,
     "strong"sv, "sub"sv,  "sup"sv,        "table"sv, "tt"sv,   "u"sv,      "ul"sv,      "var"sv};
 
-static_assert(std::ranges::is_sorted(breaking_out));
+static_assert(std::ranges::is_sorted(breaking_out) && std::ranges::is_sorted(ending_paragraphs));
 static_assert(std::ranges::is_sorted(blocks) && std::ranges::is_sorted(voids) && std::ranges::is_sorted(untranslated));
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -45,7 +54,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 
 // Whether the start tag of `next` ends `open`, the innermost block, whose end tag may be omitted (HTML, 13.1.2.4).
 bool ends(std::string_view open, std::string_view next) {
-  if (open == "p") return true;
+  if (open == "p") return std::ranges::binary_search(ending_paragraphs, next);
   if (open == "li") return next == "li";
   if (open == "dt" || open == "dd") return is_one_of(next, {"dt", "dd"});
   if (open == "option") return is_one_of(next, {"option", "optgroup"});

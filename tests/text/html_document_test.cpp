@@ -63,6 +63,20 @@ TEST(HtmlDocument, TranslatesNothingThatIsNoText) {
   EXPECT_THAT(html("<p>Call <code>f()</code> now.</p>").sentences(), ElementsAre("Call now."));
   EXPECT_THAT(html("<p translate=no>a<p>b</p>").sentences(), ElementsAre("b")) << "</p> may be left out";
   EXPECT_THAT(html("<ul><li class=notranslate>a<li>b</ul>").sentences(), ElementsAre("b"));
+  EXPECT_THAT(html("<ul><li><p translate=no>a<li>b</ul>").sentences(), ElementsAre("b"));
+  EXPECT_THAT(html("<tr><td><p translate=no>a<td>b").sentences(), ElementsAre("b"));
+}
+
+TEST(HtmlDocument, TranslatesNoRestOfAParagraphThatGoesOn) {
+  for (const char* tag : {"<br>", "<button>x</button>", "<select><option>x<option>y</select>", "<textarea>x</textarea>",
+                          "<iframe></iframe>", "<noscript>x</noscript>", "<legend>x</legend>", "<template></template>"})
+    for (const std::string begin :
+         {"<p translate=no>", "<p class=notranslate>", "<p><span class=notranslate>", "<div><p translate=no><b>"}) {
+      const std::string page = begin + "one" + tag + "two";
+      EXPECT_THAT(html(page).sentences(), IsEmpty()) << page;
+    }
+  EXPECT_THAT(html("<p translate=no>a<br>b<div>c</div>").sentences(), ElementsAre("c"));
+  EXPECT_THAT(html("<p>a<br>b<button>c</button>d").sentences(), ElementsAre("a", "b", "c", "d"));
 }
 
 TEST(HtmlDocument, IsItselfWithItsOwnSentences) {
