@@ -1,6 +1,7 @@
 #include "serve/fields.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "io/json_text.h"
 
 namespace dragoman {
@@ -18,6 +19,13 @@ void add(json& fields, std::string name, std::string value) {
   before.push_back(std::move(value));
 }
 
+// As UTF-8, which JSON is always: the characters of anything else could not be counted.
+std::string decode(std::string_view text) {
+  std::string decoded = decode_percent(text, true);
+  clean_utf8(decoded);
+  return decoded;
+}
+
 json of_form(std::string_view form) {
   json fields = json::object();
   while (!form.empty()) {
@@ -25,8 +33,7 @@ json of_form(std::string_view form) {
     form.remove_prefix(std::min(pair.size() + 1, form.size()));
     const size_t equals = std::min(pair.find('='), pair.size());
     if (pair.empty()) continue;
-    add(fields, decode_percent(pair.substr(0, equals), true),
-        decode_percent(pair.substr(std::min(equals + 1, pair.size())), true));
+    add(fields, decode(pair.substr(0, equals)), decode(pair.substr(std::min(equals + 1, pair.size()))));
   }
   return fields;
 }

@@ -245,10 +245,12 @@ void Service::require_key(const HttpRequest& request, std::string_view key) cons
   if (!keys_->contain(key)) refuse(403, "Invalid API key");
 }
 
-void Service::take_characters(std::span<const std::string> texts) {
-  int64_t characters = 0;
-  for (const std::string& text : texts)
-    characters += std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
+void Service::take_characters(std::span<const std::string> texts, std::string_view prefix) {
+  const auto characters_of = [](std::string_view text) {
+    return std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; });
+  };
+  int64_t characters = characters_of(prefix);
+  for (const std::string& text : texts) characters += characters_of(text);
   if (characters > options_.max_characters)
     refuse(400, "Invalid request: request ({}) exceeds text limit ({})", characters, options_.max_characters);
   metrics_.count_characters(characters);

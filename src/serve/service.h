@@ -73,7 +73,7 @@ class Service {
   /// Refusal unless the key (of the parameters, or a bearer token) is one of those that may translate.
   void require_key(const HttpRequest& request, std::string_view key) const;
   /// Counts the characters of a request. Refusal if they are too many.
-  void take_characters(std::span<const std::string> texts);
+  void take_characters(std::span<const std::string> texts, std::string_view prefix = "");
 
  private:
   class Recorded;

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/utf8.h"
 #include "tensor/arena.h"
 
 namespace dragoman {
@@ -29,10 +28,7 @@ HttpResponse failure_response(const std::exception_ptr& error) {
 class Texts {
  public:
   Texts(std::vector<std::string> texts, DocumentFormat format, const std::string& language) {
-    for (std::string& text : texts) {
-      clean_utf8(text);
-      documents_.emplace_back(std::move(text), format, language);
-    }
+    for (std::string& text : texts) documents_.emplace_back(std::move(text), format, language);
     beginnings_.resize(documents_.empty() ? 0 : documents_[0].sentences().size());
     whole_.resize(beginnings_.size());
   }
@@ -111,7 +107,7 @@ void answer_failure(Exchange& exchange, const std::exception_ptr& error, bool st
 void translate_texts(Service& service, const std::shared_ptr<Exchange>& exchange, TextJob job,
                      std::function<void(const std::string&)> partial,
                      std::function<void(std::vector<TextResult>)> done) {
-  service.take_characters(job.texts);
+  service.take_characters(job.texts, job.prefix);
   const auto texts = std::make_shared<Texts>(std::move(job.texts), job.format, service.models()[job.model].source);
   TranslationJob translation{.sentences = texts->sentences(),
                              .search = job.search,

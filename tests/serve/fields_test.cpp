@@ -39,6 +39,8 @@ TEST(Fields, OfAFormThatComeTwiceAreAnArray) {
   EXPECT_EQ(fields_of(request(form, "q=a&q=b&q=c"))["q"], json({"a", "b", "c"}));
 }
 
+TEST(Fields, OfAFormAreUtf8) { EXPECT_EQ(fields_of(request(form, "q=%80%80a")), json({{"q", "\uFFFD\uFFFDa"}})); }
+
 TEST(Fields, OfTheBodyComeBeforeThoseOfTheQuery) {
   EXPECT_EQ(fields_of(request(form, "q=a", "q=b&source=en")), json({{"q", "a"}, {"source", "en"}}));
 }

@@ -190,6 +190,16 @@ class Limits(unittest.TestCase):
                 self.assertEqual(answer(connection.makefile("rb"))[0], 200)
                 server.form("/translate", q="a", source="en", target="de")
 
+    def test_of_characters_counts_whatever_is_translated(self):
+        with serving("--max-characters", "100") as server:
+            for request in ({"text": "a" * 101}, {"text": ["a" * 50, "b" * 51]}, {"text": "a", "prefix": "b" * 100}):
+                self.assertIn("request (101) exceeds text limit (100)",
+                              server.json("POST", "/v1/translate", request, 400)["error"])
+            for bytes_of_one in (b"\x80", "é".encode()):
+                server.form("/translate", q=bytes_of_one * 100, source="en", target="de")
+                server.form("/translate", 400, q=bytes_of_one * 101, source="en", target="de")
+            server.json("POST", "/v1/translate", {"text": "a" * 50, "prefix": "b" * 50})
+
     def test_requests_are_logged(self):
         with serving("--access-log", "log") as server:
             server.form("/translate", q=LINES[0], source="en", target="de")
