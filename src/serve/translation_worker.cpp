@@ -56,24 +56,27 @@ void TranslationWorker::send(std::function<void()> message) {
 
 TranslationWorker::Ticket TranslationWorker::submit(TranslationJob job) {
   validate(job.search);
-  const auto shared = std::make_shared<TranslationJob>(std::move(job));
-  Ticket ticket;
-  {
-    const std::lock_guard lock(mutex_);
-    ticket = ++last_ticket_;
-    inbox_.push_back([this, ticket, shared] { begin(ticket, *shared); });
-  }
-  arrived_.notify_one();
-  return ticket;
+  return send_job(std::move(job));
 }
 
-TranslationWorker::Ticket TranslationWorker::submit(ScoringJob job) {
-  const auto shared = std::make_shared<ScoringJob>(std::move(job));
+TranslationWorker::Ticket TranslationWorker::submit(ScoringJob job) { return send_job(std::move(job)); }
+
+// If a job cannot begin, as without memory, it fails.
+template <class Job>
+TranslationWorker::Ticket TranslationWorker::send_job(Job job) {
+  const auto shared = std::make_shared<Job>(std::move(job));
   Ticket ticket;
   {
     const std::lock_guard lock(mutex_);
     ticket = ++last_ticket_;
-    inbox_.push_back([this, ticket, shared] { begin(ticket, std::move(*shared)); });
+    inbox_.push_back([this, ticket, shared] {
+      try {
+        begin(ticket, *shared);
+      } catch (const std::exception&) {
+        drop(ticket);
+        answers_.push_back([shared, error = std::current_exception()] { shared->failed(error); });
+      }
+    });
   }
   arrived_.notify_one();
   return ticket;
@@ -136,29 +139,25 @@ bool TranslationWorker::take_messages() {
   return !(ending_ && idle());
 }
 
-// If there is no memory for its answer, the job fails.
+// If it throws, the job is as it was, and drop() undoes the rest.
 void TranslationWorker::begin(Ticket ticket, TranslationJob& job) {
   const size_t sentences = job.sentences.size();
   if (sentences == 0) return answers_.push_back([done = std::move(job.done)] { done({}); });
   const size_t bytes = bytes_of(job.sentences);
   Lane& lane = lanes_[bytes <= short_job ? 0 : 1];
-  Running running{.job = {}, .lane = &lane};
-  try {
-    running.best.resize(sentences);
-  } catch (const std::bad_alloc&) {
-    answers_.push_back([failed = std::move(job.failed), error = std::current_exception()] { failed(error); });
-    return;
-  }
+  std::vector<std::vector<Translation>> best(sentences);
+  Running& running = running_[ticket];
+  running.lane = &lane;
+  running.best = std::move(best);
+  metrics_.add_waiting(int64_t(sentences));
+  lane.turns.push_back(ticket);
   running.job = std::move(job);
   lane.heavy |= (bytes + 64 * sentences) * size_t(running.job.search.beam_size) > heavy_job;
-  lane.turns.push_back(ticket);
-  running_.emplace(ticket, std::move(running));
-  metrics_.add_waiting(int64_t(sentences));
 }
 
-void TranslationWorker::begin(Ticket ticket, ScoringJob job) {
+void TranslationWorker::begin(Ticket ticket, ScoringJob& job) {
   lanes_[1].heavy |= bytes_of(job.sources) + bytes_of(job.targets) > heavy_job;
-  scoring_[ticket] = {std::move(job), {}};
+  scoring_[ticket].job = std::move(job);
 }
 
 // Whether there is a search; makes one if needed. If there is no memory for it, all jobs of the lane fail.
@@ -179,12 +178,13 @@ void TranslationWorker::admit(Lane& lane) {
   if (lane.turns.empty() || !ready(lane)) return;
   const size_t most = sentences_of_one_job * size_t(searches_on(engine_.backend()));
   for (size_t passed = 0; passed < lane.turns.size() && lane.translator->has_room();) {
-    const Ticket ticket = lane.turns.front();
-    lane.turns.pop_front();
+    const auto turn = lane.turns.begin();
+    const Ticket ticket = *turn;
     Running& running = running_.at(ticket);
     const bool may_begin = running.in_search.size() < most;
     passed = may_begin ? 0 : passed + 1;
-    if (!may_begin || running.next + 1 < running.job.sentences.size()) lane.turns.push_back(ticket);
+    const bool again = !may_begin || running.next + 1 < running.job.sentences.size();
+    again ? lane.turns.splice(lane.turns.end(), lane.turns, turn) : lane.turns.pop_front();
     if (may_begin) begin_sentence(ticket, running);
   }
 }
@@ -192,18 +192,18 @@ void TranslationWorker::admit(Lane& lane) {
 void TranslationWorker::begin_sentence(Ticket ticket, Running& running) {
   const size_t sentence = running.next++;
   metrics_.add_waiting(-1);
-  TextRequest request{.text = std::move(running.job.sentences[sentence]),
-                      .search = running.job.search,
-                      .prefix = sentence == 0 ? running.job.prefix : "",
-                      .wanted = running.job.wanted,
-                      .alignment = running.job.alignment || (running.job.links && aligns_),
-                      .line = sentence};
-  if (running.job.partial)
-    request.partial = [this, partial = running.job.partial, sentence](const std::string& text) {
-      post_([partial, sentence, text] { partial(sentence, text, false); });
-    };
   Lane& lane = *running.lane;
   try {
+    TextRequest request{.text = std::move(running.job.sentences[sentence]),
+                        .search = running.job.search,
+                        .prefix = sentence == 0 ? running.job.prefix : "",
+                        .wanted = running.job.wanted,
+                        .alignment = running.job.alignment || (running.job.links && aligns_),
+                        .line = sentence};
+    if (running.job.partial)
+      request.partial = [this, partial = running.job.partial, sentence](const std::string& text) {
+        post_([partial, sentence, text] { partial(sentence, text, false); });
+      };
     running.in_search[sentence] = lane.translator->submit(
         std::move(request),
         [this, ticket, sentence](std::vector<Translation> best) { finish_sentence(ticket, sentence, std::move(best)); },

@@ -1,8 +1,8 @@
 #pragma once
 #include <array>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -43,7 +43,7 @@ class TranslationWorker {
   /// Jobs that share a search.
   struct Lane {
     std::optional<Translator> translator;  // none before the first job, and after one has failed
-    std::deque<Ticket> turns;              // of jobs with sentences still to begin
+    std::list<Ticket> turns;               // of jobs with sentences still to begin
     size_t sentences_in_search = 0;
     double seconds = 0;  // of steps while the other lane had work too
     bool heavy = false;  // a large job used its memory
@@ -51,7 +51,7 @@ class TranslationWorker {
   };
   struct Running {
     TranslationJob job;
-    Lane* lane;
+    Lane* lane = nullptr;
     size_t next = 0;                                 // the next sentence to begin with
     std::map<size_t, Translator::Ticket> in_search;  // by sentence
     std::vector<std::vector<Translation>> best;
@@ -64,8 +64,10 @@ class TranslationWorker {
   void work();
   bool take_messages();
   void send(std::function<void()> message);
+  template <class Job>
+  Ticket send_job(Job job);
   void begin(Ticket ticket, TranslationJob& job);
-  void begin(Ticket ticket, ScoringJob job);
+  void begin(Ticket ticket, ScoringJob& job);
   bool ready(Lane& lane);
   void admit(Lane& lane);
   void begin_sentence(Ticket ticket, Running& running);
