@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/log.h"
 #include "model/model.h"
 #include "score/pair_scorer.h"
