@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace dragoman {
 namespace {
 
@@ -32,6 +34,7 @@ int first_segment(const Vocabulary& vocabulary, std::span<const int32_t> ids, in
 }  // namespace
 
 std::vector<std::vector<int32_t>> split_long(const Vocabulary& vocabulary, std::span<const int32_t> ids, int longest) {
+  invariant(longest >= 1, "a segment has room for a piece");
   std::vector<std::vector<int32_t>> segments;
   while (int64_t(ids.size()) > longest) {
     const int pieces = first_segment(vocabulary, ids, longest);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "model/config_fields.h"
+#include "model/frame.h"
 #include "model/presets.h"
 #include "nn/scores/score_kind.h"
 
@@ -64,6 +65,18 @@ void check_position_numbers(const ModelConfig& c) {
           "--transformer-position-spacing and --transformer-first-position are for sinusoids, not for "
           "--transformer-positions {}",
           name_of(c.positions));
+}
+
+// The special ids around a source take positions too. A language may still be unknown: it gets any id.
+void check_learned_positions(const ModelConfig& c) {
+  if (c.positions != Positions::learned) return;
+  ModelConfig known = c;
+  for (int* id : {&known.generation.source_language_id, &known.generation.target_language_id}) *id = std::max(*id, 0);
+  const size_t special = source_frame(known).size();
+  require(size_t(c.max_positions) > special,
+          "--transformer-max-positions {} leaves no room for a sentence, expected at least {}: special tokens around a "
+          "source take {}",
+          c.max_positions, special + 1, special);
 }
 
 // A score with matrices of its own, projections and norms of queries and keys.
@@ -252,6 +265,7 @@ void validate(const ModelConfig& config) {
   check_sizes(config);
   check_decoder(config);
   check_position_numbers(config);
+  check_learned_positions(config);
   check_score(config);
   check_head_sizes(config);
   check_head_sizes(config.decoder_side());

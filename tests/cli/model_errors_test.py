@@ -53,6 +53,7 @@ PROVOKED = {
     "… is a training state, expected a model": "translate -m m.state",
     "… is a safetensors file but not a dragoman model: it has no metadata '…'": "translate -m foreign",
     "… is of format version …, this dragoman reads …": "translate -m newer",
+    "…: its model configuration is impossible: …": "translate -m roomless",
     "--model …: the lock … cannot be opened: …": f"{TRAIN} -m linked",
     "--model …: another process is training it (process …)": f"{TRAIN} -m busy",
     "… belongs to another model: …": f"{TRAIN} -m m --dim-emb 16 --after 2u",
@@ -126,6 +127,17 @@ def with_nan(model):
     return header + struct.pack("<f", float("nan")) + data[4:]
 
 
+def without_room(model):
+    """The model with learned positions, but only one of them, which the end of a sentence takes."""
+    [length] = struct.unpack("<Q", model[:8])
+    header = json.loads(model[8:8 + length])
+    metadata = header["__metadata__"]
+    del metadata["checksum"]
+    metadata["config"] = json.dumps(json.loads(metadata["config"]) | {"positions": "learned", "max_positions": 1})
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + model[8 + length:]
+
+
 class ModelErrors(ErrorsCase):
     @classmethod
     def setUpClass(cls):
@@ -160,6 +172,7 @@ class ModelErrors(ErrorsCase):
         (cls.folder / "flipped").write_bytes(model[:-1] + bytes([model[-1] ^ 1]))
         (cls.folder / "spoilt").write_bytes(edited((cls.folder / "able").read_bytes(), spoil))
         (cls.folder / "nan").write_bytes(with_nan(model))
+        (cls.folder / "roomless").write_bytes(without_room(model))
         with zipfile.ZipFile(cls.folder / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as bomb:
             bomb.writestr("bomb/data.pkl", bytes(4 << 20))
         shutil.copytree(Path(__file__).resolve().parents[1] / "interop/golden/marianmt", cls.folder / "half")

@@ -42,5 +42,9 @@ TEST(Split, CutsAnywhereWhenThereIsNeither) {
   EXPECT_THAT(split("a b", 1), ElementsAre("a ", "b "));
 }
 
+TEST(Split, NeedsRoomForAPiece) {
+  for (const int longest : {0, -1}) EXPECT_THROW(split("a b", longest), std::logic_error) << longest;
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -54,6 +54,18 @@ TEST_F(ModelFileOnDisk, IsRefusedWhereItsConfigurationAsksForMoreThanItHolds) {
               HasSubstr("'max_positions' is 1000000 in the model's configuration, expected at most"));
 }
 
+// Splitting a text into segments without room for a piece would never end.
+TEST_F(ModelFileOnDisk, IsRefusedIfItsPositionsLeaveNoRoomForASentence) {
+  ModelConfig config = toy_config();
+  config.positions = Positions::learned, config.max_positions = 2;
+  EXPECT_EQ(complaint(config), "");
+  config.generation.source_language = SourceLanguage::first;  // as yet unknown
+  EXPECT_THAT(complaint(config), HasSubstr("--transformer-max-positions 2 leaves no room for a sentence, expected at "
+                                           "least 3: special tokens around a source take 2"));
+  config.generation.source_language = SourceLanguage::none, config.max_positions = 1;
+  EXPECT_THAT(complaint(config), HasSubstr("--transformer-max-positions 1 leaves no room for a sentence"));
+}
+
 TEST_F(ModelFileOnDisk, IsRefusedWithoutHeadsOrColumns) {
   for (const auto member : {&ModelConfig::heads, &ModelConfig::dim, &ModelConfig::feed_forward}) {
     ModelConfig config = toy_config();
