@@ -102,10 +102,12 @@ void Variables::join(const std::string& theirs, const std::vector<std::string>& 
   if (dtype != DType::i8) return;
   std::vector<const TensorEntry*> scales;
   for (const std::string& name : ours) scales.push_back(&weight(scale_name(name)));
+  // A row of zeros has the scale 0; CTranslate2 gives it the divisor 1.
   variables_.push_back({theirs + "_scale", 0, {rows}, [scales] {
                           std::vector<float> divisors;
                           for (const TensorEntry* part : scales)
-                            for (const float scale : values_of<float>(*part)) divisors.push_back(1 / scale);
+                            for (const float scale : values_of<float>(*part))
+                              divisors.push_back(scale == 0 ? 1 : 1 / scale);
                           return raw_bytes(divisors);
                         }});
 }

@@ -10,6 +10,7 @@
 #include "interop/write_ctranslate2.h"
 #include "interop/write_huggingface.h"
 #include "interop/write_marian.h"
+#include "io/int8_weights.h"
 #include "tests/interop/score_difference.h"
 #include "tests/source_dir.h"
 #include "tests/temporary_folder.h"
@@ -84,6 +85,22 @@ TEST(WriteCTranslate2, WritesModelsOfDragoman) {
   expect_same_weights(model, again);
   EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
   EXPECT_EQ(model.vocabularies().source.encode("a small house"), again.vocabularies().source.encode("a small house"));
+}
+
+// A piece that training has never seen may have an embedding of zeros. CTranslate2 divides by the numbers it stores.
+TEST(WriteCTranslate2, WritesRowsOfZerosInEightBits) {
+  TemporaryFolder folder;
+  Arena arena;
+  const auto weights = weights_of(toy_model(arena, 1)->parameters());
+  const auto embedding = std::ranges::find(weights, "embedding.weight", &NamedTensor::name);
+  std::fill_n(embedding->value.as<float>() + 5 * toy_config().dim, toy_config().dim, 0.0f);
+  save_model(folder / "ours", toy_config(), {toy_vocabulary(), toy_vocabulary()}, in_int8(weights, arena, "ours"));
+  const ModelFile model(folder / "ours");
+  ASSERT_EQ(values_of<float>(model.tensors().get(scale_name("embedding.weight")))[5], 0);
+  write_ctranslate2(model, folder / "ct2");
+  const ModelFile again = open_model(folder / "ct2");
+  EXPECT_EQ(values_of<float>(again.tensors().get(scale_name("embedding.weight")))[5], 1);
+  EXPECT_LT(score_difference(again, pairs_of(model)), 1e-5);
 }
 
 TEST(WriteHuggingFace, GivesBackWhatWasRead) {
