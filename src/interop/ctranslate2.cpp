@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -58,6 +59,7 @@ class CTranslate2Mapping {
   }
   bool has(const std::string& name) const { return w_.has(resolved(name)); }
   double number(const std::string& side, const char* name, double otherwise) const;
+  int whole_number(const std::string& side, const char* name, int otherwise) const;
   std::vector<ForeignTensor> split();
 
   void sizes();
@@ -108,8 +110,17 @@ double CTranslate2Mapping::number(const std::string& side, const char* name, dou
   return otherwise;
 }
 
-Activation activation_of(double id, const std::string& path) {
-  switch (int(id)) {
+// CTranslate2 stores such numbers in 16 bits or fewer.
+int CTranslate2Mapping::whole_number(const std::string& side, const char* name, int otherwise) const {
+  constexpr int most = std::numeric_limits<int16_t>::max();
+  const double found = number(side, name, otherwise);
+  require(found >= 0 && found <= most && found == std::floor(found),
+          "{}: {}/{} is {}, expected a whole number of at most {}", bin_.path, side, name, found, most);
+  return int(found);
+}
+
+Activation activation_of(int id, const std::string& path) {
+  switch (id) {
     case 0:
       return Activation::relu;
     case 1:
@@ -146,12 +157,12 @@ void CTranslate2Mapping::sizes() {
   };
   c_.dim = rows("encoder/layer_0/self_attention/linear_1/weight");
   c_.encoder_layers = layers("encoder"), c_.decoder_layers = layers("decoder");
-  c_.heads = int(number("encoder", "num_heads", 8));
-  if (const int heads = int(number("decoder", "num_heads", 8)); heads != c_.heads) c_.decoder_heads = heads;
+  c_.heads = whole_number("encoder", "num_heads", 8);
+  if (const int heads = whole_number("decoder", "num_heads", 8); heads != c_.heads) c_.decoder_heads = heads;
   c_.feed_forward = rows("encoder/layer_0/ffn/linear_0/weight");
   if (const int inner = rows("decoder/layer_0/ffn/linear_0/weight"); inner != c_.feed_forward)
     c_.decoder_feed_forward = inner;
-  c_.activation = activation_of(number("encoder", "activation", 0), bin_.path);
+  c_.activation = activation_of(whole_number("encoder", "activation", 0), bin_.path);
   c_.norm = number("encoder", "pre_norm", 1) != 0 ? NormPlacement::pre : NormPlacement::post;
   const bool has_final = has("encoder/layer_norm/gamma");
   if (has_final != (c_.norm == NormPlacement::pre)) c_.final_norm = has_final ? FinalNorm::always : FinalNorm::never;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <sstream>
 
 #include "base/error.h"
@@ -175,6 +176,36 @@ TEST(CTranslate2Model, IsRefusedIfAMatrixIsEmpty) {
   Copy copy("ct2_marian");
   copy.folder.make("model.bin", bytes);
   EXPECT_THAT(complaint(copy.folder / ""), HasSubstr(name + " is (4294967295,0), expected at least one row"));
+}
+
+// The same number in both sides, in float32, whatever its type was.
+std::string with_number(std::string bytes, const std::string& name, float value) {
+  for (const std::string side : {"encoder/", "decoder/"}) {
+    const size_t type = bytes.find(side + name) + side.size() + name.size() + 2;  // after 0 and the rank
+    uint32_t size = 0;
+    std::memcpy(&size, bytes.data() + type + 1, sizeof(size));
+    std::string stored("\0\4\0\0\0....", 9);
+    std::memcpy(stored.data() + 5, &value, sizeof(value));
+    bytes.replace(type, 5 + size, stored);
+  }
+  return bytes;
+}
+
+// Not every number of a file may be converted to an integer.
+TEST(CTranslate2Model, IsRefusedIfACountIsNoWholeNumber) {
+  const std::string bytes = read_file(golden("ct2_marian/model.bin"));
+  Copy copy("ct2_marian");
+  copy.folder.make("model.bin", with_number(with_number(bytes, "num_heads", 2), "activation", 2));
+  EXPECT_EQ(complaint(copy.folder / ""), "");
+  for (const std::string name : {"num_heads", "activation"})
+    for (const float bad : {1e30f, -1e30f, -1.0f, 1.5f, std::numeric_limits<float>::infinity()}) {
+      copy.folder.make("model.bin", with_number(bytes, name, bad));
+      EXPECT_THAT(
+          complaint(copy.folder / ""),
+          HasSubstr(fmt::format("encoder/{} is {}, expected a whole number of at most 32767", name, double(bad))));
+    }
+  copy.folder.make("model.bin", with_number(bytes, "num_heads", std::numeric_limits<float>::quiet_NaN()));
+  EXPECT_THAT(complaint(copy.folder / ""), HasSubstr("encoder/num_heads is nan, expected a whole number"));
 }
 
 TEST(CTranslate2Model, IsRefusedWhereverItIsCutOff) {
