@@ -28,7 +28,7 @@ std::string word_scores(std::span<const float> pieces) {
 struct Scored {
   double log_prob;
   int64_t pieces;
-  std::string alignment, word_scores;  // empty: not requested
+  std::string alignment, word_scores;  // empty if not requested; a requested alignment may have no links
 };
 
 // Three lines, with all digits of numbers.
@@ -53,16 +53,16 @@ double score_of(const ScoreCommandOptions& options, const Scored& pair) {
 }
 
 std::string line_of(const ScoreCommandOptions& options, const PairReader::Window&, size_t, const Scored& pair) {
-  return fmt::format("{:.6f}{}{}", score_of(options, pair), pair.alignment.empty() ? "" : " ||| " + pair.alignment,
-                     pair.word_scores.empty() ? "" : " ||| " + pair.word_scores);
+  return fmt::format("{:.6f}{}{}", score_of(options, pair), options.alignments ? " ||| " + pair.alignment : "",
+                     options.word_scores ? " ||| " + pair.word_scores : "");
 }
 
 std::string line_of(const ScoreCommandOptions& options, const NBestReader::Window& window, size_t i,
                     const Scored& pair) {
   NBestEntry entry = window.entries[i];
   entry.features += fmt::format(" {}= {:.6g}", options.n_best_feature, score_of(options, pair));
-  if (!pair.alignment.empty()) entry.alignment = pair.alignment;
-  if (!pair.word_scores.empty()) entry.word_scores = pair.word_scores;
+  if (options.alignments) entry.alignment = pair.alignment;
+  if (options.word_scores) entry.word_scores = pair.word_scores;
   return to_line(entry);
 }
 

@@ -180,6 +180,21 @@ TEST_F(ScoreCommand, NamesTheFeatureAndRewritesWordScores) {
                   "0 \\|\\|\\|  \\|\\|\\| WordScores= -[0-9.]+ \\|\\|\\| F0= -3 Other= -[0-9.]+")));
 }
 
+// No weight is above 1. A stale alignment of the list is replaced too.
+TEST_F(ScoreCommand, WritesAlignmentsThatHaveNoLinks) {
+  options.train_sets = {folder.make("s", "Where?\n"), folder.make("t", "Wo?\n")};
+  options.alignments = options.word_scores = true;
+  options.alignment = {AlignmentStyle::above, 1};
+  EXPECT_EQ(score_command(engine, options), 0);
+  EXPECT_THAT(read_lines(options.output),
+              testing::ElementsAre(testing::ContainsRegex("^-[0-9.]+ \\|\\|\\|  \\|\\|\\| WordScores= -[0-9. -]+$")));
+  options.train_sets[1] = folder.make("list", "0 ||| Wo? ||| 0-0 1-1 ||| F0= -3\n");
+  options.n_best = true, options.word_scores = false;
+  EXPECT_EQ(score_command(engine, options), 0);
+  EXPECT_THAT(read_lines(options.output),
+              testing::ElementsAre(testing::StartsWith("0 ||| Wo? |||  ||| F0= -3 Score= ")));
+}
+
 TEST_F(ScoreCommand, RefusesLinesThatAreTooLong) {
   const auto complaint = [&](const std::string& source, const std::string& target) -> std::string {
     options.train_sets = {folder.make("s", source), folder.make("t", target)};
