@@ -14,38 +14,28 @@
 namespace dragoman {
 namespace {
 
-void report(int64_t lines, double seconds) {
-  log_info("Translated {} in {:.1f} s: {:.1f} lines/s", counted(lines, "line"), seconds, double(lines) / seconds);
+void report(const TranslatedLines& lines, double seconds) {
+  log_info("Translated {} in {:.1f} s: {:.1f} lines/s", counted(lines.all, "line"), seconds,
+           double(lines.all) / seconds);
+  if (lines.beyond_training > 1)
+    log_warning("{} lines are longer, in pieces, than any sentence that the model was trained on",
+                grouped(lines.beyond_training));
 }
 
-// Rank 0 of several reads and writes; the others have no `in`.
-void share(const TranslateCommandOptions& options, LineReader* in, Translator& translator, Communicator& ranks) {
+// Rank 0 reads and writes; the others have no `in`.
+void translate(const TranslateCommandOptions& options, LineReader* in, const Backend& device, Communicator& ranks) {
+  const LoadedEnsemble ensemble(options, device);
+  Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.shortlist(),
+                        searches_on(device));
   if (!in) return void(translate_on_ranks(ranks, translator, options, options, nullptr));
   LineWriter out(options.output);  // truncated only now, after all other errors
   const Clock clock;
   LineProgress progress(options.quiet);
   const SharedFiles files{*in, out, [&](int64_t done) { progress.draw(done, *in); }};
-  const int64_t lines = translate_on_ranks(ranks, translator, options, options, &files);
+  const TranslatedLines lines = translate_on_ranks(ranks, translator, options, options, &files);
   progress.clear();
   out.close();
   report(lines, clock.seconds());
-}
-
-void translate(const TranslateCommandOptions& options, LineReader* in, const Backend& device, Communicator& ranks) {
-  const LoadedEnsemble ensemble(options, device);
-  Translator translator(ensemble.models(), ensemble.vocabularies(), options, options, ensemble.shortlist(),
-                        searches_on(device));
-  if (ranks.size() > 1) return share(options, in, translator, ranks);
-  LineWriter out(options.output);  // truncated only now, after all other errors
-  const Clock clock;
-  LineProgress progress(options.quiet);
-  const int64_t lines = translator.translate(*in, out, [&](int64_t done) { progress.draw(done, *in); });
-  progress.clear();
-  out.close();
-  report(lines, clock.seconds());
-  if (translator.beyond_training() > 1)
-    log_warning("{} lines are longer, in pieces, than any sentence that the model was trained on",
-                grouped(translator.beyond_training()));
 }
 
 }  // namespace

@@ -35,10 +35,21 @@ std::string translated(Translator& translator, const Share& share, const Transla
   return text;
 }
 
+// On rank 0; 0 on other ranks.
+int64_t sum_over_ranks(Communicator& ranks, int64_t here) {
+  int64_t sum = 0;
+  for (const std::string& of_rank : ranks.gather(std::to_string(here))) sum += std::stoll(of_rank);
+  return sum;
+}
+
 }  // namespace
 
-int64_t translate_on_ranks(Communicator& ranks, Translator& translator, const TranslateOptions& options,
-                           const SearchOptions& search, const SharedFiles* files) {
+TranslatedLines translate_on_ranks(Communicator& ranks, Translator& translator, const TranslateOptions& options,
+                                   const SearchOptions& search, const SharedFiles* files) {
+  if (ranks.size() == 1) {
+    const int64_t lines = translator.translate(files->in, files->out, files->written);
+    return {lines, translator.beyond_training()};
+  }
   int64_t lines = 0;
   Rounds rounds;
   if (files)
@@ -55,7 +66,7 @@ int64_t translate_on_ranks(Communicator& ranks, Translator& translator, const Tr
     };
   share_work(ranks, files ? &rounds : nullptr,
              [&](const Share& share) { return translated(translator, share, options, search); });
-  return lines;
+  return {lines, sum_over_ranks(ranks, translator.beyond_training())};
 }
 
 }  // namespace dragoman

@@ -11,11 +11,16 @@ struct SharedFiles {
   std::function<void(int64_t lines)> written = {};  // receives the number of lines written so far
 };
 
+/// Numbers of lines: all, and those longer than any training sentence of a model.
+struct TranslatedLines {
+  int64_t all = 0, beyond_training = 0;
+};
+
 /// Translates a file on all ranks, which call it together with the same models and options: rank 0 reads the available
 /// lines, up to `maxi_batch_lines` per rank, and each rank translates consecutive lines with about equally many bytes.
-/// The output is the same as with one process. Returns the number of lines, on rank 0. `files` is null on other ranks.
-/// Error for a line that must be read as a whole and is too long.
-int64_t translate_on_ranks(Communicator& ranks, Translator& translator, const TranslateOptions& options,
-                           const SearchOptions& search, const SharedFiles* files);
+/// The output is the same as with one process; with several, lines are read as a whole. Returns the numbers of lines of
+/// all ranks, on rank 0. `files` is null on other ranks. Error for a line that must be read as a whole and is too long.
+TranslatedLines translate_on_ranks(Communicator& ranks, Translator& translator, const TranslateOptions& options,
+                                   const SearchOptions& search, const SharedFiles* files);
 
 }  // namespace dragoman

@@ -94,6 +94,13 @@ class Lines(WithModels):
         self.assertIn("2 lines are longer, in pieces, than any sentence", said)
         self.assertNotIn("trained on", self.call("translate -m a.safetensors -b 1", text=f"{short}\n").stderr.decode())
 
+    def test_longer_lines_of_all_processes_are_counted(self):
+        long = " ".join(self.lines[:20])
+        text = f"{long}\n{self.lines[0]}\n" * 3
+        for options in ("", "--processes 2", "--processes 2 --maxi-batch-lines 1"):
+            said = self.call(f"translate -m a.safetensors -b 1 {options}", text=text).stderr.decode()
+            self.assertIn("3 lines are longer, in pieces, than any sentence", said, options)
+
     def test_the_lengths_that_a_model_was_trained_on_are_in_its_file(self):
         pieces = {file: [len(line.split()) for line in self.succeed(f"vocab encode -m v -i {file}").splitlines()]
                   for file in "st"}
