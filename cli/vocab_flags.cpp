@@ -7,6 +7,7 @@
 #include "cli/vocab_options.h"
 #include "options/flags.h"
 #include "options/machine_flags.h"
+#include "vocab/training.h"
 
 namespace dragoman {
 namespace {
@@ -66,7 +67,7 @@ std::vector<Flag<O>> training_flags() {
        .value = "P",
        .group = group,
        .help = "share of the characters of the text that become pieces; the rest is encoded as bytes",
-       .range = {0.9, 1}},
+       .range = {least_character_coverage, 1}},
       {.name = "protected-symbols",
        .alias = "user-symbols",
        .field = &O::protected_symbols,

@@ -128,8 +128,8 @@ void check(const VocabularyTraining& training) {
   require(!training.inputs.empty(), "no text to learn a vocabulary from, expected one file or more");
   require(std::ranges::count(rules, training.normalization) == 1, "unknown normalization \"{}\", expected one of {}",
           training.normalization, fmt::join(rules, ", "));
-  require(training.character_coverage >= 0.98 && training.character_coverage <= 1,
-          "a character coverage of {}, expected 0.98 to 1", training.character_coverage);
+  require(training.character_coverage >= least_character_coverage && training.character_coverage <= 1,
+          "a character coverage of {}, expected {} to 1", training.character_coverage, least_character_coverage);
   const auto& symbols = training.protected_symbols;
   for (const auto& symbol : symbols) {
     std::string shown = symbol;

@@ -10,6 +10,8 @@ namespace dragoman {
 /// The columns of a line to learn from; they are separated by tabs, and each is a sentence of its own.
 enum class TextColumns { whole_lines, source, target, both };
 
+constexpr double least_character_coverage = 0.98;  // SentencePiece's bound
+
 /// The text and options for learning a new vocabulary. Pieces 0, 1 and 2 are <unk>, <s> and </s>; there is no padding.
 struct VocabularyTraining {
   std::vector<std::string> inputs;  // text files, one sentence per line; plain, .gz, .xz, .zst or "-"

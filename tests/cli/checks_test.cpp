@@ -252,6 +252,18 @@ TEST(OtherFlags, SayWhatIsMissingOrTooMuch) {
               HasSubstr("stdin"));
 }
 
+// As SentencePiece bounds it.
+TEST(VocabFlags, HaveTheBoundsOfTraining) {
+  const auto coverage = [](const char* share) {
+    return error_of([&] {
+      VocabOptions o;
+      parse(vocab_table(), {"train", "-m", "v", "-i", "text", "--character-coverage", share}, o);
+    });
+  };
+  EXPECT_EQ(coverage("0.98"), "no error");
+  EXPECT_EQ(coverage("0.97"), "--character-coverage: 0.97 is out of range, expected from 0.98 to 1");
+}
+
 TEST(ScoreFlags, TakeASummaryAloneOrByName) {
   ScoreCommandOptions alone, named;
   parse(score_table(), {"-m", "m", "--summary", "-t", "a", "b"}, alone);

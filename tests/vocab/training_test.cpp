@@ -126,6 +126,9 @@ TEST_P(Training, RefusesWhatCannotWork) {
   options.protected_symbols = {"<2de>", "<2fr>", "<2de>"};
   EXPECT_THAT(error_of(options).what(), HasSubstr("\"<2de>\" cannot be a protected symbol"));
   options = training();
+  options.character_coverage = 0.97;
+  EXPECT_THAT(error_of(options).what(), HasSubstr("a character coverage of 0.97, expected 0.98 to 1"));
+  options = training();
   options.size = 200;
   EXPECT_THAT(error_of(options).what(), HasSubstr("a vocabulary of 200 pieces, expected at least 260"));
   options.inputs = {folder.make("blank", "\n  \n\t\n")};
