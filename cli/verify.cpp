@@ -36,13 +36,22 @@ const char* program_of(const std::string& model) {
   return fs::exists(fs::path(model) / "model.bin") ? "ctranslate2" : "transformers";
 }
 
-std::vector<std::string> lines_of(const std::string& path) {
-  LineReader in(path);
+// The lines to compare, without empty ones, and their numbers in the file.
+struct Sources {
   std::vector<std::string> lines;
-  for (std::string line; in.next(line);)
-    if (!line.empty()) lines.push_back(line);
-  require(!lines.empty(), "--verify: {} has no lines", path);
-  return lines;
+  std::vector<size_t> numbers;  // from 1
+};
+
+Sources sources_of(const std::string& path) {
+  LineReader in(path);
+  Sources sources;
+  size_t number = 0;
+  for (std::string line; in.next(line);) {
+    ++number;
+    if (!line.empty()) sources.lines.push_back(line), sources.numbers.push_back(number);
+  }
+  require(!sources.lines.empty(), "--verify: {} has no lines", path);
+  return sources;
 }
 
 void write_lines(const std::string& path, const std::vector<std::string>& lines) {
@@ -97,7 +106,7 @@ void name_files_of_marian(ConvertCommandOptions& o) {
 void verify_conversion(Engine& engine, ConvertCommandOptions o) {
   name_files_of_marian(o);
   const std::string program = program_of(o.input);
-  const std::vector<std::string> sources = lines_of(o.verify);
+  const auto& [sources, numbers] = sources_of(o.verify);
   SearchOptions greedy;
   greedy.beam_size = 1;
   TextTranslator translator(engine, {.models = {o.output}, .precision = Precision::float32, .search = greedy});
@@ -119,19 +128,19 @@ void verify_conversion(Engine& engine, ConvertCommandOptions o) {
   const auto theirs = verdicts_of(output_of(words), sources.size());
 
   double largest = 0;
-  size_t line_of_largest = 0, same = 0;
+  size_t line_of_largest = numbers[0], same = 0;
   for (size_t i = 0; i < sources.size(); ++i) {
     const double difference = std::abs(scores[i].log_prob - theirs[i].score) / double(scores[i].token_log_probs.size());
-    if (difference > largest) largest = difference, line_of_largest = i;
+    if (difference > largest) largest = difference, line_of_largest = numbers[i];
     same += ours[i] == theirs[i].translation;
   }
   log_info(
       "Compared with {}: {}; log-probabilities of the same translations differ by at most {:.1e} for each token "
       "(line {}); greedy translations are the same for {}",
-      program, counted(int64_t(sources.size()), "line"), largest, line_of_largest + 1, grouped(int64_t(same)));
+      program, counted(int64_t(sources.size()), "line"), largest, line_of_largest, grouped(int64_t(same)));
   for (size_t i = 0; i < sources.size(); ++i)
     if (ours[i] != theirs[i].translation)
-      fmt::print("{}\tdragoman\t{}\n{}\t{}\t{}\n", i + 1, ours[i], i + 1, program, theirs[i].translation);
+      fmt::print("{}\tdragoman\t{}\n{}\t{}\t{}\n", numbers[i], ours[i], numbers[i], program, theirs[i].translation);
 }
 
 }  // namespace dragoman

@@ -128,6 +128,21 @@ class ExistingModels(InFolder):
         self.assertIn("--verify compares a model of another program",
                       self.refused("convert", "-i", "marianmt", "-o", "x", "--to", "ctranslate2", "--verify", "few"))
 
+    # A stand-in for the other program writes the number of a line that it gets, empty lines being left out.
+    def test_verifying_counts_empty_lines_too(self):
+        bin_folder = self.folder / "stand-in"
+        bin_folder.mkdir()
+        (bin_folder / "python3").write_text("#!/bin/sh\nawk '{ print \"-1\\tline \" NR }' \"$4\"\n")
+        (bin_folder / "python3").chmod(0o755)
+        (self.folder / "gaps").write_text("\n\na dog\n\na cat\n")
+        done = subprocess.run([end_to_end_test.BINARY, "convert", "-i", "marianmt", "-o", "counted", "--verify", "gaps"],
+                              cwd=self.folder, capture_output=True, encoding="utf-8", check=False,
+                              env=os.environ | {"PATH": f"{bin_folder}:/bin:/usr/bin"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"2 lines; .* \(line [35]\)")
+        self.assertRegex(done.stdout, r"\A3\tdragoman\t.*\n3\ttransformers\tline 1\n"
+                                      r"5\tdragoman\t.*\n5\ttransformers\tline 2\n\Z")
+
     def test_the_rule_of_search_is_that_of_the_model_or_another(self):
         found = {rule: self.succeed("translate", "-m", "marianmt", "--search-rule", rule, "-b", "4", "--n-best",
                                     "--max-length-add", "2", "--quiet", text=TEXT)
