@@ -42,14 +42,16 @@ class Recipes(unittest.TestCase):
         return data
 
     def call(self, script, *arguments, **environment):
+        """Files are named from the folder of the test, and so is the program."""
+        environment = os.environ | {"DRAGOMAN": os.path.relpath(BINARY, self.folder), "THREADS": "1"} | environment
         return subprocess.run([ROOT / "scripts" / script, *arguments], timeout=200, check=False, encoding="utf-8",
-                              capture_output=True, env=os.environ | {"DRAGOMAN": BINARY, "THREADS": "1"} | environment)
+                              cwd=self.folder, capture_output=True, env=environment)
 
     def check(self, script, data, figures, output, **environment):
         """A run that is made twice: the second time nothing is left but to translate."""
         run = self.folder / script
         for _ in range(2):
-            done = self.call(script, data, run, self.folder / "small.yml", **environment)
+            done = self.call(script, data.name, script, "small.yml", **environment)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertRegex(done.stdout, figures)
         self.assertEqual(len((run / output).read_text(encoding="utf-8").splitlines()), 40)
@@ -61,10 +63,9 @@ class Recipes(unittest.TestCase):
 
     def test_multi30k_is_learned_from_a_teacher_as_well(self):
         data = self.corpus([f"tok/{part}.lc.norm.tok" for part in ("train", "val", "test_2016_flickr")], "en", "de")
-        distilled = self.folder / "distilled.de"
-        distilled.write_text("das ist ein haus\n" * 400, encoding="utf-8")
+        (self.folder / "distilled.de").write_text("das ist ein haus\n" * 400, encoding="utf-8")
         (self.folder / "loud.yml").write_text(SMALL.replace("quiet: true", "quiet: false"), encoding="utf-8")
-        done = self.call("multi30k", data, self.folder / "student", self.folder / "loud.yml", DISTILLED=str(distilled))
+        done = self.call("multi30k", data.name, "student", "loud.yml", DISTILLED="distilled.de")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("distilled.de: 800 lines, 800 pairs kept", done.stderr)
 
@@ -77,6 +78,15 @@ class Recipes(unittest.TestCase):
         run = self.check("titles", data, r"ROUGE-L\n\S+test\.first +\d.*\n\S+test\.title +\d", "test.title", WORDS="5")
         words = [len(line.split()) for line in (run / "test.abstract").read_text(encoding="utf-8").splitlines()]
         self.assertEqual((len(words), max(words)), (40, 5))
+
+    def test_titles_are_not_learned_from_a_file_that_is_cut_off(self):
+        data = self.corpus(("train", "dev", "test"), "abstract", "title")
+        whole = (data / "train.abstract.xz").read_bytes()
+        (data / "train.abstract.xz").write_bytes(whole[:-4])  # all lines, but no sound end
+        done = self.call("titles", data.name, "cut", "small.yml")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("Unexpected end of input", done.stderr)
+        self.assertFalse((self.folder / "cut/vocab.spm").exists())
 
     def test_what_is_missing_is_said(self):
         for script, first in (("multi30k", "tok/train.lc.norm.tok.en"), ("java-cs", "train.java"),

@@ -139,9 +139,10 @@ class Trees(unittest.TestCase):
         for name in ("train", "dev", "test"):
             self.write(f"{name}.clean.mrg", "".join(trees[:40] if name == "test" else trees))
         environment = os.environ | {"DRAGOMAN": BINARY, "VOCAB": "300", "THREADS": "1"}
-        call = [SCRIPTS / "parsing", self.folder, self.folder / "run", self.folder / self.write("recipe.yml", RECIPE)]
+        call = [SCRIPTS / "parsing", ".", "run", self.write("recipe.yml", RECIPE)]
         for _ in range(2):  # the second time nothing is left to do but to parse
-            done = subprocess.run(call, timeout=200, check=False, encoding="utf-8", capture_output=True, env=environment)
+            done = subprocess.run(call, cwd=self.folder, timeout=200, check=False, encoding="utf-8", capture_output=True,
+                                  env=environment)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertRegex(done.stdout, r"EVALB  precision  recall  complete\n\S+ +\d+\.\d+ ")
         parsed = (self.folder / "run/test.parsed").read_text(encoding="utf-8").splitlines()
