@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "backend/cuda_module.h"
 #include "backend/registry.h"
+#include "base/machine.h"
 #include "base/threads.h"
 #include "cli/fact_page.h"
 
@@ -39,7 +40,7 @@ Devices find_devices() {
   Devices here{.cpu = name.empty() ? "unknown" : name,
                .cores = int(sysconf(_SC_NPROCESSORS_ONLN)),
                .threads = thread_count(),
-               .memory = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE),
+               .memory = machine_memory(),
                .available = available_memory(),
                .onednn = backend("cpu").library.substr(std::string_view("oneDNN ").size()),
                .kernels = backend("cpu").instructions};
